@@ -1,0 +1,53 @@
+//! What the simulator's determinism stands on: streams and saturating time.
+
+use mptcp_clock::{Duration, Instant, Stream};
+
+#[test]
+fn the_same_seed_and_name_give_the_same_stream() {
+    let draw = |seed, name| {
+        let mut stream = Stream::new(seed, name);
+        [stream.next_u64(), stream.next_u64(), stream.next_u64()]
+    };
+    assert_eq!(draw(1, "link"), draw(1, "link"));
+    assert_ne!(draw(1, "link"), draw(2, "link"));
+    assert_ne!(draw(1, "link"), draw(1, "knil"));
+}
+
+#[test]
+fn a_child_does_not_depend_on_what_its_parent_drew() {
+    let parent = Stream::new(7, "world");
+    let mut drawn = parent.clone();
+    drawn.next_u64();
+    assert_eq!(parent.child("a").next_u64(), drawn.child("a").next_u64());
+}
+
+#[test]
+fn chance_meets_its_probability() {
+    let mut stream = Stream::new(3, "coin");
+    let hits = (0..100_000).filter(|_| stream.chance(0.03)).count();
+    assert!((2800..3200).contains(&hits), "{hits} of 100000 at 3 %");
+    assert!(!stream.chance(0.0) && stream.chance(1.0));
+}
+
+#[test]
+fn below_covers_its_range_evenly() {
+    let mut stream = Stream::new(4, "dice");
+    let mut seen = [0u32; 6];
+    for _ in 0..60_000 {
+        seen[stream.below(6) as usize] += 1;
+    }
+    assert!(seen.iter().all(|&n| (9_500..10_500).contains(&n)), "{seen:?}");
+    assert_eq!(stream.below(0), 0);
+}
+
+#[test]
+fn time_saturates_instead_of_wrapping() {
+    assert_eq!(Instant::ZERO - Duration::from_secs(1), Instant::ZERO);
+    assert_eq!(Instant::ZERO.since(Instant::from_nanos(5)), Duration::ZERO);
+    assert_eq!(Instant::FAR_FUTURE + Duration::from_secs(1), Instant::FAR_FUTURE);
+    assert_eq!(Duration::from_secs_f64(-1.0), Duration::ZERO);
+    assert_eq!(
+        format!("{} {} {}", Duration::from_millis(20), Duration::from_micros(3), Duration::from_secs(2)),
+        "20ms 3us 2s"
+    );
+}

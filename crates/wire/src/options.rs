@@ -1,0 +1,94 @@
+//! TCP options as values.
+
+use arrayvec::ArrayVec;
+
+use crate::mptcp::{Dss, MptcpOption};
+use crate::{Seq, sequence};
+
+/// The timestamps option (RFC 7323 section 3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timestamps {
+    /// The sender's clock.
+    pub value: u32,
+    /// The peer's clock, echoed.
+    pub echo: u32,
+}
+
+/// A block of received data (RFC 2018 section 3): `[left, right)`.
+pub type SackBlock = (sequence::Seq, sequence::Seq);
+
+/// Up to four blocks; three fit beside timestamps.
+pub type Sack = ArrayVec<SackBlock, 4>;
+
+/// The options of one segment.
+///
+/// The common ones stand in fields of their own, so that reading them costs nothing. What a peer
+/// sent in an unusual form (other order, padding, unknown kinds, repetitions) is kept verbatim
+/// beside them, and is what gets emitted, as long as the fields are not changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Maximum segment size (RFC 9293 section 3.7.1); on SYN only.
+    pub mss: Option<u16>,
+    /// Window scale shift (RFC 7323 section 2.2); on SYN only. Values over 14 mean 14.
+    pub window_scale: Option<u8>,
+    /// SACK is welcome (RFC 2018 section 2); on SYN only.
+    pub sack_permitted: bool,
+    /// Timestamps.
+    pub timestamps: Option<Timestamps>,
+    /// Selective acknowledgement blocks.
+    pub sack: Sack,
+    /// The MPTCP data sequence signal, the one MPTCP option of nearly every segment.
+    pub dss: Option<Dss>,
+    /// All other MPTCP options, in their order; nearly always empty.
+    pub mptcp: Vec<MptcpOption>,
+    /// Verbatim option bytes, when they differ from what the fields would emit.
+    pub(crate) verbatim: Option<Box<[u8]>>,
+}
+
+impl Options {
+    /// Space for options in a TCP header, bytes.
+    pub const SPACE: usize = 40;
+
+    /// Encoded length in bytes with padding: a multiple of 4, at most [`Self::SPACE`] when it can
+    /// be sent at all.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        if let Some(verbatim) = &self.verbatim {
+            return verbatim.len();
+        }
+        let mut length = 0;
+        // The layouts that Linux uses: NOPs bring each option to a multiple of four.
+        length += if self.mss.is_some() { 4 } else { 0 };
+        length += match (self.sack_permitted, self.timestamps.is_some()) {
+            (false, false) => 0,
+            (true, false) => 4,
+            (_, true) => 12,
+        };
+        length += if self.window_scale.is_some() { 4 } else { 0 };
+        length += if self.sack.is_empty() { 0 } else { 4 + 8 * self.sack.len() };
+        length += self.dss.as_ref().map_or(0, |dss| dss.length().next_multiple_of(4));
+        length + self.mptcp.iter().map(|option| option.length().next_multiple_of(4)).sum::<usize>()
+    }
+
+    /// Whether any MPTCP option is there.
+    #[must_use]
+    pub fn has_mptcp(&self) -> bool {
+        self.dss.is_some() || !self.mptcp.is_empty()
+    }
+
+    /// Forgets the verbatim form, so that changed fields are what gets emitted.
+    pub fn make_canonical(&mut self) {
+        self.verbatim = None;
+    }
+
+    /// The sequence number right of all SACK blocks, if there are any.
+    #[must_use]
+    pub fn highest_sacked(&self) -> Option<Seq> {
+        let (_, first) = *self.sack.first()?;
+        Some(
+            self.sack
+                .iter()
+                .fold(first, |top, &(_, right)| if right.offset_from(top) > 0 { right } else { top }),
+        )
+    }
+}

@@ -1,0 +1,72 @@
+//! A TCP segment as a value.
+
+use std::net::{IpAddr, SocketAddr};
+
+use bytes::Bytes;
+
+use crate::{Flags, Options, Seq};
+
+/// A parsed TCP segment: where it goes, its header, its options and its payload.
+///
+/// The simulator passes these; the wire driver encodes and decodes them at its edge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Address and port of the sender.
+    pub source: SocketAddr,
+    /// Address and port of the receiver.
+    pub destination: SocketAddr,
+    /// Sequence number of the first payload byte (or of the SYN).
+    pub sequence: Seq,
+    /// Next sequence number expected; 0 without [`Flags::ACK`].
+    pub acknowledgment: Seq,
+    /// Control bits.
+    pub flags: Flags,
+    /// The window field, before scaling.
+    pub window: u16,
+    /// The urgent pointer; carried, never acted on.
+    pub urgent: u16,
+    /// TCP and MPTCP options.
+    pub options: Options,
+    /// Application data.
+    pub payload: Bytes,
+}
+
+impl Segment {
+    /// An empty segment between two addresses.
+    #[must_use]
+    pub fn new(source: SocketAddr, destination: SocketAddr) -> Self {
+        Self {
+            source,
+            destination,
+            sequence: Seq::default(),
+            acknowledgment: Seq::default(),
+            flags: Flags::NONE,
+            window: 0,
+            urgent: 0,
+            options: Options::default(),
+            payload: Bytes::new(),
+        }
+    }
+
+    /// Sequence space taken: payload bytes, plus one for SYN and one for FIN.
+    #[must_use]
+    pub fn sequence_length(&self) -> u32 {
+        self.payload.len() as u32 + u32::from(self.flags.syn()) + u32::from(self.flags.fin())
+    }
+
+    /// Length of the TCP header with options, in bytes: 20 to 60, a multiple of 4.
+    #[must_use]
+    pub fn header_length(&self) -> usize {
+        20 + self.options.length()
+    }
+
+    /// Length of the IP packet that carries this segment, in bytes (IP header without options).
+    #[must_use]
+    pub fn packet_length(&self) -> usize {
+        let ip = match self.source.ip() {
+            IpAddr::V4(_) => 20,
+            IpAddr::V6(_) => 40,
+        };
+        ip + self.header_length() + self.payload.len()
+    }
+}
