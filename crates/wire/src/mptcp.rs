@@ -1,8 +1,36 @@
 //! Multipath TCP options as values (RFC 8684 section 3).
+//!
+//! Owns the values, their lengths and, in `parse` and `emit`, their encoding. Never decides what an option
+//! means to a connection.
 
 use std::net::IpAddr;
 
 use arrayvec::ArrayVec;
+
+mod emit;
+pub(crate) mod parse;
+
+/// Subtypes (RFC 8684 section 7.2).
+mod subtype {
+    pub(super) const CAPABLE: u8 = 0x0;
+    pub(super) const JOIN: u8 = 0x1;
+    pub(super) const DSS: u8 = 0x2;
+    pub(super) const ADD_ADDRESS: u8 = 0x3;
+    pub(super) const REMOVE_ADDRESS: u8 = 0x4;
+    pub(super) const PRIO: u8 = 0x5;
+    pub(super) const FAIL: u8 = 0x6;
+    pub(super) const FAST_CLOSE: u8 = 0x7;
+    pub(super) const TCP_RST: u8 = 0x8;
+}
+
+/// Flags A, a, M, m, F of the DSS option (RFC 8684 section 3.3).
+mod dss_flag {
+    pub(super) const ACK: u8 = 0x01;
+    pub(super) const ACK_WIDE: u8 = 0x02;
+    pub(super) const MAPPING: u8 = 0x04;
+    pub(super) const SEQUENCE_WIDE: u8 = 0x08;
+    pub(super) const DATA_FIN: u8 = 0x10;
+}
 
 /// A data sequence number or data acknowledgement as it stands in an option: whole or its low half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,29 @@
 //! TCP options as values.
+//!
+//! Owns the values, their length and, in `parse` and `emit`, their encoding. Never decides which
+//! options a segment should carry.
 
 use arrayvec::ArrayVec;
 
 use crate::mptcp::{Dss, MptcpOption};
 use crate::{Seq, sequence};
+
+mod emit;
+mod parse;
+
+pub(crate) use emit::Field;
+
+/// Option kinds (the IANA registry of TCP parameters).
+pub(crate) mod kind {
+    pub(crate) const END: u8 = 0;
+    pub(crate) const NOP: u8 = 1;
+    pub(crate) const MSS: u8 = 2;
+    pub(crate) const WINDOW_SCALE: u8 = 3;
+    pub(crate) const SACK_PERMITTED: u8 = 4;
+    pub(crate) const SACK: u8 = 5;
+    pub(crate) const TIMESTAMPS: u8 = 8;
+    pub(crate) const MPTCP: u8 = 30;
+}
 
 /// The timestamps option (RFC 7323 section 3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

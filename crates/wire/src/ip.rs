@@ -1,0 +1,90 @@
+//! IP headers as values, without the addresses, which stand in the segment.
+//!
+//! Owns both families' headers and finds where the TCP header begins. Never reassembles: a
+//! fragment is an error. Nothing gets lost on the way in and out again.
+
+use std::net::IpAddr;
+
+use bytes::Bytes;
+
+use crate::error::{EmitError, ParseError};
+
+mod v4;
+mod v6;
+
+pub use v4::Ipv4Header;
+pub use v6::Ipv6Header;
+
+/// IP protocol number of TCP.
+const TCP: u8 = 6;
+
+/// Time to live, or hop limit, of packets that say nothing else: Linux's default.
+const DEFAULT_HOPS: u8 = 64;
+
+/// The header of either family.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IpHeader {
+    /// RFC 791.
+    V4(Ipv4Header),
+    /// RFC 8200.
+    V6(Ipv6Header),
+}
+
+/// What a received packet holds.
+pub(crate) struct Received {
+    pub(crate) header: IpHeader,
+    pub(crate) source: IpAddr,
+    pub(crate) destination: IpAddr,
+    /// The TCP header and what follows, without link padding.
+    pub(crate) transport: Bytes,
+}
+
+impl IpHeader {
+    /// The default header of the family of `address`.
+    #[must_use]
+    pub fn for_address(address: IpAddr) -> Self {
+        match address {
+            IpAddr::V4(_) => Self::V4(Ipv4Header::default()),
+            IpAddr::V6(_) => Self::V6(Ipv6Header::default()),
+        }
+    }
+
+    /// Encoded length with options or extension headers, bytes.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        match self {
+            Self::V4(header) => header.length(),
+            Self::V6(header) => header.length(),
+        }
+    }
+
+    pub(crate) fn parse(bytes: &Bytes) -> Result<Received, ParseError> {
+        let Some(first) = bytes.first() else {
+            return Err(ParseError::Truncated { what: "IP header", needed: 20, available: 0 });
+        };
+        match first >> 4 {
+            4 => v4::parse(bytes),
+            6 => v6::parse(bytes),
+            version => Err(ParseError::Version(version)),
+        }
+    }
+
+    /// Hands the encoded header to `put`, in one or two pieces, after all checks have passed.
+    pub(crate) fn emit(
+        &self,
+        source: IpAddr,
+        destination: IpAddr,
+        transport: usize,
+        put: impl FnMut(&[u8]),
+    ) -> Result<(), EmitError> {
+        match (self, source, destination) {
+            (Self::V4(header), IpAddr::V4(source), IpAddr::V4(destination)) => {
+                header.emit(source, destination, transport, put)
+            }
+            (Self::V6(header), IpAddr::V6(source), IpAddr::V6(destination)) => {
+                header.emit(source, destination, transport, put)
+            }
+            _ => Err(EmitError::Family),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The option field of a TCP header to bytes.
+//!
+//! Owns order and padding: those of Linux, in which every option, with NOPs, fills whole words of 32
+//! bits. `Options::length` foretells the result exactly. Never drops an option to make room.
+
+use arrayvec::ArrayVec;
+
+use super::{Options, Timestamps, kind};
+use crate::error::EmitError;
+
+/// An option field under construction, or as emitted.
+#[derive(Default)]
+pub(crate) struct Field(ArrayVec<u8, { Options::SPACE }>);
+
+impl Field {
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), EmitError> {
+        let length = self.0.len() + bytes.len();
+        self.0.try_extend_from_slice(bytes).map_err(|_| EmitError::OptionSpace { length })
+    }
+
+    /// NOPs up to the next word; the options that need them end with them.
+    fn pad(&mut self) -> Result<(), EmitError> {
+        while !self.0.len().is_multiple_of(4) {
+            self.put(&[kind::NOP])?;
+        }
+        Ok(())
+    }
+}
+
+impl Options {
+    /// Writes the option field: [`Self::length`] bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`EmitError::OptionSpace`] beyond [`Self::SPACE`] bytes; [`EmitError::Form`] if an MPTCP option has
+    /// fields that no form of it carries.
+    pub fn emit(&self) -> Result<ArrayVec<u8, { Self::SPACE }>, EmitError> {
+        let length = self.length();
+        if length > Self::SPACE {
+            return Err(EmitError::OptionSpace { length });
+        }
+        let mut field = Field::default();
+        match &self.verbatim {
+            Some(verbatim) => field.put(verbatim)?,
+            None => self.emit_fields(&mut field)?,
+        }
+        Ok(field.0)
+    }
+
+    fn emit_fields(&self, field: &mut Field) -> Result<(), EmitError> {
+        use kind::{MSS, NOP, SACK, SACK_PERMITTED, TIMESTAMPS, WINDOW_SCALE};
+        if let Some(mss) = self.mss {
+            field.put(&[MSS, 4])?;
+            field.put(&mss.to_be_bytes())?;
+        }
+        match (self.sack_permitted, self.timestamps.is_some()) {
+            (true, true) => field.put(&[SACK_PERMITTED, 2])?,
+            (true, false) => field.put(&[NOP, NOP, SACK_PERMITTED, 2])?,
+            (false, true) => field.put(&[NOP, NOP])?,
+            (false, false) => {}
+        }
+        if let Some(Timestamps { value, echo }) = self.timestamps {
+            field.put(&[TIMESTAMPS, 10])?;
+            field.put(&value.to_be_bytes())?;
+            field.put(&echo.to_be_bytes())?;
+        }
+        if let Some(shift) = self.window_scale {
+            field.put(&[NOP, WINDOW_SCALE, 3, shift])?;
+        }
+        if !self.sack.is_empty() {
+            field.put(&[NOP, NOP, SACK, 2 + 8 * self.sack.len() as u8])?;
+            for (left, right) in &self.sack {
+                field.put(&left.value().to_be_bytes())?;
+                field.put(&right.value().to_be_bytes())?;
+            }
+        }
+        if let Some(dss) = &self.dss {
+            dss.emit(field)?;
+            field.pad()?;
+        }
+        for option in &self.mptcp {
+            option.emit(field)?;
+            field.pad()?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! The option field of a TCP header from bytes (RFC 9293 section 3.2).
+//!
+//! Owns the walk over kinds and lengths. Nothing gets lost: what the fields cannot say is kept
+//! verbatim. An option that comes twice counts as it came last, except that MPTCP options other
+//! than DSS are all kept.
+
+use super::{Options, Sack, Timestamps, kind};
+use crate::Seq;
+use crate::cursor::Reader;
+use crate::error::OptionError;
+use crate::mptcp::parse::{Parsed, parse as parse_mptcp};
+
+impl Options {
+    /// Reads the option field of a TCP header: 0 to 40 bytes, a multiple of 4.
+    ///
+    /// # Errors
+    ///
+    /// [`OptionError`] says which option has which impossible length. Unknown kinds and MPTCP options of
+    /// unknown subtype or size are no error; they only go into the verbatim form.
+    pub fn parse(bytes: &[u8]) -> Result<Self, OptionError> {
+        if bytes.len() > Self::SPACE || !bytes.len().is_multiple_of(4) {
+            return Err(OptionError::Space { length: bytes.len() });
+        }
+        let mut options = Self::default();
+        let mut reader = Reader::new(bytes);
+        while let Some(kind) = reader.u8() {
+            let offset = bytes.len() - reader.len() - 1;
+            match kind {
+                kind::END => break,
+                kind::NOP => continue,
+                _ => {}
+            }
+            let room = reader.len() + 1;
+            let length = reader.u8().ok_or(OptionError::NoLength { kind, offset })?;
+            let body = usize::from(length)
+                .checked_sub(2)
+                .and_then(|size| reader.take(size))
+                .ok_or(OptionError::Length { kind, offset, length, room })?;
+            options.understand(kind, body).map_err(|(name, expected)| OptionError::Size {
+                kind,
+                name,
+                offset,
+                length,
+                expected,
+            })?;
+        }
+        let canonical = options.emit().is_ok_and(|emitted| emitted.as_slice() == bytes);
+        options.verbatim = (!canonical).then(|| bytes.into());
+        Ok(options)
+    }
+
+    /// Takes in one option; if its size is impossible, says what it is and which size it has.
+    fn understand(&mut self, kind: u8, body: &[u8]) -> Result<(), (&'static str, &'static str)> {
+        let mut reader = Reader::new(body);
+        match kind {
+            kind::MSS => {
+                let mss = reader.u16().filter(|_| reader.is_empty());
+                self.mss = Some(mss.ok_or(("maximum segment size", "4"))?);
+            }
+            kind::WINDOW_SCALE => {
+                let shift = reader.u8().filter(|_| reader.is_empty());
+                self.window_scale = Some(shift.ok_or(("window scale", "3"))?);
+            }
+            kind::SACK_PERMITTED => {
+                self.sack_permitted = true;
+                reader.is_empty().then_some(()).ok_or(("SACK permitted", "2"))?;
+            }
+            kind::SACK => self.sack = sack(reader).ok_or(("SACK", "10, 18, 26 or 34"))?,
+            kind::TIMESTAMPS => {
+                self.timestamps = Some(timestamps(reader).ok_or(("timestamps", "10"))?);
+            }
+            kind::MPTCP => match parse_mptcp(body) {
+                Some(Parsed::Dss(dss)) => self.dss = Some(dss),
+                Some(Parsed::Other(option)) => self.mptcp.push(option),
+                None => {}
+            },
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// RFC 2018 section 3.
+fn sack(mut reader: Reader<'_>) -> Option<Sack> {
+    let mut sack = Sack::new();
+    while !reader.is_empty() {
+        sack.try_push((Seq::new(reader.u32()?), Seq::new(reader.u32()?))).ok()?;
+    }
+    (!sack.is_empty()).then_some(sack)
+}
+
+/// RFC 7323 section 3.2.
+fn timestamps(mut reader: Reader<'_>) -> Option<Timestamps> {
+    let timestamps = Timestamps { value: reader.u32()?, echo: reader.u32()? };
+    reader.is_empty().then_some(timestamps)
+}
