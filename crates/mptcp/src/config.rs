@@ -1,0 +1,102 @@
+//! What a connection is told before it starts.
+
+use mptcp_clock::Duration;
+
+use crate::congestion::CongestionKind;
+use crate::path_manager::PathManagerKind;
+use crate::scheduler::SchedulerKind;
+
+/// The mechanisms of Raiciu et al. (NSDI 2012, section 4.2), each a switch of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mechanisms {
+    /// M1: when the window is full, resend its oldest data on a faster subflow.
+    pub opportunistic_retransmission: bool,
+    /// M2: halve the window of the subflow that holds the window up.
+    pub penalisation: bool,
+    /// M3: buffers grow with what the paths need, up to the configured sizes.
+    pub autotuning: bool,
+    /// M4: cap the congestion window of a path whose queue has grown long.
+    pub cwnd_capping: bool,
+}
+
+impl Default for Mechanisms {
+    fn default() -> Self {
+        Self {
+            opportunistic_retransmission: true,
+            penalisation: true,
+            autotuning: false,
+            cwnd_capping: false,
+        }
+    }
+}
+
+/// Settings of one connection; [`Config::default`] is Multipath TCP as its papers ran it.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Offer and accept Multipath TCP; plain TCP otherwise.
+    pub multipath: bool,
+    /// Require the DSS checksum (RFC 8684 section 3.3).
+    pub checksum: bool,
+    /// Congestion control over all subflows.
+    pub congestion: CongestionKind,
+    /// Which subflow sends next.
+    pub scheduler: SchedulerKind,
+    /// Which subflows there are.
+    pub path_manager: PathManagerKind,
+    /// M1 to M4.
+    pub mechanisms: Mechanisms,
+    /// Receive buffer shared by all subflows, bytes; its size is the largest window.
+    pub receive_buffer: u64,
+    /// Send buffer: bytes written and not yet acknowledged at the data level.
+    pub send_buffer: u64,
+    /// The MSS option we send: largest TCP payload with no options, bytes.
+    pub mss: u16,
+    /// Selective acknowledgements (RFC 2018); NewReno (RFC 6582) without.
+    pub sack: bool,
+    /// Timestamps and PAWS (RFC 7323).
+    pub timestamps: bool,
+    /// RACK-TLP (RFC 8985); three duplicates decide without. Needs `sack`.
+    pub rack: bool,
+    /// Acknowledge every second segment (RFC 9293 section 3.8.6.3).
+    pub delayed_ack: bool,
+    /// Wait for a full segment while data is in flight (RFC 9293 section 3.7.4).
+    pub nagle: bool,
+    /// Smallest variance term of the retransmission timeout, as Linux's `tcp_rto_min`.
+    pub min_rto: Duration,
+    /// Initial congestion window, segments (RFC 6928).
+    pub initial_window: u32,
+    /// Most subflows beside the first, on both sides.
+    pub max_subflows: u8,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            multipath: true,
+            checksum: false,
+            congestion: CongestionKind::Lia,
+            scheduler: SchedulerKind::MinRtt,
+            path_manager: PathManagerKind::FullMesh,
+            mechanisms: Mechanisms::default(),
+            receive_buffer: 6 << 20,
+            send_buffer: 4 << 20,
+            mss: 1460,
+            sack: true,
+            timestamps: true,
+            rack: true,
+            delayed_ack: true,
+            nagle: true,
+            min_rto: Duration::from_millis(200),
+            initial_window: 10,
+            max_subflows: 8,
+        }
+    }
+}
+
+impl Config {
+    /// Plain TCP with Reno.
+    #[must_use]
+    pub fn tcp() -> Self {
+        Self { multipath: false, congestion: CongestionKind::Reno, ..Self::default() }
+    }
+}

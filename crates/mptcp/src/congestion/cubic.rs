@@ -1,0 +1,110 @@
+//! CUBIC (RFC 9438), on each path by itself. Without HyStart++: slow start ends at the first loss.
+
+use mptcp_clock::Instant;
+
+use super::{Acked, CongestionControl, PathState};
+
+/// RFC 9438 section 4.6: the window keeps this part on loss.
+const BETA: f64 = 0.7;
+/// RFC 9438 section 5.1: aggressiveness, segments per second cubed.
+const C: f64 = 0.4;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Epoch {
+    start: Option<Instant>,
+    /// W_max, segments.
+    w_max: f64,
+    /// K, seconds.
+    k: f64,
+    /// W_est, segments: what Reno would have.
+    w_est: f64,
+    /// Window when congestion avoidance began, segments.
+    origin: f64,
+}
+
+/// CUBIC's memory of each path.
+#[derive(Clone, Debug, Default)]
+pub struct Cubic {
+    epochs: Vec<Epoch>,
+}
+
+impl Cubic {
+    fn epoch(&mut self, path: usize) -> &mut Epoch {
+        if self.epochs.len() <= path {
+            self.epochs.resize(path + 1, Epoch::default());
+        }
+        &mut self.epochs[path]
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn name(&self) -> &'static str {
+        "cubic"
+    }
+
+    fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+        let state = &mut paths[path];
+        let mut left = acked.bytes;
+        if state.in_slow_start() {
+            left = state.slow_start(left);
+        }
+        if left == 0 {
+            return;
+        }
+        let mss = state.mss as f64;
+        let cwnd = state.cwnd as f64 / mss;
+        let segments = left as f64 / mss;
+        let rtt = state.srtt.map_or(0.0, |rtt| rtt.as_secs_f64());
+        let epoch = self.epoch(path);
+        let start = *epoch.start.get_or_insert_with(|| {
+            epoch.w_max = epoch.w_max.max(cwnd);
+            // RFC 9438 section 4.2, equation 2.
+            epoch.k = cube_root((epoch.w_max - cwnd) / C);
+            epoch.w_est = cwnd;
+            epoch.origin = cwnd;
+            acked.now
+        });
+        // RFC 9438 section 4.3: the Reno-friendly window; alpha becomes 1 above the old maximum.
+        let alpha = if epoch.w_est < epoch.w_max { 3.0 * (1.0 - BETA) / (1.0 + BETA) } else { 1.0 };
+        epoch.w_est += alpha * segments / cwnd;
+        // RFC 9438 section 4.2, equation 1, one round trip ahead.
+        let t = acked.now.since(start).as_secs_f64() + rtt - epoch.k;
+        let cubic = C * t * t * t + epoch.w_max;
+        let target = cubic.clamp(cwnd, 1.5 * cwnd);
+        let growth = if target < epoch.w_est {
+            epoch.w_est - cwnd
+        } else {
+            // RFC 9438 section 4.4.
+            (target - cwnd) / cwnd * segments
+        };
+        if growth > 0.0 {
+            state.grow(growth * mss);
+        }
+    }
+
+    fn on_loss(&mut self, paths: &mut [PathState], path: usize, _now: Instant) -> u64 {
+        let state = &paths[path];
+        let cwnd = state.cwnd as f64 / state.mss as f64;
+        let epoch = self.epoch(path);
+        epoch.start = None;
+        // RFC 9438 section 4.7: fast convergence gives room to newcomers.
+        epoch.w_max = if cwnd < epoch.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
+        ((state.cwnd as f64 * BETA) as u64).max(2 * state.mss)
+    }
+}
+
+/// The cube root by Newton's method: the same bits on every machine, unlike libm's.
+fn cube_root(value: f64) -> f64 {
+    if value <= 0.0 {
+        return 0.0;
+    }
+    let mut root = if value > 1.0 { value } else { 1.0 };
+    for _ in 0..200 {
+        let next = (2.0 * root + value / (root * root)) / 3.0;
+        if next >= root {
+            break;
+        }
+        root = next;
+    }
+    root
+}

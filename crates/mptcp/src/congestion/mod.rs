@@ -1,0 +1,196 @@
+//! Congestion control for all paths of a connection.
+//!
+//! Owns the windows ([`PathState`]) and the algorithms that move them. An algorithm sees every
+//! sibling path, so coupled and uncoupled ones have one shape. Never decides what is lost: the
+//! subflow does, and tells.
+
+mod cubic;
+mod lia;
+mod reno;
+
+use mptcp_clock::{Duration, Instant};
+
+pub use cubic::Cubic;
+pub use lia::Lia;
+pub use reno::Reno;
+
+/// The congestion state of one path. Windows count payload bytes.
+#[derive(Clone, Debug)]
+pub struct PathState {
+    /// Congestion window, bytes.
+    pub cwnd: u64,
+    /// Slow start threshold, bytes.
+    pub ssthresh: u64,
+    /// Payload bytes of a full segment.
+    pub mss: u64,
+    /// Smoothed round-trip time, once measured.
+    pub srtt: Option<Duration>,
+    /// Smallest round-trip time seen.
+    pub min_rtt: Option<Duration>,
+    /// Whether the path carries data now; a coupled algorithm leaves the others out.
+    pub active: bool,
+    /// Growth owed but not yet a whole byte.
+    pub credit: f64,
+}
+
+/// What an acknowledgement said.
+#[derive(Clone, Copy, Debug)]
+pub struct Acked {
+    /// When it came.
+    pub now: Instant,
+    /// Bytes newly acknowledged.
+    pub bytes: u64,
+}
+
+/// An algorithm that sets the windows of all paths of a connection.
+pub trait CongestionControl: std::fmt::Debug + Send {
+    /// The name that the field uses.
+    fn name(&self) -> &'static str;
+
+    /// New data was acknowledged on `path` while its window was full.
+    fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked);
+
+    /// Data was lost on `path`; called once for each congestion event. Returns the new `ssthresh`
+    /// in bytes. Halves the window unless overridden (RFC 5681 equation 4).
+    fn on_loss(&mut self, paths: &mut [PathState], path: usize, now: Instant) -> u64 {
+        let _ = now;
+        (paths[path].cwnd / 2).max(2 * paths[path].mss)
+    }
+
+    /// A path begins or ends; `paths[path].active` says which.
+    fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
+        let _ = (paths, path);
+    }
+}
+
+/// The algorithms there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CongestionKind {
+    /// NewReno on each path (RFC 5681).
+    Reno,
+    /// CUBIC on each path (RFC 9438).
+    Cubic,
+    /// Linked increases (RFC 6356).
+    #[default]
+    Lia,
+}
+
+impl CongestionKind {
+    /// Names in the order of the documentation.
+    pub const NAMES: &'static [&'static str] = &["reno", "cubic", "lia"];
+
+    /// The algorithm called `name`.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "reno" => Self::Reno,
+            "cubic" => Self::Cubic,
+            "lia" => Self::Lia,
+            _ => return None,
+        })
+    }
+
+    fn build(self) -> Box<dyn CongestionControl> {
+        match self {
+            Self::Reno => Box::new(Reno),
+            Self::Cubic => Box::<Cubic>::default(),
+            Self::Lia => Box::new(Lia),
+        }
+    }
+}
+
+/// The windows of a connection's paths and the algorithm over them.
+#[derive(Debug)]
+pub struct Congestion {
+    /// One entry for each subflow that ever was, in order of subflow id.
+    pub paths: Vec<PathState>,
+    algorithm: Box<dyn CongestionControl>,
+}
+
+impl Congestion {
+    pub(crate) fn new(kind: CongestionKind) -> Self {
+        Self { paths: Vec::new(), algorithm: kind.build() }
+    }
+
+    /// Replaces the algorithm, keeping the windows.
+    pub fn set_algorithm(&mut self, algorithm: Box<dyn CongestionControl>) {
+        self.algorithm = algorithm;
+    }
+
+    /// The algorithm's name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.algorithm.name()
+    }
+
+    /// Adds a path with an initial window of `segments` segments; returns its index.
+    pub(crate) fn add_path(&mut self, mss: u64, segments: u32) -> usize {
+        self.paths.push(PathState {
+            cwnd: mss * u64::from(segments),
+            ssthresh: u64::MAX,
+            mss,
+            srtt: None,
+            min_rtt: None,
+            active: false,
+            credit: 0.0,
+        });
+        self.paths.len() - 1
+    }
+
+    pub(crate) fn set_active(&mut self, path: usize, active: bool) {
+        if self.paths[path].active != active {
+            self.paths[path].active = active;
+            self.algorithm.on_path_change(&mut self.paths, path);
+        }
+    }
+
+    pub(crate) fn on_ack(&mut self, path: usize, acked: Acked) {
+        self.algorithm.on_ack(&mut self.paths, path, acked);
+    }
+
+    /// Lowers `ssthresh` for a congestion event and returns it; the caller moves the window.
+    pub(crate) fn on_loss(&mut self, path: usize, now: Instant) -> u64 {
+        let ssthresh = self.algorithm.on_loss(&mut self.paths, path, now);
+        let state = &mut self.paths[path];
+        state.ssthresh = ssthresh;
+        state.credit = 0.0;
+        ssthresh
+    }
+
+    /// Mechanism M2, penalising a slow subflow (Raiciu et al., NSDI 2012, section 4.2): halves the
+    /// window, and the threshold too unless the path is in slow start.
+    pub(crate) fn penalise(&mut self, path: usize) {
+        let state = &mut self.paths[path];
+        if state.cwnd >= state.ssthresh {
+            state.ssthresh = (state.ssthresh / 2).max(2 * state.mss);
+        }
+        state.cwnd = (state.cwnd / 2).max(state.mss);
+    }
+}
+
+impl PathState {
+    /// Whether the window grows exponentially.
+    #[must_use]
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Slow start (RFC 5681 section 3.1, counting bytes as RFC 3465): grows by what was
+    /// acknowledged up to the threshold; returns the bytes left for congestion avoidance.
+    pub fn slow_start(&mut self, bytes: u64) -> u64 {
+        let grown = (self.cwnd + bytes).min(self.ssthresh.max(self.cwnd));
+        let used = grown - self.cwnd;
+        self.cwnd = grown;
+        bytes - used
+    }
+
+    /// Adds `bytes` of growth, keeping the fraction.
+    pub fn grow(&mut self, bytes: f64) {
+        self.credit += bytes;
+        if self.credit >= 1.0 {
+            let whole = self.credit.floor();
+            self.cwnd += whole as u64;
+            self.credit -= whole;
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! NewReno's window (RFC 5681 section 3.1), on each path by itself.
+
+use super::{Acked, CongestionControl, PathState};
+
+/// Additive increase of one segment a round trip, halving on loss.
+#[derive(Clone, Copy, Debug)]
+pub struct Reno;
+
+impl CongestionControl for Reno {
+    fn name(&self) -> &'static str {
+        "reno"
+    }
+
+    fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+        let state = &mut paths[path];
+        let mut left = acked.bytes;
+        if state.in_slow_start() {
+            left = state.slow_start(left);
+        }
+        if left > 0 {
+            // RFC 5681 equation 3, for all acknowledged bytes.
+            state.grow(left as f64 * state.mss as f64 / state.cwnd as f64);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Addresses that come and go: ADD_ADDR, REMOVE_ADDR, MP_PRIO (RFC 8684 sections 3.3.8, 3.4).
+
+use std::net::SocketAddr;
+
+use mptcp_clock::{Duration, Instant};
+use mptcp_wire::crypto;
+use mptcp_wire::{AddAddress, MpPrio, MptcpOption, RemoveAddress};
+
+use super::{Connection, Mode};
+use crate::InterfaceId;
+use crate::path_manager::{LocalAddress, Pair, RemoteAddress};
+use crate::subflow::{Closure, State};
+
+/// Linux's `net.mptcp.add_addr_timeout` is 120 s; ours is what a lossy path needs.
+const ANNOUNCE_AGAIN: Duration = Duration::from_secs(3);
+/// Tries before an announcement is given up, as in Linux.
+const ANNOUNCEMENTS: u32 = 3;
+
+/// An address of ours that the peer was told of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Announcement {
+    pub(super) address: LocalAddress,
+    pub(super) echoed: bool,
+    pub(super) tries: u32,
+    pub(super) again_at: Instant,
+}
+
+impl Connection {
+    /// Opens what the path manager misses. Only the side that opened the connection does: the other
+    /// one may be behind a NAT's far side, and announces instead.
+    pub(crate) fn consult_path_manager(&mut self) {
+        if !self.client || self.mode != Mode::Multipath || self.closed.is_some() {
+            return;
+        }
+        let mut missing = Vec::new();
+        let existing = self.pairs();
+        self.path_manager.missing(&self.local_addresses, &self.remote_addresses, &existing, &mut missing);
+        missing.retain(|pair| !self.failed.contains(pair) && !self.wanted.contains(pair));
+        let open = self.subflows.iter().filter(|subflow| !subflow.is_closed()).count();
+        let room = usize::from(self.config.max_subflows).saturating_sub(open + self.wanted.len());
+        missing.truncate(room);
+        self.wanted.append(&mut missing);
+    }
+
+    fn pairs(&self) -> Vec<Pair> {
+        let live = self.subflows.iter().filter(|subflow| !subflow.is_closed());
+        live.map(|subflow| Pair {
+            local: LocalAddress {
+                id: subflow.local_id,
+                interface: subflow.interface,
+                address: subflow.local.ip(),
+                backup: subflow.backup,
+            },
+            remote: RemoteAddress { id: subflow.remote_id, address: subflow.remote },
+        })
+        .collect()
+    }
+
+    /// A pair whose subflow failed is not tried again until its address comes anew.
+    pub(super) fn note_failed(&mut self, id: usize) {
+        let subflow = &self.subflows[id];
+        if let Some(pair) =
+            self.local_addresses.iter().find(|local| local.id == subflow.local_id).map(|&local| Pair {
+                local,
+                remote: RemoteAddress { id: subflow.remote_id, address: subflow.remote },
+            })
+        {
+            self.failed.push(pair);
+        }
+    }
+
+    /// An address of ours came up.
+    pub(crate) fn add_local_address(&mut self, now: Instant, address: LocalAddress) {
+        if !self.local_addresses.iter().any(|known| known.id == address.id) {
+            self.local_addresses.push(address);
+        }
+        self.failed.retain(|pair| pair.local.id != address.id);
+        self.timers.adopted();
+        if !self.client {
+            self.announce(now, address);
+        }
+        self.consult_path_manager();
+    }
+
+    /// An address of ours is gone, and with it every subflow that used it.
+    pub(crate) fn remove_local_address(&mut self, now: Instant, interface: InterfaceId) {
+        let gone: Vec<u8> =
+            self.local_addresses.iter().filter(|a| a.interface == interface).map(|a| a.id).collect();
+        self.local_addresses.retain(|address| address.interface != interface);
+        self.announced.retain(|announcement| announcement.address.interface != interface);
+        for id in 0..self.subflows.len() {
+            if self.subflows[id].interface == interface && !self.subflows[id].is_closed() {
+                self.subflows[id].close(Closure::InterfaceGone);
+                self.on_subflow_closed(now, id);
+            }
+        }
+        if self.mode == Mode::Multipath && self.closed.is_none() && !gone.is_empty() {
+            let mut option = RemoveAddress::default();
+            gone.into_iter().for_each(|id| {
+                // Ids are bytes and the option holds 37; more addresses than that have no subflows.
+                let _ = option.ids.try_push(id);
+            });
+            self.signals.push_back((None, MptcpOption::RemoveAddress(option)));
+        }
+        if self.mode != Mode::Multipath && self.subflows.iter().all(|subflow| subflow.is_closed()) {
+            self.end(now, crate::event::Closed::TimedOut, Closure::InterfaceGone);
+        }
+    }
+
+    /// Tells the peer of an address.
+    pub(crate) fn announce(&mut self, now: Instant, address: LocalAddress) {
+        let Some(remote) = self.remote_key.filter(|_| self.mode == Mode::Multipath) else { return };
+        let hmac =
+            crypto::add_address_hmac(self.local_key.value, remote.value, address.id, address.address, None);
+        let add = AddAddress {
+            echo: false,
+            id: address.id,
+            address: address.address,
+            port: None,
+            hmac: Some(hmac),
+        };
+        self.signals.push_back((None, MptcpOption::AddAddress(add)));
+        if !self.announced.iter().any(|known| known.address.id == address.id) {
+            let again_at = now + ANNOUNCE_AGAIN;
+            self.announced.push(Announcement { address, echoed: false, tries: 1, again_at });
+        }
+    }
+
+    /// Announces again what was not echoed; returns when to look next.
+    pub(super) fn announce_again(&mut self, now: Instant) -> Instant {
+        let mut next = Instant::FAR_FUTURE;
+        let mut due = Vec::new();
+        for announcement in self.announced.iter_mut().filter(|a| !a.echoed && a.tries < ANNOUNCEMENTS) {
+            if announcement.again_at <= now {
+                announcement.tries += 1;
+                announcement.again_at = now + ANNOUNCE_AGAIN;
+                due.push(announcement.address);
+            }
+            next = next.min(announcement.again_at);
+        }
+        due.into_iter().for_each(|address| self.announce(now, address));
+        next
+    }
+
+    pub(super) fn next_announcement(&self) -> Instant {
+        let waiting = self.announced.iter().filter(|a| !a.echoed && a.tries < ANNOUNCEMENTS);
+        waiting.map(|a| a.again_at).min().unwrap_or(Instant::FAR_FUTURE)
+    }
+
+    pub(super) fn on_add_address(&mut self, id: usize, add: &AddAddress) {
+        if add.echo {
+            self.announced.iter_mut().filter(|a| a.address.id == add.id).for_each(|a| a.echoed = true);
+            return;
+        }
+        let Some(remote) = self.remote_key else { return };
+        let expected =
+            crypto::add_address_hmac(remote.value, self.local_key.value, add.id, add.address, add.port);
+        // RFC 8684 section 3.4.1: a wrong HMAC is ignored without a word.
+        if add.hmac != Some(expected) {
+            return;
+        }
+        self.signals
+            .push_back((Some(id), MptcpOption::AddAddress(AddAddress { echo: true, hmac: None, ..*add })));
+        let port = add.port.unwrap_or(self.subflows[id].remote.port());
+        let address = RemoteAddress { id: add.id, address: SocketAddr::new(add.address, port) };
+        self.remote_addresses.retain(|known| known.id != add.id);
+        if !self.remote_addresses.iter().any(|known| known.address == address.address) {
+            self.remote_addresses.push(address);
+        }
+        self.consult_path_manager();
+    }
+
+    pub(super) fn on_remove_address(&mut self, now: Instant, remove: &RemoveAddress) {
+        for &gone in &remove.ids {
+            self.remote_addresses.retain(|known| known.id != gone || gone == 0);
+            for id in 0..self.subflows.len() {
+                let subflow = &self.subflows[id];
+                if subflow.remote_id == gone && subflow.state != State::SynSent && !subflow.is_closed() {
+                    // RFC 8684 section 3.4.2 asks for a keepalive first; the option came inside the
+                    // connection, and whoever could forge it there could also forge data.
+                    self.reset_subflow(now, id, None);
+                }
+            }
+        }
+    }
+
+    /// Changes our wish for a subflow and tells the peer (RFC 8684 section 3.3.8).
+    pub(crate) fn set_backup(&mut self, interface: InterfaceId, backup: bool) {
+        for address in self.local_addresses.iter_mut().filter(|a| a.interface == interface) {
+            address.backup = backup;
+        }
+        for (id, subflow) in self.subflows.iter_mut().enumerate() {
+            if subflow.interface == interface && subflow.is_synchronised() && subflow.backup != backup {
+                subflow.backup = backup;
+                subflow.peer_backup = backup;
+                self.signals.push_back((Some(id), MptcpOption::Prio(MpPrio { backup, address_id: None })));
+            }
+        }
+    }
+}

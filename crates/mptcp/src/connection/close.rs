@@ -1,0 +1,137 @@
+//! Endings: DATA_FIN (RFC 8684 section 3.3.3), MP_FASTCLOSE (section 3.5), resets (section 3.6).
+
+use mptcp_clock::Instant;
+use mptcp_wire::ResetReason;
+
+use super::{Connection, Mode};
+use crate::event::Closed;
+use crate::subflow::{Closure, Control, State};
+
+impl Connection {
+    /// The application writes no more; the peer may go on.
+    pub(crate) fn close_write(&mut self) {
+        self.write_closed = true;
+    }
+
+    /// Ends the connection at once, on all subflows; unsent data is lost.
+    pub(crate) fn abort(&mut self, now: Instant) {
+        if self.closed.is_some() {
+            return;
+        }
+        let multipath = self.mode == Mode::Multipath;
+        self.end(now, Closed::Aborted, Closure::ConnectionEnded);
+        // Linux's way: every subflow ends with a RST, and MP_FASTCLOSE says that all do.
+        for subflow in self.subflows.iter_mut().filter(|s| s.closed_by == Some(Closure::ConnectionEnded)) {
+            subflow.control = Some(Control::Reset { reason: None, fast_close: multipath });
+        }
+    }
+
+    /// The peer sent MP_FASTCLOSE on an acknowledgement: answered by a RST on each subflow.
+    pub(super) fn on_fast_close(&mut self, now: Instant, _id: usize) {
+        self.end(now, Closed::Reset(None), Closure::ResetByPeer(None));
+        for subflow in self.subflows.iter_mut().filter(|s| s.closed_by == Some(Closure::ResetByPeer(None))) {
+            subflow.control =
+                Some(Control::Reset { reason: Some(ResetReason::UNSPECIFIED), fast_close: false });
+        }
+    }
+
+    /// The connection is over, for all subflows.
+    pub(super) fn end(&mut self, now: Instant, how: Closed, why: Closure) {
+        if self.closed.is_none() {
+            self.closed = Some(how);
+            self.happenings.closed = Some(how);
+        }
+        for id in 0..self.subflows.len() {
+            if !self.subflows[id].is_closed() {
+                self.subflows[id].close(why);
+                self.congestion.set_active(id, false);
+            }
+        }
+        self.registry_changed = true;
+        self.limits.note(now, super::limits::Limit::Idle);
+    }
+
+    /// Resets one subflow, with a reason for a peer that speaks MPTCP.
+    pub(super) fn reset_subflow(&mut self, now: Instant, id: usize, reason: Option<ResetReason>) {
+        let multipath = self.mode != Mode::Plain;
+        let subflow = &mut self.subflows[id];
+        if subflow.is_closed() {
+            return;
+        }
+        subflow.close(Closure::ResetByUs(reason));
+        subflow.control = Some(Control::Reset { reason: reason.filter(|_| multipath), fast_close: false });
+        self.on_subflow_closed(now, id);
+    }
+
+    /// A subflow is gone: its data moves to the others, or the connection ends with it.
+    pub(super) fn on_subflow_closed(&mut self, now: Instant, id: usize) {
+        self.congestion.set_active(id, false);
+        self.registry_changed = true;
+        self.happenings.subflows = true;
+        let cause = self.subflows[id].closed_by;
+        let never_opened = self.subflows[id].sender.board.una == 0;
+        let last = self.subflows.iter().all(|subflow| subflow.is_closed());
+        if self.mode != Mode::Multipath || self.is_over() {
+            if last && self.closed.is_none() {
+                let how = match cause {
+                    Some(Closure::Finished) => Closed::Finished,
+                    Some(Closure::ResetByPeer(_)) if never_opened && self.client => Closed::Refused,
+                    Some(Closure::ResetByPeer(reason)) if !self.is_over() => Closed::Reset(reason),
+                    Some(Closure::TimedOut) if !self.is_over() => Closed::TimedOut,
+                    _ if self.is_over() => Closed::Finished,
+                    _ => Closed::Aborted,
+                };
+                self.closed = Some(how);
+                self.happenings.closed = Some(how);
+            }
+            return;
+        }
+        self.give_up_sending(id);
+        if cause != Some(Closure::InterfaceGone) {
+            self.note_failed(id);
+        }
+        if last {
+            // Another interface may yet come up: handoff (RFC 8684 section 3.4 on break-before-make).
+            self.timers.orphaned(now);
+        }
+        self.consult_path_manager();
+    }
+
+    /// Both streams have ended and both ends know.
+    fn is_over(&self) -> bool {
+        match self.mode {
+            Mode::Plain | Mode::Negotiating => false,
+            Mode::Multipath => self.data_fin_acknowledged && self.incoming.finished(),
+        }
+    }
+
+    /// RFC 8684 section 3.3.3: once both DATA_FINs are acknowledged, the subflows end.
+    pub(super) fn finish_if_done(&mut self, now: Instant) {
+        if self.mode == Mode::Plain {
+            return;
+        }
+        if self.is_over() {
+            for subflow in &mut self.subflows {
+                match subflow.state {
+                    State::SynSent | State::SynReceived => {
+                        subflow.close(Closure::ConnectionEnded);
+                        subflow.control = Some(Control::Reset { reason: None, fast_close: false });
+                    }
+                    _ => subflow.fin_wanted = true,
+                }
+            }
+            self.registry_changed = true;
+            self.limits.note(now, super::limits::Limit::Idle);
+            self.closed.get_or_insert(Closed::Finished);
+            self.happenings.closed = self.closed;
+        }
+    }
+
+    /// Nothing is left to be sent or received: the endpoint may forget the connection.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.closed.is_some()
+            && self.subflows.iter().all(|subflow| subflow.is_closed() && subflow.control.is_none())
+            && self.happenings.is_empty()
+            && self.incoming.unread() == 0
+    }
+}

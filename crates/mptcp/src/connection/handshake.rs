@@ -1,0 +1,367 @@
+//! Opening subflows: MP_CAPABLE (RFC 8684 section 3.1), MP_JOIN (section 3.2), and TCP's own
+//! three steps (RFC 9293 section 3.5).
+
+use mptcp_clock::{Duration, Instant};
+use mptcp_wire::crypto;
+use mptcp_wire::{MpCapable, MpJoin, MptcpOption, Options, ResetReason, Segment};
+
+use super::{Connection, Key, Mode};
+use crate::path_manager::{LocalAddress, Pair, RemoteAddress};
+use crate::subflow::{Closure, Control, Origin, State, Subflow};
+
+/// RFC 6298 section 2.1: wait for the first answer.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(1);
+/// Linux's `tcp_syn_retries` and one.
+const SYN_ATTEMPTS: u32 = 7;
+
+impl Connection {
+    /// Client: sends the first SYN.
+    pub(crate) fn open(&mut self, now: Instant, mut first: Subflow, local_id: u8, backup: bool) {
+        self.remote_addresses.push(RemoteAddress { id: 0, address: first.remote });
+        first.state = State::SynSent;
+        first.opened_here = true;
+        first.local_id = local_id;
+        first.backup = backup;
+        let id = self.add_subflow(first);
+        self.start_handshake(now, id, Control::Syn);
+    }
+
+    /// Server: answers the first SYN.
+    pub(crate) fn accept(&mut self, now: Instant, mut first: Subflow, syn: &Segment) {
+        self.remote_addresses.push(RemoteAddress { id: 0, address: first.remote });
+        if self.mode == Mode::Negotiating {
+            match capable(&syn.options).filter(|offer| acceptable_offer(offer)) {
+                Some(offer) => {
+                    self.checksum = self.config.checksum || offer.flags & MpCapable::CHECKSUM_REQUIRED != 0;
+                }
+                None => self.mode = Mode::Plain,
+            }
+        }
+        first.state = State::SynReceived;
+        first.negotiate(syn, &self.config, self.window_scale());
+        let id = self.add_subflow(first);
+        self.note_window(id, syn);
+        self.start_handshake(now, id, Control::SynAck);
+    }
+
+    /// Client: opens a further subflow.
+    pub(crate) fn open_join(&mut self, now: Instant, mut subflow: Subflow, pair: Pair) {
+        subflow.state = State::SynSent;
+        subflow.opened_here = true;
+        subflow.local_id = pair.local.id;
+        subflow.remote_id = pair.remote.id;
+        subflow.backup = pair.local.backup;
+        subflow.peer_backup = pair.local.backup;
+        subflow.origin = Origin::Join { nonce: self.random.next_u32(), peer_nonce: 0 };
+        let id = self.add_subflow(subflow);
+        self.start_handshake(now, id, Control::Syn);
+    }
+
+    /// A SYN with our token: answers it, or says why not.
+    pub(crate) fn accept_join(
+        &mut self,
+        now: Instant,
+        mut subflow: Subflow,
+        syn: &Segment,
+    ) -> Result<(), ResetReason> {
+        let Some(&MpJoin::Syn { backup, address_id, nonce: peer_nonce, .. }) = join(&syn.options) else {
+            return Err(ResetReason::MPTCP);
+        };
+        if self.mode != Mode::Multipath || self.closed.is_some() {
+            return Err(ResetReason::MPTCP);
+        }
+        let open = self.subflows.iter().filter(|subflow| !subflow.is_closed()).count();
+        if open > usize::from(self.config.max_subflows) {
+            return Err(ResetReason::PROHIBITED);
+        }
+        subflow.state = State::SynReceived;
+        subflow.remote_id = address_id;
+        subflow.local_id = self.local_id_of(&subflow);
+        subflow.peer_backup = backup;
+        subflow.origin = Origin::Join { nonce: self.random.next_u32(), peer_nonce };
+        subflow.negotiate(syn, &self.config, self.window_scale());
+        let id = self.add_subflow(subflow);
+        self.start_handshake(now, id, Control::SynAck);
+        Ok(())
+    }
+
+    fn local_id_of(&self, subflow: &Subflow) -> u8 {
+        if self.subflows.first().is_some_and(|first| first.local.ip() == subflow.local.ip()) {
+            return 0;
+        }
+        let known = |address: &&LocalAddress| address.address == subflow.local.ip();
+        self.local_addresses.iter().find(known).map_or(0, |address| address.id)
+    }
+
+    fn start_handshake(&mut self, now: Instant, id: usize, control: Control) {
+        let subflow = &mut self.subflows[id];
+        subflow.control = Some(control);
+        subflow.handshake_sent = now;
+        subflow.handshake_attempts = 1;
+        subflow.handshake_deadline = now + HANDSHAKE_TIMEOUT;
+    }
+
+    /// The handshake timer: SYN or SYN/ACK again, or an end.
+    pub(super) fn on_handshake_timeout(&mut self, now: Instant, id: usize) {
+        let subflow = &mut self.subflows[id];
+        let control = match subflow.state {
+            State::SynSent => Some(Control::Syn),
+            State::SynReceived => Some(Control::SynAck),
+            State::TimeWait => {
+                subflow.close(Closure::Finished);
+                return self.on_subflow_closed(now, id);
+            }
+            _ if subflow.unconfirmed => None,
+            _ => {
+                subflow.handshake_deadline = Instant::FAR_FUTURE;
+                return;
+            }
+        };
+        if subflow.handshake_attempts >= SYN_ATTEMPTS {
+            subflow.close(Closure::TimedOut);
+            return self.on_subflow_closed(now, id);
+        }
+        subflow.handshake_deadline = now + HANDSHAKE_TIMEOUT * (1 << subflow.handshake_attempts);
+        subflow.handshake_attempts += 1;
+        match control {
+            Some(control) => subflow.control = Some(control),
+            // The third ACK of a join goes again until the fourth comes (RFC 8684 section 3.2).
+            None => subflow.receiver.acknowledge_now(),
+        }
+    }
+
+    /// A segment came for a subflow in SYN-SENT (RFC 9293 section 3.10.7.3).
+    pub(super) fn on_syn_sent(&mut self, now: Instant, id: usize, segment: &Segment) {
+        let subflow = &mut self.subflows[id];
+        let flags = segment.flags;
+        let answers = segment.acknowledgment == subflow.iss + 1;
+        if flags.rst() {
+            if flags.ack() && answers {
+                subflow.close(Closure::ResetByPeer(super::input::reset_reason(segment)));
+                self.on_subflow_closed(now, id);
+            }
+            return;
+        }
+        if flags.ack() && !answers {
+            return self.reset_subflow(now, id, None);
+        }
+        if !flags.syn() {
+            return;
+        }
+        if !flags.ack() {
+            return self.on_simultaneous_open(now, id, segment);
+        }
+        let scale = self.window_scale();
+        let subflow = &mut self.subflows[id];
+        subflow.negotiate(segment, &self.config, scale);
+        subflow.establish(now, self.config.rack);
+        subflow.receiver.acknowledge_now();
+        match subflow.origin {
+            Origin::Initial => self.on_capable_answer(id, segment),
+            Origin::Join { nonce, .. } => self.on_join_answer(now, id, segment, nonce),
+        }
+    }
+
+    fn on_capable_answer(&mut self, id: usize, segment: &Segment) {
+        if self.mode == Mode::Negotiating {
+            let answer = capable(&segment.options).filter(|answer| acceptable_offer(answer));
+            match answer.and_then(|answer| Some((answer.flags, answer.sender_key?))) {
+                Some((flags, key)) => {
+                    self.mode = Mode::Multipath;
+                    self.remote_key = Some(Key::new(key));
+                    self.checksum = flags & MpCapable::CHECKSUM_REQUIRED != 0;
+                }
+                // RFC 8684 section 3.7: no MP_CAPABLE in the answer means TCP.
+                None => self.fall_back(id),
+            }
+        }
+        self.set_plain_mapping(id);
+        self.activate(id);
+        self.note_window(id, segment);
+        self.happenings.connected = true;
+    }
+
+    fn on_join_answer(&mut self, now: Instant, id: usize, segment: &Segment, nonce: u32) {
+        let (Some(&MpJoin::SynAck { backup, address_id, hmac, nonce: peer_nonce }), Some(remote)) =
+            (join(&segment.options), self.remote_key)
+        else {
+            return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
+        };
+        if hmac != crypto::join_hmac_truncated(remote.value, self.local_key.value, peer_nonce, nonce) {
+            return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
+        }
+        let subflow = &mut self.subflows[id];
+        subflow.origin = Origin::Join { nonce, peer_nonce };
+        subflow.remote_id = address_id;
+        subflow.peer_backup |= backup;
+        subflow.unconfirmed = true;
+        subflow.handshake_attempts = 1;
+        subflow.handshake_deadline = now + subflow.sender.rtt.rto();
+    }
+
+    /// RFC 9293 section 3.5: both sides sent a SYN. Only TCP does that: no option has a place.
+    fn on_simultaneous_open(&mut self, now: Instant, id: usize, segment: &Segment) {
+        if !self.is_initial(id) {
+            return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
+        }
+        self.fall_back(id);
+        let scale = self.window_scale();
+        let subflow = &mut self.subflows[id];
+        subflow.negotiate(segment, &self.config, scale);
+        subflow.state = State::SynReceived;
+        self.start_handshake(now, id, Control::SynAck);
+    }
+
+    /// A segment acknowledges our SYN/ACK. Returns whether the subflow may go on with it.
+    pub(super) fn on_third_ack(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64) -> bool {
+        if ack != 1 {
+            self.reset_subflow(now, id, None);
+            return false;
+        }
+        match self.subflows[id].origin {
+            Origin::Initial => self.on_capable_third_ack(id, segment),
+            Origin::Join { nonce, peer_nonce } => {
+                let valid = match (join(&segment.options), self.remote_key) {
+                    (Some(MpJoin::Ack { hmac }), Some(remote)) => {
+                        *hmac == crypto::join_hmac(remote.value, self.local_key.value, peer_nonce, nonce)
+                    }
+                    _ => false,
+                };
+                if !valid {
+                    // RFC 8684 section 3.2: a wrong HMAC resets the subflow, not the connection.
+                    self.reset_subflow(now, id, Some(ResetReason::MPTCP));
+                    return false;
+                }
+                // The fourth ACK, which lets the peer send.
+                self.subflows[id].receiver.acknowledge_now();
+            }
+        }
+        if self.mode == Mode::Negotiating {
+            return false;
+        }
+        let rack = self.config.rack;
+        self.subflows[id].establish(now, rack);
+        self.set_plain_mapping(id);
+        self.activate(id);
+        if self.is_initial(id) {
+            self.happenings.accepted = true;
+        }
+        true
+    }
+
+    fn on_capable_third_ack(&mut self, id: usize, segment: &Segment) {
+        if self.mode != Mode::Negotiating {
+            return;
+        }
+        match capable(&segment.options).and_then(|capable| Some((capable.flags, capable.sender_key?))) {
+            Some((flags, key)) => {
+                // A flag here turns checksums on even when the SYN/ACK had none (as Linux does).
+                self.checksum |= flags & MpCapable::CHECKSUM_REQUIRED != 0;
+                self.remote_key = Some(Key::new(key));
+                self.mode = Mode::Multipath;
+            }
+            // Data further on overtook the first: it will come again, with the keys.
+            None if segment.options.dss.is_some() && segment.sequence != self.subflows[id].irs + 1 => {}
+            None => self.fall_back(id),
+        }
+    }
+
+    /// The options of a SYN or SYN/ACK of ours.
+    pub(super) fn handshake_options(&self, id: usize, control: Control) -> Vec<MptcpOption> {
+        let subflow = &self.subflows[id];
+        let flags = MpCapable::HMAC | if self.checksum_wanted() { MpCapable::CHECKSUM_REQUIRED } else { 0 };
+        let option = match (subflow.origin, control) {
+            (Origin::Initial, Control::Syn) if self.mode == Mode::Negotiating => {
+                // After three SYNs without answer, one without options: something may eat them.
+                if subflow.handshake_attempts > 3 {
+                    return Vec::new();
+                }
+                MptcpOption::Capable(MpCapable {
+                    version: 1,
+                    flags,
+                    sender_key: None,
+                    receiver_key: None,
+                    data: None,
+                })
+            }
+            (Origin::Initial, Control::SynAck) if self.mode == Mode::Negotiating => {
+                MptcpOption::Capable(MpCapable {
+                    version: 1,
+                    flags,
+                    sender_key: Some(self.local_key.value),
+                    receiver_key: None,
+                    data: None,
+                })
+            }
+            (Origin::Join { nonce, .. }, Control::Syn) => {
+                let Some(remote) = self.remote_key else { return Vec::new() };
+                MptcpOption::Join(MpJoin::Syn {
+                    backup: subflow.backup,
+                    address_id: subflow.local_id,
+                    token: remote.token,
+                    nonce,
+                })
+            }
+            (Origin::Join { nonce, peer_nonce }, Control::SynAck) => {
+                let Some(remote) = self.remote_key else { return Vec::new() };
+                MptcpOption::Join(MpJoin::SynAck {
+                    backup: subflow.backup,
+                    address_id: subflow.local_id,
+                    hmac: crypto::join_hmac_truncated(self.local_key.value, remote.value, nonce, peer_nonce),
+                    nonce,
+                })
+            }
+            _ => return Vec::new(),
+        };
+        vec![option]
+    }
+
+    fn checksum_wanted(&self) -> bool {
+        if self.client { self.config.checksum } else { self.checksum }
+    }
+
+    /// MP_CAPABLE with both keys: on the third ACK, and on the first data.
+    pub(super) fn capable_with_keys(&self, data: Option<(u16, Option<u16>)>) -> Option<MptcpOption> {
+        let flags = MpCapable::HMAC | if self.checksum { MpCapable::CHECKSUM_REQUIRED } else { 0 };
+        Some(MptcpOption::Capable(MpCapable {
+            version: 1,
+            flags,
+            sender_key: Some(self.local_key.value),
+            receiver_key: Some(self.remote_key?.value),
+            data,
+        }))
+    }
+
+    /// The third ACK of a join.
+    pub(super) fn join_with_hmac(&self, id: usize) -> Option<MptcpOption> {
+        let Origin::Join { nonce, peer_nonce } = self.subflows[id].origin else { return None };
+        let remote = self.remote_key?;
+        let hmac = crypto::join_hmac(self.local_key.value, remote.value, nonce, peer_nonce);
+        Some(MptcpOption::Join(MpJoin::Ack { hmac }))
+    }
+
+    /// The shift that lets the largest buffer be offered (RFC 7323 section 2.3).
+    pub(super) fn window_scale(&self) -> u8 {
+        (0..14).find(|shift| self.config.receive_buffer >> shift <= 65_535).unwrap_or(14)
+    }
+}
+
+pub(super) fn capable(options: &Options) -> Option<&MpCapable> {
+    options.mptcp.iter().find_map(|option| match option {
+        MptcpOption::Capable(capable) => Some(capable),
+        _ => None,
+    })
+}
+
+pub(crate) fn join(options: &Options) -> Option<&MpJoin> {
+    options.mptcp.iter().find_map(|option| match option {
+        MptcpOption::Join(join) => Some(join),
+        _ => None,
+    })
+}
+
+/// RFC 8684 section 3.1: our version or a later one that can speak ours, HMAC-SHA256 offered, no
+/// extension that we do not know.
+fn acceptable_offer(offer: &MpCapable) -> bool {
+    offer.version >= 1 && offer.flags & MpCapable::HMAC != 0 && offer.flags & MpCapable::EXTENSIBILITY == 0
+}

@@ -1,0 +1,186 @@
+//! The receiving side of the byte stream: one order over all subflows, one window.
+//!
+//! Owns reassembly at the data level and the receive window of RFC 8684 section 3.3.1, shared by all
+//! subflows. Offsets count from the first byte of the peer's stream.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+use mptcp_clock::{Duration, Instant};
+
+/// Receive buffer at the start when it tunes itself: Linux's `tcp_rmem` default.
+const INITIAL_BUFFER: u64 = 131_072;
+
+/// What became of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Placed {
+    Fresh,
+    /// It filled the gap that held back what came before it.
+    Filled,
+    Early,
+    Duplicate,
+    /// Beyond the window that was offered.
+    Beyond,
+}
+
+/// Dynamic right-sizing (mechanism M3): the buffer follows twice what the application takes in a
+/// round trip, so that it never limits a path that could go faster.
+#[derive(Clone, Copy, Debug)]
+struct Tuning {
+    since: Instant,
+    from: u64,
+}
+
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    /// Next offset expected: what a DATA_ACK says.
+    pub next: u64,
+    early: VecDeque<(u64, Bytes)>,
+    early_bytes: u64,
+    ready: VecDeque<Bytes>,
+    ready_bytes: u64,
+    /// Offset of the DATA_FIN, or of the FIN of plain TCP.
+    pub fin: Option<u64>,
+    buffer: u64,
+    largest_buffer: u64,
+    /// Largest offset ever offered; it never moves left (RFC 9293 section 3.8.6).
+    edge: u64,
+    full_size: u64,
+    tuning: Option<Tuning>,
+    pub duplicate_bytes: u64,
+}
+
+impl Incoming {
+    pub(crate) fn new(buffer: u64, autotuning: bool) -> Self {
+        let start = if autotuning { INITIAL_BUFFER.min(buffer) } else { buffer };
+        Self {
+            next: 0,
+            early: VecDeque::new(),
+            early_bytes: 0,
+            ready: VecDeque::new(),
+            ready_bytes: 0,
+            fin: None,
+            buffer: start,
+            largest_buffer: buffer,
+            edge: start,
+            full_size: 536,
+            tuning: autotuning.then_some(Tuning { since: Instant::ZERO, from: 0 }),
+            duplicate_bytes: 0,
+        }
+    }
+
+    /// Takes data at `start`.
+    pub(crate) fn place(&mut self, start: u64, data: Bytes) -> Placed {
+        let length = data.len() as u64;
+        let end = start + length;
+        self.full_size = self.full_size.max(length.min(65_535));
+        if end <= self.next {
+            self.duplicate_bytes += length;
+            return Placed::Duplicate;
+        }
+        if end > self.edge.max(self.next + self.buffer) {
+            return Placed::Beyond;
+        }
+        if start > self.next {
+            return self.keep_early(start, data);
+        }
+        self.duplicate_bytes += self.next - start;
+        self.append(data.slice((self.next - start) as usize..));
+        if self.early.is_empty() {
+            return Placed::Fresh;
+        }
+        let before = self.next;
+        while let Some((start, data)) = self.early.pop_front_if(|(start, _)| *start <= self.next) {
+            self.early_bytes -= data.len() as u64;
+            let known = (self.next - start).min(data.len() as u64);
+            self.duplicate_bytes += known;
+            if known < data.len() as u64 {
+                self.append(data.slice(known as usize..));
+            }
+        }
+        if self.next > before { Placed::Filled } else { Placed::Fresh }
+    }
+
+    fn append(&mut self, data: Bytes) {
+        self.next += data.len() as u64;
+        self.ready_bytes += data.len() as u64;
+        self.ready.push_back(data);
+    }
+
+    fn keep_early(&mut self, start: u64, data: Bytes) -> Placed {
+        let length = data.len() as u64;
+        let last = self.early.back().map_or(0, |(start, _)| *start);
+        let at = if start > last {
+            self.early.len()
+        } else {
+            self.early.partition_point(|(other, _)| *other < start)
+        };
+        let end_of = |(start, data): &(u64, Bytes)| start + data.len() as u64;
+        let covered =
+            at.checked_sub(1).and_then(|i| self.early.get(i)).is_some_and(|e| end_of(e) >= start + length)
+                || self.early.get(at).is_some_and(|e| e.0 == start && end_of(e) >= start + length);
+        if covered {
+            self.duplicate_bytes += length;
+            return Placed::Duplicate;
+        }
+        self.early_bytes += length;
+        self.early.insert(at, (start, data));
+        Placed::Early
+    }
+
+    /// The next bytes in order.
+    pub(crate) fn read(&mut self) -> Option<Bytes> {
+        let data = self.ready.pop_front()?;
+        self.ready_bytes -= data.len() as u64;
+        Some(data)
+    }
+
+    pub(crate) fn unread(&self) -> u64 {
+        self.ready_bytes
+    }
+
+    pub(crate) fn early_bytes(&self) -> u64 {
+        self.early_bytes
+    }
+
+    pub(crate) fn buffer(&self) -> u64 {
+        self.buffer
+    }
+
+    /// Whether the peer's end of the stream is here.
+    pub(crate) fn finished(&self) -> bool {
+        self.fin.is_some_and(|fin| self.next >= fin)
+    }
+
+    /// The window to offer: it moves right, when it does, by a segment or half the buffer at least
+    /// (RFC 9293 section 3.8.6.2.2).
+    pub(crate) fn window(&mut self) -> u64 {
+        let open = self.next + self.buffer.saturating_sub(self.ready_bytes);
+        if open >= self.edge + self.full_size.min(self.buffer / 2) {
+            self.edge = open;
+        }
+        self.edge.saturating_sub(self.next)
+    }
+
+    /// Whether reading has opened the window so far that the peer should hear of it now.
+    pub(crate) fn wants_update(&self) -> bool {
+        let open = self.next + self.buffer.saturating_sub(self.ready_bytes);
+        let offered = self.edge.saturating_sub(self.next);
+        open > self.edge
+            && open - self.edge >= (2 * self.full_size).min(self.buffer / 2)
+            && offered < self.buffer / 2
+    }
+
+    /// Mechanism M3: called when the application has read; `rtt` is the longest of all paths.
+    pub(crate) fn tune(&mut self, now: Instant, rtt: Duration) {
+        let Some(tuning) = &mut self.tuning else { return };
+        if rtt.is_zero() || now.since(tuning.since) < rtt {
+            return;
+        }
+        let taken = self.next - self.ready_bytes - tuning.from;
+        *tuning = Tuning { since: now, from: self.next - self.ready_bytes };
+        // Twice the rate seen, and room for the next doubling of slow start.
+        let wanted = (2 * taken + 16 * self.full_size).min(self.largest_buffer);
+        self.buffer = self.buffer.max(wanted);
+    }
+}

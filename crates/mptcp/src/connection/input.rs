@@ -1,0 +1,366 @@
+//! A segment comes in: acknowledgements, options, data, FIN, in that order.
+
+use arrayvec::ArrayVec;
+use bytes::Bytes;
+use mptcp_clock::Instant;
+use mptcp_wire::{Dss, Mapping, MptcpOption, Options, ResetReason, Segment};
+
+use super::incoming::Placed;
+use super::{Connection, Key, Mode};
+use crate::event::Closed;
+use crate::subflow::check::Verdict;
+use crate::subflow::mapping::{MappingFault, ReceivedMapping, WireMapping};
+use crate::subflow::receiver::{Arrival, Range};
+use crate::subflow::sender::Ack;
+use crate::subflow::{Closure, State, Subflow};
+
+impl Connection {
+    pub(crate) fn handle_segment(&mut self, now: Instant, id: usize, mut segment: Segment) {
+        let window = self.incoming.buffer().max(65_535);
+        let subflow = &mut self.subflows[id];
+        subflow.tally.segments_received += 1;
+        if !segment.payload.is_empty() {
+            subflow.tally.data_segments_received += 1;
+            subflow.tally.bytes_received += segment.payload.len() as u64;
+        }
+        match subflow.state {
+            State::Closed => return,
+            State::SynSent => return self.on_syn_sent(now, id, &segment),
+            _ => {}
+        }
+        match subflow.check(now, &segment, window) {
+            Verdict::Drop => {}
+            Verdict::Acknowledge => {
+                // A SYN that comes again in SYN-RECEIVED wants the SYN/ACK again.
+                if subflow.state == State::SynReceived {
+                    subflow.control = Some(crate::subflow::Control::SynAck);
+                } else {
+                    subflow.receiver.acknowledge_now();
+                }
+            }
+            Verdict::Reset => self.on_reset(now, id, &segment),
+            Verdict::Accept { start, ack } => {
+                if subflow.state == State::SynReceived && !self.on_third_ack(now, id, &segment, ack) {
+                    return;
+                }
+                let payload = std::mem::take(&mut segment.payload);
+                self.on_accepted(now, id, &segment, start, ack, payload);
+            }
+        }
+    }
+
+    fn on_accepted(
+        &mut self,
+        now: Instant,
+        id: usize,
+        segment: &Segment,
+        start: u64,
+        ack: u64,
+        payload: Bytes,
+    ) {
+        let subflow = &mut self.subflows[id];
+        subflow.note_timestamp(now, segment, start);
+        if subflow.unconfirmed {
+            // RFC 8684 section 3.2: any acknowledgement of our third ACK confirms the join.
+            subflow.unconfirmed = false;
+            subflow.handshake_deadline = Instant::FAR_FUTURE;
+            self.activate(id);
+        }
+        if !segment.options.mptcp.is_empty() {
+            self.take_options(now, id, &segment.options);
+            if self.subflows[id].is_closed() {
+                return;
+            }
+        }
+        if self.mode == Mode::Multipath && !self.confirmed {
+            self.confirm(id, segment, ack, &payload);
+        }
+        self.take_ack(now, id, segment, ack, payload.is_empty());
+        if let Some(dss) = &segment.options.dss
+            && self.mode == Mode::Multipath
+        {
+            self.take_data_ack(now, dss);
+        }
+        self.note_window(id, segment);
+        let end = start + payload.len() as u64;
+        let carries_data = !payload.is_empty();
+        if self.mode == Mode::Multipath
+            && let Some(dss) = &segment.options.dss
+            && let Some(mapping) = dss.mapping
+        {
+            self.take_mapping(now, id, mapping, dss.data_fin, start, end);
+        }
+        if carries_data {
+            self.take_payload(now, id, start, payload);
+        }
+        if segment.flags.fin() && !self.subflows[id].is_closed() {
+            self.subflows[id].receiver.on_fin(end);
+        }
+        self.note_finished(now, id);
+    }
+
+    fn take_ack(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64, empty: bool) {
+        let subflow = &mut self.subflows[id];
+        let mut blocks: ArrayVec<Range, 4> = ArrayVec::new();
+        if subflow.sack {
+            for &(left, right) in &segment.options.sack {
+                if let (Some(left), Some(right)) = (subflow.send_offset(left), subflow.send_offset(right)) {
+                    blocks.push((left, right));
+                }
+            }
+        }
+        let echo = subflow.echo_time(segment, now);
+        let bare = empty && !segment.flags.fin();
+        let ack = Ack { now, number: ack, blocks: &blocks, echo, bare };
+        let advanced = subflow.sender.on_ack(ack, id, &mut self.congestion);
+        if advanced == 0 {
+            return;
+        }
+        subflow.tally.bytes_acked += advanced;
+        subflow.reinjected = false;
+        if self.config.mechanisms.cwnd_capping {
+            self.cap_window(id);
+        }
+        let subflow = &mut self.subflows[id];
+        if subflow.fin_wanted && subflow.sender.is_idle() {
+            subflow.fin_acknowledged(now);
+            if subflow.is_closed() {
+                self.on_subflow_closed(now, id);
+            }
+        }
+        if self.mode == Mode::Plain {
+            let offset = (self.subflows[id].sender.board.una - 1).min(self.outgoing.next);
+            self.acknowledge_data(now, offset);
+        }
+    }
+
+    /// Mechanism M4: a path whose round-trip time has grown by its own queue gets no larger window
+    /// than LAMBDA times what its propagation needs (Paasch et al., CSWS 2014, section 4.2).
+    fn cap_window(&mut self, id: usize) {
+        const LAMBDA: f64 = 3.0;
+        let path = &mut self.congestion.paths[id];
+        if let (Some(min), Some(srtt)) = (path.min_rtt, path.srtt) {
+            let cap = LAMBDA * min.as_secs_f64() / srtt.as_secs_f64().max(1e-9) * path.cwnd as f64;
+            path.cwnd = path.cwnd.min((cap as u64).max(2 * path.mss));
+        }
+    }
+
+    fn take_data_ack(&mut self, now: Instant, dss: &Dss) {
+        let Some(offset) = dss.ack.and_then(|ack| self.local_key.offset(ack, self.outgoing.una)) else {
+            return;
+        };
+        if offset == self.outgoing.written() + 1 && self.data_fin_sent {
+            self.data_fin_acknowledged = true;
+            self.acknowledge_data(now, offset - 1);
+            self.finish_if_done(now);
+        } else {
+            self.acknowledge_data(now, offset);
+        }
+    }
+
+    fn acknowledge_data(&mut self, now: Instant, offset: u64) {
+        if self.outgoing.acknowledge(offset) == 0 {
+            return;
+        }
+        self.timers.data_progress(now);
+        if self.blocked_writer && self.writable() > 0 {
+            self.blocked_writer = false;
+            self.happenings.writable = true;
+        }
+        if self.mode == Mode::Plain {
+            self.finish_if_done(now);
+        }
+    }
+
+    /// The peer's window: its right edge counts from the data-level acknowledgement, and is the
+    /// furthest over all subflows (RFC 8684 section 3.3.4).
+    pub(super) fn note_window(&mut self, id: usize, segment: &Segment) {
+        let subflow = &self.subflows[id];
+        let scale = if segment.flags.syn() { 0 } else { subflow.send_scale };
+        let window = u64::from(segment.window) << scale;
+        let from = match (self.mode, segment.options.dss.and_then(|dss| dss.ack)) {
+            (Mode::Multipath, Some(ack)) => self.local_key.offset(ack, self.outgoing.una),
+            (Mode::Plain, _) if subflow.is_synchronised() => {
+                subflow.send_offset(segment.acknowledgment).map(|ack| ack.saturating_sub(1))
+            }
+            _ => Some(self.outgoing.una),
+        };
+        let Some(from) = from.filter(|&from| from <= self.outgoing.next + 1) else { return };
+        self.outgoing.largest_window = self.outgoing.largest_window.max(window);
+        if from + window > self.outgoing.edge {
+            self.outgoing.edge = from + window;
+            self.timers.window_opened();
+        }
+    }
+
+    /// Stores a mapping, and the DATA_FIN that may stand at its end.
+    fn take_mapping(
+        &mut self,
+        now: Instant,
+        id: usize,
+        mapping: Mapping,
+        data_fin: bool,
+        start: u64,
+        end: u64,
+    ) {
+        let Some(remote) = self.remote_key else { return };
+        let Some(data) = remote.offset(mapping.sequence, self.incoming.next) else { return };
+        if mapping.length == 0 {
+            return self.on_infinite_mapping(now, id, start, data);
+        }
+        let length = u64::from(mapping.length) - u64::from(data_fin);
+        if data_fin {
+            // RFC 8684 section 3.3.3: it takes the last number of the mapping.
+            self.take_data_fin(id, data + length);
+        }
+        let subflow = &mut self.subflows[id];
+        let next = subflow.receiver.next();
+        let distance = mapping.subflow_sequence.wrapping_sub(next as u32) as i32;
+        let Some(from) = next.checked_add_signed(i64::from(distance)) else { return };
+        if length == 0 || (from, from + length) == (start, end) && start < next {
+            return;
+        }
+        let checksum = mapping.checksum.filter(|_| self.checksum).map(|checksum| WireMapping {
+            dsn: remote.at(data),
+            subflow_sequence: mapping.subflow_sequence,
+            length: mapping.length,
+            checksum,
+        });
+        subflow.mapper.announce(ReceivedMapping { start: from, length, data, checksum }, next);
+    }
+
+    fn take_data_fin(&mut self, id: usize, offset: u64) {
+        if offset < self.incoming.next {
+            self.subflows[id].receiver.acknowledge_now();
+            return;
+        }
+        self.incoming.fin.get_or_insert(offset);
+        self.subflows[id].receiver.acknowledge_now();
+    }
+
+    fn take_payload(&mut self, now: Instant, id: usize, start: u64, payload: Bytes) {
+        let (subflow, incoming) = (&mut self.subflows[id], &mut self.incoming);
+        let Subflow { receiver, mapper, .. } = subflow;
+        let before = incoming.next;
+        let (mut fault, mut filled) = (None, false);
+        let arrival = receiver.on_data(now, start, payload, |offset, bytes| {
+            if fault.is_some() {
+                return;
+            }
+            let result = mapper.map(offset, bytes.clone(), |data, bytes| {
+                filled |= incoming.place(data, bytes) == Placed::Filled;
+            });
+            if let Err(error) = result {
+                fault = Some((offset, bytes, error));
+            }
+        });
+        if filled && arrival == Arrival::InOrder {
+            receiver.acknowledge_now();
+        }
+        if self.incoming.next > before {
+            self.happenings.readable = true;
+        }
+        if let Some((offset, bytes, error)) = fault {
+            self.on_mapping_fault(now, id, offset, bytes, error);
+        }
+    }
+
+    pub(super) fn note_finished(&mut self, now: Instant, id: usize) {
+        let subflow = &mut self.subflows[id];
+        if subflow.receiver.finished() {
+            if self.mode == Mode::Plain && self.incoming.fin.is_none() {
+                self.incoming.fin = Some(self.incoming.next);
+            }
+            subflow.fin_received(now);
+            if self.mode != Mode::Plain && subflow.state == State::CloseWait {
+                // RFC 8684 section 3.3.3: without a DATA_FIN it ends this subflow only.
+                subflow.fin_wanted = true;
+                self.give_up_sending(id);
+            }
+        }
+        if !self.finish_reported && self.incoming.finished() {
+            self.finish_reported = true;
+            self.happenings.finished = true;
+            self.acknowledge_everywhere();
+            self.finish_if_done(now);
+        }
+    }
+
+    fn take_options(&mut self, now: Instant, id: usize, options: &Options) {
+        for option in &options.mptcp {
+            match option {
+                MptcpOption::Capable(capable) => {
+                    if let Some((length, checksum)) = capable.data {
+                        self.on_capable_with_data(id, length, checksum);
+                    }
+                }
+                MptcpOption::AddAddress(add) => self.on_add_address(id, add),
+                MptcpOption::RemoveAddress(remove) => self.on_remove_address(now, remove),
+                MptcpOption::Prio(prio) => self.subflows[id].peer_backup = prio.backup,
+                MptcpOption::Fail(number) => self.on_mp_fail(now, id, *number),
+                MptcpOption::FastClose(key) => {
+                    if *key == self.local_key.value {
+                        return self.on_fast_close(now, id);
+                    }
+                }
+                MptcpOption::Join(_) | MptcpOption::TcpRst(_) => {}
+            }
+        }
+    }
+
+    /// MP_CAPABLE on the first data maps it (RFC 8684 section 3.1).
+    fn on_capable_with_data(&mut self, id: usize, length: u16, checksum: Option<u16>) {
+        if self.mode != Mode::Multipath || !self.is_initial(id) {
+            return;
+        }
+        let Some(remote) = self.remote_key else { return };
+        let checksum = checksum.filter(|_| self.checksum).map(|checksum| WireMapping {
+            dsn: remote.first,
+            subflow_sequence: 1,
+            length,
+            checksum,
+        });
+        let subflow = &mut self.subflows[id];
+        let next = subflow.receiver.next();
+        subflow
+            .mapper
+            .announce(ReceivedMapping { start: 1, length: u64::from(length), data: 0, checksum }, next);
+    }
+
+    fn on_reset(&mut self, now: Instant, id: usize, segment: &Segment) {
+        let fast_close = segment
+            .options
+            .mptcp
+            .iter()
+            .any(|option| matches!(option, MptcpOption::FastClose(key) if *key == self.local_key.value));
+        if fast_close && self.mode == Mode::Multipath {
+            return self.end(
+                now,
+                Closed::Reset(reset_reason(segment)),
+                Closure::ResetByPeer(reset_reason(segment)),
+            );
+        }
+        self.subflows[id].close(Closure::ResetByPeer(reset_reason(segment)));
+        self.on_subflow_closed(now, id);
+    }
+
+    /// Whether a mapping can be skipped: what the peer's keys say about its numbers.
+    pub(super) fn remote(&self) -> Option<Key> {
+        self.remote_key
+    }
+
+    /// Handles what the mapper could not map; see `fallback`.
+    fn on_mapping_fault(&mut self, now: Instant, id: usize, offset: u64, bytes: Bytes, fault: MappingFault) {
+        match fault {
+            MappingFault::Unmapped => self.on_unmapped(now, id, offset, bytes),
+            MappingFault::BadChecksum { data } => self.on_bad_checksum(now, id, data),
+        }
+    }
+}
+
+pub(super) fn reset_reason(segment: &Segment) -> Option<ResetReason> {
+    segment.options.mptcp.iter().find_map(|option| match option {
+        MptcpOption::TcpRst(reset) => Some(reset.reason),
+        _ => None,
+    })
+}

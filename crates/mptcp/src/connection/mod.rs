@@ -1,0 +1,314 @@
+//! A Multipath TCP connection (RFC 8684): one byte stream each way over one or more subflows.
+//!
+//! Owns the stream, its keys, its window, its policies and its subflows. Plain TCP is the same code
+//! with one subflow, no options and an infinite mapping. Knows nothing of other connections: finding
+//! the connection for a segment, ports and tokens are the endpoint's affair.
+
+mod addresses;
+mod close;
+mod fallback;
+mod handshake;
+mod incoming;
+mod info;
+mod input;
+pub mod limits;
+mod outgoing;
+mod output;
+mod reinject;
+mod timers;
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+use bytes::Bytes;
+use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_wire::crypto::KeyDigest;
+use mptcp_wire::{DataSequence, MptcpOption};
+
+use crate::InterfaceId;
+use crate::config::Config;
+use crate::congestion::{Congestion, CongestionControl};
+use crate::event::{Closed, Happenings};
+use crate::path_manager::{LocalAddress, Pair, PathManager, RemoteAddress};
+use crate::scheduler::Scheduler;
+use crate::subflow::{Origin, Subflow};
+pub(crate) use handshake::join as join_option;
+use incoming::Incoming;
+pub use info::{ConnectionInfo, SubflowInfo};
+use limits::LimitClock;
+use outgoing::Outgoing;
+use timers::Timers;
+
+/// What the connection speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// MP_CAPABLE was offered or answered, and is not settled.
+    Negotiating,
+    /// Multipath TCP.
+    Multipath,
+    /// TCP, from the start or by fallback.
+    Plain,
+}
+
+/// A key and what follows from it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key {
+    pub value: u64,
+    pub token: u32,
+    /// Data sequence number of the first byte.
+    pub first: u64,
+}
+
+impl Key {
+    pub(crate) fn new(value: u64) -> Self {
+        let digest = KeyDigest::new(value);
+        // RFC 8684 section 3.1: the initial number itself is taken by the handshake.
+        Self { value, token: digest.token, first: digest.initial_sequence.wrapping_add(1) }
+    }
+
+    /// The number of the byte at `offset`.
+    pub(crate) fn at(&self, offset: u64) -> u64 {
+        self.first.wrapping_add(offset)
+    }
+
+    /// The offset nearest to `near` that a number on the wire stands for; None before the start.
+    pub(crate) fn offset(&self, number: DataSequence, near: u64) -> Option<u64> {
+        let offset = number.expand(self.at(near)).wrapping_sub(self.first);
+        (offset < 1 << 62).then_some(offset)
+    }
+}
+
+/// One connection.
+#[derive(Debug)]
+pub struct Connection {
+    config: Config,
+    client: bool,
+    mode: Mode,
+    local_key: Key,
+    remote_key: Option<Key>,
+    checksum: bool,
+    /// The peer has shown by a DSS that it speaks MPTCP: MP_CAPABLE need not be repeated.
+    confirmed: bool,
+    subflows: Vec<Subflow>,
+    congestion: Congestion,
+    scheduler: Box<dyn Scheduler>,
+    path_manager: Box<dyn PathManager>,
+    outgoing: Outgoing,
+    incoming: Incoming,
+    write_closed: bool,
+    data_fin_sent: bool,
+    data_fin_acknowledged: bool,
+    finish_reported: bool,
+    blocked_writer: bool,
+    /// Options to send, each on an acknowledgement of its own; on this subflow or on any.
+    signals: VecDeque<(Option<usize>, MptcpOption)>,
+    local_addresses: Vec<LocalAddress>,
+    remote_addresses: Vec<RemoteAddress>,
+    announced: Vec<addresses::Announcement>,
+    /// Subflows that the endpoint should open.
+    wanted: Vec<Pair>,
+    failed: Vec<Pair>,
+    /// The endpoint has to look at the list of subflows.
+    registry_changed: bool,
+    timers: Timers,
+    limits: LimitClock,
+    happenings: Happenings,
+    closed: Option<Closed>,
+    random: Stream,
+    reinjected_bytes: u64,
+    opportunistic_bytes: u64,
+    penalties: u64,
+}
+
+impl Connection {
+    pub(crate) fn new(
+        now: Instant,
+        config: Config,
+        client: bool,
+        mut random: Stream,
+        local: Vec<LocalAddress>,
+    ) -> Self {
+        let local_key = Key::new(random.next_u64());
+        let incoming = Incoming::new(config.receive_buffer, config.mechanisms.autotuning);
+        Self {
+            client,
+            mode: if config.multipath { Mode::Negotiating } else { Mode::Plain },
+            local_key,
+            remote_key: None,
+            checksum: false,
+            confirmed: false,
+            subflows: Vec::new(),
+            congestion: Congestion::new(config.congestion),
+            scheduler: config.scheduler.build(),
+            path_manager: config.path_manager.build(),
+            outgoing: Outgoing::default(),
+            incoming,
+            write_closed: false,
+            data_fin_sent: false,
+            data_fin_acknowledged: false,
+            finish_reported: false,
+            blocked_writer: false,
+            signals: VecDeque::new(),
+            local_addresses: local,
+            remote_addresses: Vec::new(),
+            announced: Vec::new(),
+            wanted: Vec::new(),
+            failed: Vec::new(),
+            registry_changed: false,
+            timers: Timers::default(),
+            limits: LimitClock::new(now),
+            happenings: Happenings::default(),
+            closed: None,
+            random,
+            reinjected_bytes: 0,
+            opportunistic_bytes: 0,
+            penalties: 0,
+            config,
+        }
+    }
+
+    /// Writes as much of `data` as the send buffer has room for, without copying; returns how many
+    /// bytes that was. After 0, [`crate::EventKind::Writable`] says when to try again.
+    pub(crate) fn write(&mut self, mut data: Bytes) -> usize {
+        if self.write_closed || self.closed.is_some() {
+            return 0;
+        }
+        let room = self.send_buffer().saturating_sub(self.outgoing.held());
+        let taken = (data.len() as u64).min(room) as usize;
+        self.blocked_writer = taken < data.len();
+        if taken > 0 {
+            data.truncate(taken);
+            self.outgoing.write(data);
+        }
+        taken
+    }
+
+    /// Room in the send buffer, bytes.
+    pub(crate) fn writable(&self) -> u64 {
+        self.send_buffer().saturating_sub(self.outgoing.held())
+    }
+
+    /// The send buffer's size now. With M3 it follows twice what all paths can hold, in the formula
+    /// of RFC 8684 section 3.3.4: the sum of rates times the longest round-trip time.
+    fn send_buffer(&self) -> u64 {
+        if !self.config.mechanisms.autotuning {
+            return self.config.send_buffer;
+        }
+        let active = self.congestion.paths.iter().filter(|path| path.active);
+        let (mut rate, mut longest) = (0.0_f64, Duration::ZERO);
+        for path in active {
+            if let Some(rtt) = path.srtt {
+                rate += path.cwnd as f64 / rtt.as_secs_f64().max(1e-6);
+                longest = longest.max(rtt);
+            }
+        }
+        let wanted = (2.0 * rate * longest.as_secs_f64()) as u64;
+        wanted.max(65_536).min(self.config.send_buffer)
+    }
+
+    /// The next bytes of the stream, in order; None when there are none now.
+    pub(crate) fn read(&mut self, now: Instant) -> Option<Bytes> {
+        let data = self.incoming.read()?;
+        if self.config.mechanisms.autotuning {
+            let rtt = self.congestion.paths.iter().filter_map(|path| path.srtt).max();
+            // A pure receiver measures no round trips; the handshake's is what it has.
+            self.incoming.tune(now, rtt.unwrap_or(Duration::from_millis(100)));
+        }
+        if self.incoming.wants_update() {
+            self.acknowledge_everywhere();
+        }
+        Some(data)
+    }
+
+    fn acknowledge_everywhere(&mut self) {
+        for subflow in self.subflows.iter_mut().filter(|subflow| subflow.is_synchronised()) {
+            subflow.receiver.acknowledge_now();
+        }
+    }
+
+    pub(crate) fn is_multipath(&self) -> bool {
+        self.mode == Mode::Multipath
+    }
+
+    pub(crate) fn token(&self) -> u32 {
+        self.local_key.token
+    }
+
+    pub(crate) fn take_registry_change(&mut self) -> bool {
+        std::mem::take(&mut self.registry_changed)
+    }
+
+    pub(crate) fn take_wanted(&mut self) -> Vec<Pair> {
+        std::mem::take(&mut self.wanted)
+    }
+
+    pub(crate) fn has_wanted(&self) -> bool {
+        !self.wanted.is_empty()
+    }
+
+    pub(crate) fn happenings(&mut self) -> &mut Happenings {
+        &mut self.happenings
+    }
+
+    pub(crate) fn closed(&self) -> Option<Closed> {
+        self.closed
+    }
+
+    /// The four-tuples in use, with the subflow's index; None for a closed one.
+    pub(crate) fn tuples(&self) -> impl Iterator<Item = (usize, SocketAddr, SocketAddr, bool)> + '_ {
+        self.subflows.iter().enumerate().map(|(id, s)| (id, s.local, s.remote, s.is_closed()))
+    }
+
+    /// Adds a subflow and its congestion state.
+    fn add_subflow(&mut self, subflow: Subflow) -> usize {
+        let mss = subflow.payload_size(&self.config, self.config.multipath);
+        let id = self.congestion.add_path(mss, self.config.initial_window);
+        self.subflows.push(subflow);
+        self.registry_changed = true;
+        id
+    }
+
+    /// A synchronised subflow begins to carry data.
+    fn activate(&mut self, id: usize) {
+        let multipath = self.mode != Mode::Plain;
+        let subflow = &self.subflows[id];
+        let mss = subflow.payload_size(&self.config, multipath);
+        let path = &mut self.congestion.paths[id];
+        path.cwnd = mss * u64::from(self.config.initial_window);
+        path.mss = mss;
+        path.srtt = subflow.sender.rtt.srtt();
+        path.min_rtt = subflow.sender.rtt.min();
+        self.congestion.set_active(id, true);
+        self.happenings.subflows = true;
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    pub(crate) fn interface_of(&self, id: usize) -> InterfaceId {
+        self.subflows.get(id).map_or(InterfaceId(0), |subflow| subflow.interface)
+    }
+
+    pub(crate) fn set_policies(
+        &mut self,
+        congestion: Option<Box<dyn CongestionControl>>,
+        scheduler: Option<Box<dyn Scheduler>>,
+    ) {
+        if let Some(algorithm) = congestion {
+            self.congestion.set_algorithm(algorithm);
+        }
+        if let Some(scheduler) = scheduler {
+            self.scheduler = scheduler;
+        }
+    }
+
+    /// Whether reading has left something to be sent: a window update.
+    pub(crate) fn wants_attention(&self) -> bool {
+        self.subflows.iter().any(|subflow| subflow.receiver.wants_ack())
+    }
+
+    fn is_initial(&self, id: usize) -> bool {
+        self.subflows[id].origin == Origin::Initial
+    }
+}

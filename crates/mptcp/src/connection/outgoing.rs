@@ -1,0 +1,126 @@
+//! The sending side of the byte stream: what the application wrote and what is under way.
+//!
+//! Owns the send buffer and the chunks that subflows carry until they are acknowledged at the data
+//! level (RFC 8684 section 3.3.2). Offsets count from the first byte of the stream.
+
+use std::collections::VecDeque;
+
+use bytes::{Bytes, BytesMut};
+
+/// Data given to at least one subflow and not yet acknowledged at the data level.
+#[derive(Clone, Debug)]
+pub(crate) struct Chunk {
+    pub start: u64,
+    pub payload: Bytes,
+    /// The subflows that carried it, one bit each.
+    pub carriers: u64,
+    /// Queued to be carried by another subflow.
+    pub queued: bool,
+}
+
+impl Chunk {
+    pub(crate) fn end(&self) -> u64 {
+        self.start + self.payload.len() as u64
+    }
+
+    pub(crate) fn carried_by(&self, subflow: usize) -> bool {
+        self.carriers & carrier(subflow) != 0
+    }
+}
+
+/// The bit of a subflow.
+pub(crate) fn carrier(subflow: usize) -> u64 {
+    1 << (subflow % 64)
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Outgoing {
+    unsent: VecDeque<Bytes>,
+    unsent_bytes: u64,
+    /// Next offset to give to a subflow.
+    pub next: u64,
+    /// Oldest offset not acknowledged at the data level.
+    pub una: u64,
+    pub flight: VecDeque<Chunk>,
+    /// Offsets of chunks to be carried again, oldest request first.
+    pub again: VecDeque<u64>,
+    /// Largest offset that the peer's window allows.
+    pub edge: u64,
+    /// The largest window the peer ever offered, bytes.
+    pub largest_window: u64,
+}
+
+impl Outgoing {
+    pub(crate) fn write(&mut self, data: Bytes) {
+        self.unsent_bytes += data.len() as u64;
+        self.unsent.push_back(data);
+    }
+
+    pub(crate) fn unsent(&self) -> u64 {
+        self.unsent_bytes
+    }
+
+    /// Everything the application has written.
+    pub(crate) fn written(&self) -> u64 {
+        self.next + self.unsent_bytes
+    }
+
+    /// Bytes held: written and not acknowledged at the data level.
+    pub(crate) fn held(&self) -> u64 {
+        self.written() - self.una
+    }
+
+    /// Cuts the next chunk of at most `size` bytes. Within one written buffer it is a slice; across
+    /// two it is copied together, so that segments stay full.
+    pub(crate) fn cut(&mut self, size: u64) -> Bytes {
+        let size = size.min(self.unsent_bytes) as usize;
+        let Some(front) = self.unsent.front_mut() else { return Bytes::new() };
+        let chunk = if front.len() > size {
+            front.split_to(size)
+        } else if front.len() == size || self.unsent.len() == 1 {
+            self.unsent.pop_front().unwrap_or_default()
+        } else {
+            let mut joined = BytesMut::with_capacity(size);
+            while joined.len() < size {
+                let Some(front) = self.unsent.front_mut() else { break };
+                let part = front.split_to(front.len().min(size - joined.len()));
+                joined.extend_from_slice(&part);
+                if front.is_empty() {
+                    self.unsent.pop_front();
+                }
+            }
+            joined.freeze()
+        };
+        self.unsent_bytes -= chunk.len() as u64;
+        self.next += chunk.len() as u64;
+        chunk
+    }
+
+    /// A data-level acknowledgement up to `offset`; returns the bytes it freed.
+    pub(crate) fn acknowledge(&mut self, offset: u64) -> u64 {
+        // One beyond what was sent is ignored: the peer cannot have it.
+        if offset <= self.una || offset > self.next {
+            return 0;
+        }
+        let freed = offset - self.una;
+        self.una = offset;
+        while self.flight.pop_front_if(|chunk| chunk.end() <= offset).is_some() {}
+        freed
+    }
+
+    /// The chunk that begins at `start` or holds it.
+    pub(crate) fn chunk_at(&mut self, start: u64) -> Option<&mut Chunk> {
+        let at = self.flight.partition_point(|chunk| chunk.end() <= start);
+        self.flight.get_mut(at).filter(|chunk| chunk.start <= start)
+    }
+
+    /// Asks for the chunk that holds `start` to be carried again.
+    pub(crate) fn request_again(&mut self, start: u64) {
+        if let Some(chunk) = self.chunk_at(start)
+            && !std::mem::replace(&mut chunk.queued, true)
+        {
+            let start = chunk.start;
+            self.again.push_back(start);
+        }
+    }
+}

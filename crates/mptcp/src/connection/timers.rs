@@ -1,0 +1,184 @@
+//! The connection's own timers, beside those of its subflows.
+
+use mptcp_clock::{Duration, Instant};
+
+use super::{Connection, Mode};
+use crate::event::Closed;
+use crate::subflow::{Closure, State};
+
+/// How long a connection lives without a subflow: Linux's `net.mptcp.close_timeout`.
+const ORPHAN_TIMEOUT: Duration = Duration::from_secs(60);
+/// Retransmission timeouts in a row after which a subflow is dead: Linux's `tcp_retries2`.
+const MOST_TIMEOUTS: u32 = 15;
+/// How long the peer may keep its half of an ended connection open: Linux's `tcp_fin_timeout`.
+const LINGER_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Deadlines, [`Instant::FAR_FUTURE`] when not set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timers {
+    /// The peer's window is closed: ask again (RFC 9293 section 3.8.6.1).
+    probe: Instant,
+    probe_backoff: u32,
+    pub probe_wanted: bool,
+    /// No acknowledgement at the data level.
+    data: Instant,
+    data_backoff: u32,
+    /// The DATA_FIN goes again.
+    data_fin: Instant,
+    data_fin_tries: u32,
+    pub data_fin_wanted: bool,
+    /// No subflow is left.
+    orphan: Instant,
+    announcements: Instant,
+}
+
+impl Default for Timers {
+    fn default() -> Self {
+        Self {
+            probe: Instant::FAR_FUTURE,
+            probe_backoff: 0,
+            probe_wanted: false,
+            data: Instant::FAR_FUTURE,
+            data_backoff: 0,
+            data_fin: Instant::FAR_FUTURE,
+            data_fin_tries: 0,
+            data_fin_wanted: false,
+            orphan: Instant::FAR_FUTURE,
+            announcements: Instant::FAR_FUTURE,
+        }
+    }
+}
+
+impl Timers {
+    fn earliest(&self) -> Instant {
+        self.probe.min(self.data).min(self.data_fin).min(self.orphan).min(self.announcements)
+    }
+
+    /// The peer acknowledged new data: the wait begins anew when there is more to wait for.
+    pub(super) fn data_progress(&mut self, _now: Instant) {
+        self.data = Instant::FAR_FUTURE;
+        self.data_backoff = 0;
+    }
+
+    pub(super) fn window_opened(&mut self) {
+        self.probe = Instant::FAR_FUTURE;
+        self.probe_backoff = 0;
+        self.probe_wanted = false;
+    }
+
+    pub(super) fn orphaned(&mut self, now: Instant) {
+        self.orphan = now + ORPHAN_TIMEOUT;
+    }
+
+    pub(super) fn adopted(&mut self) {
+        self.orphan = Instant::FAR_FUTURE;
+    }
+}
+
+impl Connection {
+    /// When [`Connection::handle_timeout`] wants to be called.
+    pub(crate) fn deadline(&self) -> Instant {
+        self.subflows.iter().fold(self.timers.earliest(), |at, subflow| at.min(subflow.deadline()))
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        for id in 0..self.subflows.len() {
+            self.on_subflow_timers(now, id);
+        }
+        if self.timers.probe <= now {
+            self.timers.probe_wanted = true;
+            self.timers.probe = Instant::FAR_FUTURE;
+        }
+        if self.timers.data <= now {
+            self.timers.data = Instant::FAR_FUTURE;
+            self.timers.data_backoff = (self.timers.data_backoff + 1).min(10);
+            self.retry_oldest();
+            self.arm_data_timer(now);
+        }
+        if self.timers.data_fin <= now {
+            self.timers.data_fin = Instant::FAR_FUTURE;
+            self.timers.data_fin_wanted = true;
+        }
+        if self.timers.announcements <= now {
+            self.timers.announcements = self.announce_again(now);
+        }
+        if self.timers.orphan <= now {
+            self.timers.orphan = Instant::FAR_FUTURE;
+            if self.subflows.iter().all(|subflow| subflow.is_closed()) && self.closed.is_none() {
+                self.end(now, Closed::TimedOut, Closure::TimedOut);
+            }
+        }
+    }
+
+    fn on_subflow_timers(&mut self, now: Instant, id: usize) {
+        let subflow = &mut self.subflows[id];
+        if subflow.is_closed() || subflow.deadline() > now {
+            return;
+        }
+        if subflow.handshake_deadline <= now {
+            self.on_handshake_timeout(now, id);
+        }
+        let subflow = &mut self.subflows[id];
+        if subflow.receiver.deadline() <= now {
+            subflow.receiver.on_deadline();
+        }
+        if subflow.sender.deadline() > now {
+            return;
+        }
+        let timed_out = subflow.sender.on_deadline(now, id, &mut self.congestion);
+        if !timed_out {
+            return;
+        }
+        // A reordering network and a lossy one look the same here: the others take over at once.
+        self.give_up_sending(id);
+        let subflow = &mut self.subflows[id];
+        if subflow.sender.rtt.backoff() > MOST_TIMEOUTS {
+            subflow.close(Closure::TimedOut);
+            self.on_subflow_closed(now, id);
+        }
+    }
+
+    /// Sets what the state after a round of sending calls for.
+    pub(super) fn arm(&mut self, now: Instant, window_closed: bool) {
+        let idle = self.subflows.iter().all(|subflow| subflow.sender.is_idle());
+        if window_closed && idle {
+            if self.timers.probe == Instant::FAR_FUTURE && !self.timers.probe_wanted {
+                let wait = self.longest_rto() * (1 << self.timers.probe_backoff.min(9));
+                self.timers.probe = now + wait.min(Duration::from_secs(60));
+                self.timers.probe_backoff += 1;
+            }
+        } else {
+            self.timers.probe = Instant::FAR_FUTURE;
+        }
+        if self.mode == Mode::Multipath {
+            if self.outgoing.flight.is_empty() {
+                self.timers.data = Instant::FAR_FUTURE;
+            } else if self.timers.data == Instant::FAR_FUTURE {
+                self.arm_data_timer(now);
+            }
+            self.timers.announcements = self.next_announcement();
+        }
+    }
+
+    /// Later than any subflow's own timeout, which comes first and knows better.
+    fn arm_data_timer(&mut self, now: Instant) {
+        let wait = self.longest_rto() * 2 * (1 << self.timers.data_backoff);
+        self.timers.data = now + wait.min(Duration::from_secs(120));
+    }
+
+    pub(super) fn arm_data_fin(&mut self, now: Instant) {
+        let wait = self.longest_rto() * (1 << self.timers.data_fin_tries.min(8));
+        self.timers.data_fin_tries += 1;
+        self.timers.data_fin = now + wait.min(LINGER_TIMEOUT);
+    }
+
+    pub(super) fn disarm_data_fin(&mut self) {
+        self.timers.data_fin = Instant::FAR_FUTURE;
+        self.timers.data_fin_wanted = false;
+    }
+
+    fn longest_rto(&self) -> Duration {
+        let live = self.subflows.iter().filter(|s| s.is_synchronised() && s.state != State::TimeWait);
+        live.map(|subflow| subflow.sender.rtt.base_rto()).max().unwrap_or(Duration::from_secs(1))
+    }
+}

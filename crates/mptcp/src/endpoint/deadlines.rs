@@ -1,0 +1,47 @@
+//! The earliest deadline of all connections.
+//!
+//! A deadline that moves later, as a retransmission timer does with every acknowledgement, touches
+//! nothing: its old entry fires early once and is put right then.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use mptcp_clock::Instant;
+
+#[derive(Debug, Default)]
+pub(super) struct Deadlines {
+    heap: BinaryHeap<Reverse<(Instant, u32)>>,
+    /// The earliest entry in the heap for each connection.
+    queued: Vec<Instant>,
+}
+
+impl Deadlines {
+    pub(super) fn add(&mut self) {
+        self.queued.push(Instant::FAR_FUTURE);
+    }
+
+    pub(super) fn set(&mut self, slot: u32, at: Instant) {
+        let queued = &mut self.queued[slot as usize];
+        if at < *queued {
+            *queued = at;
+            self.heap.push(Reverse((at, slot)));
+        }
+    }
+
+    pub(super) fn earliest(&self) -> Option<Instant> {
+        self.heap.peek().map(|Reverse((at, _))| *at)
+    }
+
+    /// A connection whose entry is due; it has to be set anew.
+    pub(super) fn pop_due(&mut self, now: Instant) -> Option<u32> {
+        loop {
+            let Reverse((at, slot)) = *self.heap.peek().filter(|Reverse((at, _))| *at <= now)?;
+            self.heap.pop();
+            let queued = &mut self.queued[slot as usize];
+            if *queued == at {
+                *queued = Instant::FAR_FUTURE;
+                return Some(slot);
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The interfaces of a host, and what happens when one comes or goes.
+
+use std::net::IpAddr;
+
+use mptcp_clock::Instant;
+
+use super::Endpoint;
+use crate::path_manager::LocalAddress;
+
+/// An interface of an endpoint, numbered in the order of their addition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct InterfaceId(pub u32);
+
+/// What happened to an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InterfaceChange {
+    /// It carries packets (again).
+    Up,
+    /// It does not, and its address cannot be used.
+    Down,
+    /// Its subflows are backups from now on, or are not.
+    Backup(bool),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Interface {
+    pub(super) address: IpAddr,
+    pub(super) up: bool,
+    pub(super) backup: bool,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Interfaces {
+    list: Vec<Interface>,
+}
+
+impl Interfaces {
+    pub(super) fn add(&mut self, address: IpAddr, backup: bool) -> InterfaceId {
+        self.list.push(Interface { address, up: true, backup });
+        InterfaceId(self.list.len() as u32 - 1)
+    }
+
+    pub(super) fn get(&self, id: InterfaceId) -> Option<&Interface> {
+        self.list.get(id.0 as usize)
+    }
+
+    /// The addresses that are up, numbered for a connection whose first subflow uses `first`: that
+    /// one has id 0 (RFC 8684 section 3.4.1), the others their place and one.
+    pub(super) fn addresses_seen_from(&self, first: InterfaceId) -> Vec<LocalAddress> {
+        let up = self.list.iter().enumerate().filter(|(_, interface)| interface.up);
+        up.map(|(i, interface)| LocalAddress {
+            id: address_id(InterfaceId(i as u32), first),
+            interface: InterfaceId(i as u32),
+            address: interface.address,
+            backup: interface.backup,
+        })
+        .collect()
+    }
+}
+
+fn address_id(interface: InterfaceId, first: InterfaceId) -> u8 {
+    if interface == first { 0 } else { (interface.0 + 1).min(255) as u8 }
+}
+
+impl Endpoint {
+    /// An interface changed. Connections learn of it, and open, close or move subflows.
+    pub fn handle_interface(&mut self, now: Instant, id: InterfaceId, change: InterfaceChange) {
+        let Some(interface) = self.interfaces.list.get_mut(id.0 as usize) else { return };
+        match change {
+            InterfaceChange::Up => interface.up = true,
+            InterfaceChange::Down => interface.up = false,
+            InterfaceChange::Backup(backup) => interface.backup = backup,
+        }
+        let interface = *interface;
+        for slot in 0..self.slots.len() as u32 {
+            let Some(connection) = self.slots[slot as usize].connection.as_mut() else { continue };
+            let first = connection.interface_of(0);
+            match change {
+                InterfaceChange::Up => {
+                    let address = LocalAddress {
+                        id: address_id(id, first),
+                        interface: id,
+                        address: interface.address,
+                        backup: interface.backup,
+                    };
+                    connection.add_local_address(now, address);
+                }
+                InterfaceChange::Down => connection.remove_local_address(now, id),
+                InterfaceChange::Backup(backup) => connection.set_backup(id, backup),
+            }
+            self.settle(now, slot);
+        }
+    }
+}

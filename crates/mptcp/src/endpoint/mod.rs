@@ -1,0 +1,392 @@
+//! A host: its interfaces, its connections, and the way from a segment to a subflow.
+//!
+//! Owns demultiplexing by four-tuple and token, listening ports, port numbers and the order in which
+//! connections are served. The driver owns time and devices: `handle_*` takes what happened, `poll_*`
+//! gives what to do. Never decides anything inside a connection.
+
+mod deadlines;
+mod demux;
+mod interfaces;
+
+use std::collections::VecDeque;
+use std::net::{IpAddr, SocketAddr};
+
+use bytes::Bytes;
+use mptcp_clock::{Instant, Stream};
+use mptcp_wire::Segment;
+
+use crate::config::Config;
+use crate::connection::{Connection, ConnectionInfo};
+use crate::event::Event;
+use crate::subflow::{Origin, Subflow};
+use deadlines::Deadlines;
+use demux::Demux;
+use interfaces::Interfaces;
+pub use interfaces::{InterfaceChange, InterfaceId};
+
+/// A connection of an endpoint. Never used again for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ConnectionId(pub u32);
+
+/// A segment and the interface it leaves by.
+#[derive(Clone, Debug)]
+pub struct Transmit {
+    /// Where it leaves.
+    pub interface: InterfaceId,
+    /// Index of the subflow in its connection; None for an answer to a stranger.
+    pub subflow: Option<(ConnectionId, usize)>,
+    /// What leaves.
+    pub segment: Segment,
+}
+
+/// Why a connection could not be opened.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConnectError {
+    /// No interface of that number exists.
+    #[error("interface {0:?} does not exist")]
+    NoInterface(InterfaceId),
+    /// The interface is down.
+    #[error("interface {0:?} is down: bring it up first")]
+    Down(InterfaceId),
+    /// Addresses of different families.
+    #[error("interface address {0} cannot reach {1}: different IP versions")]
+    Family(IpAddr, IpAddr),
+    /// All ephemeral ports to that peer are taken.
+    #[error("no free port towards {0}")]
+    NoPort(SocketAddr),
+}
+
+/// Why a port could not be listened on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ListenError {
+    /// The port has a listener.
+    #[error("port {0} has a listener already")]
+    InUse(u16),
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    connection: Option<Box<Connection>>,
+    ready: bool,
+    eventful: bool,
+}
+
+/// One host.
+#[derive(Debug)]
+pub struct Endpoint {
+    interfaces: Interfaces,
+    slots: Vec<Slot>,
+    demux: Demux,
+    ready: VecDeque<u32>,
+    eventful: VecDeque<u32>,
+    strays: VecDeque<Transmit>,
+    deadlines: Deadlines,
+    random: Stream,
+    opened: u64,
+}
+
+impl Endpoint {
+    /// A host without interfaces. Keys, nonces, ports and sequence numbers follow from `random`.
+    #[must_use]
+    pub fn new(random: Stream) -> Self {
+        Self {
+            interfaces: Interfaces::default(),
+            slots: Vec::new(),
+            demux: Demux::default(),
+            ready: VecDeque::new(),
+            eventful: VecDeque::new(),
+            strays: VecDeque::new(),
+            deadlines: Deadlines::default(),
+            random,
+            opened: 0,
+        }
+    }
+
+    /// Adds an interface that is up.
+    pub fn add_interface(&mut self, address: IpAddr, backup: bool) -> InterfaceId {
+        self.interfaces.add(address, backup)
+    }
+
+    /// Accepts connections to `port` on all interfaces.
+    ///
+    /// # Errors
+    /// When the port is taken.
+    pub fn listen(&mut self, port: u16, config: Config) -> Result<(), ListenError> {
+        if self.demux.listeners.contains_key(&port) {
+            return Err(ListenError::InUse(port));
+        }
+        self.demux.listeners.insert(port, config);
+        Ok(())
+    }
+
+    /// Opens a connection from an interface.
+    ///
+    /// # Errors
+    /// When the interface cannot reach the address.
+    pub fn connect(
+        &mut self,
+        now: Instant,
+        interface: InterfaceId,
+        remote: SocketAddr,
+        config: Config,
+    ) -> Result<ConnectionId, ConnectError> {
+        let found = self.interfaces.get(interface).ok_or(ConnectError::NoInterface(interface))?;
+        if !found.up {
+            return Err(ConnectError::Down(interface));
+        }
+        let (address, backup) = (found.address, found.backup);
+        if address.is_ipv4() != remote.is_ipv4() {
+            return Err(ConnectError::Family(address, remote.ip()));
+        }
+        let local = self.free_port(address, remote).ok_or(ConnectError::NoPort(remote))?;
+        let addresses = self.interfaces.addresses_seen_from(interface);
+        let random = self.next_random();
+        let iss = self.random.next_u32();
+        let subflow = Subflow::new(interface, local, remote, Origin::Initial, iss, &config);
+        let mut connection = Connection::new(now, config, true, random, addresses);
+        connection.open(now, subflow, 0, backup);
+        Ok(self.insert(connection))
+    }
+
+    fn next_random(&mut self) -> Stream {
+        self.opened += 1;
+        self.random.child(&format!("connection {}", self.opened))
+    }
+
+    fn free_port(&mut self, address: IpAddr, remote: SocketAddr) -> Option<SocketAddr> {
+        // RFC 6056 section 3.3.1 over Linux's default range.
+        const FIRST: u16 = 32_768;
+        const COUNT: u64 = 28_232;
+        let start = self.random.below(COUNT);
+        (0..COUNT)
+            .map(|i| SocketAddr::new(address, FIRST + ((start + i) % COUNT) as u16))
+            .find(|local| !self.demux.is_taken(*local, remote))
+    }
+
+    fn insert(&mut self, connection: Connection) -> ConnectionId {
+        let id = self.slots.len() as u32;
+        self.slots.push(Slot { connection: Some(Box::new(connection)), ready: false, eventful: false });
+        self.deadlines.add();
+        self.touch(id);
+        ConnectionId(id)
+    }
+
+    /// A segment arrived on an interface.
+    pub fn handle_segment(&mut self, now: Instant, interface: InterfaceId, segment: Segment) {
+        if let Some((slot, subflow)) = self.demux.find(&segment) {
+            if let Some(connection) = &mut self.slots[slot as usize].connection {
+                connection.handle_segment(now, subflow as usize, segment);
+            }
+            return self.settle(now, slot);
+        }
+        self.handle_stranger(now, interface, segment);
+    }
+
+    /// The time given by [`Endpoint::poll_timeout`] has come.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        while let Some(slot) = self.deadlines.pop_due(now) {
+            let Some(connection) = &mut self.slots[slot as usize].connection else { continue };
+            if connection.deadline() <= now {
+                connection.handle_timeout(now);
+                self.settle(now, slot);
+            } else {
+                let at = connection.deadline();
+                self.deadlines.set(slot, at);
+            }
+        }
+    }
+
+    /// When to call [`Endpoint::handle_timeout`]; at times earlier than needed, never later.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.deadlines.earliest()
+    }
+
+    /// The next segment to send.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
+        if let Some(stray) = self.strays.pop_front() {
+            return Some(stray);
+        }
+        while let Some(&slot) = self.ready.front() {
+            let entry = &mut self.slots[slot as usize];
+            if let Some(connection) = &mut entry.connection {
+                if let Some((subflow, segment)) = connection.poll_transmit(now) {
+                    let interface = connection.interface_of(subflow);
+                    return Some(Transmit {
+                        interface,
+                        subflow: Some((ConnectionId(slot), subflow)),
+                        segment,
+                    });
+                }
+                let at = connection.deadline();
+                self.deadlines.set(slot, at);
+            }
+            entry.ready = false;
+            self.ready.pop_front();
+            self.settle_quietly(now, slot);
+        }
+        None
+    }
+
+    /// The next event.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        while let Some(&slot) = self.eventful.front() {
+            let entry = &mut self.slots[slot as usize];
+            if let Some(connection) = &mut entry.connection
+                && let Some(kind) = connection.happenings().take()
+            {
+                return Some(Event { connection: ConnectionId(slot), kind });
+            }
+            entry.eventful = false;
+            self.eventful.pop_front();
+            self.forget_if_finished(slot);
+        }
+        None
+    }
+
+    /// After anything that may have changed a connection: registry, events, readiness.
+    fn settle(&mut self, now: Instant, slot: u32) {
+        self.settle_quietly(now, slot);
+        self.touch(slot);
+    }
+
+    fn settle_quietly(&mut self, now: Instant, slot: u32) {
+        let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return };
+        if connection.has_wanted() {
+            self.open_wanted(now, slot);
+        }
+        let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return };
+        if connection.take_registry_change() {
+            self.demux.register(slot, connection);
+        }
+        let entry = &mut self.slots[slot as usize];
+        let Some(connection) = entry.connection.as_mut() else { return };
+        if !connection.happenings().is_empty() && !entry.eventful {
+            entry.eventful = true;
+            self.eventful.push_back(slot);
+        }
+        self.forget_if_finished(slot);
+    }
+
+    fn forget_if_finished(&mut self, slot: u32) {
+        let entry = &mut self.slots[slot as usize];
+        if let Some(connection) = entry.connection.as_ref().filter(|connection| connection.is_finished()) {
+            self.demux.forget(slot, connection);
+            entry.connection = None;
+        }
+    }
+
+    fn touch(&mut self, slot: u32) {
+        let entry = &mut self.slots[slot as usize];
+        if let Some(connection) = entry.connection.as_mut() {
+            if connection.take_registry_change() {
+                self.demux.register(slot, connection);
+            }
+            if !entry.ready {
+                entry.ready = true;
+                self.ready.push_back(slot);
+            }
+        }
+    }
+
+    fn open_wanted(&mut self, now: Instant, slot: u32) {
+        let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return };
+        for pair in connection.take_wanted() {
+            let Some(local) = self.free_port(pair.local.address, pair.remote.address) else { continue };
+            let iss = self.random.next_u32();
+            let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return };
+            let origin = Origin::Join { nonce: 0, peer_nonce: 0 };
+            let subflow = Subflow::new(
+                pair.local.interface,
+                local,
+                pair.remote.address,
+                origin,
+                iss,
+                connection.config(),
+            );
+            connection.open_join(now, subflow, pair);
+            if connection.take_registry_change() {
+                self.demux.register(slot, connection);
+            }
+        }
+        self.touch(slot);
+    }
+
+    fn with<T>(
+        &mut self,
+        now: Instant,
+        id: ConnectionId,
+        work: impl FnOnce(&mut Connection) -> T,
+    ) -> Option<T> {
+        let connection = self.slots.get_mut(id.0 as usize)?.connection.as_mut()?;
+        let result = work(connection);
+        self.settle(now, id.0);
+        Some(result)
+    }
+
+    /// Writes to a connection without copying; returns how many bytes its send buffer took. When it
+    /// was not all, [`crate::EventKind::Writable`] says when to go on. 0 when the connection is gone.
+    pub fn write(&mut self, now: Instant, id: ConnectionId, data: Bytes) -> usize {
+        self.with(now, id, |connection| connection.write(data)).unwrap_or(0)
+    }
+
+    /// Room in a connection's send buffer, bytes.
+    #[must_use]
+    pub fn writable(&self, id: ConnectionId) -> u64 {
+        self.connection(id).map_or(0, Connection::writable)
+    }
+
+    /// The next bytes of a connection, in order; None when there are none now.
+    pub fn read(&mut self, now: Instant, id: ConnectionId) -> Option<Bytes> {
+        let connection = self.slots.get_mut(id.0 as usize)?.connection.as_mut()?;
+        let data = connection.read(now);
+        if connection.wants_attention() {
+            self.touch(id.0);
+        }
+        data
+    }
+
+    /// No more will be written; what was written still arrives.
+    pub fn close(&mut self, now: Instant, id: ConnectionId) {
+        self.with(now, id, Connection::close_write);
+    }
+
+    /// Ends a connection at once.
+    pub fn abort(&mut self, now: Instant, id: ConnectionId) {
+        self.with(now, id, |connection| connection.abort(now));
+    }
+
+    /// A connection's state; None when it is over and everything about it was told.
+    #[must_use]
+    pub fn info(&self, now: Instant, id: ConnectionId) -> Option<ConnectionInfo> {
+        self.connection(id).map(|connection| connection.info(now))
+    }
+
+    /// A connection to look at.
+    #[must_use]
+    pub fn connection(&self, id: ConnectionId) -> Option<&Connection> {
+        self.slots.get(id.0 as usize)?.connection.as_deref()
+    }
+
+    /// Replaces the congestion control or the scheduler of a connection by one's own.
+    pub fn set_policies(
+        &mut self,
+        id: ConnectionId,
+        congestion: Option<Box<dyn crate::congestion::CongestionControl>>,
+        scheduler: Option<Box<dyn crate::scheduler::Scheduler>>,
+    ) {
+        if let Some(connection) = self.slots.get_mut(id.0 as usize).and_then(|slot| slot.connection.as_mut())
+        {
+            connection.set_policies(congestion, scheduler);
+        }
+    }
+
+    /// Connections that exist.
+    pub fn connections(&self) -> impl Iterator<Item = ConnectionId> + '_ {
+        self.slots
+            .iter()
+            .enumerate()
+            .filter(|(_, slot)| slot.connection.is_some())
+            .map(|(id, _)| ConnectionId(id as u32))
+    }
+}

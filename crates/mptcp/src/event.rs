@@ -1,0 +1,95 @@
+//! What an endpoint reports.
+
+use mptcp_wire::ResetReason;
+
+use crate::ConnectionId;
+
+/// Something happened on a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Where.
+    pub connection: ConnectionId,
+    /// What.
+    pub kind: EventKind,
+}
+
+/// Kinds of events. Each is reported once until it is polled, however often it happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// A listener accepted the connection; it can carry data.
+    Accepted,
+    /// The connection that was opened here can carry data.
+    Connected,
+    /// Data is there to be read.
+    Readable,
+    /// The send buffer has room again.
+    Writable,
+    /// A subflow came or went.
+    Subflows,
+    /// Multipath TCP was given up for plain TCP (RFC 8684 section 3.7).
+    FellBack,
+    /// The peer has sent all it will send, and it is here.
+    Finished,
+    /// The connection is over.
+    Closed(Closed),
+}
+
+/// How a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closed {
+    /// Both streams ended in order.
+    Finished,
+    /// The peer refused it.
+    Refused,
+    /// The peer reset it, with a reason if it gave one.
+    Reset(Option<ResetReason>),
+    /// We aborted it.
+    Aborted,
+    /// Nothing came back for too long, or no subflow was left for too long.
+    TimedOut,
+}
+
+/// Events not yet polled.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Happenings {
+    pub accepted: bool,
+    pub connected: bool,
+    pub readable: bool,
+    pub writable: bool,
+    pub subflows: bool,
+    pub fell_back: bool,
+    pub finished: bool,
+    pub closed: Option<Closed>,
+}
+
+impl Happenings {
+    pub(crate) fn is_empty(&self) -> bool {
+        !(self.accepted
+            || self.connected
+            || self.readable
+            || self.writable
+            || self.subflows
+            || self.fell_back
+            || self.finished
+            || self.closed.is_some())
+    }
+
+    /// The next event in the order of their meaning.
+    pub(crate) fn take(&mut self) -> Option<EventKind> {
+        let flags = [
+            (&mut self.accepted, EventKind::Accepted),
+            (&mut self.connected, EventKind::Connected),
+            (&mut self.fell_back, EventKind::FellBack),
+            (&mut self.subflows, EventKind::Subflows),
+            (&mut self.readable, EventKind::Readable),
+            (&mut self.writable, EventKind::Writable),
+            (&mut self.finished, EventKind::Finished),
+        ];
+        for (flag, kind) in flags {
+            if std::mem::take(flag) {
+                return Some(kind);
+            }
+        }
+        self.closed.take().map(EventKind::Closed)
+    }
+}

@@ -1,0 +1,50 @@
+//! Multipath TCP (RFC 8684) without I/O.
+//!
+//! Owns the protocol: an [`Endpoint`] holds connections, a connection holds subflows, each subflow is
+//! a full TCP. The driver owns the clock, the randomness and the devices; it calls `handle_*` with
+//! what happened and does what `poll_*` says:
+//!
+//! ```
+//! use mptcp::{Config, Endpoint, EventKind};
+//! use mptcp_clock::{Instant, Stream};
+//!
+//! let now = Instant::ZERO;
+//! let (client_address, server_address) = ("10.0.0.1".parse()?, "10.0.0.2".parse()?);
+//! let mut client = Endpoint::new(Stream::new(1, "client"));
+//! let mut server = Endpoint::new(Stream::new(1, "server"));
+//! let near = client.add_interface(client_address, false);
+//! let far = server.add_interface(server_address, false);
+//! server.listen(80, Config::default())?;
+//! let connection = client.connect(now, near, (server_address, 80).into(), Config::default())?;
+//! // A network without delay: what one side sends, the other has.
+//! loop {
+//!     let forth = client.poll_transmit(now).map(|sent| server.handle_segment(now, far, sent.segment));
+//!     let back = server.poll_transmit(now).map(|sent| client.handle_segment(now, near, sent.segment));
+//!     if forth.is_none() && back.is_none() {
+//!         break;
+//!     }
+//! }
+//! assert_eq!(client.poll_event().map(|event| (event.connection, event.kind)), Some((connection, EventKind::Connected)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod config;
+pub mod congestion;
+mod connection;
+mod endpoint;
+mod event;
+pub mod path_manager;
+pub mod scheduler;
+mod subflow;
+
+pub use config::{Config, Mechanisms};
+pub use connection::limits::Limit;
+pub use connection::{Connection, ConnectionInfo, Mode, SubflowInfo};
+pub use endpoint::{
+    ConnectError, ConnectionId, Endpoint, InterfaceChange, InterfaceId, ListenError, Transmit,
+};
+pub use event::{Closed, Event, EventKind};
+pub use subflow::rtt::RttEstimator;
+pub use subflow::sender::Recovery;
+pub use subflow::{Closure, State as SubflowState, Tally};

@@ -1,0 +1,33 @@
+//! A subflow for each pair of addresses (Linux's `fullmesh` endpoint flag).
+
+use super::{LocalAddress, Pair, PathManager, RemoteAddress};
+
+/// Uses whatever can be used.
+#[derive(Clone, Copy, Debug)]
+pub struct FullMesh;
+
+impl PathManager for FullMesh {
+    fn name(&self) -> &'static str {
+        "fullmesh"
+    }
+
+    fn missing(
+        &self,
+        local: &[LocalAddress],
+        remote: &[RemoteAddress],
+        existing: &[Pair],
+        missing: &mut Vec<Pair>,
+    ) {
+        for &local in local {
+            for &remote in remote {
+                let same_family = local.address.is_ipv4() == remote.address.is_ipv4();
+                let exists = existing
+                    .iter()
+                    .any(|pair| pair.local.id == local.id && pair.remote.address == remote.address);
+                if same_family && !exists {
+                    missing.push(Pair { local, remote });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Lowest round-trip time first: the default of the mptcp.org kernel and of the NSDI 2012 paper.
+
+use super::{Candidate, Scheduler};
+
+/// Among the subflows with room in their congestion window, the one with the smallest srtt.
+#[derive(Clone, Copy, Debug)]
+pub struct MinRtt;
+
+impl Scheduler for MinRtt {
+    fn name(&self) -> &'static str {
+        "minrtt"
+    }
+
+    fn choose(&mut self, candidates: &[Candidate]) -> Option<usize> {
+        (0..candidates.len()).filter(|&i| candidates[i].has_room).min_by_key(|&i| candidates[i].srtt)
+    }
+}

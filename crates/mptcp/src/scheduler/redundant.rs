@@ -1,0 +1,21 @@
+//! Everything on every subflow: the lowest delay, at the price of all capacity but one path's.
+
+use super::{Candidate, Scheduler};
+
+/// Any subflow with room gets the first data that it has not carried yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Redundant;
+
+impl Scheduler for Redundant {
+    fn name(&self) -> &'static str {
+        "redundant"
+    }
+
+    fn choose(&mut self, candidates: &[Candidate]) -> Option<usize> {
+        candidates.iter().position(|c| c.has_room)
+    }
+
+    fn duplicates(&self) -> bool {
+        true
+    }
+}

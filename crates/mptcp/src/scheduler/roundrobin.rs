@@ -1,0 +1,22 @@
+//! Each subflow in turn, skipping those whose window is full.
+
+use super::{Candidate, Scheduler};
+
+/// Remembers who sent last.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RoundRobin {
+    last: usize,
+}
+
+impl Scheduler for RoundRobin {
+    fn name(&self) -> &'static str {
+        "roundrobin"
+    }
+
+    fn choose(&mut self, candidates: &[Candidate]) -> Option<usize> {
+        let after = candidates.iter().position(|c| c.subflow > self.last && c.has_room);
+        let chosen = after.or_else(|| candidates.iter().position(|c| c.has_room))?;
+        self.last = candidates[chosen].subflow;
+        Some(chosen)
+    }
+}

@@ -1,0 +1,85 @@
+//! Which segments a synchronised subflow accepts (RFC 9293 section 3.10.7.4, RFC 5961, RFC 7323).
+//!
+//! Decides; changes nothing but the limit on challenge acknowledgements.
+
+use mptcp_clock::{Duration, Instant};
+use mptcp_wire::Segment;
+
+use super::{State, Subflow};
+
+/// RFC 5961 section 7: challenge acknowledgements are rationed; Linux allows one in half a second.
+const CHALLENGE_INTERVAL: Duration = Duration::from_millis(500);
+
+/// What to do with a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Process it: it begins at `start` and acknowledges `ack`.
+    Accept { start: u64, ack: u64 },
+    /// Acknowledge and drop it.
+    Acknowledge,
+    /// Drop it.
+    Drop,
+    /// The peer reset the subflow.
+    Reset,
+}
+
+impl Subflow {
+    /// `window` is the largest receive window this subflow may have been offered, bytes.
+    pub(crate) fn check(&mut self, now: Instant, segment: &Segment, window: u64) -> Verdict {
+        let flags = segment.flags;
+        let Some(start) = self.receive_offset(segment.sequence) else { return Verdict::Acknowledge };
+        let next = self.receiver.next();
+        if let Some(timestamps) = segment.options.timestamps.filter(|_| self.timestamps && !flags.rst())
+            && timestamps.value.wrapping_sub(self.recent_timestamp) >= 1 << 31
+            && !self.timestamp_expired(now)
+        {
+            // RFC 7323 section 5.3 R1.
+            return self.challenge_unless_idle(now, segment);
+        }
+        let end = start + u64::from(segment.sequence_length());
+        let in_window = end >= next && start <= next + window;
+        if flags.rst() {
+            // RFC 5961 section 3.2.
+            return match (start == next, in_window && start >= next) {
+                (true, _) => Verdict::Reset,
+                (false, true) => self.challenge(now),
+                (false, false) => Verdict::Drop,
+            };
+        }
+        if flags.syn() {
+            // RFC 5961 section 4.2; a repeated SYN/ACK means that our third ACK was lost.
+            let repeated = flags.ack() && segment.sequence == self.irs;
+            return if repeated { Verdict::Acknowledge } else { self.challenge(now) };
+        }
+        if !in_window {
+            return Verdict::Acknowledge;
+        }
+        if !flags.ack() {
+            return Verdict::Drop;
+        }
+        let board = &self.sender.board;
+        let una = board.una;
+        // RFC 5961 section 5.2: neither of the future nor older than a window.
+        match self.send_offset(segment.acknowledgment) {
+            Some(ack) if ack > board.next => Verdict::Acknowledge,
+            Some(ack) if ack + (1 << 30) < una => self.challenge(now),
+            Some(ack) => Verdict::Accept { start, ack },
+            None => self.challenge(now),
+        }
+    }
+
+    fn challenge(&mut self, now: Instant) -> Verdict {
+        if self.last_challenge.is_some_and(|last| now < last + CHALLENGE_INTERVAL) {
+            return Verdict::Drop;
+        }
+        self.last_challenge = Some(now);
+        Verdict::Acknowledge
+    }
+
+    fn challenge_unless_idle(&mut self, now: Instant, segment: &Segment) -> Verdict {
+        if segment.payload.is_empty() && self.state == State::TimeWait {
+            return Verdict::Drop;
+        }
+        if segment.payload.is_empty() { self.challenge(now) } else { Verdict::Acknowledge }
+    }
+}

@@ -1,0 +1,372 @@
+//! A subflow: one TCP connection (RFC 9293) within a Multipath TCP connection.
+//!
+//! Owns the four-tuple, the TCP state and both halves of the stream. Offsets count from the initial
+//! sequence numbers; only this room turns them into sequence numbers. Data sequence numbers, windows
+//! over all subflows and the choice of what to send belong to the connection.
+
+pub(crate) mod check;
+pub(crate) mod mapping;
+mod rack;
+pub(crate) mod receiver;
+pub mod rtt;
+pub(crate) mod scoreboard;
+pub mod sender;
+
+use std::net::SocketAddr;
+
+use mptcp_clock::{Duration, Instant};
+use mptcp_wire::{ResetReason, Segment, Seq, Timestamps};
+
+use crate::InterfaceId;
+use crate::config::Config;
+use mapping::Mapper;
+use receiver::Receiver;
+use sender::Sender;
+
+/// How long TIME-WAIT lasts: Linux's minute (RFC 9293 section 3.4.2 says two maximum lifetimes).
+const TIME_WAIT: Duration = Duration::from_secs(60);
+/// The MSS of a peer that sent none (RFC 9293 section 3.7.1).
+const DEFAULT_MSS: u16 = 536;
+/// Timestamps option with its two NOPs, bytes.
+const TIMESTAMPS_SPACE: u64 = 12;
+/// DSS option of a data segment, padded: 4-byte ack and 8-byte sequence; the checksum fits the padding.
+const DSS_SPACE: u64 = 24;
+
+/// RFC 9293 section 3.3.2.
+///
+/// ```text
+///  SynSent --SYN/ACK--> Established --FIN out--> FinWait1 --ACK--> FinWait2 --FIN in--> TimeWait
+///  SynReceived --ACK-->     |                      `----FIN in---> Closing --ACK--------^
+///                        FIN in --> CloseWait --FIN out--> LastAck --ACK--> Closed
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Our SYN is out.
+    SynSent,
+    /// A SYN came, our SYN/ACK is out.
+    SynReceived,
+    /// Data flows.
+    Established,
+    /// Our FIN is out.
+    FinWait1,
+    /// Our FIN is acknowledged.
+    FinWait2,
+    /// The peer's FIN came.
+    CloseWait,
+    /// Both FINs are out, ours is not acknowledged.
+    Closing,
+    /// Our FIN followed the peer's.
+    LastAck,
+    /// Both FINs are acknowledged.
+    TimeWait,
+    /// Over.
+    Closed,
+}
+
+/// How the subflow came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The first one: MP_CAPABLE or plain TCP.
+    Initial,
+    /// MP_JOIN with these nonces, ours and the peer's.
+    Join { nonce: u32, peer_nonce: u32 },
+}
+
+/// Segments without data that wait to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Control {
+    Syn,
+    SynAck,
+    Reset { reason: Option<ResetReason>, fast_close: bool },
+}
+
+#[derive(Debug)]
+pub(crate) struct Subflow {
+    pub interface: InterfaceId,
+    pub local: SocketAddr,
+    pub remote: SocketAddr,
+    pub local_id: u8,
+    pub remote_id: u8,
+    /// We asked the peer not to use it while others work.
+    pub backup: bool,
+    /// The peer asked the same of us.
+    pub peer_backup: bool,
+    pub state: State,
+    pub origin: Origin,
+    /// We sent the first SYN.
+    pub opened_here: bool,
+    /// Joined from here, and the peer has not confirmed our HMAC: no data yet (RFC 8684 section 3.2).
+    pub unconfirmed: bool,
+    pub iss: Seq,
+    pub irs: Seq,
+    pub sender: Sender,
+    pub receiver: Receiver,
+    pub mapper: Mapper,
+    pub send_scale: u8,
+    pub receive_scale: u8,
+    pub timestamps: bool,
+    pub recent_timestamp: u32,
+    recent_at: Instant,
+    pub sack: bool,
+    peer_mss: u16,
+    pub control: Option<Control>,
+    pub handshake_deadline: Instant,
+    pub handshake_attempts: u32,
+    pub handshake_sent: Instant,
+    /// The application or the connection wants a FIN after what was sent.
+    pub fin_wanted: bool,
+    /// The highest acknowledgement sent.
+    last_ack_sent: u64,
+    pub last_challenge: Option<Instant>,
+    pub tally: Tally,
+    pub closed_by: Option<Closure>,
+    /// Set once its outstanding data was given to the others.
+    pub reinjected: bool,
+    /// When M2 last penalised on behalf of this subflow.
+    pub last_penalty: Option<Instant>,
+}
+
+/// Counts over the life of a subflow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Payload bytes sent, with retransmissions.
+    pub bytes_sent: u64,
+    /// Payload bytes acknowledged.
+    pub bytes_acked: u64,
+    /// Payload bytes received in segments, with duplicates.
+    pub bytes_received: u64,
+    /// Segments sent.
+    pub segments_sent: u64,
+    /// Segments received.
+    pub segments_received: u64,
+    /// Data segments sent.
+    pub data_segments_sent: u64,
+    /// Data segments received.
+    pub data_segments_received: u64,
+    /// Payload bytes whose data another subflow carried first.
+    pub bytes_reinjected: u64,
+}
+
+/// Why a subflow is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closure {
+    /// Both sides sent a FIN.
+    Finished,
+    /// The peer reset it.
+    ResetByPeer(Option<ResetReason>),
+    /// We reset it.
+    ResetByUs(Option<ResetReason>),
+    /// Nothing came back for too long.
+    TimedOut,
+    /// Its interface or address went away.
+    InterfaceGone,
+    /// The connection ended.
+    ConnectionEnded,
+}
+
+impl Subflow {
+    pub(crate) fn new(
+        interface: InterfaceId,
+        local: SocketAddr,
+        remote: SocketAddr,
+        origin: Origin,
+        iss: u32,
+        config: &Config,
+    ) -> Self {
+        Self {
+            interface,
+            local,
+            remote,
+            local_id: 0,
+            remote_id: 0,
+            backup: false,
+            peer_backup: false,
+            state: State::Closed,
+            origin,
+            opened_here: false,
+            unconfirmed: false,
+            iss: Seq::new(iss),
+            irs: Seq::default(),
+            sender: Sender::new(config.min_rto),
+            receiver: Receiver::new(config.delayed_ack),
+            mapper: Mapper::default(),
+            send_scale: 0,
+            receive_scale: 0,
+            timestamps: false,
+            recent_timestamp: 0,
+            recent_at: Instant::ZERO,
+            sack: false,
+            peer_mss: DEFAULT_MSS,
+            control: None,
+            handshake_deadline: Instant::FAR_FUTURE,
+            handshake_attempts: 0,
+            handshake_sent: Instant::ZERO,
+            fin_wanted: false,
+            last_ack_sent: 0,
+            last_challenge: None,
+            tally: Tally::default(),
+            closed_by: None,
+            reinjected: false,
+            last_penalty: None,
+        }
+    }
+
+    /// Takes what a SYN or SYN/ACK offers; the scale is used only when both sides sent one
+    /// (RFC 7323 section 2.2), timestamps and SACK likewise.
+    pub(crate) fn negotiate(&mut self, segment: &Segment, config: &Config, scale: u8) {
+        let options = &segment.options;
+        self.irs = segment.sequence;
+        self.receiver.synchronised();
+        self.last_ack_sent = 1;
+        self.peer_mss = options.mss.unwrap_or(DEFAULT_MSS).max(64);
+        if let Some(peer_scale) = options.window_scale {
+            // RFC 7323 section 2.3: larger shifts count as 14.
+            self.send_scale = peer_scale.min(14);
+            self.receive_scale = scale;
+        }
+        self.sack = config.sack && options.sack_permitted;
+        if let Some(timestamps) = options.timestamps.filter(|_| config.timestamps) {
+            self.timestamps = true;
+            self.recent_timestamp = timestamps.value;
+        }
+    }
+
+    /// Payload bytes of a full segment, with the options every data segment carries (RFC 6691).
+    pub(crate) fn payload_size(&self, config: &Config, multipath: bool) -> u64 {
+        let options =
+            if self.timestamps { TIMESTAMPS_SPACE } else { 0 } + if multipath { DSS_SPACE } else { 0 };
+        u64::from(self.peer_mss.min(config.mss)).saturating_sub(options).max(16)
+    }
+
+    /// Both SYNs are acknowledged.
+    pub(crate) fn establish(&mut self, now: Instant, rack: bool) {
+        self.state = State::Established;
+        self.handshake_deadline = Instant::FAR_FUTURE;
+        self.control = None;
+        self.sender.synchronised(self.sack, rack);
+        if self.handshake_attempts == 1 {
+            self.sender.rtt.sample(now.since(self.handshake_sent));
+        }
+    }
+
+    /// The offset that a sequence number of the peer's stands for, near what is expected now.
+    pub(crate) fn receive_offset(&self, sequence: Seq) -> Option<u64> {
+        let near = self.receiver.next();
+        let distance = sequence.offset_from(self.irs + near as u32);
+        near.checked_add_signed(i64::from(distance))
+    }
+
+    /// The offset that an acknowledgement stands for.
+    pub(crate) fn send_offset(&self, acknowledgment: Seq) -> Option<u64> {
+        let near = self.sender.board.una;
+        let distance = acknowledgment.offset_from(self.iss + near as u32);
+        near.checked_add_signed(i64::from(distance))
+    }
+
+    pub(crate) fn sequence_at(&self, offset: u64) -> Seq {
+        self.iss + offset as u32
+    }
+
+    /// The timestamp clock: milliseconds, RFC 7323 section 5.4.
+    pub(crate) fn timestamps_at(&self, now: Instant) -> Option<Timestamps> {
+        self.timestamps.then(|| Timestamps { value: clock(now), echo: self.recent_timestamp })
+    }
+
+    /// When the segment was sent that this echo answers.
+    pub(crate) fn echo_time(&self, segment: &Segment, now: Instant) -> Option<Instant> {
+        let echo = segment.options.timestamps.filter(|_| self.timestamps)?.echo;
+        let age = clock(now).wrapping_sub(echo);
+        (echo != 0 && age < 1 << 31).then(|| now - Duration::from_millis(u64::from(age)))
+    }
+
+    /// RFC 7323 section 4.3: remembers the timestamp of a segment that covers the last
+    /// acknowledgement sent.
+    pub(crate) fn note_timestamp(&mut self, now: Instant, segment: &Segment, start: u64) {
+        if let Some(timestamps) = segment.options.timestamps.filter(|_| self.timestamps)
+            && start <= self.last_ack_sent
+            && timestamps.value.wrapping_sub(self.recent_timestamp) < 1 << 31
+        {
+            self.recent_timestamp = timestamps.value;
+            self.recent_at = now;
+        }
+    }
+
+    pub(crate) fn acknowledgement_sent(&mut self) {
+        self.last_ack_sent = self.receiver.next();
+        self.receiver.acknowledged();
+    }
+
+    /// Data may be sent, as far as the state goes.
+    pub(crate) fn can_send(&self) -> bool {
+        matches!(self.state, State::Established | State::CloseWait) && !self.unconfirmed && !self.fin_wanted
+    }
+
+    /// Past the handshake and not over.
+    pub(crate) fn is_synchronised(&self) -> bool {
+        !matches!(self.state, State::SynSent | State::SynReceived | State::Closed)
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.state == State::Closed
+    }
+
+    /// Our FIN left.
+    pub(crate) fn fin_sent(&mut self) {
+        self.state = match self.state {
+            State::Established => State::FinWait1,
+            State::CloseWait => State::LastAck,
+            other => other,
+        };
+    }
+
+    /// Our FIN was acknowledged.
+    pub(crate) fn fin_acknowledged(&mut self, now: Instant) {
+        match self.state {
+            State::FinWait1 => self.state = State::FinWait2,
+            State::Closing => self.enter_time_wait(now),
+            State::LastAck => self.close(Closure::Finished),
+            _ => {}
+        }
+    }
+
+    /// The peer's FIN is here, and all before it.
+    pub(crate) fn fin_received(&mut self, now: Instant) {
+        match self.state {
+            State::Established => self.state = State::CloseWait,
+            State::FinWait1 => self.state = State::Closing,
+            State::FinWait2 => self.enter_time_wait(now),
+            _ => {}
+        }
+    }
+
+    fn enter_time_wait(&mut self, now: Instant) {
+        self.state = State::TimeWait;
+        self.handshake_deadline = now + TIME_WAIT;
+    }
+
+    pub(crate) fn close(&mut self, why: Closure) {
+        if self.state != State::Closed {
+            self.state = State::Closed;
+            self.closed_by.get_or_insert(why);
+            self.handshake_deadline = Instant::FAR_FUTURE;
+            self.sender.board.queue.clear();
+        }
+    }
+
+    /// Whether RFC 7323 section 5.5 says that the remembered timestamp is too old to count.
+    pub(crate) fn timestamp_expired(&self, now: Instant) -> bool {
+        now.since(self.recent_at) > Duration::from_secs(24 * 24 * 3600)
+    }
+
+    pub(crate) fn deadline(&self) -> Instant {
+        if self.state == State::Closed {
+            return Instant::FAR_FUTURE;
+        }
+        self.sender.deadline().min(self.receiver.deadline()).min(self.handshake_deadline)
+    }
+}
+
+/// Milliseconds; never zero, which would mean "no echo".
+fn clock(now: Instant) -> u32 {
+    (now.as_millis() as u32).wrapping_add(1)
+}

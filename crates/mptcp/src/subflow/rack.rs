@@ -1,0 +1,119 @@
+//! RACK: loss by time (RFC 8985 section 6).
+//!
+//! Owns the state of RFC 8985 section 5.2 and the reordering window. Marks segments lost on the
+//! scoreboard; what follows from that is the sender's affair.
+
+use mptcp_clock::{Duration, Instant};
+
+use super::scoreboard::{Scoreboard, Sent};
+
+/// RFC 8985 section 6.2 step 4: recoveries that keep an enlarged window.
+const PERSIST: u32 = 16;
+
+#[derive(Debug, Default)]
+pub(crate) struct Rack {
+    /// RACK.xmit_ts and RACK.end_seq: the latest-sent segment that arrived.
+    sent_at: Instant,
+    end: u64,
+    rtt: Duration,
+    /// RACK.fack: the highest offset acknowledged in any way.
+    forward: u64,
+    pub(crate) reordering_seen: bool,
+    multiplier: u32,
+    persist: u32,
+    duplicate_round: Option<u64>,
+}
+
+impl Rack {
+    /// RFC 8985 section 6.2 steps 2 and 3: a segment is known to have arrived.
+    pub(crate) fn on_delivered(
+        &mut self,
+        sent: &Sent,
+        now: Instant,
+        min_rtt: Option<Duration>,
+        echo: Option<Instant>,
+    ) {
+        let rtt = now.since(sent.sent_at);
+        if sent.end() > self.forward {
+            self.forward = sent.end();
+        } else if !sent.ever_resent {
+            self.reordering_seen = true;
+        }
+        if sent.ever_resent {
+            // The acknowledgement may be of the original: by its timestamp, or by being too early.
+            let early = min_rtt.is_some_and(|min| rtt < min);
+            // Timestamps tick in milliseconds.
+            let original = echo.is_some_and(|echo| echo + Duration::from_millis(1) <= sent.sent_at);
+            if early || original {
+                return;
+            }
+        }
+        if (sent.sent_at, sent.end()) > (self.sent_at, self.end) {
+            self.sent_at = sent.sent_at;
+            self.end = sent.end();
+        }
+        self.rtt = rtt;
+    }
+
+    /// RFC 8985 section 6.2 step 4: a duplicate report means that the window was too small.
+    pub(crate) fn on_duplicate_report(&mut self, una: u64, next: u64) {
+        if self.duplicate_round.is_some_and(|round| una < round) {
+            return;
+        }
+        self.duplicate_round = Some(next);
+        self.multiplier = (self.multiplier + 1).min(20);
+        self.persist = PERSIST;
+    }
+
+    /// A recovery has ended.
+    pub(crate) fn on_recovered(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+        if self.persist == 0 {
+            self.multiplier = 0;
+        }
+    }
+
+    fn window(&self, eager: bool, min_rtt: Option<Duration>, srtt: Option<Duration>) -> Duration {
+        if eager && !self.reordering_seen {
+            return Duration::ZERO;
+        }
+        let quarter = min_rtt.unwrap_or(Duration::ZERO) / 4;
+        (quarter * u64::from(self.multiplier + 1)).min(srtt.unwrap_or(quarter))
+    }
+
+    /// RFC 8985 section 6.2 step 5: marks what should have arrived by now as lost. Returns
+    /// whether anything was marked, and when to look again.
+    pub(crate) fn detect(
+        &self,
+        board: &mut Scoreboard,
+        now: Instant,
+        eager: bool,
+        min_rtt: Option<Duration>,
+        srtt: Option<Duration>,
+    ) -> (bool, Option<Instant>) {
+        let window = self.window(eager, min_rtt, srtt);
+        let mut marked = false;
+        let mut again = None;
+        for at in 0..board.queue.len() {
+            let sent = &board.queue[at];
+            if (sent.sent_at, sent.end()) >= (self.sent_at, self.end) {
+                if !sent.ever_resent {
+                    // Everything further right was sent later still.
+                    break;
+                }
+                continue;
+            }
+            if sent.sacked || (sent.lost && !sent.resent) {
+                continue;
+            }
+            let due = sent.sent_at + self.rtt + window;
+            if due <= now {
+                board.mark_lost(at);
+                marked = true;
+            } else {
+                again = Some(again.map_or(due, |other: Instant| other.max(due)));
+            }
+        }
+        (marked, again)
+    }
+}

@@ -1,0 +1,224 @@
+//! The receiving half of a subflow: order, duplicates, SACK blocks, and when to acknowledge.
+//!
+//! Owns the subflow's out-of-order queue. Offsets count from the peer's initial sequence number:
+//! 0 is the SYN, 1 the first byte. Knows nothing of data sequence numbers.
+
+use std::collections::VecDeque;
+
+use arrayvec::ArrayVec;
+use bytes::Bytes;
+use mptcp_clock::{Duration, Instant};
+
+/// How long an acknowledgement may wait: Linux's minimum (RFC 9293 section 3.8.6.3 allows 500 ms).
+const DELAYED_ACK: Duration = Duration::from_millis(40);
+/// Segments acknowledged at once at the start, so that slow start is not slowed.
+const QUICK_ACKS: u32 = 16;
+
+/// A range of offsets, `[left, right)`.
+pub(crate) type Range = (u64, u64);
+
+/// What became of a payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    InOrder,
+    OutOfOrder,
+    Duplicate,
+}
+
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    /// Next offset expected.
+    next: u64,
+    queue: VecDeque<(u64, Bytes)>,
+    queued_bytes: u64,
+    /// Blocks to report, the latest first (RFC 2018 section 4).
+    recent: ArrayVec<Range, 4>,
+    /// A duplicate to report once (RFC 2883).
+    duplicate: Option<Range>,
+    /// Offset of the peer's FIN.
+    fin: Option<u64>,
+    /// Payload bytes since the last acknowledgement left.
+    unacknowledged: u64,
+    /// The largest payload seen: what counts as a full segment.
+    full_size: u64,
+    quick: u32,
+    ack_now: bool,
+    delay: bool,
+    deadline: Instant,
+}
+
+impl Receiver {
+    pub(crate) fn new(delay: bool) -> Self {
+        Self {
+            next: 0,
+            queue: VecDeque::new(),
+            queued_bytes: 0,
+            recent: ArrayVec::new(),
+            duplicate: None,
+            fin: None,
+            unacknowledged: 0,
+            full_size: 1,
+            quick: QUICK_ACKS,
+            ack_now: false,
+            delay,
+            deadline: Instant::FAR_FUTURE,
+        }
+    }
+
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// The SYN has come: offset 0 is used.
+    pub(crate) fn synchronised(&mut self) {
+        self.next = 1;
+    }
+
+    pub(crate) fn queued_bytes(&self) -> u64 {
+        self.queued_bytes
+    }
+
+    /// Whether the peer's FIN and everything before it are here.
+    pub(crate) fn finished(&self) -> bool {
+        self.fin.is_some_and(|fin| self.next > fin)
+    }
+
+    /// Takes a payload at `start`; hands what is now in order to `deliver`.
+    pub(crate) fn on_data(
+        &mut self,
+        now: Instant,
+        start: u64,
+        payload: Bytes,
+        mut deliver: impl FnMut(u64, Bytes),
+    ) -> Arrival {
+        let length = payload.len() as u64;
+        let end = start + length;
+        self.full_size = self.full_size.max(length);
+        if end <= self.next {
+            self.report_duplicate((start, end));
+            return Arrival::Duplicate;
+        }
+        if start > self.next {
+            let arrival = self.enqueue(start, payload);
+            self.ack_now = true;
+            return arrival;
+        }
+        let filled = !self.queue.is_empty();
+        let fresh = payload.slice((self.next - start) as usize..);
+        if start < self.next {
+            self.report_duplicate((start, self.next));
+        }
+        deliver(self.next, fresh);
+        self.next = end;
+        if filled {
+            self.drain(&mut deliver);
+            // RFC 5681 section 4.2: at once when a gap is filled, even in part.
+            self.ack_now = true;
+        }
+        self.note_in_order(now, length);
+        Arrival::InOrder
+    }
+
+    /// Takes a FIN at `offset`.
+    pub(crate) fn on_fin(&mut self, offset: u64) {
+        self.fin = Some(*self.fin.get_or_insert(offset));
+        if self.fin == Some(self.next) {
+            self.next += 1;
+        }
+        self.ack_now = true;
+    }
+
+    fn drain(&mut self, deliver: &mut impl FnMut(u64, Bytes)) {
+        while let Some((start, payload)) = self.queue.pop_front_if(|(start, _)| *start <= self.next) {
+            let end = start + payload.len() as u64;
+            self.queued_bytes -= payload.len() as u64;
+            if end > self.next {
+                deliver(self.next, payload.slice((self.next - start) as usize..));
+                self.next = end;
+            }
+        }
+        if self.fin == Some(self.next) {
+            self.next += 1;
+        }
+        let next = self.next;
+        self.recent.retain(|block| block.1 > next);
+    }
+
+    fn enqueue(&mut self, start: u64, payload: Bytes) -> Arrival {
+        let end = start + payload.len() as u64;
+        let at = self.queue.partition_point(|(other, _)| *other <= start);
+        // Queued payloads may overlap each other when a peer resegments; `drain` trims them. One
+        // that adds nothing is not kept.
+        let covered = at > 0 && self.queue.get(at - 1).is_some_and(|(s, p)| s + p.len() as u64 >= end);
+        let mut merged = (start, end);
+        self.recent.retain(|block| {
+            let touches = block.0 <= merged.1 && merged.0 <= block.1;
+            if touches {
+                merged = (merged.0.min(block.0), merged.1.max(block.1));
+            }
+            !touches
+        });
+        if self.recent.is_full() {
+            self.recent.pop();
+        }
+        self.recent.insert(0, merged);
+        if covered {
+            self.report_duplicate((start, end));
+            return Arrival::Duplicate;
+        }
+        self.queued_bytes += payload.len() as u64;
+        self.queue.insert(at, (start, payload));
+        Arrival::OutOfOrder
+    }
+
+    fn report_duplicate(&mut self, range: Range) {
+        self.duplicate = Some(range);
+        self.ack_now = true;
+    }
+
+    fn note_in_order(&mut self, now: Instant, length: u64) {
+        self.unacknowledged += length;
+        if self.quick > 0 {
+            self.quick -= 1;
+            self.ack_now = true;
+        } else if !self.delay || self.unacknowledged >= 2 * self.full_size {
+            self.ack_now = true;
+        } else if self.deadline == Instant::FAR_FUTURE {
+            self.deadline = now + DELAYED_ACK;
+        }
+    }
+
+    /// SACK blocks to send, at most `room` of them, a duplicate first (RFC 2883 section 4).
+    pub(crate) fn blocks(&self, room: usize) -> ArrayVec<Range, 4> {
+        self.duplicate.iter().chain(&self.recent).take(room.min(4)).copied().collect()
+    }
+
+    pub(crate) fn has_blocks(&self) -> bool {
+        self.duplicate.is_some() || !self.recent.is_empty()
+    }
+
+    pub(crate) fn acknowledge_now(&mut self) {
+        self.ack_now = true;
+    }
+
+    pub(crate) fn wants_ack(&self) -> bool {
+        self.ack_now
+    }
+
+    /// An acknowledgement leaves with this segment.
+    pub(crate) fn acknowledged(&mut self) {
+        self.ack_now = false;
+        self.unacknowledged = 0;
+        self.duplicate = None;
+        self.deadline = Instant::FAR_FUTURE;
+    }
+
+    pub(crate) fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    pub(crate) fn on_deadline(&mut self) {
+        self.deadline = Instant::FAR_FUTURE;
+        self.ack_now = true;
+    }
+}

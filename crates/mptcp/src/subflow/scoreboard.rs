@@ -1,0 +1,174 @@
+//! What a subflow has sent and not yet had acknowledged (RFC 6675's scoreboard).
+//!
+//! Owns the segments in flight and the counts over them. Decides nothing.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+use mptcp_clock::Instant;
+
+/// One segment in flight.
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    /// Offset of its first byte.
+    pub start: u64,
+    /// Connection-level offset of its first byte.
+    pub data: u64,
+    pub payload: Bytes,
+    pub sent_at: Instant,
+    /// Carries the FIN after its payload.
+    pub fin: bool,
+    pub sacked: bool,
+    pub lost: bool,
+    /// A retransmission of it is in flight.
+    pub resent: bool,
+    /// Was ever retransmitted: gives no round-trip time (Karn).
+    pub ever_resent: bool,
+}
+
+impl Sent {
+    pub(crate) fn length(&self) -> u64 {
+        self.payload.len() as u64 + u64::from(self.fin)
+    }
+
+    pub(crate) fn end(&self) -> u64 {
+        self.start + self.length()
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Scoreboard {
+    pub queue: VecDeque<Sent>,
+    /// Oldest offset not acknowledged.
+    pub una: u64,
+    /// Next offset to send.
+    pub next: u64,
+    pub sacked: u64,
+    pub lost: u64,
+    pub resent: u64,
+    /// Right edge of everything acknowledged selectively.
+    pub highest_sacked: u64,
+    /// No lost segment stands before this position.
+    pub hint: usize,
+}
+
+impl Scoreboard {
+    /// RFC 6675's pipe: bytes believed to be in the network.
+    pub(crate) fn in_flight(&self) -> u64 {
+        (self.next - self.una + self.resent).saturating_sub(self.sacked + self.lost)
+    }
+
+    pub(crate) fn push(&mut self, sent: Sent) {
+        self.next = sent.end();
+        self.queue.push_back(sent);
+    }
+
+    /// Takes the first segment off when `ack` covers it whole.
+    pub(crate) fn pop_acknowledged(&mut self, ack: u64) -> Option<Sent> {
+        let sent = self.queue.pop_front_if(|sent| sent.end() <= ack)?;
+        let length = sent.length();
+        self.una = sent.end();
+        self.hint = self.hint.saturating_sub(1);
+        self.forget(&sent, length);
+        Some(sent)
+    }
+
+    fn forget(&mut self, sent: &Sent, length: u64) {
+        if sent.sacked {
+            self.sacked -= length;
+        }
+        if sent.lost {
+            self.lost -= length;
+        }
+        if sent.resent {
+            self.resent -= length;
+        }
+    }
+
+    /// The front segment is acknowledged in part: cuts that part off.
+    pub(crate) fn trim_front(&mut self, ack: u64) {
+        let Some(front) = self.queue.front_mut() else { return };
+        if ack <= front.start || ack >= front.end() {
+            return;
+        }
+        let cut = (ack - front.start).min(front.payload.len() as u64);
+        front.payload = front.payload.slice(cut as usize..);
+        front.start += cut;
+        front.data += cut;
+        self.una = front.start;
+        self.sacked -= if front.sacked { cut } else { 0 };
+        self.lost -= if front.lost { cut } else { 0 };
+        self.resent -= if front.resent { cut } else { 0 };
+    }
+
+    /// Positions of the segments that lie wholly in `[left, right)`.
+    pub(crate) fn positions(&self, left: u64, right: u64) -> std::ops::Range<usize> {
+        let from = self.queue.partition_point(|sent| sent.start < left);
+        let to = self.queue.partition_point(|sent| sent.end() <= right);
+        from..to.max(from)
+    }
+
+    /// Returns whether it was news.
+    pub(crate) fn mark_sacked(&mut self, at: usize) -> bool {
+        let sent = &mut self.queue[at];
+        if sent.sacked {
+            return false;
+        }
+        let length = sent.length();
+        self.sacked += length;
+        if std::mem::take(&mut sent.lost) {
+            self.lost -= length;
+        }
+        if std::mem::take(&mut sent.resent) {
+            self.resent -= length;
+        }
+        sent.sacked = true;
+        self.highest_sacked = self.highest_sacked.max(sent.end());
+        true
+    }
+
+    pub(crate) fn mark_lost(&mut self, at: usize) {
+        let sent = &mut self.queue[at];
+        if sent.sacked {
+            return;
+        }
+        let length = sent.length();
+        if std::mem::take(&mut sent.resent) {
+            self.resent -= length;
+        }
+        if !std::mem::replace(&mut sent.lost, true) {
+            self.lost += length;
+        }
+        self.hint = self.hint.min(at);
+    }
+
+    pub(crate) fn mark_resent(&mut self, at: usize, now: Instant) {
+        let sent = &mut self.queue[at];
+        sent.sent_at = now;
+        sent.ever_resent = true;
+        if !std::mem::replace(&mut sent.resent, true) {
+            self.resent += sent.length();
+        }
+    }
+
+    /// A timeout: nothing that was not acknowledged selectively is still under way.
+    pub(crate) fn mark_all_lost(&mut self) {
+        for at in 0..self.queue.len() {
+            self.mark_lost(at);
+        }
+    }
+
+    /// Position of the first lost segment that was not sent again.
+    pub(crate) fn next_lost(&mut self) -> Option<usize> {
+        if self.lost == 0 {
+            return None;
+        }
+        while let Some(sent) = self.queue.get(self.hint) {
+            if sent.lost && !sent.resent {
+                return Some(self.hint);
+            }
+            self.hint += 1;
+        }
+        None
+    }
+}

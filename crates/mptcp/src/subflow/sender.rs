@@ -1,0 +1,495 @@
+//! The sending half of a subflow: acknowledgements in, losses and permission to send out.
+//!
+//! Owns the scoreboard, the round-trip estimate and the state of recovery: RFC 5681 with RACK-TLP
+//! (RFC 8985) or NewReno (RFC 6582), PRR (RFC 6937), RTO (RFC 6298). The window itself belongs to
+//! the connection's [`Congestion`], because siblings may be coupled.
+
+use bytes::Bytes;
+use mptcp_clock::{Duration, Instant};
+
+use super::rack::Rack;
+use super::receiver::Range;
+use super::rtt::RttEstimator;
+use super::scoreboard::{Scoreboard, Sent};
+use crate::congestion::{Acked, Congestion};
+
+/// RFC 8985 section 7.2: how long the peer may delay an acknowledgement (Linux's maximum).
+const WORST_DELAYED_ACK: Duration = Duration::from_millis(200);
+/// RFC 5681 section 3.2.
+const DUPLICATE_THRESHOLD: u32 = 3;
+
+/// Where loss recovery stands; Linux's names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// Nothing unusual.
+    Open,
+    /// Duplicates or selective acknowledgements, nothing known lost.
+    Disorder,
+    /// Fast recovery up to `point`.
+    Recovery {
+        /// Leaves when this offset is acknowledged.
+        point: u64,
+    },
+    /// After a timeout, up to `point`.
+    Loss {
+        /// Leaves when this offset is acknowledged.
+        point: u64,
+    },
+}
+
+/// An acknowledgement, in offsets of this subflow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ack<'a> {
+    pub now: Instant,
+    pub number: u64,
+    pub blocks: &'a [Range],
+    /// When the segment that the peer answers was sent, by its timestamp echo.
+    pub echo: Option<Instant>,
+    /// No payload, no window change: counts as a duplicate if it acknowledges nothing.
+    pub bare: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Sender {
+    pub board: Scoreboard,
+    pub rtt: RttEstimator,
+    pub state: Recovery,
+    sack: bool,
+    rack: Option<Rack>,
+    duplicates: u32,
+    prr_delivered: u64,
+    prr_out: u64,
+    prr_start: u64,
+    /// Offset that ends the tail loss probe's episode, and whether the probe was a retransmission.
+    probe: Option<(u64, bool)>,
+    probe_wanted: bool,
+    rto_deadline: Instant,
+    probe_deadline: Instant,
+    reorder_deadline: Instant,
+    pub retransmissions: u64,
+    pub retransmitted_bytes: u64,
+    pub timeouts: u64,
+    pub recoveries: u64,
+}
+
+impl Sender {
+    pub(crate) fn new(min_rto: Duration) -> Self {
+        Self {
+            // The SYN takes offset 0.
+            board: Scoreboard { next: 1, ..Scoreboard::default() },
+            rtt: RttEstimator::new(min_rto),
+            state: Recovery::Open,
+            sack: false,
+            rack: None,
+            duplicates: 0,
+            prr_delivered: 0,
+            prr_out: 0,
+            prr_start: 1,
+            probe: None,
+            probe_wanted: false,
+            rto_deadline: Instant::FAR_FUTURE,
+            probe_deadline: Instant::FAR_FUTURE,
+            reorder_deadline: Instant::FAR_FUTURE,
+            retransmissions: 0,
+            retransmitted_bytes: 0,
+            timeouts: 0,
+            recoveries: 0,
+        }
+    }
+
+    /// The handshake is over: offset 0, the SYN, is acknowledged.
+    pub(crate) fn synchronised(&mut self, sack: bool, rack: bool) {
+        self.board.una = 1;
+        self.board.next = 1;
+        self.sack = sack;
+        self.rack = (sack && rack).then(Rack::default);
+    }
+
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.board.in_flight()
+    }
+
+    /// Whether everything sent was acknowledged.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.board.queue.is_empty()
+    }
+
+    pub(crate) fn in_recovery(&self) -> bool {
+        matches!(self.state, Recovery::Recovery { .. })
+    }
+
+    pub(crate) fn in_loss(&self) -> bool {
+        matches!(self.state, Recovery::Loss { .. })
+    }
+
+    /// Sends new data: the caller has checked the window.
+    pub(crate) fn send(&mut self, now: Instant, data: u64, payload: Bytes, fin: bool) {
+        let start = self.board.next;
+        let sent = Sent {
+            start,
+            data,
+            payload,
+            sent_at: now,
+            fin,
+            sacked: false,
+            lost: false,
+            resent: false,
+            ever_resent: false,
+        };
+        self.prr_out += sent.length();
+        self.board.push(sent);
+        if std::mem::take(&mut self.probe_wanted) {
+            self.probe = Some((self.board.next, false));
+        }
+        self.arm(now, self.rto_deadline == Instant::FAR_FUTURE);
+    }
+
+    /// The next segment to retransmit, if the window allows it.
+    pub(crate) fn retransmit(&mut self, now: Instant, cwnd: u64) -> Option<&Sent> {
+        let at = if self.board.lost > 0 && self.in_flight() < cwnd { self.board.next_lost() } else { None };
+        let at = match at {
+            Some(at) => at,
+            None if self.probe_wanted => {
+                // RFC 8985 section 7.3: no new data was there for the probe, so the last segment.
+                self.probe_wanted = false;
+                self.probe = Some((self.board.next, true));
+                self.board.queue.iter().rposition(|sent| !sent.sacked)?
+            }
+            None => return None,
+        };
+        self.board.mark_resent(at, now);
+        let length = self.board.queue[at].length();
+        self.prr_out += length;
+        self.retransmissions += 1;
+        self.retransmitted_bytes += length;
+        self.arm(now, true);
+        self.board.queue.get(at)
+    }
+
+    /// Whether a tail loss probe may take one segment of new data beyond the window.
+    pub(crate) fn wants_probe(&self) -> bool {
+        self.probe_wanted
+    }
+
+    /// Processes an acknowledgement; returns the bytes that were acknowledged in order.
+    pub(crate) fn on_ack(&mut self, ack: Ack<'_>, path: usize, congestion: &mut Congestion) -> u64 {
+        let now = ack.now;
+        let una = self.board.una;
+        let flight_before = self.in_flight();
+        let delivered_before = una + self.board.sacked;
+        let duplicate_report = self.take_blocks(&ack);
+        let (advanced, sample) = self.take_cumulative(&ack);
+        if let Some(rtt) = sample {
+            self.rtt.sample(rtt);
+            let state = &mut congestion.paths[path];
+            state.srtt = self.rtt.srtt();
+            state.min_rtt = self.rtt.min();
+        }
+        if advanced > 0 {
+            self.duplicates = 0;
+            self.rtt.reset_backoff();
+        }
+        self.end_probe(&ack, path, congestion, duplicate_report);
+        let lost_before = self.board.lost;
+        let newly_lost = self.detect(&ack, advanced, congestion.paths[path].mss);
+        let delivered = (self.board.una + self.board.sacked).saturating_sub(delivered_before);
+        self.leave_recovery(path, congestion);
+        if newly_lost && matches!(self.state, Recovery::Open | Recovery::Disorder) {
+            self.enter_recovery(now, path, congestion);
+        }
+        if self.in_recovery() {
+            let progress = advanced > 0 && self.board.lost <= lost_before;
+            self.proportional_rate(delivered, progress, path, congestion);
+        } else {
+            if matches!(self.state, Recovery::Open | Recovery::Disorder) {
+                let disorder = self.board.sacked > 0 || self.duplicates > 0;
+                self.state = if disorder { Recovery::Disorder } else { Recovery::Open };
+            }
+            let state = &congestion.paths[path];
+            // RFC 9293 says nothing, RFC 7661 and Linux do: a window that is not used does not grow.
+            let limited = if state.in_slow_start() {
+                state.cwnd < 2 * flight_before
+            } else {
+                flight_before + state.mss > state.cwnd
+            };
+            if advanced > 0 && (limited || self.in_loss()) {
+                congestion.on_ack(path, Acked { now, bytes: advanced });
+            }
+        }
+        if advanced > 0 || delivered > 0 {
+            self.arm(now, true);
+        }
+        advanced
+    }
+
+    /// RFC 2018, RFC 2883: returns whether a duplicate was reported.
+    fn take_blocks(&mut self, ack: &Ack<'_>) -> bool {
+        let mut duplicate = false;
+        for (i, &(left, right)) in ack.blocks.iter().enumerate() {
+            if i == 0
+                && (right <= ack.number || ack.blocks.get(1).is_some_and(|b| b.0 <= left && right <= b.1))
+            {
+                duplicate = true;
+                if let Some(rack) = &mut self.rack {
+                    rack.on_duplicate_report(self.board.una, self.board.next);
+                }
+                continue;
+            }
+            if left < self.board.una || right > self.board.next || left >= right {
+                continue;
+            }
+            for at in self.board.positions(left, right) {
+                if self.board.queue[at].sacked {
+                    continue;
+                }
+                if let Some(rack) = &mut self.rack {
+                    rack.on_delivered(&self.board.queue[at], ack.now, self.rtt.min(), ack.echo);
+                }
+                self.board.mark_sacked(at);
+            }
+        }
+        duplicate
+    }
+
+    /// Returns the bytes acknowledged in order and a round-trip sample.
+    fn take_cumulative(&mut self, ack: &Ack<'_>) -> (u64, Option<Duration>) {
+        let una = self.board.una;
+        if ack.number <= una {
+            return (0, None);
+        }
+        let mut sample = None;
+        while let Some(sent) = self.board.pop_acknowledged(ack.number) {
+            if let Some(rack) = self.rack.as_mut().filter(|_| !sent.sacked) {
+                rack.on_delivered(&sent, ack.now, self.rtt.min(), ack.echo);
+            }
+            if !sent.ever_resent && !sent.sacked {
+                sample = Some(ack.now.since(sent.sent_at));
+            }
+        }
+        self.board.trim_front(ack.number);
+        if sample.is_none() {
+            // RFC 7323 section 4: the echo tells which transmission is answered.
+            sample = ack.echo.map(|echo| ack.now.since(echo));
+        }
+        (self.board.una - una, sample)
+    }
+
+    fn detect(&mut self, ack: &Ack<'_>, advanced: u64, mss: u64) -> bool {
+        if let Some(rack) = &mut self.rack {
+            if self.board.sacked == 0 && self.board.lost == 0 && self.board.resent == 0 {
+                self.reorder_deadline = Instant::FAR_FUTURE;
+                return false;
+            }
+            let eager = matches!(self.state, Recovery::Recovery { .. } | Recovery::Loss { .. })
+                || self.board.sacked >= u64::from(DUPLICATE_THRESHOLD) * mss;
+            let (marked, again) =
+                rack.detect(&mut self.board, ack.now, eager, self.rtt.min(), self.rtt.srtt());
+            self.reorder_deadline = again.unwrap_or(Instant::FAR_FUTURE);
+            return marked;
+        }
+        if self.sack {
+            return self.detect_by_holes(mss);
+        }
+        self.detect_by_duplicates(ack, advanced, mss)
+    }
+
+    /// RFC 6675 section 4: lost when three segments' worth above it have arrived.
+    fn detect_by_holes(&mut self, mss: u64) -> bool {
+        let threshold = u64::from(DUPLICATE_THRESHOLD) * mss;
+        if self.board.sacked < threshold {
+            return false;
+        }
+        let mut above = self.board.sacked;
+        let mut marked = false;
+        for at in 0..self.board.queue.len() {
+            let sent = &self.board.queue[at];
+            if sent.sacked {
+                above -= sent.length();
+            } else if above < threshold {
+                break;
+            } else if !sent.lost {
+                self.board.mark_lost(at);
+                marked = true;
+            }
+        }
+        marked
+    }
+
+    /// NewReno without SACK (RFC 6582 section 3.2). Each duplicate stands for one segment arrived.
+    fn detect_by_duplicates(&mut self, ack: &Ack<'_>, advanced: u64, mss: u64) -> bool {
+        if advanced > 0 {
+            self.board.sacked = 0;
+            if self.in_recovery() && self.partial(ack.number) && !self.board.queue.is_empty() {
+                self.board.mark_lost(0);
+                return true;
+            }
+            return false;
+        }
+        if !ack.bare || self.board.queue.is_empty() || ack.number != self.board.una {
+            return false;
+        }
+        self.duplicates += 1;
+        let unaccounted =
+            (self.board.next - self.board.una).saturating_sub(self.board.sacked + self.board.lost);
+        self.board.sacked += mss.min(unaccounted);
+        if self.duplicates == DUPLICATE_THRESHOLD && !self.in_recovery() && !self.in_loss() {
+            self.board.mark_lost(0);
+            return true;
+        }
+        false
+    }
+
+    fn partial(&self, number: u64) -> bool {
+        matches!(self.state, Recovery::Recovery { point } | Recovery::Loss { point } if number < point)
+    }
+
+    fn enter_recovery(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
+        self.state = Recovery::Recovery { point: self.board.next };
+        self.recoveries += 1;
+        self.prr_delivered = 0;
+        self.prr_out = 0;
+        // RFC 6937 section 3: RecoverFS.
+        self.prr_start = (self.board.next - self.board.una).max(1);
+        congestion.on_loss(path, now);
+    }
+
+    fn leave_recovery(&mut self, path: usize, congestion: &mut Congestion) {
+        let (point, fast) = match self.state {
+            Recovery::Recovery { point } => (point, true),
+            Recovery::Loss { point } => (point, false),
+            Recovery::Open | Recovery::Disorder => return,
+        };
+        if self.board.una < point {
+            return;
+        }
+        self.state = Recovery::Open;
+        self.duplicates = 0;
+        if let Some(rack) = &mut self.rack {
+            rack.on_recovered();
+        }
+        let state = &mut congestion.paths[path];
+        if fast {
+            state.cwnd = state.ssthresh;
+        }
+    }
+
+    /// RFC 6937 section 3, with slow start reduction bound while recovery makes progress.
+    fn proportional_rate(
+        &mut self,
+        delivered: u64,
+        progress: bool,
+        path: usize,
+        congestion: &mut Congestion,
+    ) {
+        let state = &mut congestion.paths[path];
+        self.prr_delivered += delivered;
+        let pipe = self.board.in_flight();
+        let send = if pipe > state.ssthresh {
+            (self.prr_delivered * state.ssthresh).div_ceil(self.prr_start).saturating_sub(self.prr_out)
+        } else {
+            let conservative = self.prr_delivered.saturating_sub(self.prr_out).max(delivered);
+            let bound = if progress { conservative + state.mss } else { conservative };
+            bound.min(state.ssthresh - pipe)
+        };
+        // The first retransmission always leaves.
+        let send = if self.prr_out == 0 { send.max(state.mss) } else { send };
+        state.cwnd = (pipe + send).max(state.mss);
+    }
+
+    /// RFC 8985 section 7.4.2: what the probe's answer says.
+    fn end_probe(&mut self, ack: &Ack<'_>, path: usize, congestion: &mut Congestion, duplicate: bool) {
+        let Some((end, retransmission)) = self.probe else { return };
+        if ack.number < end {
+            return;
+        }
+        self.probe = None;
+        if retransmission && !duplicate && matches!(self.state, Recovery::Open | Recovery::Disorder) {
+            // The probe repaired a loss: the window answers for it.
+            let ssthresh = congestion.on_loss(path, ack.now);
+            congestion.paths[path].cwnd = ssthresh;
+        }
+    }
+
+    /// Sets the timers after something was sent or acknowledged.
+    fn arm(&mut self, now: Instant, restart: bool) {
+        if self.board.queue.is_empty() {
+            self.rto_deadline = Instant::FAR_FUTURE;
+            self.probe_deadline = Instant::FAR_FUTURE;
+            self.reorder_deadline = Instant::FAR_FUTURE;
+            return;
+        }
+        if restart {
+            self.rto_deadline = now + self.rtt.rto();
+        }
+        self.probe_deadline = self.probe_time(now).unwrap_or(Instant::FAR_FUTURE);
+    }
+
+    /// RFC 8985 section 7.2.
+    fn probe_time(&self, now: Instant) -> Option<Instant> {
+        self.rack.as_ref()?;
+        if self.state != Recovery::Open || self.probe.is_some() || self.board.sacked > 0 {
+            return None;
+        }
+        let srtt = self.rtt.srtt()?;
+        let single = self.board.queue.len() == 1;
+        let wait = srtt * 2 + if single { WORST_DELAYED_ACK } else { Duration::from_millis(2) };
+        Some((now + wait).min(self.rto_deadline))
+    }
+
+    pub(crate) fn deadline(&self) -> Instant {
+        self.rto_deadline.min(self.probe_deadline).min(self.reorder_deadline)
+    }
+
+    /// Handles the timers that are due; returns whether the retransmission timer was among them.
+    pub(crate) fn on_deadline(&mut self, now: Instant, path: usize, congestion: &mut Congestion) -> bool {
+        if self.reorder_deadline <= now {
+            self.reorder_deadline = Instant::FAR_FUTURE;
+            self.on_reorder_timer(now, path, congestion);
+        }
+        // RFC 8985 section 7.2: the probe comes before the timeout, at the latest in its place.
+        if self.probe_deadline <= now {
+            self.probe_deadline = Instant::FAR_FUTURE;
+            self.probe_wanted = true;
+            self.rto_deadline = now + self.rtt.rto();
+            return false;
+        }
+        if self.rto_deadline <= now {
+            self.on_timeout(now, path, congestion);
+            return true;
+        }
+        false
+    }
+
+    fn on_reorder_timer(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
+        let ack = Ack { now, number: self.board.una, blocks: &[], echo: None, bare: false };
+        if self.detect(&ack, 0, congestion.paths[path].mss) {
+            if matches!(self.state, Recovery::Open | Recovery::Disorder) {
+                self.enter_recovery(now, path, congestion);
+            }
+            if self.in_recovery() {
+                self.proportional_rate(0, false, path, congestion);
+            }
+        }
+    }
+
+    /// RFC 6298 section 5, RFC 5681 section 3.1.
+    fn on_timeout(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
+        self.timeouts += 1;
+        self.rtt.back_off();
+        if !self.in_loss() {
+            congestion.on_loss(path, now);
+        }
+        if self.rack.is_none() && !self.sack {
+            self.board.sacked = 0;
+        }
+        self.board.mark_all_lost();
+        self.state = Recovery::Loss { point: self.board.next };
+        self.duplicates = 0;
+        self.probe = None;
+        self.probe_wanted = false;
+        congestion.paths[path].cwnd = congestion.paths[path].mss;
+        self.rto_deadline = now + self.rtt.rto();
+        self.probe_deadline = Instant::FAR_FUTURE;
+        self.reorder_deadline = Instant::FAR_FUTURE;
+    }
+}
