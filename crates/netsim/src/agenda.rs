@@ -1,21 +1,24 @@
 //! The order of what happens: one pending time for each source.
 //!
-//! Owns the times, as an indexed 4-ary heap of fixed membership. Never knows what a source is.
+//! Owns the times, as a tournament: a complete binary tree in which every node holds the earlier of
+//! its two children, so the root is what happens first, and a new time for a source replays only
+//! the matches above it, without a branch to guess. Never knows what a source is.
+//!
 //! Two sources pending at one instant go by their number, the lower first: a rule that depends on
 //! nothing but the order of creation, so it is the same in every run.
 
 use mptcp_clock::Instant;
 
-/// Children of a heap node: four 16-byte keys fill one cache line.
-const ARITY: usize = 4;
+/// Nothing pending, from no source.
+const NEVER: u128 = u128::MAX;
 
 /// Pending times of sources numbered from 0.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Agenda {
-    /// Time in the upper bits, source in the lower 32, so that one comparison orders both.
-    heap: Vec<u128>,
-    /// Where each source stands in the heap.
-    place: Vec<u32>,
+    /// Time in the upper bits, source in the lower 32, so that one comparison orders both. The root
+    /// is at 1, the children of `i` at `2 i` and `2 i + 1`; the second half are the sources.
+    matches: Vec<u128>,
+    sources: usize,
 }
 
 const fn key(at: Instant, source: u32) -> u128 {
@@ -27,88 +30,53 @@ const fn time(key: u128) -> Instant {
 }
 
 impl Agenda {
+    pub(crate) fn new() -> Self {
+        Self { matches: vec![NEVER; 4], sources: 0 }
+    }
+
     /// A new source with nothing pending.
     pub(crate) fn add(&mut self) -> u32 {
-        let source = self.place.len() as u32;
-        self.place.push(source);
-        self.heap.push(key(Instant::FAR_FUTURE, source));
-        source
+        let source = self.sources;
+        let places = self.matches.len() / 2;
+        if source == places {
+            let mut doubled = vec![NEVER; places * 4];
+            doubled[places * 2..places * 3].copy_from_slice(&self.matches[places..]);
+            for node in (1..places * 2).rev() {
+                doubled[node] = doubled[node * 2].min(doubled[node * 2 + 1]);
+            }
+            self.matches = doubled;
+        }
+        self.sources += 1;
+        self.set(source as u32, Instant::FAR_FUTURE);
+        source as u32
     }
 
     /// The first pending time and its source; [`Instant::FAR_FUTURE`] if nothing is pending.
     #[inline]
     pub(crate) fn first(&self) -> (Instant, u32) {
-        self.heap.first().map_or((Instant::FAR_FUTURE, 0), |&key| (time(key), key as u32))
+        let first = self.matches[1];
+        (time(first), first as u32)
     }
 
     /// When `source` is pending.
     #[inline]
     pub(crate) fn pending(&self, source: u32) -> Instant {
-        time(self.heap[self.place[source as usize] as usize])
+        time(self.matches[self.matches.len() / 2 + source as usize])
     }
 
     /// Sets the pending time of `source`; [`Instant::FAR_FUTURE`] for nothing pending.
     #[inline]
     pub(crate) fn set(&mut self, source: u32, at: Instant) {
-        let place = self.place[source as usize] as usize;
-        let new = key(at, source);
-        let old = self.heap[place];
-        if new < old {
-            self.rise(place, new);
-        } else if new > old {
-            self.sink(place, new);
+        let matches = self.matches.as_mut_slice();
+        let mut node = matches.len() / 2 + source as usize;
+        let mut winner = key(at, source);
+        while node > 0 && matches[node] != winner {
+            matches[node] = winner;
+            winner = winner.min(matches[node ^ 1]);
+            node /= 2;
         }
-    }
-
-    /// Moves the hole at `place` up until `new` may fill it.
-    fn rise(&mut self, mut place: usize, new: u128) {
-        while place > 0 {
-            let parent = (place - 1) / ARITY;
-            let above = self.heap[parent];
-            if above < new {
-                break;
-            }
-            self.put(place, above);
-            place = parent;
-        }
-        self.put(place, new);
-    }
-
-    /// Moves the hole at `place` down until `new` may fill it.
-    fn sink(&mut self, mut place: usize, new: u128) {
-        loop {
-            let first = place * ARITY + 1;
-            let (below, least) = if let Some(children) = self.heap.get(first..first + ARITY) {
-                least(first, children)
-            } else if let Some(children) = self.heap.get(first..).filter(|rest| !rest.is_empty()) {
-                least(first, children)
-            } else {
-                break;
-            };
-            if new < least {
-                break;
-            }
-            self.put(place, least);
-            place = below;
-        }
-        self.put(place, new);
-    }
-
-    #[inline]
-    fn put(&mut self, place: usize, key: u128) {
-        self.heap[place] = key;
-        self.place[key as u32 as usize] = place as u32;
     }
 }
 
-/// The least of `children`, which begin at `first`, and where it stands.
-#[inline]
-fn least(first: usize, children: &[u128]) -> (usize, u128) {
-    let mut best = (first, children[0]);
-    for (offset, &key) in children.iter().enumerate().skip(1) {
-        if key < best.1 {
-            best = (first + offset, key);
-        }
-    }
-    best
-}
+#[cfg(test)]
+mod tests;

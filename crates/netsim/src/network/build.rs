@@ -15,7 +15,7 @@ impl<P> Network<P> {
     /// An empty network at time zero. All chance is drawn from `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        let mut agenda = Agenda::default();
+        let mut agenda = Agenda::new();
         agenda.add();
         Self {
             now: Instant::ZERO,
