@@ -265,7 +265,7 @@ impl<P> Direction<P> {
     fn flush(&mut self, now: Instant, graveyard: &mut Graveyard<P>) {
         self.counters.flushed_frames += (self.waiting.len() + self.flying.len()) as u64;
         self.counters.backlog_bytes = 0;
-        self.line_free = now;
+        (self.line_free, self.last_arrival) = (now, now);
         for (_, frame) in self.flying.drain(..) {
             graveyard.bury(now, self.id, Cause::Down, frame);
         }
