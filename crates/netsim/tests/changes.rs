@@ -99,6 +99,18 @@ fn down_flushes_the_queue_and_reports_the_departures() {
 }
 
 #[test]
+fn after_an_outage_nobody_waits_behind_a_frame_that_was_lost_in_flight() {
+    let mut pair = Pair::new(line(100));
+    pair.send(us(0), 1000, 0);
+    pair.network.schedule_change(ms(2), pair.link.forward(), Change::Up(false));
+    pair.network.schedule_change(ms(2), pair.link.forward(), Change::Delay(Duration::from_millis(1)));
+    pair.network.schedule_change(ms(3), pair.link.forward(), Change::Up(true));
+    assert_eq!(pair.arrivals_until(ms(3)), []);
+    pair.send(ms(3), 1000, 1);
+    assert_eq!(pair.arrivals(), [(5_000_000, 1)]);
+}
+
+#[test]
 fn a_smaller_queue_keeps_what_it_holds_but_admits_no_more() {
     let mut pair = Pair::new(line(0));
     for number in 0..5 {

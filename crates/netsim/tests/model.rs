@@ -98,17 +98,18 @@ struct Scene {
 }
 
 fn scene() -> impl Strategy<Value = Scene> {
-    let changes = prop::collection::vec((delay().prop_map(|at| at * 10), 0usize..3, change()), 0..12);
+    let at = || delay().prop_map(|at| at * 10);
+    let changes = prop::collection::vec((at(), 0usize..3, change()), 0..12);
+    let outages = prop::collection::vec((at(), 0usize..3, delay(), change()), 0..3);
     let sendings = prop::collection::vec(sending(), 1..120);
     let wires = [parameters(), parameters(), parameters()];
-    (any::<u64>(), wires, (delay(), 0.0..0.5f64), sendings, changes, any::<bool>()).prop_map(
-        |(seed, wires, filter, sendings, changes, watch)| Scene {
-            seed,
-            wires,
-            filter,
-            sendings,
-            changes,
-            watch,
+    (any::<u64>(), wires, (delay(), 0.0..0.5f64), sendings, changes, outages, any::<bool>()).prop_map(
+        |(seed, wires, filter, sendings, mut changes, outages, watch)| {
+            for (at, wire, long, change) in outages {
+                changes.extend([(at, wire, Change::Up(false)), (at, wire, change)]);
+                changes.push((at + long, wire, Change::Up(true)));
+            }
+            Scene { seed, wires, filter, sendings, changes, watch }
         },
     )
 }
@@ -177,7 +178,7 @@ fn real(scene: &Scene) -> Outcome {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
 
     #[test]
     fn random_traffic_and_changes_go_as_in_the_simple_model(scene in scene()) {
