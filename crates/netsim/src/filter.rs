@@ -1,0 +1,79 @@
+//! Pipes in front of a link's queue, as dummynet places them on a bridge.
+//!
+//! A pipe owns the frames that its extra delay holds back. It has no rate and no limit, and never
+//! touches a frame whose label it does not match.
+
+use std::collections::VecDeque;
+
+use mptcp_clock::{Duration, Instant, Stream};
+
+use crate::frame::Frame;
+use crate::loss::{Loss, LossProcess};
+
+/// Which frames a filter matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Labels {
+    /// Every frame.
+    All,
+    /// Frames with one of these labels.
+    Only(Vec<u32>),
+}
+
+impl Labels {
+    fn contains(&self, label: u32) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(labels) => labels.contains(&label),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Pipe<P> {
+    labels: Labels,
+    delay: Duration,
+    loss: Loss,
+    process: LossProcess,
+    held: VecDeque<(Instant, Frame<P>)>,
+    /// Its number on the agenda.
+    pub(crate) source: u32,
+}
+
+/// What a pipe does with a frame that it matches.
+pub(crate) enum Passage<P> {
+    Through(Frame<P>),
+    Held,
+    Lost(Frame<P>),
+}
+
+impl<P> Pipe<P> {
+    pub(crate) fn new(labels: Labels, delay: Duration, loss: Loss, stream: Stream, source: u32) -> Self {
+        Self { labels, delay, loss, process: LossProcess::new(stream), held: VecDeque::new(), source }
+    }
+
+    pub(crate) fn matches(&self, label: u32) -> bool {
+        self.labels.contains(label)
+    }
+
+    /// Takes a frame at `now`.
+    pub(crate) fn take(&mut self, now: Instant, frame: Frame<P>) -> Passage<P> {
+        if self.process.takes(&self.loss) {
+            Passage::Lost(frame)
+        } else if self.delay.is_zero() {
+            Passage::Through(frame)
+        } else {
+            self.held.push_back((now + self.delay, frame));
+            Passage::Held
+        }
+    }
+
+    /// When the next frame comes out.
+    pub(crate) fn next_event(&self) -> Instant {
+        self.held.front().map_or(Instant::FAR_FUTURE, |(out, _)| *out)
+    }
+
+    /// The frame that comes out at or before `now`.
+    pub(crate) fn release(&mut self, now: Instant) -> Option<Frame<P>> {
+        if self.next_event() <= now { self.held.pop_front().map(|(_, frame)| frame) } else { None }
+    }
+}

@@ -1,0 +1,105 @@
+//! Frames, and the names of what they meet. Only values: nothing here decides anything.
+
+use mptcp_clock::Instant;
+
+/// A host or a router.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub(crate) u32);
+
+/// An address, owned by one node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AddressId(pub(crate) u32);
+
+/// A duplex link: two directions with parameters of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkId(pub(crate) u32);
+
+/// One direction of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DirectionId(pub(crate) u32);
+
+/// A timer of the driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TimerId(pub(crate) u32);
+
+macro_rules! indices {
+    ($($name:ident),*) => {$(
+        impl $name {
+            /// Its place in the order of creation, from 0: an index for the driver's own tables.
+            #[must_use]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
+}
+indices!(NodeId, AddressId, LinkId, DirectionId, TimerId);
+
+impl LinkId {
+    /// The direction from the first node of the link to the second.
+    #[must_use]
+    pub const fn forward(self) -> DirectionId {
+        DirectionId(self.0 * 2)
+    }
+
+    /// The direction from the second node of the link to the first.
+    #[must_use]
+    pub const fn backward(self) -> DirectionId {
+        DirectionId(self.0 * 2 + 1)
+    }
+}
+
+impl DirectionId {
+    /// The link this is a direction of.
+    #[must_use]
+    pub const fn link(self) -> LinkId {
+        LinkId(self.0 / 2)
+    }
+
+    /// The opposite direction of the same link.
+    #[must_use]
+    pub const fn reverse(self) -> Self {
+        Self(self.0 ^ 1)
+    }
+}
+
+/// What travels. The network reads all but the payload, and changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame<P> {
+    /// Bytes on the wire: the IP packet and 14 bytes of Ethernet header.
+    pub bytes: u32,
+    /// Where it goes.
+    pub destination: AddressId,
+    /// What filters match: which subflow it belongs to, as the driver numbers them.
+    pub label: u32,
+    /// The driver's own; moved, never copied.
+    pub payload: P,
+}
+
+/// Why a frame never arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// The queue was full.
+    QueueFull,
+    /// The link's random loss took it.
+    Chance,
+    /// The link was down, or went down while it held the frame.
+    Down,
+    /// A filter's loss took it.
+    Filter,
+    /// It reached a node that neither owns its destination nor knows a way there.
+    NoRoute,
+}
+
+/// A frame that never arrived, given back to the driver (see [`crate::Network::keep_lost`]).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost<P> {
+    /// When it was lost. A random loss falls at the end of the frame's serialisation.
+    pub at: Instant,
+    /// Where it was lost; for [`Cause::NoRoute`], the direction by which it came.
+    pub direction: DirectionId,
+    /// Why.
+    pub cause: Cause,
+    /// The frame itself.
+    pub frame: Frame<P>,
+}

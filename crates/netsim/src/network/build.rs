@@ -1,0 +1,161 @@
+//! Putting a network together. May also be called during a run.
+
+use mptcp_clock::{Duration, Instant, Stream};
+
+use super::{Line, Network, Source, Timer};
+use crate::agenda::Agenda;
+use crate::direction::{Direction, Graveyard};
+use crate::filter::{Labels, Pipe};
+use crate::frame::{AddressId, DirectionId, LinkId, NodeId, TimerId};
+use crate::loss::Loss;
+use crate::parameters::Parameters;
+use crate::topology::{Topology, TopologyError};
+
+impl<P> Network<P> {
+    /// An empty network at time zero. All chance is drawn from `seed`.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        let mut agenda = Agenda::new();
+        agenda.add();
+        Self {
+            now: Instant::ZERO,
+            root: Stream::new(seed, "netsim"),
+            agenda,
+            sources: vec![Source::Changes],
+            topology: Topology::default(),
+            lines: Vec::new(),
+            timers: Vec::new(),
+            changes: std::collections::BTreeMap::new(),
+            scheduled: 0,
+            graveyard: Graveyard { keep: false, frames: Vec::new() },
+        }
+    }
+
+    /// A node that sends and receives but passes nothing on.
+    pub fn add_host(&mut self) -> NodeId {
+        self.topology.add_node(false)
+    }
+
+    /// A node that passes frames on by their destination, at once.
+    pub fn add_router(&mut self) -> NodeId {
+        self.topology.add_node(true)
+    }
+
+    /// A duplex link called `name` from `a` to `b` (`forward`) and back (`backward`). Each direction
+    /// draws its chance from streams of (seed, name, direction, purpose).
+    ///
+    /// # Errors
+    /// Unknown nodes, twice the same node, or a name already in use.
+    pub fn add_link(
+        &mut self,
+        name: &str,
+        a: NodeId,
+        b: NodeId,
+        forward: Parameters,
+        backward: Parameters,
+    ) -> Result<LinkId, TopologyError> {
+        let link = self.topology.add_link(name, a, b)?;
+        for (id, parameters) in [(link.forward(), forward), (link.backward(), backward)] {
+            let source = self.add_source(Source::Arrivals(id));
+            let direction = Direction::new(id, parameters, &self.stream_of(id));
+            self.lines.push(Line { direction, pipes: Vec::new(), source, watch: None });
+        }
+        Ok(link)
+    }
+
+    /// An address of `node`. With `by`, frames for it reach the node by that link only: the address
+    /// of one interface.
+    ///
+    /// # Errors
+    /// An unknown node or link, or a link that does not end at the node.
+    pub fn add_address(&mut self, node: NodeId, by: Option<LinkId>) -> Result<AddressId, TopologyError> {
+        self.topology.add_address(node, by)
+    }
+
+    /// Makes frames at `node` for address `to` leave by `direction`, instead of by the shortest way.
+    ///
+    /// # Errors
+    /// Unknown names, or a direction that does not start at the node.
+    pub fn set_route(
+        &mut self,
+        node: NodeId,
+        to: AddressId,
+        direction: DirectionId,
+    ) -> Result<(), TopologyError> {
+        self.topology.set_route(node, to, direction)
+    }
+
+    /// The direction by which frames at `node` for `to` leave: the explicit route, or the fewest
+    /// hops. `None` if there is no way.
+    pub fn route(&mut self, node: NodeId, to: AddressId) -> Option<DirectionId> {
+        self.topology.route(node, to)
+    }
+
+    /// The node at the far end of a direction.
+    #[must_use]
+    pub fn head(&self, direction: DirectionId) -> NodeId {
+        self.topology.head(direction)
+    }
+
+    /// The name of a link.
+    #[must_use]
+    pub fn link_name(&self, link: LinkId) -> &str {
+        self.topology.link_name(link)
+    }
+
+    /// The parameters of a direction at this moment.
+    #[must_use]
+    pub fn parameters(&self, direction: DirectionId) -> &Parameters {
+        self.lines[direction.index()].direction.parameters()
+    }
+
+    /// Puts a pipe with extra delay and loss in front of the queue of `direction`, for the frames
+    /// with a label in `labels`. A frame meets the first pipe that matches it and no other.
+    ///
+    /// # Errors
+    /// An unknown link.
+    pub fn add_filter(
+        &mut self,
+        direction: DirectionId,
+        labels: Labels,
+        delay: Duration,
+        loss: Loss,
+    ) -> Result<(), TopologyError> {
+        self.topology.check_direction(direction)?;
+        let number = self.lines[direction.index()].pipes.len() as u32;
+        let source = self.add_source(Source::Pipe(direction, number));
+        let stream = self.stream_of(direction).child(&format!("filter {number}"));
+        self.lines[direction.index()].pipes.push(Pipe::new(labels, delay, loss, stream, source));
+        Ok(())
+    }
+
+    /// Whether departures from the queue of `direction` are reported, each at its time. This costs
+    /// one more event a frame.
+    pub fn watch_departures(&mut self, direction: DirectionId, watch: bool) {
+        let line = &mut self.lines[direction.index()];
+        line.direction.watch(self.now, watch, &mut self.graveyard);
+        if watch && line.watch.is_none() {
+            let source = self.add_source(Source::Departures(direction));
+            self.lines[direction.index()].watch = Some(source);
+        }
+        self.reschedule(direction);
+    }
+
+    /// A new timer, not set.
+    pub fn add_timer(&mut self) -> TimerId {
+        let timer = TimerId(self.timers.len() as u32);
+        let source = self.add_source(Source::Timer(timer));
+        self.timers.push(Timer { source, deadline: Instant::FAR_FUTURE });
+        timer
+    }
+
+    fn add_source(&mut self, source: Source) -> u32 {
+        self.sources.push(source);
+        self.agenda.add()
+    }
+
+    fn stream_of(&self, direction: DirectionId) -> Stream {
+        let side = if direction == direction.link().forward() { "forward" } else { "backward" };
+        self.root.child(self.topology.link_name(direction.link())).child(side)
+    }
+}

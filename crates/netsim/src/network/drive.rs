@@ -1,0 +1,222 @@
+//! Letting time pass: frames in, occurrences out.
+
+use mptcp_clock::Instant;
+
+use super::{CHANGES, Fate, Network, Occurrence, Source};
+use crate::counters::Counters;
+use crate::filter::Passage;
+use crate::frame::{Cause, DirectionId, Frame, LinkId, Lost, TimerId};
+use crate::parameters::Change;
+
+impl<P> Network<P> {
+    /// The time of the latest occurrence or call.
+    #[must_use]
+    pub const fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Gives a frame to a link at `now`, which must lie neither before [`Self::now`] nor after
+    /// [`Self::next_time`]. The caller has chosen the direction (see [`Self::route`]).
+    #[inline]
+    pub fn send(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
+        debug_assert!(now >= self.now, "time runs forward");
+        self.now = now;
+        self.offer(now, direction, frame)
+    }
+
+    /// Sets a timer, or stops it. A time in the past counts as now.
+    #[inline]
+    pub fn set_timer(&mut self, timer: TimerId, at: Option<Instant>) {
+        let timer = &mut self.timers[timer.index()];
+        timer.deadline = at.unwrap_or(Instant::FAR_FUTURE).max(self.now);
+        if timer.deadline < self.agenda.pending(timer.source) {
+            self.agenda.set(timer.source, timer.deadline);
+        }
+    }
+
+    /// When a timer will fire.
+    #[must_use]
+    pub fn timer(&self, timer: TimerId) -> Option<Instant> {
+        Some(self.timers[timer.index()].deadline).filter(|&at| at != Instant::FAR_FUTURE)
+    }
+
+    /// Changes one parameter of a direction at `at`; at once if that is in the past. Changes for one
+    /// instant take effect in the order of these calls, before all else at that instant.
+    pub fn schedule_change(&mut self, at: Instant, direction: DirectionId, change: Change) {
+        self.changes.insert((at.max(self.now), self.scheduled), (direction, change));
+        self.scheduled += 1;
+        self.await_changes();
+    }
+
+    /// [`Self::schedule_change`] for both directions of a link.
+    pub fn schedule_link_change(&mut self, at: Instant, link: LinkId, change: Change) {
+        self.schedule_change(at, link.forward(), change);
+        self.schedule_change(at, link.backward(), change);
+    }
+
+    /// A time at or before the next occurrence; `None` if nothing will ever happen by itself.
+    #[must_use]
+    pub fn next_time(&self) -> Option<Instant> {
+        Some(self.agenda.first().0).filter(|&at| at != Instant::FAR_FUTURE)
+    }
+
+    /// Lets time pass to the next occurrence. `None` if nothing more will happen by itself.
+    #[expect(clippy::should_implement_trait, reason = "an iterator would hold the network borrowed")]
+    #[inline]
+    pub fn next(&mut self) -> Option<(Instant, Occurrence<P>)> {
+        self.next_until(Instant::from_nanos(u64::MAX - 1))
+    }
+
+    /// Lets time pass to the next occurrence, but not beyond `limit`. `None` if nothing happens up to
+    /// and at `limit`; [`Self::now`] then stays at or before it.
+    pub fn next_until(&mut self, limit: Instant) -> Option<(Instant, Occurrence<P>)> {
+        loop {
+            let (at, source) = self.agenda.first();
+            if at > limit || at == Instant::FAR_FUTURE {
+                return None;
+            }
+            self.now = at;
+            let occurrence = match self.sources[source as usize] {
+                Source::Arrivals(direction) => self.arrive(at, direction),
+                Source::Timer(timer) => self.fire(at, timer),
+                Source::Departures(direction) => self.depart(at, direction),
+                Source::Pipe(direction, number) => self.release(at, direction, number as usize),
+                Source::Changes => self.change(at),
+            };
+            if let Some(occurrence) = occurrence {
+                return Some((at, occurrence));
+            }
+        }
+    }
+
+    /// The counters of a direction, as of [`Self::now`].
+    pub fn counters(&mut self, direction: DirectionId) -> Counters {
+        self.lines[direction.index()].direction.counters(self.now, &mut self.graveyard)
+    }
+
+    /// Whether lost frames are kept for [`Self::lost`]. Off at first: their payloads are dropped.
+    pub fn keep_lost(&mut self, keep: bool) {
+        self.graveyard.keep = keep;
+    }
+
+    /// The frames lost since the last call, while [`Self::keep_lost`] is on. A frame that a link lost
+    /// by chance appears when the link is next looked at, which is never later than its next arrival.
+    pub fn lost(&mut self) -> impl Iterator<Item = Lost<P>> + '_ {
+        self.graveyard.frames.drain(..)
+    }
+
+    #[inline]
+    fn offer(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
+        let line = &mut self.lines[direction.index()];
+        line.direction.count_offered(frame.bytes);
+        if !line.pipes.is_empty() {
+            return self.offer_filtered(now, direction, frame);
+        }
+        self.enqueue(now, direction, frame)
+    }
+
+    fn offer_filtered(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
+        let line = &mut self.lines[direction.index()];
+        let Some(pipe) = line.pipes.iter_mut().find(|pipe| pipe.matches(frame.label)) else {
+            return self.enqueue(now, direction, frame);
+        };
+        match pipe.take(now, frame) {
+            Passage::Through(frame) => self.enqueue(now, direction, frame),
+            Passage::Held => {
+                self.agenda.set(pipe.source, pipe.next_event());
+                Fate::Held
+            }
+            Passage::Lost(frame) => {
+                line.direction.count_filtered();
+                self.graveyard.bury(now, direction, Cause::Filter, frame);
+                Fate::Lost(Cause::Filter)
+            }
+        }
+    }
+
+    #[inline]
+    fn enqueue(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
+        let line = &mut self.lines[direction.index()];
+        match line.direction.queue(now, frame, &mut self.graveyard) {
+            Ok(sooner) => {
+                if sooner {
+                    self.reschedule(direction);
+                }
+                Fate::Queued
+            }
+            Err(cause) => Fate::Lost(cause),
+        }
+    }
+
+    /// Brings the agenda up to date with a direction.
+    #[inline]
+    pub(super) fn reschedule(&mut self, direction: DirectionId) {
+        let line = &self.lines[direction.index()];
+        self.agenda.set(line.source, line.direction.next_event());
+        if let Some(watch) = line.watch {
+            self.agenda.set(watch, line.direction.next_departure());
+        }
+    }
+
+    #[inline]
+    fn arrive(&mut self, now: Instant, by: DirectionId) -> Option<Occurrence<P>> {
+        let line = &mut self.lines[by.index()];
+        let frame = line.direction.arrival(now, &mut self.graveyard);
+        self.agenda.set(line.source, line.direction.next_event());
+        let frame = frame?;
+        let node = self.topology.head(by);
+        if self.topology.owns(node, frame.destination) {
+            return Some(Occurrence::Arrived { node, by, frame });
+        }
+        let onward =
+            if self.topology.is_router(node) { self.topology.route(node, frame.destination) } else { None };
+        match onward {
+            Some(onward) => {
+                self.offer(now, onward, frame);
+            }
+            None => self.graveyard.bury(now, by, Cause::NoRoute, frame),
+        }
+        None
+    }
+
+    fn depart(&mut self, now: Instant, direction: DirectionId) -> Option<Occurrence<P>> {
+        let departure = self.lines[direction.index()].direction.departure(now, &mut self.graveyard);
+        self.reschedule(direction);
+        departure.map(|gone| Occurrence::Departed { direction, label: gone.label, bytes: gone.bytes })
+    }
+
+    fn release(&mut self, now: Instant, direction: DirectionId, number: usize) -> Option<Occurrence<P>> {
+        let pipe = &mut self.lines[direction.index()].pipes[number];
+        let frame = pipe.release(now);
+        self.agenda.set(pipe.source, pipe.next_event());
+        if let Some(frame) = frame {
+            self.enqueue(now, direction, frame);
+        }
+        None
+    }
+
+    #[inline]
+    fn fire(&mut self, now: Instant, id: TimerId) -> Option<Occurrence<P>> {
+        let timer = &mut self.timers[id.index()];
+        let due = timer.deadline <= now;
+        if due {
+            timer.deadline = Instant::FAR_FUTURE;
+        }
+        self.agenda.set(timer.source, timer.deadline);
+        due.then_some(Occurrence::Timer(id))
+    }
+
+    fn change(&mut self, now: Instant) -> Option<Occurrence<P>> {
+        if let Some((_, (direction, change))) = self.changes.pop_first() {
+            self.lines[direction.index()].direction.change(now, change, &mut self.graveyard);
+            self.reschedule(direction);
+        }
+        self.await_changes();
+        None
+    }
+
+    fn await_changes(&mut self) {
+        let at = self.changes.first_key_value().map_or(Instant::FAR_FUTURE, |((at, _), _)| *at);
+        self.agenda.set(CHANGES, at);
+    }
+}

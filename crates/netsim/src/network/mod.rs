@@ -1,0 +1,106 @@
+//! The network as the driver sees it: what it may ask for, and what happens.
+//!
+//! Owns every part and the agenda that orders them. [`build`] puts nodes and links together,
+//! [`drive`] lets time pass. Never does anything between two calls.
+
+mod build;
+mod drive;
+
+use std::collections::BTreeMap;
+
+use mptcp_clock::{Instant, Stream};
+
+use crate::agenda::Agenda;
+use crate::direction::{Direction, Graveyard};
+use crate::filter::Pipe;
+use crate::frame::{Cause, DirectionId, Frame, NodeId, TimerId};
+use crate::parameters::Change;
+use crate::topology::Topology;
+
+/// The agenda's first source: changes of parameters come before all else at their instant.
+const CHANGES: u32 = 0;
+
+/// A network of nodes and links that carries payloads of type `P`.
+///
+/// Things that happen at one instant go in this order: changes of parameters, then arrivals, held
+/// frames, departures and timers in the order in which links, filters, watches and timers were made.
+#[derive(Debug)]
+pub struct Network<P> {
+    now: Instant,
+    root: Stream,
+    agenda: Agenda,
+    /// What each source of the agenda is.
+    sources: Vec<Source>,
+    topology: Topology,
+    /// By direction.
+    lines: Vec<Line<P>>,
+    timers: Vec<Timer>,
+    /// By time and order of scheduling.
+    changes: BTreeMap<(Instant, u64), (DirectionId, Change)>,
+    scheduled: u64,
+    graveyard: Graveyard<P>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    Changes,
+    Arrivals(DirectionId),
+    Departures(DirectionId),
+    Pipe(DirectionId, u32),
+    Timer(TimerId),
+}
+
+/// A direction with what surrounds it.
+#[derive(Debug)]
+struct Line<P> {
+    direction: Direction<P>,
+    pipes: Vec<Pipe<P>>,
+    /// The agenda's number for its arrivals.
+    source: u32,
+    /// The agenda's number for its departures, once watched.
+    watch: Option<u32>,
+}
+
+#[derive(Debug)]
+struct Timer {
+    source: u32,
+    /// When it fires. The agenda may say an earlier time, never a later one: putting a timer off
+    /// costs nothing until then.
+    deadline: Instant,
+}
+
+/// What became of a frame given to a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is in the queue or in service.
+    Queued,
+    /// A filter holds it back before the queue.
+    Held,
+    /// It is gone.
+    Lost(Cause),
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Occurrence<P> {
+    /// A frame reached the node that owns its destination.
+    Arrived {
+        /// That node.
+        node: NodeId,
+        /// The direction by which it came.
+        by: DirectionId,
+        /// The frame.
+        frame: Frame<P>,
+    },
+    /// A frame left the queue of a watched direction: onto the line, or because the link went down.
+    Departed {
+        /// The direction.
+        direction: DirectionId,
+        /// The frame's label.
+        label: u32,
+        /// The frame's bytes.
+        bytes: u32,
+    },
+    /// A timer reached its time; it is not set any more.
+    Timer(TimerId),
+}

@@ -1,0 +1,84 @@
+//! What a link direction is like, and how that may change. Only values.
+
+use mptcp_clock::Duration;
+
+use crate::jitter::Jitter;
+use crate::loss::Loss;
+use crate::rate::Rate;
+
+/// How much a queue holds, with the frame in service. Drop-tail: a frame that does not fit is
+/// dropped whole. A line with nothing to do takes any frame, so no limit blocks a link for good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// Frames.
+    Packets(u64),
+    /// Bytes of frames.
+    Bytes(u64),
+    /// Bytes that the line carries in this time at its rate of the moment.
+    Time(Duration),
+    /// No limit.
+    Unlimited,
+}
+
+impl QueueLimit {
+    /// Whether a frame of `bytes` fits behind `frames` frames of `backlog` bytes.
+    #[inline]
+    pub(crate) fn admits(self, frames: usize, backlog: u64, bytes: u32, rate: Option<Rate>) -> bool {
+        let total = backlog + u64::from(bytes);
+        match self {
+            Self::Packets(limit) => (frames as u64) < limit,
+            Self::Bytes(limit) => total <= limit,
+            Self::Time(limit) => rate.is_none_or(|rate| total <= rate.bytes_in(limit)),
+            Self::Unlimited => true,
+        }
+    }
+}
+
+/// A link direction. The default is an ideal wire: infinite rate, no delay, no loss, 1000 packets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameters {
+    /// The line rate; `None` is infinite, so that nothing ever queues.
+    pub rate: Option<Rate>,
+    /// Propagation, one way.
+    pub delay: Duration,
+    /// Variation of the propagation delay.
+    pub jitter: Option<Jitter>,
+    /// Random loss, after serialisation.
+    pub loss: Loss,
+    /// The limit of the queue.
+    pub queue: QueueLimit,
+    /// Whether the link works. A link that is or goes down loses all that it holds (queued, in
+    /// service and in flight) and all that is offered to it.
+    pub up: bool,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            rate: None,
+            delay: Duration::ZERO,
+            jitter: None,
+            loss: Loss::None,
+            queue: QueueLimit::Packets(1000),
+            up: true,
+        }
+    }
+}
+
+/// A new value for one parameter, from one instant on. Frames that departed at or before that
+/// instant keep what they met.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Change {
+    /// The line rate. The frame in service sends the bits it still has at the new rate.
+    Rate(Option<Rate>),
+    /// The propagation delay. Without reordering, a frame still arrives no earlier than the one before.
+    Delay(Duration),
+    /// The jitter.
+    Jitter(Option<Jitter>),
+    /// The loss model; a Gilbert-Elliott model begins in its good state.
+    Loss(Loss),
+    /// The queue limit. Frames already queued stay, even beyond the limit.
+    Queue(QueueLimit),
+    /// Up, or down (see [`Parameters::up`]).
+    Up(bool),
+}
