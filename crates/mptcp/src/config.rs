@@ -2,6 +2,7 @@
 
 use mptcp_clock::Duration;
 
+use crate::InterfaceId;
 use crate::congestion::CongestionKind;
 use crate::path_manager::PathManagerKind;
 use crate::scheduler::SchedulerKind;
@@ -65,6 +66,10 @@ pub struct Config {
     pub min_rto: Duration,
     /// Initial congestion window, segments (RFC 6928).
     pub initial_window: u32,
+    /// Interfaces the connection may use; None is all.
+    pub interfaces: Option<Vec<InterfaceId>>,
+    /// Interfaces whose subflows are used only when no other works (RFC 8684 section 3.3.8).
+    pub backups: Vec<InterfaceId>,
     /// Most subflows beside the first, on both sides.
     pub max_subflows: u8,
 }
@@ -88,12 +93,20 @@ impl Default for Config {
             nagle: true,
             min_rto: Duration::from_millis(200),
             initial_window: 10,
+            interfaces: None,
+            backups: Vec::new(),
             max_subflows: 8,
         }
     }
 }
 
 impl Config {
+    /// Whether the connection may use an interface.
+    #[must_use]
+    pub fn allows(&self, interface: InterfaceId) -> bool {
+        self.interfaces.as_ref().is_none_or(|allowed| allowed.contains(&interface))
+    }
+
     /// Plain TCP with Reno.
     #[must_use]
     pub fn tcp() -> Self {

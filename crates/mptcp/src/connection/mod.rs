@@ -286,6 +286,12 @@ impl Connection {
         &self.config
     }
 
+    /// The port of our side: that of the first subflow.
+    #[must_use]
+    pub fn local_port(&self) -> Option<u16> {
+        self.subflows.first().map(|subflow| subflow.local.port())
+    }
+
     pub(crate) fn interface_of(&self, id: usize) -> InterfaceId {
         self.subflows.get(id).map_or(InterfaceId(0), |subflow| subflow.interface)
     }

@@ -89,7 +89,7 @@ impl Endpoint {
         let Some(config) = self.demux.listeners.get(&local.port()).cloned() else {
             return self.refuse(interface, &segment, None);
         };
-        let addresses = self.interfaces.addresses_seen_from(interface);
+        let addresses = self.interfaces.addresses_seen_from(interface, &config);
         // Tokens name connections: a key whose token is taken is drawn again (RFC 8684 section 3.1).
         let mut connection = loop {
             let random = self.next_random();

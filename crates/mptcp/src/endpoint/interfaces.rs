@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use mptcp_clock::Instant;
 
 use super::Endpoint;
+use crate::config::Config;
 use crate::path_manager::LocalAddress;
 
 /// An interface of an endpoint, numbered in the order of their addition.
@@ -46,15 +47,17 @@ impl Interfaces {
 
     /// The addresses that are up, numbered for a connection whose first subflow uses `first`: that
     /// one has id 0 (RFC 8684 section 3.4.1), the others their place and one.
-    pub(super) fn addresses_seen_from(&self, first: InterfaceId) -> Vec<LocalAddress> {
+    pub(super) fn addresses_seen_from(&self, first: InterfaceId, config: &Config) -> Vec<LocalAddress> {
         let up = self.list.iter().enumerate().filter(|(_, interface)| interface.up);
-        up.map(|(i, interface)| LocalAddress {
-            id: address_id(InterfaceId(i as u32), first),
-            interface: InterfaceId(i as u32),
-            address: interface.address,
-            backup: interface.backup,
-        })
-        .collect()
+        let allowed = up.filter(|(i, _)| config.allows(InterfaceId(*i as u32)));
+        allowed
+            .map(|(i, interface)| LocalAddress {
+                id: address_id(InterfaceId(i as u32), first),
+                interface: InterfaceId(i as u32),
+                address: interface.address,
+                backup: interface.backup || config.backups.contains(&InterfaceId(i as u32)),
+            })
+            .collect()
     }
 }
 
@@ -74,6 +77,9 @@ impl Endpoint {
         let interface = *interface;
         for slot in 0..self.slots.len() as u32 {
             let Some(connection) = self.slots[slot as usize].connection.as_mut() else { continue };
+            if !connection.config().allows(id) {
+                continue;
+            }
             let first = connection.interface_of(0);
             match change {
                 InterfaceChange::Up => {
@@ -81,7 +87,7 @@ impl Endpoint {
                         id: address_id(id, first),
                         interface: id,
                         address: interface.address,
-                        backup: interface.backup,
+                        backup: interface.backup || connection.config().backups.contains(&id),
                     };
                     connection.add_local_address(now, address);
                 }

@@ -134,12 +134,12 @@ impl Endpoint {
         if !found.up {
             return Err(ConnectError::Down(interface));
         }
-        let (address, backup) = (found.address, found.backup);
+        let (address, backup) = (found.address, found.backup || config.backups.contains(&interface));
         if address.is_ipv4() != remote.is_ipv4() {
             return Err(ConnectError::Family(address, remote.ip()));
         }
         let local = self.free_port(address, remote).ok_or(ConnectError::NoPort(remote))?;
-        let addresses = self.interfaces.addresses_seen_from(interface);
+        let addresses = self.interfaces.addresses_seen_from(interface, &config);
         let random = self.next_random();
         let iss = self.random.next_u32();
         let subflow = Subflow::new(interface, local, remote, Origin::Initial, iss, &config);
