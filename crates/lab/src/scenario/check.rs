@@ -97,9 +97,10 @@ impl<'a> Walk<'a> {
             let near = suggestion(&text, names.iter().copied());
             return self.fail(path, format!("is not one of {}{near}", quoted(&names)));
         }
-        match format.and_then(|format| units::check(format, &text)) {
+        let key = path.last().map_or("", String::as_str);
+        match format.and_then(|format| units::check(format, key, &text)) {
             Some(Err(error)) => {
-                let noun = noun(path.last().map_or("", String::as_str), format.unwrap_or_default());
+                let noun = noun(key, format.unwrap_or_default());
                 self.fail(path, format!("{noun} {error}"))
             }
             _ => Ok(()),

@@ -22,10 +22,7 @@ fn tidy(schema: &mut Value) {
         Value::Object(map) => {
             take_out_null(map);
             map.values_mut().for_each(tidy);
-            if map
-                .get("properties")
-                .is_some_and(|properties| !properties.get("type").is_some_and(Value::is_string))
-            {
+            if map.contains_key("properties") {
                 map.entry("additionalProperties").or_insert(Value::Bool(false));
             }
         }

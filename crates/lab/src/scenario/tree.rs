@@ -40,7 +40,7 @@ impl Node {
             }
             Err(error) => Err(ScenarioError::Syntax {
                 place: place(error.span().map_or(0, |span| span.start)),
-                problem: error.message().to_owned(),
+                problem: format!("{} (in: {})", error.message(), line_at(text, error.span())),
             }),
         }
     }
@@ -117,6 +117,13 @@ impl Node {
             _ => ScenarioError::Key { place, key, problem },
         }
     }
+}
+
+/// The line on which a span begins, without its indentation.
+fn line_at(text: &str, span: Option<std::ops::Range<usize>>) -> &str {
+    let start = span.map_or(0, |span| span.start);
+    let before = text.get(..start).map_or(0, |before| before.rfind('\n').map_or(0, |newline| newline + 1));
+    text.get(before..).and_then(|rest| rest.lines().next()).unwrap_or_default().trim()
 }
 
 /// `events[0].at` for the path events, 0, at.

@@ -108,7 +108,7 @@ fn some<K: std::hash::Hash + Eq, V>(map: indexmap::IndexMap<K, V>) -> Option<ind
     Some(map).filter(|map| !map.is_empty())
 }
 
-/// Fractions came from percentages of at most ten decimals; the rounding finds those again.
+/// Fractions are decimals of at most twelve places; the rounding finds the percentage again.
 fn percent(fraction: f64) -> Percent {
     Percent((fraction * 1e12).round() / 1e10)
 }

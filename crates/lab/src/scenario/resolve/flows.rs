@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use mptcp_clock::Duration;
 
 use super::{Context, ENDS};
-use crate::scenario::error::{ScenarioError, listed};
+use crate::scenario::error::{ScenarioError, listed, suggestion};
 use crate::scenario::file::{FlowTable, ScenarioFile};
 use crate::scenario::model::{Flow, Link, LinkKind, Mechanisms, PathManagement, Tcp, Traffic};
 use crate::scenario::names::{Congestion, DataDirection, PathManager, Scheduler, Transport};
@@ -84,7 +84,10 @@ fn one(
     if let Some((index, stranger)) = backup.iter().enumerate().find(|(_, path)| !paths.contains(path)) {
         let index = index.to_string();
         let path = ["flows", name, "backup", &index];
-        return Err(context.unknown(&path, "path of this flow", stranger, paths.iter().map(String::as_str)));
+        let names = || paths.iter().map(String::as_str);
+        let near = suggestion(stranger, names());
+        let problem = format!("is not one of the paths of this flow{near} (they are: {})", listed(names()));
+        return Err(context.error(&path, problem));
     }
     let transport = table.transport.unwrap_or(Transport::Mptcp);
     if transport == Transport::Tcp {

@@ -28,10 +28,11 @@ impl FromStr for LineRate {
                 "in \"bps\" is bytes to tc and bits to most people; rates are in bits (try \"{number}Mbit\")"
             )));
         }
-        // tc takes its units in any case.
+        // tc takes its units in any case; with b/s, the case says bits or bytes.
         let start = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
         let (number, unit) = text.split_at(start);
-        let canonical = RATES.iter().find(|known| known.eq_ignore_ascii_case(unit)).copied().unwrap_or(unit);
+        let same = |known: &&&str| known.ends_with("bit") && known.eq_ignore_ascii_case(unit);
+        let canonical = RATES.iter().find(same).copied().unwrap_or(unit);
         let (value, _) = split(&format!("{number}{canonical}"), &RATES, "Mbit")?;
         let factor = match canonical.as_bytes().first() {
             Some(b'k') => 1e3,
@@ -73,10 +74,10 @@ pub struct Percent(
 );
 
 impl Percent {
-    /// The share as a fraction, 0 to 1.
+    /// The share as a fraction, 0 to 1: the double nearest to the decimal, to twelve places.
     #[must_use]
     pub fn fraction(self) -> f64 {
-        self.0 / 100.0
+        (self.0 * 1e10).round() / 1e12
     }
 }
 

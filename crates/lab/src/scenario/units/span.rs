@@ -18,7 +18,14 @@ impl FromStr for Span {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let (value, unit) = split(text, &["ns", "us", "ms", "s", "min", "h"], "ms")?;
+        Self::read(text, "ms")
+    }
+}
+
+impl Span {
+    /// Reads a span; a message suggests the unit `example`.
+    pub(super) fn read(text: &str, example: &str) -> Result<Self, UnitError> {
+        let (value, unit) = split(text, &["ns", "us", "ms", "s", "min", "h"], example)?;
         let nanos = match unit {
             "ns" => 1.0,
             "us" => 1e3,
