@@ -1,6 +1,6 @@
 //! How many nanoseconds an event costs: `cargo run --release -p netsim --example events`.
 //!
-//! An event is one frame reaching the end of one link, or one timer. Each line keeps a window of frames
+//! An event is one frame reaching the end of one link, one timer, or one reported departure. Each line keeps a window of frames
 //! between two hosts: data one way, a small answer back for each, so queues and wires stay filled.
 
 use std::time::Instant as Wall;
@@ -15,17 +15,27 @@ struct Case {
     window: u32,
     loss: Loss,
     timers: bool,
+    watch: bool,
 }
 
 fn main() {
-    let case = |name, hops, flows, window, loss, timers| Case { name, hops, flows, window, loss, timers };
+    let plain = Case {
+        name: "1 link, 1 flow",
+        hops: 1,
+        flows: 1,
+        window: 200,
+        loss: Loss::None,
+        timers: false,
+        watch: false,
+    };
     let cases = [
-        case("1 link, 1 flow", 1, 1, 200, Loss::None, false),
-        case("1 link, 1 flow, a timer re-armed by each answer", 1, 1, 200, Loss::None, true),
-        case("1 link, 1 flow, 1 % loss", 1, 1, 200, Loss::Bernoulli(0.01), false),
-        case("4 links, 1 flow", 4, 1, 200, Loss::None, false),
-        case("3 links, 100 flows", 3, 100, 20, Loss::None, false),
-        case("3 links, 100 flows, timers", 3, 100, 20, Loss::None, true),
+        Case { name: "1 link, 1 flow, a timer re-armed by each answer", timers: true, ..plain },
+        Case { name: "1 link, 1 flow, departures watched", watch: true, ..plain },
+        Case { name: "1 link, 1 flow, 1 % loss", loss: Loss::Bernoulli(0.01), ..plain },
+        Case { name: "1 link, 100 flows, timers", flows: 100, window: 20, timers: true, ..plain },
+        Case { name: "4 links, 1 flow", hops: 4, ..plain },
+        Case { name: "3 links, 100 flows with links of their own", hops: 3, flows: 100, window: 20, ..plain },
+        plain,
     ];
     for case in &cases {
         let best = (0..5).map(|_| measure(case)).fold(f64::INFINITY, f64::min);
@@ -53,17 +63,21 @@ fn measure(case: &Case) -> f64 {
         hub = next;
     }
     let mut ends = Vec::new();
+    let mut shared = None;
     for flow in 0..case.flows {
         let (client, server) = (network.add_host(), network.add_host());
-        let mut join = |name: String, a, b| {
-            network.add_link(&name, a, b, access.clone(), access.clone()).expect("fresh nodes")
-        };
-        let (up, down) = if case.hops == 1 {
-            let link = join(format!("link {flow}"), client, server);
-            (link, link)
+        let mut join =
+            |name, a, b| network.add_link(name, a, b, access.clone(), access.clone()).expect("fresh nodes");
+        let (up, down, client, server) = if case.hops == 1 {
+            *shared.get_or_insert_with(|| {
+                let link = join("link", client, server);
+                (link, link, client, server)
+            })
         } else {
-            (join(format!("up {flow}"), client, left), join(format!("down {flow}"), hub, server))
+            let (up, down) = (format!("up {flow}"), format!("down {flow}"));
+            (join(&up, client, left), join(&down, hub, server), client, server)
         };
+        network.watch_departures(up.forward(), case.watch);
         let (from, to) = (network.add_address(client, None), network.add_address(server, None));
         let timer = network.add_timer();
         ends.push((up.forward(), down.backward(), from.expect("known"), to.expect("known"), timer));

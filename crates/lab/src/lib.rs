@@ -1,0 +1,7 @@
+//! The laboratory: scenarios in, measurements out.
+//!
+//! Owns the meaning of a scenario. The one place where the protocol and the network meet; never
+//! implements either.
+#![forbid(unsafe_code)]
+
+pub mod scenario;

@@ -1,0 +1,152 @@
+//! Every key, type, unit and name, checked against the schema before anything is read.
+//!
+//! Walks what was written and the schema side by side. Knows no key by name, so the definition in
+//! [`super::file`] is the only list.
+
+use std::sync::LazyLock;
+
+use serde_json::Value as Schema;
+
+use super::error::{ScenarioError, suggestion};
+use super::schema::json_schema;
+use super::tree::{Content, Node};
+use super::units;
+
+static SCHEMA: LazyLock<Schema> = LazyLock::new(json_schema);
+
+/// The first thing in `tree` that the schema does not allow.
+pub(super) fn check(tree: &Node) -> Result<(), ScenarioError> {
+    Walk { root: tree }.node(tree, &SCHEMA, &mut Vec::new())
+}
+
+struct Walk<'a> {
+    root: &'a Node,
+}
+
+impl<'a> Walk<'a> {
+    fn node(&self, node: &'a Node, schema: &Schema, path: &mut Vec<String>) -> Result<(), ScenarioError> {
+        match schema.get("type").and_then(Schema::as_str) {
+            Some("object") => self.table(node, schema, path),
+            Some("array") => match &node.content {
+                Content::Array(items) => {
+                    let empty = Schema::Null;
+                    let schema = schema.get("items").unwrap_or(&empty);
+                    items
+                        .iter()
+                        .enumerate()
+                        .try_for_each(|(index, item)| self.below(item, schema, path, &index.to_string()))
+                }
+                _ => self.fail(path, "is an array (try [\"…\"], or [[…]] for tables)".to_owned()),
+            },
+            Some("boolean") => match node.content {
+                Content::Scalar(toml::Value::Boolean(_)) => Ok(()),
+                _ => self.fail(path, "is true or false, without quotes".to_owned()),
+            },
+            Some("integer") => match node.content {
+                Content::Scalar(toml::Value::Integer(0..=0xffff_ffff)) => Ok(()),
+                _ => self.fail(path, "is a whole number, 0 or more, without quotes".to_owned()),
+            },
+            _ => self.string(node, schema, path),
+        }
+    }
+
+    fn table(&self, node: &'a Node, schema: &Schema, path: &mut Vec<String>) -> Result<(), ScenarioError> {
+        let Some(table) = node.table() else {
+            return self.fail(path, "is a table (try [name] or { key = value })".to_owned());
+        };
+        let no_properties = serde_json::Map::new();
+        let properties = schema.get("properties").and_then(Schema::as_object).unwrap_or(&no_properties);
+        let others = schema.get("additionalProperties").filter(|others| others.is_object());
+        for (key, child) in table {
+            let Some(schema) = properties.get(key).or(others) else {
+                path.push(key.clone());
+                let keys = || properties.keys().map(String::as_str);
+                let near = suggestion(key, keys());
+                let allowed = keys().collect::<Vec<_>>().join(", ");
+                let names: Vec<&str> = path.iter().map(String::as_str).collect();
+                return Err(
+                    match self.root.error(&names, format!("unknown key{near} (allowed: {allowed})")) {
+                        ScenarioError::Value { place, key, problem, .. } => {
+                            ScenarioError::Key { place, key, problem }
+                        }
+                        error => error,
+                    },
+                );
+            };
+            self.below(child, schema, path, key)?;
+        }
+        Ok(())
+    }
+
+    fn string(&self, node: &Node, schema: &Schema, path: &[String]) -> Result<(), ScenarioError> {
+        let names = names(schema);
+        let format = schema.get("format").and_then(Schema::as_str);
+        let text = match (&node.content, format) {
+            (Content::Scalar(toml::Value::String(text)), _) => text.clone(),
+            (Content::Scalar(number @ (toml::Value::Integer(_) | toml::Value::Float(_))), Some(_)) => {
+                number.to_string()
+            }
+            (_, Some(_)) => {
+                let example = schema.pointer("/examples/0").and_then(Schema::as_str).unwrap_or_default();
+                return self.fail(path, format!("is a string (try {example:?})"));
+            }
+            _ if names.is_empty() => return self.fail(path, "is a string, in quotes".to_owned()),
+            _ => return self.fail(path, format!("is one of {}, in quotes", quoted(&names))),
+        };
+        if !names.is_empty() && !names.contains(&text.as_str()) {
+            let near = suggestion(&text, names.iter().copied());
+            return self.fail(path, format!("is not one of {}{near}", quoted(&names)));
+        }
+        let key = path.last().map_or("", String::as_str);
+        match format.and_then(|format| units::check(format, key, &text)) {
+            Some(Err(error)) => {
+                let noun = noun(key, format.unwrap_or_default());
+                self.fail(path, format!("{noun} {error}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn below(
+        &self,
+        node: &'a Node,
+        schema: &Schema,
+        path: &mut Vec<String>,
+        key: &str,
+    ) -> Result<(), ScenarioError> {
+        path.push(key.to_owned());
+        self.node(node, schema, path)?;
+        path.pop();
+        Ok(())
+    }
+
+    fn fail(&self, path: &[String], problem: String) -> Result<(), ScenarioError> {
+        Err(self.root.error(&path.iter().map(String::as_str).collect::<Vec<_>>(), problem))
+    }
+}
+
+/// The names that a schema allows, if it is a choice.
+pub(super) fn names(schema: &Schema) -> Vec<&str> {
+    let plain =
+        schema.get("enum").and_then(Schema::as_array).into_iter().flatten().filter_map(Schema::as_str);
+    let described = schema.get("oneOf").and_then(Schema::as_array).into_iter().flatten();
+    plain.chain(described.filter_map(|choice| choice.get("const")?.as_str())).collect()
+}
+
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
+}
+
+/// What a message calls the value of `key`.
+fn noun(key: &str, format: &str) -> &'static str {
+    match (key, format) {
+        ("delay", _) => "a delay",
+        ("duration", _) => "a duration",
+        ("loss" | "loss_bad" | "loss_good", _) => "a loss",
+        (_, "time") => "a time",
+        (_, "rate") => "a rate",
+        (_, "size") => "a size",
+        (_, "queue") => "a queue",
+        _ => "a probability",
+    }
+}

@@ -1,0 +1,175 @@
+//! A scenario as written: files read and merged, overrides put over them, nothing checked yet.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Deserialize as _;
+
+use super::error::{Place, ScenarioError, listed, suggestion};
+use super::file::ScenarioFile;
+use super::model::Scenario;
+use super::tree::{Content, Node};
+use super::{check, resolve};
+
+/// What was written, with the place of each value. Clone it to vary it.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    tree: Node,
+    /// What the scenario is called if it does not say.
+    name: String,
+}
+
+impl Draft {
+    /// Reads a scenario file and all that it includes.
+    ///
+    /// # Errors
+    /// A file that is missing, not UTF-8 or not TOML, or includes itself.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, ScenarioError> {
+        let path = path.as_ref();
+        let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        let mut open = Vec::new();
+        Ok(Self { tree: read(path, None, &mut open)?, name })
+    }
+
+    /// Takes a scenario from a text; `name` stands for the file in messages. Its includes are relative
+    /// to the working directory.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn parse(text: &str, name: &str) -> Result<Self, ScenarioError> {
+        let tree = include(Node::parse(text, &name.into())?, Path::new(""), &mut Vec::new())?;
+        let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
+        Ok(Self { name: stem.into_owned(), tree })
+    }
+
+    /// Puts a value over what was written: `set("paths.wifi.loss", "1%")`. The value is a string, or
+    /// true, false, a whole number, or an array or table as TOML writes it. Array elements go by their number:
+    /// `events.0.at`.
+    ///
+    /// # Errors
+    /// A path, link, flow or array element that is not there. Keys and values are checked by
+    /// [`Self::finish`], with the same messages as those of a file.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), ScenarioError> {
+        let file: Arc<str> = "--set".into();
+        let path: Vec<&str> = key.split('.').collect();
+        let refuse = |problem: String| {
+            let place = Place { file: file.clone(), line: None };
+            Err(ScenarioError::Value { place, key: key.to_owned(), value: format!("{value:?}"), problem })
+        };
+        if let [kind @ ("paths" | "links" | "flows"), name, ..] = path[..] {
+            let known = self.tree.get(&[kind]).and_then(Node::table);
+            let names = || known.iter().flat_map(|table| table.keys().map(String::as_str));
+            if !names().any(|known| known == name) {
+                let near = suggestion(name, names());
+                return refuse(format!("{kind} has no {name:?}{near} (there are: {})", listed(names())));
+            }
+        }
+        let content = Node::parse(&format!("value = {value}"), &file)
+            .ok()
+            .and_then(|node| node.get(&["value"]).map(|node| node.content.clone()))
+            .filter(|content| {
+                !matches!(content, Content::Scalar(toml::Value::Float(_) | toml::Value::Datetime(_)))
+            })
+            .unwrap_or_else(|| Content::Scalar(toml::Value::String(value.to_owned())));
+        let Some(entry) = self.tree.entry(&path) else {
+            return refuse("there is no such place in the scenario".to_owned());
+        };
+        *entry = Node { place: Place { file, line: None }, content };
+        Ok(())
+    }
+
+    /// Checks all that was written and says what it means.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn finish(&self) -> Result<Scenario, ScenarioError> {
+        check::check(&self.tree)?;
+        let mut tree = self.tree.clone();
+        fill_flows(&mut tree);
+        let file = ScenarioFile::deserialize(tree.value()).map_err(|error| ScenarioError::File {
+            place: tree.place.clone(),
+            problem: error.message().to_owned(),
+        })?;
+        resolve::resolve(&file, &tree, &self.name)
+    }
+}
+
+impl Scenario {
+    /// Reads, merges and checks a scenario file.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, ScenarioError> {
+        Draft::load(path)?.finish()
+    }
+
+    /// The same for a text; `name` stands for the file in messages.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn parse(text: &str, name: &str) -> Result<Self, ScenarioError> {
+        Draft::parse(text, name)?.finish()
+    }
+}
+
+/// Puts every flow over the defaults. A flow that says what it carries takes no traffic from there.
+fn fill_flows(tree: &mut Node) {
+    const TRAFFIC: [&str; 4] = ["bulk", "bytes", "blocks", "rate"];
+    let Some(defaults) = tree.get(&["defaults"]).cloned() else { return };
+    let Some(Content::Table(flows)) = tree.entry(&["flows"]).map(|flows| &mut flows.content) else { return };
+    for flow in flows.values_mut() {
+        let mut filled = defaults.clone();
+        if let Content::Table(table) = &mut filled.content
+            && TRAFFIC.iter().any(|key| flow.get(&[key]).is_some())
+        {
+            table.retain(|key, _| !TRAFFIC.contains(&key.as_str()));
+        }
+        filled.overlay(std::mem::replace(flow, Node::empty(&defaults.place.file)));
+        *flow = filled;
+    }
+}
+
+/// Reads a file that `from` asks for; `open` are the files that are being read.
+fn read(path: &Path, from: Option<Place>, open: &mut Vec<PathBuf>) -> Result<Node, ScenarioError> {
+    let file: Arc<str> = path.display().to_string().into();
+    let place = from.unwrap_or(Place { file: file.clone(), line: None });
+    let fail = |problem: String| ScenarioError::File { place: place.clone(), problem };
+    let bytes = std::fs::read(path).map_err(|error| {
+        let reason = match error.kind() {
+            std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+            std::io::ErrorKind::IsADirectory => "this is a directory, not a file".to_owned(),
+            _ => error.to_string(),
+        };
+        fail(format!("cannot read {file}: {reason}"))
+    })?;
+    let text = String::from_utf8(bytes)
+        .map_err(|error| fail(format!("{file} is not UTF-8 (byte {})", error.utf8_error().valid_up_to())))?;
+    let identity = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if open.contains(&identity) {
+        return Err(fail(format!("including {file} goes in a circle")));
+    }
+    open.push(identity);
+    let tree = include(Node::parse(&text, &file)?, path.parent().unwrap_or(Path::new("")), open)?;
+    open.pop();
+    Ok(tree)
+}
+
+/// Puts a tree over the files it includes.
+fn include(mut tree: Node, folder: &Path, open: &mut Vec<PathBuf>) -> Result<Node, ScenarioError> {
+    let Content::Table(table) = &mut tree.content else { return Ok(tree) };
+    let Some(list) = table.shift_remove("include") else { return Ok(tree) };
+    let malformed = || ScenarioError::Value {
+        place: list.place.clone(),
+        key: "include".to_owned(),
+        value: list.value().to_string(),
+        problem: "is an array of file names (try [\"base.toml\"])".to_owned(),
+    };
+    let Content::Array(files) = &list.content else { return Err(malformed()) };
+    let mut merged = Node::empty(&tree.place.file);
+    for file in files {
+        let Content::Scalar(toml::Value::String(name)) = &file.content else { return Err(malformed()) };
+        merged.overlay(read(&folder.join(name), Some(file.place.clone()), open)?);
+    }
+    merged.overlay(tree);
+    Ok(merged)
+}

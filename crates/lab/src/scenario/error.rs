@@ -1,0 +1,85 @@
+//! What is wrong with a scenario, said once and in full. Only words: nothing here decides anything.
+
+use std::fmt;
+use std::sync::Arc;
+
+use thiserror::Error;
+
+/// Where something was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file as the person named it, or `--set` for an override.
+    pub file: Arc<str>,
+    /// The line, from 1.
+    pub line: Option<usize>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}", self.file),
+            None => f.write_str(&self.file),
+        }
+    }
+}
+
+/// Why a scenario cannot be used. Each message says where, which key, which value, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ScenarioError {
+    /// A file cannot be read.
+    #[error("{place}: {problem}")]
+    File {
+        /// The file, or the line that includes it.
+        place: Place,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A file is not TOML.
+    #[error("{place}: this is not TOML: {problem}")]
+    Syntax {
+        /// Where the parser stopped.
+        place: Place,
+        /// What it says.
+        problem: String,
+    },
+    /// A key that does not belong there, or that is missing something.
+    #[error("{place}: {key}: {problem}")]
+    Key {
+        /// Where the key stands.
+        place: Place,
+        /// The key with all its tables, as `paths.wifi.delay`.
+        key: String,
+        /// What is wrong, what is allowed, and the nearest valid choice.
+        problem: String,
+    },
+    /// A value that does not fit its key.
+    #[error("{place}: {key} = {value}: {problem}")]
+    Value {
+        /// Where the key stands.
+        place: Place,
+        /// The key with all its tables.
+        key: String,
+        /// The value as TOML writes it.
+        value: String,
+        /// What is wrong, what is allowed, and the nearest valid choice.
+        problem: String,
+    },
+}
+
+/// The nearest of `choices` to `word`, if any is near.
+pub(super) fn nearest<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let distance = |choice: &str| strsim::damerau_levenshtein(&word.to_lowercase(), &choice.to_lowercase());
+    let best = choices.into_iter().min_by_key(|choice| distance(choice))?;
+    (distance(best) <= (word.chars().count() / 2).max(2)).then_some(best)
+}
+
+/// `; did you mean "x"?`, or nothing if nothing is near.
+pub(super) fn suggestion<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(word, choices).map_or_else(String::new, |choice| format!("; did you mean {choice:?}?"))
+}
+
+/// What is there, for a message: `there are: a, b`, or `there are none`.
+pub(super) fn listed<'a>(choices: impl IntoIterator<Item = &'a str>) -> String {
+    let choices: Vec<&str> = choices.into_iter().collect();
+    if choices.is_empty() { "none".to_owned() } else { choices.join(", ") }
+}

@@ -1,0 +1,258 @@
+//! The format of a scenario file: the one definition from which reading, the JSON Schema and the
+//! reference page come. The comments of the fields are the text of that page.
+//!
+//! Says what may be written, never what it means: defaults and sense are the business of `resolve`.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::names::{Congestion, DataDirection, Manner, PathManager, Scheduler, Side, Transport};
+use super::units::{LineRate, Percent, QueueSize, Size, Span};
+
+/// Declares a table: every key is optional.
+macro_rules! table {
+    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* } $(with $rest:ident: $rest_type:ty)?) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[schemars(inline)]
+        pub struct $name {
+            $($(#[$field_doc])* #[serde(default, skip_serializing_if = "Option::is_none")] pub $field: Option<$type>,)*
+            $(
+                /// The keys of a direction, for both.
+                #[serde(flatten)]
+                pub $rest: $rest_type,
+            )?
+        }
+    };
+}
+
+table! {
+    /// A scenario.
+    ScenarioFile {
+        /// What to call it. Default: the name of the file.
+        name: String,
+        /// A sentence about it.
+        description: String,
+        /// How long it runs. Needed.
+        duration: Span,
+        /// How much of the beginning the summaries leave out. Default: 0s.
+        warmup: Span,
+        /// The time between two samples. Default: 100ms.
+        sample: Span,
+        /// Files to build on, relative to this one. Tables merge key by key, later files win over earlier
+        /// ones, and this file wins over all; arrays are replaced whole.
+        include: Vec<String>,
+        /// Values for all flows that do not say otherwise.
+        defaults: FlowTable,
+        /// Disjoint paths between the host `client`, with one interface for each, and the host `server`.
+        paths: IndexMap<String, PathTable>,
+        /// Links of a general topology. The hosts are the names in `from` and `to` of the flows (and `client`
+        /// and `server`, if there are paths); all other names are routers.
+        links: IndexMap<String, LinkTable>,
+        /// The connections.
+        flows: IndexMap<String, FlowTable>,
+        /// What changes during the run.
+        events: Vec<EventTable>,
+        /// Extra delay and loss for chosen subflows.
+        filters: Vec<FilterTable>,
+    }
+}
+
+table! {
+    /// One direction of a path or link.
+    DirectionTable {
+        /// The line rate, in frame bytes (IP + 14). Needed for a path or link.
+        rate: LineRate,
+        /// Propagation delay, one way. Default: 0s.
+        delay: Span,
+        /// Random loss of each frame, in each direction, as Mininet does. Default: 0%.
+        loss: Percent,
+        /// Loss in bursts, instead of `loss`.
+        gilbert_elliott: GilbertElliottTable,
+        /// The delay varies uniformly by as much as this up and down. Default: 0s.
+        jitter: Span,
+        /// Whether jitter may let a frame overtake another. Default: false.
+        reorder: bool,
+        /// The limit of the drop-tail queue; the frame in service counts. Default: 1000p.
+        queue: QueueSize,
+        /// Whether it works at the start. Default: true.
+        up: bool,
+    }
+}
+
+table! {
+    /// The Gilbert-Elliott model, as `gemodel` of tc-netem(8): a good and a bad state, stepped once a frame.
+    GilbertElliottTable {
+        /// Probability of going from good to bad. Needed.
+        p: Percent,
+        /// Probability of going from bad to good. Needed.
+        r: Percent,
+        /// Loss in the bad state (netem's 1-h). Default: 100%.
+        loss_bad: Percent,
+        /// Loss in the good state (netem's 1-k). Default: 0%.
+        loss_good: Percent,
+    }
+}
+
+table! {
+    /// A path between client and server.
+    PathTable {
+        /// Twice the delay, instead of `delay`: half goes to each direction.
+        rtt: Span,
+        /// The largest IP packet in bytes, 68 to 65535. Default: 1500.
+        mtu: u32,
+        /// What is different from client to server.
+        forward: DirectionTable,
+        /// What is different from server to client.
+        backward: DirectionTable,
+    } with both: DirectionTable
+}
+
+table! {
+    /// A link between two nodes.
+    LinkTable {
+        /// The two nodes it joins. Needed.
+        ends: Vec<String>,
+        /// Twice the delay, instead of `delay`: half goes to each direction.
+        rtt: Span,
+        /// The largest IP packet in bytes, 68 to 65535. Default: 1500.
+        mtu: u32,
+        /// What is different from the first end to the second.
+        forward: DirectionTable,
+        /// What is different from the second end to the first.
+        backward: DirectionTable,
+    } with both: DirectionTable
+}
+
+table! {
+    /// A connection.
+    FlowTable {
+        /// The host that opens it. Default: client.
+        from: String,
+        /// The host that accepts it. Default: server.
+        to: String,
+        /// Who sends the data. Default: upload.
+        direction: DataDirection,
+        /// The transport. Default: mptcp.
+        transport: Transport,
+        /// The paths, or links of the host `from`, that it may use; a tcp flow uses the first. Default: all
+        /// that lead to `to`.
+        paths: Vec<String>,
+        /// The congestion controller. Default: lia for mptcp, reno for tcp.
+        congestion: Congestion,
+        /// Which subflow sends the next bytes. Default: minrtt.
+        scheduler: Scheduler,
+        /// Which subflows are opened. Default: fullmesh.
+        path_manager: PathManager,
+        /// How many subflows ndiffports opens, 1 to 8. Default: 2.
+        subflows: u32,
+        /// The paths that are used only when no other works.
+        backup: Vec<String>,
+        /// M1: when the receive window is full, send again over the fast path what blocks it. Default: true.
+        opportunistic_retransmission: bool,
+        /// M2: halve the window of the subflow that filled the receive window. Default: true.
+        penalisation: bool,
+        /// M3: buffers grow with need, up to `rcvbuf` and `sndbuf`. Default: false.
+        autotuning: bool,
+        /// M4: keep the congestion window from filling queues beyond need. Default: false.
+        cwnd_capping: bool,
+        /// The receive buffer of the connection. Default: 6291456B, as Linux.
+        rcvbuf: Size,
+        /// The send buffer of the connection. Default: 4194304B, as Linux.
+        sndbuf: Size,
+        /// The largest segment in bytes, as the MSS option says it, 88 to 65495. Default: what fits the
+        /// path's mtu.
+        mss: u32,
+        /// Selective acknowledgements. Default: true.
+        sack: bool,
+        /// TCP timestamps. Default: true.
+        timestamps: bool,
+        /// RACK-TLP loss detection. Default: true.
+        rack: bool,
+        /// Delayed acknowledgements. Default: true.
+        delayed_ack: bool,
+        /// The Nagle algorithm. Default: true.
+        nagle: bool,
+        /// The least retransmission timeout. Default: 200ms, as Linux.
+        min_rto: Span,
+        /// The initial congestion window in segments, 1 to 1000. Default: 10.
+        initial_window: u32,
+        /// The DSS checksum. Default: false.
+        checksum: bool,
+        /// Send as fast as the network takes it, to the end. The default traffic.
+        bulk: bool,
+        /// Send this much and close.
+        bytes: Size,
+        /// Send blocks of this size, each timed.
+        blocks: Size,
+        /// How fast the application writes blocks. Default: unlimited.
+        rate: LineRate,
+        /// When the connection is opened. Default: 0s.
+        start: Span,
+        /// When the application stops writing. Default: the end of the run.
+        stop: Span,
+        /// How many such flows there are, 1 to 10000; they are called NAME-1, NAME-2 and so on. Default: 1.
+        count: u32,
+        /// The time between the starts of two copies. Default: 0s.
+        stagger: Span,
+        /// Also run plain TCP over each of its paths alone, to compare. Default: false.
+        baselines: bool,
+    }
+}
+
+table! {
+    /// A change at a time.
+    EventTable {
+        /// When. Needed.
+        at: Span,
+        /// The path that changes.
+        path: String,
+        /// The link that changes.
+        link: String,
+        /// The direction that changes. Default: both.
+        direction: Side,
+        /// The new values. Needed.
+        set: SetTable,
+        /// How a path goes down or comes back. Default: admin; blackhole for one direction alone.
+        how: Manner,
+    }
+}
+
+table! {
+    /// The new values of an event.
+    SetTable {
+        /// Up, or down: everything that the path holds is lost.
+        up: bool,
+        /// The line rate; the frame in service sends its remaining bits at the new rate.
+        rate: LineRate,
+        /// Propagation delay, one way.
+        delay: Span,
+        /// Random loss.
+        loss: Percent,
+        /// The queue limit. What is already queued stays.
+        queue: QueueSize,
+        /// Jitter.
+        jitter: Span,
+    }
+}
+
+table! {
+    /// Extra delay and loss for chosen subflows, before the queue of a path or link, as dummynet on a bridge.
+    FilterTable {
+        /// The path on which it stands.
+        path: String,
+        /// The link on which it stands.
+        link: String,
+        /// The direction on which it stands. Default: both.
+        direction: Side,
+        /// The flows it matches. Default: all.
+        flows: Vec<String>,
+        /// The subflows it matches, by the path, or link of the host `from`, that they use. Default: all.
+        paths: Vec<String>,
+        /// Extra delay, one way. Default: 0s.
+        delay: Span,
+        /// Extra loss. Default: 0%.
+        loss: Percent,
+    }
+}

@@ -1,0 +1,31 @@
+//! Scenarios: what a person writes, and what it means.
+//!
+//! [`file`] is the one definition of the format. A [`Draft`] holds what was written, with the place
+//! of each value; [`Draft::finish`] checks it and gives a [`Scenario`] of plain numbers. The JSON Schema
+//! and the reference page come from the same definition. Nothing here runs anything.
+//!
+//! The way of a value: text -> tree with places (`tree`) -> includes and overrides merged
+//! (`draft`) -> keys, types, units and names checked against the schema (`check`) -> serde
+//! ([`file`]) -> meaning (`resolve`) -> [`Scenario`].
+
+mod check;
+mod draft;
+mod error;
+pub mod file;
+mod model;
+pub mod names;
+mod reference;
+mod resolve;
+mod schema;
+mod tree;
+pub mod units;
+mod write;
+
+pub use draft::Draft;
+pub use error::{Place, ScenarioError};
+pub use model::{
+    Adjustment, Event, Filter, Flow, Line, Link, LinkKind, Mechanisms, PathManagement, Scenario, Tcp,
+    Traffic, Way,
+};
+pub use reference::reference_page;
+pub use schema::json_schema;

@@ -1,0 +1,240 @@
+//! A scenario that makes sense: plain numbers, every default filled in, every name known.
+
+use mptcp_clock::Duration;
+use netsim::{Loss, QueueLimit};
+
+use super::names::{Congestion, DataDirection, Manner, Scheduler, Side, Transport};
+
+/// A whole scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// What it is called.
+    pub name: String,
+    /// A sentence about it, or nothing.
+    pub description: String,
+    /// How long it runs; above zero.
+    pub duration: Duration,
+    /// How much of the beginning summaries leave out; less than the duration.
+    pub warmup: Duration,
+    /// The time between samples; above zero.
+    pub sample: Duration,
+    /// Paths first, then links, each in the order of the file.
+    pub links: Vec<Link>,
+    /// In the order of the file; copies (`count`) are flows of their own.
+    pub flows: Vec<Flow>,
+    /// By time; those of one instant in the order of the file.
+    pub events: Vec<Event>,
+    /// In the order of the file.
+    pub filters: Vec<Filter>,
+}
+
+/// Whether a link was written as a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkKind {
+    /// Between client and server.
+    Path,
+    /// Between two named nodes.
+    Link,
+}
+
+/// A duplex link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Its name; no other link has it.
+    pub name: String,
+    /// How it was written.
+    pub kind: LinkKind,
+    /// The nodes at its ends; `client` and `server` for a path.
+    pub ends: [String; 2],
+    /// The largest IP packet in bytes.
+    pub mtu: u32,
+    /// From the first end to the second.
+    pub forward: Line,
+    /// From the second end to the first.
+    pub backward: Line,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// bit/s of frame bytes (IP + 14); `None` is unlimited.
+    pub rate: Option<u64>,
+    /// Propagation, one way.
+    pub delay: Duration,
+    /// Random loss.
+    pub loss: Loss,
+    /// Half-width of the uniform jitter.
+    pub jitter: Duration,
+    /// Whether jitter reorders.
+    pub reorder: bool,
+    /// The limit of the queue.
+    pub queue: QueueLimit,
+    /// Whether it works at the start.
+    pub up: bool,
+}
+
+/// A connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flow {
+    /// Its name; no other flow has it.
+    pub name: String,
+    /// The host that opens it.
+    pub from: String,
+    /// The host that accepts it.
+    pub to: String,
+    /// Who sends the data.
+    pub direction: DataDirection,
+    /// The transport.
+    pub transport: Transport,
+    /// The links of `from` that it uses, at least one; a tcp flow has exactly one.
+    pub paths: Vec<String>,
+    /// Those of them that are used only when no other works.
+    pub backup: Vec<String>,
+    /// The congestion controller.
+    pub congestion: Congestion,
+    /// The scheduler.
+    pub scheduler: Scheduler,
+    /// Which subflows it opens.
+    pub path_manager: PathManagement,
+    /// M1 to M4.
+    pub mechanisms: Mechanisms,
+    /// Everything below the multipath level.
+    pub tcp: Tcp,
+    /// The DSS checksum.
+    pub checksum: bool,
+    /// What the application does.
+    pub traffic: Traffic,
+    /// When the connection is opened.
+    pub start: Duration,
+    /// When the application stops writing; after `start`.
+    pub stop: Option<Duration>,
+    /// Whether plain TCP over each path alone is run too.
+    pub baselines: bool,
+}
+
+/// Which subflows a flow opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathManagement {
+    /// One over each path.
+    Fullmesh,
+    /// Several over the first path.
+    Ndiffports {
+        /// How many, 1 to 8.
+        subflows: u32,
+    },
+}
+
+/// The mechanisms of Raiciu et al., NSDI 2012, section 4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mechanisms {
+    /// M1.
+    pub opportunistic_retransmission: bool,
+    /// M2.
+    pub penalisation: bool,
+    /// M3.
+    pub autotuning: bool,
+    /// M4.
+    pub cwnd_capping: bool,
+}
+
+/// The settings of a flow's TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tcp {
+    /// Bytes; above zero.
+    pub rcvbuf: u64,
+    /// Bytes; above zero.
+    pub sndbuf: u64,
+    /// Bytes as the MSS option says it; `None` is what fits the mtu of the path.
+    pub mss: Option<u32>,
+    /// Selective acknowledgements.
+    pub sack: bool,
+    /// Timestamps.
+    pub timestamps: bool,
+    /// RACK-TLP.
+    pub rack: bool,
+    /// Delayed acknowledgements.
+    pub delayed_ack: bool,
+    /// The Nagle algorithm.
+    pub nagle: bool,
+    /// The least retransmission timeout.
+    pub min_rto: Duration,
+    /// Segments.
+    pub initial_window: u32,
+}
+
+/// What the application of a flow does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Traffic {
+    /// Sends to the end.
+    Bulk,
+    /// Sends this many bytes and closes.
+    File {
+        /// Above zero.
+        bytes: u64,
+    },
+    /// Writes blocks.
+    Blocks {
+        /// Bytes in a block; above zero.
+        bytes: u64,
+        /// bit/s of application data; `None` is as fast as they go.
+        rate: Option<u64>,
+    },
+}
+
+/// Which directions of a link are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Both.
+    Both,
+    /// One.
+    One(Side),
+}
+
+/// A change during the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// When; before the end of the run.
+    pub at: Duration,
+    /// The link that changes.
+    pub link: String,
+    /// The directions that change.
+    pub way: Way,
+    /// What changes.
+    pub set: Adjustment,
+    /// How the link goes down or comes back, if it does.
+    pub how: Manner,
+}
+
+/// New values; `None` leaves the old.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Adjustment {
+    /// Up or down.
+    pub up: Option<bool>,
+    /// bit/s; `Some(None)` is unlimited.
+    pub rate: Option<Option<u64>>,
+    /// Propagation, one way.
+    pub delay: Option<Duration>,
+    /// Probability of loss, 0 to 1.
+    pub loss: Option<f64>,
+    /// The queue limit.
+    pub queue: Option<QueueLimit>,
+    /// Half-width of the jitter.
+    pub jitter: Option<Duration>,
+}
+
+/// Extra delay and loss for chosen subflows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Filter {
+    /// The link on which it stands.
+    pub link: String,
+    /// The directions on which it stands.
+    pub way: Way,
+    /// The flows it matches; `None` is all.
+    pub flows: Option<Vec<String>>,
+    /// The first hops of the subflows it matches; `None` is all.
+    pub paths: Option<Vec<String>>,
+    /// Extra delay, one way.
+    pub delay: Duration,
+    /// Probability of loss, 0 to 1.
+    pub loss: f64,
+}

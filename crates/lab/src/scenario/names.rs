@@ -1,0 +1,109 @@
+//! The names of algorithms and choices. One list: the format, the messages and the reference take
+//! them from here.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+macro_rules! names {
+    ($(#[$doc:meta])* $type:ident { $($(#[$variant_doc:meta])* $variant:ident = $name:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+        #[schemars(inline)]
+        pub enum $type {
+            $($(#[$variant_doc])* #[serde(rename = $name)] $variant,)*
+        }
+
+        impl $type {
+            /// All of them, in the order of the reference page.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The name as people write it.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    };
+}
+
+names! {
+    /// The congestion controller.
+    Congestion {
+        /// NewReno on each subflow by itself (RFC 5681).
+        Reno = "reno",
+        /// CUBIC on each subflow by itself (RFC 9438).
+        Cubic = "cubic",
+        /// Linked increases over all subflows (RFC 6356).
+        Lia = "lia",
+    }
+}
+
+names! {
+    /// Which subflow sends the next bytes.
+    Scheduler {
+        /// The subflow with the lowest smoothed round-trip time that has room in its window.
+        Minrtt = "minrtt",
+        /// Each subflow with room in turn.
+        Roundrobin = "roundrobin",
+        /// Every byte on every subflow.
+        Redundant = "redundant",
+    }
+}
+
+names! {
+    /// Which subflows a connection opens.
+    PathManager {
+        /// One over each path.
+        Fullmesh = "fullmesh",
+        /// Several over the first path, told apart by their ports.
+        Ndiffports = "ndiffports",
+    }
+}
+
+names! {
+    /// The transport.
+    Transport {
+        /// Multipath TCP.
+        Mptcp = "mptcp",
+        /// Plain TCP over one path.
+        Tcp = "tcp",
+    }
+}
+
+names! {
+    /// Who sends the data of a flow.
+    DataDirection {
+        /// The host that opened the connection.
+        Upload = "upload",
+        /// The host that accepted it.
+        Download = "download",
+    }
+}
+
+names! {
+    /// One direction of a path or link.
+    Side {
+        /// From the client to the server; on a link, from the first end to the second.
+        Forward = "forward",
+        /// The other way.
+        Backward = "backward",
+    }
+}
+
+names! {
+    /// How a path goes down or comes back.
+    Manner {
+        /// The host is told: its address goes and comes.
+        Admin = "admin",
+        /// Nobody is told: packets just vanish.
+        Blackhole = "blackhole",
+    }
+}

@@ -1,0 +1,101 @@
+//! The reference page of the format, made from the schema.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::schema::json_schema;
+
+const OPENING: &str = "# Scenario files
+
+A scenario is a TOML file. Quantities carry their unit in the value, never a bare number. This page is
+generated from the definition of the format (`crates/lab/src/scenario/file.rs`) by
+`UPDATE=1 cargo test -p mptcp-lab --test reference`.
+
+| quantity | written as | units |
+|---|---|---|
+| rate | `\"8Mbit\"` | bit, kbit, Mbit, Gbit, Tbit: decimal bit/s as in tc, in any case; also b/s, kb/s, Mb/s, Gb/s; or `\"unlimited\"` |
+| time | `\"10ms\"` | ns, us, ms, s, min, h |
+| percent | `\"3%\"` | %, from 0% to 100% |
+| size | `\"200KB\"` | B; kB = 1000 B; KB = KiB = 1024 B, as sysctl counts; MB = 10^6 B; MiB = 2^20 B; GB = 10^9 B; GiB = 2^30 B |
+| queue | `\"53p\"`, `\"80kB\"`, `\"80ms\"` | p = packets; a size; a time, in which the line carries as much |
+
+";
+
+/// The reference page, in Markdown.
+#[must_use]
+pub fn reference_page() -> String {
+    let mut page = OPENING.to_owned();
+    table(&mut page, "The top of the file", &json_schema());
+    page
+}
+
+/// The section of one table, and of those in it.
+fn table(page: &mut String, title: &str, schema: &Value) {
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
+    let description = schema.get("description").map_or("", one_line);
+    let mut below = Vec::new();
+    // Writing to a string cannot fail.
+    let _ = write!(page, "## {title}\n\n{}\n\n| key | value | meaning |\n|---|---|---|\n", flat(description));
+    for (key, property) in properties {
+        let meaning = property.get("description").map_or("", one_line);
+        let _ = writeln!(page, "| `{key}` | {} | {} |", value(property), flat(meaning));
+        if let Some((title, schema)) = inner(title, key, property) {
+            below.push((title, schema));
+        }
+    }
+    page.push('\n');
+    for (title, schema) in below {
+        table(page, &title, schema);
+    }
+}
+
+/// The table that `key` holds, unless the page has it already.
+fn inner<'a>(outer: &str, key: &str, property: &'a Value) -> Option<(String, &'a Value)> {
+    let top = !outer.contains('[');
+    let named = property.get("additionalProperties").filter(|others| others.is_object());
+    let repeated =
+        (outer == "`[links.NAME]`" && key == "gilbert_elliott") || key == "backward" || key == "defaults";
+    let title = |form: String| (form, property);
+    match (named, property.get("items")) {
+        _ if repeated => None,
+        (Some(others), _) => Some((format!("`[{key}.NAME]`"), others)),
+        (_, Some(items)) => items.get("properties").map(|_| (format!("`[[{key}]]`"), items)),
+        _ if property.get("properties").is_none() => None,
+        _ if outer == "`[links.NAME]`" => None,
+        _ if key == "forward" => Some(title("`[paths.NAME.forward]` and `[paths.NAME.backward]`".to_owned())),
+        _ if outer.contains("forward") => None,
+        _ if top => Some(title(format!("`[{key}]`"))),
+        _ => Some(title(format!("`{key} = {{ … }}` in {outer}"))),
+    }
+}
+
+/// What kind of value a key takes.
+fn value(property: &Value) -> String {
+    let names = super::check::names(property);
+    if !names.is_empty() {
+        return names.iter().map(|name| format!("`\"{name}\"`")).collect::<Vec<_>>().join(", ");
+    }
+    if let Some(format) = property.get("format").and_then(Value::as_str)
+        && property.get("type").is_some_and(|kind| kind == "string")
+    {
+        return format.to_owned();
+    }
+    match property.get("type").and_then(Value::as_str) {
+        Some("object") if property.get("properties").is_none() => "tables by name".to_owned(),
+        Some("object") => "table".to_owned(),
+        Some("array") if property.pointer("/items/properties").is_some() => "array of tables".to_owned(),
+        Some("array") => "array of strings".to_owned(),
+        Some("boolean") => "`true`, `false`".to_owned(),
+        Some("integer") => "whole number".to_owned(),
+        _ => "string".to_owned(),
+    }
+}
+
+fn one_line(description: &Value) -> &str {
+    description.as_str().unwrap_or_default()
+}
+
+fn flat(text: &str) -> String {
+    text.replace('\n', " ").replace('|', "\\|")
+}

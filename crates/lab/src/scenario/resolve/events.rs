@@ -1,0 +1,121 @@
+//! Events and filters.
+
+use mptcp_clock::Duration;
+
+use super::{Context, flow_names, queue_limit};
+use crate::scenario::error::ScenarioError;
+use crate::scenario::file::{EventTable, ScenarioFile, SetTable};
+use crate::scenario::model::{Adjustment, Event, Filter, Flow, Link, Way};
+use crate::scenario::names::{Manner, Side};
+use crate::scenario::units::{Percent, Span};
+
+pub(super) fn resolve(
+    context: &Context<'_>,
+    file: &ScenarioFile,
+    links: &[Link],
+    duration: Duration,
+) -> Result<Vec<Event>, ScenarioError> {
+    let mut events = Vec::new();
+    for (index, table) in file.events.iter().flatten().enumerate() {
+        events.push(event(context, &index.to_string(), table, links, duration)?);
+    }
+    events.sort_by_key(|event| event.at);
+    Ok(events)
+}
+
+fn event(
+    context: &Context<'_>,
+    index: &str,
+    table: &EventTable,
+    links: &[Link],
+    duration: Duration,
+) -> Result<Event, ScenarioError> {
+    let at = |key| ["events", index, key];
+    let Some(Span(when)) = table.at else {
+        return Err(context.error(&["events", index], "says no time (try at = \"7s\")"));
+    };
+    if when >= duration {
+        let problem = format!("lies after the end of the run (duration {})", Span(duration));
+        return Err(context.error(&at("at"), problem));
+    }
+    let link = context.link(&["events", index], table.path.as_deref(), table.link.as_deref(), links)?;
+    let set = adjustment(table.set.as_ref());
+    if set == Adjustment::default() {
+        let problem = "changes nothing (try set = { up = false })";
+        return Err(context.error(&["events", index], problem));
+    }
+    if table.how.is_some() && set.up.is_none() {
+        let problem = "says how a path goes down or comes back, and this event sets no up";
+        return Err(context.error(&at("how"), problem));
+    }
+    if table.direction.is_some() && table.how == Some(Manner::Admin) {
+        let problem = "takes both directions; for one alone say how = \"blackhole\"";
+        return Err(context.error(&at("how"), problem));
+    }
+    let otherwise = if table.direction.is_some() { Manner::Blackhole } else { Manner::Admin };
+    let (way, how) = (way(table.direction), table.how.unwrap_or(otherwise));
+    Ok(Event { at: when, link: link.name.clone(), way, set, how })
+}
+
+fn way(side: Option<Side>) -> Way {
+    side.map_or(Way::Both, Way::One)
+}
+
+fn adjustment(table: Option<&SetTable>) -> Adjustment {
+    let Some(table) = table else { return Adjustment::default() };
+    Adjustment {
+        up: table.up,
+        rate: table.rate.map(|rate| rate.0),
+        delay: table.delay.map(|span| span.0),
+        loss: table.loss.map(Percent::fraction),
+        queue: table.queue.map(queue_limit),
+        jitter: table.jitter.map(|span| span.0),
+    }
+}
+
+pub(super) fn filters(
+    context: &Context<'_>,
+    file: &ScenarioFile,
+    links: &[Link],
+    flows: &[Flow],
+) -> Result<Vec<Filter>, ScenarioError> {
+    let mut filters = Vec::new();
+    for (index, table) in file.filters.iter().flatten().enumerate() {
+        let index = index.to_string();
+        let link = context.link(&["filters", &index], table.path.as_deref(), table.link.as_deref(), links)?;
+        let mut matched = None;
+        for (number, word) in table.flows.iter().flatten().enumerate() {
+            let found: Vec<String> = flow_names(flows, word).map(|flow| flow.name.clone()).collect();
+            if found.is_empty() {
+                let path = ["filters", &index, "flows", &number.to_string()];
+                return Err(context.unknown(
+                    &path,
+                    "flow",
+                    word,
+                    flows.iter().map(|flow| flow.name.as_str()),
+                ));
+            }
+            matched.get_or_insert_with(Vec::new).extend(found);
+        }
+        for (number, word) in table.paths.iter().flatten().enumerate() {
+            if !links.iter().any(|link| link.name == *word) {
+                let path = ["filters", &index, "paths", &number.to_string()];
+                let names = links.iter().map(|link| link.name.as_str());
+                return Err(context.unknown(&path, "path or link", word, names));
+            }
+        }
+        if table.delay.is_none() && table.loss.is_none() {
+            let problem = "neither delays nor loses anything (try delay = \"50ms\" or loss = \"1%\")";
+            return Err(context.error(&["filters", &index], problem));
+        }
+        filters.push(Filter {
+            link: link.name.clone(),
+            way: way(table.direction),
+            flows: matched,
+            paths: table.paths.clone(),
+            delay: table.delay.map_or(Duration::ZERO, |span| span.0),
+            loss: table.loss.map_or(0.0, Percent::fraction),
+        });
+    }
+    Ok(filters)
+}

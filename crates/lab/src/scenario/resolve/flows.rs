@@ -1,0 +1,293 @@
+//! Connections: who, over what, with which algorithms, and what they carry.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use mptcp_clock::Duration;
+
+use super::{Context, ENDS};
+use crate::scenario::error::{ScenarioError, listed, suggestion};
+use crate::scenario::file::{FlowTable, ScenarioFile};
+use crate::scenario::model::{Flow, Link, LinkKind, Mechanisms, PathManagement, Tcp, Traffic};
+use crate::scenario::names::{Congestion, DataDirection, PathManager, Scheduler, Transport};
+use crate::scenario::units::{Size, Span};
+
+/// What flows are checked against.
+struct World<'a> {
+    links: &'a [Link],
+    /// Names that pass nothing on.
+    hosts: BTreeSet<&'a str>,
+    duration: Duration,
+}
+
+pub(super) fn resolve(
+    context: &Context<'_>,
+    file: &ScenarioFile,
+    links: &[Link],
+    duration: Duration,
+) -> Result<Vec<Flow>, ScenarioError> {
+    let tables = || file.flows.iter().flatten();
+    let mut hosts: BTreeSet<&str> = tables().flat_map(|(_, flow)| ends(flow)).collect();
+    if links.iter().any(|link| link.kind == LinkKind::Path) {
+        hosts.extend(ENDS);
+    }
+    let world = World { links, hosts, duration };
+    let mut flows: Vec<Flow> = Vec::new();
+    for (name, table) in tables() {
+        context.name(&["flows", name], name)?;
+        let flow = one(context, &world, name, table)?;
+        let count = context.number(&["flows", name, "count"], table.count, 1..=10_000, 1)?;
+        let stagger = table.stagger.map_or(Duration::ZERO, |span| span.0);
+        for copy in 0..count {
+            let start = flow.start + stagger * u64::from(copy);
+            let name = if table.count.is_some_and(|count| count > 1) {
+                format!("{name}-{}", copy + 1)
+            } else {
+                name.clone()
+            };
+            flows.push(Flow { name, start, ..flow.clone() });
+        }
+        let last = flow.start + stagger * u64::from(count - 1);
+        if last >= flow.stop.unwrap_or(duration).min(duration) {
+            let key = if flow.start == last { "start" } else { "stagger" };
+            let problem = format!("a flow would start at {}, when it is all over", Span(last));
+            return Err(context.error(&["flows", name, key], problem));
+        }
+    }
+    if flows.is_empty() {
+        return Err(context.error(&["flows"], "a scenario needs a flow (try [flows.bulk])"));
+    }
+    let mut names = BTreeSet::new();
+    match flows.iter().find(|flow| !names.insert(&flow.name)) {
+        Some(twice) => {
+            let problem = format!("two flows are called {:?}, one of them a copy (count)", twice.name);
+            Err(context.error(&["flows", &twice.name], problem))
+        }
+        None => Ok(flows),
+    }
+}
+
+fn ends(flow: &FlowTable) -> [&str; 2] {
+    [flow.from.as_deref().unwrap_or(ENDS[0]), flow.to.as_deref().unwrap_or(ENDS[1])]
+}
+
+fn one(
+    context: &Context<'_>,
+    world: &World<'_>,
+    name: &str,
+    table: &FlowTable,
+) -> Result<Flow, ScenarioError> {
+    let at = |key| ["flows", name, key];
+    let [from, to] = ends(table);
+    world.check_ends(context, name, from, to)?;
+    let mut paths = world.paths(context, name, table, from, to)?;
+    let mut backup = table.backup.clone().unwrap_or_default();
+    if let Some((index, stranger)) = backup.iter().enumerate().find(|(_, path)| !paths.contains(path)) {
+        let index = index.to_string();
+        let path = ["flows", name, "backup", &index];
+        let names = || paths.iter().map(String::as_str);
+        let near = suggestion(stranger, names());
+        let problem = format!("is not one of the paths of this flow{near} (they are: {})", listed(names()));
+        return Err(context.error(&path, problem));
+    }
+    let transport = table.transport.unwrap_or(Transport::Mptcp);
+    if transport == Transport::Tcp {
+        paths.truncate(1);
+        backup.clear();
+    }
+    let path_manager = match (table.path_manager.unwrap_or(PathManager::Fullmesh), table.subflows) {
+        (PathManager::Fullmesh, None) => PathManagement::Fullmesh,
+        (PathManager::Fullmesh, Some(_)) => {
+            let problem =
+                "only path_manager = \"ndiffports\" counts its subflows; fullmesh opens one over each path";
+            return Err(context.error(&at("subflows"), problem));
+        }
+        (PathManager::Ndiffports, subflows) => {
+            PathManagement::Ndiffports { subflows: context.number(&at("subflows"), subflows, 1..=8, 2)? }
+        }
+    };
+    let congestion = table.congestion.unwrap_or(match transport {
+        Transport::Mptcp => Congestion::Lia,
+        Transport::Tcp => Congestion::Reno,
+    });
+    let stop = table.stop.map(|span| span.0);
+    if stop.is_some_and(|stop| stop > world.duration) {
+        let problem = format!("lies after the end of the run (duration {})", Span(world.duration));
+        return Err(context.error(&at("stop"), problem));
+    }
+    Ok(Flow {
+        name: name.to_owned(),
+        from: from.to_owned(),
+        to: to.to_owned(),
+        direction: table.direction.unwrap_or(DataDirection::Upload),
+        transport,
+        tcp: tcp(context, world, name, table, &paths)?,
+        paths,
+        backup,
+        congestion,
+        scheduler: table.scheduler.unwrap_or(Scheduler::Minrtt),
+        path_manager,
+        mechanisms: Mechanisms {
+            opportunistic_retransmission: table.opportunistic_retransmission.unwrap_or(true),
+            penalisation: table.penalisation.unwrap_or(true),
+            autotuning: table.autotuning.unwrap_or(false),
+            cwnd_capping: table.cwnd_capping.unwrap_or(false),
+        },
+        checksum: table.checksum.unwrap_or(false),
+        traffic: traffic(context, name, table)?,
+        start: table.start.map_or(Duration::ZERO, |span| span.0),
+        stop,
+        baselines: table.baselines.unwrap_or(false),
+    })
+}
+
+fn tcp(
+    context: &Context<'_>,
+    world: &World<'_>,
+    name: &str,
+    table: &FlowTable,
+    paths: &[String],
+) -> Result<Tcp, ScenarioError> {
+    let at = |key| ["flows", name, key];
+    if let Some(mss) = table.mss {
+        context.number(&at("mss"), Some(mss), 88..=65_495, mss)?;
+        let used = world.links.iter().filter(|link| paths.contains(&link.name));
+        if let Some(narrow) = used.min_by_key(|link| link.mtu).filter(|link| mss + 40 > link.mtu) {
+            let most = narrow.mtu.saturating_sub(40);
+            let problem =
+                format!("does not fit the mtu {} of {:?} (at most {most})", narrow.mtu, narrow.name);
+            return Err(context.error(&at("mss"), problem));
+        }
+    }
+    let buffer = |key, size: Option<Size>, default| match size {
+        Some(Size(0)) => Err(context.error(&at(key), "a buffer holds more than nothing")),
+        Some(Size(bytes)) => Ok(bytes),
+        None => Ok(default),
+    };
+    Ok(Tcp {
+        rcvbuf: buffer("rcvbuf", table.rcvbuf, 6_291_456)?,
+        sndbuf: buffer("sndbuf", table.sndbuf, 4_194_304)?,
+        mss: table.mss,
+        sack: table.sack.unwrap_or(true),
+        timestamps: table.timestamps.unwrap_or(true),
+        rack: table.rack.unwrap_or(true),
+        delayed_ack: table.delayed_ack.unwrap_or(true),
+        nagle: table.nagle.unwrap_or(true),
+        min_rto: table.min_rto.map_or(Duration::from_millis(200), |span| span.0),
+        initial_window: context.number(&at("initial_window"), table.initial_window, 1..=1000, 10)?,
+    })
+}
+
+fn traffic(context: &Context<'_>, name: &str, table: &FlowTable) -> Result<Traffic, ScenarioError> {
+    let at = |key| ["flows", name, key];
+    let bulk = table.bulk == Some(true);
+    if u32::from(bulk) + u32::from(table.bytes.is_some()) + u32::from(table.blocks.is_some()) > 1 {
+        let key = if table.blocks.is_some() { "blocks" } else { "bytes" };
+        return Err(context.error(&at(key), "a flow carries one kind of traffic: bulk, bytes or blocks"));
+    }
+    if table.rate.is_some() && table.blocks.is_none() {
+        let problem = "only a flow of blocks has a rate of its own (try blocks = \"8KB\" beside it)";
+        return Err(context.error(&at("rate"), problem));
+    }
+    match (table.bytes, table.blocks) {
+        (Some(Size(0)), _) => Err(context.error(&at("bytes"), "a file has at least 1B")),
+        (_, Some(Size(0))) => Err(context.error(&at("blocks"), "a block has at least 1B")),
+        (Some(Size(bytes)), _) => Ok(Traffic::File { bytes }),
+        (_, Some(Size(bytes))) => Ok(Traffic::Blocks { bytes, rate: table.rate.and_then(|rate| rate.0) }),
+        (None, None) if table.bulk == Some(false) => {
+            Err(context
+                .error(&at("bulk"), "then say what it carries (try bytes = \"15MB\" or blocks = \"8KB\")"))
+        }
+        (None, None) => Ok(Traffic::Bulk),
+    }
+}
+
+impl World<'_> {
+    fn check_ends(
+        &self,
+        context: &Context<'_>,
+        name: &str,
+        from: &str,
+        to: &str,
+    ) -> Result<(), ScenarioError> {
+        let nodes: BTreeSet<&str> =
+            self.links.iter().flat_map(|link| link.ends.iter().map(String::as_str)).collect();
+        for (key, host) in [("from", from), ("to", to)] {
+            if !nodes.contains(host) {
+                return Err(context.unknown(&["flows", name, key], "host", host, nodes.iter().copied()));
+            }
+        }
+        if from == to {
+            return Err(context.error(&["flows", name, "to"], "a flow joins two different hosts"));
+        }
+        Ok(())
+    }
+
+    /// The first hops of a flow.
+    fn paths(
+        &self,
+        context: &Context<'_>,
+        name: &str,
+        table: &FlowTable,
+        from: &str,
+        to: &str,
+    ) -> Result<Vec<String>, ScenarioError> {
+        let own = || self.links.iter().filter(|link| link.ends.iter().any(|end| end == from));
+        let leading: Vec<&Link> = own().filter(|link| self.leads(link, from, to)).collect();
+        let Some(chosen) = &table.paths else {
+            if leading.is_empty() {
+                let problem = format!("no path or link leads from host {from:?} to host {to:?}");
+                return Err(context.error(&["flows", name], problem));
+            }
+            return Ok(leading.iter().map(|link| link.name.clone()).collect());
+        };
+        if chosen.is_empty() {
+            let all = listed(leading.iter().map(|link| link.name.as_str()));
+            return Err(
+                context.error(&["flows", name, "paths"], format!("a flow uses a path or more ({all})"))
+            );
+        }
+        for (index, path) in chosen.iter().enumerate() {
+            let number = index.to_string();
+            let at = ["flows", name, "paths", number.as_str()];
+            if !self.links.iter().any(|link| link.name == *path) {
+                return Err(context.unknown(
+                    &at,
+                    "path or link",
+                    path,
+                    self.links.iter().map(|link| &*link.name),
+                ));
+            }
+            if !own().any(|link| link.name == *path) {
+                let names = listed(own().map(|link| link.name.as_str()));
+                return Err(
+                    context.error(&at, format!("does not touch host {from:?} (its own are: {names})"))
+                );
+            }
+            if !leading.iter().any(|link| link.name == *path) {
+                return Err(context.error(&at, format!("does not lead to host {to:?}")));
+            }
+            if chosen[..index].contains(path) {
+                return Err(context.error(&at, "is there twice"));
+            }
+        }
+        Ok(chosen.clone())
+    }
+
+    /// Whether frames of `from` that leave by `first` can reach `to`. Hosts pass nothing on.
+    fn leads(&self, first: &Link, from: &str, to: &str) -> bool {
+        let far = |link: &Link, near: &str| link.ends[usize::from(link.ends[0] == near)].clone();
+        let mut seen = BTreeSet::from([from.to_owned()]);
+        let mut reached = VecDeque::from([far(first, from)]);
+        while let Some(node) = reached.pop_front() {
+            if node == to {
+                return true;
+            }
+            if self.hosts.contains(node.as_str()) || !seen.insert(node.clone()) {
+                continue;
+            }
+            let touching = self.links.iter().filter(|link| link.ends.contains(&node));
+            reached.extend(touching.map(|link| far(link, &node)));
+        }
+        false
+    }
+}

@@ -1,0 +1,131 @@
+//! Paths and links.
+
+use mptcp_clock::Duration;
+use netsim::{GilbertElliott, Loss, QueueLimit};
+
+use super::{Context, ENDS, queue_limit};
+use crate::scenario::error::ScenarioError;
+use crate::scenario::file::{DirectionTable, GilbertElliottTable, LinkTable, PathTable, ScenarioFile};
+use crate::scenario::model::{Line, Link, LinkKind};
+use crate::scenario::units::{Percent, Span};
+
+/// A path or a link as written.
+struct Written<'a> {
+    at: [&'a str; 2],
+    rtt: Option<Span>,
+    mtu: Option<u32>,
+    both: &'a DirectionTable,
+    forward: Option<&'a DirectionTable>,
+    backward: Option<&'a DirectionTable>,
+}
+
+pub(super) fn resolve(context: &Context<'_>, file: &ScenarioFile) -> Result<Vec<Link>, ScenarioError> {
+    let mut links = Vec::new();
+    for (name, path) in file.paths.iter().flatten() {
+        let PathTable { rtt, mtu, forward, backward, both } = path;
+        let (forward, backward) = (forward.as_ref(), backward.as_ref());
+        let written = Written { at: ["paths", name], rtt: *rtt, mtu: *mtu, both, forward, backward };
+        links.push(link(context, &written, LinkKind::Path, ENDS.map(str::to_owned))?);
+    }
+    for (name, table) in file.links.iter().flatten() {
+        let LinkTable { ends, rtt, mtu, forward, backward, both } = table;
+        let at = ["links", name];
+        if file.paths.as_ref().is_some_and(|paths| paths.contains_key(name)) {
+            return Err(context.error(&at, "there is a path of this name; paths and links share their names"));
+        }
+        let ends = match ends.as_deref() {
+            Some([a, b]) if a != b => [a.clone(), b.clone()],
+            Some(_) => {
+                let problem = "a link joins two different nodes (try [\"client\", \"router\"])";
+                return Err(context.error(&["links", name, "ends"], problem));
+            }
+            None => {
+                let problem = "a link needs its ends (try ends = [\"client\", \"router\"])";
+                return Err(context.error(&["links", name, "ends"], problem));
+            }
+        };
+        let (forward, backward) = (forward.as_ref(), backward.as_ref());
+        let written = Written { at, rtt: *rtt, mtu: *mtu, both, forward, backward };
+        links.push(link(context, &written, LinkKind::Link, ends)?);
+    }
+    if links.is_empty() {
+        let problem = "a scenario needs a path (try [paths.wifi] with rate = \"8Mbit\" and delay = \"10ms\")";
+        return Err(context.error(&["paths"], problem));
+    }
+    Ok(links)
+}
+
+fn link(
+    context: &Context<'_>,
+    written: &Written<'_>,
+    kind: LinkKind,
+    ends: [String; 2],
+) -> Result<Link, ScenarioError> {
+    let [table, name] = written.at;
+    context.name(&written.at, name)?;
+    let mtu = context.number(&[table, name, "mtu"], written.mtu, 68..=65_535, 1500)?;
+    if written.both.delay.is_some() && written.rtt.is_some() {
+        let problem = "delay is given too; give one of them (rtt is twice the delay)";
+        return Err(context.error(&[table, name, "rtt"], problem));
+    }
+    for (own, key) in
+        [(Some(written.both), None), (written.forward, Some("forward")), (written.backward, Some("backward"))]
+    {
+        if own.is_some_and(|own| own.loss.is_some() && own.gilbert_elliott.is_some()) {
+            let path: Vec<&str> = [table, name].into_iter().chain(key).chain(["loss"]).collect();
+            return Err(context.error(&path, "gilbert_elliott is given too; give one of them"));
+        }
+    }
+    let name = name.to_owned();
+    let forward = line(context, written, written.forward, "forward")?;
+    let backward = line(context, written, written.backward, "backward")?;
+    Ok(Link { name, kind, ends, mtu, forward, backward })
+}
+
+/// One direction: what it says itself, else what is said for both, else the default.
+fn line(
+    context: &Context<'_>,
+    written: &Written<'_>,
+    own: Option<&DirectionTable>,
+    side: &str,
+) -> Result<Line, ScenarioError> {
+    let [table, name] = written.at;
+    let none = DirectionTable::default();
+    let (own, both) = (own.unwrap_or(&none), written.both);
+    let Some(rate) = own.rate.or(both.rate) else {
+        let problem = format!(
+            "a {} needs a rate (try rate = \"8Mbit\", or \"unlimited\")",
+            table.trim_end_matches('s')
+        );
+        return Err(context.error(&[table, name, "rate"], problem));
+    };
+    let delay = own.delay.or(both.delay).map(|span| span.0).or(written.rtt.map(|rtt| rtt.0 / 2));
+    let own_loss = own.loss.is_some() || own.gilbert_elliott.is_some();
+    let (source, at) = if own_loss { (own, vec![table, name, side]) } else { (both, vec![table, name]) };
+    Ok(Line {
+        rate: rate.0,
+        delay: delay.unwrap_or(Duration::ZERO),
+        loss: loss(context, source, &at)?,
+        jitter: own.jitter.or(both.jitter).map_or(Duration::ZERO, |span| span.0),
+        reorder: own.reorder.or(both.reorder).unwrap_or(false),
+        queue: own.queue.or(both.queue).map_or(QueueLimit::Packets(1000), queue_limit),
+        up: own.up.or(both.up).unwrap_or(true),
+    })
+}
+
+fn loss(context: &Context<'_>, table: &DirectionTable, at: &[&str]) -> Result<Loss, ScenarioError> {
+    let Some(GilbertElliottTable { p, r, loss_bad, loss_good }) = &table.gilbert_elliott else {
+        let share = table.loss.map_or(0.0, Percent::fraction);
+        return Ok(if share == 0.0 { Loss::None } else { Loss::Bernoulli(share) });
+    };
+    let (Some(p), Some(r)) = (p, r) else {
+        let problem = "the model needs p and r (try { p = \"1%\", r = \"25%\" })";
+        return Err(context.error(&[at, &["gilbert_elliott"]].concat(), problem));
+    };
+    Ok(Loss::GilbertElliott(GilbertElliott {
+        good_to_bad: p.fraction(),
+        bad_to_good: r.fraction(),
+        loss_in_bad: loss_bad.map_or(1.0, Percent::fraction),
+        loss_in_good: loss_good.map_or(0.0, Percent::fraction),
+    }))
+}

@@ -1,0 +1,171 @@
+//! What was written, each value with its place: tables, arrays and scalars.
+//!
+//! Reads TOML text, merges trees, and makes errors that name the place. Knows no key by name.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use toml::de::{DeTable, DeValue};
+
+use super::error::{Place, ScenarioError};
+
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) place: Place,
+    pub(super) content: Content,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Content {
+    Table(IndexMap<String, Node>),
+    Array(Vec<Node>),
+    Scalar(toml::Value),
+}
+
+impl Node {
+    /// An empty table that stands nowhere in particular.
+    pub(super) fn empty(file: &Arc<str>) -> Self {
+        Self { place: Place { file: file.clone(), line: None }, content: Content::Table(IndexMap::new()) }
+    }
+
+    /// The tree of a TOML text.
+    pub(super) fn parse(text: &str, file: &Arc<str>) -> Result<Self, ScenarioError> {
+        let line_of = |offset: usize| 1 + text.bytes().take(offset).filter(|&byte| byte == b'\n').count();
+        let place = |offset| Place { file: file.clone(), line: Some(line_of(offset)) };
+        match DeTable::parse(text) {
+            Ok(table) => {
+                let mut node = table_node(table.get_ref(), &place, 0);
+                node.place.line = None;
+                Ok(node)
+            }
+            Err(error) => Err(ScenarioError::Syntax {
+                place: place(error.span().map_or(0, |span| span.start)),
+                problem: format!("{} (in: {})", error.message(), line_at(text, error.span())),
+            }),
+        }
+    }
+
+    pub(super) fn table(&self) -> Option<&IndexMap<String, Node>> {
+        if let Content::Table(table) = &self.content { Some(table) } else { None }
+    }
+
+    /// The value at a path of keys and array positions.
+    pub(super) fn get(&self, path: &[&str]) -> Option<&Node> {
+        path.iter().try_fold(self, |node, key| match &node.content {
+            Content::Table(table) => table.get(*key),
+            Content::Array(items) => items.get(key.parse::<usize>().ok()?),
+            Content::Scalar(_) => None,
+        })
+    }
+
+    /// The same for changing; tables on the way are made. `None` if a value that is not a table is in
+    /// the way.
+    pub(super) fn entry(&mut self, path: &[&str]) -> Option<&mut Node> {
+        let place = self.place.clone();
+        path.iter().try_fold(self, |node, key| match &mut node.content {
+            Content::Table(table) => {
+                Some(table.entry((*key).to_owned()).or_insert_with(|| Node {
+                    place: place.clone(),
+                    content: Content::Table(IndexMap::new()),
+                }))
+            }
+            Content::Array(items) => items.get_mut(key.parse::<usize>().ok()?),
+            Content::Scalar(_) => None,
+        })
+    }
+
+    /// Puts `other` over this: its tables merge key by key, all else replaces.
+    pub(super) fn overlay(&mut self, other: Self) {
+        match (&mut self.content, other.content) {
+            (Content::Table(mine), Content::Table(theirs)) => {
+                self.place = other.place;
+                for (key, value) in theirs {
+                    match mine.get_mut(&key) {
+                        Some(old) => old.overlay(value),
+                        None => drop(mine.insert(key, value)),
+                    }
+                }
+            }
+            (_, content) => *self = Self { place: other.place, content },
+        }
+    }
+
+    /// The value without its places.
+    pub(super) fn value(&self) -> toml::Value {
+        match &self.content {
+            Content::Table(table) => {
+                toml::Value::Table(table.iter().map(|(key, node)| (key.clone(), node.value())).collect())
+            }
+            Content::Array(items) => toml::Value::Array(items.iter().map(Self::value).collect()),
+            Content::Scalar(value) => value.clone(),
+        }
+    }
+
+    /// An error about what stands at `path`, or about what is missing there: then it stands where the
+    /// nearest table above it stands.
+    pub(super) fn error(&self, path: &[&str], problem: impl Into<String>) -> ScenarioError {
+        let problem = problem.into();
+        let found = self.get(path);
+        let known = (0..=path.len()).rev().find_map(|length| self.get(&path[..length]));
+        let place = known.unwrap_or(self).place.clone();
+        let key = path_name(path);
+        match found {
+            Some(node) if node.table().is_none() => {
+                ScenarioError::Value { place, key, value: node.value().to_string(), problem }
+            }
+            _ if key.is_empty() => ScenarioError::File { place, problem },
+            _ => ScenarioError::Key { place, key, problem },
+        }
+    }
+}
+
+/// The line on which a span begins, without its indentation.
+fn line_at(text: &str, span: Option<std::ops::Range<usize>>) -> &str {
+    let start = span.map_or(0, |span| span.start);
+    let before = text.get(..start).map_or(0, |before| before.rfind('\n').map_or(0, |newline| newline + 1));
+    text.get(before..).and_then(|rest| rest.lines().next()).unwrap_or_default().trim()
+}
+
+/// `events[0].at` for the path events, 0, at.
+fn path_name(path: &[&str]) -> String {
+    let mut name = String::new();
+    for key in path {
+        if key.parse::<usize>().is_ok() && !name.is_empty() {
+            name += &format!("[{key}]");
+        } else {
+            if !name.is_empty() {
+                name.push('.');
+            }
+            name += key;
+        }
+    }
+    name
+}
+
+fn table_node(table: &DeTable<'_>, place: &impl Fn(usize) -> Place, offset: usize) -> Node {
+    let entries = table.iter().map(|(key, value)| {
+        let node = value_node(value.get_ref(), place, key.span().start);
+        (key.get_ref().to_string(), node)
+    });
+    Node { place: place(offset), content: Content::Table(entries.collect()) }
+}
+
+fn value_node(value: &DeValue<'_>, place: &impl Fn(usize) -> Place, offset: usize) -> Node {
+    let scalar = match value {
+        DeValue::Table(table) => return table_node(table, place, offset),
+        DeValue::Array(items) => {
+            let items = items.iter().map(|item| value_node(item.get_ref(), place, item.span().start));
+            return Node { place: place(offset), content: Content::Array(items.collect()) };
+        }
+        DeValue::String(text) => toml::Value::String(text.to_string()),
+        DeValue::Boolean(value) => toml::Value::Boolean(*value),
+        DeValue::Datetime(value) => toml::Value::Datetime(*value),
+        DeValue::Integer(value) => i64::from_str_radix(value.as_str(), value.radix())
+            .map_or_else(|_| toml::Value::String(value.as_str().to_owned()), toml::Value::Integer),
+        DeValue::Float(value) => value
+            .as_str()
+            .parse()
+            .map_or_else(|_| toml::Value::String(value.as_str().to_owned()), toml::Value::Float),
+    };
+    Node { place: place(offset), content: Content::Scalar(scalar) }
+}

@@ -1,0 +1,224 @@
+//! A scenario as run, written back: every value in full, so that nothing depends on a default.
+
+use mptcp_clock::Duration;
+use netsim::{Jitter, Loss, Parameters, QueueLimit, Rate, Spread};
+
+use super::file::{
+    DirectionTable, EventTable, FilterTable, FlowTable, GilbertElliottTable, LinkTable, PathTable,
+    ScenarioFile, SetTable,
+};
+use super::model::{
+    Adjustment, Event, Filter, Flow, Line, Link, LinkKind, PathManagement, Scenario, Traffic, Way,
+};
+use super::names::{PathManager, Side};
+use super::units::{LineRate, Percent, QueueSize, Size, Span};
+
+impl Scenario {
+    /// The scenario as TOML, with every value in full. Reading it gives the same scenario.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        toml::to_string(&self.to_file()).unwrap_or_default()
+    }
+
+    /// The same in the terms of the format.
+    #[must_use]
+    pub fn to_file(&self) -> ScenarioFile {
+        let of = |kind| self.links.iter().filter(move |link| link.kind == kind);
+        ScenarioFile {
+            name: Some(self.name.clone()),
+            description: Some(self.description.clone()),
+            duration: Some(Span(self.duration)),
+            warmup: Some(Span(self.warmup)),
+            sample: Some(Span(self.sample)),
+            include: None,
+            defaults: None,
+            paths: some(of(LinkKind::Path).map(|link| (link.name.clone(), path(link))).collect()),
+            links: some(of(LinkKind::Link).map(|link| (link.name.clone(), general(link))).collect()),
+            flows: some(self.flows.iter().map(|one| (one.name.clone(), flow(one))).collect()),
+            events: Some(self.events.iter().map(|one| self.event(one)).collect())
+                .filter(|all: &Vec<_>| !all.is_empty()),
+            filters: Some(self.filters.iter().map(|one| self.filter(one)).collect())
+                .filter(|all: &Vec<_>| !all.is_empty()),
+        }
+    }
+
+    fn event(&self, event: &Event) -> EventTable {
+        let Adjustment { up, rate, delay, loss, queue, jitter } = event.set;
+        let (path, link) = self.by_kind(&event.link);
+        let set = SetTable {
+            up,
+            rate: rate.map(LineRate),
+            delay: delay.map(Span),
+            loss: loss.map(percent),
+            queue: queue.and_then(queue_size),
+            jitter: jitter.map(Span),
+        };
+        let direction = direction(event.way);
+        EventTable {
+            at: Some(Span(event.at)),
+            path,
+            link,
+            direction,
+            set: Some(set),
+            how: up.map(|_| event.how),
+        }
+    }
+
+    fn filter(&self, filter: &Filter) -> FilterTable {
+        let (path, link) = self.by_kind(&filter.link);
+        FilterTable {
+            path,
+            link,
+            direction: direction(filter.way),
+            flows: filter.flows.clone(),
+            paths: filter.paths.clone(),
+            delay: Some(Span(filter.delay)),
+            loss: Some(percent(filter.loss)),
+        }
+    }
+
+    fn by_kind(&self, name: &str) -> (Option<String>, Option<String>) {
+        let is_path = self.links.iter().any(|link| link.name == name && link.kind == LinkKind::Path);
+        if is_path { (Some(name.to_owned()), None) } else { (None, Some(name.to_owned())) }
+    }
+}
+
+impl Line {
+    /// The same for the simulated network.
+    #[must_use]
+    pub fn parameters(&self) -> Parameters {
+        Parameters {
+            rate: self.rate.and_then(Rate::new),
+            delay: self.delay,
+            jitter: self.jitter(self.jitter),
+            loss: self.loss,
+            queue: self.queue,
+            up: self.up,
+        }
+    }
+
+    /// Uniform jitter of this half-width, with the ordering of this line.
+    #[must_use]
+    pub fn jitter(&self, spread: Duration) -> Option<Jitter> {
+        (!spread.is_zero()).then_some(Jitter { spread, shape: Spread::Uniform, reorder: self.reorder })
+    }
+}
+
+fn some<K: std::hash::Hash + Eq, V>(map: indexmap::IndexMap<K, V>) -> Option<indexmap::IndexMap<K, V>> {
+    Some(map).filter(|map| !map.is_empty())
+}
+
+/// Fractions are decimals of at most twelve places; the rounding finds the percentage again.
+fn percent(fraction: f64) -> Percent {
+    Percent((fraction * 1e12).round() / 1e10)
+}
+
+fn queue_size(limit: QueueLimit) -> Option<QueueSize> {
+    match limit {
+        QueueLimit::Packets(packets) => Some(QueueSize::Packets(packets)),
+        QueueLimit::Bytes(bytes) => Some(QueueSize::Bytes(bytes)),
+        QueueLimit::Time(time) => Some(QueueSize::Time(time)),
+        QueueLimit::Unlimited => None,
+    }
+}
+
+fn direction(way: Way) -> Option<Side> {
+    match way {
+        Way::Both => None,
+        Way::One(side) => Some(side),
+    }
+}
+
+fn line(line: &Line) -> DirectionTable {
+    let (loss, bursts) = match line.loss {
+        Loss::None => (Some(Percent(0.0)), None),
+        Loss::Bernoulli(p) => (Some(percent(p)), None),
+        Loss::GilbertElliott(model) => {
+            let table = GilbertElliottTable {
+                p: Some(percent(model.good_to_bad)),
+                r: Some(percent(model.bad_to_good)),
+                loss_bad: Some(percent(model.loss_in_bad)),
+                loss_good: Some(percent(model.loss_in_good)),
+            };
+            (None, Some(table))
+        }
+    };
+    DirectionTable {
+        rate: Some(LineRate(line.rate)),
+        delay: Some(Span(line.delay)),
+        loss,
+        gilbert_elliott: bursts,
+        jitter: Some(Span(line.jitter)),
+        reorder: Some(line.reorder),
+        queue: queue_size(line.queue),
+        up: Some(line.up),
+    }
+}
+
+/// What both directions say, and what each says by itself.
+fn lines(link: &Link) -> (DirectionTable, Option<DirectionTable>, Option<DirectionTable>) {
+    let (forward, backward) = (line(&link.forward), line(&link.backward));
+    if forward == backward {
+        (forward, None, None)
+    } else {
+        (DirectionTable::default(), Some(forward), Some(backward))
+    }
+}
+
+fn path(link: &Link) -> PathTable {
+    let (both, forward, backward) = lines(link);
+    PathTable { rtt: None, mtu: Some(link.mtu), forward, backward, both }
+}
+
+fn general(link: &Link) -> LinkTable {
+    let PathTable { rtt, mtu, forward, backward, both } = path(link);
+    LinkTable { ends: Some(link.ends.to_vec()), rtt, mtu, forward, backward, both }
+}
+
+fn flow(flow: &Flow) -> FlowTable {
+    let (path_manager, subflows) = match flow.path_manager {
+        PathManagement::Fullmesh => (PathManager::Fullmesh, None),
+        PathManagement::Ndiffports { subflows } => (PathManager::Ndiffports, Some(subflows)),
+    };
+    let (bulk, bytes, blocks, rate) = match flow.traffic {
+        Traffic::Bulk => (Some(true), None, None, None),
+        Traffic::File { bytes } => (None, Some(Size(bytes)), None, None),
+        Traffic::Blocks { bytes, rate } => (None, None, Some(Size(bytes)), Some(LineRate(rate))),
+    };
+    FlowTable {
+        from: Some(flow.from.clone()),
+        to: Some(flow.to.clone()),
+        direction: Some(flow.direction),
+        transport: Some(flow.transport),
+        paths: Some(flow.paths.clone()),
+        congestion: Some(flow.congestion),
+        scheduler: Some(flow.scheduler),
+        path_manager: Some(path_manager),
+        subflows,
+        backup: Some(flow.backup.clone()),
+        opportunistic_retransmission: Some(flow.mechanisms.opportunistic_retransmission),
+        penalisation: Some(flow.mechanisms.penalisation),
+        autotuning: Some(flow.mechanisms.autotuning),
+        cwnd_capping: Some(flow.mechanisms.cwnd_capping),
+        rcvbuf: Some(Size(flow.tcp.rcvbuf)),
+        sndbuf: Some(Size(flow.tcp.sndbuf)),
+        mss: flow.tcp.mss,
+        sack: Some(flow.tcp.sack),
+        timestamps: Some(flow.tcp.timestamps),
+        rack: Some(flow.tcp.rack),
+        delayed_ack: Some(flow.tcp.delayed_ack),
+        nagle: Some(flow.tcp.nagle),
+        min_rto: Some(Span(flow.tcp.min_rto)),
+        initial_window: Some(flow.tcp.initial_window),
+        checksum: Some(flow.checksum),
+        bulk,
+        bytes,
+        blocks,
+        rate,
+        start: Some(Span(flow.start)),
+        stop: flow.stop.map(Span),
+        count: None,
+        stagger: None,
+        baselines: Some(flow.baselines),
+    }
+}

@@ -1,0 +1,239 @@
+//! Scenarios that are wrong, one fault each in `broken/`, and the one message that each gives.
+
+use mptcp_lab::scenario::Scenario;
+
+/// File and message, from the place on.
+const FAULTS: &[(&str, &str)] = &[
+    (
+        "backup_of_another_path",
+        r#"backup_of_another_path.toml:13: flows.bulk.backup[0] = "3g": is not one of the paths of this flow (they are: wifi)"#,
+    ),
+    ("bare_number", r#"bare_number.toml:5: paths.wifi.delay = 10: a delay needs a unit (try "10ms")"#),
+    (
+        "buffer_in_bits",
+        r#"buffer_in_bits.toml:12: flows.bulk.rcvbuf = "200Kb": a size is in one of B, kB, KB, KiB, MB, MiB, GB, GiB, not "Kb" (try "200kB")"#,
+    ),
+    (
+        "count_of_zero",
+        r#"count_of_zero.toml:12: flows.bulk.count = 0: lies between 1 and 10000 (nearest: 1)"#,
+    ),
+    (
+        "delay_and_rtt",
+        r#"delay_and_rtt.toml:6: paths.wifi.rtt = "20ms": delay is given too; give one of them (rtt is twice the delay)"#,
+    ),
+    ("duration_of_zero", r#"duration_of_zero.toml:1: duration = "0s": a duration is longer than 0s"#),
+    ("empty", r#"empty.toml: duration: a scenario needs a duration (try duration = "60s")"#),
+    (
+        "event_admin_one_way",
+        r#"event_admin_one_way.toml:18: events[0].how = "admin": takes both directions; for one alone say how = "blackhole""#,
+    ),
+    (
+        "event_after_the_end",
+        r#"event_after_the_end.toml:14: events[0].at = "41s": lies after the end of the run (duration 40s)"#,
+    ),
+    (
+        "event_before_the_start",
+        r#"event_before_the_start.toml:14: events[0].at = "-1s": a time cannot be negative"#,
+    ),
+    (
+        "event_on_unknown_path",
+        r#"event_on_unknown_path.toml:15: events[0].path = "wify": there is no path "wify"; did you mean "wifi"? (there are: wifi, 3g)"#,
+    ),
+    (
+        "event_without_change",
+        r#"event_without_change.toml:13: events[0]: changes nothing (try set = { up = false })"#,
+    ),
+    ("event_without_path", r#"event_without_path.toml:13: events[0]: says no path (try path = "wifi")"#),
+    ("event_without_time", r#"event_without_time.toml:13: events[0]: says no time (try at = "7s")"#),
+    (
+        "filter_on_unknown_flow",
+        r#"filter_on_unknown_flow.toml:15: filters[0].flows[1] = "bulky": there is no flow "bulky"; did you mean "bulk"? (there are: bulk)"#,
+    ),
+    (
+        "filter_that_does_nothing",
+        r#"filter_that_does_nothing.toml:13: filters[0]: neither delays nor loses anything (try delay = "50ms" or loss = "1%")"#,
+    ),
+    (
+        "flow_to_itself",
+        r#"flow_to_itself.toml:12: flows.bulk.to = "client": a flow joins two different hosts"#,
+    ),
+    (
+        "gilbert_elliott_without_r",
+        r#"gilbert_elliott_without_r.toml:5: paths.wifi.gilbert_elliott: the model needs p and r (try { p = "1%", r = "25%" })"#,
+    ),
+    (
+        "include_as_string",
+        r#"include_as_string.toml:1: include = "base.toml": is an array of file names (try ["base.toml"])"#,
+    ),
+    ("include_circle", r#"include_circle_other.toml:1: including include_circle.toml goes in a circle"#),
+    (
+        "include_circle_other",
+        r#"include_circle.toml:1: including include_circle_other.toml goes in a circle"#,
+    ),
+    ("include_missing", r#"include_missing.toml:1: cannot read nowhere.toml: there is no such file"#),
+    (
+        "include_of_a_fault",
+        r#"unknown_key.toml:5: paths.wifi.dealy: unknown key; did you mean "delay"? (allowed: rtt, mtu, forward, backward, rate, delay, loss, gilbert_elliott, jitter, reorder, queue, up)"#,
+    ),
+    (
+        "link_with_one_end",
+        r#"link_with_one_end.toml:8: links.core.ends = ["r"]: a link joins two different nodes (try ["client", "router"])"#,
+    ),
+    (
+        "link_with_the_name_of_a_path",
+        r#"link_with_the_name_of_a_path.toml:13: links.wifi: there is a path of this name; paths and links share their names"#,
+    ),
+    (
+        "loss_as_fraction",
+        r#"loss_as_fraction.toml:5: paths.wifi.loss = "0.03": a loss is in percent (try "3%")"#,
+    ),
+    ("loss_over_100", r#"loss_over_100.toml:5: paths.wifi.loss = "101%": a loss lies between 0% and 100%"#),
+    (
+        "loss_twice",
+        r#"loss_twice.toml:5: paths.wifi.loss = "1%": gilbert_elliott is given too; give one of them"#,
+    ),
+    ("missing", r#"missing.toml: cannot read missing.toml: there is no such file"#),
+    ("missing_unit", r#"missing_unit.toml:5: paths.wifi.delay = "10": a delay needs a unit (try "10ms")"#),
+    (
+        "mss_beyond_mtu",
+        r#"mss_beyond_mtu.toml:12: flows.bulk.mss = 1480: does not fit the mtu 1500 of "wifi" (at most 1460)"#,
+    ),
+    (
+        "mss_too_small",
+        r#"mss_too_small.toml:12: flows.bulk.mss = 20: lies between 88 and 65495 (nearest: 88)"#,
+    ),
+    (
+        "name_with_a_dot",
+        r#"name_with_a_dot.toml:13: paths.a.b: the name "a.b" is not made of letters, digits, - and _, with one letter or more"#,
+    ),
+    ("negative_delay", r#"negative_delay.toml:5: paths.wifi.delay = "-10ms": a delay cannot be negative"#),
+    ("negative_rate", r#"negative_rate.toml:4: paths.wifi.rate = "-8Mbit": a rate cannot be negative"#),
+    ("no_duration", r#"no_duration.toml: duration: a scenario needs a duration (try duration = "60s")"#),
+    ("no_flows", r#"no_flows.toml: flows: a scenario needs a flow (try [flows.bulk])"#),
+    (
+        "no_paths",
+        r#"no_paths.toml: paths: a scenario needs a path (try [paths.wifi] with rate = "8Mbit" and delay = "10ms")"#,
+    ),
+    ("not_toml", r#"not_toml.toml:1: this is not TOML: key with no value, expected `=` (in: duration: 40s)"#),
+    ("not_utf8", r#"not_utf8.toml: not_utf8.toml is not UTF-8 (byte 28)"#),
+    (
+        "path_as_array",
+        r#"path_as_array.toml:2: paths = ["wifi"]: is a table (try [name] or { key = value })"#,
+    ),
+    (
+        "path_of_another_host",
+        r#"path_of_another_host.toml:12: flows.bulk.paths[0] = "core": does not touch host "client" (its own are: access)"#,
+    ),
+    (
+        "path_of_nobody",
+        r#"path_of_nobody.toml:12: flows.bulk.paths[1] = "lte": there is no path or link "lte" (there are: wifi, 3g)"#,
+    ),
+    ("path_twice", r#"path_twice.toml:13: this is not TOML: duplicate key (in: [paths.wifi])"#),
+    ("queue_of_nothing", r#"queue_of_nothing.toml:5: paths.wifi.queue = "0p": a queue holds 1p or more"#),
+    (
+        "queue_without_unit",
+        r#"queue_without_unit.toml:5: paths.wifi.queue = "53": a queue is in packets (try "53p"), bytes ("53kB") or time ("53ms")"#,
+    ),
+    (
+        "rate_in_bps",
+        r#"rate_in_bps.toml:4: paths.wifi.rate = "8Mbps": a rate in "bps" is bytes to tc and bits to most people; rates are in bits (try "8Mbit")"#,
+    ),
+    (
+        "rate_missing",
+        r#"rate_missing.toml:3: paths.wifi.rate: a path needs a rate (try rate = "8Mbit", or "unlimited")"#,
+    ),
+    (
+        "rate_without_blocks",
+        r#"rate_without_blocks.toml:12: flows.bulk.rate = "1Mbit": only a flow of blocks has a rate of its own (try blocks = "8KB" beside it)"#,
+    ),
+    (
+        "stagger_beyond_the_end",
+        r#"stagger_beyond_the_end.toml:13: flows.bulk.stagger = "1s": a flow would start at 49s, when it is all over"#,
+    ),
+    (
+        "stop_after_the_end",
+        r#"stop_after_the_end.toml:12: flows.bulk.stop = "41s": lies after the end of the run (duration 40s)"#,
+    ),
+    (
+        "subflows_of_fullmesh",
+        r#"subflows_of_fullmesh.toml:12: flows.bulk.subflows = 2: only path_manager = "ndiffports" counts its subflows; fullmesh opens one over each path"#,
+    ),
+    (
+        "too_many_subflows",
+        r#"too_many_subflows.toml:13: flows.bulk.subflows = 9: lies between 1 and 8 (nearest: 8)"#,
+    ),
+    (
+        "two_traffics",
+        r#"two_traffics.toml:13: flows.bulk.blocks = "8KB": a flow carries one kind of traffic: bulk, bytes or blocks"#,
+    ),
+    (
+        "unknown_congestion",
+        r#"unknown_congestion.toml:12: flows.bulk.congestion = "cubik": is not one of "reno", "cubic", "lia"; did you mean "cubic"?"#,
+    ),
+    (
+        "unknown_flow_key",
+        r#"unknown_flow_key.toml:12: flows.bulk.scheduller: unknown key; did you mean "scheduler"? (allowed: from, to, direction, transport, paths, congestion, scheduler, path_manager, subflows, backup, opportunistic_retransmission, penalisation, autotuning, cwnd_capping, rcvbuf, sndbuf, mss, sack, timestamps, rack, delayed_ack, nagle, min_rto, initial_window, checksum, bulk, bytes, blocks, rate, start, stop, count, stagger, baselines)"#,
+    ),
+    (
+        "unknown_host",
+        r#"unknown_host.toml:12: flows.bulk.to = "serber": there is no host "serber"; did you mean "server"? (there are: client, server)"#,
+    ),
+    (
+        "unknown_key",
+        r#"unknown_key.toml:5: paths.wifi.dealy: unknown key; did you mean "delay"? (allowed: rtt, mtu, forward, backward, rate, delay, loss, gilbert_elliott, jitter, reorder, queue, up)"#,
+    ),
+    (
+        "unknown_scheduler",
+        r#"unknown_scheduler.toml:12: flows.bulk.scheduler = "lowest": is not one of "minrtt", "roundrobin", "redundant""#,
+    ),
+    (
+        "unknown_table",
+        r#"unknown_table.toml:13: path: unknown key; did you mean "paths"? (allowed: name, description, duration, warmup, sample, include, defaults, paths, links, flows, events, filters)"#,
+    ),
+    (
+        "unreachable_host",
+        r#"unreachable_host.toml:11: flows.bulk: no path or link leads from host "client" to host "server""#,
+    ),
+    ("up_as_string", r#"up_as_string.toml:16: events[0].set.up = "no": is true or false, without quotes"#),
+    (
+        "warmup_too_long",
+        r#"warmup_too_long.toml:2: warmup = "40s": the warm-up ends before the run does: less than 40s"#,
+    ),
+    (
+        "wrong_unit",
+        r#"wrong_unit.toml:5: paths.wifi.delay = "10msec": a delay is in one of ns, us, ms, s, min, h, not "msec" (try "10ms")"#,
+    ),
+    ("zero_rate", r#"zero_rate.toml:4: paths.wifi.rate = "0Mbit": a rate is at least 8bit, or "unlimited""#),
+];
+
+/// The message of a broken scenario, with file names as seen from `broken/`.
+fn message(name: &str) -> String {
+    match Scenario::load(format!("tests/broken/{name}.toml")) {
+        Ok(_) => "no fault found".to_owned(),
+        Err(error) => error.to_string().replace("tests/broken/", ""),
+    }
+}
+
+#[test]
+fn each_broken_scenario_gives_its_one_message() {
+    for (name, wanted) in FAULTS {
+        assert_eq!(message(name), *wanted, "{name}");
+    }
+}
+
+#[test]
+fn each_message_names_a_file_and_fits_one_line() {
+    for (name, _) in FAULTS {
+        let message = message(name);
+        assert!(message.contains(".toml") && !message.contains('\n'), "{message}");
+    }
+}
+
+#[test]
+fn every_broken_scenario_is_in_the_table() {
+    for entry in std::fs::read_dir("tests/broken").expect("the fixtures are there") {
+        let path = entry.expect("the fixtures are readable").path();
+        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        assert!(FAULTS.iter().any(|(known, _)| *known == name), "{name} has no expected message");
+    }
+}
