@@ -3,7 +3,7 @@
 use mptcp_wire::{EmitError, MptcpOption, OptionError, Options, RemoveAddress, Seq, Timestamps};
 
 fn emitted(options: &Options) -> Vec<u8> {
-    let bytes = options.emit().unwrap().to_vec();
+    let bytes = options.emit().expect("room").to_vec();
     assert_eq!(bytes.len(), options.length());
     bytes
 }

@@ -12,7 +12,7 @@ fn segment(source: &str, destination: &str) -> Segment {
         flags: Flags::ACK | Flags::PSH,
         window: 512,
         payload: Bytes::from_static(b"payload"),
-        ..Segment::new(source.parse().unwrap(), destination.parse().unwrap())
+        ..Segment::new(source.parse().expect("address"), destination.parse().expect("address"))
     }
 }
 
@@ -26,7 +26,7 @@ fn v6() -> Packet {
 
 fn emitted(packet: &Packet) -> Vec<u8> {
     let mut bytes = Vec::new();
-    packet.emit(&mut bytes).unwrap();
+    packet.emit(&mut bytes).expect("a form");
     bytes
 }
 
