@@ -78,6 +78,15 @@ fn unknown_kinds_are_kept_verbatim() {
 }
 
 #[test]
+fn a_changed_field_counts_more_than_the_verbatim_form() {
+    let mut options = Options::parse(&[34, 4, 0xab, 0xcd, 2, 4, 5, 180]).unwrap();
+    options.mss = Some(1400);
+    assert_eq!(emitted(&options), [2, 4, 5, 120]);
+    options.mss = Some(1460);
+    assert_eq!(emitted(&options), [34, 4, 0xab, 0xcd, 2, 4, 5, 180]);
+}
+
+#[test]
 fn another_order_and_other_padding_are_kept_verbatim() {
     let bytes = [3, 3, 7, 2, 4, 5, 180, 4, 2, 0, 9, 9];
     let options = Options::parse(&bytes).unwrap();
