@@ -44,7 +44,8 @@ pub type Sack = ArrayVec<SackBlock, 4>;
 ///
 /// The common ones stand in fields of their own, so that reading them costs nothing. What a peer
 /// sent in an unusual form (other order, padding, unknown kinds, repetitions) is kept verbatim
-/// beside them, and is what gets emitted, as long as the fields are not changed.
+/// beside them, and is what gets emitted, as long as the fields are not changed. A changed field
+/// counts at once, at the price of the unusual form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Maximum segment size (RFC 9293 section 3.7.1); on SYN only.
@@ -73,7 +74,7 @@ impl Options {
     /// be sent at all.
     #[must_use]
     pub fn length(&self) -> usize {
-        if let Some(verbatim) = &self.verbatim {
+        if let Some(verbatim) = self.as_received() {
             return verbatim.len();
         }
         let mut length = 0;
@@ -90,13 +91,19 @@ impl Options {
         length + self.mptcp.iter().map(|option| option.length().next_multiple_of(4)).sum::<usize>()
     }
 
+    /// The verbatim form, if it still says what the fields say.
+    fn as_received(&self) -> Option<&[u8]> {
+        let verbatim = self.verbatim.as_deref()?;
+        Self::parse(verbatim).is_ok_and(|received| received == *self).then_some(verbatim)
+    }
+
     /// Whether any MPTCP option is there.
     #[must_use]
     pub fn has_mptcp(&self) -> bool {
         self.dss.is_some() || !self.mptcp.is_empty()
     }
 
-    /// Forgets the verbatim form, so that changed fields are what gets emitted.
+    /// Forgets the verbatim form, so that the fields alone are what gets emitted and compared.
     pub fn make_canonical(&mut self) {
         self.verbatim = None;
     }

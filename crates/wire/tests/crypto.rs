@@ -14,7 +14,10 @@ const NONCE_A: u32 = 0x1122_3344;
 const NONCE_B: u32 = 0x5566_7788;
 
 fn hex(text: &str) -> Vec<u8> {
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
+    (0..text.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&text[at..at + 2], 16).expect("hexadecimal"))
+        .collect()
 }
 
 #[test]

@@ -15,7 +15,7 @@ const CAPTURES: [&str; 2] =
     [include_str!("captures/linux-6.18.txt"), include_str!("captures/linux-6.18-checksum.txt")];
 
 fn packets(capture: &str) -> Vec<Bytes> {
-    let byte = |line: &str, at| u8::from_str_radix(&line[at..at + 2], 16).unwrap();
+    let byte = |line: &str, at| u8::from_str_radix(&line[at..at + 2], 16).expect("hexadecimal");
     capture
         .lines()
         .map(|line| (0..line.len()).step_by(2).map(|at| byte(line, at)).collect::<Vec<_>>().into())
@@ -23,7 +23,7 @@ fn packets(capture: &str) -> Vec<Bytes> {
 }
 
 fn segments(capture: &str) -> Vec<Segment> {
-    packets(capture).iter().map(|bytes| Packet::parse(bytes).unwrap().segment).collect()
+    packets(capture).iter().map(|bytes| Packet::parse(bytes).expect("a segment").segment).collect()
 }
 
 /// Keys of both sides, sender's first, from each third ACK of a new connection.

@@ -19,7 +19,7 @@ fn is_written(option: MptcpOption, bytes: &[&[u8]]) {
     bytes.resize(bytes.len().next_multiple_of(4), 1);
     let mut options = Options::default();
     options.mptcp.push(option);
-    assert_eq!(options.emit().unwrap().as_slice(), bytes, "{options:?}");
+    assert_eq!(options.emit().expect("a form").as_slice(), bytes, "{options:?}");
     assert_eq!(Options::parse(&bytes), Ok(options));
 }
 
@@ -29,7 +29,7 @@ fn dss_is_written(dss: Dss, bytes: &[&[u8]]) {
     bytes.resize(bytes.len().next_multiple_of(4), 1);
     let mut options = Options::default();
     options.dss = Some(dss);
-    assert_eq!(options.emit().unwrap().as_slice(), bytes, "{dss:?}");
+    assert_eq!(options.emit().expect("a form").as_slice(), bytes, "{dss:?}");
     assert_eq!(Options::parse(&bytes), Ok(options));
 }
 
@@ -37,15 +37,15 @@ fn dss_is_written(dss: Dss, bytes: &[&[u8]]) {
 fn is_ignored(option: &[u8]) {
     let mut bytes = option.to_vec();
     bytes.resize(bytes.len().next_multiple_of(4), 1);
-    let options = Options::parse(&bytes).unwrap();
+    let options = Options::parse(&bytes).expect("no malformed length");
     assert!(!options.has_mptcp(), "{bytes:?} is {options:?}");
-    assert_eq!(options.emit().unwrap().as_slice(), bytes);
+    assert_eq!(options.emit().expect("a form").as_slice(), bytes);
 }
 
 fn has_no_form(option: MptcpOption) {
     let mut options = Options::default();
     options.mptcp.push(option);
-    let error = options.emit().unwrap_err();
+    let error = options.emit().expect_err("no form");
     assert!(matches!(error, EmitError::Form { .. }), "{error}");
 }
 

@@ -3,7 +3,7 @@
 use mptcp_wire::{EmitError, MptcpOption, OptionError, Options, RemoveAddress, Seq, Timestamps};
 
 fn emitted(options: &Options) -> Vec<u8> {
-    let bytes = options.emit().unwrap().to_vec();
+    let bytes = options.emit().expect("room").to_vec();
     assert_eq!(bytes.len(), options.length());
     bytes
 }
@@ -75,6 +75,15 @@ fn unknown_kinds_are_kept_verbatim() {
     assert_eq!(emitted(&options), bytes);
     options.make_canonical();
     assert_eq!(emitted(&options), [2, 4, 5, 180]);
+}
+
+#[test]
+fn a_changed_field_counts_more_than_the_verbatim_form() {
+    let mut options = Options::parse(&[34, 4, 0xab, 0xcd, 2, 4, 5, 180]).unwrap();
+    options.mss = Some(1400);
+    assert_eq!(emitted(&options), [2, 4, 5, 120]);
+    options.mss = Some(1460);
+    assert_eq!(emitted(&options), [34, 4, 0xab, 0xcd, 2, 4, 5, 180]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn segment(source: &str, destination: &str) -> Segment {
         flags: Flags::ACK | Flags::PSH,
         window: 512,
         payload: Bytes::from_static(b"payload"),
-        ..Segment::new(source.parse().unwrap(), destination.parse().unwrap())
+        ..Segment::new(source.parse().expect("address"), destination.parse().expect("address"))
     }
 }
 
@@ -26,7 +26,7 @@ fn v6() -> Packet {
 
 fn emitted(packet: &Packet) -> Vec<u8> {
     let mut bytes = Vec::new();
-    packet.emit(&mut bytes).unwrap();
+    packet.emit(&mut bytes).expect("a form");
     bytes
 }
 
@@ -216,6 +216,11 @@ fn lengths_that_contradict_each_other_are_errors() {
     assert_eq!(error.to_string(), "the IPv4 header length says 16 bytes: it must be at least 20");
     let error = parse(v4_with(&[(3, 19)])).unwrap_err();
     assert_eq!(error.to_string(), "the IPv4 total length says 19 bytes: it must be at least 20");
+    let mut bytes = v4_with(&[(0, 0x46), (3, 22)]);
+    // The longer header takes in the ports: make its checksum right as well.
+    bytes[20..24].fill(0);
+    let error = parse(bytes).unwrap_err();
+    assert_eq!(error.to_string(), "the IPv4 total length says 22 bytes: it must be at least 24");
     let error = parse(v4_with(&[(32, 0x40)])).unwrap_err();
     assert_eq!(error.to_string(), "the TCP data offset says 16 bytes: it must be at least 20");
     let error = parse(v4_with(&[(32, 0xf0)])).unwrap_err();

@@ -40,7 +40,7 @@ impl Options {
             return Err(EmitError::OptionSpace { length });
         }
         let mut field = Field::default();
-        match &self.verbatim {
+        match self.as_received() {
             Some(verbatim) => field.put(verbatim)?,
             None => self.emit_fields(&mut field)?,
         }
