@@ -4,4 +4,6 @@
 //! implements either.
 #![forbid(unsafe_code)]
 
+pub mod measurements;
 pub mod scenario;
+pub mod world;

@@ -1,0 +1,223 @@
+//! What a run gave, as plain columns.
+//!
+//! Owns the shape of results. Never runs anything, never computes a statistic.
+
+use mptcp_clock::{Duration, Instant};
+
+/// A metric with its unit; the names are those of `tcp_info` and `mptcp_info` where they have one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Metric {
+    /// Payload bits per second that the sender put on a path, retransmissions and reinjections
+    /// included; over all paths on the row without a path.
+    Throughput,
+    /// Payload bits per second acknowledged on a path; in order at the receiving application on the
+    /// row without a path.
+    Goodput,
+    /// Congestion window.
+    Cwnd,
+    /// Slow start threshold; missing in the first slow start.
+    Ssthresh,
+    /// Smoothed round-trip time.
+    Srtt,
+    /// Round-trip time variation.
+    Rttvar,
+    /// Bytes in flight.
+    InFlight,
+    /// Segments sent again so far.
+    Retransmits,
+    /// Bytes written and not yet acknowledged at the data level.
+    SendQueue,
+    /// The receive window beyond the last data-level acknowledgement.
+    ReceiveWindow,
+    /// Bytes that wait out of order: at the receiver's data level, or on a path at its subflow level.
+    OutOfOrder,
+    /// Bytes carried again by another subflow so far.
+    Reinjected,
+    /// Bytes that wait in a link's queue.
+    Queue,
+    /// Frames dropped by a link's queue so far.
+    QueueDrops,
+    /// Frames lost at random so far.
+    RandomLosses,
+}
+
+impl Metric {
+    /// All of them.
+    pub const ALL: [Self; 15] = [
+        Self::Throughput,
+        Self::Goodput,
+        Self::Cwnd,
+        Self::Ssthresh,
+        Self::Srtt,
+        Self::Rttvar,
+        Self::InFlight,
+        Self::Retransmits,
+        Self::SendQueue,
+        Self::ReceiveWindow,
+        Self::OutOfOrder,
+        Self::Reinjected,
+        Self::Queue,
+        Self::QueueDrops,
+        Self::RandomLosses,
+    ];
+
+    /// Name and unit.
+    #[must_use]
+    pub const fn name_and_unit(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Throughput => ("throughput", "bit/s"),
+            Self::Goodput => ("goodput", "bit/s"),
+            Self::Cwnd => ("cwnd", "B"),
+            Self::Ssthresh => ("ssthresh", "B"),
+            Self::Srtt => ("srtt", "s"),
+            Self::Rttvar => ("rttvar", "s"),
+            Self::InFlight => ("in_flight", "B"),
+            Self::Retransmits => ("retransmits", "segments"),
+            Self::SendQueue => ("send_queue", "B"),
+            Self::ReceiveWindow => ("receive_window", "B"),
+            Self::OutOfOrder => ("out_of_order", "B"),
+            Self::Reinjected => ("reinjected", "B"),
+            Self::Queue => ("queue", "B"),
+            Self::QueueDrops => ("queue_drops", "frames"),
+            Self::RandomLosses => ("random_losses", "frames"),
+        }
+    }
+}
+
+/// Samples in columns of equal length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Samples {
+    /// Seconds since the start of the run: the end of the sampling interval.
+    pub time: Vec<f64>,
+    /// Index into [`Measurements::flow_names`]; its length for a link's own samples.
+    pub flow: Vec<u16>,
+    /// Index into [`Measurements::path_names`]; its length for a sample over all paths.
+    pub path: Vec<u16>,
+    /// The metric, as its place in [`Metric::ALL`].
+    pub metric: Vec<u8>,
+    /// The value in the metric's unit.
+    pub value: Vec<f64>,
+}
+
+impl Samples {
+    pub(crate) fn push(&mut self, time: Instant, flow: usize, path: usize, metric: Metric, value: f64) {
+        self.time.push(time.as_secs_f64());
+        self.flow.push(flow as u16);
+        self.path.push(path as u16);
+        self.metric.push(metric as u8);
+        self.value.push(value);
+    }
+}
+
+/// A block of application-limited traffic that arrived whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// When the application had it ready.
+    pub written_at: Instant,
+    /// Until its last byte was read.
+    pub latency: Duration,
+}
+
+/// A path of a flow over the whole run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathSummary {
+    /// Name of the path.
+    pub path: String,
+    /// Subflows that used it.
+    pub subflows: u32,
+    /// Payload bytes sent after the warm-up, with everything sent again.
+    pub bytes_sent: u64,
+    /// Payload bytes acknowledged after the warm-up.
+    pub bytes_acked: u64,
+    /// Segments sent again, over the whole run.
+    pub retransmits: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Bytes that another subflow carried first.
+    pub reinjected: u64,
+    /// Mean of the sampled smoothed round-trip times after the warm-up, seconds; NaN without any.
+    pub mean_srtt: f64,
+}
+
+/// A flow over the whole run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowSummary {
+    /// Name of the flow.
+    pub flow: String,
+    /// Whether it spoke Multipath TCP to the end.
+    pub multipath: bool,
+    /// Multipath TCP was given up.
+    pub fell_back: bool,
+    /// Bytes read in order after the warm-up.
+    pub bytes_received: u64,
+    /// Bytes read in order over the whole run.
+    pub bytes_received_total: u64,
+    /// Seconds over which `bytes_received` counts: from the end of the warm-up, or of the handshake if
+    /// that was later, to the end of the run or of the transfer.
+    pub measured: f64,
+    /// Goodput after the warm-up, bit/s.
+    pub goodput: f64,
+    /// Payload put on all paths after the warm-up, bit/s.
+    pub throughput: f64,
+    /// Whether every byte that arrived was the right one in the right place.
+    pub intact: bool,
+    /// Seconds from the start of the flow to the end of the transfer, once it was complete.
+    pub completion: Option<f64>,
+    /// Seconds from the start of the flow until data could be sent.
+    pub handshake: Option<f64>,
+    /// How the connection ended, if it did.
+    pub closed: Option<String>,
+    /// Bytes carried again by another subflow.
+    pub reinjected: u64,
+    /// The part that M1 asked for.
+    pub opportunistic: u64,
+    /// Times that M2 halved a window.
+    pub penalties: u64,
+    /// Bytes that arrived more than once at the data level.
+    pub duplicates: u64,
+    /// Share of the time after the handshake under each limit, by name; sums to 1.
+    pub limits: Vec<(&'static str, f64)>,
+    /// Its paths.
+    pub paths: Vec<PathSummary>,
+    /// Its blocks, in order.
+    pub blocks: Vec<Block>,
+}
+
+/// A link direction over the whole run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkSummary {
+    /// Name of the link.
+    pub link: String,
+    /// `forward` or `backward`.
+    pub direction: &'static str,
+    /// Frames that came to the queue.
+    pub offered_frames: u64,
+    /// Frames that left on the line.
+    pub sent_frames: u64,
+    /// Bytes that left on the line.
+    pub sent_bytes: u64,
+    /// Frames dropped by the full queue.
+    pub queue_drops: u64,
+    /// Frames lost at random.
+    pub random_losses: u64,
+    /// The longest queue, bytes.
+    pub longest_queue: u64,
+}
+
+/// Everything measured in one run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measurements {
+    /// Names of the flows.
+    pub flow_names: Vec<String>,
+    /// Names of the paths and links.
+    pub path_names: Vec<String>,
+    /// The time series.
+    pub samples: Samples,
+    /// A summary of each flow.
+    pub flows: Vec<FlowSummary>,
+    /// A summary of each link direction.
+    pub links: Vec<LinkSummary>,
+    /// Data segments that reached a host.
+    pub data_packets: u64,
+}

@@ -1,0 +1,319 @@
+//! From a scenario to a world: nodes, links, addresses, endpoints, flows, events.
+
+use std::net::SocketAddr;
+
+use mptcp::congestion::CongestionKind;
+use mptcp::path_manager::PathManagerKind;
+use mptcp::scheduler::SchedulerKind;
+use mptcp::{Config, Endpoint, InterfaceId};
+use mptcp_clock::{Duration, Instant, Stream};
+use netsim::{Change, DirectionId, Jitter, Labels, LinkId, Loss, Network, Rate, Spread, TopologyError};
+
+use super::apps::{App, label_of};
+use super::host::{self, Host};
+use super::pool::Pool;
+use super::sampler::Sampler;
+use super::{Alarm, FIRST_PORT, World};
+use crate::scenario::names::{Congestion, Manner, Scheduler, Side, Transport};
+use crate::scenario::{Flow, PathManagement, Scenario, Way};
+
+/// TCP and IPv4 headers without options, bytes: what the MSS leaves out of the MTU.
+const HEADERS: u32 = 40;
+
+impl World {
+    /// Builds what `scenario` describes; all chance follows from `seed`.
+    ///
+    /// # Errors
+    /// When the topology is impossible; a checked scenario's never is.
+    pub fn new(scenario: &Scenario, seed: u64) -> Result<Self, TopologyError> {
+        let mut builder = Builder::new(scenario, seed);
+        builder.add_nodes();
+        builder.add_links()?;
+        builder.add_addresses()?;
+        builder.add_flows();
+        builder.add_filters()?;
+        builder.add_events();
+        Ok(builder.finish())
+    }
+}
+
+struct Builder<'a> {
+    scenario: &'a Scenario,
+    root: Stream,
+    network: Network<u32>,
+    nodes: Vec<(String, netsim::NodeId)>,
+    hosts: Vec<Host>,
+    links: Vec<LinkId>,
+    addresses: Vec<Vec<netsim::AddressId>>,
+    apps: Vec<App>,
+    alarms: Vec<Alarm>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(scenario: &'a Scenario, seed: u64) -> Self {
+        Self {
+            scenario,
+            root: Stream::new(seed, "lab"),
+            network: Network::new(seed),
+            nodes: Vec::new(),
+            hosts: Vec::new(),
+            links: Vec::new(),
+            addresses: Vec::new(),
+            apps: Vec::new(),
+            alarms: Vec::new(),
+        }
+    }
+
+    fn alarm(&mut self, alarm: Alarm, at: Option<Instant>) -> netsim::TimerId {
+        let timer = self.network.add_timer();
+        self.alarms.push(alarm);
+        self.network.set_timer(timer, at);
+        timer
+    }
+
+    fn add_nodes(&mut self) {
+        for link in &self.scenario.links {
+            for name in &link.ends {
+                if self.nodes.iter().any(|(known, _)| known == name) {
+                    continue;
+                }
+                let is_host = self.scenario.flows.iter().any(|flow| flow.from == *name || flow.to == *name);
+                let node = if is_host { self.network.add_host() } else { self.network.add_router() };
+                self.nodes.push((name.clone(), node));
+                if is_host {
+                    let timer = self.alarm(Alarm::Endpoint(self.hosts.len()), None);
+                    let endpoint = Endpoint::new(self.root.child(&format!("host {name}")));
+                    self.hosts.push(Host::new(name, node, endpoint, timer));
+                }
+            }
+        }
+    }
+
+    fn add_links(&mut self) -> Result<(), TopologyError> {
+        for link in &self.scenario.links {
+            let ends = [0, 1]
+                .map(|end| self.nodes.iter().find(|(name, _)| *name == link.ends[end]).map(|(_, id)| *id));
+            let [Some(a), Some(b)] = ends else { continue };
+            let id = self.network.add_link(
+                &link.name,
+                a,
+                b,
+                link.forward.parameters(),
+                link.backward.parameters(),
+            )?;
+            self.links.push(id);
+        }
+        Ok(())
+    }
+
+    /// A host that opens connections has an address for each of its links; one that only accepts has
+    /// a single one, reached by every way.
+    fn add_addresses(&mut self) -> Result<(), TopologyError> {
+        for at in 0..self.hosts.len() {
+            let name = self.hosts[at].name.clone();
+            let opens = self.scenario.flows.iter().any(|flow| flow.from == name);
+            let mut addresses = Vec::new();
+            if opens {
+                for (index, link) in self.scenario.links.iter().enumerate() {
+                    let Some(end) = link.ends.iter().position(|end| *end == name) else { continue };
+                    let id = self.links[index];
+                    let outward = if end == 0 { id.forward() } else { id.backward() };
+                    addresses.push(self.network.add_address(self.hosts[at].node, Some(id))?);
+                    let host = &mut self.hosts[at];
+                    host.endpoint.add_interface(host::address(at, host.interfaces.len()), false);
+                    host.interfaces.push(Some((id, outward)));
+                    host.interface_names.push(link.name.clone());
+                }
+            } else {
+                addresses.push(self.network.add_address(self.hosts[at].node, None)?);
+                let host = &mut self.hosts[at];
+                host.endpoint.add_interface(host::address(at, 0), false);
+                host.interfaces.push(None);
+                host.interface_names.push("any".to_owned());
+            }
+            self.addresses.push(addresses);
+        }
+        Ok(())
+    }
+
+    fn host(&self, name: &str) -> usize {
+        self.hosts.iter().position(|host| host.name == name).unwrap_or(0)
+    }
+
+    fn interface_named(&self, host: usize, link: &str) -> Option<InterfaceId> {
+        let at = self.hosts[host].interface_names.iter().position(|name| name == link)?;
+        Some(InterfaceId(at as u32))
+    }
+
+    fn add_flows(&mut self) {
+        for (index, flow) in self.scenario.flows.iter().enumerate() {
+            let (from, to) = (self.host(&flow.from), self.host(&flow.to));
+            let config = self.config(flow, from);
+            let port = FIRST_PORT.wrapping_add(index as u16);
+            // Ports of flows differ by construction.
+            let accepting = Config { interfaces: None, backups: Vec::new(), ..config.clone() };
+            let _ = self.hosts[to].endpoint.listen(port, accepting);
+            let first = flow.paths.first().and_then(|path| self.interface_named(from, path));
+            let remote = SocketAddr::new(host::address(to, 0), port);
+            let mut app = App::new(index, flow, (from, to), first.unwrap_or_default(), remote, config);
+            app.start_timer = Some(self.alarm(Alarm::Start(index), Some(at(flow.start))));
+            app.write_timer = Some(self.alarm(Alarm::Write(index), None));
+            if let Some(stop) = flow.stop {
+                self.alarm(Alarm::Stop(index), Some(at(stop)));
+            }
+            self.apps.push(app);
+        }
+    }
+
+    fn config(&self, flow: &Flow, from: usize) -> Config {
+        let mtu = self.scenario.links.iter().map(|link| link.mtu).min().unwrap_or(1500);
+        let interfaces = flow.paths.iter().filter_map(|path| self.interface_named(from, path));
+        let backups = flow.backup.iter().filter_map(|path| self.interface_named(from, path));
+        Config {
+            multipath: flow.transport == Transport::Mptcp,
+            checksum: flow.checksum,
+            congestion: match flow.congestion {
+                Congestion::Reno => CongestionKind::Reno,
+                Congestion::Cubic => CongestionKind::Cubic,
+                Congestion::Lia => CongestionKind::Lia,
+            },
+            scheduler: match flow.scheduler {
+                Scheduler::Minrtt => SchedulerKind::MinRtt,
+                Scheduler::Roundrobin => SchedulerKind::RoundRobin,
+                Scheduler::Redundant => SchedulerKind::Redundant,
+            },
+            path_manager: match flow.path_manager {
+                PathManagement::Fullmesh => PathManagerKind::FullMesh,
+                PathManagement::Ndiffports { subflows } => {
+                    PathManagerKind::NdiffPorts { subflows: subflows as u8 }
+                }
+            },
+            mechanisms: mptcp::Mechanisms {
+                opportunistic_retransmission: flow.mechanisms.opportunistic_retransmission,
+                penalisation: flow.mechanisms.penalisation,
+                autotuning: flow.mechanisms.autotuning,
+                cwnd_capping: flow.mechanisms.cwnd_capping,
+            },
+            interfaces: Some(interfaces.collect()),
+            backups: backups.collect(),
+            receive_buffer: flow.tcp.rcvbuf,
+            send_buffer: flow.tcp.sndbuf,
+            mss: flow.tcp.mss.unwrap_or(mtu - HEADERS).min(mtu - HEADERS).min(65_495) as u16,
+            sack: flow.tcp.sack,
+            timestamps: flow.tcp.timestamps,
+            rack: flow.tcp.rack,
+            delayed_ack: flow.tcp.delayed_ack,
+            nagle: flow.tcp.nagle,
+            min_rto: flow.tcp.min_rto,
+            initial_window: flow.tcp.initial_window,
+            max_subflows: 8,
+        }
+    }
+
+    fn add_filters(&mut self) -> Result<(), TopologyError> {
+        for filter in &self.scenario.filters {
+            let labels = self.labels(filter);
+            for direction in self.directions(&filter.link, filter.way) {
+                let loss = if filter.loss > 0.0 { Loss::Bernoulli(filter.loss) } else { Loss::None };
+                self.network.add_filter(direction, labels.clone(), filter.delay, loss)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn labels(&self, filter: &crate::scenario::Filter) -> Labels {
+        if filter.flows.is_none() && filter.paths.is_none() {
+            return Labels::All;
+        }
+        let mut labels = Vec::new();
+        for app in &self.apps {
+            if filter.flows.as_ref().is_some_and(|flows| !flows.contains(&app.name)) {
+                continue;
+            }
+            for (interface, name) in self.hosts[app.from].interface_names.iter().enumerate() {
+                if filter.paths.as_ref().is_none_or(|paths| paths.contains(name)) {
+                    labels.push(label_of(app.flow, interface));
+                }
+            }
+        }
+        Labels::Only(labels)
+    }
+
+    fn directions(&self, link: &str, way: Way) -> Vec<DirectionId> {
+        let Some(at) = self.scenario.links.iter().position(|known| known.name == link) else {
+            return Vec::new();
+        };
+        let id = self.links[at];
+        match way {
+            Way::Both => vec![id.forward(), id.backward()],
+            Way::One(Side::Forward) => vec![id.forward()],
+            Way::One(Side::Backward) => vec![id.backward()],
+        }
+    }
+
+    fn add_events(&mut self) {
+        for event in &self.scenario.events {
+            let when = at(event.at);
+            for direction in self.directions(&event.link, event.way) {
+                let set = &event.set;
+                let changes = [
+                    set.up.map(Change::Up),
+                    set.rate.map(|rate| Change::Rate(rate.and_then(Rate::new))),
+                    set.delay.map(Change::Delay),
+                    set.loss.map(|loss| {
+                        Change::Loss(if loss > 0.0 { Loss::Bernoulli(loss) } else { Loss::None })
+                    }),
+                    set.queue.map(Change::Queue),
+                    set.jitter.map(|jitter| Change::Jitter(self.jitter(direction, jitter))),
+                ];
+                for change in changes.into_iter().flatten() {
+                    self.network.schedule_change(when, direction, change);
+                }
+            }
+            if let (Some(up), Manner::Admin) = (event.set.up, event.how) {
+                for host in 0..self.hosts.len() {
+                    if let Some(interface) = self.interface_named(host, &event.link) {
+                        self.alarm(Alarm::Interface(host, interface, up), Some(when));
+                    }
+                }
+            }
+        }
+    }
+
+    fn jitter(&self, direction: DirectionId, spread: Duration) -> Option<Jitter> {
+        let reorder = self.network.parameters(direction).jitter.is_some_and(|jitter| jitter.reorder);
+        (!spread.is_zero()).then_some(Jitter { spread, shape: Spread::Uniform, reorder })
+    }
+
+    fn finish(mut self) -> World {
+        let first_sample = at(self.scenario.sample);
+        self.alarm(Alarm::Sample, Some(first_sample));
+        let mut host_of_node = Vec::new();
+        for (at, host) in self.hosts.iter().enumerate() {
+            let node = host.node.index();
+            if host_of_node.len() <= node {
+                host_of_node.resize(node + 1, None);
+            }
+            host_of_node[node] = Some(at);
+        }
+        World {
+            sampler: Sampler::new(self.scenario, &self.links),
+            scenario: self.scenario.clone(),
+            has_filters: !self.scenario.filters.is_empty(),
+            end: at(self.scenario.duration),
+            network: self.network,
+            pool: Pool::default(),
+            hosts: self.hosts,
+            host_of_node,
+            addresses: self.addresses,
+            apps: self.apps,
+            alarms: self.alarms,
+            captures: None,
+            data_packets: 0,
+        }
+    }
+}
+
+fn at(since_start: Duration) -> Instant {
+    Instant::ZERO + since_start
+}

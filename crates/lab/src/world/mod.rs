@@ -1,0 +1,258 @@
+//! A scenario brought to life: hosts on links, flows on hosts, one virtual clock.
+//!
+//! Owns the run. The one place where `mptcp` meets `netsim`: carries segments from the endpoints to
+//! the links and back, and time to both. Implements neither.
+
+mod apps;
+mod build;
+mod capture;
+mod host;
+mod pattern;
+mod pool;
+mod sampler;
+
+use mptcp::{Endpoint, EventKind, InterfaceChange, InterfaceId, Transmit};
+use mptcp_clock::Instant;
+use netsim::{AddressId, Change, Frame, Network, Occurrence, TimerId};
+
+use crate::measurements::Measurements;
+use crate::scenario::Scenario;
+use apps::App;
+pub use capture::CaptureError;
+use capture::Captures;
+use host::Host;
+use pool::Pool;
+use sampler::Sampler;
+
+/// Ethernet's header counts as part of a frame.
+const ETHERNET: usize = 14;
+/// The port of the first flow; the others follow.
+const FIRST_PORT: u16 = 5001;
+
+/// What a timer of the network means.
+#[derive(Clone, Copy, Debug)]
+enum Alarm {
+    /// An endpoint wants to be woken.
+    Endpoint(usize),
+    /// A flow opens its connection.
+    Start(usize),
+    /// A flow's application writes no more.
+    Stop(usize),
+    /// A flow's application is due to write.
+    Write(usize),
+    /// A host is told of an interface.
+    Interface(usize, InterfaceId, bool),
+    Sample,
+}
+
+/// A running scenario.
+#[derive(Debug)]
+pub struct World {
+    scenario: Scenario,
+    network: Network<u32>,
+    pool: Pool,
+    hosts: Vec<Host>,
+    /// Which host a node is; routers have none.
+    host_of_node: Vec<Option<usize>>,
+    /// Network addresses by the last two bytes that name host and interface.
+    addresses: Vec<Vec<AddressId>>,
+    apps: Vec<App>,
+    alarms: Vec<Alarm>,
+    sampler: Sampler,
+    captures: Option<Captures>,
+    has_filters: bool,
+    end: Instant,
+    data_packets: u64,
+}
+
+impl World {
+    /// Runs to the end and gives what was measured.
+    #[must_use]
+    pub fn run(mut self) -> Measurements {
+        self.advance(self.end);
+        self.finish()
+    }
+
+    /// Keeps every packet that hosts send or receive.
+    pub fn capture(&mut self) {
+        self.captures = Some(Captures::new(&self.hosts));
+    }
+
+    /// Runs up to `until` or the end of the scenario, whichever comes first.
+    pub fn advance(&mut self, until: Instant) {
+        let until = until.min(self.end);
+        while let Some((now, occurrence)) = self.network.next_until(until) {
+            match occurrence {
+                Occurrence::Arrived { node, frame, .. } => self.on_arrival(now, node, frame),
+                Occurrence::Timer(timer) => self.on_alarm(now, timer),
+                Occurrence::Departed { .. } => {}
+            }
+        }
+    }
+
+    /// Data segments that arrived so far.
+    #[must_use]
+    pub fn data_packets(&self) -> u64 {
+        self.data_packets
+    }
+
+    /// What was measured. With captures, write them first by [`World::write_captures`].
+    #[must_use]
+    pub fn finish(mut self) -> Measurements {
+        let end = self.end;
+        let mut measured =
+            self.sampler.finish(end, &self.scenario, &self.hosts, &self.apps, &mut self.network);
+        measured.data_packets = self.data_packets;
+        measured
+    }
+
+    /// Writes the captured packets into `directory`, one pcapng for each host and interface.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn write_captures(
+        &self,
+        directory: &std::path::Path,
+    ) -> Result<Vec<std::path::PathBuf>, CaptureError> {
+        self.captures.as_ref().map_or(Ok(Vec::new()), |captures| captures.write(directory))
+    }
+
+    fn on_arrival(&mut self, now: Instant, node: netsim::NodeId, frame: Frame<u32>) {
+        let Some(segment) = self.pool.take(frame.payload) else { return };
+        let Some(at) = self.host_of_node.get(node.index()).copied().flatten() else { return };
+        self.data_packets += u64::from(!segment.payload.is_empty());
+        let host = &mut self.hosts[at];
+        let interface = host.interface_of(segment.destination.ip());
+        if let Some(captures) = &mut self.captures {
+            captures.record(now, at, interface, &segment);
+        }
+        host.endpoint.handle_segment(now, interface, segment);
+        self.service(now, at);
+    }
+
+    fn on_alarm(&mut self, now: Instant, timer: TimerId) {
+        let Some(&alarm) = self.alarms.get(timer.index()) else { return };
+        match alarm {
+            Alarm::Endpoint(at) => {
+                self.hosts[at].armed = None;
+                self.hosts[at].endpoint.handle_timeout(now);
+                self.service(now, at);
+            }
+            Alarm::Start(flow) => self.start(now, flow),
+            Alarm::Stop(flow) => {
+                self.apps[flow].stop(now, &mut self.hosts);
+                let at = self.apps[flow].sending_host();
+                self.service(now, at);
+            }
+            Alarm::Write(flow) => {
+                let next = self.apps[flow].write(now, &mut self.hosts);
+                self.network.set_timer(timer, next);
+                let at = self.apps[flow].sending_host();
+                self.service(now, at);
+            }
+            Alarm::Interface(at, interface, up) => {
+                let change = if up { InterfaceChange::Up } else { InterfaceChange::Down };
+                self.hosts[at].endpoint.handle_interface(now, interface, change);
+                self.service(now, at);
+            }
+            Alarm::Sample => {
+                self.sampler.sample(now, &self.hosts, &self.apps, &mut self.network);
+                self.network.set_timer(timer, Some(now + self.scenario.sample));
+            }
+        }
+    }
+
+    fn start(&mut self, now: Instant, flow: usize) {
+        let app = &mut self.apps[flow];
+        let at = app.from;
+        let opened = self.hosts[at].endpoint.connect(now, app.interface, app.remote, app.config.clone());
+        match opened {
+            Ok(connection) => {
+                app.connections.0 = Some(connection);
+                self.hosts[at].own(connection, flow);
+            }
+            // The interface is down at this moment: try again as a person would.
+            Err(_) => {
+                if let Some(timer) = app.start_timer {
+                    self.network.set_timer(timer, Some(now + mptcp_clock::Duration::from_secs(1)));
+                }
+            }
+        }
+        self.service(now, at);
+    }
+
+    /// Lets a host do all it can do now: applications, segments, timer.
+    fn service(&mut self, now: Instant, at: usize) {
+        loop {
+            self.serve_events(now, at);
+            let mut sent = false;
+            while let Some(transmit) = self.hosts[at].endpoint.poll_transmit(now) {
+                sent = true;
+                self.send(now, at, transmit);
+            }
+            if !sent {
+                break;
+            }
+        }
+        let host = &mut self.hosts[at];
+        let due = host.endpoint.poll_timeout();
+        if due != host.armed {
+            host.armed = due;
+            self.network.set_timer(host.timer, due);
+        }
+    }
+
+    fn serve_events(&mut self, now: Instant, at: usize) {
+        while let Some(event) = self.hosts[at].endpoint.poll_event() {
+            if event.kind == EventKind::Accepted {
+                self.adopt(at, event.connection);
+            }
+            let Some(flow) = self.hosts[at].flow_of(event.connection) else { continue };
+            let next = self.apps[flow].on_event(now, at, event.kind, &mut self.hosts);
+            if let (Some(timer), Some(next)) = (self.apps[flow].write_timer, next) {
+                self.network.set_timer(timer, Some(next));
+            }
+        }
+    }
+
+    /// An accepted connection belongs to the flow whose port it came to.
+    fn adopt(&mut self, at: usize, connection: mptcp::ConnectionId) {
+        let endpoint: &Endpoint = &self.hosts[at].endpoint;
+        let Some(port) = endpoint.connection(connection).and_then(mptcp::Connection::local_port) else {
+            return;
+        };
+        let flow = usize::from(port.wrapping_sub(FIRST_PORT));
+        if let Some(app) = self.apps.get_mut(flow).filter(|app| app.to == at) {
+            app.connections.1 = Some(connection);
+            self.hosts[at].own(connection, flow);
+        }
+    }
+
+    fn send(&mut self, now: Instant, at: usize, transmit: Transmit) {
+        let Transmit { interface, subflow, segment } = transmit;
+        if let Some(captures) = &mut self.captures {
+            captures.record(now, at, interface, &segment);
+        }
+        let Some(destination) = host::lookup(&self.addresses, segment.destination.ip()) else { return };
+        let host = &mut self.hosts[at];
+        let Some(direction) = host.way_out(&mut self.network, interface, destination) else { return };
+        let bytes = (segment.packet_length() + ETHERNET) as u32;
+        let label = match subflow {
+            Some((connection, _)) if self.has_filters => {
+                let flow = self.hosts[at].flow_of(connection);
+                flow.map_or(0, |flow| self.apps[flow].label(&segment))
+            }
+            _ => 0,
+        };
+        let payload = self.pool.put(segment);
+        let fate = self.network.send(now, direction, Frame { bytes, destination, label, payload });
+        if matches!(fate, netsim::Fate::Lost(_)) {
+            self.pool.take(payload);
+        }
+    }
+
+    /// Changes a link during the run, as an event of the scenario does.
+    pub fn change(&mut self, at: Instant, direction: netsim::DirectionId, change: Change) {
+        self.network.schedule_change(at, direction, change);
+    }
+}

@@ -1,0 +1,44 @@
+//! The bytes that flows carry: known at every offset, so that every receiver can check them.
+
+use std::sync::LazyLock;
+
+use bytes::Bytes;
+
+/// Length of the pattern; it repeats.
+const LENGTH: usize = 1 << 20;
+
+static PATTERN: LazyLock<&'static [u8]> = LazyLock::new(|| {
+    let mut state = 0x243f_6a88_85a3_08d3_u64;
+    let words = (0..LENGTH / 8).flat_map(|_| {
+        // xorshift64 (Marsaglia): no byte sequence of a segment's length comes twice.
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()
+    });
+    Box::leak(words.collect::<Vec<u8>>().into_boxed_slice())
+});
+
+/// Up to `length` bytes of the stream from `offset` on; fewer at the end of the pattern.
+pub(super) fn bytes_at(offset: u64, length: u64) -> Bytes {
+    let from = (offset % LENGTH as u64) as usize;
+    let to = from + length.min((LENGTH - from) as u64) as usize;
+    Bytes::from_static(&PATTERN[from..to])
+}
+
+/// Whether `data` is what the stream has at `offset`.
+pub(super) fn matches(mut offset: u64, mut data: &[u8]) -> bool {
+    while !data.is_empty() {
+        let from = (offset % LENGTH as u64) as usize;
+        let length = data.len().min(LENGTH - from);
+        let expected = &PATTERN[from..from + length];
+        let (head, rest) = data.split_at(length);
+        // The simulator does not copy: mostly it is the very same memory.
+        if !std::ptr::eq(head, expected) && head != expected {
+            return false;
+        }
+        data = rest;
+        offset += length as u64;
+    }
+    true
+}

@@ -1,0 +1,289 @@
+//! Looks at every flow and link at regular times, and sums up at the end.
+
+use mptcp::ConnectionInfo;
+use mptcp_clock::Instant;
+use netsim::{LinkId, Network};
+
+use super::apps::App;
+use super::host::Host;
+use crate::measurements::{FlowSummary, LinkSummary, Measurements, Metric, PathSummary, Samples};
+use crate::scenario::{PathManagement, Scenario, Traffic};
+
+/// Counts of one flow on one path, summed over its subflows.
+#[derive(Clone, Copy, Debug, Default)]
+struct PathCount {
+    sent: u64,
+    acked: u64,
+    retransmits: u64,
+    timeouts: u64,
+    reinjected: u64,
+    subflows: u32,
+}
+
+/// Where a flow stood at an earlier moment.
+#[derive(Clone, Debug, Default)]
+struct Mark {
+    received: u64,
+    paths: Vec<PathCount>,
+}
+
+#[derive(Debug)]
+pub(super) struct Sampler {
+    samples: Samples,
+    path_names: Vec<String>,
+    links: Vec<LinkId>,
+    last: Vec<Mark>,
+    warm: Vec<Mark>,
+    warm_at: Vec<Option<Instant>>,
+    warmup: Instant,
+    interval: f64,
+    /// Sum and count of sampled round-trip times by flow and path.
+    rtts: Vec<Vec<(f64, u32)>>,
+}
+
+impl Sampler {
+    pub(super) fn new(scenario: &Scenario, links: &[LinkId]) -> Self {
+        let mut path_names: Vec<String> = scenario.links.iter().map(|link| link.name.clone()).collect();
+        for flow in &scenario.flows {
+            let PathManagement::Ndiffports { subflows } = flow.path_manager else { continue };
+            let Some(first) = flow.paths.first() else { continue };
+            for number in 1..subflows {
+                let name = numbered(first, number as usize);
+                if !path_names.contains(&name) {
+                    path_names.push(name);
+                }
+            }
+        }
+        let flows = scenario.flows.len();
+        Self {
+            samples: Samples::default(),
+            links: links.to_vec(),
+            last: vec![Mark { received: 0, paths: vec![PathCount::default(); path_names.len()] }; flows],
+            warm: vec![Mark { received: 0, paths: vec![PathCount::default(); path_names.len()] }; flows],
+            warm_at: vec![None; flows],
+            warmup: Instant::ZERO + scenario.warmup,
+            interval: scenario.sample.as_secs_f64(),
+            rtts: vec![vec![(0.0, 0); path_names.len()]; flows],
+            path_names,
+        }
+    }
+
+    pub(super) fn sample(&mut self, now: Instant, hosts: &[Host], apps: &[App], network: &mut Network<u32>) {
+        for app in apps {
+            self.sample_flow(now, hosts, app);
+        }
+        let no_flow = apps.len();
+        for path in 0..self.links.len() {
+            let counters =
+                [self.links[path].forward(), self.links[path].backward()].map(|way| network.counters(way));
+            let both = |pick: fn(&netsim::Counters) -> u64| counters.iter().map(pick).sum::<u64>() as f64;
+            self.samples.push(now, no_flow, path, Metric::Queue, both(|c| c.backlog_bytes));
+            self.samples.push(now, no_flow, path, Metric::QueueDrops, both(|c| c.dropped_frames));
+            self.samples.push(now, no_flow, path, Metric::RandomLosses, both(|c| c.lost_frames));
+        }
+    }
+
+    fn sample_flow(&mut self, now: Instant, hosts: &[Host], app: &App) {
+        let flow = app.flow;
+        let all = self.path_names.len();
+        let info = app.sender_info(now, hosts);
+        let counts =
+            info.as_ref().map_or_else(|| self.last[flow].paths.clone(), |info| self.counts(hosts, app, info));
+        let per_second = 8.0 / self.interval;
+        let mut total = 0.0;
+        for path in 0..all {
+            let (count, last) = (counts[path], self.last[flow].paths[path]);
+            if count.subflows == 0 {
+                continue;
+            }
+            let sent = count.sent.saturating_sub(last.sent) as f64 * per_second;
+            total += sent;
+            self.samples.push(now, flow, path, Metric::Throughput, sent);
+            let acked = count.acked.saturating_sub(last.acked) as f64 * per_second;
+            self.samples.push(now, flow, path, Metric::Goodput, acked);
+            self.samples.push(now, flow, path, Metric::Retransmits, count.retransmits as f64);
+        }
+        self.samples.push(now, flow, all, Metric::Throughput, total);
+        let read = app.received.saturating_sub(self.last[flow].received) as f64 * per_second;
+        self.samples.push(now, flow, all, Metric::Goodput, read);
+        if let Some(info) = &info {
+            self.samples.push(now, flow, all, Metric::SendQueue, info.send_queue as f64);
+            self.samples.push(now, flow, all, Metric::ReceiveWindow, info.peer_window as f64);
+            self.samples.push(now, flow, all, Metric::Reinjected, info.reinjected_bytes as f64);
+            self.sample_subflows(now, hosts, app, info);
+        }
+        if let Some(info) = app.receiver_info(now, hosts) {
+            self.samples.push(now, flow, all, Metric::OutOfOrder, info.out_of_order as f64);
+        }
+        self.last[flow] = Mark { received: app.received, paths: counts };
+        if now <= self.warmup || app.started_at.is_none() {
+            self.warm[flow] = self.last[flow].clone();
+            self.warm_at[flow] = Some(now);
+        }
+    }
+
+    /// Values of the subflows that live.
+    fn sample_subflows(&mut self, now: Instant, hosts: &[Host], app: &App, info: &ConnectionInfo) {
+        for subflow in info.subflows.iter().filter(|subflow| subflow.closed_by.is_none()) {
+            let path = self.path_of(hosts, app, info, subflow.id);
+            let flow = app.flow;
+            self.samples.push(now, flow, path, Metric::Cwnd, subflow.cwnd as f64);
+            if let Some(ssthresh) = subflow.ssthresh {
+                self.samples.push(now, flow, path, Metric::Ssthresh, ssthresh as f64);
+            }
+            if let Some(srtt) = subflow.srtt {
+                self.samples.push(now, flow, path, Metric::Srtt, srtt.as_secs_f64());
+                self.samples.push(now, flow, path, Metric::Rttvar, subflow.rttvar.as_secs_f64());
+                if now > self.warmup {
+                    let (sum, count) = &mut self.rtts[flow][path];
+                    *sum += srtt.as_secs_f64();
+                    *count += 1;
+                }
+            }
+            self.samples.push(now, flow, path, Metric::InFlight, subflow.in_flight as f64);
+        }
+    }
+
+    /// The place in `path_names` of a subflow's path: the link at the host that opened it.
+    fn path_of(&self, hosts: &[Host], app: &App, info: &ConnectionInfo, id: usize) -> usize {
+        let subflow = &info.subflows[id];
+        let opener = &hosts[app.from];
+        let address = if app.sending_host() == app.from { subflow.local } else { subflow.remote };
+        let interface = opener.interface_of(address.ip()).0 as usize;
+        let name = opener.interface_names.get(interface).map_or("", String::as_str);
+        let number = match app.config.path_manager {
+            mptcp::path_manager::PathManagerKind::NdiffPorts { .. } => id,
+            mptcp::path_manager::PathManagerKind::FullMesh => 0,
+        };
+        let wanted = numbered(name, number);
+        let found = self.path_names.iter().position(|known| *known == wanted);
+        found.or_else(|| self.path_names.iter().position(|known| known == name)).unwrap_or(0)
+    }
+
+    fn counts(&self, hosts: &[Host], app: &App, info: &ConnectionInfo) -> Vec<PathCount> {
+        let mut counts = vec![PathCount::default(); self.path_names.len()];
+        for subflow in &info.subflows {
+            let count = &mut counts[self.path_of(hosts, app, info, subflow.id)];
+            count.sent += subflow.tally.bytes_sent;
+            count.acked += subflow.tally.bytes_acked;
+            count.retransmits += subflow.retransmissions;
+            count.timeouts += subflow.timeouts;
+            count.reinjected += subflow.tally.bytes_reinjected;
+            count.subflows += 1;
+        }
+        counts
+    }
+
+    pub(super) fn finish(
+        &mut self,
+        end: Instant,
+        scenario: &Scenario,
+        hosts: &[Host],
+        apps: &[App],
+        network: &mut Network<u32>,
+    ) -> Measurements {
+        let flows = apps.iter().map(|app| self.summary(end, scenario, hosts, app)).collect();
+        let mut links = Vec::new();
+        for (link, id) in scenario.links.iter().zip(&self.links) {
+            for (way, direction) in [(id.forward(), "forward"), (id.backward(), "backward")] {
+                let counters = network.counters(way);
+                links.push(LinkSummary {
+                    link: link.name.clone(),
+                    direction,
+                    offered_frames: counters.offered_frames,
+                    sent_frames: counters.sent_frames,
+                    sent_bytes: counters.sent_bytes,
+                    queue_drops: counters.dropped_frames,
+                    random_losses: counters.lost_frames,
+                    longest_queue: counters.max_backlog_bytes,
+                });
+            }
+        }
+        Measurements {
+            flow_names: apps.iter().map(|app| app.name.clone()).collect(),
+            path_names: self.path_names.clone(),
+            samples: std::mem::take(&mut self.samples),
+            flows,
+            links,
+            data_packets: 0,
+        }
+    }
+
+    fn summary(&self, end: Instant, scenario: &Scenario, hosts: &[Host], app: &App) -> FlowSummary {
+        let flow = app.flow;
+        let spec = &scenario.flows[flow];
+        let info = app.sender_info(end, hosts);
+        let counts =
+            info.as_ref().map_or_else(|| self.last[flow].paths.clone(), |info| self.counts(hosts, app, info));
+        let receiving = app.receiver_info(end, hosts);
+        let start = Instant::ZERO + spec.start;
+        let from = self.warmup.max(app.started_at.unwrap_or(start)).max(self.warm_at[flow].unwrap_or(start));
+        // A transfer that ends is measured to its last byte, an endless one to the end of the run.
+        let to = match (spec.traffic, app.finished_at.or(app.last_byte_at)) {
+            (Traffic::File { .. }, Some(last)) => last.min(end),
+            _ => spec.stop.map_or(end, |stop| (Instant::ZERO + stop).min(end)),
+        };
+        let measured = to.since(from).as_secs_f64();
+        let rate = |bytes: u64| if measured > 0.0 { bytes as f64 * 8.0 / measured } else { 0.0 };
+        let warm = &self.warm[flow];
+        let bytes_received = app.received.saturating_sub(warm.received);
+        let sent: u64 =
+            counts.iter().zip(&warm.paths).map(|(now, then)| now.sent.saturating_sub(then.sent)).sum();
+        let complete = match spec.traffic {
+            Traffic::File { bytes } => app.received == bytes,
+            Traffic::Bulk | Traffic::Blocks { .. } => false,
+        };
+        FlowSummary {
+            flow: app.name.clone(),
+            multipath: info.as_ref().is_some_and(|info| info.mode == mptcp::Mode::Multipath),
+            fell_back: app.fell_back,
+            bytes_received,
+            bytes_received_total: app.received,
+            measured,
+            goodput: rate(bytes_received),
+            throughput: rate(sent),
+            intact: app.intact,
+            completion: app.last_byte_at.filter(|_| complete).map(|last| last.since(start).as_secs_f64()),
+            handshake: app.connected_at.map(|at| at.since(start).as_secs_f64()),
+            closed: app.closed.map(|how| format!("{how:?}")),
+            reinjected: info.as_ref().map_or(0, |info| info.reinjected_bytes),
+            opportunistic: info.as_ref().map_or(0, |info| info.opportunistic_bytes),
+            penalties: info.as_ref().map_or(0, |info| info.penalties),
+            duplicates: receiving.as_ref().map_or(0, |info| info.duplicate_bytes),
+            limits: info.as_ref().map_or_else(Vec::new, limit_shares),
+            paths: self.path_summaries(flow, &counts),
+            blocks: app.blocks.clone(),
+        }
+    }
+
+    fn path_summaries(&self, flow: usize, counts: &[PathCount]) -> Vec<PathSummary> {
+        let warm = &self.warm[flow].paths;
+        let used = (0..counts.len()).filter(|&path| counts[path].subflows > 0);
+        used.map(|path| {
+            let (sum, samples) = self.rtts[flow][path];
+            PathSummary {
+                path: self.path_names[path].clone(),
+                subflows: counts[path].subflows,
+                bytes_sent: counts[path].sent.saturating_sub(warm[path].sent),
+                bytes_acked: counts[path].acked.saturating_sub(warm[path].acked),
+                retransmits: counts[path].retransmits,
+                timeouts: counts[path].timeouts,
+                reinjected: counts[path].reinjected,
+                mean_srtt: sum / f64::from(samples),
+            }
+        })
+        .collect()
+    }
+}
+
+/// Shares of the time since the handshake; idle time is not counted.
+fn limit_shares(info: &ConnectionInfo) -> Vec<(&'static str, f64)> {
+    let busy = info.limits.iter().filter(|(limit, _)| *limit != mptcp::Limit::Idle);
+    let total: f64 = busy.clone().map(|(_, span)| span.as_secs_f64()).sum();
+    busy.map(|(limit, span)| (limit.name(), if total > 0.0 { span.as_secs_f64() / total } else { 0.0 }))
+        .collect()
+}
+
+fn numbered(path: &str, number: usize) -> String {
+    if number == 0 { path.to_owned() } else { format!("{path}#{}", number + 1) }
+}
