@@ -4,6 +4,9 @@
 //! implements either.
 #![forbid(unsafe_code)]
 
+mod baselines;
 pub mod measurements;
 pub mod scenario;
 pub mod world;
+
+pub use baselines::Baseline;

@@ -1,0 +1,82 @@
+//! Many runs on several threads; the caller takes each result as it comes.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use crate::results::{Results, measure};
+use crate::scenario::Scenario;
+
+type Outcome = (usize, Result<Results, String>);
+
+/// Runs jobs on `workers` threads. Results come in the order in which they are ready; the number of
+/// threads never changes what is in them.
+#[pyclass(frozen, module = "mptcplab._core")]
+pub struct Batch {
+    outcomes: Mutex<Receiver<Outcome>>,
+    cancelled: Arc<AtomicBool>,
+    workers: Mutex<Vec<JoinHandle<()>>>,
+}
+
+#[pymethods]
+impl Batch {
+    /// Starts the runs: pairs of a scenario and a seed.
+    #[new]
+    fn new(jobs: Vec<(Py<Scenario>, u64)>, workers: usize) -> Self {
+        let jobs: Arc<Vec<_>> =
+            Arc::new(jobs.iter().map(|(scenario, seed)| (scenario.get().inner.clone(), *seed)).collect());
+        let (send, outcomes) = mpsc::channel();
+        let next = Arc::new(AtomicUsize::new(0));
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let threads = (0..workers.max(1).min(jobs.len().max(1))).map(|_| {
+            let (jobs, next, send, cancelled) = (jobs.clone(), next.clone(), send.clone(), cancelled.clone());
+            std::thread::spawn(move || {
+                while !cancelled.load(Ordering::Relaxed) {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some((scenario, seed)) = jobs.get(at) else { return };
+                    if send.send((at, measure(scenario, *seed, None))).is_err() {
+                        return;
+                    }
+                }
+            })
+        });
+        Self { workers: Mutex::new(threads.collect()), outcomes: Mutex::new(outcomes), cancelled }
+    }
+
+    /// The next finished job's number and results; None when `timeout` seconds passed first.
+    fn next(&self, py: Python<'_>, timeout: f64) -> PyResult<Option<(usize, Results)>> {
+        let outcome = py.detach(|| {
+            let outcomes = self.outcomes.lock().map_err(|e| e.to_string())?;
+            match outcomes.recv_timeout(Duration::from_secs_f64(timeout.clamp(0.0, 3600.0))) {
+                Ok((at, Ok(results))) => Ok(Some((at, results))),
+                Ok((at, Err(error))) => Err(format!("run {at}: {error}")),
+                Err(RecvTimeoutError::Timeout) => Ok(None),
+                Err(RecvTimeoutError::Disconnected) => Err("no run is left to wait for".to_owned()),
+            }
+        });
+        outcome.map_err(PyRuntimeError::new_err)
+    }
+
+    /// Begins no further run; those under way end by themselves.
+    fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits for the threads to end.
+    fn join(&self, py: Python<'_>) -> PyResult<()> {
+        let workers =
+            std::mem::take(&mut *self.workers.lock().map_err(|e| PyRuntimeError::new_err(e.to_string()))?);
+        py.detach(|| {
+            for worker in workers {
+                // A thread that panicked has sent no result, and the caller knows which one is missing.
+                let _ = worker.join();
+            }
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,25 @@
+//! The laboratory for Python: thin, no logic.
+//!
+//! Owns the conversion of values. Long runs release the interpreter; columns move to numpy without
+//! being copied.
+#![forbid(unsafe_code)]
+
+mod batch;
+mod results;
+mod scenario;
+
+use pyo3::prelude::*;
+
+/// The compiled core of mptcplab.
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("ScenarioError", module.py().get_type::<scenario::ScenarioError>())?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<scenario::Scenario>()?;
+    module.add_class::<results::Results>()?;
+    module.add_class::<batch::Batch>()?;
+    module.add_function(wrap_pyfunction!(scenario::json_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::reference_page, module)?)?;
+    module.add_function(wrap_pyfunction!(results::metrics, module)?)?;
+    module.add_function(wrap_pyfunction!(results::run, module)?)
+}

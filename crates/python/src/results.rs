@@ -1,0 +1,191 @@
+//! Measurements as Python objects.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use mptcp_lab::measurements::{FlowSummary, LinkSummary, Measurements, Metric, Samples};
+use mptcp_lab::world::World;
+use numpy::PyArray1;
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::scenario::Scenario;
+
+/// What one run gave.
+#[pyclass(frozen, module = "mptcplab._core")]
+pub struct Results {
+    measured: Measurements,
+    samples: Mutex<Option<Samples>>,
+    wall: f64,
+}
+
+impl Results {
+    pub(crate) fn new(mut measured: Measurements, wall: f64) -> Self {
+        let samples = Mutex::new(Some(std::mem::take(&mut measured.samples)));
+        Self { measured, samples, wall }
+    }
+}
+
+/// Runs a scenario to its end and measures how long that took.
+pub(crate) fn measure(
+    scenario: &mptcp_lab::scenario::Scenario,
+    seed: u64,
+    captures: Option<&PathBuf>,
+) -> Result<Results, String> {
+    let mut world = World::new(scenario, seed).map_err(|e| e.to_string())?;
+    if captures.is_some() {
+        world.capture();
+    }
+    let start = std::time::Instant::now();
+    world.advance(mptcp_clock::Instant::ZERO + scenario.duration);
+    let wall = start.elapsed().as_secs_f64();
+    if let Some(directory) = captures {
+        world.write_captures(directory).map_err(|e| e.to_string())?;
+    }
+    Ok(Results::new(world.finish(), wall))
+}
+
+/// Runs one scenario. With `captures`, writes a pcapng for each host and interface there.
+#[pyfunction]
+#[pyo3(signature = (scenario, seed, captures = None))]
+pub(crate) fn run(
+    py: Python<'_>,
+    scenario: &Scenario,
+    seed: u64,
+    captures: Option<PathBuf>,
+) -> PyResult<Results> {
+    if let Some(directory) = &captures {
+        std::fs::create_dir_all(directory).map_err(|e| PyOSError::new_err(e.to_string()))?;
+    }
+    py.detach(|| measure(&scenario.inner, seed, captures.as_ref())).map_err(PyRuntimeError::new_err)
+}
+
+/// Names and units of the metrics, in the order of their numbers.
+#[pyfunction]
+pub(crate) fn metrics() -> Vec<(&'static str, &'static str)> {
+    Metric::ALL.iter().map(|metric| metric.name_and_unit()).collect()
+}
+
+#[pymethods]
+impl Results {
+    /// Names that the sample column `flow` counts into; one beyond means none.
+    #[getter]
+    fn flow_names(&self) -> Vec<String> {
+        self.measured.flow_names.clone()
+    }
+
+    /// Names that the sample column `path` counts into; one beyond means all paths.
+    #[getter]
+    fn path_names(&self) -> Vec<String> {
+        self.measured.path_names.clone()
+    }
+
+    /// Data segments that reached a host.
+    #[getter]
+    fn data_packets(&self) -> u64 {
+        self.measured.data_packets
+    }
+
+    /// Seconds of wall clock that the run took.
+    #[getter]
+    fn wall_s(&self) -> f64 {
+        self.wall
+    }
+
+    /// The samples as numpy columns `time_s flow path metric value`. They move out: ask once.
+    fn take_samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let mut slot = self.samples.lock().map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+        let samples = slot.take().ok_or_else(|| PyRuntimeError::new_err("the samples were taken before"))?;
+        let columns = PyDict::new(py);
+        columns.set_item("time_s", PyArray1::from_vec(py, samples.time))?;
+        columns.set_item("flow", PyArray1::from_vec(py, samples.flow))?;
+        columns.set_item("path", PyArray1::from_vec(py, samples.path))?;
+        columns.set_item("metric", PyArray1::from_vec(py, samples.metric))?;
+        columns.set_item("value", PyArray1::from_vec(py, samples.value))?;
+        Ok(columns)
+    }
+
+    /// A dictionary for each flow.
+    #[getter]
+    fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let rows = self.measured.flows.iter().map(|flow| flow_row(py, flow)).collect::<PyResult<Vec<_>>>()?;
+        PyList::new(py, rows)
+    }
+
+    /// A dictionary for each direction of each link.
+    #[getter]
+    fn links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let rows = self.measured.links.iter().map(|link| link_row(py, link)).collect::<PyResult<Vec<_>>>()?;
+        PyList::new(py, rows)
+    }
+
+    /// Latencies of the blocks of a flow: seconds since the start of the run, seconds until read.
+    fn blocks<'py>(
+        &self,
+        py: Python<'py>,
+        flow: usize,
+    ) -> (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>) {
+        let blocks = self.measured.flows.get(flow).map_or(&[][..], |flow| &flow.blocks);
+        let written = blocks.iter().map(|block| block.written_at.as_secs_f64()).collect();
+        let latency = blocks.iter().map(|block| block.latency.as_secs_f64()).collect();
+        (PyArray1::from_vec(py, written), PyArray1::from_vec(py, latency))
+    }
+}
+
+fn flow_row<'py>(py: Python<'py>, flow: &FlowSummary) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("flow", &flow.flow)?;
+    row.set_item("multipath", flow.multipath)?;
+    row.set_item("fell_back", flow.fell_back)?;
+    row.set_item("bytes_received", flow.bytes_received)?;
+    row.set_item("bytes_received_total", flow.bytes_received_total)?;
+    row.set_item("measured_s", flow.measured)?;
+    row.set_item("goodput", flow.goodput)?;
+    row.set_item("throughput", flow.throughput)?;
+    row.set_item("intact", flow.intact)?;
+    row.set_item("completion_s", flow.completion)?;
+    row.set_item("handshake_s", flow.handshake)?;
+    row.set_item("closed", &flow.closed)?;
+    row.set_item("reinjected", flow.reinjected)?;
+    row.set_item("opportunistic", flow.opportunistic)?;
+    row.set_item("penalties", flow.penalties)?;
+    row.set_item("duplicates", flow.duplicates)?;
+    row.set_item("blocks", flow.blocks.len())?;
+    let limits = PyDict::new(py);
+    for (name, share) in &flow.limits {
+        limits.set_item(name, share)?;
+    }
+    row.set_item("limits", limits)?;
+    let paths = flow
+        .paths
+        .iter()
+        .map(|path| {
+            let row = PyDict::new(py);
+            row.set_item("path", &path.path)?;
+            row.set_item("subflows", path.subflows)?;
+            row.set_item("bytes_sent", path.bytes_sent)?;
+            row.set_item("bytes_acked", path.bytes_acked)?;
+            row.set_item("retransmits", path.retransmits)?;
+            row.set_item("timeouts", path.timeouts)?;
+            row.set_item("reinjected", path.reinjected)?;
+            row.set_item("mean_srtt_s", path.mean_srtt)?;
+            Ok(row)
+        })
+        .collect::<PyResult<Vec<_>>>()?;
+    row.set_item("paths", PyList::new(py, paths)?)?;
+    Ok(row)
+}
+
+fn link_row<'py>(py: Python<'py>, link: &LinkSummary) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("link", &link.link)?;
+    row.set_item("direction", link.direction)?;
+    row.set_item("offered_frames", link.offered_frames)?;
+    row.set_item("sent_frames", link.sent_frames)?;
+    row.set_item("sent_bytes", link.sent_bytes)?;
+    row.set_item("queue_drops", link.queue_drops)?;
+    row.set_item("random_losses", link.random_losses)?;
+    row.set_item("longest_queue", link.longest_queue)?;
+    Ok(row)
+}

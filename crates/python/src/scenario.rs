@@ -1,0 +1,123 @@
+//! Scenarios as Python objects.
+
+use mptcp_lab::scenario as lab;
+use pyo3::create_exception;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+create_exception!(
+    _core,
+    ScenarioError,
+    PyValueError,
+    "What is wrong in a scenario, where, and what would be right."
+);
+
+fn error(error: &lab::ScenarioError) -> PyErr {
+    ScenarioError::new_err(error.to_string())
+}
+
+/// A checked scenario. Immutable: `with_value` gives a changed copy.
+#[pyclass(frozen, module = "mptcplab._core")]
+#[derive(Clone)]
+pub struct Scenario {
+    draft: lab::Draft,
+    pub(crate) inner: lab::Scenario,
+}
+
+impl Scenario {
+    fn checked(draft: lab::Draft) -> PyResult<Self> {
+        let inner = draft.finish().map_err(|e| error(&e))?;
+        Ok(Self { draft, inner })
+    }
+}
+
+#[pymethods]
+impl Scenario {
+    /// Reads a TOML file.
+    #[staticmethod]
+    fn load(path: std::path::PathBuf) -> PyResult<Self> {
+        Self::checked(lab::Draft::load(path).map_err(|e| error(&e))?)
+    }
+
+    /// Reads TOML text; `name` is what errors call it.
+    #[staticmethod]
+    #[pyo3(signature = (text, name = "scenario"))]
+    fn parse(text: &str, name: &str) -> PyResult<Self> {
+        Self::checked(lab::Draft::parse(text, name).map_err(|e| error(&e))?)
+    }
+
+    /// A copy with other values: pairs of a dotted key and a value as TOML would have it.
+    fn with_values(&self, values: Vec<(String, String)>) -> PyResult<Self> {
+        let mut draft = self.draft.clone();
+        for (key, value) in values {
+            draft.set(&key, &value).map_err(|e| error(&e))?;
+        }
+        Self::checked(draft)
+    }
+
+    /// The scenario as it runs, every default filled in.
+    fn to_toml(&self) -> String {
+        self.inner.to_toml()
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    #[getter]
+    fn description(&self) -> &str {
+        &self.inner.description
+    }
+
+    /// Seconds.
+    #[getter]
+    fn duration(&self) -> f64 {
+        self.inner.duration.as_secs_f64()
+    }
+
+    /// Seconds.
+    #[getter]
+    fn warmup(&self) -> f64 {
+        self.inner.warmup.as_secs_f64()
+    }
+
+    /// Seconds between samples.
+    #[getter]
+    fn sample(&self) -> f64 {
+        self.inner.sample.as_secs_f64()
+    }
+
+    #[getter]
+    fn flows(&self) -> Vec<String> {
+        self.inner.flows.iter().map(|flow| flow.name.clone()).collect()
+    }
+
+    #[getter]
+    fn paths(&self) -> Vec<String> {
+        self.inner.links.iter().map(|link| link.name.clone()).collect()
+    }
+
+    /// The single-path runs to compare with: (flow, path, scenario) for each path of each flow that
+    /// asks for baselines; the flow is plain TCP over that path alone.
+    fn baselines(&self) -> Vec<(String, String, Self)> {
+        let baselines = self.inner.baselines().into_iter();
+        baselines.map(|b| (b.flow, b.path, Self { draft: self.draft.clone(), inner: b.scenario })).collect()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Scenario({:?}, {} s)", self.inner.name, self.inner.duration.as_secs_f64())
+    }
+}
+
+/// The JSON Schema of scenario files.
+#[pyfunction]
+pub(crate) fn json_schema() -> String {
+    lab::json_schema().to_string()
+}
+
+/// The reference page of scenario files, in Markdown.
+#[pyfunction]
+pub(crate) fn reference_page() -> String {
+    lab::reference_page()
+}
