@@ -234,6 +234,11 @@ fn overrides_go_through_the_same_checks() {
         ),
         ("events.3.at", "1s", "--set: events.3.at = \"1s\": there is no such place in the scenario"),
         ("events.0.at", "50s", "--set: events[0].at = \"50s\": lies after the end of the run (duration 40s)"),
+        (
+            "include",
+            "[]",
+            "--set: include = \"[]\": files are included before anything is put over them; name it in the file",
+        ),
         ("duration.x", "1s", "--set: duration.x = \"1s\": there is no such place in the scenario"),
     ] {
         assert_eq!(with(key, value).err().as_deref(), Some(message), "{key}");

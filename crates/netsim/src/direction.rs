@@ -43,10 +43,11 @@ pub(crate) struct Direction<P> {
     parameters: Parameters,
     /// The least time from departure to arrival under the present parameters.
     earliest: Duration,
-    /// Queued or in service, with departure times.
-    waiting: VecDeque<(Instant, Frame<P>)>,
-    /// Departed and not lost, by arrival time.
-    flying: VecDeque<(Instant, Frame<P>)>,
+    /// First the frames in flight, by arrival time; then those queued or in service, by departure time.
+    /// One row, so that a departure moves nothing.
+    frames: VecDeque<(Instant, Frame<P>)>,
+    /// How many of them are in flight.
+    flying: usize,
     /// When the last queued frame will have left.
     line_free: Instant,
     /// The latest arrival so far.
@@ -64,8 +65,8 @@ impl<P> Direction<P> {
             id,
             parameters,
             earliest: Duration::ZERO,
-            waiting: VecDeque::new(),
-            flying: VecDeque::new(),
+            frames: VecDeque::new(),
+            flying: 0,
             line_free: Instant::ZERO,
             last_arrival: Instant::ZERO,
             loss: LossProcess::new(stream.child("loss")),
@@ -84,7 +85,7 @@ impl<P> Direction<P> {
     /// The counters as of `now`.
     pub(crate) fn counters(&mut self, now: Instant, graveyard: &mut Graveyard<P>) -> Counters {
         self.settle(now, graveyard);
-        Counters { backlog_frames: self.waiting.len() as u64, ..self.counters }
+        Counters { backlog_frames: (self.frames.len() - self.flying) as u64, ..self.counters }
     }
 
     /// Counts a frame given to the link.
@@ -114,8 +115,9 @@ impl<P> Direction<P> {
         }
         self.settle(now, graveyard);
         let (limit, rate) = (self.parameters.queue, self.parameters.rate);
-        let idle = self.waiting.is_empty();
-        if !idle && !limit.admits(self.waiting.len(), self.counters.backlog_bytes, frame.bytes, rate) {
+        let backlog = self.frames.len() - self.flying;
+        let idle = backlog == 0;
+        if !idle && !limit.admits(backlog, self.counters.backlog_bytes, frame.bytes, rate) {
             self.counters.dropped_frames += 1;
             graveyard.bury(now, self.id, Cause::QueueFull, frame);
             return Err(Cause::QueueFull);
@@ -125,8 +127,8 @@ impl<P> Direction<P> {
         let counters = &mut self.counters;
         counters.backlog_bytes += u64::from(frame.bytes);
         counters.max_backlog_bytes = counters.max_backlog_bytes.max(counters.backlog_bytes);
-        self.waiting.push_back((self.line_free, frame));
-        counters.max_backlog_frames = counters.max_backlog_frames.max(self.waiting.len() as u64);
+        counters.max_backlog_frames = counters.max_backlog_frames.max(backlog as u64 + 1);
+        self.frames.push_back((self.line_free, frame));
         Ok(idle)
     }
 
@@ -134,19 +136,23 @@ impl<P> Direction<P> {
     /// there might be one.
     #[inline]
     pub(crate) fn next_event(&self) -> Instant {
-        let arrival = self.flying.front().map_or(Instant::FAR_FUTURE, |(arrives, _)| *arrives);
-        if arrival != Instant::FAR_FUTURE && !self.reorders() {
-            return arrival;
+        let Some(&(first, _)) = self.frames.front() else { return Instant::FAR_FUTURE };
+        if self.flying == 0 {
+            return first + self.earliest;
         }
-        let next = self.waiting.front().map_or(Instant::FAR_FUTURE, |(departs, _)| *departs + self.earliest);
-        arrival.min(next)
+        if !self.reorders() {
+            return first;
+        }
+        self.frames.get(self.flying).map_or(first, |(departs, _)| first.min(*departs + self.earliest))
     }
 
     /// The frame that arrives at or before `now`.
     #[inline]
     pub(crate) fn arrival(&mut self, now: Instant, graveyard: &mut Graveyard<P>) -> Option<Frame<P>> {
         self.settle(now, graveyard);
-        let (_, frame) = pop_due(&mut self.flying, now)?;
+        let arrived = self.flying > 0 && self.frames.front().is_some_and(|(arrives, _)| *arrives <= now);
+        let (_, frame) = if arrived { self.frames.pop_front()? } else { return None };
+        self.flying -= 1;
         self.counters.delivered_frames += 1;
         self.counters.delivered_bytes += u64::from(frame.bytes);
         Some(frame)
@@ -166,7 +172,7 @@ impl<P> Direction<P> {
     #[inline]
     pub(crate) fn next_departure(&self) -> Instant {
         let Some(departures) = &self.departures else { return Instant::FAR_FUTURE };
-        let queued = self.waiting.front().map_or(Instant::FAR_FUTURE, |(departs, _)| *departs);
+        let queued = self.frames.get(self.flying).map_or(Instant::FAR_FUTURE, |(departs, _)| *departs);
         departures.front().map_or(queued, |departure| departure.at)
     }
 
@@ -210,7 +216,10 @@ impl<P> Direction<P> {
     /// Sends off every frame that departed by `now`: each is lost or gets its arrival.
     #[inline]
     fn settle(&mut self, now: Instant, graveyard: &mut Graveyard<P>) {
-        while let Some((departs, frame)) = pop_due(&mut self.waiting, now) {
+        while let Some((time, frame)) = self.frames.get_mut(self.flying)
+            && *time <= now
+        {
+            let departs = *time;
             self.counters.sent_frames += 1;
             self.counters.sent_bytes += u64::from(frame.bytes);
             self.counters.backlog_bytes -= u64::from(frame.bytes);
@@ -219,34 +228,41 @@ impl<P> Direction<P> {
             }
             if self.loss.takes(&self.parameters.loss) {
                 self.counters.lost_frames += 1;
-                graveyard.bury(departs, self.id, Cause::Chance, frame);
+                if let Some((_, frame)) = self.frames.remove(self.flying) {
+                    graveyard.bury(departs, self.id, Cause::Chance, frame);
+                }
+                continue;
+            }
+            let arrives = match self.parameters.jitter {
+                None => (departs + self.parameters.delay).max(self.last_arrival),
+                Some(jitter) => {
+                    let own = departs + jitter.draw(self.parameters.delay, &mut self.jitter);
+                    if jitter.reorder { own } else { own.max(self.last_arrival) }
+                }
+            };
+            *time = arrives;
+            self.flying += 1;
+            if arrives < self.last_arrival {
+                self.overtake();
             } else {
-                self.fly(departs, frame);
+                self.last_arrival = arrives;
             }
         }
     }
 
-    #[inline]
-    fn fly(&mut self, departs: Instant, frame: Frame<P>) {
-        let Some(jitter) = self.parameters.jitter else {
-            let arrives = (departs + self.parameters.delay).max(self.last_arrival);
-            self.last_arrival = arrives;
-            self.flying.push_back((arrives, frame));
-            return;
-        };
-        let mut arrives = departs + jitter.draw(self.parameters.delay, &mut self.jitter);
-        if !jitter.reorder {
-            arrives = arrives.max(self.last_arrival);
-        }
-        self.last_arrival = self.last_arrival.max(arrives);
-        let behind = self.flying.iter().rev().take_while(|(other, _)| *other > arrives).count();
-        self.flying.insert(self.flying.len() - behind, (arrives, frame));
+    /// Moves the last frame in flight before all those that arrive later.
+    #[cold]
+    fn overtake(&mut self) {
+        let Some((arrives, frame)) = self.frames.remove(self.flying - 1) else { return };
+        let others = self.frames.iter().take(self.flying - 1);
+        let before = others.rev().skip_while(|(other, _)| *other > arrives).count();
+        self.frames.insert(before, (arrives, frame));
     }
 
     /// Recomputes the departures of all that wait. The first of them is in service.
     fn change_rate(&mut self, now: Instant, rate: Option<Rate>) {
         let old = std::mem::replace(&mut self.parameters.rate, rate);
-        let mut frames = self.waiting.iter_mut();
+        let mut frames = self.frames.range_mut(self.flying..);
         if let Some((departs, _)) = frames.next() {
             let left = match (old, rate) {
                 (Some(old), Some(new)) => old.carried_to(new, departs.since(now)),
@@ -263,24 +279,17 @@ impl<P> Direction<P> {
 
     /// Loses all that the link holds.
     fn flush(&mut self, now: Instant, graveyard: &mut Graveyard<P>) {
-        self.counters.flushed_frames += (self.waiting.len() + self.flying.len()) as u64;
+        self.counters.flushed_frames += self.frames.len() as u64;
         self.counters.backlog_bytes = 0;
         (self.line_free, self.last_arrival) = (now, now);
-        for (_, frame) in self.flying.drain(..) {
-            graveyard.bury(now, self.id, Cause::Down, frame);
-        }
-        for (_, frame) in self.waiting.drain(..) {
-            if let Some(departures) = &mut self.departures {
+        for (index, (_, frame)) in self.frames.drain(..).enumerate() {
+            if let Some(departures) = &mut self.departures
+                && index >= self.flying
+            {
                 departures.push_back(Departure { at: now, label: frame.label, bytes: frame.bytes });
             }
             graveyard.bury(now, self.id, Cause::Down, frame);
         }
+        self.flying = 0;
     }
-}
-
-/// The first frame, if its time is at or before `now`.
-#[inline]
-fn pop_due<P>(frames: &mut VecDeque<(Instant, Frame<P>)>, now: Instant) -> Option<(Instant, Frame<P>)> {
-    let due = frames.front().is_some_and(|(at, _)| *at <= now);
-    if due { frames.pop_front() } else { None }
 }

@@ -216,7 +216,7 @@ impl DataSequence {
         }
     }
 
-    /// The whole number nearest to `near` that this stands for (RFC 8684 section 3.3.4).
+    /// The whole number nearest to `near` that this stands for (RFC 8684 section 3.3.1).
     #[must_use]
     pub const fn expand(self, near: u64) -> u64 {
         match self {

@@ -173,9 +173,12 @@ fn a_fragment_is_not_a_whole_segment() {
 
 #[test]
 fn a_fragment_header_of_a_whole_packet_is_kept() {
-    let bytes = v6_with(44, &[6, 0, 0, 0, 0, 0, 0, 9]);
-    let packet = parse(bytes.clone()).unwrap();
-    assert_eq!(emitted(&packet), bytes);
+    // The second byte is reserved: it is no length (RFC 8200 section 4.5).
+    for reserved in [0, 1] {
+        let bytes = v6_with(44, &[6, reserved, 0, 0, 0, 0, 0, 9]);
+        let packet = parse(bytes.clone()).unwrap();
+        assert_eq!(emitted(&packet), bytes);
+    }
 }
 
 #[test]

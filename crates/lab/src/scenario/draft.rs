@@ -56,6 +56,11 @@ impl Draft {
             let place = Place { file: file.clone(), line: None };
             Err(ScenarioError::Value { place, key: key.to_owned(), value: format!("{value:?}"), problem })
         };
+        if path[0] == "include" {
+            return refuse(
+                "files are included before anything is put over them; name it in the file".to_owned(),
+            );
+        }
         if let [kind @ ("paths" | "links" | "flows"), name, ..] = path[..] {
             let known = self.tree.get(&[kind]).and_then(Node::table);
             let names = || known.iter().flat_map(|table| table.keys().map(String::as_str));

@@ -1,12 +1,12 @@
 //! Scenarios: what a person writes, and what it means.
 //!
-//! [`file`] is the one definition of the format. A [`Draft`] holds what was written, with the place
+//! [`mod@file`] is the one definition of the format. A [`Draft`] holds what was written, with the place
 //! of each value; [`Draft::finish`] checks it and gives a [`Scenario`] of plain numbers. The JSON Schema
 //! and the reference page come from the same definition. Nothing here runs anything.
 //!
 //! The way of a value: text -> tree with places (`tree`) -> includes and overrides merged
 //! (`draft`) -> keys, types, units and names checked against the schema (`check`) -> serde
-//! ([`file`]) -> meaning (`resolve`) -> [`Scenario`].
+//! ([`mod@file`]) -> meaning (`resolve`) -> [`Scenario`].
 
 mod check;
 mod draft;

@@ -286,6 +286,7 @@ impl<'a> Builder<'a> {
     }
 
     fn finish(mut self) -> World {
+        self.network.keep_lost(true);
         let first_sample = at(self.scenario.sample);
         self.alarm(Alarm::Sample, Some(first_sample));
         let mut host_of_node = Vec::new();

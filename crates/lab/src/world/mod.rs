@@ -11,7 +11,7 @@ mod pattern;
 mod pool;
 mod sampler;
 
-use mptcp::{Endpoint, EventKind, InterfaceChange, InterfaceId, Transmit};
+use mptcp::{Endpoint, EventKind, InterfaceChange, InterfaceId};
 use mptcp_clock::Instant;
 use netsim::{AddressId, Change, Frame, Network, Occurrence, TimerId};
 
@@ -83,7 +83,7 @@ impl World {
         let until = until.min(self.end);
         while let Some((now, occurrence)) = self.network.next_until(until) {
             match occurrence {
-                Occurrence::Arrived { node, frame, .. } => self.on_arrival(now, node, frame),
+                Occurrence::Arrived { node, frame, .. } => self.on_arrival(now, node, &frame),
                 Occurrence::Timer(timer) => self.on_alarm(now, timer),
                 Occurrence::Departed { .. } => {}
             }
@@ -117,16 +117,17 @@ impl World {
         self.captures.as_ref().map_or(Ok(Vec::new()), |captures| captures.write(directory))
     }
 
-    fn on_arrival(&mut self, now: Instant, node: netsim::NodeId, frame: Frame<u32>) {
-        let Some(segment) = self.pool.take(frame.payload) else { return };
+    fn on_arrival(&mut self, now: Instant, node: netsim::NodeId, frame: &Frame<u32>) {
         let Some(at) = self.host_of_node.get(node.index()).copied().flatten() else { return };
+        let segment = self.pool.get(frame.payload);
         self.data_packets += u64::from(!segment.payload.is_empty());
         let host = &mut self.hosts[at];
         let interface = host.interface_of(segment.destination.ip());
         if let Some(captures) = &mut self.captures {
-            captures.record(now, at, interface, &segment);
+            captures.record(now, at, interface, segment);
         }
-        host.endpoint.handle_segment(now, interface, segment);
+        host.endpoint.handle_segment_in_place(now, interface, segment);
+        self.pool.give_back(frame.payload);
         self.service(now, at);
     }
 
@@ -156,6 +157,7 @@ impl World {
                 self.service(now, at);
             }
             Alarm::Sample => {
+                self.network.lost().for_each(|lost| self.pool.give_back(lost.frame.payload));
                 self.sampler.sample(now, &self.hosts, &self.apps, &mut self.network);
                 self.network.set_timer(timer, Some(now + self.scenario.sample));
             }
@@ -186,9 +188,8 @@ impl World {
         loop {
             self.serve_events(now, at);
             let mut sent = false;
-            while let Some(transmit) = self.hosts[at].endpoint.poll_transmit(now) {
+            while self.send(now, at) {
                 sent = true;
-                self.send(now, at, transmit);
             }
             if !sent {
                 break;
@@ -228,27 +229,33 @@ impl World {
         }
     }
 
-    fn send(&mut self, now: Instant, at: usize, transmit: Transmit) {
-        let Transmit { interface, subflow, segment } = transmit;
-        if let Some(captures) = &mut self.captures {
-            captures.record(now, at, interface, &segment);
-        }
-        let Some(destination) = host::lookup(&self.addresses, segment.destination.ip()) else { return };
+    /// Takes the next segment of a host to its link; false when there is none.
+    fn send(&mut self, now: Instant, at: usize) -> bool {
+        let (payload, segment) = self.pool.lend();
         let host = &mut self.hosts[at];
-        let Some(direction) = host.way_out(&mut self.network, interface, destination) else { return };
+        let Some((interface, subflow)) = host.endpoint.poll_transmit_into(now, segment) else {
+            self.pool.give_back(payload);
+            return false;
+        };
+        if let Some(captures) = &mut self.captures {
+            captures.record(now, at, interface, segment);
+        }
+        let destination = host::lookup(&self.addresses, segment.destination.ip());
+        let direction = destination.and_then(|to| host.way_out(&mut self.network, interface, to));
+        let (Some(destination), Some(direction)) = (destination, direction) else {
+            self.pool.give_back(payload);
+            return true;
+        };
         let bytes = (segment.packet_length() + ETHERNET) as u32;
         let label = match subflow {
             Some((connection, _)) if self.has_filters => {
-                let flow = self.hosts[at].flow_of(connection);
-                flow.map_or(0, |flow| self.apps[flow].label(&segment))
+                host.flow_of(connection).map_or(0, |flow| self.apps[flow].label(segment))
             }
             _ => 0,
         };
-        let payload = self.pool.put(segment);
-        let fate = self.network.send(now, direction, Frame { bytes, destination, label, payload });
-        if matches!(fate, netsim::Fate::Lost(_)) {
-            self.pool.take(payload);
-        }
+        // A frame that is lost comes back through `Network::lost`.
+        self.network.send(now, direction, Frame { bytes, destination, label, payload });
+        true
     }
 
     /// Changes a link during the run, as an event of the scenario does.

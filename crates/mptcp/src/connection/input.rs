@@ -15,7 +15,7 @@ use crate::subflow::sender::Ack;
 use crate::subflow::{Closure, State, Subflow};
 
 impl Connection {
-    pub(crate) fn handle_segment(&mut self, now: Instant, id: usize, mut segment: Segment) {
+    pub(crate) fn handle_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) {
         let window = self.incoming.buffer().max(65_535);
         let subflow = &mut self.subflows[id];
         subflow.tally.segments_received += 1;
@@ -25,10 +25,10 @@ impl Connection {
         }
         match subflow.state {
             State::Closed => return,
-            State::SynSent => return self.on_syn_sent(now, id, &segment),
+            State::SynSent => return self.on_syn_sent(now, id, segment),
             _ => {}
         }
-        match subflow.check(now, &segment, window) {
+        match subflow.check(now, segment, window) {
             Verdict::Drop => {}
             Verdict::Acknowledge => {
                 // A SYN that comes again in SYN-RECEIVED wants the SYN/ACK again.
@@ -38,13 +38,13 @@ impl Connection {
                     subflow.receiver.acknowledge_now();
                 }
             }
-            Verdict::Reset => self.on_reset(now, id, &segment),
+            Verdict::Reset => self.on_reset(now, id, segment),
             Verdict::Accept { start, ack } => {
-                if subflow.state == State::SynReceived && !self.on_third_ack(now, id, &segment, ack) {
+                if subflow.state == State::SynReceived && !self.on_third_ack(now, id, segment, ack) {
                     return;
                 }
                 let payload = std::mem::take(&mut segment.payload);
-                self.on_accepted(now, id, &segment, start, ack, payload);
+                self.on_accepted(now, id, segment, start, ack, payload);
             }
         }
     }

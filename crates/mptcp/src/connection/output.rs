@@ -21,33 +21,34 @@ struct Piece {
 }
 
 impl Connection {
-    /// The next segment to send and the subflow it belongs to.
-    pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(usize, Segment)> {
-        if let Some(sent) = self.transmit_control(now) {
+    /// Puts the next segment to send into `out`; returns the subflow it belongs to.
+    pub(crate) fn poll_transmit(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+        if let Some(sent) = self.transmit_control(now, out) {
             return Some(sent);
         }
-        if let Some(sent) = self.transmit_retransmission(now) {
+        if let Some(sent) = self.transmit_retransmission(now, out) {
             return Some(sent);
         }
-        if let Some(sent) = self.transmit_data(now) {
+        if let Some(sent) = self.transmit_data(now, out) {
             return Some(sent);
         }
         let ending = self.write_closed || self.subflows.iter().any(|subflow| subflow.fin_wanted);
-        if ending && let Some(sent) = self.transmit_fin(now) {
+        if ending && let Some(sent) = self.transmit_fin(now, out) {
             return Some(sent);
         }
-        self.transmit_acknowledgement(now)
+        self.transmit_acknowledgement(now, out)
     }
 
-    fn transmit_control(&mut self, now: Instant) -> Option<(usize, Segment)> {
+    fn transmit_control(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         let id = self.subflows.iter().position(|subflow| subflow.control.is_some())?;
         let control = self.subflows[id].control.take()?;
         let options = self.handshake_options(id, control);
         let window = self.incoming.window().min(65_535) as u16;
         let scale = self.window_scale();
         let subflow = &mut self.subflows[id];
-        let mut segment = Segment::new(subflow.local, subflow.remote);
-        segment.options.mptcp = options;
+        let segment = out;
+        segment.reset(subflow.local, subflow.remote);
+        segment.options.mptcp.extend(options);
         match control {
             Control::Syn | Control::SynAck => {
                 let answering = control == Control::SynAck;
@@ -83,10 +84,10 @@ impl Connection {
             }
         }
         subflow.tally.segments_sent += 1;
-        Some((id, segment))
+        Some(id)
     }
 
-    fn transmit_retransmission(&mut self, now: Instant) -> Option<(usize, Segment)> {
+    fn transmit_retransmission(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         for id in 0..self.subflows.len() {
             let subflow = &mut self.subflows[id];
             let sender = &mut subflow.sender;
@@ -104,7 +105,8 @@ impl Connection {
                     payload: sent.payload.clone(),
                     fin: sent.fin,
                 };
-                return Some((id, self.data_segment(now, id, piece)));
+                self.data_segment(now, id, piece, out);
+                return Some(id);
             }
         }
         None
@@ -116,7 +118,7 @@ impl Connection {
     }
 
     /// New data, or data that another subflow did not get through.
-    fn transmit_data(&mut self, now: Instant) -> Option<(usize, Segment)> {
+    fn transmit_data(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         if self.outgoing.unsent() == 0 && self.outgoing.again.is_empty() && !self.scheduler.duplicates() {
             let limit = if self.closed.is_some() || self.congestion.paths.is_empty() {
                 Limit::Idle
@@ -131,11 +133,11 @@ impl Connection {
         if candidates.is_empty() {
             return self.rest(now, Limit::Idle, false);
         }
-        if let Some(sent) = self.transmit_again(now, &candidates) {
+        if let Some(sent) = self.transmit_again(now, &candidates, out) {
             return Some(sent);
         }
         if self.scheduler.duplicates()
-            && let Some(sent) = self.transmit_duplicate(now, &candidates)
+            && let Some(sent) = self.transmit_duplicate(now, &candidates, out)
         {
             return Some(sent);
         }
@@ -153,12 +155,12 @@ impl Connection {
         let Candidate { subflow: id, mss, .. } = candidates[chosen];
         let size = self.outgoing.unsent().min(mss);
         if self.outgoing.next + size > self.outgoing.edge {
-            return self.on_closed_window(now, id, &candidates, size);
+            return self.on_closed_window(now, id, &candidates, size, out);
         }
         if self.must_wait_for_more(size, mss) {
             return self.rest(now, Limit::Application, false);
         }
-        Some(self.send_new(now, id, size))
+        Some(self.send_new(now, id, size, out))
     }
 
     /// The window has no room for a full segment.
@@ -168,16 +170,17 @@ impl Connection {
         id: usize,
         candidates: &Candidates,
         size: u64,
-    ) -> Option<(usize, Segment)> {
+        out: &mut Segment,
+    ) -> Option<usize> {
         let open = self.outgoing.edge.saturating_sub(self.outgoing.next);
         let idle = self.subflows.iter().all(|subflow| subflow.sender.is_idle());
         // RFC 9293 section 3.8.6.2.1: a part goes when it is half of the largest window, or when
         // waiting would never end.
         if open > 0 && (idle || open >= size.max(self.outgoing.largest_window / 2)) {
-            return Some(self.send_new(now, id, open.min(size)));
+            return Some(self.send_new(now, id, open.min(size), out));
         }
         if self.on_window_blocked(now, id)
-            && let Some(sent) = self.transmit_again(now, candidates)
+            && let Some(sent) = self.transmit_again(now, candidates, out)
         {
             return Some(sent);
         }
@@ -204,7 +207,7 @@ impl Connection {
     }
 
     /// Nothing more to send now.
-    fn rest(&mut self, now: Instant, limit: Limit, window_closed: bool) -> Option<(usize, Segment)> {
+    fn rest(&mut self, now: Instant, limit: Limit, window_closed: bool) -> Option<usize> {
         self.limits.note(now, limit);
         self.arm(now, window_closed);
         None
@@ -239,26 +242,27 @@ impl Connection {
         found
     }
 
-    fn send_new(&mut self, now: Instant, id: usize, size: u64) -> (usize, Segment) {
+    fn send_new(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> usize {
         let data = self.outgoing.next;
         let payload = self.outgoing.cut(size);
         if self.mode != Mode::Plain {
             let chunk = Chunk { start: data, payload: payload.clone(), carriers: carrier(id), queued: false };
             self.outgoing.flight.push_back(chunk);
         }
-        self.put(now, id, data, payload)
+        self.put(now, id, data, payload, out)
     }
 
     /// Puts stream data on a subflow as new subflow data.
-    fn put(&mut self, now: Instant, id: usize, data: u64, payload: Bytes) -> (usize, Segment) {
+    fn put(&mut self, now: Instant, id: usize, data: u64, payload: Bytes, out: &mut Segment) -> usize {
         let sender = &mut self.subflows[id].sender;
         let piece = Piece { start: sender.board.next, data, payload: payload.clone(), fin: false };
         sender.send(now, data, payload, false);
-        (id, self.data_segment(now, id, piece))
+        self.data_segment(now, id, piece, out);
+        id
     }
 
     /// Carries the oldest requested chunk on a subflow that has not carried it yet.
-    fn transmit_again(&mut self, now: Instant, candidates: &Candidates) -> Option<(usize, Segment)> {
+    fn transmit_again(&mut self, now: Instant, candidates: &Candidates, out: &mut Segment) -> Option<usize> {
         while let Some(&start) = self.outgoing.again.front() {
             let una = self.outgoing.una;
             let Some(chunk) = self.outgoing.chunk_at(start).filter(|chunk| chunk.queued && chunk.end() > una)
@@ -283,13 +287,18 @@ impl Connection {
             self.outgoing.again.pop_front();
             self.reinjected_bytes += payload.len() as u64;
             self.subflows[id].tally.bytes_reinjected += payload.len() as u64;
-            return Some(self.put(now, id, data, payload));
+            return Some(self.put(now, id, data, payload, out));
         }
         None
     }
 
     /// The redundant scheduler: the first chunk that some subflow with room has not carried.
-    fn transmit_duplicate(&mut self, now: Instant, candidates: &Candidates) -> Option<(usize, Segment)> {
+    fn transmit_duplicate(
+        &mut self,
+        now: Instant,
+        candidates: &Candidates,
+        out: &mut Segment,
+    ) -> Option<usize> {
         for candidate in candidates.iter().filter(|c| c.has_room) {
             let id = candidate.subflow;
             let Some(chunk) = self.outgoing.flight.iter_mut().find(|chunk| !chunk.carried_by(id)) else {
@@ -298,13 +307,13 @@ impl Connection {
             chunk.carriers |= carrier(id);
             let (data, payload) = (chunk.start, chunk.payload.clone());
             self.subflows[id].tally.bytes_reinjected += payload.len() as u64;
-            return Some(self.put(now, id, data, payload));
+            return Some(self.put(now, id, data, payload, out));
         }
         None
     }
 
     /// DATA_FIN when everything was sent, FINs when the streams are over.
-    fn transmit_fin(&mut self, now: Instant) -> Option<(usize, Segment)> {
+    fn transmit_fin(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         let all_sent = self.outgoing.unsent() == 0;
         if self.mode == Mode::Plain && self.write_closed && all_sent {
             self.subflows.iter_mut().filter(|s| s.can_send()).for_each(|s| s.fin_wanted = true);
@@ -320,7 +329,8 @@ impl Connection {
                 };
                 subflow.sender.send(now, piece.data, Bytes::new(), true);
                 subflow.fin_sent();
-                return Some((id, self.data_segment(now, id, piece)));
+                self.data_segment(now, id, piece, out);
+                return Some(id);
             }
         }
         if self.mode != Mode::Multipath || !self.write_closed || !all_sent || self.data_fin_acknowledged {
@@ -337,7 +347,7 @@ impl Connection {
         self.data_fin_sent = true;
         self.timers.data_fin_wanted = false;
         self.arm_data_fin(now);
-        let mut segment = self.bare_segment(now, id, Flags::ACK);
+        self.bare_segment(now, id, out);
         // RFC 8684 section 3.3.3: alone it has subflow sequence 0 and length 1.
         let mapping = Mapping {
             sequence: DataSequence::Wide(self.local_key.at(self.outgoing.next)),
@@ -345,39 +355,40 @@ impl Connection {
             length: 1,
             checksum: self.dss_checksum(self.outgoing.next, 0, 1, &[]),
         };
-        if let Some(dss) = &mut segment.options.dss {
+        if let Some(dss) = &mut out.options.dss {
             dss.mapping = Some(mapping);
             dss.data_fin = true;
         }
-        Some((id, segment))
+        Some(id)
     }
 
-    fn transmit_acknowledgement(&mut self, now: Instant) -> Option<(usize, Segment)> {
+    fn transmit_acknowledgement(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         if !self.signals.is_empty()
-            && let Some(sent) = self.transmit_signal(now)
+            && let Some(sent) = self.transmit_signal(now, out)
         {
             return Some(sent);
         }
         if std::mem::take(&mut self.timers.probe_wanted)
-            && let Some(sent) = self.transmit_window_probe(now)
+            && let Some(sent) = self.transmit_window_probe(now, out)
         {
             return Some(sent);
         }
         let id = self.subflows.iter().position(|s| s.receiver.wants_ack() && s.is_synchronised())?;
-        Some((id, self.bare_segment(now, id, Flags::ACK)))
+        self.bare_segment(now, id, out);
+        Some(id)
     }
 
     /// RFC 9293 section 3.8.6.1, in Linux's form: an old sequence number, so that the peer answers
     /// with its window and nothing can go wrong.
-    fn transmit_window_probe(&mut self, now: Instant) -> Option<(usize, Segment)> {
+    fn transmit_window_probe(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         let id = self.subflows.iter().position(|subflow| subflow.can_send())?;
-        let mut segment = self.bare_segment(now, id, Flags::ACK);
-        segment.sequence = segment.sequence - 1;
+        self.bare_segment(now, id, out);
+        out.sequence = out.sequence - 1;
         self.arm(now, true);
-        Some((id, segment))
+        Some(id)
     }
 
-    fn transmit_signal(&mut self, now: Instant) -> Option<(usize, Segment)> {
+    fn transmit_signal(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         let usable =
             |s: &crate::subflow::Subflow| s.is_synchronised() && !s.unconfirmed && s.state != State::TimeWait;
         let at = self.signals.iter().position(|(on, _)| match on {
@@ -386,20 +397,20 @@ impl Connection {
         })?;
         let (on, option) = self.signals.remove(at)?;
         let id = on.or_else(|| self.subflows.iter().position(usable))?;
-        let mut segment = self.bare_segment(now, id, Flags::ACK);
+        self.bare_segment(now, id, out);
         // RFC 8684 section 3.4.1 and the room there is: ADD_ADDR goes alone.
         if matches!(option, MptcpOption::AddAddress(_)) {
-            segment.options.dss = None;
-            segment.options.sack.clear();
+            out.options.dss = None;
+            out.options.sack.clear();
         }
-        segment.options.mptcp.push(option);
-        while segment.options.length() > mptcp_wire::Options::SPACE && segment.options.sack.pop().is_some() {}
-        Some((id, segment))
+        out.options.mptcp.push(option);
+        while out.options.length() > mptcp_wire::Options::SPACE && out.options.sack.pop().is_some() {}
+        Some(id)
     }
 
     /// A segment without payload that acknowledges.
-    fn bare_segment(&mut self, now: Instant, id: usize, flags: Flags) -> Segment {
-        let mut segment = self.header(now, id, flags);
+    fn bare_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) {
+        self.header(now, id, segment);
         segment.sequence = self.subflows[id].sequence_at(self.subflows[id].sender.board.next);
         if self.mode == Mode::Multipath {
             if !self.confirmed && self.client && self.is_initial(id) && self.outgoing.next == 0 {
@@ -412,9 +423,8 @@ impl Connection {
                     Some(Dss { ack: Some(self.data_ack()), mapping: None, data_fin: false });
             }
         }
-        self.add_blocks(id, &mut segment);
+        self.add_blocks(id, segment);
         self.subflows[id].acknowledgement_sent();
-        segment
     }
 
     /// As many SACK blocks as fit beside the other options.
@@ -430,8 +440,8 @@ impl Connection {
         }
     }
 
-    fn data_segment(&mut self, now: Instant, id: usize, piece: Piece) -> Segment {
-        let mut segment = self.header(now, id, Flags::ACK);
+    fn data_segment(&mut self, now: Instant, id: usize, piece: Piece, segment: &mut Segment) {
+        self.header(now, id, segment);
         let subflow = &mut self.subflows[id];
         segment.sequence = subflow.sequence_at(piece.start);
         let length = piece.payload.len() as u64;
@@ -446,14 +456,13 @@ impl Connection {
             }
         }
         if self.mode == Mode::Multipath {
-            self.add_mapping(id, &mut segment, &piece);
+            self.add_mapping(id, segment, &piece);
         }
         segment.payload = piece.payload;
         if self.subflows[id].receiver.has_blocks() {
-            self.add_blocks(id, &mut segment);
+            self.add_blocks(id, segment);
         }
         self.subflows[id].acknowledgement_sent();
-        segment
     }
 
     fn add_mapping(&self, id: usize, segment: &mut Segment, piece: &Piece) {
@@ -489,16 +498,15 @@ impl Connection {
     }
 
     /// Addresses, acknowledgement, window, timestamps.
-    fn header(&mut self, now: Instant, id: usize, flags: Flags) -> Segment {
+    fn header(&mut self, now: Instant, id: usize, segment: &mut Segment) {
         let window = self.incoming.window();
         let subflow = &mut self.subflows[id];
         subflow.tally.segments_sent += 1;
-        let mut segment = Segment::new(subflow.local, subflow.remote);
-        segment.flags = flags;
+        segment.reset(subflow.local, subflow.remote);
+        segment.flags = Flags::ACK;
         segment.acknowledgment = subflow.irs + subflow.receiver.next() as u32;
         segment.window = (window >> subflow.receive_scale).min(65_535) as u16;
         segment.options.timestamps = subflow.timestamps_at(now);
         debug_assert!(subflow.origin != Origin::Initial || id == 0, "only the first subflow is initial");
-        segment
     }
 }

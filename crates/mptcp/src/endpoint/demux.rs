@@ -61,33 +61,33 @@ impl Demux {
 
 impl Endpoint {
     /// A segment that belongs to no subflow: a SYN for a listener, a join, or an error.
-    pub(super) fn handle_stranger(&mut self, now: Instant, interface: InterfaceId, segment: Segment) {
+    pub(super) fn handle_stranger(&mut self, now: Instant, interface: InterfaceId, segment: &Segment) {
         if segment.flags.rst() {
             return;
         }
         let opens = segment.flags.syn() && !segment.flags.ack() && !segment.flags.fin();
         let known_interface = self.interfaces.get(interface).is_some();
         if !opens || !known_interface {
-            return self.refuse(interface, &segment, None);
+            return self.refuse(interface, segment, None);
         }
         let (local, remote) = (segment.destination, segment.source);
         if let Some(&MpJoin::Syn { token, .. }) = join_option(&segment.options) {
             let Some(&slot) = self.demux.tokens.get(&token) else {
                 // RFC 8684 section 3.2: an unknown token.
-                return self.refuse(interface, &segment, Some(ResetReason::MPTCP));
+                return self.refuse(interface, segment, Some(ResetReason::MPTCP));
             };
             let iss = self.random.next_u32();
             let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return };
             let origin = Origin::Join { nonce: 0, peer_nonce: 0 };
             let subflow = Subflow::new(interface, local, remote, origin, iss, connection.config());
-            match connection.accept_join(now, subflow, &segment) {
+            match connection.accept_join(now, subflow, segment) {
                 Ok(()) => self.settle(now, slot),
-                Err(reason) => self.refuse(interface, &segment, Some(reason)),
+                Err(reason) => self.refuse(interface, segment, Some(reason)),
             }
             return;
         }
         let Some(config) = self.demux.listeners.get(&local.port()).cloned() else {
-            return self.refuse(interface, &segment, None);
+            return self.refuse(interface, segment, None);
         };
         let addresses = self.interfaces.addresses_seen_from(interface, &config);
         // Tokens name connections: a key whose token is taken is drawn again (RFC 8684 section 3.1).
@@ -100,7 +100,7 @@ impl Endpoint {
         };
         let iss = self.random.next_u32();
         let subflow = Subflow::new(interface, local, remote, Origin::Initial, iss, &config);
-        connection.accept(now, subflow, &segment);
+        connection.accept(now, subflow, segment);
         self.insert(connection);
     }
 

@@ -1,7 +1,7 @@
 //! The network as the driver sees it: what it may ask for, and what happens.
 //!
-//! Owns every part and the agenda that orders them. [`build`] puts nodes and links together,
-//! [`drive`] lets time pass. Never does anything between two calls.
+//! Owns every part and the agenda that orders them. `build` puts nodes and links together,
+//! `drive` lets time pass. Never does anything between two calls.
 
 mod build;
 mod drive;
