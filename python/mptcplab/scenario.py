@@ -189,9 +189,7 @@ class Scenario:
 
     def __repr__(self) -> str:
         """Name, paths, flows and length."""
-        return (
-            f"<Scenario {self.name}: {', '.join(self.flows)} over {', '.join(self.paths)}, {self.duration:g} s>"
-        )
+        return f"<Scenario {self.name}: {', '.join(self.flows)} over {', '.join(self.paths)}, {self.duration:g} s>"
 
 
 def to_toml(table: Mapping[str, Any]) -> str:

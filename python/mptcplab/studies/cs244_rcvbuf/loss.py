@@ -114,5 +114,7 @@ def _picture(measured: Measured, losses: tuple[float, ...]) -> Picture:
         axes.set_xscale("symlog", linthresh=0.1, linscale=0.4)
         axes.set_xticks([0, 0.1, 0.5, 1, 2, 5, 10, 20], ["0", "0.1", "0.5", "1", "2", "5", "10", "20"])
         axes.minorticks_off()
-    caption = "Goodput against random loss on WiFi; means and 95 % intervals. The study: all traffic ends up on 3G."
+    caption = (
+        "Goodput against random loss on WiFi; means and 95 % intervals. The study: all traffic ends up on 3G."
+    )
     return Picture("c2-loss", caption, figure)

@@ -82,9 +82,7 @@ class Window(Experiment):
         checks = {reading: check(reading) for reading in READINGS}
         verdict, reason = judge({reading: holds for reading, (holds, _) in checks.items()})
         words = "; ".join(f"[{reading}] {text}" for reading, (_, text) in checks.items())
-        return self.fact(
-            fact, statement, published=published, measured=words, verdict=verdict, reason=reason
-        )
+        return self.fact(fact, statement, published=published, measured=words, verdict=verdict, reason=reason)
 
     def _single_paths(self, curves: Mapping[str, Mapping[str, Mapping[int, float]]]) -> Fact:
         def check(reading: str) -> tuple[bool, str]:
@@ -126,7 +124,9 @@ class Window(Experiment):
         study = [reading for reading, dip in dips.items() if not dip]
         reason = "Two sources disagree. " + " ".join(
             [
-                f"Queues of {' and '.join(original)} show the original's dip." if original else "No reading shows the original's dip.",
+                f"Queues of {' and '.join(original)} show the original's dip."
+                if original
+                else "No reading shows the original's dip.",
                 f"Queues of {' and '.join(study)} show the study's good performance without mechanisms."
                 if study
                 else "No reading shows the study's good performance.",
@@ -198,7 +198,10 @@ class Window(Experiment):
 
         def alone(reading: str) -> tuple[bool, str]:
             (most, mean), (_, plain) = waste(reading, "M1"), waste(reading, "none")
-            return mean > plain + 0.001, f"M1 alone wastes {mean:.1%} on average, at most {most:.1%}; none {plain:.1%}"
+            return (
+                mean > plain + 0.001,
+                f"M1 alone wastes {mean:.1%} on average, at most {most:.1%}; none {plain:.1%}",
+            )
 
         def together(reading: str) -> tuple[bool, str]:
             most, mean = waste(reading, "M1+M2")
@@ -237,12 +240,23 @@ def _picture(
     figure, panels = plots.new_figure(3, width=4.0, height=3.9, share_y=True)
     for axes, (name, panel) in zip(panels, PANELS.items(), strict=True):
         for curve, label in (("wifi", "TCP over WiFi"), ("3g", "TCP over 3G")):
-            plots.curve(axes, list(curves[curve]), list(curves[curve].values()), label, plots.LOOKS[curve], markers=8)
+            plots.curve(
+                axes, list(curves[curve]), list(curves[curve].values()), label, plots.LOOKS[curve], markers=8
+            )
         axes.plot(
-            list(sent[name]), list(sent[name].values()), color="#888888", linewidth=0.9, label="MPTCP, throughput"
+            list(sent[name]),
+            list(sent[name].values()),
+            color="#888888",
+            linewidth=0.9,
+            label="MPTCP, throughput",
         )
         plots.curve(
-            axes, list(curves[name]), list(curves[name].values()), "MPTCP, goodput", plots.LOOKS["mptcp"], markers=8
+            axes,
+            list(curves[name]),
+            list(curves[name].values()),
+            "MPTCP, goodput",
+            plots.LOOKS["mptcp"],
+            markers=8,
         )
         if name != "M1":
             axes.axvline(400 if name == "none" else 300, color="#b8860b", linestyle=(0, (6, 2)), linewidth=1.1,
@@ -261,4 +275,4 @@ def _picture(
         f"Throughput against the receive window, queues of {reading}. In the original, panel a) stays below TCP over "
         "WiFi up to about 400 KB; the study saw the maximum at 400 KB without, at 300 KB with the mechanisms."
     )
-    return Picture(f"c1-window-{reading.split()[0].replace('/', '-')}", caption, figure)
+    return Picture(f"c1-window-{reading.split(maxsplit=1)[0].replace('/', '-')}", caption, figure)

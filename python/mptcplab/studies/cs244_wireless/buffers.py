@@ -102,7 +102,8 @@ class Buffers(Experiment):
                 "MPTCP gets more than TCP over WiFi and over 3G, at every size",
                 published="consistently outperforms TCP",
                 measured="; ".join(
-                    f"{size} KB: {multipath[size]} against {wifi[size]} and {cellular[size]}" for size in SIZES
+                    f"{size} KB: {multipath[size]} against {wifi[size]} and {cellular[size]}"
+                    for size in SIZES
                 ),
                 verdict=all(
                     multipath[size].mean > max(wifi[size].mean, cellular[size].mean) for size in SIZES
@@ -142,7 +143,9 @@ class Buffers(Experiment):
         plots.grouped_bars(axes, [f"{size} KB" for size in SIZES], series)
         axes.hlines([2.0, 2.5], [-0.45, 2.55], [0.45, 3.45], colors="#b8860b", linestyles="dashed",
                     label="published for MPTCP: 2.0 at 50 KB, 2.5 at 500 KB")  # fmt: skip
-        axes.hlines([0.5], [-0.45], [3.45], colors="#b8860b", linestyles="dotted", label="published for 3G: about 0.5")
+        axes.hlines(
+            [0.5], [-0.45], [3.45], colors="#b8860b", linestyles="dotted", label="published for 3G: about 0.5"
+        )
         plots.finish(axes, x="send and receive buffer", y="throughput [Mb/s]", legend=None)
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3)
         caption = (
@@ -256,7 +259,15 @@ class CleanBuffers(Experiment):
                 plots.curve(axes, SIZES, rates, label, plots.LOOKS[curve])
             axes.plot([50, 500], [2.0, 3.25], linestyle="none", marker="*", markersize=11, color="#b8860b",
                       label="published: MPTCP")  # fmt: skip
-            axes.plot([50], [1.2], linestyle="none", marker="X", markersize=8, color="#b8860b", label="published: 3G")
+            axes.plot(
+                [50],
+                [1.2],
+                linestyle="none",
+                marker="X",
+                markersize=8,
+                color="#b8860b",
+                label="published: 3G",
+            )
             plots.finish(
                 axes,
                 x="send and receive buffer [KB]",
@@ -264,7 +275,9 @@ class CleanBuffers(Experiment):
                 title=f"{variant} buffer as window",
                 legend="lower right" if variant == "half" else None,
             )
-        caption = "Goodput against buffer size without random loss, and the values published for the original."
+        caption = (
+            "Goodput against buffer size without random loss, and the values published for the original."
+        )
         return Picture("a2-clean", caption, figure)
 
 

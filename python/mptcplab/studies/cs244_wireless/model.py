@@ -98,8 +98,12 @@ def _model(delay: float, acked: int) -> float:
 def _picture(delays: tuple[int, ...], rates: dict[int, Estimate]) -> Picture:
     figure, (axes,) = plots.new_figure(height=4.0)
     fine = [5 + step * 0.5 for step in range(191)]
-    axes.plot(fine, [_model(delay, 1) for delay in fine], color="#222222", linestyle="--", label="model, b = 1")
-    axes.plot(fine, [_model(delay, 2) for delay in fine], color="#777777", linestyle=":", label="model, b = 2")
+    axes.plot(
+        fine, [_model(delay, 1) for delay in fine], color="#222222", linestyle="--", label="model, b = 1"
+    )
+    axes.plot(
+        fine, [_model(delay, 2) for delay in fine], color="#777777", linestyle=":", label="model, b = 2"
+    )
     plots.curve(
         axes, delays, [rates[delay].mean for delay in delays], "measured", plots.LOOKS["3g"],
         spread=[rates[delay].half_width for delay in delays], markers=30,

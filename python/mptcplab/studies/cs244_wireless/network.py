@@ -19,7 +19,13 @@ CELLULAR = Path(rate="2Mbit", delay="76ms", loss="2%", queue="1000p")
 
 
 def bulk(
-    name: str, paths: dict[str, Path], *, rcvbuf: str, transport: str, congestion: str, sndbuf: str | None = None
+    name: str,
+    paths: dict[str, Path],
+    *,
+    rcvbuf: str,
+    transport: str,
+    congestion: str,
+    sndbuf: str | None = None,
 ) -> Scenario:
     """One bulk flow over all of `paths`: 10 s to settle, 30 s measured."""
     flow: dict[str, Any] = {"transport": transport, "congestion": congestion}
