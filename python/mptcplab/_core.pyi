@@ -7,7 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 __version__: Final[str]
-__all__: Final[list[str]]
+__all__ = [
+    "ScenarioError",
+    "__version__",
+    "Scenario",
+    "Results",
+    "Batch",
+    "json_schema",
+    "reference_page",
+    "metrics",
+    "run",
+]
 
 @type_check_only
 class PathRow(TypedDict):

@@ -53,9 +53,7 @@ def page(found: Reproduction, pictures: dict[str, bytes]) -> str:
     cards = "".join(_card(study, _of(found.facts, study)) for study in found.studies)
     studies = "".join(_study(study, found, pictures) for study in found.studies)
     unfinished = (
-        f"<p><b>Interrupted:</b> {found.missing} experiments lack runs and are not shown.</p>"
-        if found.missing
-        else ""
+        f"<p><b>Interrupted:</b> {found.missing} experiments lack runs and are not shown.</p>" if found.missing else ""
     )
     return f"""<!doctype html>
 <html lang="en">
@@ -107,9 +105,7 @@ def _counts(facts: Sequence[Fact]) -> str:
         for verdict, number in count.items()
         if number or verdict != "contradicted"
     )
-    return (
-        f'<div class="bar" aria-hidden="true">{bar}</div><div class="counts">{words}</div>' if facts else ""
-    )
+    return f'<div class="bar" aria-hidden="true">{bar}</div><div class="counts">{words}</div>' if facts else ""
 
 
 def _card(study: Study, facts: Sequence[Fact]) -> str:
@@ -126,8 +122,7 @@ def _study(study: Study, found: Reproduction, pictures: dict[str, bytes]) -> str
         if (study.name, experiment.name) in found.outcomes
     ]
     links = " · ".join(
-        f'<a href="#{_anchor(experiment)}">{experiment.name} {_text(experiment.title)}</a>'
-        for experiment, _ in shown
+        f'<a href="#{_anchor(experiment)}">{experiment.name} {_text(experiment.title)}</a>' for experiment, _ in shown
     )
     sections = "".join(_experiment(experiment, outcome, pictures) for experiment, outcome in shown)
     return (

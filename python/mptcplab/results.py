@@ -44,9 +44,7 @@ def _units() -> tuple[list[str], NDArray[np.uint8]]:
 class Run:
     """One run of a scenario with a seed."""
 
-    def __init__(
-        self, scenario: _core.Scenario, seed: int, results: _core.Results, variant: str = ""
-    ) -> None:
+    def __init__(self, scenario: _core.Scenario, seed: int, results: _core.Results, variant: str = "") -> None:
         """Takes over what the core measured."""
         self.scenario = scenario
         self.seed = seed
@@ -259,10 +257,7 @@ class Runs(Sequence[Run]):
     def paths(self) -> pa.Table:
         """One row for each run, flow and path."""
         rows = (
-            _named(run) | {"flow": row["flow"]} | path
-            for run in self
-            for row in run.flow_rows
-            for path in row["paths"]
+            _named(run) | {"flow": row["flow"]} | path for run in self for row in run.flow_rows for path in row["paths"]
         )
         return pa.Table.from_pylist(list(rows), schema=_PATH_SCHEMA)
 

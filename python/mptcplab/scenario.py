@@ -106,7 +106,7 @@ class Scenario:
     @classmethod
     def _of(cls, core: _core.Scenario) -> Scenario:
         scenario = cls.__new__(cls)
-        scenario._core = core
+        vars(scenario)["_core"] = core
         return scenario
 
     @classmethod
@@ -150,7 +150,7 @@ class Scenario:
         for choice in itertools.product(*vary.values()):
             point = dict(zip(vary, choice, strict=True))
             variant = ", ".join(f"{key}={value}" for key, value in point.items())
-            scenario = self.vary(point)._core
+            scenario = self.vary(point).core
             jobs += [Job(scenario, seed, variant) for seed in seeds]
         return run_jobs(jobs, workers=workers)
 

@@ -79,9 +79,7 @@ def _incomplete_beta(a: float, b: float, x: float) -> float:
         return 1.0
     if x > (a + 1) / (a + b + 2):
         return 1 - _incomplete_beta(b, a, 1 - x)
-    front = math.exp(
-        math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
-    )
+    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x))
     tiny = 1e-300
     fraction, c, d = 1.0, 1.0, 0.0
     for step in range(300):

@@ -15,9 +15,7 @@ REPETITIONS = 3
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument(
-        "scenarios", nargs="*", metavar="SCENARIO", help="S1, S2, S3 or files (default: S1 S2 S3)"
-    )
+    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="S1, S2, S3 or files (default: S1 S2 S3)")
     parser.add_argument("--json", action="store_true", help="print a list with an entry for each scenario")
     parser.add_argument(
         "--repetitions",

@@ -37,9 +37,7 @@ def check_backend(name: str) -> None:
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
     """`--workers`."""
-    parser.add_argument(
-        "--workers", type=positive, metavar="N", help="runs at a time (default: one for each core)"
-    )
+    parser.add_argument("--workers", type=positive, metavar="N", help="runs at a time (default: one for each core)")
 
 
 def positive(text: str) -> int:

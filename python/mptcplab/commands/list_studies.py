@@ -30,8 +30,7 @@ def execute(given: argparse.Namespace) -> int:
                     "title": study.title,
                     "source": study.source,
                     "experiments": [
-                        {"experiment": experiment.name, "title": experiment.title}
-                        for experiment in study.experiments
+                        {"experiment": experiment.name, "title": experiment.title} for experiment in study.experiments
                     ],
                 }
                 for study in STUDIES.values()

@@ -20,9 +20,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("studies", nargs="*", metavar="STUDY", help="see mptcplab list (default: all)")
     add_workers(parser)
-    parser.add_argument(
-        "--output", type=Path, default=Path("report"), metavar="DIR", help="where to (default: report)"
-    )
+    parser.add_argument("--output", type=Path, default=Path("report"), metavar="DIR", help="where to (default: report)")
     effort = parser.add_mutually_exclusive_group()
     effort.add_argument("--quick", action="store_true", help="coarser grids and fewer seeds, for a look")
     effort.add_argument("--full", action="store_true", help="finer grids and more seeds")
@@ -65,12 +63,11 @@ def _tell(found: Reproduction, output: Path) -> None:
         if not facts:
             continue
         count = {
-            verdict: sum(fact.verdict == verdict for fact in facts)
-            for verdict in ("holds", "contradicted", "fails")
+            verdict: sum(fact.verdict == verdict for fact in facts) for verdict in ("holds", "contradicted", "fails")
         }
         print(
-            f"{study.name}: {len(facts)} facts, {count['holds']} hold, {count['contradicted']} where sources contradict "
-            f"each other, {count['fails']} fail"
+            f"{study.name}: {len(facts)} facts, {count['holds']} hold, "
+            f"{count['contradicted']} where sources contradict each other, {count['fails']} fail"
         )
         for fact in facts:
             if fact.verdict == "fails":

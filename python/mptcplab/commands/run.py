@@ -42,9 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output", type=Path, metavar="DIR", help="write scenario, seed, Parquet, JSON and figures there"
     )
-    parser.add_argument(
-        "--json", action="store_true", help="print iperf3-compatible JSON (a list for several seeds)"
-    )
+    parser.add_argument("--json", action="store_true", help="print iperf3-compatible JSON (a list for several seeds)")
     parser.add_argument(
         "--pcap",
         action="store_true",
@@ -115,12 +113,7 @@ def _captures(given: argparse.Namespace, seed: int) -> Path:
 def _of_seed(baselines: Baselines, seed: int) -> dict[str, dict[str, float]]:
     """Goodput of plain TCP by flow and path."""
     return {
-        flow: {
-            path: run.flow(flow)["goodput"]
-            for path, runs in paths.items()
-            for run in runs
-            if run.seed == seed
-        }
+        flow: {path: run.flow(flow)["goodput"] for path, runs in paths.items() for run in runs if run.seed == seed}
         for flow, paths in baselines.items()
     }
 
@@ -153,8 +146,7 @@ def _document(run: Run, baselines: Baselines) -> dict[str, Any]:
         "limits": {row["flow"]: row["limits"] for row in run.flow_rows},
         "baselines": single,
         "aggregation_benefit": {
-            flow: aggregation_benefit(run.flow(flow)["goodput"], list(rates.values()))
-            for flow, rates in single.items()
+            flow: aggregation_benefit(run.flow(flow)["goodput"], list(rates.values())) for flow, rates in single.items()
         },
     }
     return document
@@ -173,9 +165,7 @@ def _tell(runs: Runs, baselines: Baselines) -> None:
         print(f"  {name}: goodput {rates} Mb/s")
         if name in baselines:
             benefit = estimate(
-                aggregation_benefit(
-                    run.flow(name)["goodput"], list(_of_seed(baselines, run.seed)[name].values())
-                )
+                aggregation_benefit(run.flow(name)["goodput"], list(_of_seed(baselines, run.seed)[name].values()))
                 for run in runs
             )
             print(f"    aggregation benefit {benefit} (0: the best single path, 1: the sum)")

@@ -14,9 +14,7 @@ EXAMPLE = "mptcplab schema > scenario.schema.json"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument(
-        "--reference", action="store_true", help="print the reference page (Markdown) instead"
-    )
+    parser.add_argument("--reference", action="store_true", help="print the reference page (Markdown) instead")
 
 
 def execute(given: argparse.Namespace) -> int:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 NAME = "sweep"
 HELP = "run a scenario with every combination of some values"
-EXAMPLE = "mptcplab sweep handoff.toml --vary paths.wifi.loss=0%,1%,5% --vary flows.bulk.scheduler=minrtt,redundant --seeds 20"
+EXAMPLE = "mptcplab sweep handoff.toml --vary paths.wifi.loss=0%%,1%%,5%% --seeds 20"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,12 +37,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         required=True,
         metavar="KEY=V1,V2",
-        help="a key of the scenario and its values; several of them give every combination",
+        help="a key of the scenario and its values; repeat it for every combination of several",
     )
     parser.add_argument("--seed", type=natural, default=1, metavar="N", help="the first seed (default: 1)")
-    parser.add_argument(
-        "--seeds", type=positive, default=1, metavar="N", help="seeds for each point (default: 1)"
-    )
+    parser.add_argument("--seeds", type=positive, default=1, metavar="N", help="seeds for each point (default: 1)")
     add_workers(parser)
     parser.add_argument("--output", type=Path, metavar="DIR", help="write tables and a figure there")
     parser.add_argument("--json", action="store_true", help="print JSON: a list with an entry for each point")
@@ -83,8 +81,7 @@ def execute(given: argparse.Namespace) -> int:
                     "point": point,
                     "seeds": given.seeds,
                     "goodput_mbps": {
-                        flow: {"mean": value.mean, "half_width": value.half_width}
-                        for flow, value in of.items()
+                        flow: {"mean": value.mean, "half_width": value.half_width} for flow, value in of.items()
                     },
                 }
                 for point, of in zip(points, rates, strict=True)
@@ -93,9 +90,7 @@ def execute(given: argparse.Namespace) -> int:
         return 0
     flows = list(rates[0])
     rows = [[*vary, *(f"{flow} [Mb/s]" for flow in flows)]]
-    rows += [
-        [*point.values(), *(str(of[flow]) for flow in flows)] for point, of in zip(points, rates, strict=True)
-    ]
+    rows += [[*point.values(), *(str(of[flow]) for flow in flows)] for point, of in zip(points, rates, strict=True)]
     print(table(rows))
     return 0
 

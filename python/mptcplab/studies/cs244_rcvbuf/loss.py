@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from mptcplab import plots
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point, goodput, on_path
@@ -45,14 +46,12 @@ class Loss(Experiment):
             wifi_part = {loss: measured.mean(on_path("wifi"), reading, "mptcp", loss) for loss in losses}
             single = {loss: measured.mean(goodput, reading, "wifi", loss) for loss in losses}
             cellular = measured.mean(goodput, reading, "3g")
-            pairs = list(zip(losses, losses[1:], strict=False))
+            pairs = list(pairwise(losses))
             rises = {high: total[high] / total[low] - 1 for low, high in pairs}
             falling[reading] = all(rise <= 0.05 for rise in rises.values())
             heavy = [loss for loss in losses if loss >= 10]
             shares = [wifi_part[loss] / (total[loss] or 1) for loss in heavy]
-            moved[reading] = all(share <= 0.15 for share in shares) and all(
-                1.7 <= total[loss] <= 2.3 for loss in heavy
-            )
+            moved[reading] = all(share <= 0.15 for share in shares) and all(1.7 <= total[loss] <= 2.3 for loss in heavy)
             ratios = {loss: total[loss] / max(single[loss], cellular) for loss in losses}
             best[reading] = min(ratios.values()) >= 0.9
             worst = min(ratios, key=lambda loss: ratios[loss])
@@ -114,7 +113,5 @@ def _picture(measured: Measured, losses: tuple[float, ...]) -> Picture:
         axes.set_xscale("symlog", linthresh=0.1, linscale=0.4)
         axes.set_xticks([0, 0.1, 0.5, 1, 2, 5, 10, 20], ["0", "0.1", "0.5", "1", "2", "5", "10", "20"])
         axes.minorticks_off()
-    caption = (
-        "Goodput against random loss on WiFi; means and 95 % intervals. The study: all traffic ends up on 3G."
-    )
+    caption = "Goodput against random loss on WiFi; means and 95 % intervals. The study: all traffic ends up on 3G."
     return Picture("c2-loss", caption, figure)

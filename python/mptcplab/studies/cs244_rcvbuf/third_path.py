@@ -61,9 +61,7 @@ class ThirdPath(Experiment):
                 + ", ".join(f"{size} KB × {ratio:.2f}" for size, ratio in change[reading, mechanisms].items())
                 for reading in READINGS
             )
-            facts.append(
-                self.fact(fact, statement, published=published, measured=text, verdict=verdict, reason=reason)
-            )
+            facts.append(self.fact(fact, statement, published=published, measured=text, verdict=verdict, reason=reason))
         return Outcome(facts, [_picture(measured)])
 
 

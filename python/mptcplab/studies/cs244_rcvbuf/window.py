@@ -56,8 +56,7 @@ class Window(Experiment):
         }
         sent = {
             reading: {
-                name: {size: measured.mean(throughput, reading, name, size) for size in windows}
-                for name in MECHANISMS
+                name: {size: measured.mean(throughput, reading, name, size) for size in windows} for name in MECHANISMS
             }
             for reading in READINGS
         }
@@ -135,7 +134,7 @@ class Window(Experiment):
         return self.fact(
             "C-1.2",
             "MPTCP without mechanisms stays below TCP over WiFi for windows below 400 KB",
-            published="the original (NSDI 2012): yes; this study: appears to do very well even without the optimisations",
+            published="the original (NSDI 2012): yes; this study: does very well even without the optimisations",
             measured="; ".join(words),
             verdict="contradicted",
             reason=reason,
@@ -190,9 +189,7 @@ class Window(Experiment):
         def waste(reading: str, name: str) -> tuple[float, float]:
             """Largest and mean share of the throughput that was no goodput, from 50 KB on."""
             shares = [
-                1 - curves[reading][name][size] / total
-                for size, total in sent[reading][name].items()
-                if size >= 50
+                1 - curves[reading][name][size] / total for size, total in sent[reading][name].items() if size >= 50
             ]
             return max(shares), sum(shares) / len(shares)
 
@@ -240,9 +237,7 @@ def _picture(
     figure, panels = plots.new_figure(3, width=4.0, height=3.9, share_y=True)
     for axes, (name, panel) in zip(panels, PANELS.items(), strict=True):
         for curve, label in (("wifi", "TCP over WiFi"), ("3g", "TCP over 3G")):
-            plots.curve(
-                axes, list(curves[curve]), list(curves[curve].values()), label, plots.LOOKS[curve], markers=8
-            )
+            plots.curve(axes, list(curves[curve]), list(curves[curve].values()), label, plots.LOOKS[curve], markers=8)
         axes.plot(
             list(sent[name]),
             list(sent[name].values()),

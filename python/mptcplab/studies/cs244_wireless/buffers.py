@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from mptcplab import plots
 from mptcplab.scenario import Path
@@ -93,21 +94,16 @@ class Buffers(Experiment):
     ) -> list[Fact]:
         first, last = multipath[SIZES[0]], multipath[SIZES[-1]]
         both = wifi[500].mean + cellular[500].mean
-        grows = all(
-            multipath[big].high >= multipath[small].low for small, big in zip(SIZES, SIZES[1:], strict=False)
-        )
+        grows = all(multipath[big].high >= multipath[small].low for small, big in pairwise(SIZES))
         return [
             self.fact(
                 "A-2.3",
                 "MPTCP gets more than TCP over WiFi and over 3G, at every size",
                 published="consistently outperforms TCP",
                 measured="; ".join(
-                    f"{size} KB: {multipath[size]} against {wifi[size]} and {cellular[size]}"
-                    for size in SIZES
+                    f"{size} KB: {multipath[size]} against {wifi[size]} and {cellular[size]}" for size in SIZES
                 ),
-                verdict=all(
-                    multipath[size].mean > max(wifi[size].mean, cellular[size].mean) for size in SIZES
-                ),
+                verdict=all(multipath[size].mean > max(wifi[size].mean, cellular[size].mean) for size in SIZES),
                 variant=controller,
             ),
             self.fact(
@@ -143,9 +139,7 @@ class Buffers(Experiment):
         plots.grouped_bars(axes, [f"{size} KB" for size in SIZES], series)
         axes.hlines([2.0, 2.5], [-0.45, 2.55], [0.45, 3.45], colors="#b8860b", linestyles="dashed",
                     label="published for MPTCP: 2.0 at 50 KB, 2.5 at 500 KB")  # fmt: skip
-        axes.hlines(
-            [0.5], [-0.45], [3.45], colors="#b8860b", linestyles="dotted", label="published for 3G: about 0.5"
-        )
+        axes.hlines([0.5], [-0.45], [3.45], colors="#b8860b", linestyles="dotted", label="published for 3G: about 0.5")
         plots.finish(axes, x="send and receive buffer", y="throughput [Mb/s]", legend=None)
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3)
         caption = (
@@ -242,7 +236,7 @@ class CleanBuffers(Experiment):
         return self.fact(
             "A-2.9",
             "3G alone with large buffers, and MPTCP with large buffers",
-            published="the study: about 0.5 and 2.5 Mb/s; the original that it reproduces: full bandwidth and 3.25 Mb/s",
+            published="the study: about 0.5 and 2.5 Mb/s; the original: full bandwidth and 3.25 Mb/s",
             measured=f"without random loss: 3G {cellular[0]:.2f} (whole window) and {cellular[1]:.2f} (half), "
             f"MPTCP {multipath[0]:.2f} and {multipath[1]:.2f} Mb/s; with it: see A-2.2 and A-2.4",
             verdict="contradicted",
@@ -275,9 +269,7 @@ class CleanBuffers(Experiment):
                 title=f"{variant} buffer as window",
                 legend="lower right" if variant == "half" else None,
             )
-        caption = (
-            "Goodput against buffer size without random loss, and the values published for the original."
-        )
+        caption = "Goodput against buffer size without random loss, and the values published for the original."
         return Picture("a2-clean", caption, figure)
 
 

@@ -138,9 +138,7 @@ def handoff(how: str) -> Scenario:
     """The scenario; `how` is `admin` or `blackhole`."""
     events = []
     for at, path, up in CHANGES:
-        events.append(
-            Event(at=f"{at}s", path=path, set={"up": up}, how="admin" if how == "admin" else "blackhole")
-        )
+        events.append(Event(at=f"{at}s", path=path, set={"up": up}, how="admin" if how == "admin" else "blackhole"))
     return Scenario(
         name=f"handoff ({how})",
         duration="40s",

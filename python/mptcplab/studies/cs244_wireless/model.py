@@ -32,9 +32,7 @@ class Model(Experiment):
         """Delays × seeds."""
         for delay in _delays(effort):
             path = Path(rate="2Mbit", delay=f"{delay}ms", loss="2%", queue="1000p")
-            scenario = bulk(
-                f"tcp, {delay} ms", {"3g": path}, rcvbuf="500KB", transport="tcp", congestion="reno"
-            )
+            scenario = bulk(f"tcp, {delay} ms", {"3g": path}, rcvbuf="500KB", transport="tcp", congestion="reno")
             for seed in range(1, effort.pick(4, 20, 100) + 1):
                 yield Point((delay,), scenario, seed)
 
@@ -47,9 +45,7 @@ class Model(Experiment):
         excess = {delay: rates[delay].mean / capped[delay] for delay in delays}
         worst = max(excess, key=lambda delay: excess[delay])
         far = [delay for delay in delays if delay > 20]
-        shape = correlation(
-            [math.log(rates[delay].mean) for delay in far], [math.log(single[delay]) for delay in far]
-        )
+        shape = correlation([math.log(rates[delay].mean) for delay in far], [math.log(single[delay]) for delay in far])
         near = [delay for delay in delays if delay <= 10]
         at75 = rates[75]
         facts = [
@@ -98,12 +94,8 @@ def _model(delay: float, acked: int) -> float:
 def _picture(delays: tuple[int, ...], rates: dict[int, Estimate]) -> Picture:
     figure, (axes,) = plots.new_figure(height=4.0)
     fine = [5 + step * 0.5 for step in range(191)]
-    axes.plot(
-        fine, [_model(delay, 1) for delay in fine], color="#222222", linestyle="--", label="model, b = 1"
-    )
-    axes.plot(
-        fine, [_model(delay, 2) for delay in fine], color="#777777", linestyle=":", label="model, b = 2"
-    )
+    axes.plot(fine, [_model(delay, 1) for delay in fine], color="#222222", linestyle="--", label="model, b = 1")
+    axes.plot(fine, [_model(delay, 2) for delay in fine], color="#777777", linestyle=":", label="model, b = 2")
     plots.curve(
         axes, delays, [rates[delay].mean for delay in delays], "measured", plots.LOOKS["3g"],
         spread=[rates[delay].half_width for delay in delays], markers=30,
