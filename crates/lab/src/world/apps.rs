@@ -204,7 +204,7 @@ impl App {
 
     fn fill(&mut self, now: Instant, endpoint: &mut mptcp::Endpoint, connection: ConnectionId, goal: u64) {
         while self.written < goal {
-            let data = pattern::bytes_at(self.written, (goal - self.written).min(1 << 18));
+            let data = pattern::bytes_at(self.written, goal - self.written);
             let offered = data.len();
             let taken = endpoint.write(now, connection, data);
             self.written += taken as u64;

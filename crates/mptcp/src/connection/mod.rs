@@ -39,6 +39,9 @@ use limits::LimitClock;
 use outgoing::Outgoing;
 use timers::Timers;
 
+/// Unsent bytes below which a waiting writer is woken for any room at all.
+const LITTLE_LEFT: u64 = 16_384;
+
 /// What the connection speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
@@ -169,7 +172,7 @@ impl Connection {
 
     /// Writes as much of `data` as the send buffer has room for, without copying; returns how many
     /// bytes that was. After 0, [`crate::EventKind::Writable`] says when to try again.
-    pub(crate) fn write(&mut self, mut data: Bytes) -> usize {
+    pub(crate) fn write(&mut self, data: &Bytes) -> usize {
         if self.write_closed || self.closed.is_some() {
             return 0;
         }
@@ -177,10 +180,22 @@ impl Connection {
         let taken = (data.len() as u64).min(room) as usize;
         self.blocked_writer = taken < data.len();
         if taken > 0 {
-            data.truncate(taken);
-            self.outgoing.write(data);
+            self.outgoing.write(data, taken);
         }
         taken
+    }
+
+    /// Tells a writer that waits of the room there is: when little is left to send, or when a third
+    /// of the buffer is free, as in Linux.
+    fn wake_writer(&mut self) {
+        if !self.blocked_writer {
+            return;
+        }
+        let room = self.writable();
+        if room > 0 && (self.outgoing.unsent() < LITTLE_LEFT || room >= self.send_buffer() / 3) {
+            self.blocked_writer = false;
+            self.happenings.writable = true;
+        }
     }
 
     /// Room in the send buffer, bytes.

@@ -245,6 +245,7 @@ impl Connection {
     fn send_new(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> usize {
         let data = self.outgoing.next;
         let payload = self.outgoing.cut(size);
+        self.wake_writer();
         if self.mode != Mode::Plain {
             let chunk = Chunk { start: data, payload: payload.clone(), carriers: carrier(id), queued: false };
             self.outgoing.flight.push_back(chunk);
