@@ -119,15 +119,9 @@ impl Connection {
 
     /// New data, or data that another subflow did not get through.
     fn transmit_data(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
-        if self.outgoing.unsent() == 0 && self.outgoing.again.is_empty() && !self.scheduler.duplicates() {
-            let limit = if self.closed.is_some() || self.congestion.paths.is_empty() {
-                Limit::Idle
-            } else if self.blocked_writer {
-                self.send_buffer_limit()
-            } else {
-                Limit::Application
-            };
-            return self.rest(now, limit, false);
+        if self.outgoing.unsent() == 0 && self.outgoing.flight.is_empty() {
+            let over = self.closed.is_some() || self.congestion.paths.is_empty();
+            return self.rest(now, if over { Limit::Idle } else { self.writer_limit() }, false);
         }
         let candidates = self.candidates();
         if candidates.is_empty() {
@@ -142,7 +136,7 @@ impl Connection {
             return Some(sent);
         }
         if self.outgoing.unsent() == 0 {
-            return self.rest(now, Limit::Application, false);
+            return self.on_nothing_new(now, &candidates, out);
         }
         let Some(chosen) = self.scheduler.choose(&candidates) else {
             let limit = if candidates.iter().any(|c| c.has_room) {
@@ -158,9 +152,21 @@ impl Connection {
             return self.on_closed_window(now, id, &candidates, size, out);
         }
         if self.must_wait_for_more(size, mss) {
-            return self.rest(now, Limit::Application, false);
+            return self.on_nothing_new(now, &candidates, out);
         }
         Some(self.send_new(now, id, size, out))
+    }
+
+    /// Everything written is in flight. What M1 and M2 do for a full receive window they do here for
+    /// a full send buffer; an application that has no more to say calls for no penalty.
+    fn on_nothing_new(&mut self, now: Instant, candidates: &Candidates, out: &mut Segment) -> Option<usize> {
+        if let Some(chosen) = self.scheduler.choose(candidates)
+            && self.unblock(now, candidates[chosen].subflow, self.blocked_writer)
+            && let Some(sent) = self.transmit_again(now, candidates, out)
+        {
+            return Some(sent);
+        }
+        self.rest(now, self.writer_limit(), false)
     }
 
     /// The window has no room for a full segment.
@@ -179,7 +185,7 @@ impl Connection {
         if open > 0 && (idle || open >= size.max(self.outgoing.largest_window / 2)) {
             return Some(self.send_new(now, id, open.min(size), out));
         }
-        if self.on_window_blocked(now, id)
+        if self.unblock(now, id, true)
             && let Some(sent) = self.transmit_again(now, candidates, out)
         {
             return Some(sent);
@@ -195,10 +201,18 @@ impl Connection {
         self.mode == Mode::Multipath && self.outgoing.next - self.outgoing.una > outstanding
     }
 
-    /// All that was written is in flight: when windows have room, a larger buffer would be used.
-    fn send_buffer_limit(&self) -> Limit {
-        let room = self.candidates().iter().any(|candidate| candidate.has_room);
-        if room { Limit::SendBuffer } else { Limit::CongestionWindow }
+    /// Why nothing is left to send: the application, or a send buffer full of data in flight. When
+    /// the windows have no room either, a larger buffer would not help.
+    fn writer_limit(&self) -> Limit {
+        if !self.blocked_writer {
+            Limit::Application
+        } else if !self.candidates().iter().any(|candidate| candidate.has_room) {
+            Limit::CongestionWindow
+        } else if self.peer_holds_early_data() {
+            Limit::HeadOfLine
+        } else {
+            Limit::SendBuffer
+        }
     }
 
     /// Nagle (RFC 9293 section 3.7.4): a small segment waits while data is in flight.

@@ -33,9 +33,9 @@ impl Connection {
         }
     }
 
-    /// M1 and M2: `fast` has room in its congestion window, but the shared window is full. Returns
-    /// whether a chunk was queued for it.
-    pub(super) fn on_window_blocked(&mut self, now: Instant, fast: usize) -> bool {
+    /// M1 and M2: `fast` has room in its congestion window, but the shared window or the send buffer
+    /// is full. Returns whether a chunk was queued for it.
+    pub(super) fn unblock(&mut self, now: Instant, fast: usize, may_penalise: bool) -> bool {
         let mechanisms = self.config.mechanisms;
         if !mechanisms.opportunistic_retransmission && !mechanisms.penalisation {
             return false;
@@ -48,7 +48,7 @@ impl Connection {
         let Some(slow) = slow else { return false };
         let srtt = |id: usize| self.congestion.paths[id].srtt.unwrap_or(Duration::ZERO);
         let (fast_rtt, slow_rtt) = (srtt(fast), srtt(slow));
-        if mechanisms.penalisation {
+        if mechanisms.penalisation && may_penalise {
             self.penalise(now, fast, slow, fast_rtt, slow_rtt);
         }
         let slow_window = self.congestion.paths[slow].cwnd / self.congestion.paths[slow].mss;
