@@ -198,6 +198,7 @@ fn flow(flow: &Flow) -> FlowTable {
         backup: Some(flow.backup.clone()),
         opportunistic_retransmission: Some(flow.mechanisms.opportunistic_retransmission),
         penalisation: Some(flow.mechanisms.penalisation),
+        penalty: Some(flow.mechanisms.penalty),
         autotuning: Some(flow.mechanisms.autotuning),
         cwnd_capping: Some(flow.mechanisms.cwnd_capping),
         rcvbuf: Some(Size(flow.tcp.rcvbuf)),

@@ -183,7 +183,7 @@ impl App {
 
     /// Writes what the traffic asks for and the send buffer takes.
     pub(super) fn write(&mut self, now: Instant, hosts: &mut [Host]) -> Option<Instant> {
-        let Some(connection) = self.sending_connection().filter(|_| !self.stopped) else { return None };
+        let connection = self.sending_connection().filter(|_| !self.stopped)?;
         let endpoint = &mut hosts[self.sending_host()].endpoint;
         match self.traffic {
             Traffic::Bulk => {

@@ -91,8 +91,7 @@ impl Sampler {
             info.as_ref().map_or_else(|| self.last[flow].paths.clone(), |info| self.counts(hosts, app, info));
         let per_second = 8.0 / self.interval;
         let mut total = 0.0;
-        for path in 0..all {
-            let (count, last) = (counts[path], self.last[flow].paths[path]);
+        for (path, (count, last)) in counts.iter().zip(&self.last[flow].paths).enumerate() {
             if count.subflows == 0 {
                 continue;
             }

@@ -10,6 +10,7 @@ mod reno;
 
 use mptcp_clock::{Duration, Instant};
 
+use crate::config::PenaltyRule;
 pub use cubic::Cubic;
 pub use lia::Lia;
 pub use reno::Reno;
@@ -158,13 +159,18 @@ impl Congestion {
     }
 
     /// Mechanism M2, penalising a slow subflow (Raiciu et al., NSDI 2012, section 4.2): halves the
-    /// window, and the threshold too unless the path is in slow start.
-    pub(crate) fn penalise(&mut self, path: usize) {
+    /// window. The threshold follows the window, or is halved where slow start is over already.
+    pub(crate) fn penalise(&mut self, path: usize, rule: PenaltyRule) {
         let state = &mut self.paths[path];
-        if state.cwnd >= state.ssthresh {
-            state.ssthresh = (state.ssthresh / 2).max(2 * state.mss);
+        let halved = (state.cwnd / 2).max(state.mss);
+        match rule {
+            PenaltyRule::Original => state.ssthresh = halved.max(2 * state.mss),
+            PenaltyRule::Later if state.cwnd >= state.ssthresh => {
+                state.ssthresh = (state.ssthresh / 2).max(2 * state.mss);
+            }
+            PenaltyRule::Later => {}
         }
-        state.cwnd = (state.cwnd / 2).max(state.mss);
+        state.cwnd = halved;
     }
 }
 
