@@ -30,7 +30,7 @@ use crate::config::Config;
 use crate::congestion::{Congestion, CongestionControl};
 use crate::event::{Closed, Happenings};
 use crate::path_manager::{LocalAddress, Pair, PathManager, RemoteAddress};
-use crate::scheduler::Scheduler;
+use crate::scheduler::{Candidate, Scheduler};
 use crate::subflow::{Origin, Subflow};
 pub(crate) use handshake::join as join_option;
 use incoming::Incoming;
@@ -103,6 +103,8 @@ pub struct Connection {
     data_fin_acknowledged: bool,
     finish_reported: bool,
     blocked_writer: bool,
+    /// Scratch for the scheduler's view, so that looking costs no allocation.
+    candidates: Vec<Candidate>,
     /// Options to send, each on an acknowledgement of its own; on this subflow or on any.
     signals: VecDeque<(Option<usize>, MptcpOption)>,
     local_addresses: Vec<LocalAddress>,
@@ -151,6 +153,7 @@ impl Connection {
             data_fin_acknowledged: false,
             finish_reported: false,
             blocked_writer: false,
+            candidates: Vec::new(),
             signals: VecDeque::new(),
             local_addresses: local,
             remote_addresses: Vec::new(),
