@@ -32,7 +32,7 @@ impl Connection {
         if let Some(sent) = self.transmit_data(now, out) {
             return Some(sent);
         }
-        let ending = self.write_closed || self.subflows.iter().any(|subflow| subflow.fin_wanted);
+        let ending = self.write_closed || self.closed.is_some() || self.subflows.iter().any(|s| s.fin_wanted);
         if ending && let Some(sent) = self.transmit_fin(now, out) {
             return Some(sent);
         }
@@ -119,6 +119,10 @@ impl Connection {
 
     /// New data, or data that another subflow did not get through.
     fn transmit_data(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+        if self.outgoing.written() == 0 && !self.write_closed {
+            // A pure receiver has nothing to weigh.
+            return None;
+        }
         if self.outgoing.unsent() == 0 && self.outgoing.flight.is_empty() {
             let over = self.closed.is_some() || self.congestion.paths.is_empty();
             return self.rest(now, if over { Limit::Idle } else { self.writer_limit(self.any_room()) }, false);
