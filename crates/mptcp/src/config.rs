@@ -74,6 +74,10 @@ pub struct Config {
     pub timestamps: bool,
     /// RACK-TLP (RFC 8985); three duplicates decide without. Needs `sack`.
     pub rack: bool,
+    /// Grow the window by the bytes an acknowledgement covers (RFC 3465, and Linux since 4.0); by at most
+    /// one segment's worth without (RFC 5681 section 3.1, and Linux before), so that delayed
+    /// acknowledgements halve the growth.
+    pub byte_counting: bool,
     /// Acknowledge every second segment (RFC 9293 section 3.8.6.3).
     pub delayed_ack: bool,
     /// Wait for a full segment while data is in flight (RFC 9293 section 3.7.4).
@@ -105,6 +109,7 @@ impl Default for Config {
             sack: true,
             timestamps: true,
             rack: true,
+            byte_counting: true,
             delayed_ack: true,
             nagle: true,
             min_rto: Duration::from_millis(200),

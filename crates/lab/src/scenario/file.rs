@@ -170,6 +170,9 @@ table! {
         sack: bool,
         /// TCP timestamps. Default: true.
         timestamps: bool,
+        /// Congestion windows grow by acknowledged bytes, as in Linux since 4.0; by acknowledgements, as
+        /// before, if false. Default: true.
+        byte_counting: bool,
         /// RACK-TLP loss detection. Default: true.
         rack: bool,
         /// Delayed acknowledgements. Default: true.

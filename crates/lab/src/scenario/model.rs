@@ -152,6 +152,8 @@ pub struct Tcp {
     pub sack: bool,
     /// Timestamps.
     pub timestamps: bool,
+    /// Windows grow by bytes, not by acknowledgements.
+    pub byte_counting: bool,
     /// RACK-TLP.
     pub rack: bool,
     /// Delayed acknowledgements.

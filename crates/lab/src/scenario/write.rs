@@ -206,6 +206,7 @@ fn flow(flow: &Flow) -> FlowTable {
         mss: flow.tcp.mss,
         sack: Some(flow.tcp.sack),
         timestamps: Some(flow.tcp.timestamps),
+        byte_counting: Some(flow.tcp.byte_counting),
         rack: Some(flow.tcp.rack),
         delayed_ack: Some(flow.tcp.delayed_ack),
         nagle: Some(flow.tcp.nagle),

@@ -206,6 +206,7 @@ impl<'a> Builder<'a> {
             sack: flow.tcp.sack,
             timestamps: flow.tcp.timestamps,
             rack: flow.tcp.rack,
+            byte_counting: flow.tcp.byte_counting,
             delayed_ack: flow.tcp.delayed_ack,
             nagle: flow.tcp.nagle,
             min_rto: flow.tcp.min_rto,

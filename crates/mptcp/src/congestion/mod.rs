@@ -106,11 +106,12 @@ pub struct Congestion {
     /// One entry for each subflow that ever was, in order of subflow id.
     pub paths: Vec<PathState>,
     algorithm: Box<dyn CongestionControl>,
+    byte_counting: bool,
 }
 
 impl Congestion {
-    pub(crate) fn new(kind: CongestionKind) -> Self {
-        Self { paths: Vec::new(), algorithm: kind.build() }
+    pub(crate) fn new(kind: CongestionKind, byte_counting: bool) -> Self {
+        Self { paths: Vec::new(), algorithm: kind.build(), byte_counting }
     }
 
     /// Replaces the algorithm, keeping the windows.
@@ -145,7 +146,11 @@ impl Congestion {
         }
     }
 
-    pub(crate) fn on_ack(&mut self, path: usize, acked: Acked) {
+    pub(crate) fn on_ack(&mut self, path: usize, mut acked: Acked) {
+        if !self.byte_counting {
+            // RFC 5681 equation 2: at most one segment's worth for each acknowledgement.
+            acked.bytes = acked.bytes.min(self.paths[path].mss);
+        }
         self.algorithm.on_ack(&mut self.paths, path, acked);
     }
 

@@ -143,7 +143,7 @@ impl Connection {
             checksum: false,
             confirmed: false,
             subflows: Vec::new(),
-            congestion: Congestion::new(config.congestion),
+            congestion: Congestion::new(config.congestion, config.byte_counting),
             scheduler: config.scheduler.build(),
             path_manager: config.path_manager.build(),
             outgoing: Outgoing::default(),

@@ -125,7 +125,11 @@ impl Connection {
         }
         if self.outgoing.unsent() == 0 && self.outgoing.flight.is_empty() {
             let over = self.closed.is_some() || self.congestion.paths.is_empty();
-            return self.rest(now, if over { Limit::Idle } else { self.writer_limit(self.any_room()) }, false);
+            return self.rest(
+                now,
+                if over { Limit::Idle } else { self.writer_limit(self.any_room()) },
+                false,
+            );
         }
         let mut candidates = std::mem::take(&mut self.candidates);
         self.find_candidates(&mut candidates);
@@ -230,7 +234,9 @@ impl Connection {
     /// Whether any congestion window has room.
     fn any_room(&self) -> bool {
         let windows = self.subflows.iter().zip(&self.congestion.paths);
-        windows.filter(|(subflow, _)| subflow.can_send()).any(|(s, path)| s.sender.in_flight() + path.mss <= path.cwnd)
+        windows
+            .filter(|(subflow, _)| subflow.can_send())
+            .any(|(s, path)| s.sender.in_flight() + path.mss <= path.cwnd)
     }
 
     /// Nagle (RFC 9293 section 3.7.4): a small segment waits while data is in flight.

@@ -170,6 +170,7 @@ fn tcp(
         mss: table.mss,
         sack: table.sack.unwrap_or(true),
         timestamps: table.timestamps.unwrap_or(true),
+        byte_counting: table.byte_counting.unwrap_or(true),
         rack: table.rack.unwrap_or(true),
         delayed_ack: table.delayed_ack.unwrap_or(true),
         nagle: table.nagle.unwrap_or(true),
