@@ -183,7 +183,7 @@ impl App {
 
     /// Writes what the traffic asks for and the send buffer takes.
     pub(super) fn write(&mut self, now: Instant, hosts: &mut [Host]) -> Option<Instant> {
-        let Some(connection) = self.sending_connection().filter(|_| !self.stopped) else { return None };
+        let connection = self.sending_connection().filter(|_| !self.stopped)?;
         let endpoint = &mut hosts[self.sending_host()].endpoint;
         match self.traffic {
             Traffic::Bulk => {
@@ -204,7 +204,7 @@ impl App {
 
     fn fill(&mut self, now: Instant, endpoint: &mut mptcp::Endpoint, connection: ConnectionId, goal: u64) {
         while self.written < goal {
-            let data = pattern::bytes_at(self.written, (goal - self.written).min(1 << 18));
+            let data = pattern::bytes_at(self.written, goal - self.written);
             let offered = data.len();
             let taken = endpoint.write(now, connection, data);
             self.written += taken as u64;

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use mptcp::congestion::CongestionKind;
 use mptcp::path_manager::PathManagerKind;
 use mptcp::scheduler::SchedulerKind;
-use mptcp::{Config, Endpoint, InterfaceId};
+use mptcp::{Config, Endpoint, InterfaceId, PenaltyRule};
 use mptcp_clock::{Duration, Instant, Stream};
 use netsim::{Change, DirectionId, Jitter, Labels, LinkId, Loss, Network, Rate, Spread, TopologyError};
 
@@ -14,7 +14,7 @@ use super::host::{self, Host};
 use super::pool::Pool;
 use super::sampler::Sampler;
 use super::{Alarm, FIRST_PORT, World};
-use crate::scenario::names::{Congestion, Manner, Scheduler, Side, Transport};
+use crate::scenario::names::{Congestion, Manner, Penalty, Scheduler, Side, Transport};
 use crate::scenario::{Flow, PathManagement, Scenario, Way};
 
 /// TCP and IPv4 headers without options, bytes: what the MSS leaves out of the MTU.
@@ -191,6 +191,10 @@ impl<'a> Builder<'a> {
             mechanisms: mptcp::Mechanisms {
                 opportunistic_retransmission: flow.mechanisms.opportunistic_retransmission,
                 penalisation: flow.mechanisms.penalisation,
+                penalty_rule: match flow.mechanisms.penalty {
+                    Penalty::Original => PenaltyRule::Original,
+                    Penalty::Later => PenaltyRule::Later,
+                },
                 autotuning: flow.mechanisms.autotuning,
                 cwnd_capping: flow.mechanisms.cwnd_capping,
             },
@@ -202,6 +206,7 @@ impl<'a> Builder<'a> {
             sack: flow.tcp.sack,
             timestamps: flow.tcp.timestamps,
             rack: flow.tcp.rack,
+            byte_counting: flow.tcp.byte_counting,
             delayed_ack: flow.tcp.delayed_ack,
             nagle: flow.tcp.nagle,
             min_rto: flow.tcp.min_rto,

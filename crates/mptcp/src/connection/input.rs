@@ -163,10 +163,7 @@ impl Connection {
             return;
         }
         self.timers.data_progress(now);
-        if self.blocked_writer && self.writable() > 0 {
-            self.blocked_writer = false;
-            self.happenings.writable = true;
-        }
+        self.wake_writer();
         if self.mode == Mode::Plain {
             self.finish_if_done(now);
         }

@@ -8,7 +8,7 @@ use mptcp_wire::{Checksum, DataSequence, Dss, Flags, Mapping, MpTcpRst, MptcpOpt
 use super::limits::Limit;
 use super::outgoing::{Chunk, carrier};
 use super::{Connection, Mode};
-use crate::scheduler::{Candidate, Candidates};
+use crate::scheduler::Candidate;
 use crate::subflow::{Control, Origin, State};
 
 /// A piece of the stream to be put on a subflow.
@@ -32,7 +32,7 @@ impl Connection {
         if let Some(sent) = self.transmit_data(now, out) {
             return Some(sent);
         }
-        let ending = self.write_closed || self.subflows.iter().any(|subflow| subflow.fin_wanted);
+        let ending = self.write_closed || self.closed.is_some() || self.subflows.iter().any(|s| s.fin_wanted);
         if ending && let Some(sent) = self.transmit_fin(now, out) {
             return Some(sent);
         }
@@ -119,32 +119,41 @@ impl Connection {
 
     /// New data, or data that another subflow did not get through.
     fn transmit_data(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
-        if self.outgoing.unsent() == 0 && self.outgoing.again.is_empty() && !self.scheduler.duplicates() {
-            let limit = if self.closed.is_some() || self.congestion.paths.is_empty() {
-                Limit::Idle
-            } else if self.blocked_writer {
-                self.send_buffer_limit()
-            } else {
-                Limit::Application
-            };
-            return self.rest(now, limit, false);
+        if self.outgoing.written() == 0 && !self.write_closed {
+            // A pure receiver has nothing to weigh.
+            return None;
         }
-        let candidates = self.candidates();
+        if self.outgoing.unsent() == 0 && self.outgoing.flight.is_empty() {
+            let over = self.closed.is_some() || self.congestion.paths.is_empty();
+            return self.rest(
+                now,
+                if over { Limit::Idle } else { self.writer_limit(self.any_room()) },
+                false,
+            );
+        }
+        let mut candidates = std::mem::take(&mut self.candidates);
+        self.find_candidates(&mut candidates);
+        let sent = self.transmit_on(now, &candidates, out);
+        self.candidates = candidates;
+        sent
+    }
+
+    fn transmit_on(&mut self, now: Instant, candidates: &[Candidate], out: &mut Segment) -> Option<usize> {
         if candidates.is_empty() {
             return self.rest(now, Limit::Idle, false);
         }
-        if let Some(sent) = self.transmit_again(now, &candidates, out) {
+        if let Some(sent) = self.transmit_again(now, candidates, out) {
             return Some(sent);
         }
         if self.scheduler.duplicates()
-            && let Some(sent) = self.transmit_duplicate(now, &candidates, out)
+            && let Some(sent) = self.transmit_duplicate(now, candidates, out)
         {
             return Some(sent);
         }
         if self.outgoing.unsent() == 0 {
-            return self.rest(now, Limit::Application, false);
+            return self.on_nothing_new(now, candidates, out);
         }
-        let Some(chosen) = self.scheduler.choose(&candidates) else {
+        let Some(chosen) = self.scheduler.choose(candidates) else {
             let limit = if candidates.iter().any(|c| c.has_room) {
                 Limit::Scheduler
             } else {
@@ -155,12 +164,25 @@ impl Connection {
         let Candidate { subflow: id, mss, .. } = candidates[chosen];
         let size = self.outgoing.unsent().min(mss);
         if self.outgoing.next + size > self.outgoing.edge {
-            return self.on_closed_window(now, id, &candidates, size, out);
+            return self.on_closed_window(now, id, candidates, size, out);
         }
         if self.must_wait_for_more(size, mss) {
-            return self.rest(now, Limit::Application, false);
+            return self.on_nothing_new(now, candidates, out);
         }
         Some(self.send_new(now, id, size, out))
+    }
+
+    /// Everything written is in flight. What M1 and M2 do for a full receive window they do here for
+    /// a full send buffer; an application that has no more to say calls for no penalty.
+    fn on_nothing_new(&mut self, now: Instant, candidates: &[Candidate], out: &mut Segment) -> Option<usize> {
+        if let Some(chosen) = self.scheduler.choose(candidates)
+            && self.unblock(now, candidates[chosen].subflow, self.blocked_writer)
+            && let Some(sent) = self.transmit_again(now, candidates, out)
+        {
+            return Some(sent);
+        }
+        let room = candidates.iter().any(|candidate| candidate.has_room);
+        self.rest(now, self.writer_limit(room), false)
     }
 
     /// The window has no room for a full segment.
@@ -168,7 +190,7 @@ impl Connection {
         &mut self,
         now: Instant,
         id: usize,
-        candidates: &Candidates,
+        candidates: &[Candidate],
         size: u64,
         out: &mut Segment,
     ) -> Option<usize> {
@@ -179,7 +201,7 @@ impl Connection {
         if open > 0 && (idle || open >= size.max(self.outgoing.largest_window / 2)) {
             return Some(self.send_new(now, id, open.min(size), out));
         }
-        if self.on_window_blocked(now, id)
+        if self.unblock(now, id, true)
             && let Some(sent) = self.transmit_again(now, candidates, out)
         {
             return Some(sent);
@@ -195,10 +217,26 @@ impl Connection {
         self.mode == Mode::Multipath && self.outgoing.next - self.outgoing.una > outstanding
     }
 
-    /// All that was written is in flight: when windows have room, a larger buffer would be used.
-    fn send_buffer_limit(&self) -> Limit {
-        let room = self.candidates().iter().any(|candidate| candidate.has_room);
-        if room { Limit::SendBuffer } else { Limit::CongestionWindow }
+    /// Why nothing is left to send: the application, or a send buffer full of data in flight. When
+    /// the windows have no room either, a larger buffer would not help.
+    fn writer_limit(&self, room: bool) -> Limit {
+        if !self.blocked_writer {
+            Limit::Application
+        } else if !room {
+            Limit::CongestionWindow
+        } else if self.peer_holds_early_data() {
+            Limit::HeadOfLine
+        } else {
+            Limit::SendBuffer
+        }
+    }
+
+    /// Whether any congestion window has room.
+    fn any_room(&self) -> bool {
+        let windows = self.subflows.iter().zip(&self.congestion.paths);
+        windows
+            .filter(|(subflow, _)| subflow.can_send())
+            .any(|(s, path)| s.sender.in_flight() + path.mss <= path.cwnd)
     }
 
     /// Nagle (RFC 9293 section 3.7.4): a small segment waits while data is in flight.
@@ -215,36 +253,41 @@ impl Connection {
 
     /// The subflows that may carry data. Backups only when nothing else works; those in timeout not
     /// at all, unless there is no other.
-    fn candidates(&self) -> Candidates {
-        let mut found = Candidates::new();
-        for wanted in [(false, false), (true, false), (false, true), (true, true)] {
-            for (id, subflow) in self.subflows.iter().enumerate() {
-                let path = &self.congestion.paths[id];
-                let key = (subflow.peer_backup || subflow.backup, subflow.sender.in_loss());
-                if !subflow.can_send() || key != wanted || found.is_full() {
-                    continue;
-                }
-                let in_flight = subflow.sender.in_flight();
-                found.push(Candidate {
-                    subflow: id,
-                    srtt: path.srtt.unwrap_or_default(),
-                    cwnd: path.cwnd,
-                    in_flight,
-                    mss: path.mss,
-                    has_room: in_flight + path.mss <= path.cwnd || subflow.sender.wants_probe(),
-                    backup: wanted.0,
-                });
+    fn find_candidates(&self, found: &mut Vec<Candidate>) {
+        found.clear();
+        // Backup or not, then in timeout or not: the first kind that exists is used.
+        let mut best = u8::MAX;
+        for (id, subflow) in self.subflows.iter().enumerate() {
+            if !subflow.can_send() {
+                continue;
             }
-            if !found.is_empty() {
-                break;
+            let backup = subflow.peer_backup || subflow.backup;
+            let kind = 2 * u8::from(subflow.sender.in_loss()) + u8::from(backup);
+            if kind > best {
+                continue;
             }
+            if kind < best {
+                best = kind;
+                found.clear();
+            }
+            let path = &self.congestion.paths[id];
+            let in_flight = subflow.sender.in_flight();
+            found.push(Candidate {
+                subflow: id,
+                srtt: path.srtt.unwrap_or_default(),
+                cwnd: path.cwnd,
+                in_flight,
+                mss: path.mss,
+                has_room: in_flight + path.mss <= path.cwnd || subflow.sender.wants_probe(),
+                backup,
+            });
         }
-        found
     }
 
     fn send_new(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> usize {
         let data = self.outgoing.next;
         let payload = self.outgoing.cut(size);
+        self.wake_writer();
         if self.mode != Mode::Plain {
             let chunk = Chunk { start: data, payload: payload.clone(), carriers: carrier(id), queued: false };
             self.outgoing.flight.push_back(chunk);
@@ -262,7 +305,7 @@ impl Connection {
     }
 
     /// Carries the oldest requested chunk on a subflow that has not carried it yet.
-    fn transmit_again(&mut self, now: Instant, candidates: &Candidates, out: &mut Segment) -> Option<usize> {
+    fn transmit_again(&mut self, now: Instant, candidates: &[Candidate], out: &mut Segment) -> Option<usize> {
         while let Some(&start) = self.outgoing.again.front() {
             let una = self.outgoing.una;
             let Some(chunk) = self.outgoing.chunk_at(start).filter(|chunk| chunk.queued && chunk.end() > una)
@@ -296,7 +339,7 @@ impl Connection {
     fn transmit_duplicate(
         &mut self,
         now: Instant,
-        candidates: &Candidates,
+        candidates: &[Candidate],
         out: &mut Segment,
     ) -> Option<usize> {
         for candidate in candidates.iter().filter(|c| c.has_room) {

@@ -140,8 +140,7 @@ impl Connection {
 
     /// Sets what the state after a round of sending calls for.
     pub(super) fn arm(&mut self, now: Instant, window_closed: bool) {
-        let idle = self.subflows.iter().all(|subflow| subflow.sender.is_idle());
-        if window_closed && idle {
+        if window_closed && self.subflows.iter().all(|subflow| subflow.sender.is_idle()) {
             if self.timers.probe == Instant::FAR_FUTURE && !self.timers.probe_wanted {
                 let wait = self.longest_rto() * (1 << self.timers.probe_backoff.min(9));
                 self.timers.probe = now + wait.min(Duration::from_secs(60));
@@ -156,7 +155,9 @@ impl Connection {
             } else if self.timers.data == Instant::FAR_FUTURE {
                 self.arm_data_timer(now);
             }
-            self.timers.announcements = self.next_announcement();
+            if !self.announced.is_empty() {
+                self.timers.announcements = self.next_announcement();
+            }
         }
     }
 

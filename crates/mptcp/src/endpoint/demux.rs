@@ -1,6 +1,6 @@
 //! From a segment to its connection: four-tuples, tokens (RFC 8684 section 3.2), listening ports.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use mptcp_clock::Instant;
 use mptcp_wire::{Flags, MpJoin, MpTcpRst, MptcpOption, ResetReason, Segment};
@@ -12,7 +12,24 @@ use crate::connection::Connection;
 use crate::connection::join_option;
 use crate::subflow::{Origin, Subflow};
 
-type Tuple = (SocketAddr, SocketAddr);
+/// Both addresses and ports of a subflow, ours first, as numbers that compare and hash fast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Tuple {
+    local: u128,
+    remote: u128,
+    ports: u32,
+}
+
+impl Tuple {
+    fn new(local: SocketAddr, remote: SocketAddr) -> Self {
+        let number = |address: IpAddr| match address {
+            IpAddr::V4(address) => 0xffff << 32 | u128::from(u32::from(address)),
+            IpAddr::V6(address) => u128::from(address),
+        };
+        let ports = u32::from(local.port()) << 16 | u32::from(remote.port());
+        Self { local: number(local.ip()), remote: number(remote.ip()), ports }
+    }
+}
 
 #[derive(Debug, Default)]
 pub(super) struct Demux {
@@ -23,11 +40,11 @@ pub(super) struct Demux {
 
 impl Demux {
     pub(super) fn find(&self, segment: &Segment) -> Option<(u32, u32)> {
-        self.tuples.get(&(segment.destination, segment.source)).copied()
+        self.tuples.get(&Tuple::new(segment.destination, segment.source)).copied()
     }
 
     pub(super) fn is_taken(&self, local: SocketAddr, remote: SocketAddr) -> bool {
-        self.tuples.contains_key(&(local, remote))
+        self.tuples.contains_key(&Tuple::new(local, remote))
     }
 
     fn has_token(&self, token: u32) -> bool {
@@ -37,11 +54,11 @@ impl Demux {
     /// Brings the tuples and the token of a connection up to date.
     pub(super) fn register(&mut self, slot: u32, connection: &Connection) {
         for (id, local, remote, closed) in connection.tuples() {
-            let ours = (slot, id as u32);
+            let (tuple, ours) = (Tuple::new(local, remote), (slot, id as u32));
             if !closed {
-                self.tuples.insert((local, remote), ours);
-            } else if self.tuples.get(&(local, remote)) == Some(&ours) {
-                self.tuples.remove(&(local, remote));
+                self.tuples.insert(tuple, ours);
+            } else if self.tuples.get(&tuple) == Some(&ours) {
+                self.tuples.remove(&tuple);
             }
         }
         if connection.closed().is_none() {

@@ -342,7 +342,7 @@ impl Endpoint {
     /// Writes to a connection without copying; returns how many bytes its send buffer took. When it
     /// was not all, [`crate::EventKind::Writable`] says when to go on. 0 when the connection is gone.
     pub fn write(&mut self, now: Instant, id: ConnectionId, data: Bytes) -> usize {
-        self.with(now, id, |connection| connection.write(data)).unwrap_or(0)
+        self.with(now, id, |connection| connection.write(&data)).unwrap_or(0)
     }
 
     /// Room in a connection's send buffer, bytes.

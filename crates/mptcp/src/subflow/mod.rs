@@ -122,7 +122,7 @@ pub(crate) struct Subflow {
     pub closed_by: Option<Closure>,
     /// Set once its outstanding data was given to the others.
     pub reinjected: bool,
-    /// When M2 last penalised on behalf of this subflow.
+    /// When M2 last penalised this subflow, or another one on its behalf: see `PenaltyRule`.
     pub last_penalty: Option<Instant>,
 }
 
