@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 
 __version__: Final[str]
 __all__ = [
+    "Batch",
+    "Results",
+    "Scenario",
     "ScenarioError",
     "__version__",
-    "Scenario",
-    "Results",
-    "Batch",
     "json_schema",
-    "reference_page",
     "metrics",
+    "reference_page",
     "run",
 ]
 

@@ -1,6 +1,6 @@
 """The standard benchmarks: data packets delivered per second of wall clock on one core.
 
-Owns the measurement. Each repetition is a fresh process (`python -m mptcplab.bench FILE`) that loads
+Owns the measurement. Each repetition is a fresh process (`python -m mptcplab.bench NAME FILE`) that loads
 nothing but the core, so that its peak memory is that of the run. Never judges a time.
 """
 
@@ -37,18 +37,19 @@ def measure(name: str, file: Path, repetitions: int) -> Row:
 
 def _in_process(name: str, file: Path) -> Row:
     done = subprocess.run(
-        [sys.executable, "-m", "mptcplab.bench", str(file)], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "mptcplab.bench", name, str(file)], capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip() or f"the benchmark {name} ended with {done.returncode}")
-    row: Row = {"scenario": name, **json.loads(done.stdout)}
+    row: Row = json.loads(done.stdout)
     return row
 
 
-def once(file: Path) -> dict[str, float]:
+def once(name: str, file: Path) -> Row:
     """Runs a scenario in this process."""
     results = _core.run(_core.Scenario.load(file), 1)
     return {
+        "scenario": name,
         "packets": results.data_packets,
         "wall_s": results.wall_s,
         "packets_per_s": results.data_packets / results.wall_s,
@@ -71,4 +72,4 @@ def _peak_bytes() -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps(once(Path(sys.argv[1]))))
+    print(json.dumps(once(sys.argv[1], Path(sys.argv[2]))))

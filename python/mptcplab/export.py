@@ -200,7 +200,7 @@ def _stream(run: Run, series: _Series, flow: int, row: FlowRow) -> list[dict[str
 
 
 def _end(run: Run) -> dict[str, Any]:
-    streams = []
+    streams: list[dict[str, Any]] = []
     for at, row in enumerate(run.flow_rows):
         span = {"start": 0, "end": row["measured_s"], "seconds": row["measured_s"], "socket": at + 1}
         received = {"bytes": row["bytes_received"], "bits_per_second": row["goodput"]}

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib as mpl
 import numpy as np
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from mptcplab.results import Run
 
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "axes.axisbelow": True,
     "axes.grid": True,
     "axes.labelsize": 10,
@@ -45,6 +45,9 @@ STYLE: dict[str, Any] = {
     "svg.fonttype": "path",
     "svg.hashsalt": "mptcplab",
 }
+
+
+LegendPlace = Literal["best", "upper right", "lower right", "upper left", "lower left"]
 
 
 @dataclass(frozen=True)
@@ -132,7 +135,7 @@ def published_line(axes: Axes, value: float, label: str | None = "published") ->
     axes.axhline(value, color="#b8860b", linestyle=(0, (6, 2)), linewidth=1.1, label=label)
 
 
-def finish(axes: Axes, *, x: str, y: str, title: str | None = None, legend: str | None = "best") -> None:
+def finish(axes: Axes, *, x: str, y: str, title: str | None = None, legend: LegendPlace | None = "best") -> None:
     """Labels, zero at the bottom, legend."""
     axes.set_xlabel(x)
     axes.set_ylabel(y)
@@ -163,14 +166,14 @@ def svg(figure: Figure) -> bytes:
 def plot_run(run: Run, metric: str = "throughput", flow: str | None = None) -> Figure:
     """A metric over time: a line for each path, and their sum where there is one."""
     from mptcplab import _core
-    from mptcplab.results import ALL
+    from mptcplab.results import ALL, LINK_METRICS
 
     units = dict(_core.metrics())
     if metric not in units:
         raise ValueError(f"there is no metric {metric!r}; there are: {', '.join(units)}")
     unit = units[metric]
     scale, unit = (1e6, "Mb/s") if unit == "bit/s" else (1e3, "kB") if unit == "B" else (1.0, unit)
-    link = metric in ("queue", "queue_drops", "random_losses")
+    link = metric in LINK_METRICS
     with house_style():
         figure, (axes,) = new_figure()
         names = [ALL] if link else [flow] if flow else run.flow_names[:7]

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 ALL = "*"
 """In the columns `flow` and `path` of the samples: over all of them."""
 
+LINK_METRICS = frozenset({"interface_throughput", "queue", "queue_drops", "random_losses"})
+"""Metrics of links; no flow has them."""
+
 SAMPLE_COLUMNS = ("run", "seed", "variant", "time_s", "flow", "path", "metric", "value", "unit")
 
 
@@ -88,7 +91,7 @@ class Run:
         """Times and values of one metric; a flow of `*` means the only flow, or a link's own samples."""
         columns = self.columns
         names = self._results.flow_names
-        links = metric in ("queue", "queue_drops", "random_losses")
+        links = metric in LINK_METRICS
         if flow == ALL and not links and len(names) != 1:
             raise ValueError(f"there are several flows, say which: {', '.join(names)}")
         wanted_flow = len(names) if flow == ALL and links else 0 if flow == ALL else names.index(flow)

@@ -148,6 +148,11 @@ class Study:
     experiments: Sequence[Experiment]
 
 
+LINUX_2013: dict[str, bool] = {"byte_counting": False}
+"""How the kernels of these studies (3.5 to 3.14) differ: windows grow by acknowledgements, not by acknowledged bytes
+(Linux 4.0 changed that). RACK-TLP stands for their FACK and early retransmit, which found lost retransmissions too."""
+
+
 def goodput(run: Run) -> float:
     """Mb/s in order at the application, after the warm-up, of the first flow."""
     return run.flow()["goodput"] / 1e6
@@ -156,6 +161,15 @@ def goodput(run: Run) -> float:
 def throughput(run: Run) -> float:
     """Mb/s of payload put on all paths, after the warm-up, of the first flow."""
     return run.flow()["throughput"] / 1e6
+
+
+def on_interfaces(run: Run) -> float:
+    """Mb/s of frames that the sender's interfaces put on the line after the warm-up, as bwm-ng reads it."""
+    total = 0.0
+    for path in run.path_names:
+        times, rates = run.series("interface_throughput", path=path)
+        total += float(rates[times > run.scenario.warmup + 1e-9].mean())
+    return total / 1e6
 
 
 def on_path(path: str) -> Callable[[Run], float]:

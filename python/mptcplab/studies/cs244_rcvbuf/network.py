@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from mptcplab.scenario import Path, Scenario
-from mptcplab.studies.base import Verdict
+from mptcplab.studies.base import LINUX_2013, Verdict
 
 NAME = "cs244-rcvbuf"
 
@@ -45,7 +45,7 @@ def mptcp(all_paths: Mapping[str, Path], mechanisms: str, kilobytes: int) -> Sce
 
 def _bulk(name: str, over: Mapping[str, Path], kilobytes: int, flow: dict[str, Any]) -> Scenario:
     size = f"{kilobytes}KB"
-    bulk = flow | {"rcvbuf": size, "sndbuf": size}
+    bulk = flow | LINUX_2013 | {"rcvbuf": size, "sndbuf": size}
     return Scenario(name=name, duration="40s", warmup="10s", sample="1s", paths=over, flows={"bulk": bulk})
 
 

@@ -17,7 +17,7 @@ from mptcplab.studies.base import (
     Picture,
     Point,
     goodput,
-    throughput,
+    on_interfaces,
 )
 from mptcplab.studies.cs244_wireless.network import CELLULAR, NAME, WIFI, bulk
 
@@ -33,8 +33,8 @@ class Buffers(Experiment):
     title = "Throughput against buffer size"
     setup = (
         "WiFi 2 Mb/s, round trip 12 ms, 3 % loss; 3G 2 Mb/s, 152 ms, 2 % loss; loss in both directions. Send "
-        "and receive buffer 50 to 500 KB (3G alone also 1000 KB). Throughput over 30 s after 10 s, mean and "
-        "95 % interval over the seeds. The study does not name the congestion control: all three are run, TCP "
+        "and receive buffer 50 to 500 KB (3G alone also 1000 KB). What the sender's interfaces carry over 30 s after "
+        "10 s, as the study measured it; mean and 95 % interval over the seeds. The study does not name the congestion control: all three are run, TCP "
         "alone with Reno."
     )
 
@@ -60,8 +60,8 @@ class Buffers(Experiment):
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
         """Facts A-2.1 to A-2.5; those about MPTCP for each controller."""
-        wifi = {size: measured.estimate(throughput, "wifi", size) for size in SIZES}
-        cellular = {size: measured.estimate(throughput, "3g", size) for size in (*SIZES, 1000)}
+        wifi = {size: measured.estimate(on_interfaces, "wifi", size) for size in SIZES}
+        cellular = {size: measured.estimate(on_interfaces, "3g", size) for size in (*SIZES, 1000)}
         facts = [
             self.fact(
                 "A-2.1",
@@ -79,7 +79,7 @@ class Buffers(Experiment):
             ),
         ]
         for controller in CONTROLLERS:
-            multipath = {size: measured.estimate(throughput, controller, size) for size in SIZES}
+            multipath = {size: measured.estimate(on_interfaces, controller, size) for size in SIZES}
             facts += self._multipath(controller, multipath, wifi, cellular)
         outcome = Outcome(facts=facts)
         outcome.pictures.append(self._picture(measured))
@@ -134,7 +134,7 @@ class Buffers(Experiment):
         }
         series = {}
         for label, key in names.items():
-            values = [measured.estimate(throughput, key, size) for size in SIZES]
+            values = [measured.estimate(on_interfaces, key, size) for size in SIZES]
             series[label] = (plots.LOOKS[key], [(value.mean, value.half_width) for value in values])
         plots.grouped_bars(axes, [f"{size} KB" for size in SIZES], series)
         axes.hlines([2.0, 2.5], [-0.45, 2.55], [0.45, 3.45], colors="#b8860b", linestyles="dashed",

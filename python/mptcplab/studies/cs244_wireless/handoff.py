@@ -11,7 +11,7 @@ from mptcplab import plots
 from mptcplab.results import Run
 from mptcplab.scenario import Event, Flow, Scenario
 from mptcplab.statistics import estimate
-from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
+from mptcplab.studies.base import LINUX_2013, Effort, Experiment, Fact, Measured, Outcome, Picture, Point
 from mptcplab.studies.cs244_wireless.network import CELLULAR, ETHERNET, NAME, WIFI
 
 PATHS = ("ethernet", "wifi", "3g")
@@ -116,7 +116,7 @@ class Handoff(Experiment):
     def _picture(self, variant: str, how: str, run: Run) -> Picture:
         figure, (axes,) = plots.new_figure(width=7.6)
         for path in PATHS:
-            times, values = run.series("throughput", path=path)
+            times, values = run.series("interface_throughput", path=path)
             plots.curve(axes, times, values / 1e6, path, plots.LOOKS[path], markers=20)
         for at, path, up in CHANGES:
             axes.axvline(at, color="#999999", linewidth=0.8)
@@ -128,7 +128,7 @@ class Handoff(Experiment):
         axes.set_ylim(0, 12)
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3)
         caption = (
-            f"Throughput of each path in bins of 0.5 s, one run; {how}. The study's figure 2 shows the same "
+            f"Throughput of each interface in bins of 0.5 s, one run; {how}. The study's figure 2 shows the same "
             "order of the paths, and the same recovery."
         )
         return Picture(f"a1-handoff-{variant}", caption, figure)
@@ -144,7 +144,7 @@ def handoff(how: str) -> Scenario:
         duration="40s",
         sample="500ms",
         paths={"ethernet": ETHERNET, "wifi": WIFI, "3g": CELLULAR},
-        flows={"bulk": Flow(transport="mptcp", congestion="lia")},
+        flows={"bulk": Flow(transport="mptcp", congestion="lia", more=LINUX_2013)},
         events=events,
     )
 
@@ -154,7 +154,7 @@ def _window(run: Run, path: str, start: float, end: float, metric: str) -> NDArr
     return values[(times > start + 1e-9) & (times <= end + 1e-9)] / 1e6
 
 
-def _mean(runs: list[Run], path: str, start: float, end: float, metric: str = "throughput") -> float:
+def _mean(runs: list[Run], path: str, start: float, end: float, metric: str = "interface_throughput") -> float:
     """Mb/s over a window, averaged over the runs; bins in which the path did not exist count as zero."""
     bins = (end - start) / runs[0].scenario.sample
     return estimate(float(_window(run, path, start, end, metric).sum()) / bins for run in runs).mean

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from mptcplab import models, plots
 from mptcplab.scenario import Path
 from mptcplab.statistics import Estimate, correlation
-from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point, throughput
+from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point, on_interfaces
 from mptcplab.studies.cs244_wireless.network import NAME, bulk
 
 LOSS = 0.02
@@ -39,7 +39,7 @@ class Model(Experiment):
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
         """Facts A-3.1 to A-3.4."""
         delays = _delays(effort)
-        rates = {delay: measured.estimate(throughput, delay) for delay in delays}
+        rates = {delay: measured.estimate(on_interfaces, delay) for delay in delays}
         single, double = ({delay: _model(delay, acked) for delay in delays} for acked in (1, 2))
         capped = {delay: min(CAP, single[delay]) for delay in delays}
         excess = {delay: rates[delay].mean / capped[delay] for delay in delays}

@@ -2,7 +2,8 @@
 
 Each path is an Ethernet link of 1 ms to a switch and a radio link behind it, here one link with the
 sum of the delays. Random loss hits both directions, as Mininet configures both ends. The queue is
-Mininet's default, for the study names none.
+Mininet's default, for the study names none. The stack is that of the
+kernel of the time (`LINUX_2013`).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from mptcplab.scenario import Path, Scenario
+from mptcplab.studies.base import LINUX_2013
 
 NAME = "cs244-wireless"
 
@@ -29,5 +31,5 @@ def bulk(
 ) -> Scenario:
     """One bulk flow over all of `paths`: 10 s to settle, 30 s measured."""
     flow: dict[str, Any] = {"transport": transport, "congestion": congestion}
-    flow |= {"rcvbuf": rcvbuf, "sndbuf": sndbuf or rcvbuf}
+    flow |= LINUX_2013 | {"rcvbuf": rcvbuf, "sndbuf": sndbuf or rcvbuf}
     return Scenario(name=name, duration="40s", warmup="10s", sample="1s", paths=paths, flows={"bulk": flow})
