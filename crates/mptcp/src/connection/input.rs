@@ -76,6 +76,10 @@ impl Connection {
             self.confirm(id, segment, ack, &payload);
         }
         self.take_ack(now, id, segment, ack, payload.is_empty());
+        if self.subflows[id].probe_deadline != Instant::FAR_FUTURE {
+            self.subflows[id].probe_deadline = Instant::FAR_FUTURE;
+            self.subflows[id].sender.revive(now);
+        }
         if let Some(dss) = &segment.options.dss
             && self.mode == Mode::Multipath
         {

@@ -42,6 +42,11 @@ impl Connection {
     fn transmit_control(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         let id = self.subflows.iter().position(|subflow| subflow.control.is_some())?;
         let control = self.subflows[id].control.take()?;
+        if control == Control::Probe {
+            self.bare_segment(now, id, out);
+            out.sequence = self.subflows[id].sequence_at(self.subflows[id].sender.board.una) - 1;
+            return Some(id);
+        }
         let options = self.handshake_options(id, control);
         let window = self.incoming.window().min(65_535) as u16;
         let scale = self.window_scale();
@@ -71,6 +76,7 @@ impl Connection {
                     segment.acknowledgment = subflow.irs + 1;
                 }
             }
+            Control::Probe => {}
             Control::Reset { reason, fast_close } => {
                 segment.flags = Flags::RST | Flags::ACK;
                 segment.sequence = subflow.sequence_at(subflow.sender.board.next.max(1));
