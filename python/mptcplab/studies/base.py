@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -127,13 +127,31 @@ class Experiment(ABC):
         measured: str,
         verdict: Verdict | bool,
         reason: str = "",
+        explanation: str = "",
         variant: str = "",
     ) -> Fact:
-        """A fact of this experiment; a truth value means holds or fails."""
+        """A fact of this experiment; a truth value means holds or fails.
+
+        `reason` is what was found; `explanation` is what we think of a failure, and is marked as such.
+        """
         if isinstance(verdict, bool):
             verdict = "holds" if verdict else "fails"
+        if verdict == "fails" and explanation:
+            reason = " ".join(part for part in (reason, f"Explanation: {explanation}") if part)
         experiment = f"{self.name} ({variant})" if variant else self.name
         return Fact(self.study, experiment, fact, statement, published, measured, verdict, reason)
+
+
+def assume(checks: Mapping[str, bool], main: str, why: str) -> tuple[Verdict, str]:
+    """One verdict where a source is silent: that of the `main` assumption; the reason says what the others give."""
+    others: dict[bool, list[str]] = {True: [], False: []}
+    for name, holds in checks.items():
+        if name != main:
+            others[holds].append(name)
+    words = [f"Judged with {main}: {why}."]
+    words += [f"Also met with {' and '.join(others[True])}."] if others[True] else []
+    words += [f"Not met with {' and '.join(others[False])}."] if others[False] else []
+    return "holds" if checks[main] else "fails", " ".join(words)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from mptcplab import plots
-from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point, goodput, on_path
+from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point, goodput, on_path, throughput
 from mptcplab.studies.cs244_rcvbuf.network import NAME, READINGS, judge, mptcp, paths, tcp
 
 BUFFER = 500
@@ -50,7 +50,7 @@ class Loss(Experiment):
             rises = {high: total[high] / total[low] - 1 for low, high in pairs}
             falling[reading] = all(rise <= 0.05 for rise in rises.values())
             heavy = [loss for loss in losses if loss >= 10]
-            shares = [wifi_part[loss] / (total[loss] or 1) for loss in heavy]
+            shares = [wifi_part[loss] / measured.mean(throughput, reading, "mptcp", loss) for loss in heavy]
             moved[reading] = all(share <= 0.15 for share in shares) and all(1.7 <= total[loss] <= 2.3 for loss in heavy)
             ratios = {loss: total[loss] / max(single[loss], cellular) for loss in losses}
             best[reading] = min(ratios.values()) >= 0.9

@@ -16,13 +16,14 @@ from mptcplab.studies.base import (
     Outcome,
     Picture,
     Point,
+    assume,
     goodput,
     on_interfaces,
 )
-from mptcplab.studies.cs244_wireless.network import CELLULAR, NAME, WIFI, bulk
+from mptcplab.studies.cs244_wireless.network import CELLULAR, CONTROLLER, NAME, WIFI, bulk
 
 SIZES = (50, 100, 200, 500)
-CONTROLLERS = ("lia", "reno", "cubic")
+CONTROLLERS = ("cubic", "reno", "lia")
 
 
 class Buffers(Experiment):
@@ -34,16 +35,16 @@ class Buffers(Experiment):
     setup = (
         "WiFi 2 Mb/s, round trip 12 ms, 3 % loss; 3G 2 Mb/s, 152 ms, 2 % loss; loss in both directions. Send "
         "and receive buffer 50 to 500 KB (3G alone also 1000 KB). What the sender's interfaces carry over 30 s after "
-        "10 s, as the study measured it; mean and 95 % interval over the seeds. The study does not name the congestion control: all three are run, TCP "
-        "alone with Reno."
+        "10 s, as the study measured it; mean and 95 % interval over the seeds. The study does not name the congestion "
+        "control: MPTCP is run with CUBIC and Reno on each path and with LIA, TCP alone with CUBIC, the default of the study's Ubuntu."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
         """Buffers × (WiFi, 3G, MPTCP with each controller) × seeds."""
         both = {"wifi": WIFI, "3g": CELLULAR}
         curves: list[tuple[str, dict[str, Path], str, str, tuple[int, ...]]] = [
-            ("wifi", {"wifi": WIFI}, "tcp", "reno", SIZES),
-            ("3g", {"3g": CELLULAR}, "tcp", "reno", (*SIZES, 1000)),
+            ("wifi", {"wifi": WIFI}, "tcp", CONTROLLER, SIZES),
+            ("3g", {"3g": CELLULAR}, "tcp", CONTROLLER, (*SIZES, 1000)),
             *((controller, both, "mptcp", controller, SIZES) for controller in CONTROLLERS),
         ]
         for curve, paths, transport, controller, sizes in curves:
@@ -78,52 +79,49 @@ class Buffers(Experiment):
                 verdict=all(0.3 <= value.mean <= 0.65 for size, value in cellular.items() if size >= 100),
             ),
         ]
-        for controller in CONTROLLERS:
-            multipath = {size: measured.estimate(on_interfaces, controller, size) for size in SIZES}
-            facts += self._multipath(controller, multipath, wifi, cellular)
-        outcome = Outcome(facts=facts)
-        outcome.pictures.append(self._picture(measured))
-        return outcome
+        multipath = {
+            controller: {size: measured.estimate(on_interfaces, controller, size) for size in SIZES}
+            for controller in CONTROLLERS
+        }
+        facts += self._multipath(multipath, wifi, cellular)
+        return Outcome(facts, [self._picture(measured)])
 
     def _multipath(
-        self,
-        controller: str,
-        multipath: dict[int, Estimate],
-        wifi: dict[int, Estimate],
-        cellular: dict[int, Estimate],
+        self, multipath: dict[str, dict[int, Estimate]], wifi: dict[int, Estimate], cellular: dict[int, Estimate]
     ) -> list[Fact]:
-        first, last = multipath[SIZES[0]], multipath[SIZES[-1]]
+        """The facts about MPTCP, tested with each controller and judged with the default one."""
         both = wifi[500].mean + cellular[500].mean
-        grows = all(multipath[big].high >= multipath[small].low for small, big in pairwise(SIZES))
-        return [
-            self.fact(
-                "A-2.3",
-                "MPTCP gets more than TCP over WiFi and over 3G, at every size",
-                published="consistently outperforms TCP",
-                measured="; ".join(
-                    f"{size} KB: {multipath[size]} against {wifi[size]} and {cellular[size]}" for size in SIZES
-                ),
-                verdict=all(multipath[size].mean > max(wifi[size].mean, cellular[size].mean) for size in SIZES),
-                variant=controller,
-            ),
-            self.fact(
-                "A-2.4",
-                "MPTCP rises with the buffer: at 50 KB at least 0.95 of TCP over WiFi, never falling, "
-                "at 500 KB between 2.2 and 2.6 Mb/s",
-                published="from 2 to 2.5 Mb/s",
-                measured=_row(multipath),
-                verdict=first.mean >= 0.95 * wifi[50].mean and grows and 2.2 <= last.mean <= 2.6,
-                variant=controller,
-            ),
-            self.fact(
-                "A-2.5",
-                "MPTCP at 500 KB is within 10 % of TCP over WiFi plus TCP over 3G",
-                published="2.5 Mb/s = 2.0 + 0.5",
-                measured=f"{last} against {both:.2f} Mb/s ({last.mean / both - 1:+.0%})",
-                verdict=abs(last.mean / both - 1) <= 0.1,
-                variant=controller,
-            ),
-        ]
+        better: dict[str, bool] = {}
+        rises: dict[str, bool] = {}
+        adds: dict[str, bool] = {}
+        for controller, values in multipath.items():
+            better[controller] = all(values[size].mean > max(wifi[size].mean, cellular[size].mean) for size in SIZES)
+            never_falls = all(values[big].high >= values[small].low for small, big in pairwise(SIZES))
+            enough = values[50].mean >= 0.95 * wifi[50].mean and 2.2 <= values[500].mean <= 2.6
+            rises[controller] = never_falls and enough
+            adds[controller] = abs(values[500].mean / both - 1) <= 0.1
+        rows = "; ".join(f"[{controller}] {_row(values)}" for controller, values in multipath.items())
+        sums = "; ".join(
+            f"[{controller}] {values[500]} ({values[500].mean / both - 1:+.0%})"
+            for controller, values in multipath.items()
+        )
+        statements = [
+            ("A-2.3", "MPTCP gets more than TCP over WiFi and over 3G, at every size", "consistently outperforms TCP",
+             f"{rows}; TCP over WiFi {_row(wifi)}", better),
+            ("A-2.4", "MPTCP rises with the buffer: at 50 KB at least 0.95 of TCP over WiFi, never falling, at 500 KB "
+             "between 2.2 and 2.6 Mb/s", "from 2 to 2.5 Mb/s", rows, rises),
+            ("A-2.5", "MPTCP at 500 KB is within 10 % of TCP over WiFi plus TCP over 3G", "2.5 Mb/s = 2.0 + 0.5",
+             f"{sums}; the sum is {both:.2f} Mb/s", adds),
+        ]  # fmt: skip
+        facts = []
+        for fact, statement, published, words, checks in statements:
+            verdict, reason = assume(checks, CONTROLLER, "the default of the study's Ubuntu, which names no other")
+            if not checks["lia"]:
+                reason += " LIA takes by design no more than TCP would get on the best path, where losses are random."
+            facts.append(
+                self.fact(fact, statement, published=published, measured=words, verdict=verdict, reason=reason)
+            )
+        return facts
 
     def _picture(self, measured: Measured) -> Picture:
         figure, (axes,) = plots.new_figure(width=7.6, height=4.0)
@@ -141,7 +139,15 @@ class Buffers(Experiment):
                     label="published for MPTCP: 2.0 at 50 KB, 2.5 at 500 KB")  # fmt: skip
         axes.hlines([0.5], [-0.45], [3.45], colors="#b8860b", linestyles="dotted", label="published for 3G: about 0.5")
         plots.finish(axes, x="send and receive buffer", y="throughput [Mb/s]", legend=None)
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3)
+        handles, labels = axes.get_legend_handles_labels()
+        order = [*range(2, len(handles)), 0, 1]
+        axes.legend(
+            [handles[at] for at in order],
+            [labels[at] for at in order],
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.14),
+            ncols=3,
+        )
         caption = (
             "Throughput against buffer size with random loss on both radio links: bars are means, whiskers "
             "95 % intervals over the seeds."
@@ -187,48 +193,56 @@ class CleanBuffers(Experiment):
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
         """What the study and its source say about the original figure."""
-        outcome = Outcome()
-        for variant in self.variants:
-            rates = {
+        rates = {
+            variant: {
                 curve: {size: measured.mean(goodput, curve, size, variant) for size in SIZES}
                 for curve in ("wifi", "3g", "mptcp")
             }
-            outcome.facts += self._facts(variant, rates)
-        outcome.facts.append(self._contradiction(measured))
-        outcome.pictures.append(self._picture(measured))
-        return outcome
+            for variant in self.variants
+        }
+        return Outcome([*self._original(rates), self._contradiction(measured)], [self._picture(measured)])
 
-    def _facts(self, variant: str, rates: dict[str, dict[int, float]]) -> list[Fact]:
-        multipath, cellular = rates["mptcp"], rates["3g"]
-        gain = {size: multipath[size] / max(rates["wifi"][size], cellular[size]) for size in SIZES}
-        label = f"{variant} buffer as window"
-        return [
-            self.fact(
-                "A-2.6",
-                "3G alone starts at 1.2 Mb/s (15 % either way) with 50 KB and gets 1.8 Mb/s or more with 500 KB",
-                published="1.2 Mb/s at the smallest buffer, full bandwidth at larger ones",
-                measured=", ".join(f"{size} KB {rate:.2f}" for size, rate in cellular.items()) + " Mb/s",
-                verdict=abs(cellular[50] / 1.2 - 1) <= 0.15 and cellular[500] >= 1.8,
-                variant=label,
-            ),
-            self.fact(
-                "A-2.7",
-                "MPTCP goes from 2.0 to 3.25 Mb/s (15 % either way)",
-                published="2.0 to 3.25 Mb/s",
-                measured=", ".join(f"{size} KB {rate:.2f}" for size, rate in multipath.items()) + " Mb/s",
-                verdict=abs(multipath[50] / 2.0 - 1) <= 0.15 and abs(multipath[500] / 3.25 - 1) <= 0.15,
-                variant=label,
-            ),
-            self.fact(
-                "A-2.8",
-                "MPTCP against the better TCP: about +25 % at 100 KB (10 to 40), most of the 4 Mb/s (75 %) at "
-                "200 KB, nearly double (1.7 or more) at 500 KB",
-                published="+25 %, most of the available bandwidth, nearly double",
-                measured=f"100 KB {gain[100] - 1:+.0%}, 200 KB {multipath[200]:.2f} Mb/s, 500 KB × {gain[500]:.2f}",
-                verdict=1.1 <= gain[100] <= 1.4 and multipath[200] >= 3.0 and gain[500] >= 1.7,
-                variant=label,
-            ),
-        ]
+    def _original(self, rates: dict[str, dict[str, dict[int, float]]]) -> list[Fact]:
+        """The numbers of the original, tested with the whole and with half of the buffer as window."""
+        alone, range_, gains = {}, {}, {}
+        words: dict[str, tuple[str, str, str]] = {}
+        for variant, curves in rates.items():
+            multipath, cellular = curves["mptcp"], curves["3g"]
+            gain = {size: multipath[size] / max(curves["wifi"][size], cellular[size]) for size in SIZES}
+            alone[variant] = abs(cellular[50] / 1.2 - 1) <= 0.15 and cellular[500] >= 1.8
+            range_[variant] = abs(multipath[50] / 2.0 - 1) <= 0.15 and abs(multipath[500] / 3.25 - 1) <= 0.15
+            gains[variant] = 1.1 <= gain[100] <= 1.4 and multipath[200] >= 3.0 and gain[500] >= 1.7
+            words[variant] = (
+                ", ".join(f"{size} KB {rate:.2f}" for size, rate in cellular.items()) + " Mb/s",
+                ", ".join(f"{size} KB {rate:.2f}" for size, rate in multipath.items()) + " Mb/s",
+                f"100 KB {gain[100] - 1:+.0%}, 200 KB {multipath[200]:.2f} Mb/s, 500 KB × {gain[500]:.2f}",
+            )
+        statements = [
+            ("A-2.6", "3G alone starts at 1.2 Mb/s (15 % either way) with 50 KB and gets 1.8 Mb/s or more with 500 KB",
+             "1.2 Mb/s at the smallest buffer, full bandwidth at larger ones", alone),
+            ("A-2.7", "MPTCP goes from 2.0 to 3.25 Mb/s (15 % either way)", "2.0 to 3.25 Mb/s", range_),
+            ("A-2.8", "MPTCP against the better TCP: about +25 % at 100 KB (10 to 40), most of the 4 Mb/s (75 %) at "
+             "200 KB, nearly double (1.7 or more) at 500 KB",
+             "+25 %, most of the available bandwidth, nearly double", gains),
+        ]  # fmt: skip
+        facts = []
+        for at, (fact, statement, published, checks) in enumerate(statements):
+            verdict, reason = assume(
+                checks, "half", "Linux charges its bookkeeping, about as much again, to the receive buffer"
+            )
+            facts.append(
+                self.fact(
+                    fact,
+                    statement,
+                    published=published,
+                    measured="; ".join(f"[{variant}] {texts[at]}" for variant, texts in words.items()),
+                    verdict=verdict,
+                    reason=reason,
+                    explanation="the original measured on a real 3G network and WiFi, of which neither round trip nor "
+                    "queue is published; with the round trips of its figure 4, 100 KB are enough for more.",
+                )
+            )
+        return facts
 
     def _contradiction(self, measured: Measured) -> Fact:
         cellular = [measured.mean(goodput, "3g", 500, variant) for variant in self.variants]

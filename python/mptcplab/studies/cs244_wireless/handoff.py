@@ -12,7 +12,7 @@ from mptcplab.results import Run
 from mptcplab.scenario import Event, Flow, Scenario
 from mptcplab.statistics import estimate
 from mptcplab.studies.base import LINUX_2013, Effort, Experiment, Fact, Measured, Outcome, Picture, Point
-from mptcplab.studies.cs244_wireless.network import CELLULAR, ETHERNET, NAME, WIFI
+from mptcplab.studies.cs244_wireless.network import CELLULAR, CONTROLLER, ETHERNET, NAME, WIFI
 
 PATHS = ("ethernet", "wifi", "3g")
 CHANGES = ((7, "ethernet", False), (14, "wifi", False), (21, "wifi", True), (28, "ethernet", True))
@@ -34,7 +34,8 @@ class Handoff(Experiment):
     setup = (
         "One bulk connection over Ethernet (10 Mb/s, round trip 4 ms), WiFi (2 Mb/s, 12 ms, 3 % loss) and "
         "3G (2 Mb/s, 152 ms, 2 % loss). Ethernet goes down at 7 s, WiFi at 14 s; WiFi comes back at 21 s, "
-        "Ethernet at 28 s. The study does not say how a link went down, so both ways are run."
+        "Ethernet at 28 s. The study does not say how a link went down, so both ways are run. "
+        "Congestion control: CUBIC on each path, the default of the study's Ubuntu."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -124,7 +125,7 @@ class Handoff(Experiment):
                 f"{path} {'up' if up else 'down'}", (at, 1), xycoords=("data", "axes fraction"),
                 xytext=(3, -2), textcoords="offset points", va="top", fontsize=8, color="#555555",
             )  # fmt: skip
-        plots.finish(axes, x="time [s]", y="throughput of each path [Mb/s]", legend=None)
+        plots.finish(axes, x="time [s]", y="throughput of each interface [Mb/s]", legend=None)
         axes.set_ylim(0, 12)
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3)
         caption = (
@@ -144,7 +145,7 @@ def handoff(how: str) -> Scenario:
         duration="40s",
         sample="500ms",
         paths={"ethernet": ETHERNET, "wifi": WIFI, "3g": CELLULAR},
-        flows={"bulk": Flow(transport="mptcp", congestion="lia", more=LINUX_2013)},
+        flows={"bulk": Flow(transport="mptcp", congestion=CONTROLLER, more=LINUX_2013)},
         events=events,
     )
 

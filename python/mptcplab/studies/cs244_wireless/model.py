@@ -9,7 +9,7 @@ from mptcplab import models, plots
 from mptcplab.scenario import Path
 from mptcplab.statistics import Estimate, correlation
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point, on_interfaces
-from mptcplab.studies.cs244_wireless.network import NAME, bulk
+from mptcplab.studies.cs244_wireless.network import CONTROLLER, NAME, bulk
 
 LOSS = 0.02
 CAP = 2.0
@@ -25,14 +25,15 @@ class Model(Experiment):
     setup = (
         "TCP alone over 2 Mb/s with 2 % loss in both directions and buffers of 500 KB; one-way delay 5 to "
         "100 ms. The model (PFTK) with one and with two segments for each acknowledgement (b), its first "
-        "timeout a round trip plus 200 ms; neither is stated by the study."
+        "timeout a round trip plus 200 ms; neither is stated by the study. "
+        "Congestion control: CUBIC, the default of the study's Ubuntu; at such windows it behaves as Reno does."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
         """Delays × seeds."""
         for delay in _delays(effort):
             path = Path(rate="2Mbit", delay=f"{delay}ms", loss="2%", queue="1000p")
-            scenario = bulk(f"tcp, {delay} ms", {"3g": path}, rcvbuf="500KB", transport="tcp", congestion="reno")
+            scenario = bulk(f"tcp, {delay} ms", {"3g": path}, rcvbuf="500KB", transport="tcp", congestion=CONTROLLER)
             for seed in range(1, effort.pick(4, 20, 100) + 1):
                 yield Point((delay,), scenario, seed)
 

@@ -15,6 +15,9 @@ from mptcplab.studies.base import LINUX_2013
 
 NAME = "cs244-wireless"
 
+CONTROLLER = "cubic"
+"""The default of Ubuntu 12.04, on which the study ran; it names no other."""
+
 ETHERNET = Path(rate="10Mbit", delay="2ms", queue="1000p")
 WIFI = Path(rate="2Mbit", delay="6ms", loss="3%", queue="1000p")
 CELLULAR = Path(rate="2Mbit", delay="76ms", loss="2%", queue="1000p")
