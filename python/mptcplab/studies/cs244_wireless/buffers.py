@@ -36,7 +36,8 @@ class Buffers(Experiment):
         "WiFi 2 Mb/s, round trip 12 ms, 3 % loss; 3G 2 Mb/s, 152 ms, 2 % loss; loss in both directions. Send "
         "and receive buffer 50 to 500 KB (3G alone also 1000 KB). What the sender's interfaces carry over 30 s after "
         "10 s, as the study measured it; mean and 95 % interval over the seeds. The study does not name the congestion "
-        "control: MPTCP is run with CUBIC and Reno on each path and with LIA, TCP alone with CUBIC, the default of the study's Ubuntu."
+        "control: MPTCP is run with CUBIC and Reno on each path and with LIA, TCP alone with CUBIC, the default of the "
+        "study's Ubuntu."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
