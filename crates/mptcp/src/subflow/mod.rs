@@ -349,7 +349,7 @@ impl Subflow {
             self.state = State::Closed;
             self.closed_by.get_or_insert(why);
             self.handshake_deadline = Instant::FAR_FUTURE;
-            self.sender.board.queue.clear();
+            self.sender.board.clear();
         }
     }
 
