@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 use mptcp::{Endpoint, EventKind, InterfaceChange, InterfaceId};
 use mptcp_clock::Instant;
-use netsim::{AddressId, Change, Frame, Network, Occurrence, TimerId};
+use netsim::{AddressId, Frame, Network, Occurrence, TimerId};
 
 use crate::measurements::Measurements;
 use crate::scenario::Scenario;
@@ -286,10 +286,5 @@ impl World {
         // A frame that is lost comes back through `Network::lost`.
         self.network.send(now, direction, Frame { bytes, destination, label, payload });
         true
-    }
-
-    /// Changes a link during the run, as an event of the scenario does.
-    pub fn change(&mut self, at: Instant, direction: netsim::DirectionId, change: Change) {
-        self.network.schedule_change(at, direction, change);
     }
 }
