@@ -6,7 +6,6 @@ use std::net::SocketAddr;
 use mptcp::{Closed, Config, ConnectionId, ConnectionInfo, EventKind, InterfaceId};
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::Segment;
-use netsim::TimerId;
 
 use super::host::{self, Host};
 use super::pattern;
@@ -28,8 +27,6 @@ pub(super) struct App {
     pub interface: InterfaceId,
     pub remote: SocketAddr,
     pub config: Config,
-    pub start_timer: Option<TimerId>,
-    pub write_timer: Option<TimerId>,
     /// The connection at the opening and the accepting host.
     pub connections: (Option<ConnectionId>, Option<ConnectionId>),
     upload: bool,
@@ -71,8 +68,6 @@ impl App {
             interface,
             remote,
             config,
-            start_timer: None,
-            write_timer: None,
             connections: (None, None),
             upload: spec.direction == DataDirection::Upload,
             traffic: spec.traffic,

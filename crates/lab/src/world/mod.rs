@@ -11,9 +11,11 @@ mod pattern;
 mod pool;
 mod sampler;
 
+use std::collections::BTreeSet;
+
 use mptcp::{Endpoint, EventKind, InterfaceChange, InterfaceId};
 use mptcp_clock::Instant;
-use netsim::{AddressId, Change, Frame, Network, Occurrence, TimerId};
+use netsim::{AddressId, Frame, Network, Occurrence, TimerId};
 
 use crate::measurements::Measurements;
 use crate::scenario::Scenario;
@@ -34,6 +36,14 @@ const FIRST_PORT: u16 = 5001;
 enum Alarm {
     /// An endpoint wants to be woken.
     Endpoint(usize),
+    Sample,
+    /// The first appointments are due.
+    Appointments,
+}
+
+/// Something that a flow or a host has to do at a time known before. They are few and share one timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Appointment {
     /// A flow opens its connection.
     Start(usize),
     /// A flow's application writes no more.
@@ -42,7 +52,6 @@ enum Alarm {
     Write(usize),
     /// A host is told of an interface.
     Interface(usize, InterfaceId, bool),
-    Sample,
 }
 
 /// A running scenario.
@@ -58,6 +67,8 @@ pub struct World {
     addresses: Vec<Vec<AddressId>>,
     apps: Vec<App>,
     alarms: Vec<Alarm>,
+    appointments: BTreeSet<(Instant, Appointment)>,
+    appointments_timer: TimerId,
     sampler: Sampler,
     captures: Option<Captures>,
     has_filters: bool,
@@ -139,27 +150,48 @@ impl World {
                 self.hosts[at].endpoint.handle_timeout(now);
                 self.service(now, at);
             }
-            Alarm::Start(flow) => self.start(now, flow),
-            Alarm::Stop(flow) => {
-                self.apps[flow].stop(now, &mut self.hosts);
-                let at = self.apps[flow].sending_host();
-                self.service(now, at);
-            }
-            Alarm::Write(flow) => {
-                let next = self.apps[flow].write(now, &mut self.hosts);
-                self.network.set_timer(timer, next);
-                let at = self.apps[flow].sending_host();
-                self.service(now, at);
-            }
-            Alarm::Interface(at, interface, up) => {
-                let change = if up { InterfaceChange::Up } else { InterfaceChange::Down };
-                self.hosts[at].endpoint.handle_interface(now, interface, change);
-                self.service(now, at);
-            }
             Alarm::Sample => {
                 self.network.lost().for_each(|lost| self.pool.give_back(lost.frame.payload));
                 self.sampler.sample(now, &self.hosts, &self.apps, &mut self.network);
                 self.network.set_timer(timer, Some(now + self.scenario.sample));
+            }
+            Alarm::Appointments => {
+                while self.appointments.first().is_some_and(|(at, _)| *at <= now) {
+                    if let Some((_, appointment)) = self.appointments.pop_first() {
+                        self.keep(now, appointment);
+                    }
+                }
+                let next = self.appointments.first().map(|(at, _)| *at);
+                self.network.set_timer(timer, next);
+            }
+        }
+    }
+
+    fn appoint(&mut self, at: Instant, what: Appointment) {
+        self.appointments.insert((at, what));
+        let first = self.appointments.first().map(|(at, _)| *at);
+        self.network.set_timer(self.appointments_timer, first);
+    }
+
+    fn keep(&mut self, now: Instant, appointment: Appointment) {
+        match appointment {
+            Appointment::Start(flow) => self.start(now, flow),
+            Appointment::Stop(flow) => {
+                self.apps[flow].stop(now, &mut self.hosts);
+                let at = self.apps[flow].sending_host();
+                self.service(now, at);
+            }
+            Appointment::Write(flow) => {
+                if let Some(next) = self.apps[flow].write(now, &mut self.hosts) {
+                    self.appoint(next, Appointment::Write(flow));
+                }
+                let at = self.apps[flow].sending_host();
+                self.service(now, at);
+            }
+            Appointment::Interface(at, interface, up) => {
+                let change = if up { InterfaceChange::Up } else { InterfaceChange::Down };
+                self.hosts[at].endpoint.handle_interface(now, interface, change);
+                self.service(now, at);
             }
         }
     }
@@ -175,9 +207,7 @@ impl World {
             }
             // The interface is down at this moment: try again as a person would.
             Err(_) => {
-                if let Some(timer) = app.start_timer {
-                    self.network.set_timer(timer, Some(now + mptcp_clock::Duration::from_secs(1)));
-                }
+                self.appoint(now + mptcp_clock::Duration::from_secs(1), Appointment::Start(flow));
             }
         }
         self.service(now, at);
@@ -210,8 +240,8 @@ impl World {
             }
             let Some(flow) = self.hosts[at].flow_of(event.connection) else { continue };
             let next = self.apps[flow].on_event(now, at, event.kind, &mut self.hosts);
-            if let (Some(timer), Some(next)) = (self.apps[flow].write_timer, next) {
-                self.network.set_timer(timer, Some(next));
+            if let Some(next) = next {
+                self.appoint(next, Appointment::Write(flow));
             }
         }
     }
@@ -256,10 +286,5 @@ impl World {
         // A frame that is lost comes back through `Network::lost`.
         self.network.send(now, direction, Frame { bytes, destination, label, payload });
         true
-    }
-
-    /// Changes a link during the run, as an event of the scenario does.
-    pub fn change(&mut self, at: Instant, direction: netsim::DirectionId, change: Change) {
-        self.network.schedule_change(at, direction, change);
     }
 }

@@ -105,6 +105,10 @@ impl Connection {
 
     fn take_ack(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64, empty: bool) {
         let subflow = &mut self.subflows[id];
+        if subflow.sender.is_idle() {
+            // A pure receiver: nothing of ours is left to be acknowledged.
+            return;
+        }
         let mut blocks: ArrayVec<Range, 4> = ArrayVec::new();
         if subflow.sack {
             for &(left, right) in &segment.options.sack {

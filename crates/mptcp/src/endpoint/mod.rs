@@ -285,7 +285,9 @@ impl Endpoint {
 
     fn forget_if_finished(&mut self, slot: u32) {
         let entry = &mut self.slots[slot as usize];
-        if let Some(connection) = entry.connection.as_ref().filter(|connection| connection.is_finished()) {
+        if let Some(connection) =
+            entry.connection.as_ref().filter(|c| c.closed().is_some() && c.is_finished())
+        {
             self.demux.forget(slot, connection);
             entry.connection = None;
         }

@@ -358,7 +358,7 @@ impl Subflow {
             self.closed_by.get_or_insert(why);
             self.handshake_deadline = Instant::FAR_FUTURE;
             self.probe_deadline = Instant::FAR_FUTURE;
-            self.sender.board.queue.clear();
+            self.sender.board.clear();
         }
     }
 

@@ -18,6 +18,8 @@ pub(crate) struct Rack {
     rtt: Duration,
     /// RACK.fack: the highest offset acknowledged in any way.
     forward: u64,
+    /// RACK.fack before the acknowledgement at hand, which may bring blocks and what lies below them.
+    forward_before: u64,
     pub(crate) reordering_seen: bool,
     multiplier: u32,
     persist: u32,
@@ -25,6 +27,11 @@ pub(crate) struct Rack {
 }
 
 impl Rack {
+    /// An acknowledgement is about to be processed.
+    pub(crate) fn on_ack(&mut self) {
+        self.forward_before = self.forward;
+    }
+
     /// RFC 8985 section 6.2 steps 2 and 3: a segment is known to have arrived.
     pub(crate) fn on_delivered(
         &mut self,
@@ -34,9 +41,10 @@ impl Rack {
         echo: Option<Instant>,
     ) {
         let rtt = now.since(sent.sent_at);
-        if sent.end() > self.forward {
-            self.forward = sent.end();
-        } else if !sent.ever_resent {
+        // RFC 8985 section 6.2 step 3 takes segments in the order of their numbers: only what lies
+        // below an earlier acknowledgement's was overtaken.
+        self.forward = self.forward.max(sent.end());
+        if sent.end() < self.forward_before && !sent.ever_resent {
             self.reordering_seen = true;
         }
         if sent.ever_resent {

@@ -151,6 +151,21 @@ impl Scoreboard {
         }
     }
 
+    /// What was acknowledged selectively counts no more (RFC 2018 section 8).
+    pub(crate) fn forget_reports(&mut self) {
+        self.queue.iter_mut().for_each(|sent| sent.sacked = false);
+        self.sacked = 0;
+    }
+
+    /// Over: nothing is in flight any more.
+    pub(crate) fn clear(&mut self) {
+        self.queue.clear();
+        if self.una > 0 {
+            self.una = self.next;
+        }
+        (self.sacked, self.lost, self.resent, self.hint) = (0, 0, 0, 0);
+    }
+
     /// A timeout: nothing that was not acknowledged selectively is still under way.
     pub(crate) fn mark_all_lost(&mut self) {
         for at in 0..self.queue.len() {

@@ -149,11 +149,11 @@ impl Sender {
         let at = if self.board.lost > 0 && self.in_flight() < cwnd { self.board.next_lost() } else { None };
         let at = match at {
             Some(at) => at,
-            None if self.probe_wanted => {
+            None if std::mem::take(&mut self.probe_wanted) => {
                 // RFC 8985 section 7.3: no new data was there for the probe, so the last segment.
-                self.probe_wanted = false;
+                let last = self.board.queue.iter().rposition(|sent| !sent.sacked)?;
                 self.probe = Some((self.board.next, true));
-                self.board.queue.iter().rposition(|sent| !sent.sacked)?
+                last
             }
             None => return None,
         };
@@ -162,7 +162,8 @@ impl Sender {
         self.prr_out += length;
         self.retransmissions += 1;
         self.retransmitted_bytes += length;
-        self.arm(now, true);
+        // RFC 6298 section 5: the timer watches the oldest segment.
+        self.arm(now, at == 0 || self.rto_deadline == Instant::FAR_FUTURE);
         self.board.queue.get(at)
     }
 
@@ -177,6 +178,9 @@ impl Sender {
         let una = self.board.una;
         let flight_before = self.in_flight();
         let delivered_before = una + self.board.sacked;
+        if let Some(rack) = &mut self.rack {
+            rack.on_ack();
+        }
         let duplicate_report = self.take_blocks(&ack);
         let (advanced, sample) = self.take_cumulative(&ack);
         if let Some(rtt) = sample {
@@ -189,7 +193,7 @@ impl Sender {
             self.duplicates = 0;
             self.rtt.reset_backoff();
         }
-        self.end_probe(&ack, path, congestion, duplicate_report);
+        self.end_probe(&ack, advanced, path, congestion, duplicate_report);
         let lost_before = self.board.lost;
         let newly_lost = self.detect(&ack, advanced, congestion.paths[path].mss);
         let delivered = (self.board.una + self.board.sacked).saturating_sub(delivered_before);
@@ -199,7 +203,9 @@ impl Sender {
         }
         if self.in_recovery() {
             let progress = advanced > 0 && self.board.lost <= lost_before;
-            self.proportional_rate(delivered, progress, path, congestion);
+            // RFC 6582 section 3.2 step 3: a partial acknowledgement sends the next hole at once.
+            let hole = newly_lost && !self.sack;
+            self.proportional_rate(delivered, progress, hole, path, congestion);
         } else {
             if matches!(self.state, Recovery::Open | Recovery::Disorder) {
                 let disorder = self.board.sacked > 0 || self.duplicates > 0;
@@ -257,19 +263,22 @@ impl Sender {
         if ack.number <= una {
             return (0, None);
         }
-        let mut sample = None;
+        let (mut sample, mut ambiguous) = (None, false);
         while let Some(sent) = self.board.pop_acknowledged(ack.number) {
             if let Some(rack) = self.rack.as_mut().filter(|_| !sent.sacked) {
                 rack.on_delivered(&sent, ack.now, self.rtt.min(), ack.echo);
             }
-            if !sent.ever_resent && !sent.sacked {
+            ambiguous |= sent.ever_resent;
+            if !sent.sacked {
                 sample = Some(ack.now.since(sent.sent_at));
             }
         }
         self.board.trim_front(ack.number);
-        if sample.is_none() {
-            // RFC 7323 section 4: the echo tells which transmission is answered.
-            sample = ack.echo.map(|echo| ack.now.since(echo));
+        if sample.is_none() || ambiguous {
+            // RFC 7323 section 4: the echo tells which transmission is answered. It counts whole
+            // milliseconds, so it never says less than what was measured.
+            let least = self.rtt.min().unwrap_or(Duration::ZERO);
+            sample = ack.echo.map(|echo| ack.now.since(echo).max(least));
         }
         (self.board.una - una, sample)
     }
@@ -318,11 +327,15 @@ impl Sender {
     /// NewReno without SACK (RFC 6582 section 3.2). Each duplicate stands for one segment arrived.
     fn detect_by_duplicates(&mut self, ack: &Ack<'_>, advanced: u64, mss: u64) -> bool {
         if advanced > 0 {
-            self.board.sacked = 0;
             if self.in_recovery() && self.partial(ack.number) && !self.board.queue.is_empty() {
+                // One segment of it filled the hole; duplicates had counted the others.
+                let counted = self.board.sacked.saturating_sub(advanced.saturating_sub(mss));
+                self.board.sacked = 0;
                 self.board.mark_lost(0);
+                self.board.sacked = counted.min(self.board.in_flight());
                 return true;
             }
+            self.board.sacked = 0;
             return false;
         }
         if !ack.bare || self.board.queue.is_empty() || ack.number != self.board.una {
@@ -364,6 +377,9 @@ impl Sender {
         }
         self.state = Recovery::Open;
         self.duplicates = 0;
+        if !self.sack {
+            self.board.sacked = 0;
+        }
         if let Some(rack) = &mut self.rack {
             rack.on_recovered();
         }
@@ -378,6 +394,7 @@ impl Sender {
         &mut self,
         delivered: u64,
         progress: bool,
+        hole: bool,
         path: usize,
         congestion: &mut Congestion,
     ) {
@@ -392,21 +409,34 @@ impl Sender {
             bound.min(state.ssthresh - pipe)
         };
         // The first retransmission always leaves.
-        let send = if self.prr_out == 0 { send.max(state.mss) } else { send };
+        let send = if self.prr_out == 0 || hole { send.max(state.mss) } else { send };
         state.cwnd = (pipe + send).max(state.mss);
     }
 
-    /// RFC 8985 section 7.4.2: what the probe's answer says.
-    fn end_probe(&mut self, ack: &Ack<'_>, path: usize, congestion: &mut Congestion, duplicate: bool) {
+    /// RFC 8985 section 7.4.2: what the answers to the probe say. That all is acknowledged does not
+    /// tell yet: the original may have been slow.
+    fn end_probe(
+        &mut self,
+        ack: &Ack<'_>,
+        advanced: u64,
+        path: usize,
+        congestion: &mut Congestion,
+        duplicate: bool,
+    ) {
         let Some((end, retransmission)) = self.probe else { return };
         if ack.number < end {
             return;
         }
-        self.probe = None;
-        if retransmission && !duplicate && matches!(self.state, Recovery::Open | Recovery::Disorder) {
-            // The probe repaired a loss: the window answers for it.
-            let ssthresh = congestion.on_loss(path, ack.now);
-            congestion.paths[path].cwnd = ssthresh;
+        let both_arrived = duplicate || (advanced == 0 && ack.bare && ack.blocks.is_empty());
+        if !retransmission || both_arrived {
+            self.probe = None;
+        } else if ack.number > end {
+            self.probe = None;
+            if matches!(self.state, Recovery::Open | Recovery::Disorder) {
+                // The probe repaired a loss: the window answers for it.
+                let ssthresh = congestion.on_loss(path, ack.now);
+                congestion.paths[path].cwnd = ssthresh;
+            }
         }
     }
 
@@ -467,7 +497,7 @@ impl Sender {
                 self.enter_recovery(now, path, congestion);
             }
             if self.in_recovery() {
-                self.proportional_rate(0, false, path, congestion);
+                self.proportional_rate(0, false, false, path, congestion);
             }
         }
     }
@@ -485,12 +515,22 @@ impl Sender {
     /// RFC 6298 section 5, RFC 5681 section 3.1.
     fn on_timeout(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
         self.timeouts += 1;
+        // RFC 5681 section 3.1: one reduction for each loss event. In recovery it was made, and
+        // after a timeout it was unless an acknowledgement has come since.
+        let reduced = match self.state {
+            Recovery::Open | Recovery::Disorder => false,
+            Recovery::Recovery { .. } => true,
+            Recovery::Loss { .. } => self.rtt.backoff() > 0,
+        };
         self.rtt.back_off();
-        if !self.in_loss() {
+        if !reduced {
             congestion.on_loss(path, now);
         }
-        if self.rack.is_none() && !self.sack {
+        if !self.sack {
             self.board.sacked = 0;
+        } else if self.board.queue.front().is_some_and(|front| front.sacked) {
+            // RFC 2018 section 8: the peer has dropped what it reported.
+            self.board.forget_reports();
         }
         self.board.mark_all_lost();
         self.state = Recovery::Loss { point: self.board.next };
@@ -503,3 +543,6 @@ impl Sender {
         self.reorder_deadline = Instant::FAR_FUTURE;
     }
 }
+
+#[cfg(test)]
+mod tests;

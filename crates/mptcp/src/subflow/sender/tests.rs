@@ -1,0 +1,191 @@
+//! Loss recovery, one rule at a time.
+
+use bytes::Bytes;
+use mptcp_clock::{Duration, Instant};
+
+use super::{Ack, Range, Recovery, Sender};
+use crate::congestion::{Congestion, CongestionKind};
+
+const MSS: u64 = 1000;
+
+/// A sender on one path with a round-trip time of 100 ms.
+struct Rig {
+    now: Instant,
+    sender: Sender,
+    congestion: Congestion,
+}
+
+impl Rig {
+    fn new(sack: bool, rack: bool) -> Self {
+        let mut sender = Sender::new(Duration::from_millis(200));
+        sender.synchronised(sack, rack);
+        sender.rtt.sample(Duration::from_millis(100));
+        let mut congestion = Congestion::new(CongestionKind::Reno, true);
+        congestion.add_path(MSS, 20);
+        congestion.paths[0].srtt = sender.rtt.srtt();
+        congestion.set_active(0, true);
+        Self { now: Instant::ZERO + Duration::from_secs(1), sender, congestion }
+    }
+
+    fn send(&mut self, segments: u64) {
+        for _ in 0..segments {
+            let data = self.sender.board.next - 1;
+            self.sender.send(self.now, data, Bytes::from(vec![0; MSS as usize]), false);
+        }
+    }
+
+    /// Segments are counted from 0; blocks name segments, `left..right`.
+    fn ack(&mut self, up_to: u64, blocks: &[Range]) {
+        let blocks: Vec<Range> = blocks.iter().map(|b| (1 + b.0 * MSS, 1 + b.1 * MSS)).collect();
+        let ack =
+            Ack { now: self.now, number: 1 + up_to * MSS, blocks: &blocks, echo: None, bare: true };
+        self.sender.on_ack(ack, 0, &mut self.congestion);
+    }
+
+    fn wait(&mut self, ms: u64) {
+        self.now += Duration::from_millis(ms);
+        if self.sender.deadline() <= self.now {
+            self.sender.on_deadline(self.now, 0, &mut self.congestion);
+        }
+    }
+
+    fn retransmit(&mut self) -> Option<u64> {
+        let cwnd = self.congestion.paths[0].cwnd;
+        self.sender.retransmit(self.now, cwnd).map(|sent| (sent.start - 1) / MSS)
+    }
+
+    fn cwnd(&self) -> u64 {
+        self.congestion.paths[0].cwnd / MSS
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.congestion.paths[0].ssthresh / MSS
+    }
+
+    fn time_out(&mut self) {
+        self.now = self.sender.rto_deadline;
+        self.sender.probe_deadline = Instant::FAR_FUTURE;
+        assert!(self.sender.on_deadline(self.now, 0, &mut self.congestion));
+    }
+}
+
+#[test]
+fn a_delayed_acknowledgement_with_a_block_is_not_reordering() {
+    let mut rig = Rig::new(true, true);
+    rig.send(10);
+    rig.wait(100);
+    // 0 waited for its acknowledgement, 1 was lost, 2 arrived.
+    rig.ack(1, &[(2, 3)]);
+    assert!(!rig.sender.rack.as_ref().is_some_and(|rack| rack.reordering_seen));
+    rig.ack(1, &[(2, 5)]);
+    assert_eq!(rig.retransmit(), Some(1), "three above it have arrived: lost at once");
+}
+
+#[test]
+fn a_segment_that_was_overtaken_is_reordering() {
+    let mut rig = Rig::new(true, true);
+    rig.send(4);
+    rig.wait(100);
+    rig.ack(0, &[(1, 3)]);
+    rig.ack(3, &[]);
+    assert!(rig.sender.rack.as_ref().is_some_and(|rack| rack.reordering_seen));
+}
+
+#[test]
+fn a_timeout_in_recovery_does_not_halve_again() {
+    let mut rig = Rig::new(true, true);
+    rig.send(20);
+    rig.wait(100);
+    rig.ack(0, &[(1, 5)]);
+    assert!(rig.sender.in_recovery());
+    assert_eq!(rig.ssthresh(), 10);
+    rig.time_out();
+    assert_eq!((rig.ssthresh(), rig.cwnd()), (10, 1));
+    // Nothing has come since: the same event still.
+    rig.time_out();
+    assert_eq!((rig.ssthresh(), rig.cwnd()), (10, 1));
+}
+
+#[test]
+fn a_peer_that_forgets_what_it_reported_gets_it_again() {
+    let mut rig = Rig::new(true, true);
+    rig.send(4);
+    rig.wait(100);
+    rig.ack(0, &[(1, 4)]);
+    assert_eq!(rig.retransmit(), Some(0));
+    // Only the first counts now, although the others were reported.
+    rig.ack(1, &[]);
+    rig.time_out();
+    let resent: Vec<u64> = std::iter::from_fn(|| {
+        rig.congestion.paths[0].cwnd = 10 * MSS;
+        rig.retransmit()
+    })
+    .collect();
+    assert_eq!(resent, [1, 2, 3]);
+}
+
+#[test]
+fn a_probe_that_was_not_needed_does_not_halve() {
+    let mut rig = Rig::new(true, true);
+    rig.send(5);
+    rig.wait(205);
+    assert_eq!(rig.retransmit(), Some(4));
+    // All originals were merely slow; the copy is reported as a duplicate afterwards.
+    rig.ack(5, &[]);
+    assert_eq!((rig.cwnd(), rig.sender.state), (20, Recovery::Open));
+    rig.ack(5, &[(4, 5)]);
+    rig.send(5);
+    rig.wait(100);
+    rig.ack(10, &[]);
+    assert!(rig.cwnd() >= 20, "{}", rig.cwnd());
+}
+
+#[test]
+fn a_probe_that_repaired_a_loss_halves_once_more_is_acknowledged() {
+    let mut rig = Rig::new(true, true);
+    rig.send(5);
+    rig.wait(205);
+    assert_eq!(rig.retransmit(), Some(4));
+    rig.ack(5, &[]);
+    rig.send(5);
+    rig.wait(100);
+    rig.ack(7, &[]);
+    assert_eq!(rig.cwnd(), 10);
+}
+
+#[test]
+fn without_sack_every_hole_is_sent_again_at_its_partial_acknowledgement() {
+    let mut rig = Rig::new(false, false);
+    rig.send(20);
+    rig.wait(100);
+    // 0, 5 and 10 are lost: 17 duplicates.
+    for _ in 0..17 {
+        rig.ack(0, &[]);
+    }
+    assert_eq!(rig.retransmit(), Some(0));
+    rig.wait(100);
+    rig.ack(5, &[]);
+    assert_eq!(rig.retransmit(), Some(5), "{:?}", rig.sender);
+    rig.wait(100);
+    rig.ack(10, &[]);
+    assert_eq!(rig.retransmit(), Some(10));
+    rig.wait(100);
+    rig.ack(20, &[]);
+    assert_eq!((rig.sender.state, rig.cwnd()), (Recovery::Open, 10));
+    assert_eq!((rig.sender.in_flight(), rig.sender.recoveries, rig.sender.timeouts), (0, 1, 0));
+}
+
+#[test]
+fn a_retransmission_in_the_batch_makes_the_round_trip_ambiguous() {
+    let mut rig = Rig::new(false, false);
+    rig.send(10);
+    rig.wait(100);
+    for _ in 0..9 {
+        rig.ack(0, &[]);
+    }
+    assert_eq!(rig.retransmit(), Some(0));
+    rig.wait(400);
+    let before = rig.sender.rtt.srtt();
+    rig.ack(10, &[]);
+    assert_eq!(rig.sender.rtt.srtt(), before, "Karn: no sample from segments that waited for it");
+}
