@@ -39,7 +39,7 @@ test-python: build
 bench: build ## Run the standard benchmarks S1, S2 and S3
 	@$(BIN)/mptcplab bench
 
-fuzz: ## Fuzz the packet parsers for FUZZ_SECONDS each (60; needs cargo-fuzz and a nightly Rust)
+fuzz: ## Fuzz the packet parsers for FUZZ_SECONDS each (60; needs cargo-fuzz)
 	@tools/fuzz $(FUZZ_SECONDS)
 
 clean: ## Remove what was made

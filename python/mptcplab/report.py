@@ -138,7 +138,7 @@ def _experiment(experiment: Experiment, outcome: Outcome, pictures: dict[str, by
     body = (
         f'<div class="beside">{figures}<div class="columns">{facts}</div></div>'
         if wide
-        else f'<div class="beside narrow"><div>{figures}</div><div>{facts}</div></div>'
+        else f'<div class="beside narrow"><div class="stays">{figures}</div><div>{facts}</div></div>'
     )
     return (
         f'<article class="experiment" id="{_anchor(experiment)}"><h3>{experiment.name}: {_text(experiment.title)}</h3>'
@@ -165,9 +165,14 @@ def _fact(fact: Fact) -> str:
         f'<div class="fact {fact.verdict}"><p><span class="badge {fact.verdict}">{fact.verdict}</span>'
         f'<b>{fact.fact}</b> <span class="soft small">{_text(fact.experiment)}</span></p>'
         f"<p>{_text(fact.statement[0].upper() + fact.statement[1:])}.</p><dl><dt>published</dt>"
-        f"<dd>{_text(fact.published)}</dd><dt>measured</dt><dd>{_text(fact.measured)}</dd>{reason}</dl></div>"
+        f"<dd>{_text(fact.published)}</dd><dt>measured</dt><dd>{_lines(fact.measured)}</dd>{reason}</dl></div>"
     )
 
 
 def _text(text: str) -> str:
     return html.escape(text)
+
+
+def _lines(measured: str) -> str:
+    """What was measured, a line for each variant in brackets."""
+    return _text(measured).replace("; [", "<br>[")

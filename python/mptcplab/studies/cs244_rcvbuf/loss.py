@@ -12,8 +12,8 @@ from mptcplab.studies.cs244_rcvbuf.network import NAME, READINGS, judge, mptcp, 
 BUFFER = 500
 EXPLANATIONS = {
     "C-2.2": "the study says neither where loss becomes significant nor how much all is; 10 % and 15 % are assumed "
-    "here. At 10 % loss a window of two or three segments on a round trip of 20 ms still gets 0.3 to 0.4 Mb/s, and from 15 % "
-    "on WiFi carries less than a tenth.",
+    "here. At 10 % loss a window of two or three segments on a round trip of 20 ms still gets 0.3 to 0.4 Mb/s; from "
+    "15 % on WiFi carries less than a tenth.",
 }
 LOSSES = (0, 0.1, 0.2, 0.5, 1, 2, 3, 5, 10, 15, 20)
 
