@@ -99,6 +99,10 @@ pub struct Connection {
     data_fin_sent: bool,
     data_fin_acknowledged: bool,
     finish_reported: bool,
+    /// Subflow offset of the segment that carries the infinite mapping after an MP_FAIL.
+    infinite_from: Option<u64>,
+    /// The address id given out last.
+    last_address_id: u8,
     blocked_writer: bool,
     /// Options to send, each on an acknowledgement of its own; on this subflow or on any.
     signals: VecDeque<(Option<usize>, MptcpOption)>,
@@ -129,6 +133,7 @@ impl Connection {
         local: Vec<LocalAddress>,
     ) -> Self {
         let local_key = Key::new(random.next_u64());
+        let last_address_id = local.iter().map(|address| address.id).max().unwrap_or(0);
         let incoming = Incoming::new(config.receive_buffer, config.mechanisms.autotuning);
         Self {
             client,
@@ -147,6 +152,8 @@ impl Connection {
             data_fin_sent: false,
             data_fin_acknowledged: false,
             finish_reported: false,
+            infinite_from: None,
+            last_address_id,
             blocked_writer: false,
             signals: VecDeque::new(),
             local_addresses: local,
@@ -280,6 +287,7 @@ impl Connection {
         path.min_rtt = subflow.sender.rtt.min();
         self.congestion.set_active(id, true);
         self.happenings.subflows = true;
+        self.relieve_stalled();
     }
 
     pub(crate) fn config(&self) -> &Config {

@@ -1,14 +1,15 @@
 //! What goes out next: control, retransmissions, data again on other subflows, new data, FINs,
 //! acknowledgements, in that order.
 
+use arrayvec::ArrayVec;
 use bytes::Bytes;
-use mptcp_clock::Instant;
+use mptcp_clock::{Duration, Instant};
 use mptcp_wire::{Checksum, DataSequence, Dss, Flags, Mapping, MpTcpRst, MptcpOption, Segment, Timestamps};
 
 use super::limits::Limit;
 use super::outgoing::{Chunk, carrier};
 use super::{Connection, Mode};
-use crate::scheduler::{Candidate, Candidates};
+use crate::scheduler::{Candidate, Candidates, MAX_SUBFLOWS};
 use crate::subflow::{Control, Origin, State};
 
 /// A piece of the stream to be put on a subflow.
@@ -70,6 +71,10 @@ impl Connection {
                     segment.acknowledgment = subflow.irs + 1;
                 }
             }
+            Control::Refuse { sequence } => {
+                segment.flags = Flags::RST;
+                segment.sequence = sequence;
+            }
             Control::Reset { reason, fast_close } => {
                 segment.flags = Flags::RST | Flags::ACK;
                 segment.sequence = subflow.sequence_at(subflow.sender.board.next.max(1));
@@ -88,10 +93,8 @@ impl Connection {
 
     fn transmit_retransmission(&mut self, now: Instant) -> Option<(usize, Segment)> {
         for id in 0..self.subflows.len() {
-            let subflow = &mut self.subflows[id];
-            let sender = &mut subflow.sender;
             // A probe prefers new data, which `transmit_data` then sends (RFC 8985 section 7.3).
-            let probing = sender.wants_probe() && !self.has_new_data_for_probe();
+            let probing = self.subflows[id].sender.wants_probe() && !self.has_new_data_for_probe(id);
             let sender = &mut self.subflows[id].sender;
             if sender.board.lost == 0 && !probing {
                 continue;
@@ -110,14 +113,23 @@ impl Connection {
         None
     }
 
-    fn has_new_data_for_probe(&self) -> bool {
-        let size = self.outgoing.unsent();
-        size > 0 && self.outgoing.next + size.min(1460) <= self.outgoing.edge
+    /// Whether `transmit_data` would now give this subflow new data.
+    fn has_new_data_for_probe(&self, id: usize) -> bool {
+        let mss = self.congestion.paths[id].mss;
+        let size = self.outgoing.unsent().min(mss);
+        size > 0
+            && self.outgoing.next + size <= self.outgoing.edge
+            && !self.must_wait_for_more(size, mss)
+            && self.subflows.iter().filter(|subflow| subflow.can_send()).count() == 1
+            && self.subflows[id].can_send()
     }
 
     /// New data, or data that another subflow did not get through.
     fn transmit_data(&mut self, now: Instant) -> Option<(usize, Segment)> {
         if self.outgoing.unsent() == 0 && self.outgoing.again.is_empty() && !self.scheduler.duplicates() {
+            if let Some(sent) = self.on_full_send_buffer(now) {
+                return Some(sent);
+            }
             let limit = if self.closed.is_some() || self.congestion.paths.is_empty() {
                 Limit::Idle
             } else if self.blocked_writer {
@@ -173,7 +185,7 @@ impl Connection {
         let idle = self.subflows.iter().all(|subflow| subflow.sender.is_idle());
         // RFC 9293 section 3.8.6.2.1: a part goes when it is half of the largest window, or when
         // waiting would never end.
-        if open > 0 && (idle || open >= size.max(self.outgoing.largest_window / 2)) {
+        if open > 0 && (idle || open >= self.outgoing.largest_window / 2) {
             return Some(self.send_new(now, id, open.min(size)));
         }
         if self.on_window_blocked(now, id)
@@ -185,10 +197,22 @@ impl Connection {
         self.rest(now, limit, true)
     }
 
+    /// All that was written is under way and the application waits for room: the same blockade as a
+    /// closed window, seen from the send buffer (M1 and M2).
+    fn on_full_send_buffer(&mut self, now: Instant) -> Option<(usize, Segment)> {
+        if !self.blocked_writer || self.mode != Mode::Multipath {
+            return None;
+        }
+        let candidates = self.candidates();
+        let fast = candidates.iter().filter(|c| c.has_room).min_by_key(|c| c.srtt)?.subflow;
+        if self.on_window_blocked(now, fast) { self.transmit_again(now, &candidates) } else { None }
+    }
+
     /// Whether the peer has received data it cannot deliver yet: more is acknowledged by subflows
     /// than at the data level.
     fn peer_holds_early_data(&self) -> bool {
-        let outstanding: u64 = self.subflows.iter().map(|s| s.sender.board.next - s.sender.board.una).sum();
+        let boards = self.subflows.iter().map(|subflow| &subflow.sender.board);
+        let outstanding: u64 = boards.filter(|board| board.una > 0).map(|board| board.next - board.una).sum();
         self.mode == Mode::Multipath && self.outgoing.next - self.outgoing.una > outstanding
     }
 
@@ -331,9 +355,11 @@ impl Connection {
         if !first && !self.timers.data_fin_wanted {
             return None;
         }
-        // On the subflow that answers soonest.
-        let usable = self.subflows.iter().enumerate().filter(|(_, s)| s.can_send());
-        let (id, _) = usable.min_by_key(|(id, _)| self.congestion.paths[*id].srtt)?;
+        let id = self.messenger(self.timers.data_fin_tries())?;
+        if !self.confirmed && self.subflows[id].receiver.wants_ack() {
+            // The third ACK first, with the keys.
+            return None;
+        }
         self.data_fin_sent = true;
         self.timers.data_fin_wanted = false;
         self.arm_data_fin(now);
@@ -345,11 +371,25 @@ impl Connection {
             length: 1,
             checksum: self.dss_checksum(self.outgoing.next, 0, 1, &[]),
         };
-        if let Some(dss) = &mut segment.options.dss {
-            dss.mapping = Some(mapping);
-            dss.data_fin = true;
-        }
+        // Also in place of the keys on an acknowledgement that would repeat them.
+        segment.options.mptcp.clear();
+        segment.options.dss =
+            Some(Dss { ack: Some(self.data_ack()), mapping: Some(mapping), data_fin: true });
+        while segment.options.length() > mptcp_wire::Options::SPACE && segment.options.sack.pop().is_some() {}
         Some((id, segment))
+    }
+
+    /// The subflow for a message that is repeated until it is answered: the one that answers soonest,
+    /// at each further try the next one, because silence may be the path's.
+    fn messenger(&self, tries: u32) -> Option<usize> {
+        let mut usable: ArrayVec<(bool, Option<Duration>, usize), MAX_SUBFLOWS> = ArrayVec::new();
+        for (id, subflow) in self.subflows.iter().enumerate().filter(|(_, subflow)| subflow.can_send()) {
+            // More subflows than this are not used at a time.
+            let _ = usable.try_push((subflow.sender.in_loss(), self.congestion.paths[id].srtt, id));
+        }
+        usable.sort_unstable();
+        let at = (tries as usize).checked_rem(usable.len())?;
+        usable.get(at).map(|&(_, _, id)| id)
     }
 
     fn transmit_acknowledgement(&mut self, now: Instant) -> Option<(usize, Segment)> {
@@ -370,7 +410,7 @@ impl Connection {
     /// RFC 9293 section 3.8.6.1, in Linux's form: an old sequence number, so that the peer answers
     /// with its window and nothing can go wrong.
     fn transmit_window_probe(&mut self, now: Instant) -> Option<(usize, Segment)> {
-        let id = self.subflows.iter().position(|subflow| subflow.can_send())?;
+        let id = self.messenger(self.timers.probes())?;
         let mut segment = self.bare_segment(now, id, Flags::ACK);
         segment.sequence = segment.sequence - 1;
         self.arm(now, true);
@@ -385,7 +425,10 @@ impl Connection {
             None => self.subflows.iter().any(usable),
         })?;
         let (on, option) = self.signals.remove(at)?;
-        let id = on.or_else(|| self.subflows.iter().position(usable))?;
+        let id = match on {
+            Some(id) => id,
+            None => self.messenger(0).or_else(|| self.subflows.iter().position(usable))?,
+        };
         let mut segment = self.bare_segment(now, id, Flags::ACK);
         // RFC 8684 section 3.4.1 and the room there is: ADD_ADDR goes alone.
         if matches!(option, MptcpOption::AddAddress(_)) {
@@ -447,12 +490,18 @@ impl Connection {
         }
         if self.mode == Mode::Multipath {
             self.add_mapping(id, &mut segment, &piece);
+        } else if length > 0 && self.infinite_from == Some(piece.start) {
+            self.add_infinite_mapping(&mut segment, &piece);
         }
         segment.payload = piece.payload;
-        if self.subflows[id].receiver.has_blocks() {
-            self.add_blocks(id, &mut segment);
+        let subflow = &mut self.subflows[id];
+        if subflow.sack && subflow.receiver.has_blocks() {
+            // Blocks would make a full segment too long (RFC 9293 section 3.7.1): the acknowledgement
+            // that brings them stays due.
+            subflow.number_acknowledged();
+        } else {
+            subflow.acknowledgement_sent();
         }
-        self.subflows[id].acknowledgement_sent();
         segment
     }
 
@@ -471,6 +520,18 @@ impl Connection {
             checksum: self.dss_checksum(piece.data, piece.start as u32, length, &piece.payload),
         });
         segment.options.dss = Some(Dss { ack: Some(self.data_ack()), mapping, data_fin: false });
+    }
+
+    /// RFC 8684 section 3.7: length 0 says that all that follows maps one to one.
+    fn add_infinite_mapping(&self, segment: &mut Segment, piece: &Piece) {
+        let mapping = Mapping {
+            sequence: DataSequence::Wide(self.local_key.at(piece.data)),
+            subflow_sequence: piece.start as u32,
+            length: 0,
+            checksum: self.checksum.then_some(0),
+        };
+        segment.options.dss =
+            Some(Dss { ack: Some(self.data_ack()), mapping: Some(mapping), data_fin: false });
     }
 
     fn dss_checksum(&self, data: u64, subflow_sequence: u32, length: u16, payload: &[u8]) -> Option<u16> {
