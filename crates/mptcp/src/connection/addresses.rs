@@ -37,7 +37,8 @@ impl Connection {
         self.path_manager.missing(&self.local_addresses, &self.remote_addresses, &existing, &mut missing);
         missing.retain(|pair| !self.failed.contains(pair) && !self.wanted.contains(pair));
         let open = self.subflows.iter().filter(|subflow| !subflow.is_closed()).count();
-        let room = usize::from(self.config.max_subflows).saturating_sub(open + self.wanted.len());
+        let most = usize::from(self.config.max_subflows) + 1;
+        let room = most.saturating_sub(open + self.wanted.len());
         missing.truncate(room);
         self.wanted.append(&mut missing);
     }
@@ -70,16 +71,29 @@ impl Connection {
     }
 
     /// An address of ours came up.
-    pub(crate) fn add_local_address(&mut self, now: Instant, address: LocalAddress) {
-        if !self.local_addresses.iter().any(|known| known.id == address.id) {
+    pub(crate) fn add_local_address(&mut self, now: Instant, mut address: LocalAddress) {
+        self.failed.retain(|pair| pair.local.interface != address.interface);
+        if !self.local_addresses.iter().any(|known| known.interface == address.interface) {
+            // A new id: a REMOVE_ADDR for the old one may still be under way, and would end the new
+            // subflows (RFC 8684 section 3.4.2).
+            address.id = self.fresh_address_id();
             self.local_addresses.push(address);
         }
-        self.failed.retain(|pair| pair.local.id != address.id);
         self.timers.adopted();
         if !self.client {
             self.announce(now, address);
         }
         self.consult_path_manager();
+    }
+
+    fn fresh_address_id(&mut self) -> u8 {
+        for _ in 0..u8::MAX {
+            self.last_address_id = self.last_address_id % u8::MAX + 1;
+            if self.local_addresses.iter().all(|known| known.id != self.last_address_id) {
+                break;
+            }
+        }
+        self.last_address_id
     }
 
     /// An address of ours is gone, and with it every subflow that used it.
@@ -155,8 +169,8 @@ impl Connection {
         let Some(remote) = self.remote_key else { return };
         let expected =
             crypto::add_address_hmac(remote.value, self.local_key.value, add.id, add.address, add.port);
-        // RFC 8684 section 3.4.1: a wrong HMAC is ignored without a word.
-        if add.hmac != Some(expected) {
+        // RFC 8684 section 3.4.1: a wrong HMAC is ignored without a word. Id 0 is not announced.
+        if add.hmac != Some(expected) || add.id == 0 {
             return;
         }
         self.signals

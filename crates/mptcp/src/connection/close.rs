@@ -18,21 +18,17 @@ impl Connection {
         if self.closed.is_some() {
             return;
         }
-        let multipath = self.mode == Mode::Multipath;
-        self.end(now, Closed::Aborted, Closure::ConnectionEnded);
         // Linux's way: every subflow ends with a RST, and MP_FASTCLOSE says that all do.
-        for subflow in self.subflows.iter_mut().filter(|s| s.closed_by == Some(Closure::ConnectionEnded)) {
-            subflow.control = Some(Control::Reset { reason: None, fast_close: multipath });
-        }
+        let reset = Control::Reset { reason: None, fast_close: self.mode == Mode::Multipath };
+        self.subflows.iter_mut().filter(|s| !s.is_closed()).for_each(|s| s.control = Some(reset));
+        self.end(now, Closed::Aborted, Closure::ConnectionEnded);
     }
 
     /// The peer sent MP_FASTCLOSE on an acknowledgement: answered by a RST on each subflow.
     pub(super) fn on_fast_close(&mut self, now: Instant, _id: usize) {
+        let answer = Control::Reset { reason: Some(ResetReason::UNSPECIFIED), fast_close: false };
+        self.subflows.iter_mut().filter(|s| !s.is_closed()).for_each(|s| s.control = Some(answer));
         self.end(now, Closed::Reset(None), Closure::ResetByPeer(None));
-        for subflow in self.subflows.iter_mut().filter(|s| s.closed_by == Some(Closure::ResetByPeer(None))) {
-            subflow.control =
-                Some(Control::Reset { reason: Some(ResetReason::UNSPECIFIED), fast_close: false });
-        }
     }
 
     /// The connection is over, for all subflows.
@@ -77,7 +73,7 @@ impl Connection {
                     Some(Closure::Finished) => Closed::Finished,
                     Some(Closure::ResetByPeer(_)) if never_opened && self.client => Closed::Refused,
                     Some(Closure::ResetByPeer(reason)) if !self.is_over() => Closed::Reset(reason),
-                    Some(Closure::TimedOut) if !self.is_over() => Closed::TimedOut,
+                    Some(Closure::TimedOut | Closure::InterfaceGone) if !self.is_over() => Closed::TimedOut,
                     _ if self.is_over() => Closed::Finished,
                     _ => Closed::Aborted,
                 };
@@ -86,7 +82,7 @@ impl Connection {
             }
             return;
         }
-        self.give_up_sending(id);
+        self.abandon(id);
         if cause != Some(Closure::InterfaceGone) {
             self.note_failed(id);
         }
@@ -122,8 +118,10 @@ impl Connection {
             }
             self.registry_changed = true;
             self.limits.note(now, super::limits::Limit::Idle);
-            self.closed.get_or_insert(Closed::Finished);
-            self.happenings.closed = self.closed;
+            if self.closed.is_none() {
+                self.closed = Some(Closed::Finished);
+                self.happenings.closed = self.closed;
+            }
         }
     }
 

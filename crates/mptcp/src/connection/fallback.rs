@@ -18,7 +18,9 @@ impl Connection {
         self.wanted.clear();
         self.set_plain_mapping(id);
         let mss = self.subflows[id].payload_size(&self.config, false);
-        self.congestion.paths[id].mss = mss;
+        let path = &mut self.congestion.paths[id];
+        path.mss = mss;
+        path.cwnd = path.cwnd.max(mss);
     }
 
     /// Maps the subflow's stream one to one onto the connection's, from where both stand now.
@@ -33,8 +35,10 @@ impl Connection {
     /// Whether a fallback is still possible: one subflow that ever carried data, nothing resent
     /// elsewhere, nothing out of order (RFC 8684 section 3.7).
     fn may_fall_back(&self, id: usize) -> bool {
-        let only =
-            self.subflows.iter().enumerate().all(|(other, subflow)| other == id || subflow.is_closed());
+        let only = self.subflows.iter().enumerate().all(|(other, subflow)| {
+            let carried = subflow.tally.data_segments_sent + subflow.tally.data_segments_received;
+            other == id || (subflow.is_closed() && carried == 0)
+        });
         self.is_initial(id) && only && self.reinjected_bytes == 0 && self.incoming.early_bytes() == 0
     }
 
@@ -52,60 +56,63 @@ impl Connection {
         if keys || proves_nothing || segment.options.has_mptcp() || !self.may_fall_back(id) {
             return;
         }
-        if payload.is_empty() && ack > 1 || !payload.is_empty() {
-            self.fall_back_here(id);
+        self.fall_back_here(id, Vec::new());
+    }
+
+    /// Nothing was acknowledged at the data level for too long. When the acknowledgements of the only
+    /// subflow have lost their options, a box on the way has begun to eat them (RFC 8684 section 3.7).
+    pub(super) fn fall_back_if_stripped(&mut self, now: Instant) {
+        let stripped = self.mode == Mode::Multipath
+            && self.subflows.first().is_some_and(|first| first.optionless && !first.is_closed())
+            && self.may_fall_back(0);
+        if stripped {
+            self.fall_back_here(0, Vec::new());
+            self.acknowledge_plainly(now, 0);
         }
     }
 
-    /// Falls back in mid-stream: the peer's acknowledgements count for data from now on.
-    fn fall_back_here(&mut self, id: usize) {
+    /// Falls back in mid-stream: what could not be mapped is the stream's, after what is here, and the
+    /// peer's acknowledgements count for data from now on.
+    fn fall_back_here(&mut self, id: usize, rest: Vec<Bytes>) {
+        let held = self.subflows[id].mapper.take_held();
+        for bytes in held.into_iter().chain(rest).filter(|bytes| !bytes.is_empty()) {
+            let next = self.incoming.next;
+            self.incoming.place(next, bytes);
+            self.happenings.readable = true;
+        }
         self.fall_back(id);
         self.outgoing.again.clear();
         self.outgoing.flight.clear();
     }
 
     /// A mapping of length 0: the peer has fallen back (RFC 8684 section 3.7).
-    pub(super) fn on_infinite_mapping(&mut self, now: Instant, id: usize, start: u64, data: u64) {
+    pub(super) fn on_infinite_mapping(&mut self, now: Instant, id: usize) {
         if !self.may_fall_back(id) {
             return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
         }
-        self.fall_back_here(id);
-        self.subflows[id].mapper.set_infinite(start, data);
+        // The stream goes on where it stands: this segment may have overtaken others.
+        self.fall_back_here(id, Vec::new());
     }
 
     /// Payload without a mapping: TCP's if MPTCP never worked here, an error otherwise.
-    pub(super) fn on_unmapped(&mut self, now: Instant, id: usize, offset: u64, bytes: Bytes) {
+    pub(super) fn on_unmapped(&mut self, now: Instant, id: usize, rest: Vec<Bytes>) {
         if !self.may_fall_back(id) {
             return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
         }
-        self.fall_back_here(id);
-        let data = self.incoming.next;
-        let mapper = &mut self.subflows[id].mapper;
-        let next = offset + bytes.len() as u64;
-        self.incoming.place(data, bytes);
-        mapper.set_infinite(next, self.incoming.next);
-        self.happenings.readable = true;
+        self.fall_back_here(id, rest);
     }
 
     /// Something on the way changed the payload (RFC 8684 section 3.7).
-    pub(super) fn on_bad_checksum(&mut self, now: Instant, id: usize, data: u64) {
+    pub(super) fn on_bad_checksum(&mut self, now: Instant, id: usize, data: u64, rest: Vec<Bytes>) {
         let Some(remote) = self.remote() else { return };
         let fail = MptcpOption::Fail(remote.at(data));
-        let rejected = self.subflows[id].mapper.take_rejected();
         if !self.may_fall_back(id) {
             self.signals.push_back((Some(id), fail));
             return self.reset_subflow(now, id, Some(ResetReason::MIDDLEBOX));
         }
         // Alone, the subflow goes on as TCP: the stream is what the middlebox made of it.
-        self.fall_back_here(id);
-        for bytes in rejected {
-            let next = self.incoming.next;
-            self.incoming.place(next, bytes);
-        }
-        let subflow = &mut self.subflows[id];
-        subflow.mapper.set_infinite(subflow.receiver.next(), self.incoming.next);
+        self.fall_back_here(id, rest);
         self.signals.push_back((Some(id), fail));
-        self.happenings.readable = true;
     }
 
     /// The peer found a bad checksum in what we sent: answers with MP_FAIL and goes on as TCP.
@@ -116,7 +123,11 @@ impl Connection {
         if !self.may_fall_back(id) {
             return self.reset_subflow(now, id, Some(ResetReason::MIDDLEBOX));
         }
-        self.fall_back_here(id);
+        // Room for one more mapping: the infinite one, which tells the peer.
+        let mss = self.congestion.paths[id].mss;
+        self.fall_back_here(id, Vec::new());
+        self.congestion.paths[id].mss = mss;
+        self.infinite_from = Some(self.subflows[id].sender.board.next);
         self.signals.push_back((Some(id), MptcpOption::Fail(number)));
     }
 }

@@ -86,9 +86,6 @@ impl Connection {
     }
 
     fn local_id_of(&self, subflow: &Subflow) -> u8 {
-        if self.subflows.first().is_some_and(|first| first.local.ip() == subflow.local.ip()) {
-            return 0;
-        }
         let known = |address: &&LocalAddress| address.address == subflow.local.ip();
         self.local_addresses.iter().find(known).map_or(0, |address| address.id)
     }
@@ -107,7 +104,7 @@ impl Connection {
         let control = match subflow.state {
             State::SynSent => Some(Control::Syn),
             State::SynReceived => Some(Control::SynAck),
-            State::TimeWait => {
+            State::TimeWait | State::FinWait2 => {
                 subflow.close(Closure::Finished);
                 return self.on_subflow_closed(now, id);
             }
@@ -143,7 +140,9 @@ impl Connection {
             return;
         }
         if flags.ack() && !answers {
-            return self.reset_subflow(now, id, None);
+            // RFC 9293 section 3.10.7.3: it is of an older connection; ours goes on.
+            subflow.control = Some(Control::Refuse { sequence: segment.acknowledgment });
+            return;
         }
         if !flags.syn() {
             return;
@@ -169,7 +168,8 @@ impl Connection {
                 Some((flags, key)) => {
                     self.mode = Mode::Multipath;
                     self.remote_key = Some(Key::new(key));
-                    self.checksum = flags & MpCapable::CHECKSUM_REQUIRED != 0;
+                    // RFC 8684 section 3.1: checksums are used if either side asks for them.
+                    self.checksum = self.config.checksum || flags & MpCapable::CHECKSUM_REQUIRED != 0;
                 }
                 // RFC 8684 section 3.7: no MP_CAPABLE in the answer means TCP.
                 None => self.fall_back(id),
@@ -215,7 +215,8 @@ impl Connection {
     /// A segment acknowledges our SYN/ACK. Returns whether the subflow may go on with it.
     pub(super) fn on_third_ack(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64) -> bool {
         if ack != 1 {
-            self.reset_subflow(now, id, None);
+            // RFC 9293 section 3.10.7.4: refused, and the handshake goes on.
+            self.subflows[id].control = Some(Control::Refuse { sequence: segment.acknowledgment });
             return false;
         }
         match self.subflows[id].origin {
@@ -243,7 +244,9 @@ impl Connection {
         self.subflows[id].establish(now, rack);
         self.set_plain_mapping(id);
         self.activate(id);
-        if self.is_initial(id) {
+        if self.subflows[id].opened_here {
+            self.happenings.connected = true;
+        } else if self.is_initial(id) {
             self.happenings.accepted = true;
         }
         true
@@ -260,8 +263,8 @@ impl Connection {
                 self.remote_key = Some(Key::new(key));
                 self.mode = Mode::Multipath;
             }
-            // Data further on overtook the first: it will come again, with the keys.
-            None if segment.options.dss.is_some() && segment.sequence != self.subflows[id].irs + 1 => {}
+            // Options get through: what brings the keys was lost or overtaken, and will come again.
+            None if segment.options.dss.is_some() => {}
             None => self.fall_back(id),
         }
     }

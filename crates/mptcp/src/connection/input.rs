@@ -3,7 +3,7 @@
 use arrayvec::ArrayVec;
 use bytes::Bytes;
 use mptcp_clock::Instant;
-use mptcp_wire::{Dss, Mapping, MptcpOption, Options, ResetReason, Segment};
+use mptcp_wire::{Dss, Mapping, MpJoin, MptcpOption, Options, ResetReason, Segment};
 
 use super::incoming::Placed;
 use super::{Connection, Key, Mode};
@@ -118,12 +118,17 @@ impl Connection {
             }
         }
         let echo = subflow.echo_time(segment, now);
-        let bare = empty && !segment.flags.fin();
+        // RFC 5681 section 2: a window update is no duplicate; RFC 8684 section 3.3.5: nor is what
+        // carries another MPTCP option than the DSS.
+        let updates = self.mode == Mode::Plain && segment.window > subflow.last_window;
+        subflow.last_window = segment.window;
+        let bare = empty && !segment.flags.fin() && !updates && segment.options.mptcp.is_empty();
         let ack = Ack { now, number: ack, blocks: &blocks, echo, bare };
         let advanced = subflow.sender.on_ack(ack, id, &mut self.congestion);
         if advanced == 0 {
             return;
         }
+        subflow.optionless = !segment.options.has_mptcp();
         subflow.tally.bytes_acked += advanced;
         subflow.reinjected = false;
         if self.config.mechanisms.cwnd_capping {
@@ -131,15 +136,20 @@ impl Connection {
         }
         let subflow = &mut self.subflows[id];
         if subflow.fin_wanted && subflow.sender.is_idle() {
-            subflow.fin_acknowledged(now);
+            subflow.fin_acknowledged(now, self.mode == Mode::Multipath);
             if subflow.is_closed() {
                 self.on_subflow_closed(now, id);
             }
         }
         if self.mode == Mode::Plain {
-            let offset = (self.subflows[id].sender.board.una - 1).min(self.outgoing.next);
-            self.acknowledge_data(now, offset);
+            self.acknowledge_plainly(now, id);
         }
+    }
+
+    /// TCP's acknowledgements are the stream's.
+    pub(super) fn acknowledge_plainly(&mut self, now: Instant, id: usize) {
+        let offset = self.subflows[id].sender.board.una.saturating_sub(1).min(self.outgoing.next);
+        self.acknowledge_data(now, offset);
     }
 
     /// Mechanism M4: a path whose round-trip time has grown by its own queue gets no larger window
@@ -211,7 +221,7 @@ impl Connection {
         let Some(remote) = self.remote_key else { return };
         let Some(data) = remote.offset(mapping.sequence, self.incoming.next) else { return };
         if mapping.length == 0 {
-            return self.on_infinite_mapping(now, id, start, data);
+            return self.on_infinite_mapping(now, id);
         }
         let length = u64::from(mapping.length) - u64::from(data_fin);
         if data_fin {
@@ -247,16 +257,18 @@ impl Connection {
         let (subflow, incoming) = (&mut self.subflows[id], &mut self.incoming);
         let Subflow { receiver, mapper, .. } = subflow;
         let before = incoming.next;
-        let (mut fault, mut filled) = (None, false);
+        let (mut fault, mut filled, mut rest) = (None, false, Vec::new());
         let arrival = receiver.on_data(now, start, payload, |offset, bytes| {
             if fault.is_some() {
+                rest.push(bytes);
                 return;
             }
-            let result = mapper.map(offset, bytes.clone(), |data, bytes| {
+            let result = mapper.map(offset, bytes, |data, bytes| {
                 filled |= incoming.place(data, bytes) == Placed::Filled;
             });
-            if let Err(error) = result {
-                fault = Some((offset, bytes, error));
+            if let Err((error, unmapped)) = result {
+                fault = Some(error);
+                rest.push(unmapped);
             }
         });
         if filled && arrival == Arrival::InOrder {
@@ -265,8 +277,8 @@ impl Connection {
         if self.incoming.next > before {
             self.happenings.readable = true;
         }
-        if let Some((offset, bytes, error)) = fault {
-            self.on_mapping_fault(now, id, offset, bytes, error);
+        if let Some(error) = fault {
+            self.on_mapping_fault(now, id, rest, error);
         }
     }
 
@@ -308,6 +320,8 @@ impl Connection {
                         return self.on_fast_close(now, id);
                     }
                 }
+                // The third ACK of a join again: the fourth was lost (RFC 8684 section 3.2).
+                MptcpOption::Join(MpJoin::Ack { .. }) => self.subflows[id].receiver.acknowledge_now(),
                 MptcpOption::Join(_) | MptcpOption::TcpRst(_) => {}
             }
         }
@@ -355,10 +369,10 @@ impl Connection {
     }
 
     /// Handles what the mapper could not map; see `fallback`.
-    fn on_mapping_fault(&mut self, now: Instant, id: usize, offset: u64, bytes: Bytes, fault: MappingFault) {
+    fn on_mapping_fault(&mut self, now: Instant, id: usize, rest: Vec<Bytes>, fault: MappingFault) {
         match fault {
-            MappingFault::Unmapped => self.on_unmapped(now, id, offset, bytes),
-            MappingFault::BadChecksum { data } => self.on_bad_checksum(now, id, data),
+            MappingFault::Unmapped => self.on_unmapped(now, id, rest),
+            MappingFault::BadChecksum { data } => self.on_bad_checksum(now, id, data, rest),
         }
     }
 }

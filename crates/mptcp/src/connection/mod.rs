@@ -102,6 +102,10 @@ pub struct Connection {
     data_fin_sent: bool,
     data_fin_acknowledged: bool,
     finish_reported: bool,
+    /// Subflow offset of the segment that carries the infinite mapping after an MP_FAIL.
+    infinite_from: Option<u64>,
+    /// The address id given out last.
+    last_address_id: u8,
     blocked_writer: bool,
     /// Scratch for the scheduler's view, so that looking costs no allocation.
     candidates: Vec<Candidate>,
@@ -134,6 +138,7 @@ impl Connection {
         local: Vec<LocalAddress>,
     ) -> Self {
         let local_key = Key::new(random.next_u64());
+        let last_address_id = local.iter().map(|address| address.id).max().unwrap_or(0);
         let incoming = Incoming::new(config.receive_buffer, config.mechanisms.autotuning);
         Self {
             client,
@@ -152,6 +157,8 @@ impl Connection {
             data_fin_sent: false,
             data_fin_acknowledged: false,
             finish_reported: false,
+            infinite_from: None,
+            last_address_id,
             blocked_writer: false,
             candidates: Vec::new(),
             signals: VecDeque::new(),
@@ -298,6 +305,7 @@ impl Connection {
         path.min_rtt = subflow.sender.rtt.min();
         self.congestion.set_active(id, true);
         self.happenings.subflows = true;
+        self.relieve_stalled();
     }
 
     pub(crate) fn config(&self) -> &Config {

@@ -77,6 +77,10 @@ impl Connection {
                 }
             }
             Control::Probe => {}
+            Control::Refuse { sequence } => {
+                segment.flags = Flags::RST;
+                segment.sequence = sequence;
+            }
             Control::Reset { reason, fast_close } => {
                 segment.flags = Flags::RST | Flags::ACK;
                 segment.sequence = subflow.sequence_at(subflow.sender.board.next.max(1));
@@ -95,10 +99,8 @@ impl Connection {
 
     fn transmit_retransmission(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         for id in 0..self.subflows.len() {
-            let subflow = &mut self.subflows[id];
-            let sender = &mut subflow.sender;
             // A probe prefers new data, which `transmit_data` then sends (RFC 8985 section 7.3).
-            let probing = sender.wants_probe() && !self.has_new_data_for_probe();
+            let probing = self.subflows[id].sender.wants_probe() && !self.has_new_data_for_probe(id);
             let sender = &mut self.subflows[id].sender;
             if sender.board.lost == 0 && !probing {
                 continue;
@@ -118,9 +120,15 @@ impl Connection {
         None
     }
 
-    fn has_new_data_for_probe(&self) -> bool {
-        let size = self.outgoing.unsent();
-        size > 0 && self.outgoing.next + size.min(1460) <= self.outgoing.edge
+    /// Whether `transmit_data` would now give this subflow new data.
+    fn has_new_data_for_probe(&self, id: usize) -> bool {
+        let mss = self.congestion.paths[id].mss;
+        let size = self.outgoing.unsent().min(mss);
+        size > 0
+            && self.outgoing.next + size <= self.outgoing.edge
+            && !self.must_wait_for_more(size, mss)
+            && self.subflows.iter().filter(|subflow| subflow.can_send()).count() == 1
+            && self.subflows[id].can_send()
     }
 
     /// New data, or data that another subflow did not get through.
@@ -204,7 +212,7 @@ impl Connection {
         let idle = self.subflows.iter().all(|subflow| subflow.sender.is_idle());
         // RFC 9293 section 3.8.6.2.1: a part goes when it is half of the largest window, or when
         // waiting would never end.
-        if open > 0 && (idle || open >= size.max(self.outgoing.largest_window / 2)) {
+        if open > 0 && (idle || open >= self.outgoing.largest_window / 2) {
             return Some(self.send_new(now, id, open.min(size), out));
         }
         if self.unblock(now, id, true)
@@ -219,7 +227,8 @@ impl Connection {
     /// Whether the peer has received data it cannot deliver yet: more is acknowledged by subflows
     /// than at the data level.
     fn peer_holds_early_data(&self) -> bool {
-        let outstanding: u64 = self.subflows.iter().map(|s| s.sender.board.next - s.sender.board.una).sum();
+        let boards = self.subflows.iter().map(|subflow| &subflow.sender.board);
+        let outstanding: u64 = boards.filter(|board| board.una > 0).map(|board| board.next - board.una).sum();
         self.mode == Mode::Multipath && self.outgoing.next - self.outgoing.una > outstanding
     }
 
@@ -390,9 +399,11 @@ impl Connection {
         if !first && !self.timers.data_fin_wanted {
             return None;
         }
-        // On the subflow that answers soonest.
-        let usable = self.subflows.iter().enumerate().filter(|(_, s)| s.can_send());
-        let (id, _) = usable.min_by_key(|(id, _)| self.congestion.paths[*id].srtt)?;
+        let id = self.messenger(self.timers.data_fin_tries())?;
+        if !self.confirmed && self.subflows[id].receiver.wants_ack() {
+            // The third ACK first, with the keys.
+            return None;
+        }
         self.data_fin_sent = true;
         self.timers.data_fin_wanted = false;
         self.arm_data_fin(now);
@@ -404,11 +415,23 @@ impl Connection {
             length: 1,
             checksum: self.dss_checksum(self.outgoing.next, 0, 1, &[]),
         };
-        if let Some(dss) = &mut out.options.dss {
-            dss.mapping = Some(mapping);
-            dss.data_fin = true;
-        }
+        // Also in place of the keys on an acknowledgement that would repeat them.
+        out.options.mptcp.clear();
+        out.options.dss = Some(Dss { ack: Some(self.data_ack()), mapping: Some(mapping), data_fin: true });
+        while out.options.length() > mptcp_wire::Options::SPACE && out.options.sack.pop().is_some() {}
         Some(id)
+    }
+
+    /// The subflow for a message that is repeated until it is answered: the one that answers soonest,
+    /// at each further try the next one, because silence may be the path's.
+    fn messenger(&self, tries: u32) -> Option<usize> {
+        let subflows = self.subflows.iter().enumerate().filter(|(_, subflow)| subflow.can_send());
+        let mut usable: Vec<_> = subflows
+            .map(|(id, subflow)| (subflow.sender.in_loss(), self.congestion.paths[id].srtt, id))
+            .collect();
+        usable.sort_unstable();
+        let at = (tries as usize).checked_rem(usable.len())?;
+        usable.get(at).map(|&(_, _, id)| id)
     }
 
     fn transmit_acknowledgement(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
@@ -430,7 +453,7 @@ impl Connection {
     /// RFC 9293 section 3.8.6.1, in Linux's form: an old sequence number, so that the peer answers
     /// with its window and nothing can go wrong.
     fn transmit_window_probe(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
-        let id = self.subflows.iter().position(|subflow| subflow.can_send())?;
+        let id = self.messenger(self.timers.probes())?;
         self.bare_segment(now, id, out);
         out.sequence = out.sequence - 1;
         self.arm(now, true);
@@ -445,7 +468,10 @@ impl Connection {
             None => self.subflows.iter().any(usable),
         })?;
         let (on, option) = self.signals.remove(at)?;
-        let id = on.or_else(|| self.subflows.iter().position(usable))?;
+        let id = match on {
+            Some(id) => id,
+            None => self.messenger(0).or_else(|| self.subflows.iter().position(usable))?,
+        };
         self.bare_segment(now, id, out);
         // RFC 8684 section 3.4.1 and the room there is: ADD_ADDR goes alone.
         if matches!(option, MptcpOption::AddAddress(_)) {
@@ -506,12 +532,18 @@ impl Connection {
         }
         if self.mode == Mode::Multipath {
             self.add_mapping(id, segment, &piece);
+        } else if length > 0 && self.infinite_from == Some(piece.start) {
+            self.add_infinite_mapping(segment, &piece);
         }
         segment.payload = piece.payload;
-        if self.subflows[id].receiver.has_blocks() {
-            self.add_blocks(id, segment);
+        let subflow = &mut self.subflows[id];
+        if subflow.sack && subflow.receiver.has_blocks() {
+            // Blocks would make a full segment too long (RFC 9293 section 3.7.1): the acknowledgement
+            // that brings them stays due.
+            subflow.number_acknowledged();
+        } else {
+            subflow.acknowledgement_sent();
         }
-        self.subflows[id].acknowledgement_sent();
     }
 
     fn add_mapping(&self, id: usize, segment: &mut Segment, piece: &Piece) {
@@ -529,6 +561,18 @@ impl Connection {
             checksum: self.dss_checksum(piece.data, piece.start as u32, length, &piece.payload),
         });
         segment.options.dss = Some(Dss { ack: Some(self.data_ack()), mapping, data_fin: false });
+    }
+
+    /// RFC 8684 section 3.7: length 0 says that all that follows maps one to one.
+    fn add_infinite_mapping(&self, segment: &mut Segment, piece: &Piece) {
+        let mapping = Mapping {
+            sequence: DataSequence::Wide(self.local_key.at(piece.data)),
+            subflow_sequence: piece.start as u32,
+            length: 0,
+            checksum: self.checksum.then_some(0),
+        };
+        segment.options.dss =
+            Some(Dss { ack: Some(self.data_ack()), mapping: Some(mapping), data_fin: false });
     }
 
     fn dss_checksum(&self, data: u64, subflow_sequence: u32, length: u16, payload: &[u8]) -> Option<u16> {

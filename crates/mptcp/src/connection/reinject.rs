@@ -15,14 +15,42 @@ impl Connection {
             return;
         }
         self.subflows[id].reinjected = true;
+        // What another working subflow carries too will come that way.
+        let working = self.working() & !carrier(id);
         for chunk in &mut self.outgoing.flight {
-            // What another live subflow carries too will come that way.
-            let elsewhere = chunk.carriers & !carrier(id);
-            if chunk.carried_by(id) && elsewhere == 0 && !chunk.queued {
+            if chunk.carried_by(id) && chunk.carriers & working == 0 && !chunk.queued {
                 chunk.queued = true;
                 self.outgoing.again.push_back(chunk.start);
             }
         }
+    }
+
+    /// The subflow is dead: what no living one carries goes to the others.
+    pub(super) fn abandon(&mut self, id: usize) {
+        for chunk in &mut self.outgoing.flight {
+            chunk.carriers &= !carrier(id);
+            if chunk.carriers == 0 && !chunk.queued {
+                chunk.queued = true;
+                self.outgoing.again.push_back(chunk.start);
+            }
+        }
+    }
+
+    /// A new subflow can carry what those in a stall could give to nobody.
+    pub(super) fn relieve_stalled(&mut self) {
+        for id in 0..self.subflows.len() {
+            if self.subflows[id].sender.in_loss() && !self.subflows[id].is_closed() {
+                self.subflows[id].reinjected = false;
+                self.give_up_sending(id);
+            }
+        }
+    }
+
+    /// The subflows that get data through, one bit each.
+    fn working(&self) -> u64 {
+        let subflows = self.subflows.iter().enumerate();
+        let working = subflows.filter(|(_, s)| s.is_synchronised() && !s.sender.in_loss());
+        working.fold(0, |bits, (id, _)| bits | carrier(id))
     }
 
     /// No acknowledgement at the data level for too long: the oldest chunk goes again, wherever.

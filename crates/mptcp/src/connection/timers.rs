@@ -70,6 +70,16 @@ impl Timers {
         self.probe_wanted = false;
     }
 
+    /// How often the DATA_FIN has gone.
+    pub(super) fn data_fin_tries(&self) -> u32 {
+        self.data_fin_tries
+    }
+
+    /// How often the peer was asked for its window since it closed.
+    pub(super) fn probes(&self) -> u32 {
+        self.probe_backoff.saturating_sub(1)
+    }
+
     pub(super) fn orphaned(&mut self, now: Instant) {
         self.orphan = now + ORPHAN_TIMEOUT;
     }
@@ -96,8 +106,11 @@ impl Connection {
         if self.timers.data <= now {
             self.timers.data = Instant::FAR_FUTURE;
             self.timers.data_backoff = (self.timers.data_backoff + 1).min(10);
-            self.retry_oldest();
-            self.arm_data_timer(now);
+            self.fall_back_if_stripped(now);
+            if self.mode == Mode::Multipath {
+                self.retry_oldest();
+                self.arm_data_timer(now);
+            }
         }
         if self.timers.data_fin <= now {
             self.timers.data_fin = Instant::FAR_FUTURE;

@@ -27,7 +27,10 @@ impl Subflow {
     /// `window` is the largest receive window this subflow may have been offered, bytes.
     pub(crate) fn check(&mut self, now: Instant, segment: &Segment, window: u64) -> Verdict {
         let flags = segment.flags;
-        let Some(start) = self.receive_offset(segment.sequence) else { return Verdict::Acknowledge };
+        let Some(start) = self.receive_offset(segment.sequence) else {
+            // RFC 5961 section 3.2: a reset outside the window is dropped without a word.
+            return if flags.rst() { Verdict::Drop } else { Verdict::Acknowledge };
+        };
         let next = self.receiver.next();
         if let Some(timestamps) = segment.options.timestamps.filter(|_| self.timestamps && !flags.rst())
             && timestamps.value.wrapping_sub(self.recent_timestamp) >= 1 << 31
@@ -47,6 +50,11 @@ impl Subflow {
             };
         }
         if flags.syn() {
+            if flags.ack() && self.state == State::SynReceived && self.opened_here {
+                // RFC 9293 section 3.5: a simultaneous open; the peer's SYN/ACK acknowledges ours.
+                let ack = self.send_offset(segment.acknowledgment).filter(|&ack| ack == 1);
+                return ack.map_or(Verdict::Acknowledge, |ack| Verdict::Accept { start: next, ack });
+            }
             // RFC 5961 section 4.2; a repeated SYN/ACK means that our third ACK was lost.
             let repeated = flags.ack() && segment.sequence == self.irs;
             return if repeated { Verdict::Acknowledge } else { self.challenge(now) };

@@ -69,13 +69,13 @@ impl Mapper {
         }
     }
 
-    /// Maps payload that is next in subflow order.
+    /// Maps payload that is next in subflow order. What follows a fault comes back with it.
     pub(crate) fn map(
         &mut self,
         mut start: u64,
         mut payload: Bytes,
         mut deliver: impl FnMut(u64, Bytes),
-    ) -> Result<(), MappingFault> {
+    ) -> Result<(), (MappingFault, Bytes)> {
         if let Some((from, data)) = self.infinite {
             deliver(data + (start - from), payload);
             return Ok(());
@@ -83,14 +83,18 @@ impl Mapper {
         while !payload.is_empty() {
             while self.mappings.pop_front_if(|m| m.start + m.length <= start).is_some() {}
             let Some(mapping) = self.mappings.front().copied().filter(|m| m.start <= start) else {
-                return Err(MappingFault::Unmapped);
+                return Err((MappingFault::Unmapped, payload));
             };
             let end = mapping.start + mapping.length;
             let taken = payload.len().min((end - start) as usize);
             let part = payload.split_to(taken);
             match mapping.checksum {
                 None => deliver(mapping.data + (start - mapping.start), part),
-                Some(wire) => self.hold(mapping, wire, start + taken as u64 == end, part, &mut deliver)?,
+                Some(wire) => {
+                    let complete = start + taken as u64 == end;
+                    let held = self.hold(mapping, wire, complete, part, &mut deliver);
+                    held.map_err(|fault| (fault, std::mem::take(&mut payload)))?;
+                }
             }
             start += taken as u64;
         }
@@ -124,8 +128,9 @@ impl Mapper {
         Ok(())
     }
 
-    /// The payload that failed its checksum: RFC 8684 section 3.7 delivers it on a single subflow.
-    pub(crate) fn take_rejected(&mut self) -> Vec<Bytes> {
+    /// The payload that failed its checksum or still waits for it: RFC 8684 section 3.7 delivers it on
+    /// a single subflow.
+    pub(crate) fn take_held(&mut self) -> Vec<Bytes> {
         std::mem::take(&mut self.held)
     }
 }

@@ -25,6 +25,8 @@ use sender::Sender;
 
 /// How long TIME-WAIT lasts: Linux's minute (RFC 9293 section 3.4.2 says two maximum lifetimes).
 const TIME_WAIT: Duration = Duration::from_secs(60);
+/// How long a FIN of the peer may take when nothing else is expected: Linux's `tcp_fin_timeout`.
+const LINGER: Duration = Duration::from_secs(60);
 /// The MSS of a peer that sent none (RFC 9293 section 3.7.1).
 const DEFAULT_MSS: u16 = 536;
 /// Timestamps option with its two NOPs, bytes.
@@ -79,6 +81,10 @@ pub(crate) enum Control {
     SynAck,
     /// An old sequence number, which the peer has to answer.
     Probe,
+    /// A reset for a segment of another connection; this one goes on.
+    Refuse {
+        sequence: Seq,
+    },
     Reset {
         reason: Option<ResetReason>,
         fast_close: bool,
@@ -122,6 +128,10 @@ pub(crate) struct Subflow {
     pub fin_wanted: bool,
     /// The highest acknowledgement sent.
     last_ack_sent: u64,
+    /// The window field last received.
+    pub last_window: u16,
+    /// The last segment that acknowledged something had no MPTCP option.
+    pub optionless: bool,
     pub last_challenge: Option<Instant>,
     pub tally: Tally,
     pub closed_by: Option<Closure>,
@@ -210,6 +220,8 @@ impl Subflow {
             handshake_sent: Instant::ZERO,
             fin_wanted: false,
             last_ack_sent: 0,
+            last_window: 0,
+            optionless: false,
             last_challenge: None,
             tally: Tally::default(),
             closed_by: None,
@@ -299,8 +311,13 @@ impl Subflow {
         }
     }
 
-    pub(crate) fn acknowledgement_sent(&mut self) {
+    /// The acknowledgement number left on a segment that had no room for blocks.
+    pub(crate) fn number_acknowledged(&mut self) {
         self.last_ack_sent = self.receiver.next();
+    }
+
+    pub(crate) fn acknowledgement_sent(&mut self) {
+        self.number_acknowledged();
         self.receiver.acknowledged();
     }
 
@@ -328,9 +345,15 @@ impl Subflow {
     }
 
     /// Our FIN was acknowledged.
-    pub(crate) fn fin_acknowledged(&mut self, now: Instant) {
+    pub(crate) fn fin_acknowledged(&mut self, now: Instant, multipath: bool) {
         match self.state {
-            State::FinWait1 => self.state = State::FinWait2,
+            State::FinWait1 => {
+                self.state = State::FinWait2;
+                if multipath {
+                    // Both streams are over: only the peer's FIN is missing.
+                    self.handshake_deadline = now + LINGER;
+                }
+            }
             State::Closing => self.enter_time_wait(now),
             State::LastAck => self.close(Closure::Finished),
             _ => {}

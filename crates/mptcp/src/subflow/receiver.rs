@@ -121,7 +121,10 @@ impl Receiver {
 
     /// Takes a FIN at `offset`.
     pub(crate) fn on_fin(&mut self, offset: u64) {
-        self.fin = Some(*self.fin.get_or_insert(offset));
+        // One that would stand before data already taken is no end of this stream.
+        if self.fin.is_none() && offset >= self.next {
+            self.fin = Some(offset);
+        }
         if self.fin == Some(self.next) {
             self.next += 1;
         }

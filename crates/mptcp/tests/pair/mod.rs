@@ -90,7 +90,28 @@ impl Pair {
         }
     }
 
+    /// Hands a segment to an endpoint, as if it came from the network.
+    pub fn inject(&mut self, to_server: bool, path: usize, segment: Segment) {
+        if to_server {
+            self.server.handle_segment(self.now, InterfaceId(0), segment);
+        } else {
+            self.client.handle_segment(self.now, InterfaceId(path as u32), segment);
+        }
+        self.settle();
+    }
+
+    /// A segment has a form on the wire, and comes back from it as it was.
+    fn check_encoding(segment: &Segment) {
+        let length = segment.options.length();
+        assert!(length <= mptcp_wire::Options::SPACE, "{length} bytes of options: {segment:?}");
+        let mut bytes = Vec::new();
+        mptcp_wire::Packet::new(segment.clone()).emit(&mut bytes).unwrap();
+        let back = mptcp_wire::Packet::parse(&Bytes::from(bytes)).unwrap();
+        assert_eq!(back.segment, *segment, "encoding changed it");
+    }
+
     fn post(&mut self, to_server: bool, segment: Segment) {
+        Self::check_encoding(&segment);
         let path = Self::path_of(&segment, to_server);
         self.segments += 1;
         if self.keep_log {
