@@ -1,4 +1,4 @@
-//! Prints the samples of a metric: `cargo run --release --example trace -- FILE METRIC`.
+//! Prints the samples of a metric: `cargo run --release --example trace -- FILE SEED METRIC...`.
 
 use mptcp_lab::measurements::Metric;
 use mptcp_lab::scenario::Scenario;
@@ -7,8 +7,9 @@ use mptcp_lab::world::World;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let file = arguments.next().ok_or("which scenario file?")?;
+    let seed = arguments.next().map_or(Ok(1), |seed| seed.parse())?;
     let wanted: Vec<String> = arguments.collect();
-    let measured = World::new(&Scenario::load(&file)?, 1)?.run();
+    let measured = World::new(&Scenario::load(&file)?, seed)?.run();
     let samples = &measured.samples;
     let mut line = String::new();
     let mut last = -1.0;

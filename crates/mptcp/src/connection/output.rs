@@ -178,7 +178,7 @@ impl Connection {
         let Candidate { subflow: id, mss, .. } = candidates[chosen];
         let size = self.outgoing.unsent().min(mss);
         if self.outgoing.next + size > self.outgoing.edge {
-            return self.on_closed_window(now, id, candidates, size, out);
+            return self.on_closed_window(now, id, size, out);
         }
         if self.must_wait_for_more(size, mss) {
             return self.on_nothing_new(now, candidates, out);
@@ -189,25 +189,18 @@ impl Connection {
     /// Everything written is in flight. What M1 and M2 do for a full receive window they do here for
     /// a full send buffer; an application that has no more to say calls for no penalty.
     fn on_nothing_new(&mut self, now: Instant, candidates: &[Candidate], out: &mut Segment) -> Option<usize> {
-        if let Some(chosen) = self.scheduler.choose(candidates)
-            && self.unblock(now, candidates[chosen].subflow, self.blocked_writer)
-            && let Some(sent) = self.transmit_again(now, candidates, out)
-        {
-            return Some(sent);
+        if let Some(chosen) = self.scheduler.choose(candidates) {
+            let fast = candidates[chosen].subflow;
+            if let Some(start) = self.unblock(now, fast, self.blocked_writer) {
+                return self.carry(now, start, fast, out);
+            }
         }
         let room = candidates.iter().any(|candidate| candidate.has_room);
         self.rest(now, self.writer_limit(room), false)
     }
 
     /// The window has no room for a full segment.
-    fn on_closed_window(
-        &mut self,
-        now: Instant,
-        id: usize,
-        candidates: &[Candidate],
-        size: u64,
-        out: &mut Segment,
-    ) -> Option<usize> {
+    fn on_closed_window(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> Option<usize> {
         let open = self.outgoing.edge.saturating_sub(self.outgoing.next);
         let idle = self.subflows.iter().all(|subflow| subflow.sender.is_idle());
         // RFC 9293 section 3.8.6.2.1: a part goes when it is half of the largest window, or when
@@ -215,10 +208,8 @@ impl Connection {
         if open > 0 && (idle || open >= self.outgoing.largest_window / 2) {
             return Some(self.send_new(now, id, open.min(size), out));
         }
-        if self.unblock(now, id, true)
-            && let Some(sent) = self.transmit_again(now, candidates, out)
-        {
-            return Some(sent);
+        if let Some(start) = self.unblock(now, id, true) {
+            return self.carry(now, start, id, out);
         }
         let limit = if self.peer_holds_early_data() { Limit::HeadOfLine } else { Limit::ReceiveWindow };
         self.rest(now, limit, true)
@@ -328,26 +319,35 @@ impl Connection {
                 self.outgoing.again.pop_front();
                 continue;
             };
-            let fresh = candidates.iter().filter(|c| !chunk.carried_by(c.subflow));
-            let Some(best) = fresh.filter(|c| c.has_room).min_by_key(|c| c.srtt) else {
-                // Everyone here carried it already: their own retransmissions will bring it.
-                if candidates.iter().all(|c| chunk.carried_by(c.subflow)) {
-                    chunk.queued = false;
-                    self.outgoing.again.pop_front();
-                    continue;
-                }
-                return None;
-            };
-            let id = best.subflow;
-            chunk.queued = false;
-            chunk.carriers |= carrier(id);
-            let (data, payload) = (chunk.start, chunk.payload.clone());
+            let subflows = &self.subflows;
+            let stalled = |c: &&Candidate| subflows[c.subflow].sender.in_loss();
+            // A working subflow that has it will bring it by its own retransmissions; so will those in
+            // a stall, when there are no others to take it.
+            let mut carriers = candidates.iter().filter(|c| chunk.carried_by(c.subflow));
+            let settled =
+                carriers.any(|c| !stalled(&c)) || candidates.iter().all(|c| chunk.carried_by(c.subflow));
+            if settled {
+                chunk.queued = false;
+                self.outgoing.again.pop_front();
+                continue;
+            }
+            let fresh = candidates.iter().filter(|c| c.has_room && !chunk.carried_by(c.subflow));
+            let id = fresh.min_by_key(|c| c.srtt)?.subflow;
             self.outgoing.again.pop_front();
-            self.reinjected_bytes += payload.len() as u64;
-            self.subflows[id].tally.bytes_reinjected += payload.len() as u64;
-            return Some(self.put(now, id, data, payload, out));
+            return self.carry(now, start, id, out);
         }
         None
+    }
+
+    /// Puts the chunk at `start` on a further subflow.
+    fn carry(&mut self, now: Instant, start: u64, id: usize, out: &mut Segment) -> Option<usize> {
+        let chunk = self.outgoing.chunk_at(start)?;
+        chunk.queued = false;
+        chunk.carriers |= carrier(id);
+        let (data, payload) = (chunk.start, chunk.payload.clone());
+        self.reinjected_bytes += payload.len() as u64;
+        self.subflows[id].tally.bytes_reinjected += payload.len() as u64;
+        Some(self.put(now, id, data, payload, out))
     }
 
     /// The redundant scheduler: the first chunk that some subflow with room has not carried.

@@ -63,18 +63,17 @@ impl Connection {
     }
 
     /// M1 and M2: `fast` has room in its congestion window, but the shared window or the send buffer
-    /// is full. Returns whether a chunk was queued for it.
-    pub(super) fn unblock(&mut self, now: Instant, fast: usize, may_penalise: bool) -> bool {
+    /// is full. Returns the chunk that it should carry too.
+    pub(super) fn unblock(&mut self, now: Instant, fast: usize, may_penalise: bool) -> Option<u64> {
         let mechanisms = self.config.mechanisms;
         if !mechanisms.opportunistic_retransmission && !mechanisms.penalisation {
-            return false;
+            return None;
         }
-        let Some(head) = self.outgoing.flight.front() else { return false };
-        let (start, queued, tried) = (head.start, head.queued, head.carried_by(fast));
+        let head = self.outgoing.flight.front()?;
+        let (start, length, tried) = (head.start, head.payload.len() as u64, head.carried_by(fast));
         let carriers = head.carriers;
         let slow = (0..self.subflows.len())
-            .find(|&id| id != fast && carriers & carrier(id) != 0 && !self.subflows[id].is_closed());
-        let Some(slow) = slow else { return false };
+            .find(|&id| id != fast && carriers & carrier(id) != 0 && !self.subflows[id].is_closed())?;
         let srtt = |id: usize| self.congestion.paths[id].srtt.unwrap_or(Duration::ZERO);
         let (fast_rtt, slow_rtt) = (srtt(fast), srtt(slow));
         if mechanisms.penalisation && may_penalise {
@@ -83,12 +82,11 @@ impl Connection {
         let slow_window = self.congestion.paths[slow].cwnd / self.congestion.paths[slow].mss;
         // The guard of the mptcp.org kernel: not worth it when the subflows are alike.
         let worth = slow_window <= 4 || fast_rtt * 4 < slow_rtt;
-        if !mechanisms.opportunistic_retransmission || queued || tried || !worth {
-            return false;
+        if !mechanisms.opportunistic_retransmission || tried || !worth {
+            return None;
         }
-        self.outgoing.request_again(start);
-        self.opportunistic_bytes += self.outgoing.flight.front().map_or(0, |head| head.payload.len() as u64);
-        true
+        self.opportunistic_bytes += length;
+        Some(start)
     }
 
     /// M2, by the rule that was chosen.
