@@ -20,7 +20,7 @@ impl Connection {
         for chunk in &mut self.outgoing.flight {
             if chunk.carried_by(id) && chunk.carriers & working == 0 && !chunk.queued {
                 chunk.queued = true;
-                self.outgoing.again.push_back(chunk.start);
+                self.outgoing.again.insert(chunk.start);
             }
         }
     }
@@ -31,7 +31,7 @@ impl Connection {
             chunk.carriers &= !carrier(id);
             if chunk.carriers == 0 && !chunk.queued {
                 chunk.queued = true;
-                self.outgoing.again.push_back(chunk.start);
+                self.outgoing.again.insert(chunk.start);
             }
         }
     }
