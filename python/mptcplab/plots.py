@@ -135,13 +135,21 @@ def published_line(axes: Axes, value: float, label: str | None = "published") ->
     axes.axhline(value, color="#b8860b", linestyle=(0, (6, 2)), linewidth=1.1, label=label)
 
 
-def finish(axes: Axes, *, x: str, y: str, title: str | None = None, legend: LegendPlace | None = "best") -> None:
-    """Labels, zero at the bottom, legend."""
+def finish(
+    axes: Axes,
+    *,
+    x: str,
+    y: str,
+    title: str | None = None,
+    legend: LegendPlace | None = "best",
+    top: float | None = None,
+) -> None:
+    """Labels, zero at the bottom, legend. Axes that share their scale need a `top`."""
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     if title:
         axes.set_title(title)
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, top)
     axes.margins(x=0.02)
     if legend:
         axes.legend(loc=legend)

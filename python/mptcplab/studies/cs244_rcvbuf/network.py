@@ -32,14 +32,15 @@ def paths(reading: str, **wifi: str) -> dict[str, Path]:
     return {"wifi": replace(first, **wifi), "3g": Path(rate="2Mbit", rtt="150ms", queue=f"{of_3g}p")}  # type: ignore[arg-type]
 
 
-def tcp(all_paths: Mapping[str, Path], path: str, kilobytes: int) -> Scenario:
-    """Plain TCP (Reno) over one of the paths."""
-    return _bulk(f"TCP over {path}, {kilobytes} KB", {path: all_paths[path]}, kilobytes, {"transport": "tcp"})
+def tcp(all_paths: Mapping[str, Path], path: str, kilobytes: int, **more: bool) -> Scenario:
+    """Plain TCP (Reno) over one of the paths; `more` switches other things of the flow."""
+    flow = {"transport": "tcp", **more}
+    return _bulk(f"TCP over {path}, {kilobytes} KB", {path: all_paths[path]}, kilobytes, flow)
 
 
-def mptcp(all_paths: Mapping[str, Path], mechanisms: str, kilobytes: int) -> Scenario:
-    """Multipath TCP (LIA) over all of the paths."""
-    flow = {"transport": "mptcp", "congestion": "lia", **MECHANISMS[mechanisms]}
+def mptcp(all_paths: Mapping[str, Path], mechanisms: str, kilobytes: int, **more: bool) -> Scenario:
+    """Multipath TCP (LIA) over all of the paths; `more` switches other things of the flow."""
+    flow = {"transport": "mptcp", "congestion": "lia", **MECHANISMS[mechanisms], **more}
     return _bulk(f"MPTCP with {mechanisms}, {kilobytes} KB", all_paths, kilobytes, flow)
 
 

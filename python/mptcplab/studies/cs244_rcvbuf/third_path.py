@@ -82,5 +82,6 @@ def _picture(measured: Measured) -> Picture:
             y="goodput [Mb/s]" if first else "",
             title=f"queues of {reading}",
             legend=None if first else "lower right",
+            top=10.5,
         )
     return Picture("c4-third-path", "Goodput with and without a third path of 50 kb/s.", figure)

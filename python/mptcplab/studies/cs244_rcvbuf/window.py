@@ -276,8 +276,8 @@ def _picture(
             y="rate [Mb/s]" if panel == "a" else "",
             title=f"{panel}) {'no mechanism' if name == 'none' else name.replace('+', ' and ')}",
             legend=None,
+            top=10.5,
         )
-        axes.set_ylim(0, 10.5)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=5)
     caption = (

@@ -125,8 +125,7 @@ class Handoff(Experiment):
                 f"{path} {'up' if up else 'down'}", (at, 1), xycoords=("data", "axes fraction"),
                 xytext=(3, -2), textcoords="offset points", va="top", fontsize=8, color="#555555",
             )  # fmt: skip
-        plots.finish(axes, x="time [s]", y="throughput of each interface [Mb/s]", legend=None)
-        axes.set_ylim(0, 12)
+        plots.finish(axes, x="time [s]", y="throughput of each interface [Mb/s]", legend=None, top=12.0)
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3)
         caption = (
             f"Throughput of each interface in bins of 0.5 s, one run; {how}. The study's figure 2 shows the same "

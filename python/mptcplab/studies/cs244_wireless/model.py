@@ -104,7 +104,6 @@ def _picture(delays: tuple[int, ...], rates: dict[int, Estimate]) -> Picture:
     plots.published_line(axes, CAP, "line rate 2 Mb/s")
     axes.plot([60], [0.5], linestyle="none", marker="*", markersize=11, color="#b8860b",
               label="published: flattens near 60 ms at about 0.5")  # fmt: skip
-    plots.finish(axes, x="delay, one way [ms]", y="throughput [Mb/s]", legend="upper right")
-    axes.set_ylim(0, 3)
+    plots.finish(axes, x="delay, one way [ms]", y="throughput [Mb/s]", legend="upper right", top=3.0)
     caption = "TCP over a lossy link of 2 Mb/s against the model of Padhye et al. (SIGCOMM 1998)."
     return Picture("a3-model", caption, figure)
