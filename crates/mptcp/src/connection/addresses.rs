@@ -73,15 +73,15 @@ impl Connection {
     /// An address of ours came up.
     pub(crate) fn add_local_address(&mut self, now: Instant, mut address: LocalAddress) {
         self.failed.retain(|pair| pair.local.interface != address.interface);
+        self.timers.adopted();
         if !self.local_addresses.iter().any(|known| known.interface == address.interface) {
             // A new id: a REMOVE_ADDR for the old one may still be under way, and would end the new
             // subflows (RFC 8684 section 3.4.2).
             address.id = self.fresh_address_id();
             self.local_addresses.push(address);
-        }
-        self.timers.adopted();
-        if !self.client {
-            self.announce(now, address);
+            if !self.client {
+                self.announce(now, address);
+            }
         }
         self.consult_path_manager();
     }
