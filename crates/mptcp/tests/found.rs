@@ -1,0 +1,78 @@
+//! What random operations have found, shrunk.
+
+mod arena;
+mod pair;
+
+use arena::{Arena, Operation, Path, Settings, Side};
+use mptcp::congestion::CongestionKind;
+use mptcp::scheduler::SchedulerKind;
+use mptcp::{Config, Mechanisms};
+
+fn path(delay_ms: u16) -> Path {
+    Path { delay_ms, jitter_us: 0, loss_percent: 0, rate: 1_000_000_000, queue_ms: 10 }
+}
+
+fn plain_mechanisms() -> Mechanisms {
+    Mechanisms {
+        opportunistic_retransmission: false,
+        penalisation: false,
+        autotuning: false,
+        cwnd_capping: false,
+    }
+}
+
+/// Without anything that can be left out.
+fn bare() -> Config {
+    Config {
+        congestion: CongestionKind::Reno,
+        mechanisms: plain_mechanisms(),
+        sack: false,
+        rack: false,
+        delayed_ack: false,
+        nagle: false,
+        ..Config::default()
+    }
+}
+
+fn check(seed: u64, config: Config, paths: Vec<Path>, operations: &[Operation]) {
+    let settings = Settings { seed, client: config.clone(), server: config, paths };
+    let mut arena = Arena::new(&settings);
+    operations.iter().for_each(|operation| arena.execute(operation));
+    arena.finish();
+}
+
+fn write(bytes: u32) -> Operation {
+    Operation::Write { side: Side::Client, bytes }
+}
+
+fn advance(ms: u32) -> Operation {
+    Operation::Advance { ms }
+}
+
+fn drop_at(at: u16) -> Operation {
+    Operation::Drop { at }
+}
+
+#[test]
+fn a_fin_without_options_ends_the_stream_and_not_the_subflow_when_the_peer_fell_back() {
+    let config = Config { checksum: true, sack: true, timestamps: false, initial_window: 4, ..bare() };
+    check(
+        49_508_106,
+        Config { receive_buffer: 200_000, send_buffer: 25_960, ..config },
+        vec![path(125)],
+        &[
+            drop_at(0),
+            Operation::Close { side: Side::Server },
+            advance(0),
+            drop_at(0),
+            Operation::Step,
+            advance(126),
+            write(25_849),
+            Operation::Step,
+            Operation::Delay { at: 0, ms: 1 },
+            Operation::Step,
+            Operation::Delay { at: 0, ms: 0 },
+            Operation::Corrupt { at: 4710, position: 41_742, bit: 0 },
+        ],
+    );
+}
