@@ -5,7 +5,6 @@ mod pair;
 
 use arena::{Arena, Operation, Path, Settings, Side};
 use mptcp::congestion::CongestionKind;
-use mptcp::scheduler::SchedulerKind;
 use mptcp::{Config, Mechanisms};
 
 fn path(delay_ms: u16) -> Path {
@@ -34,8 +33,18 @@ fn bare() -> Config {
     }
 }
 
+/// With the smallest buffers drawn.
+fn small() -> Config {
+    let config = Config { timestamps: false, initial_window: 1, max_subflows: 0, ..bare() };
+    Config { receive_buffer: 2000, send_buffer: 2000, ..config }
+}
+
 fn check(seed: u64, config: Config, paths: Vec<Path>, operations: &[Operation]) {
-    let settings = Settings { seed, client: config.clone(), server: config, paths };
+    check_two(seed, config.clone(), config, paths, operations);
+}
+
+fn check_two(seed: u64, client: Config, server: Config, paths: Vec<Path>, operations: &[Operation]) {
+    let settings = Settings { seed, client, server, paths };
     let mut arena = Arena::new(&settings);
     operations.iter().for_each(|operation| arena.execute(operation));
     arena.finish();
@@ -73,6 +82,24 @@ fn a_fin_without_options_ends_the_stream_and_not_the_subflow_when_the_peer_fell_
             Operation::Step,
             Operation::Delay { at: 0, ms: 0 },
             Operation::Corrupt { at: 4710, position: 41_742, bit: 0 },
+        ],
+    );
+}
+
+#[test]
+fn a_server_whose_interface_comes_back_to_no_subflow_gives_up_in_time() {
+    let path = Path { jitter_us: 6055, ..path(9) };
+    let server = Config { receive_buffer: 5531, ..small() };
+    check_two(
+        0,
+        small(),
+        server,
+        vec![path],
+        &[
+            Operation::Close { side: Side::Client },
+            advance(38),
+            Operation::Interface { side: Side::Server, path: 0, up: false },
+            advance(0),
         ],
     );
 }

@@ -73,7 +73,6 @@ impl Connection {
     /// An address of ours came up.
     pub(crate) fn add_local_address(&mut self, now: Instant, mut address: LocalAddress) {
         self.failed.retain(|pair| pair.local.interface != address.interface);
-        self.timers.adopted();
         if !self.local_addresses.iter().any(|known| known.interface == address.interface) {
             // A new id: a REMOVE_ADDR for the old one may still be under way, and would end the new
             // subflows (RFC 8684 section 3.4.2).

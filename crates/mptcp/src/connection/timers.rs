@@ -79,10 +79,6 @@ impl Timers {
     pub(super) fn orphaned(&mut self, now: Instant) {
         self.orphan = now + ORPHAN_TIMEOUT;
     }
-
-    pub(super) fn adopted(&mut self) {
-        self.orphan = Instant::FAR_FUTURE;
-    }
 }
 
 impl Connection {

@@ -73,9 +73,15 @@ fn path() -> impl Strategy<Value = Path> {
     let loss = prop_oneof![6 => Just(0_u8), 3 => 1..10_u8, 1 => 10..60_u8, 1 => Just(100_u8)];
     let rate = prop_oneof![Just(1_000_000_000_u64), 100_000..20_000_000_u64];
     let jitter = prop_oneof![3 => Just(0_u32), 1 => 0..20_000_u32];
-    (0..200_u16, jitter, loss, rate, 10..500_u16).prop_map(|(delay_ms, jitter_us, loss_percent, rate, queue_ms)| {
-        Path { delay_ms, jitter_us, loss_percent, rate, queue_ms }
-    })
+    (0..200_u16, jitter, loss, rate, 10..500_u16).prop_map(
+        |(delay_ms, jitter_us, loss_percent, rate, queue_ms)| Path {
+            delay_ms,
+            jitter_us,
+            loss_percent,
+            rate,
+            queue_ms,
+        },
+    )
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
@@ -114,7 +120,8 @@ fn config() -> impl Strategy<Value = Config> {
         4 => Just(PathManagerKind::FullMesh),
         1 => (1..4_u8).prop_map(|subflows| PathManagerKind::NdiffPorts { subflows })
     ];
-    let buffer = || prop_oneof![1 => 2_000..20_000_u64, 2 => 20_000..200_000_u64, 2 => 200_000..4_000_000_u64];
+    let buffer =
+        || prop_oneof![1 => 2_000..20_000_u64, 2 => 20_000..200_000_u64, 2 => 200_000..4_000_000_u64];
     let mss = prop_oneof![4 => Just(1460_u16), 1 => 100..1460_u16];
     (
         (prop::bool::weighted(0.8), prop::bool::weighted(0.3), congestion, scheduler, manager),
@@ -132,7 +139,12 @@ fn config() -> impl Strategy<Value = Config> {
                 congestion,
                 scheduler,
                 path_manager,
-                mechanisms: Mechanisms { opportunistic_retransmission, penalisation, autotuning, cwnd_capping },
+                mechanisms: Mechanisms {
+                    opportunistic_retransmission,
+                    penalisation,
+                    autotuning,
+                    cwnd_capping,
+                },
                 receive_buffer: sizes.0,
                 send_buffer: sizes.1,
                 mss: sizes.2,

@@ -8,11 +8,12 @@ mod watch;
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use mptcp::{Closed, Config, ConnectionId, Endpoint, EventKind, InterfaceChange, InterfaceId, Mode};
+use mptcp::{Closed, ConnectionId, Endpoint, EventKind, InterfaceChange, InterfaceId, Mode};
 use mptcp_clock::{Duration, Instant, Stream};
 use mptcp_wire::{Packet, Segment};
 
 use super::pair::{PORT, client_address, server_address};
+#[allow(unused_imports, reason = "each test file uses its own part")]
 pub use draw::{Operation, Path, Settings, Side, case};
 use watch::Watch;
 
@@ -251,6 +252,22 @@ impl Arena {
 
     fn post(&mut self, side: Side, segment: Segment) {
         self.segments += 1;
+        if std::env::var("TRACE").is_ok() {
+            let s = &segment;
+            eprintln!(
+                "{} {side:?} {:?} {:?}->{:?} seq {} ack {} len {} win {} {:?} {:?}",
+                self.now,
+                s.flags,
+                s.source,
+                s.destination,
+                s.sequence.value(),
+                s.acknowledgment.value(),
+                s.payload.len(),
+                s.window,
+                s.options.dss,
+                s.options.mptcp
+            );
+        }
         self.watch.on_sent(side, &segment);
         let address = if side == Side::Client { segment.source.ip() } else { segment.destination.ip() };
         let path = (0..self.paths.len()).find(|&path| client_address(path) == address).unwrap();
@@ -363,9 +380,7 @@ impl Arena {
         if ended(client) || ended(server) {
             return true;
         }
-        client.read == server.written
-            && server.read == client.written
-            && client.pending + server.pending == 0
+        client.read == server.written && server.read == client.written && client.pending + server.pending == 0
     }
 
     fn mode(&self, side: Side) -> Option<Mode> {

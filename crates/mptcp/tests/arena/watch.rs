@@ -52,7 +52,9 @@ impl Watch {
         let end = segment.sequence.value().wrapping_add(segment.payload.len() as u32);
         match segment.options.dss.and_then(|dss| dss.mapping).filter(|mapping| mapping.length > 0) {
             Some(mapping) => {
-                let DataSequence::Wide(start) = mapping.sequence else { panic!("a short data sequence number") };
+                let DataSequence::Wide(start) = mapping.sequence else {
+                    panic!("a short data sequence number")
+                };
                 let edge = offered.data.unwrap_or(u64::MAX);
                 let end = start.wrapping_add(u64::from(mapping.length));
                 assert!(
@@ -64,7 +66,11 @@ impl Watch {
             None if keys(segment) => {}
             None => {
                 if let Some(&edge) = offered.plain.get(&tuple) {
-                    assert!(!later(end, edge), "{side:?} sends {} bytes beyond the window", end.wrapping_sub(edge));
+                    assert!(
+                        !later(end, edge),
+                        "{side:?} sends {} bytes beyond the window",
+                        end.wrapping_sub(edge)
+                    );
                 }
             }
         }
@@ -82,7 +88,8 @@ impl Watch {
             offered.scales.insert(ours, scale.min(14));
         }
         // Scaling counts only when both sides asked for it.
-        let both = self.scaled.get(&ours).copied().unwrap_or(false) && self.scaled.get(&theirs).copied().unwrap_or(false);
+        let both = self.scaled.get(&ours).copied().unwrap_or(false)
+            && self.scaled.get(&theirs).copied().unwrap_or(false);
         let scale = match (segment.flags.syn(), both) {
             (false, true) => offered.scales.get(&ours).copied().unwrap_or(0),
             _ => 0,
