@@ -58,6 +58,10 @@ fn advance(ms: u32) -> Operation {
     Operation::Advance { ms }
 }
 
+fn dead() -> Path {
+    Path { loss_percent: 100, ..path(0) }
+}
+
 fn drop_at(at: u16) -> Operation {
     Operation::Drop { at }
 }
@@ -100,6 +104,30 @@ fn a_server_whose_interface_comes_back_to_no_subflow_gives_up_in_time() {
             advance(38),
             Operation::Interface { side: Side::Server, path: 0, up: false },
             advance(0),
+        ],
+    );
+}
+
+#[test]
+fn data_is_not_given_twice_to_a_subflow_whose_peer_has_fallen_back() {
+    let client = Config { send_buffer: 2848, initial_window: 2, timestamps: true, ..small() };
+    let server = Config { checksum: true, receive_buffer: 2847, timestamps: true, ..small() };
+    check_two(
+        9_092_389_636_094,
+        client,
+        server,
+        vec![Path { jitter_us: 12_189, ..path(127) }],
+        &[
+            Operation::Path { path: 0, to: path(62) },
+            write(1425),
+            advance(196),
+            Operation::Step,
+            Operation::Corrupt { at: 29_472, position: 134, bit: 0 },
+            Operation::Duplicate { at: 0 },
+            Operation::Path { path: 0, to: dead() },
+            advance(954),
+            Operation::Path { path: 0, to: path(0) },
+            advance(1000),
         ],
     );
 }
