@@ -131,3 +131,33 @@ fn data_is_not_given_twice_to_a_subflow_whose_peer_has_fallen_back() {
         ],
     );
 }
+
+#[test]
+fn a_fallback_counts_what_the_subflow_had_acknowledged() {
+    let config =
+        Config { checksum: true, receive_buffer: 6964, send_buffer: 2873, initial_window: 3, ..small() };
+    check(
+        3_421_457_357_307_949_107,
+        Config { congestion: CongestionKind::Lia, max_subflows: 1, ..config },
+        vec![path(3), path(53)],
+        &[
+            Operation::Path { path: 14, to: path(160) },
+            advance(4),
+            Operation::Corrupt { at: 0, position: 0, bit: 0 },
+            Operation::Step,
+            advance(4),
+            Operation::Path { path: 30, to: Path { jitter_us: 14_690, ..path(105) } },
+            Operation::Write { side: Side::Server, bytes: 2874 },
+            Operation::Delay { at: 6325, ms: 266 },
+            write(2873),
+            Operation::Step,
+            advance(220),
+            Operation::Interface { side: Side::Client, path: 103, up: false },
+            Operation::Step,
+            Operation::Step,
+            Operation::Path { path: 20, to: dead() },
+            Operation::Corrupt { at: 7599, position: 11_136, bit: 0 },
+            advance(106),
+        ],
+    );
+}

@@ -75,7 +75,7 @@ impl Connection {
         // Once confirmed, only a FIN without options tells that the peer has fallen back.
         let fallen = segment.flags.fin() && !segment.options.has_mptcp();
         if self.mode == Mode::Multipath && (!self.confirmed || fallen) {
-            self.confirm(id, segment, ack, &payload);
+            self.confirm(now, id, segment, ack, &payload);
         }
         self.take_ack(now, id, segment, ack, payload.is_empty());
         if let Some(dss) = &segment.options.dss

@@ -316,6 +316,12 @@ impl Arena {
         let end = &mut self.ends[side as usize];
         if kind == EventKind::Accepted && end.connection.is_none() {
             end.connection = Some(connection);
+            end.closed = None;
+        }
+        if let (EventKind::Closed(how), None) = (kind, end.connection) {
+            // It ended before it was accepted; another one may come.
+            end.closed = Some(how);
+            return;
         }
         if end.connection != Some(connection) {
             return;
