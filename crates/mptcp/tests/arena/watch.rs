@@ -83,6 +83,15 @@ impl Watch {
         if segment.flags.rst() {
             return;
         }
+        // The keys of the handshake give the first number of each stream, and the SYN/ACK's window.
+        for option in &segment.options.mptcp {
+            if let MptcpOption::Capable(capable) = option
+                && let (Some(sender), Some(receiver)) = (capable.sender_key, capable.receiver_key)
+            {
+                self.offered[0].start(sender);
+                self.offered[1].start(receiver);
+            }
+        }
         let offered = &mut self.offered[to as usize];
         if let Some(scale) = segment.options.window_scale {
             offered.scales.insert(ours, scale.min(14));
@@ -114,15 +123,6 @@ impl Watch {
             let edge = whole.wrapping_add(u64::from(window));
             if offered.data.is_none_or(|known| edge.wrapping_sub(known) as i64 > 0) {
                 offered.data = Some(edge);
-            }
-        }
-        // The keys of the handshake give the first number of each stream, and the SYN/ACK's window.
-        for option in &segment.options.mptcp {
-            if let MptcpOption::Capable(capable) = option
-                && let (Some(sender), Some(receiver)) = (capable.sender_key, capable.receiver_key)
-            {
-                self.offered[0].start(sender);
-                self.offered[1].start(receiver);
             }
         }
     }
