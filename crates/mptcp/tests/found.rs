@@ -161,3 +161,30 @@ fn a_fallback_counts_what_the_subflow_had_acknowledged() {
         ],
     );
 }
+
+#[test]
+fn a_join_under_way_does_not_make_a_fallback_lose_the_end() {
+    let config = Config { receive_buffer: 8544, send_buffer: 7121, sack: true, rack: true, nagle: true, ..bare() };
+    let lossy = |ms| Path { loss_percent: 1, ..path(ms) };
+    check(
+        7_218_272_347_132_686_661,
+        Config { timestamps: true, initial_window: 4, max_subflows: 2, ..config },
+        vec![Path { jitter_us: 15_606, ..lossy(88) }, lossy(179), path(0)],
+        &[
+            Operation::Path { path: 2, to: lossy(98) },
+            Operation::Delay { at: 0, ms: 185 },
+            write(8545),
+            advance(637),
+            Operation::Interface { side: Side::Client, path: 140, up: false },
+            drop_at(13_645),
+            Operation::Close { side: Side::Server },
+            advance(32),
+            Operation::Duplicate { at: 78 },
+            Operation::Duplicate { at: 259 },
+            Operation::Join { at: 39 },
+            advance(63),
+            advance(1),
+            advance(0),
+        ],
+    );
+}

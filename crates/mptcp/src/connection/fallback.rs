@@ -5,6 +5,7 @@ use mptcp_clock::Instant;
 use mptcp_wire::{MptcpOption, ResetReason, Segment};
 
 use super::{Connection, Mode};
+use crate::subflow::State;
 
 impl Connection {
     /// From here on the connection is TCP on the subflow `id`.
@@ -37,7 +38,8 @@ impl Connection {
     fn may_fall_back(&self, id: usize) -> bool {
         let only = self.subflows.iter().enumerate().all(|(other, subflow)| {
             let carried = subflow.tally.data_segments_sent + subflow.tally.data_segments_received;
-            other == id || (subflow.is_closed() && carried == 0)
+            let opening = matches!(subflow.state, State::SynSent | State::SynReceived);
+            other == id || ((subflow.is_closed() || opening) && carried == 0)
         });
         self.is_initial(id) && only && self.reinjected_bytes == 0 && self.incoming.early_bytes() == 0
     }
@@ -53,7 +55,14 @@ impl Connection {
         }
         let keys = super::handshake::capable(&segment.options).is_some();
         let proves_nothing = payload.is_empty() && ack <= 1 && !segment.flags.fin();
-        if keys || proves_nothing || segment.options.has_mptcp() || !self.may_fall_back(id) {
+        if keys || proves_nothing || segment.options.has_mptcp() {
+            return;
+        }
+        if !self.may_fall_back(id) {
+            // The peer takes a FIN on this subflow for the end of the stream: it gets none.
+            if segment.flags.fin() {
+                self.reset_subflow(now, id, Some(ResetReason::MPTCP));
+            }
             return;
         }
         self.fall_back_here(now, id, Vec::new());
@@ -80,6 +89,10 @@ impl Connection {
             self.happenings.readable = true;
         }
         self.fall_back(id);
+        // Joins that were under way have lost their connection.
+        for other in (0..self.subflows.len()).filter(|&other| other != id) {
+            self.reset_subflow(now, other, None);
+        }
         self.outgoing.again.clear();
         self.outgoing.flight.clear();
         // What the subflow has had acknowledged is done, whatever the data level knew of it.

@@ -76,6 +76,9 @@ impl Connection {
         let fallen = segment.flags.fin() && !segment.options.has_mptcp();
         if self.mode == Mode::Multipath && (!self.confirmed || fallen) {
             self.confirm(now, id, segment, ack, &payload);
+            if self.subflows[id].is_closed() {
+                return;
+            }
         }
         self.take_ack(now, id, segment, ack, payload.is_empty());
         if let Some(dss) = &segment.options.dss

@@ -42,19 +42,74 @@ impl Path {
 
 #[derive(Clone, Debug)]
 pub enum Operation {
-    Advance { ms: u32 },
+    Advance {
+        ms: u32,
+    },
     Step,
-    Write { side: Side, bytes: u32 },
-    Pause { side: Side, paused: bool },
-    Close { side: Side },
-    Abort { side: Side },
-    Drop { at: u16 },
-    Duplicate { at: u16 },
-    Delay { at: u16, ms: u16 },
-    Corrupt { at: u16, position: u16, bit: u8 },
-    Interface { side: Side, path: u8, up: bool },
-    Backup { side: Side, path: u8, backup: bool },
-    Path { path: u8, to: Path },
+    Write {
+        side: Side,
+        bytes: u32,
+    },
+    Pause {
+        side: Side,
+        paused: bool,
+    },
+    Close {
+        side: Side,
+    },
+    Abort {
+        side: Side,
+    },
+    Drop {
+        at: u16,
+    },
+    Duplicate {
+        at: u16,
+    },
+    Delay {
+        at: u16,
+        ms: u16,
+    },
+    Corrupt {
+        at: u16,
+        position: u16,
+        bit: u8,
+    },
+    Interface {
+        side: Side,
+        path: u8,
+        up: bool,
+    },
+    Backup {
+        side: Side,
+        path: u8,
+        backup: bool,
+    },
+    Path {
+        path: u8,
+        to: Path,
+    },
+    /// A middlebox cuts a segment in two, each with the options of the whole.
+    Split {
+        at: u16,
+        position: u16,
+    },
+    /// A middlebox joins a segment with the one that follows it; the options of the second are lost.
+    Join {
+        at: u16,
+    },
+    /// A middlebox eats MPTCP options from now on.
+    Strip {
+        path: u8,
+        what: Strip,
+    },
+}
+
+/// From which segments of a path, by the side that sent them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Strip {
+    pub syn: [bool; 2],
+    pub other: [bool; 2],
 }
 
 #[derive(Clone, Debug)]
@@ -84,6 +139,11 @@ fn path() -> impl Strategy<Value = Path> {
     )
 }
 
+fn strip() -> impl Strategy<Value = Strip> {
+    let kinds = (any::<[bool; 2]>(), any::<[bool; 2]>()).prop_map(|(syn, other)| Strip { syn, other });
+    prop_oneof![1 => Just(Strip::default()), 1 => kinds]
+}
+
 fn operation() -> impl Strategy<Value = Operation> {
     let span = prop_oneof![4 => 0..50_u32, 4 => 50..1_000_u32, 1 => 1_000..20_000_u32];
     let size = prop_oneof![2 => 1..100_u32, 4 => 100..20_000_u32, 1 => 20_000..300_000_u32];
@@ -105,6 +165,10 @@ fn operation() -> impl Strategy<Value = Operation> {
         1 => (side(), any::<u8>(), any::<bool>())
             .prop_map(|(side, path, backup)| Operation::Backup { side, path, backup }),
         2 => (any::<u8>(), path()).prop_map(|(path, to)| Operation::Path { path, to }),
+        2 => (any::<u16>(), any::<u16>()).prop_map(|(at, position)| Operation::Split { at, position }),
+        2 => any::<u16>().prop_map(|at| Operation::Join { at }),
+        1 => prop_oneof![3 => Just(None), 1 => (any::<u8>(), strip()).prop_map(Some)]
+            .prop_map(|drawn| drawn.map_or(Operation::Step, |(path, what)| Operation::Strip { path, what })),
     ]
 }
 

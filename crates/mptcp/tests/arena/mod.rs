@@ -14,7 +14,7 @@ use mptcp_wire::{Packet, Segment};
 
 use super::pair::{PORT, client_address, server_address};
 #[allow(unused_imports, reason = "each test file uses its own part")]
-pub use draw::{Operation, Path, Settings, Side, case};
+pub use draw::{Operation, Path, Settings, Side, Strip, case};
 use watch::Watch;
 
 /// A wakeup that sends nothing, delivers nothing and reports nothing may happen this often in a row.
@@ -66,6 +66,7 @@ pub struct Arena {
     paths: Vec<Path>,
     /// When each path's line is free again, by side and path.
     busy: Vec<[Instant; 2]>,
+    strips: Vec<Strip>,
     chance: Stream,
     watch: Watch,
     idle_wakeups: u32,
@@ -101,6 +102,7 @@ impl Arena {
             sequence: 0,
             segments: 0,
             busy: vec![[Instant::ZERO; 2]; settings.paths.len()],
+            strips: vec![Strip::default(); settings.paths.len()],
             paths: settings.paths.clone(),
             chance: Stream::new(settings.seed, "network"),
             watch: Watch::default(),
@@ -163,6 +165,12 @@ impl Arena {
             Operation::Path { path, ref to } => {
                 let path = usize::from(path) % self.paths.len();
                 self.paths[path] = to.clone();
+            }
+            Operation::Split { at, position } => self.split(at, position),
+            Operation::Join { at } => self.join(at),
+            Operation::Strip { path, what } => {
+                let path = usize::from(path) % self.paths.len();
+                self.strips[path] = what;
             }
         }
         self.settle();
@@ -250,7 +258,37 @@ impl Arena {
         }
     }
 
-    fn post(&mut self, side: Side, segment: Segment) {
+    fn split(&mut self, at: u16, position: u16) {
+        let Some((key, (side, path, mut first))) = self.take_wire(at) else { return };
+        if first.payload.len() > 1 {
+            let mut second = first.clone();
+            let cut = 1 + usize::from(position) % (first.payload.len() - 1);
+            second.payload = first.payload.split_off(cut);
+            second.sequence = first.sequence + cut as u32;
+            first.flags = mptcp_wire::Flags::ACK;
+            self.put(key.0.since(self.now) + Duration::from_micros(1), (side, path, second));
+        }
+        self.wires.insert(key, (side, path, first));
+    }
+
+    fn join(&mut self, at: u16) {
+        let Some((key, (side, path, mut first))) = self.take_wire(at) else { return };
+        let end = first.sequence + first.payload.len() as u32;
+        let follows = |item: &(Side, usize, Segment)| {
+            let (other, _, segment) = item;
+            let same = *other == side && segment.source == first.source;
+            same && segment.sequence == end && !segment.payload.is_empty() && !segment.flags.syn()
+        };
+        let plain = !first.payload.is_empty() && !first.flags.syn() && !first.flags.fin();
+        let next = self.wires.iter().find(|(_, item)| plain && follows(item)).map(|(key, _)| *key);
+        if let Some((.., second)) = next.and_then(|key| self.wires.remove(&key)) {
+            first.payload = [first.payload, second.payload].concat().into();
+            first.flags |= second.flags;
+        }
+        self.wires.insert(key, (side, path, first));
+    }
+
+    fn post(&mut self, side: Side, mut segment: Segment) {
         self.segments += 1;
         if std::env::var("TRACE").is_ok() {
             let s = &segment;
@@ -274,6 +312,11 @@ impl Arena {
         let properties = self.paths[path].clone();
         if !self.healed && self.chance.chance(properties.loss()) {
             return;
+        }
+        let strip = self.strips[path];
+        if if segment.flags.syn() { strip.syn } else { strip.other }[side as usize] {
+            segment.options.dss = None;
+            segment.options.mptcp.clear();
         }
         let begin = self.busy[path][side as usize].max(self.now);
         let length = segment.packet_length() as u64;
