@@ -3,7 +3,7 @@
 mod arena;
 mod pair;
 
-use arena::{Arena, Operation, Path, Settings, Side};
+use arena::{Arena, Operation, Path, Settings, Side, Strip};
 use mptcp::congestion::CongestionKind;
 use mptcp::{Config, Mechanisms};
 
@@ -187,4 +187,10 @@ fn a_join_under_way_does_not_make_a_fallback_lose_the_end() {
             advance(0),
         ],
     );
+}
+
+#[test]
+fn a_data_fin_whose_acknowledgement_is_eaten_becomes_a_fin() {
+    let what = Strip { syn: [false, false], other: [false, true] };
+    check(0, small(), vec![path(0)], &[advance(1), Operation::Strip { path: 0, what }]);
 }

@@ -68,8 +68,8 @@ impl Connection {
         self.fall_back_here(now, id, Vec::new());
     }
 
-    /// Nothing was acknowledged at the data level for too long. When the acknowledgements of the only
-    /// subflow have lost their options, a box on the way has begun to eat them (RFC 8684 section 3.7).
+    /// Data or the DATA_FIN was not acknowledged at the data level for too long. When what comes on the
+    /// only subflow has lost its options, a box on the way has begun to eat them (RFC 8684 section 3.7).
     pub(super) fn fall_back_if_stripped(&mut self, now: Instant) {
         let stripped = self.mode == Mode::Multipath
             && self.subflows.first().is_some_and(|first| first.optionless && !first.is_closed())

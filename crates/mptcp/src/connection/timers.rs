@@ -107,6 +107,10 @@ impl Connection {
         if self.timers.data_fin <= now {
             self.timers.data_fin = Instant::FAR_FUTURE;
             self.timers.data_fin_wanted = true;
+            self.fall_back_if_stripped(now);
+            if self.timers.data_fin_tries > MOST_TIMEOUTS && self.mode == Mode::Multipath {
+                self.end(now, Closed::TimedOut, Closure::TimedOut);
+            }
         }
         if self.timers.announcements <= now {
             self.timers.announcements = self.announce_again(now);
