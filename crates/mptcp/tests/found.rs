@@ -217,3 +217,17 @@ fn an_old_segment_with_options_does_not_hide_that_they_are_eaten() {
         ],
     );
 }
+
+#[test]
+fn a_subflow_whose_acknowledgements_lose_their_options_ends_beside_others() {
+    let config = Config { max_subflows: 1, ..small() };
+    let server = Config { receive_buffer: 3999, ..config.clone() };
+    let what = Strip { syn: [false, false], other: [false, true] };
+    check_two(
+        217_458_874_454_041,
+        config,
+        server,
+        vec![path(0), path(0)],
+        &[write(1), advance(1), Operation::Strip { path: 0, what }, Operation::Step, write(28_001)],
+    );
+}
