@@ -194,3 +194,40 @@ fn a_data_fin_whose_acknowledgement_is_eaten_becomes_a_fin() {
     let what = Strip { syn: [false, false], other: [false, true] };
     check(0, small(), vec![path(0)], &[advance(1), Operation::Strip { path: 0, what }]);
 }
+
+#[test]
+fn an_old_segment_with_options_does_not_hide_that_they_are_eaten() {
+    let what = Strip { syn: [false, false], other: [true, false] };
+    check(
+        0,
+        Config { receive_buffer: 2039, ..small() },
+        vec![path(0)],
+        &[
+            Operation::Split { at: 0, position: 0 },
+            advance(1),
+            drop_at(0),
+            write(1437),
+            Operation::Step,
+            Operation::Strip { path: 0, what },
+            Operation::Step,
+            Operation::Duplicate { at: 2465 },
+            advance(0),
+            advance(400),
+            advance(1),
+        ],
+    );
+}
+
+#[test]
+fn a_subflow_whose_acknowledgements_lose_their_options_ends_beside_others() {
+    let config = Config { max_subflows: 1, ..small() };
+    let server = Config { receive_buffer: 3999, ..config.clone() };
+    let what = Strip { syn: [false, false], other: [false, true] };
+    check_two(
+        217_458_874_454_041,
+        config,
+        server,
+        vec![path(0), path(0)],
+        &[write(1), advance(1), Operation::Strip { path: 0, what }, Operation::Step, write(28_001)],
+    );
+}

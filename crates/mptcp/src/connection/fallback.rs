@@ -5,7 +5,7 @@ use mptcp_clock::Instant;
 use mptcp_wire::{MptcpOption, ResetReason, Segment};
 
 use super::{Connection, Mode};
-use crate::subflow::State;
+use crate::subflow::{State, Subflow};
 
 impl Connection {
     /// From here on the connection is TCP on the subflow `id`.
@@ -69,13 +69,22 @@ impl Connection {
     }
 
     /// Data or the DATA_FIN was not acknowledged at the data level for too long. When what comes on the
-    /// only subflow has lost its options, a box on the way has begun to eat them (RFC 8684 section 3.7).
+    /// only subflow has lost its options, a box on the way has begun to eat them (RFC 8684 section 3.7);
+    /// beside others that work, such a subflow ends.
     pub(super) fn fall_back_if_stripped(&mut self, now: Instant) {
         let stripped = self.mode == Mode::Multipath
             && self.subflows.first().is_some_and(|first| first.optionless && !first.is_closed())
             && self.may_fall_back(0);
         if stripped {
-            self.fall_back_here(now, 0, Vec::new());
+            return self.fall_back_here(now, 0, Vec::new());
+        }
+        let with_options = |subflow: &Subflow| subflow.can_send() && !subflow.optionless;
+        if self.mode == Mode::Multipath && self.subflows.iter().any(with_options) {
+            for id in 0..self.subflows.len() {
+                if self.subflows[id].optionless && self.subflows[id].is_synchronised() {
+                    self.reset_subflow(now, id, Some(ResetReason::MIDDLEBOX));
+                }
+            }
         }
     }
 

@@ -60,7 +60,7 @@ impl Connection {
     ) {
         let subflow = &mut self.subflows[id];
         subflow.note_timestamp(now, segment, start);
-        subflow.optionless = !segment.options.has_mptcp();
+        subflow.optionless |= !segment.options.has_mptcp();
         if subflow.unconfirmed {
             // RFC 8684 section 3.2: any acknowledgement of our third ACK confirms the join.
             subflow.unconfirmed = false;
@@ -134,6 +134,8 @@ impl Connection {
         if advanced == 0 {
             return;
         }
+        // Only news tells: an old segment with options may come after the first without.
+        subflow.optionless &= !segment.options.has_mptcp();
         subflow.tally.bytes_acked += advanced;
         subflow.reinjected = false;
         if self.config.mechanisms.cwnd_capping {

@@ -60,8 +60,12 @@ impl Connection {
         let Some(start) = self.outgoing.flight.front().map(|chunk| chunk.start) else { return };
         let outstanding = self.subflows.iter().enumerate().filter(|(_, s)| s.sender.board.holds(start));
         let carriers = outstanding.fold(0, |bits, (id, _)| bits | carrier(id));
+        let working = self.working();
         if let Some(chunk) = self.outgoing.flight.front_mut() {
-            chunk.carriers = carriers;
+            // First on those that have not carried it: the answer may be lost on its way back.
+            if working & !chunk.carriers == 0 {
+                chunk.carriers = carriers;
+            }
         }
         self.outgoing.request_again(start);
     }
