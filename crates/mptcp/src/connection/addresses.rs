@@ -78,10 +78,9 @@ impl Connection {
             // subflows (RFC 8684 section 3.4.2).
             address.id = self.fresh_address_id();
             self.local_addresses.push(address);
-        }
-        self.timers.adopted();
-        if !self.client {
-            self.announce(now, address);
+            if !self.client {
+                self.announce(now, address);
+            }
         }
         self.consult_path_manager();
     }

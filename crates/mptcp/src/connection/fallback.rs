@@ -5,6 +5,7 @@ use mptcp_clock::Instant;
 use mptcp_wire::{MptcpOption, ResetReason, Segment};
 
 use super::{Connection, Mode};
+use crate::subflow::{State, Subflow};
 
 impl Connection {
     /// From here on the connection is TCP on the subflow `id`.
@@ -37,14 +38,15 @@ impl Connection {
     fn may_fall_back(&self, id: usize) -> bool {
         let only = self.subflows.iter().enumerate().all(|(other, subflow)| {
             let carried = subflow.tally.data_segments_sent + subflow.tally.data_segments_received;
-            other == id || (subflow.is_closed() && carried == 0)
+            let opening = matches!(subflow.state, State::SynSent | State::SynReceived);
+            other == id || ((subflow.is_closed() || opening) && carried == 0)
         });
         self.is_initial(id) && only && self.reinjected_bytes == 0 && self.incoming.early_bytes() == 0
     }
 
     /// The first segments after the handshake show whether the peer, and all boxes on the way, let
     /// MPTCP options through (RFC 8684 section 3.7).
-    pub(super) fn confirm(&mut self, id: usize, segment: &Segment, ack: u64, payload: &Bytes) {
+    pub(super) fn confirm(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64, payload: &Bytes) {
         if segment.options.dss.is_some() {
             self.confirmed = true;
             // RFC 8684 section 3.2: both sides know that MPTCP works, joins may begin.
@@ -53,27 +55,42 @@ impl Connection {
         }
         let keys = super::handshake::capable(&segment.options).is_some();
         let proves_nothing = payload.is_empty() && ack <= 1 && !segment.flags.fin();
-        if keys || proves_nothing || segment.options.has_mptcp() || !self.may_fall_back(id) {
+        if keys || proves_nothing || segment.options.has_mptcp() {
             return;
         }
-        self.fall_back_here(id, Vec::new());
+        if !self.may_fall_back(id) {
+            // The peer takes a FIN on this subflow for the end of the stream: it gets none.
+            if segment.flags.fin() {
+                self.reset_subflow(now, id, Some(ResetReason::MPTCP));
+            }
+            return;
+        }
+        self.fall_back_here(now, id, Vec::new());
     }
 
-    /// Nothing was acknowledged at the data level for too long. When the acknowledgements of the only
-    /// subflow have lost their options, a box on the way has begun to eat them (RFC 8684 section 3.7).
+    /// Data or the DATA_FIN was not acknowledged at the data level for too long. When what comes on the
+    /// only subflow has lost its options, a box on the way has begun to eat them (RFC 8684 section 3.7);
+    /// beside others that work, such a subflow ends.
     pub(super) fn fall_back_if_stripped(&mut self, now: Instant) {
         let stripped = self.mode == Mode::Multipath
             && self.subflows.first().is_some_and(|first| first.optionless && !first.is_closed())
             && self.may_fall_back(0);
         if stripped {
-            self.fall_back_here(0, Vec::new());
-            self.acknowledge_plainly(now, 0);
+            return self.fall_back_here(now, 0, Vec::new());
+        }
+        let with_options = |subflow: &Subflow| subflow.can_send() && !subflow.optionless;
+        if self.mode == Mode::Multipath && self.subflows.iter().any(with_options) {
+            for id in 0..self.subflows.len() {
+                if self.subflows[id].optionless && self.subflows[id].is_synchronised() {
+                    self.reset_subflow(now, id, Some(ResetReason::MIDDLEBOX));
+                }
+            }
         }
     }
 
     /// Falls back in mid-stream: what could not be mapped is the stream's, after what is here, and the
     /// peer's acknowledgements count for data from now on.
-    fn fall_back_here(&mut self, id: usize, rest: Vec<Bytes>) {
+    fn fall_back_here(&mut self, now: Instant, id: usize, rest: Vec<Bytes>) {
         let held = self.subflows[id].mapper.take_held();
         for bytes in held.into_iter().chain(rest).filter(|bytes| !bytes.is_empty()) {
             let next = self.incoming.next;
@@ -81,8 +98,14 @@ impl Connection {
             self.happenings.readable = true;
         }
         self.fall_back(id);
+        // Joins that were under way have lost their connection.
+        for other in (0..self.subflows.len()).filter(|&other| other != id) {
+            self.reset_subflow(now, other, None);
+        }
         self.outgoing.again.clear();
         self.outgoing.flight.clear();
+        // What the subflow has had acknowledged is done, whatever the data level knew of it.
+        self.acknowledge_plainly(now, id);
     }
 
     /// A mapping of length 0: the peer has fallen back (RFC 8684 section 3.7).
@@ -91,7 +114,7 @@ impl Connection {
             return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
         }
         // The stream goes on where it stands: this segment may have overtaken others.
-        self.fall_back_here(id, Vec::new());
+        self.fall_back_here(now, id, Vec::new());
     }
 
     /// Payload without a mapping: TCP's if MPTCP never worked here, an error otherwise.
@@ -99,7 +122,7 @@ impl Connection {
         if !self.may_fall_back(id) {
             return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
         }
-        self.fall_back_here(id, rest);
+        self.fall_back_here(now, id, rest);
     }
 
     /// Something on the way changed the payload (RFC 8684 section 3.7).
@@ -111,7 +134,7 @@ impl Connection {
             return self.reset_subflow(now, id, Some(ResetReason::MIDDLEBOX));
         }
         // Alone, the subflow goes on as TCP: the stream is what the middlebox made of it.
-        self.fall_back_here(id, rest);
+        self.fall_back_here(now, id, rest);
         self.signals.push_back((Some(id), fail));
     }
 
@@ -125,7 +148,7 @@ impl Connection {
         }
         // Room for one more mapping: the infinite one, which tells the peer.
         let mss = self.congestion.paths[id].mss;
-        self.fall_back_here(id, Vec::new());
+        self.fall_back_here(now, id, Vec::new());
         self.congestion.paths[id].mss = mss;
         self.infinite_from = Some(self.subflows[id].sender.board.next);
         self.signals.push_back((Some(id), MptcpOption::Fail(number)));

@@ -60,6 +60,7 @@ impl Connection {
     ) {
         let subflow = &mut self.subflows[id];
         subflow.note_timestamp(now, segment, start);
+        subflow.optionless |= !segment.options.has_mptcp();
         if subflow.unconfirmed {
             // RFC 8684 section 3.2: any acknowledgement of our third ACK confirms the join.
             subflow.unconfirmed = false;
@@ -72,8 +73,13 @@ impl Connection {
                 return;
             }
         }
-        if self.mode == Mode::Multipath && !self.confirmed {
-            self.confirm(id, segment, ack, &payload);
+        // Once confirmed, only a FIN without options tells that the peer has fallen back.
+        let fallen = segment.flags.fin() && !segment.options.has_mptcp();
+        if self.mode == Mode::Multipath && (!self.confirmed || fallen) {
+            self.confirm(now, id, segment, ack, &payload);
+            if self.subflows[id].is_closed() {
+                return;
+            }
         }
         self.take_ack(now, id, segment, ack, payload.is_empty());
         if self.subflows[id].probe_deadline != Instant::FAR_FUTURE {
@@ -128,7 +134,8 @@ impl Connection {
         if advanced == 0 {
             return;
         }
-        subflow.optionless = !segment.options.has_mptcp();
+        // Only news tells: an old segment with options may come after the first without.
+        subflow.optionless &= !segment.options.has_mptcp();
         subflow.tally.bytes_acked += advanced;
         subflow.reinjected = false;
         if self.config.mechanisms.cwnd_capping {

@@ -3,7 +3,7 @@
 //! Owns the send buffer and the chunks that subflows carry until they are acknowledged at the data
 //! level (RFC 8684 section 3.3.2). Offsets count from the first byte of the stream.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use bytes::{Bytes, BytesMut};
 
@@ -52,8 +52,8 @@ pub(crate) struct Outgoing {
     /// Oldest offset not acknowledged at the data level.
     pub una: u64,
     pub flight: VecDeque<Chunk>,
-    /// Offsets of chunks to be carried again, oldest request first.
-    pub again: VecDeque<u64>,
+    /// Offsets of chunks to be carried again, in order of the stream: the first holds all others up.
+    pub again: BTreeSet<u64>,
     /// Largest offset that the peer's window allows.
     pub edge: u64,
     /// The largest window the peer ever offered, bytes.
@@ -141,7 +141,7 @@ impl Outgoing {
             && !std::mem::replace(&mut chunk.queued, true)
         {
             let start = chunk.start;
-            self.again.push_back(start);
+            self.again.insert(start);
         }
     }
 }

@@ -312,11 +312,11 @@ impl Connection {
 
     /// Carries the oldest requested chunk on a subflow that has not carried it yet.
     fn transmit_again(&mut self, now: Instant, candidates: &[Candidate], out: &mut Segment) -> Option<usize> {
-        while let Some(&start) = self.outgoing.again.front() {
+        while let Some(&start) = self.outgoing.again.first() {
             let una = self.outgoing.una;
             let Some(chunk) = self.outgoing.chunk_at(start).filter(|chunk| chunk.queued && chunk.end() > una)
             else {
-                self.outgoing.again.pop_front();
+                self.outgoing.again.pop_first();
                 continue;
             };
             let subflows = &self.subflows;
@@ -328,12 +328,12 @@ impl Connection {
                 carriers.any(|c| !stalled(&c)) || candidates.iter().all(|c| chunk.carried_by(c.subflow));
             if settled {
                 chunk.queued = false;
-                self.outgoing.again.pop_front();
+                self.outgoing.again.pop_first();
                 continue;
             }
             let fresh = candidates.iter().filter(|c| c.has_room && !chunk.carried_by(c.subflow));
             let id = fresh.min_by_key(|c| c.srtt)?.subflow;
-            self.outgoing.again.pop_front();
+            self.outgoing.again.pop_first();
             return self.carry(now, start, id, out);
         }
         None

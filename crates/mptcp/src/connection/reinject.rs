@@ -20,7 +20,7 @@ impl Connection {
         for chunk in &mut self.outgoing.flight {
             if chunk.carried_by(id) && chunk.carriers & working == 0 && !chunk.queued {
                 chunk.queued = true;
-                self.outgoing.again.push_back(chunk.start);
+                self.outgoing.again.insert(chunk.start);
             }
         }
     }
@@ -31,7 +31,7 @@ impl Connection {
             chunk.carriers &= !carrier(id);
             if chunk.carriers == 0 && !chunk.queued {
                 chunk.queued = true;
-                self.outgoing.again.push_back(chunk.start);
+                self.outgoing.again.insert(chunk.start);
             }
         }
     }
@@ -53,13 +53,21 @@ impl Connection {
         working.fold(0, |bits, (id, _)| bits | carrier(id))
     }
 
-    /// No acknowledgement at the data level for too long: the oldest chunk goes again, wherever.
+    /// No acknowledgement at the data level for too long: the oldest chunk goes again, but not on
+    /// subflows that have yet to acknowledge it themselves. Twice in one subflow's stream it would be
+    /// twice in the byte stream of a peer that has fallen back (RFC 8684 section 3.7).
     pub(super) fn retry_oldest(&mut self) {
+        let Some(start) = self.outgoing.flight.front().map(|chunk| chunk.start) else { return };
+        let outstanding = self.subflows.iter().enumerate().filter(|(_, s)| s.sender.board.holds(start));
+        let carriers = outstanding.fold(0, |bits, (id, _)| bits | carrier(id));
+        let working = self.working();
         if let Some(chunk) = self.outgoing.flight.front_mut() {
-            chunk.carriers = 0;
-            let start = chunk.start;
-            self.outgoing.request_again(start);
+            // First on those that have not carried it: the answer may be lost on its way back.
+            if working & !chunk.carriers == 0 {
+                chunk.carriers = carriers;
+            }
         }
+        self.outgoing.request_again(start);
     }
 
     /// M1 and M2: `fast` has room in its congestion window, but the shared window or the send buffer

@@ -83,10 +83,6 @@ impl Timers {
     pub(super) fn orphaned(&mut self, now: Instant) {
         self.orphan = now + ORPHAN_TIMEOUT;
     }
-
-    pub(super) fn adopted(&mut self) {
-        self.orphan = Instant::FAR_FUTURE;
-    }
 }
 
 impl Connection {
@@ -115,6 +111,10 @@ impl Connection {
         if self.timers.data_fin <= now {
             self.timers.data_fin = Instant::FAR_FUTURE;
             self.timers.data_fin_wanted = true;
+            self.fall_back_if_stripped(now);
+            if self.timers.data_fin_tries > MOST_TIMEOUTS && self.mode == Mode::Multipath {
+                self.end(now, Closed::TimedOut, Closure::TimedOut);
+            }
         }
         if self.timers.announcements <= now {
             self.timers.announcements = self.announce_again(now);

@@ -130,7 +130,7 @@ pub(crate) struct Subflow {
     last_ack_sent: u64,
     /// The window field last received.
     pub last_window: u16,
-    /// The last segment that acknowledged something had no MPTCP option.
+    /// A segment without MPTCP options was accepted, and none with them has acknowledged news since.
     pub optionless: bool,
     pub last_challenge: Option<Instant>,
     pub tally: Tally,

@@ -101,6 +101,11 @@ impl Scoreboard {
         self.resent -= if front.resent { cut } else { 0 };
     }
 
+    /// Whether the connection's byte at `data` is in flight here.
+    pub(crate) fn holds(&self, data: u64) -> bool {
+        self.queue.iter().any(|sent| sent.data <= data && data < sent.data + sent.payload.len() as u64)
+    }
+
     /// Positions of the segments that lie wholly in `[left, right)`.
     pub(crate) fn positions(&self, left: u64, right: u64) -> std::ops::Range<usize> {
         let from = self.queue.partition_point(|sent| sent.start < left);

@@ -1,0 +1,245 @@
+//! What a case is drawn from.
+
+use mptcp::congestion::CongestionKind;
+use mptcp::path_manager::PathManagerKind;
+use mptcp::scheduler::SchedulerKind;
+use mptcp::{Config, Mechanisms, PenaltyRule};
+use mptcp_clock::Duration;
+use proptest::prelude::*;
+
+/// Who: also the index of its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Client = 0,
+    Server = 1,
+}
+
+impl Side {
+    pub fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
+}
+
+/// What a path does to all segments, both ways.
+#[derive(Clone, Debug)]
+pub struct Path {
+    pub delay_ms: u16,
+    pub jitter_us: u32,
+    pub loss_percent: u8,
+    /// Bits per second.
+    pub rate: u64,
+    pub queue_ms: u16,
+}
+
+impl Path {
+    pub fn loss(&self) -> f64 {
+        f64::from(self.loss_percent) / 100.0
+    }
+}
+
+#[derive(Clone, Debug)]
+pub enum Operation {
+    Advance {
+        ms: u32,
+    },
+    Step,
+    Write {
+        side: Side,
+        bytes: u32,
+    },
+    Pause {
+        side: Side,
+        paused: bool,
+    },
+    Close {
+        side: Side,
+    },
+    Abort {
+        side: Side,
+    },
+    Drop {
+        at: u16,
+    },
+    Duplicate {
+        at: u16,
+    },
+    Delay {
+        at: u16,
+        ms: u16,
+    },
+    Corrupt {
+        at: u16,
+        position: u16,
+        bit: u8,
+    },
+    Interface {
+        side: Side,
+        path: u8,
+        up: bool,
+    },
+    Backup {
+        side: Side,
+        path: u8,
+        backup: bool,
+    },
+    Path {
+        path: u8,
+        to: Path,
+    },
+    /// A middlebox cuts a segment in two, each with the options of the whole.
+    Split {
+        at: u16,
+        position: u16,
+    },
+    /// A middlebox joins a segment with the one that follows it; the options of the second are lost.
+    Join {
+        at: u16,
+    },
+    /// A middlebox eats MPTCP options from now on.
+    Strip {
+        path: u8,
+        what: Strip,
+    },
+}
+
+/// From which segments of a path, by the side that sent them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Strip {
+    pub syn: [bool; 2],
+    pub other: [bool; 2],
+}
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub seed: u64,
+    pub client: Config,
+    pub server: Config,
+    pub paths: Vec<Path>,
+}
+
+fn side() -> impl Strategy<Value = Side> {
+    prop_oneof![3 => Just(Side::Client), 2 => Just(Side::Server)]
+}
+
+fn path() -> impl Strategy<Value = Path> {
+    let loss = prop_oneof![6 => Just(0_u8), 3 => 1..10_u8, 1 => 10..60_u8, 1 => Just(100_u8)];
+    let rate = prop_oneof![Just(1_000_000_000_u64), 100_000..20_000_000_u64];
+    let jitter = prop_oneof![3 => Just(0_u32), 1 => 0..20_000_u32];
+    (0..200_u16, jitter, loss, rate, 10..500_u16).prop_map(
+        |(delay_ms, jitter_us, loss_percent, rate, queue_ms)| Path {
+            delay_ms,
+            jitter_us,
+            loss_percent,
+            rate,
+            queue_ms,
+        },
+    )
+}
+
+fn strip() -> impl Strategy<Value = Strip> {
+    let kinds = (any::<[bool; 2]>(), any::<[bool; 2]>()).prop_map(|(syn, other)| Strip { syn, other });
+    prop_oneof![1 => Just(Strip::default()), 1 => kinds]
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    let span = prop_oneof![4 => 0..50_u32, 4 => 50..1_000_u32, 1 => 1_000..20_000_u32];
+    let size = prop_oneof![2 => 1..100_u32, 4 => 100..20_000_u32, 1 => 20_000..300_000_u32];
+    prop_oneof![
+        12 => span.prop_map(|ms| Operation::Advance { ms }),
+        12 => Just(Operation::Step),
+        10 => (side(), size).prop_map(|(side, bytes)| Operation::Write { side, bytes }),
+        3 => (side(), any::<bool>()).prop_map(|(side, paused)| Operation::Pause { side, paused }),
+        1 => side().prop_map(|side| Operation::Close { side }),
+        1 => prop_oneof![9 => Just(None), 1 => side().prop_map(Some)]
+            .prop_map(|side| side.map_or(Operation::Step, |side| Operation::Abort { side })),
+        6 => any::<u16>().prop_map(|at| Operation::Drop { at }),
+        4 => any::<u16>().prop_map(|at| Operation::Duplicate { at }),
+        5 => (any::<u16>(), 0..400_u16).prop_map(|(at, ms)| Operation::Delay { at, ms }),
+        2 => (any::<u16>(), any::<u16>(), any::<u8>())
+            .prop_map(|(at, position, bit)| Operation::Corrupt { at, position, bit }),
+        3 => (prop_oneof![5 => Just(Side::Client), 1 => Just(Side::Server)], any::<u8>(), any::<bool>())
+            .prop_map(|(side, path, up)| Operation::Interface { side, path, up }),
+        1 => (side(), any::<u8>(), any::<bool>())
+            .prop_map(|(side, path, backup)| Operation::Backup { side, path, backup }),
+        2 => (any::<u8>(), path()).prop_map(|(path, to)| Operation::Path { path, to }),
+        2 => (any::<u16>(), any::<u16>()).prop_map(|(at, position)| Operation::Split { at, position }),
+        2 => any::<u16>().prop_map(|at| Operation::Join { at }),
+        1 => prop_oneof![3 => Just(None), 1 => (any::<u8>(), strip()).prop_map(Some)]
+            .prop_map(|drawn| drawn.map_or(Operation::Step, |(path, what)| Operation::Strip { path, what })),
+    ]
+}
+
+fn config() -> impl Strategy<Value = Config> {
+    let congestion =
+        prop_oneof![Just(CongestionKind::Reno), Just(CongestionKind::Cubic), Just(CongestionKind::Lia)];
+    let scheduler = prop_oneof![
+        3 => Just(SchedulerKind::MinRtt),
+        1 => Just(SchedulerKind::RoundRobin),
+        1 => Just(SchedulerKind::Redundant)
+    ];
+    let manager = prop_oneof![
+        4 => Just(PathManagerKind::FullMesh),
+        1 => (1..4_u8).prop_map(|subflows| PathManagerKind::NdiffPorts { subflows })
+    ];
+    let buffer =
+        || prop_oneof![1 => 2_000..20_000_u64, 2 => 20_000..200_000_u64, 2 => 200_000..4_000_000_u64];
+    let mss = prop_oneof![4 => Just(1460_u16), 1 => 100..1460_u16];
+    (
+        (prop::bool::weighted(0.8), prop::bool::weighted(0.3), congestion, scheduler, manager),
+        prop::array::uniform6(any::<bool>()),
+        (buffer(), buffer(), mss),
+        (prop::array::uniform5(prop::bool::weighted(0.75)), 0..5_u8, 1..20_u32),
+    )
+        .prop_map(|(kinds, mechanisms, sizes, rest)| {
+            let (multipath, checksum, congestion, scheduler, path_manager) = kinds;
+            let [
+                opportunistic_retransmission,
+                penalisation,
+                autotuning,
+                cwnd_capping,
+                original,
+                byte_counting,
+            ] = mechanisms;
+            let ([sack, rack, timestamps, delayed_ack, nagle], max_subflows, initial_window) = rest;
+            Config {
+                multipath,
+                checksum,
+                congestion,
+                scheduler,
+                path_manager,
+                mechanisms: Mechanisms {
+                    opportunistic_retransmission,
+                    penalisation,
+                    autotuning,
+                    cwnd_capping,
+                    penalty_rule: if original { PenaltyRule::Original } else { PenaltyRule::Later },
+                },
+                byte_counting,
+                receive_buffer: sizes.0,
+                send_buffer: sizes.1,
+                mss: sizes.2,
+                sack,
+                rack,
+                timestamps,
+                delayed_ack,
+                nagle,
+                min_rto: Duration::from_millis(200),
+                initial_window,
+                max_subflows,
+                ..Config::default()
+            }
+        })
+}
+
+/// Settings and operations.
+pub fn case() -> impl Strategy<Value = (Settings, Vec<Operation>)> {
+    let settings = (any::<u64>(), config(), config(), any::<bool>(), prop::collection::vec(path(), 1..4));
+    let settings = settings.prop_map(|(seed, client, server, alike, paths)| {
+        let server = if alike { client.clone() } else { server };
+        Settings { seed, client, server, paths }
+    });
+    (settings, prop::collection::vec(operation(), 1..120))
+}

@@ -1,0 +1,152 @@
+//! What a bystander on the wire can check: encoding, options, windows.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+
+use bytes::Bytes;
+use mptcp_wire::{DataSequence, MptcpOption, Options, Packet, Segment};
+
+use super::Side;
+
+type Tuple = (SocketAddr, SocketAddr);
+
+/// What one side has offered the other, as the other has seen it.
+#[derive(Debug, Default)]
+struct Offers {
+    /// Window scale of each subflow that was opened with one, by the offering side's tuple.
+    scales: HashMap<Tuple, u8>,
+    /// Plain TCP: right edge of each subflow, as a distance from its first sequence number.
+    plain: HashMap<Tuple, u32>,
+    /// Right edge at the data level.
+    data: Option<u64>,
+    /// The largest data sequence number acknowledged.
+    acknowledged: Option<u64>,
+}
+
+/// Sees every segment when it is sent and when it arrives.
+#[derive(Debug, Default)]
+pub struct Watch {
+    /// What each side has been offered.
+    offered: [Offers; 2],
+    /// Initial sequence numbers by the sender's tuple.
+    initial: HashMap<Tuple, u32>,
+    scaled: HashMap<Tuple, bool>,
+}
+
+fn later(number: u32, than: u32) -> bool {
+    number.wrapping_sub(than) as i32 > 0
+}
+
+impl Watch {
+    pub fn on_sent(&mut self, side: Side, segment: &Segment) {
+        check_encoding(segment);
+        let tuple = (segment.source, segment.destination);
+        if segment.flags.syn() {
+            self.initial.insert(tuple, segment.sequence.value());
+            self.scaled.insert(tuple, segment.options.window_scale.is_some());
+        }
+        if segment.payload.is_empty() {
+            return;
+        }
+        let offered = &self.offered[side as usize];
+        let end = segment.sequence.value().wrapping_add(segment.payload.len() as u32);
+        match segment.options.dss.and_then(|dss| dss.mapping).filter(|mapping| mapping.length > 0) {
+            Some(mapping) => {
+                let DataSequence::Wide(start) = mapping.sequence else {
+                    panic!("a short data sequence number")
+                };
+                let edge = offered.data.unwrap_or(u64::MAX);
+                let end = start.wrapping_add(u64::from(mapping.length));
+                assert!(
+                    edge == u64::MAX || end.wrapping_sub(edge) as i64 <= 0,
+                    "{side:?} sends {} bytes beyond the data-level window",
+                    end.wrapping_sub(edge)
+                );
+            }
+            None if keys(segment) => {}
+            None => {
+                if let Some(&edge) = offered.plain.get(&tuple) {
+                    assert!(
+                        !later(end, edge),
+                        "{side:?} sends {} bytes beyond the window",
+                        end.wrapping_sub(edge)
+                    );
+                }
+            }
+        }
+    }
+
+    /// `to` learns what the sender of the segment offers.
+    pub fn on_arrival(&mut self, to: Side, segment: &Segment) {
+        let theirs = (segment.source, segment.destination);
+        let ours = (segment.destination, segment.source);
+        if segment.flags.rst() {
+            return;
+        }
+        // The keys of the handshake give the first number of each stream, and the SYN/ACK's window.
+        for option in &segment.options.mptcp {
+            if let MptcpOption::Capable(capable) = option
+                && let (Some(sender), Some(receiver)) = (capable.sender_key, capable.receiver_key)
+            {
+                self.offered[0].start(sender);
+                self.offered[1].start(receiver);
+            }
+        }
+        let offered = &mut self.offered[to as usize];
+        if let Some(scale) = segment.options.window_scale {
+            offered.scales.insert(ours, scale.min(14));
+        }
+        // Scaling counts only when both sides asked for it.
+        let both = self.scaled.get(&ours).copied().unwrap_or(false)
+            && self.scaled.get(&theirs).copied().unwrap_or(false);
+        let scale = match (segment.flags.syn(), both) {
+            (false, true) => offered.scales.get(&ours).copied().unwrap_or(0),
+            _ => 0,
+        };
+        let window = u32::from(segment.window) << scale;
+        if segment.flags.ack() {
+            let edge = segment.acknowledgment.value().wrapping_add(window);
+            let known = offered.plain.entry(ours).or_insert(edge);
+            if later(edge, *known) {
+                *known = edge;
+            }
+        }
+        // Without a data acknowledgement the window counts from the latest one.
+        if let Some(near) = offered.acknowledged {
+            let whole = match segment.options.dss.and_then(|dss| dss.ack) {
+                Some(ack) => ack.expand(near),
+                None => near,
+            };
+            if whole.wrapping_sub(near) as i64 > 0 {
+                offered.acknowledged = Some(whole);
+            }
+            let edge = whole.wrapping_add(u64::from(window));
+            if offered.data.is_none_or(|known| edge.wrapping_sub(known) as i64 > 0) {
+                offered.data = Some(edge);
+            }
+        }
+    }
+}
+
+impl Offers {
+    fn start(&mut self, key: u64) {
+        let first = mptcp_wire::crypto::KeyDigest::new(key).initial_sequence.wrapping_add(1);
+        self.acknowledged.get_or_insert(first);
+        // A window without a data acknowledgement counts from the start; none exceeds this.
+        self.data.get_or_insert(first.wrapping_add(65_535));
+    }
+}
+
+fn keys(segment: &Segment) -> bool {
+    segment.options.mptcp.iter().any(|option| matches!(option, MptcpOption::Capable(_)))
+}
+
+/// A segment has a form on the wire, and comes back from it as it was.
+fn check_encoding(segment: &Segment) {
+    let length = segment.options.length();
+    assert!(length <= Options::SPACE, "{length} bytes of options: {segment:?}");
+    let mut bytes = Vec::new();
+    Packet::new(segment.clone()).emit(&mut bytes).unwrap();
+    let back = Packet::parse(&Bytes::from(bytes)).unwrap();
+    assert_eq!(back.segment, *segment, "encoding changed it");
+}
