@@ -319,13 +319,14 @@ impl Connection {
                 self.outgoing.again.pop_first();
                 continue;
             };
-            let subflows = &self.subflows;
-            let stalled = |c: &&Candidate| subflows[c.subflow].sender.in_loss();
-            // A working subflow that has it will bring it by its own retransmissions; so will those in
-            // a stall, when there are no others to take it.
+            // A working subflow that has yet to get it through will do so by its own retransmissions;
+            // so will those in a stall, when there is no other to take it.
+            let on_its_way = |c: &Candidate| {
+                let sender = &self.subflows[c.subflow].sender;
+                !sender.in_loss() && sender.board.holds(start)
+            };
             let mut carriers = candidates.iter().filter(|c| chunk.carried_by(c.subflow));
-            let settled =
-                carriers.any(|c| !stalled(&c)) || candidates.iter().all(|c| chunk.carried_by(c.subflow));
+            let settled = carriers.any(on_its_way) || candidates.iter().all(|c| chunk.carried_by(c.subflow));
             if settled {
                 chunk.queued = false;
                 self.outgoing.again.pop_first();
