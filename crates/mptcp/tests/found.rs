@@ -164,7 +164,8 @@ fn a_fallback_counts_what_the_subflow_had_acknowledged() {
 
 #[test]
 fn a_join_under_way_does_not_make_a_fallback_lose_the_end() {
-    let config = Config { receive_buffer: 8544, send_buffer: 7121, sack: true, rack: true, nagle: true, ..bare() };
+    let config =
+        Config { receive_buffer: 8544, send_buffer: 7121, sack: true, rack: true, nagle: true, ..bare() };
     let lossy = |ms| Path { loss_percent: 1, ..path(ms) };
     check(
         7_218_272_347_132_686_661,
