@@ -5,6 +5,7 @@ mod pair;
 
 use arena::{Arena, Operation, Path, Settings, Side, Strip};
 use mptcp::congestion::CongestionKind;
+use mptcp::path_manager::PathManagerKind;
 use mptcp::{Config, Mechanisms};
 
 fn path(delay_ms: u16) -> Path {
@@ -230,5 +231,25 @@ fn a_subflow_whose_acknowledgements_lose_their_options_ends_beside_others() {
         server,
         vec![path(0), path(0)],
         &[write(1), advance(1), Operation::Strip { path: 0, what }, Operation::Step, write(28_001)],
+    );
+}
+
+#[test]
+fn data_level_acknowledgements_that_are_eaten_everywhere_end_the_connection() {
+    let client =
+        Config { path_manager: PathManagerKind::NdiffPorts { subflows: 2 }, max_subflows: 1, ..small() };
+    let server = Config { initial_window: 2, max_subflows: 1, ..small() };
+    let what = Strip { syn: [false, false], other: [false, true] };
+    check_two(
+        0,
+        client,
+        server,
+        vec![path(0)],
+        &[
+            Operation::Close { side: Side::Server },
+            advance(1),
+            Operation::Strip { path: 0, what },
+            write(2001),
+        ],
     );
 }

@@ -70,7 +70,7 @@ impl Connection {
 
     /// Data or the DATA_FIN was not acknowledged at the data level for too long. When what comes on the
     /// only subflow has lost its options, a box on the way has begun to eat them (RFC 8684 section 3.7);
-    /// beside others that work, such a subflow ends.
+    /// otherwise such a subflow ends, at once beside others that work.
     pub(super) fn fall_back_if_stripped(&mut self, now: Instant) {
         let stripped = self.mode == Mode::Multipath
             && self.subflows.first().is_some_and(|first| first.optionless && !first.is_closed())
@@ -79,7 +79,8 @@ impl Connection {
             return self.fall_back_here(now, 0, Vec::new());
         }
         let with_options = |subflow: &Subflow| subflow.can_send() && !subflow.optionless;
-        if self.mode == Mode::Multipath && self.subflows.iter().any(with_options) {
+        let hopeless = self.subflows.iter().any(with_options) || self.timers.is_patient_no_more();
+        if self.mode == Mode::Multipath && hopeless {
             for id in 0..self.subflows.len() {
                 if self.subflows[id].optionless && self.subflows[id].is_synchronised() {
                     self.reset_subflow(now, id, Some(ResetReason::MIDDLEBOX));
