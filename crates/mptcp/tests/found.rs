@@ -253,3 +253,22 @@ fn data_level_acknowledgements_that_are_eaten_everywhere_end_the_connection() {
         ],
     );
 }
+
+#[test]
+fn nobody_falls_back_after_another_subflow_was_open() {
+    let config = Config { receive_buffer: 35_600, send_buffer: 200_000, initial_window: 3, ..bare() };
+    check(
+        0,
+        Config { timestamps: true, max_subflows: 2, ..config },
+        vec![path(40), dead(), path(41)],
+        &[
+            write(1),
+            advance(1000),
+            Operation::Write { side: Side::Server, bytes: 20_000 },
+            Operation::Close { side: Side::Client },
+            Operation::Interface { side: Side::Client, path: 80, up: false },
+            Operation::Join { at: 36_522 },
+            advance(0),
+        ],
+    );
+}

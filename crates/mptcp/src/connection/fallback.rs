@@ -5,7 +5,7 @@ use mptcp_clock::Instant;
 use mptcp_wire::{MptcpOption, ResetReason, Segment};
 
 use super::{Connection, Mode};
-use crate::subflow::{State, Subflow};
+use crate::subflow::Subflow;
 
 impl Connection {
     /// From here on the connection is TCP on the subflow `id`.
@@ -33,14 +33,11 @@ impl Connection {
         }
     }
 
-    /// Whether a fallback is still possible: one subflow that ever carried data, nothing resent
-    /// elsewhere, nothing out of order (RFC 8684 section 3.7).
+    /// Whether a fallback is still possible: no other subflow was ever open, on which the peer may have
+    /// sent data, nothing was resent, nothing is out of order (RFC 8684 section 3.7).
     fn may_fall_back(&self, id: usize) -> bool {
-        let only = self.subflows.iter().enumerate().all(|(other, subflow)| {
-            let carried = subflow.tally.data_segments_sent + subflow.tally.data_segments_received;
-            let opening = matches!(subflow.state, State::SynSent | State::SynReceived);
-            other == id || ((subflow.is_closed() || opening) && carried == 0)
-        });
+        let mut others = self.subflows.iter().enumerate().filter(|&(other, _)| other != id);
+        let only = others.all(|(_, subflow)| subflow.sender.board.una == 0);
         self.is_initial(id) && only && self.reinjected_bytes == 0 && self.incoming.early_bytes() == 0
     }
 

@@ -168,7 +168,12 @@ impl Connection {
             return self.on_closed_window(now, id, &candidates, size);
         }
         if self.must_wait_for_more(size, mss) {
-            return self.rest(now, Limit::Application, false);
+            // What is held back does not fill a segment, and the send buffer may have no room for more.
+            if let Some(sent) = self.on_full_send_buffer(now) {
+                return Some(sent);
+            }
+            let limit = if self.blocked_writer { self.send_buffer_limit() } else { Limit::Application };
+            return self.rest(now, limit, false);
         }
         Some(self.send_new(now, id, size))
     }
