@@ -34,6 +34,9 @@ pub enum Metric {
     OutOfOrder,
     /// Bytes carried again by another subflow so far.
     Reinjected,
+    /// Frame bits per second that a link put on the line from its first end to its second: what a tool
+    /// like bwm-ng reads at the sending interface, headers and retransmissions included.
+    InterfaceThroughput,
     /// Bytes that wait in a link's queue.
     Queue,
     /// Frames dropped by a link's queue so far.
@@ -44,7 +47,7 @@ pub enum Metric {
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Throughput,
         Self::Goodput,
         Self::Cwnd,
@@ -57,6 +60,7 @@ impl Metric {
         Self::ReceiveWindow,
         Self::OutOfOrder,
         Self::Reinjected,
+        Self::InterfaceThroughput,
         Self::Queue,
         Self::QueueDrops,
         Self::RandomLosses,
@@ -78,6 +82,7 @@ impl Metric {
             Self::ReceiveWindow => ("receive_window", "B"),
             Self::OutOfOrder => ("out_of_order", "B"),
             Self::Reinjected => ("reinjected", "B"),
+            Self::InterfaceThroughput => ("interface_throughput", "bit/s"),
             Self::Queue => ("queue", "B"),
             Self::QueueDrops => ("queue_drops", "frames"),
             Self::RandomLosses => ("random_losses", "frames"),

@@ -18,6 +18,8 @@ pub struct Mechanisms {
     pub autotuning: bool,
     /// M4: cap the congestion window of a path whose queue has grown long.
     pub cwnd_capping: bool,
+    /// Which rule M2 follows.
+    pub penalty_rule: PenaltyRule,
 }
 
 impl Default for Mechanisms {
@@ -27,8 +29,22 @@ impl Default for Mechanisms {
             penalisation: true,
             autotuning: false,
             cwnd_capping: false,
+            penalty_rule: PenaltyRule::Original,
         }
     }
+}
+
+/// How M2 penalises. The rule changed between the kernel of the paper and later ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PenaltyRule {
+    /// The mptcp.org kernel since 0.89: once in a round trip of the *fast* subflow, when the slow one
+    /// has the longer round-trip time and is not in disorder. Slow start is not left.
+    Later,
+    /// The kernels of 2012 and 2013, with which the paper and the studies were run: once in a round
+    /// trip of the *slow* subflow, when its rate (window over round-trip time) is the lower one. The
+    /// threshold falls to the new window, so slow start ends.
+    #[default]
+    Original,
 }
 
 /// Settings of one connection; [`Config::default`] is Multipath TCP as its papers ran it.
@@ -58,6 +74,10 @@ pub struct Config {
     pub timestamps: bool,
     /// RACK-TLP (RFC 8985); three duplicates decide without. Needs `sack`.
     pub rack: bool,
+    /// Grow the window by the bytes an acknowledgement covers (RFC 3465, and Linux since 4.0); by at most
+    /// one segment's worth without (RFC 5681 section 3.1, and Linux before), so that delayed
+    /// acknowledgements halve the growth.
+    pub byte_counting: bool,
     /// Acknowledge every second segment (RFC 9293 section 3.8.6.3).
     pub delayed_ack: bool,
     /// Wait for a full segment while data is in flight (RFC 9293 section 3.7.4).
@@ -89,6 +109,7 @@ impl Default for Config {
             sack: true,
             timestamps: true,
             rack: true,
+            byte_counting: true,
             delayed_ack: true,
             nagle: true,
             min_rto: Duration::from_millis(200),

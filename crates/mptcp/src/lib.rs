@@ -38,7 +38,7 @@ pub mod path_manager;
 pub mod scheduler;
 mod subflow;
 
-pub use config::{Config, Mechanisms};
+pub use config::{Config, Mechanisms, PenaltyRule};
 pub use connection::limits::Limit;
 pub use connection::{Connection, ConnectionInfo, Mode, SubflowInfo};
 pub use endpoint::{

@@ -18,6 +18,7 @@ fn plain_mechanisms() -> Mechanisms {
         penalisation: false,
         autotuning: false,
         cwnd_capping: false,
+        ..Mechanisms::default()
     }
 }
 

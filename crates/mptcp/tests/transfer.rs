@@ -175,3 +175,21 @@ fn a_reader_that_pauses_closes_the_window_and_opens_it_again() {
         assert!(pair.received[0] == data);
     }
 }
+
+#[test]
+fn a_path_that_was_silent_for_long_is_used_again_soon_after_it_returns() {
+    let mut pair = Pair::new(12, &[10, 40], Config::default(), Config::default());
+    pair.transfer(&pattern(100_000), Duration::from_secs(10));
+    pair.rule = Box::new(|_, path, _| if path == 0 { Fate::Drop } else { Fate::Deliver });
+    let start = pair.now;
+    while pair.now.since(start) < Duration::from_secs(30) {
+        pair.transfer(&pattern(50_000), Duration::from_secs(10));
+        pair.run(Duration::from_millis(500));
+    }
+    let before = pair.client.info(pair.now, pair.connection).unwrap().subflows[0].tally.bytes_acked;
+    pair.rule = Box::new(|_, _, _| Fate::Deliver);
+    pair.run(Duration::from_millis(1_500));
+    pair.transfer(&pattern(100_000), Duration::from_secs(10));
+    let after = pair.client.info(pair.now, pair.connection).unwrap().subflows[0].tally.bytes_acked;
+    assert!(after > before, "the path is back for more than a second and carries nothing");
+}

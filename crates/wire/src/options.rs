@@ -103,6 +103,18 @@ impl Options {
         self.dss.is_some() || !self.mptcp.is_empty()
     }
 
+    /// Removes all options, keeping what memory there is.
+    pub fn clear(&mut self) {
+        self.mss = None;
+        self.window_scale = None;
+        self.sack_permitted = false;
+        self.timestamps = None;
+        self.sack.clear();
+        self.dss = None;
+        self.mptcp.clear();
+        self.verbatim = None;
+    }
+
     /// Forgets the verbatim form, so that the fields alone are what gets emitted and compared.
     pub fn make_canonical(&mut self) {
         self.verbatim = None;

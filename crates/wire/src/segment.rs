@@ -48,6 +48,19 @@ impl Segment {
         }
     }
 
+    /// Makes this an empty segment between two addresses, keeping what memory it has.
+    pub fn reset(&mut self, source: SocketAddr, destination: SocketAddr) {
+        self.source = source;
+        self.destination = destination;
+        self.sequence = Seq::default();
+        self.acknowledgment = Seq::default();
+        self.flags = Flags::NONE;
+        self.window = 0;
+        self.urgent = 0;
+        self.options.clear();
+        self.payload = Bytes::new();
+    }
+
     /// Sequence space taken: payload bytes, plus one for SYN and one for FIN.
     #[must_use]
     pub fn sequence_length(&self) -> u32 {

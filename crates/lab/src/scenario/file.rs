@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::names::{Congestion, DataDirection, Manner, PathManager, Scheduler, Side, Transport};
+use super::names::{Congestion, DataDirection, Manner, PathManager, Penalty, Scheduler, Side, Transport};
 use super::units::{LineRate, Percent, QueueSize, Size, Span};
 
 /// Declares a table: every key is optional.
@@ -153,6 +153,8 @@ table! {
         opportunistic_retransmission: bool,
         /// M2: halve the window of the subflow that filled the receive window. Default: true.
         penalisation: bool,
+        /// The rule of M2. Default: original.
+        penalty: Penalty,
         /// M3: buffers grow with need, up to `rcvbuf` and `sndbuf`. Default: false.
         autotuning: bool,
         /// M4: keep the congestion window from filling queues beyond need. Default: false.
@@ -168,6 +170,9 @@ table! {
         sack: bool,
         /// TCP timestamps. Default: true.
         timestamps: bool,
+        /// Congestion windows grow by acknowledged bytes, as in Linux since 4.0; by acknowledgements, as
+        /// before, if false. Default: true.
+        byte_counting: bool,
         /// RACK-TLP loss detection. Default: true.
         rack: bool,
         /// Delayed acknowledgements. Default: true.

@@ -3,7 +3,7 @@
 use mptcp_clock::Duration;
 use netsim::{Loss, QueueLimit};
 
-use super::names::{Congestion, DataDirection, Manner, Scheduler, Side, Transport};
+use super::names::{Congestion, DataDirection, Manner, Penalty, Scheduler, Side, Transport};
 
 /// A whole scenario.
 #[derive(Clone, Debug, PartialEq)]
@@ -131,6 +131,8 @@ pub struct Mechanisms {
     pub opportunistic_retransmission: bool,
     /// M2.
     pub penalisation: bool,
+    /// The rule of M2.
+    pub penalty: Penalty,
     /// M3.
     pub autotuning: bool,
     /// M4.
@@ -150,6 +152,8 @@ pub struct Tcp {
     pub sack: bool,
     /// Timestamps.
     pub timestamps: bool,
+    /// Windows grow by bytes, not by acknowledgements.
+    pub byte_counting: bool,
     /// RACK-TLP.
     pub rack: bool,
     /// Delayed acknowledgements.

@@ -69,6 +69,18 @@ names! {
 }
 
 names! {
+    /// How M2 penalises a slow subflow.
+    Penalty {
+        /// The rule of the paper and of the kernels of 2012 and 2013: once in a round trip of the slow
+        /// subflow, which leaves slow start.
+        Original = "original",
+        /// The rule of mptcp.org kernels since 0.89: once in a round trip of the fast subflow; slow
+        /// start goes on.
+        Later = "later",
+    }
+}
+
+names! {
     /// The transport.
     Transport {
         /// Multipath TCP.

@@ -6,7 +6,6 @@ use std::net::SocketAddr;
 use mptcp::{Closed, Config, ConnectionId, ConnectionInfo, EventKind, InterfaceId};
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::Segment;
-use netsim::TimerId;
 
 use super::host::{self, Host};
 use super::pattern;
@@ -28,8 +27,6 @@ pub(super) struct App {
     pub interface: InterfaceId,
     pub remote: SocketAddr,
     pub config: Config,
-    pub start_timer: Option<TimerId>,
-    pub write_timer: Option<TimerId>,
     /// The connection at the opening and the accepting host.
     pub connections: (Option<ConnectionId>, Option<ConnectionId>),
     upload: bool,
@@ -71,8 +68,6 @@ impl App {
             interface,
             remote,
             config,
-            start_timer: None,
-            write_timer: None,
             connections: (None, None),
             upload: spec.direction == DataDirection::Upload,
             traffic: spec.traffic,
@@ -183,7 +178,7 @@ impl App {
 
     /// Writes what the traffic asks for and the send buffer takes.
     pub(super) fn write(&mut self, now: Instant, hosts: &mut [Host]) -> Option<Instant> {
-        let Some(connection) = self.sending_connection().filter(|_| !self.stopped) else { return None };
+        let connection = self.sending_connection().filter(|_| !self.stopped)?;
         let endpoint = &mut hosts[self.sending_host()].endpoint;
         match self.traffic {
             Traffic::Bulk => {
@@ -204,7 +199,7 @@ impl App {
 
     fn fill(&mut self, now: Instant, endpoint: &mut mptcp::Endpoint, connection: ConnectionId, goal: u64) {
         while self.written < goal {
-            let data = pattern::bytes_at(self.written, (goal - self.written).min(1 << 18));
+            let data = pattern::bytes_at(self.written, goal - self.written);
             let offered = data.len();
             let taken = endpoint.write(now, connection, data);
             self.written += taken as u64;

@@ -1,11 +1,12 @@
 //! From a scenario to a world: nodes, links, addresses, endpoints, flows, events.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
 use mptcp::congestion::CongestionKind;
 use mptcp::path_manager::PathManagerKind;
 use mptcp::scheduler::SchedulerKind;
-use mptcp::{Config, Endpoint, InterfaceId};
+use mptcp::{Config, Endpoint, InterfaceId, PenaltyRule};
 use mptcp_clock::{Duration, Instant, Stream};
 use netsim::{Change, DirectionId, Jitter, Labels, LinkId, Loss, Network, Rate, Spread, TopologyError};
 
@@ -13,8 +14,8 @@ use super::apps::{App, label_of};
 use super::host::{self, Host};
 use super::pool::Pool;
 use super::sampler::Sampler;
-use super::{Alarm, FIRST_PORT, World};
-use crate::scenario::names::{Congestion, Manner, Scheduler, Side, Transport};
+use super::{Alarm, Appointment, FIRST_PORT, World};
+use crate::scenario::names::{Congestion, Manner, Penalty, Scheduler, Side, Transport};
 use crate::scenario::{Flow, PathManagement, Scenario, Way};
 
 /// TCP and IPv4 headers without options, bytes: what the MSS leaves out of the MTU.
@@ -47,6 +48,7 @@ struct Builder<'a> {
     addresses: Vec<Vec<netsim::AddressId>>,
     apps: Vec<App>,
     alarms: Vec<Alarm>,
+    appointments: BTreeSet<(Instant, Appointment)>,
 }
 
 impl<'a> Builder<'a> {
@@ -61,6 +63,7 @@ impl<'a> Builder<'a> {
             addresses: Vec::new(),
             apps: Vec::new(),
             alarms: Vec::new(),
+            appointments: BTreeSet::new(),
         }
     }
 
@@ -155,11 +158,10 @@ impl<'a> Builder<'a> {
             let _ = self.hosts[to].endpoint.listen(port, accepting);
             let first = flow.paths.first().and_then(|path| self.interface_named(from, path));
             let remote = SocketAddr::new(host::address(to, 0), port);
-            let mut app = App::new(index, flow, (from, to), first.unwrap_or_default(), remote, config);
-            app.start_timer = Some(self.alarm(Alarm::Start(index), Some(at(flow.start))));
-            app.write_timer = Some(self.alarm(Alarm::Write(index), None));
+            let app = App::new(index, flow, (from, to), first.unwrap_or_default(), remote, config);
+            self.appointments.insert((at(flow.start), Appointment::Start(index)));
             if let Some(stop) = flow.stop {
-                self.alarm(Alarm::Stop(index), Some(at(stop)));
+                self.appointments.insert((at(stop), Appointment::Stop(index)));
             }
             self.apps.push(app);
         }
@@ -191,6 +193,10 @@ impl<'a> Builder<'a> {
             mechanisms: mptcp::Mechanisms {
                 opportunistic_retransmission: flow.mechanisms.opportunistic_retransmission,
                 penalisation: flow.mechanisms.penalisation,
+                penalty_rule: match flow.mechanisms.penalty {
+                    Penalty::Original => PenaltyRule::Original,
+                    Penalty::Later => PenaltyRule::Later,
+                },
                 autotuning: flow.mechanisms.autotuning,
                 cwnd_capping: flow.mechanisms.cwnd_capping,
             },
@@ -202,6 +208,7 @@ impl<'a> Builder<'a> {
             sack: flow.tcp.sack,
             timestamps: flow.tcp.timestamps,
             rack: flow.tcp.rack,
+            byte_counting: flow.tcp.byte_counting,
             delayed_ack: flow.tcp.delayed_ack,
             nagle: flow.tcp.nagle,
             min_rto: flow.tcp.min_rto,
@@ -273,7 +280,7 @@ impl<'a> Builder<'a> {
             if let (Some(up), Manner::Admin) = (event.set.up, event.how) {
                 for host in 0..self.hosts.len() {
                     if let Some(interface) = self.interface_named(host, &event.link) {
-                        self.alarm(Alarm::Interface(host, interface, up), Some(when));
+                        self.appointments.insert((when, Appointment::Interface(host, interface, up)));
                     }
                 }
             }
@@ -286,8 +293,11 @@ impl<'a> Builder<'a> {
     }
 
     fn finish(mut self) -> World {
+        self.network.keep_lost(true);
         let first_sample = at(self.scenario.sample);
         self.alarm(Alarm::Sample, Some(first_sample));
+        let first_appointment = self.appointments.first().map(|(at, _)| *at);
+        let appointments_timer = self.alarm(Alarm::Appointments, first_appointment);
         let mut host_of_node = Vec::new();
         for (at, host) in self.hosts.iter().enumerate() {
             let node = host.node.index();
@@ -308,6 +318,8 @@ impl<'a> Builder<'a> {
             addresses: self.addresses,
             apps: self.apps,
             alarms: self.alarms,
+            appointments: self.appointments,
+            appointments_timer,
             captures: None,
             data_packets: 0,
         }

@@ -11,9 +11,11 @@ mod pattern;
 mod pool;
 mod sampler;
 
-use mptcp::{Endpoint, EventKind, InterfaceChange, InterfaceId, Transmit};
+use std::collections::BTreeSet;
+
+use mptcp::{Endpoint, EventKind, InterfaceChange, InterfaceId};
 use mptcp_clock::Instant;
-use netsim::{AddressId, Change, Frame, Network, Occurrence, TimerId};
+use netsim::{AddressId, Frame, Network, Occurrence, TimerId};
 
 use crate::measurements::Measurements;
 use crate::scenario::Scenario;
@@ -34,6 +36,14 @@ const FIRST_PORT: u16 = 5001;
 enum Alarm {
     /// An endpoint wants to be woken.
     Endpoint(usize),
+    Sample,
+    /// The first appointments are due.
+    Appointments,
+}
+
+/// Something that a flow or a host has to do at a time known before. They are few and share one timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Appointment {
     /// A flow opens its connection.
     Start(usize),
     /// A flow's application writes no more.
@@ -42,7 +52,6 @@ enum Alarm {
     Write(usize),
     /// A host is told of an interface.
     Interface(usize, InterfaceId, bool),
-    Sample,
 }
 
 /// A running scenario.
@@ -58,6 +67,8 @@ pub struct World {
     addresses: Vec<Vec<AddressId>>,
     apps: Vec<App>,
     alarms: Vec<Alarm>,
+    appointments: BTreeSet<(Instant, Appointment)>,
+    appointments_timer: TimerId,
     sampler: Sampler,
     captures: Option<Captures>,
     has_filters: bool,
@@ -83,7 +94,7 @@ impl World {
         let until = until.min(self.end);
         while let Some((now, occurrence)) = self.network.next_until(until) {
             match occurrence {
-                Occurrence::Arrived { node, frame, .. } => self.on_arrival(now, node, frame),
+                Occurrence::Arrived { node, frame, .. } => self.on_arrival(now, node, &frame),
                 Occurrence::Timer(timer) => self.on_alarm(now, timer),
                 Occurrence::Departed { .. } => {}
             }
@@ -117,16 +128,17 @@ impl World {
         self.captures.as_ref().map_or(Ok(Vec::new()), |captures| captures.write(directory))
     }
 
-    fn on_arrival(&mut self, now: Instant, node: netsim::NodeId, frame: Frame<u32>) {
-        let Some(segment) = self.pool.take(frame.payload) else { return };
+    fn on_arrival(&mut self, now: Instant, node: netsim::NodeId, frame: &Frame<u32>) {
         let Some(at) = self.host_of_node.get(node.index()).copied().flatten() else { return };
+        let segment = self.pool.get(frame.payload);
         self.data_packets += u64::from(!segment.payload.is_empty());
         let host = &mut self.hosts[at];
         let interface = host.interface_of(segment.destination.ip());
         if let Some(captures) = &mut self.captures {
-            captures.record(now, at, interface, &segment);
+            captures.record(now, at, interface, segment);
         }
-        host.endpoint.handle_segment(now, interface, segment);
+        host.endpoint.handle_segment_in_place(now, interface, segment);
+        self.pool.give_back(frame.payload);
         self.service(now, at);
     }
 
@@ -138,26 +150,48 @@ impl World {
                 self.hosts[at].endpoint.handle_timeout(now);
                 self.service(now, at);
             }
-            Alarm::Start(flow) => self.start(now, flow),
-            Alarm::Stop(flow) => {
+            Alarm::Sample => {
+                self.network.lost().for_each(|lost| self.pool.give_back(lost.frame.payload));
+                self.sampler.sample(now, &self.hosts, &self.apps, &mut self.network);
+                self.network.set_timer(timer, Some(now + self.scenario.sample));
+            }
+            Alarm::Appointments => {
+                while self.appointments.first().is_some_and(|(at, _)| *at <= now) {
+                    if let Some((_, appointment)) = self.appointments.pop_first() {
+                        self.keep(now, appointment);
+                    }
+                }
+                let next = self.appointments.first().map(|(at, _)| *at);
+                self.network.set_timer(timer, next);
+            }
+        }
+    }
+
+    fn appoint(&mut self, at: Instant, what: Appointment) {
+        self.appointments.insert((at, what));
+        let first = self.appointments.first().map(|(at, _)| *at);
+        self.network.set_timer(self.appointments_timer, first);
+    }
+
+    fn keep(&mut self, now: Instant, appointment: Appointment) {
+        match appointment {
+            Appointment::Start(flow) => self.start(now, flow),
+            Appointment::Stop(flow) => {
                 self.apps[flow].stop(now, &mut self.hosts);
                 let at = self.apps[flow].sending_host();
                 self.service(now, at);
             }
-            Alarm::Write(flow) => {
-                let next = self.apps[flow].write(now, &mut self.hosts);
-                self.network.set_timer(timer, next);
+            Appointment::Write(flow) => {
+                if let Some(next) = self.apps[flow].write(now, &mut self.hosts) {
+                    self.appoint(next, Appointment::Write(flow));
+                }
                 let at = self.apps[flow].sending_host();
                 self.service(now, at);
             }
-            Alarm::Interface(at, interface, up) => {
+            Appointment::Interface(at, interface, up) => {
                 let change = if up { InterfaceChange::Up } else { InterfaceChange::Down };
                 self.hosts[at].endpoint.handle_interface(now, interface, change);
                 self.service(now, at);
-            }
-            Alarm::Sample => {
-                self.sampler.sample(now, &self.hosts, &self.apps, &mut self.network);
-                self.network.set_timer(timer, Some(now + self.scenario.sample));
             }
         }
     }
@@ -173,9 +207,7 @@ impl World {
             }
             // The interface is down at this moment: try again as a person would.
             Err(_) => {
-                if let Some(timer) = app.start_timer {
-                    self.network.set_timer(timer, Some(now + mptcp_clock::Duration::from_secs(1)));
-                }
+                self.appoint(now + mptcp_clock::Duration::from_secs(1), Appointment::Start(flow));
             }
         }
         self.service(now, at);
@@ -186,9 +218,8 @@ impl World {
         loop {
             self.serve_events(now, at);
             let mut sent = false;
-            while let Some(transmit) = self.hosts[at].endpoint.poll_transmit(now) {
+            while self.send(now, at) {
                 sent = true;
-                self.send(now, at, transmit);
             }
             if !sent {
                 break;
@@ -209,8 +240,8 @@ impl World {
             }
             let Some(flow) = self.hosts[at].flow_of(event.connection) else { continue };
             let next = self.apps[flow].on_event(now, at, event.kind, &mut self.hosts);
-            if let (Some(timer), Some(next)) = (self.apps[flow].write_timer, next) {
-                self.network.set_timer(timer, Some(next));
+            if let Some(next) = next {
+                self.appoint(next, Appointment::Write(flow));
             }
         }
     }
@@ -228,31 +259,32 @@ impl World {
         }
     }
 
-    fn send(&mut self, now: Instant, at: usize, transmit: Transmit) {
-        let Transmit { interface, subflow, segment } = transmit;
-        if let Some(captures) = &mut self.captures {
-            captures.record(now, at, interface, &segment);
-        }
-        let Some(destination) = host::lookup(&self.addresses, segment.destination.ip()) else { return };
+    /// Takes the next segment of a host to its link; false when there is none.
+    fn send(&mut self, now: Instant, at: usize) -> bool {
+        let (payload, segment) = self.pool.lend();
         let host = &mut self.hosts[at];
-        let Some(direction) = host.way_out(&mut self.network, interface, destination) else { return };
+        let Some((interface, subflow)) = host.endpoint.poll_transmit_into(now, segment) else {
+            self.pool.give_back(payload);
+            return false;
+        };
+        if let Some(captures) = &mut self.captures {
+            captures.record(now, at, interface, segment);
+        }
+        let destination = host::lookup(&self.addresses, segment.destination.ip());
+        let direction = destination.and_then(|to| host.way_out(&mut self.network, interface, to));
+        let (Some(destination), Some(direction)) = (destination, direction) else {
+            self.pool.give_back(payload);
+            return true;
+        };
         let bytes = (segment.packet_length() + ETHERNET) as u32;
         let label = match subflow {
             Some((connection, _)) if self.has_filters => {
-                let flow = self.hosts[at].flow_of(connection);
-                flow.map_or(0, |flow| self.apps[flow].label(&segment))
+                host.flow_of(connection).map_or(0, |flow| self.apps[flow].label(segment))
             }
             _ => 0,
         };
-        let payload = self.pool.put(segment);
-        let fate = self.network.send(now, direction, Frame { bytes, destination, label, payload });
-        if matches!(fate, netsim::Fate::Lost(_)) {
-            self.pool.take(payload);
-        }
-    }
-
-    /// Changes a link during the run, as an event of the scenario does.
-    pub fn change(&mut self, at: Instant, direction: netsim::DirectionId, change: Change) {
-        self.network.schedule_change(at, direction, change);
+        // A frame that is lost comes back through `Network::lost`.
+        self.network.send(now, direction, Frame { bytes, destination, label, payload });
+        true
     }
 }

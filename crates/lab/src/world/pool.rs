@@ -1,26 +1,32 @@
 //! Segments under way, kept in one place so that the network moves only a number.
 
+use std::net::SocketAddr;
+
 use mptcp_wire::Segment;
 
 #[derive(Debug, Default)]
 pub(super) struct Pool {
-    entries: Vec<Option<Segment>>,
+    segments: Vec<Segment>,
     free: Vec<u32>,
 }
 
 impl Pool {
-    pub(super) fn put(&mut self, segment: Segment) -> u32 {
-        if let Some(at) = self.free.pop() {
-            self.entries[at as usize] = Some(segment);
-            return at;
-        }
-        self.entries.push(Some(segment));
-        self.entries.len() as u32 - 1
+    /// A segment to be filled, and its number.
+    pub(super) fn lend(&mut self) -> (u32, &mut Segment) {
+        let at = self.free.pop().unwrap_or_else(|| {
+            let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
+            self.segments.push(Segment::new(nowhere, nowhere));
+            self.segments.len() as u32 - 1
+        });
+        (at, &mut self.segments[at as usize])
     }
 
-    pub(super) fn take(&mut self, at: u32) -> Option<Segment> {
-        let segment = self.entries.get_mut(at as usize)?.take()?;
+    pub(super) fn get(&mut self, at: u32) -> &mut Segment {
+        &mut self.segments[at as usize]
+    }
+
+    /// The segment is used no more.
+    pub(super) fn give_back(&mut self, at: u32) {
         self.free.push(at);
-        Some(segment)
     }
 }

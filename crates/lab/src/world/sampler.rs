@@ -33,6 +33,8 @@ pub(super) struct Sampler {
     path_names: Vec<String>,
     links: Vec<LinkId>,
     last: Vec<Mark>,
+    /// Bytes on the line so far, by link.
+    on_line: Vec<u64>,
     warm: Vec<Mark>,
     warm_at: Vec<Option<Instant>>,
     warmup: Instant,
@@ -58,6 +60,7 @@ impl Sampler {
         Self {
             samples: Samples::default(),
             links: links.to_vec(),
+            on_line: vec![0; links.len()],
             last: vec![Mark { received: 0, paths: vec![PathCount::default(); path_names.len()] }; flows],
             warm: vec![Mark { received: 0, paths: vec![PathCount::default(); path_names.len()] }; flows],
             warm_at: vec![None; flows],
@@ -76,6 +79,10 @@ impl Sampler {
         for path in 0..self.links.len() {
             let counters =
                 [self.links[path].forward(), self.links[path].backward()].map(|way| network.counters(way));
+            let line =
+                counters[0].sent_bytes - std::mem::replace(&mut self.on_line[path], counters[0].sent_bytes);
+            let rate = line as f64 * 8.0 / self.interval;
+            self.samples.push(now, no_flow, path, Metric::InterfaceThroughput, rate);
             let both = |pick: fn(&netsim::Counters) -> u64| counters.iter().map(pick).sum::<u64>() as f64;
             self.samples.push(now, no_flow, path, Metric::Queue, both(|c| c.backlog_bytes));
             self.samples.push(now, no_flow, path, Metric::QueueDrops, both(|c| c.dropped_frames));
@@ -91,8 +98,7 @@ impl Sampler {
             info.as_ref().map_or_else(|| self.last[flow].paths.clone(), |info| self.counts(hosts, app, info));
         let per_second = 8.0 / self.interval;
         let mut total = 0.0;
-        for path in 0..all {
-            let (count, last) = (counts[path], self.last[flow].paths[path]);
+        for (path, (count, last)) in counts.iter().zip(&self.last[flow].paths).enumerate() {
             if count.subflows == 0 {
                 continue;
             }

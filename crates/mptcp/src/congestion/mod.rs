@@ -10,6 +10,7 @@ mod reno;
 
 use mptcp_clock::{Duration, Instant};
 
+use crate::config::PenaltyRule;
 pub use cubic::Cubic;
 pub use lia::Lia;
 pub use reno::Reno;
@@ -105,11 +106,12 @@ pub struct Congestion {
     /// One entry for each subflow that ever was, in order of subflow id.
     pub paths: Vec<PathState>,
     algorithm: Box<dyn CongestionControl>,
+    byte_counting: bool,
 }
 
 impl Congestion {
-    pub(crate) fn new(kind: CongestionKind) -> Self {
-        Self { paths: Vec::new(), algorithm: kind.build() }
+    pub(crate) fn new(kind: CongestionKind, byte_counting: bool) -> Self {
+        Self { paths: Vec::new(), algorithm: kind.build(), byte_counting }
     }
 
     /// Replaces the algorithm, keeping the windows.
@@ -144,7 +146,11 @@ impl Congestion {
         }
     }
 
-    pub(crate) fn on_ack(&mut self, path: usize, acked: Acked) {
+    pub(crate) fn on_ack(&mut self, path: usize, mut acked: Acked) {
+        if !self.byte_counting {
+            // RFC 5681 equation 2: at most one segment's worth for each acknowledgement.
+            acked.bytes = acked.bytes.min(self.paths[path].mss);
+        }
         self.algorithm.on_ack(&mut self.paths, path, acked);
     }
 
@@ -158,13 +164,18 @@ impl Congestion {
     }
 
     /// Mechanism M2, penalising a slow subflow (Raiciu et al., NSDI 2012, section 4.2): halves the
-    /// window, and the threshold too unless the path is in slow start.
-    pub(crate) fn penalise(&mut self, path: usize) {
+    /// window. The threshold follows the window, or is halved where slow start is over already.
+    pub(crate) fn penalise(&mut self, path: usize, rule: PenaltyRule) {
         let state = &mut self.paths[path];
-        if state.cwnd >= state.ssthresh {
-            state.ssthresh = (state.ssthresh / 2).max(2 * state.mss);
+        let halved = (state.cwnd / 2).max(state.mss);
+        match rule {
+            PenaltyRule::Original => state.ssthresh = halved.max(2 * state.mss),
+            PenaltyRule::Later if state.cwnd >= state.ssthresh => {
+                state.ssthresh = (state.ssthresh / 2).max(2 * state.mss);
+            }
+            PenaltyRule::Later => {}
         }
-        state.cwnd = (state.cwnd / 2).max(state.mss);
+        state.cwnd = halved;
     }
 }
 

@@ -127,8 +127,7 @@ impl Connection {
 
     /// Nothing is left to be sent or received: the endpoint may forget the connection.
     pub(crate) fn is_finished(&self) -> bool {
-        self.closed.is_some()
-            && self.subflows.iter().all(|subflow| subflow.is_closed() && subflow.control.is_none())
+        self.subflows.iter().all(|subflow| subflow.is_closed() && subflow.control.is_none())
             && self.happenings.is_empty()
             && self.incoming.unread() == 0
     }

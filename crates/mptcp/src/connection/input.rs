@@ -15,7 +15,7 @@ use crate::subflow::sender::Ack;
 use crate::subflow::{Closure, State, Subflow};
 
 impl Connection {
-    pub(crate) fn handle_segment(&mut self, now: Instant, id: usize, mut segment: Segment) {
+    pub(crate) fn handle_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) {
         let window = self.incoming.buffer().max(65_535);
         let subflow = &mut self.subflows[id];
         subflow.tally.segments_received += 1;
@@ -25,10 +25,10 @@ impl Connection {
         }
         match subflow.state {
             State::Closed => return,
-            State::SynSent => return self.on_syn_sent(now, id, &segment),
+            State::SynSent => return self.on_syn_sent(now, id, segment),
             _ => {}
         }
-        match subflow.check(now, &segment, window) {
+        match subflow.check(now, segment, window) {
             Verdict::Drop => {}
             Verdict::Acknowledge => {
                 // A SYN that comes again in SYN-RECEIVED wants the SYN/ACK again.
@@ -38,13 +38,13 @@ impl Connection {
                     subflow.receiver.acknowledge_now();
                 }
             }
-            Verdict::Reset => self.on_reset(now, id, &segment),
+            Verdict::Reset => self.on_reset(now, id, segment),
             Verdict::Accept { start, ack } => {
-                if subflow.state == State::SynReceived && !self.on_third_ack(now, id, &segment, ack) {
+                if subflow.state == State::SynReceived && !self.on_third_ack(now, id, segment, ack) {
                     return;
                 }
                 let payload = std::mem::take(&mut segment.payload);
-                self.on_accepted(now, id, &segment, start, ack, payload);
+                self.on_accepted(now, id, segment, start, ack, payload);
             }
         }
     }
@@ -82,6 +82,10 @@ impl Connection {
             }
         }
         self.take_ack(now, id, segment, ack, payload.is_empty());
+        if self.subflows[id].probe_deadline != Instant::FAR_FUTURE {
+            self.subflows[id].probe_deadline = Instant::FAR_FUTURE;
+            self.subflows[id].sender.revive(now);
+        }
         if let Some(dss) = &segment.options.dss
             && self.mode == Mode::Multipath
         {
@@ -107,6 +111,10 @@ impl Connection {
 
     fn take_ack(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64, empty: bool) {
         let subflow = &mut self.subflows[id];
+        if subflow.sender.is_idle() {
+            // A pure receiver: nothing of ours is left to be acknowledged.
+            return;
+        }
         let mut blocks: ArrayVec<Range, 4> = ArrayVec::new();
         if subflow.sack {
             for &(left, right) in &segment.options.sack {
@@ -180,10 +188,7 @@ impl Connection {
             return;
         }
         self.timers.data_progress(now);
-        if self.blocked_writer && self.writable() > 0 {
-            self.blocked_writer = false;
-            self.happenings.writable = true;
-        }
+        self.wake_writer();
         if self.mode == Mode::Plain {
             self.finish_if_done(now);
         }

@@ -30,7 +30,7 @@ use crate::config::Config;
 use crate::congestion::{Congestion, CongestionControl};
 use crate::event::{Closed, Happenings};
 use crate::path_manager::{LocalAddress, Pair, PathManager, RemoteAddress};
-use crate::scheduler::Scheduler;
+use crate::scheduler::{Candidate, Scheduler};
 use crate::subflow::{Origin, Subflow};
 pub(crate) use handshake::join as join_option;
 use incoming::Incoming;
@@ -38,6 +38,9 @@ pub use info::{ConnectionInfo, SubflowInfo};
 use limits::LimitClock;
 use outgoing::Outgoing;
 use timers::Timers;
+
+/// Unsent bytes below which a waiting writer is woken for any room at all.
+const LITTLE_LEFT: u64 = 16_384;
 
 /// What the connection speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +107,8 @@ pub struct Connection {
     /// The address id given out last.
     last_address_id: u8,
     blocked_writer: bool,
+    /// Scratch for the scheduler's view, so that looking costs no allocation.
+    candidates: Vec<Candidate>,
     /// Options to send, each on an acknowledgement of its own; on this subflow or on any.
     signals: VecDeque<(Option<usize>, MptcpOption)>,
     local_addresses: Vec<LocalAddress>,
@@ -143,7 +148,7 @@ impl Connection {
             checksum: false,
             confirmed: false,
             subflows: Vec::new(),
-            congestion: Congestion::new(config.congestion),
+            congestion: Congestion::new(config.congestion, config.byte_counting),
             scheduler: config.scheduler.build(),
             path_manager: config.path_manager.build(),
             outgoing: Outgoing::default(),
@@ -155,6 +160,7 @@ impl Connection {
             infinite_from: None,
             last_address_id,
             blocked_writer: false,
+            candidates: Vec::new(),
             signals: VecDeque::new(),
             local_addresses: local,
             remote_addresses: Vec::new(),
@@ -176,7 +182,7 @@ impl Connection {
 
     /// Writes as much of `data` as the send buffer has room for, without copying; returns how many
     /// bytes that was. After 0, [`crate::EventKind::Writable`] says when to try again.
-    pub(crate) fn write(&mut self, mut data: Bytes) -> usize {
+    pub(crate) fn write(&mut self, data: &Bytes) -> usize {
         if self.write_closed || self.closed.is_some() {
             return 0;
         }
@@ -184,10 +190,22 @@ impl Connection {
         let taken = (data.len() as u64).min(room) as usize;
         self.blocked_writer = taken < data.len();
         if taken > 0 {
-            data.truncate(taken);
-            self.outgoing.write(data);
+            self.outgoing.write(data, taken);
         }
         taken
+    }
+
+    /// Tells a writer that waits of the room there is: when little is left to send, or when a third
+    /// of the buffer is free, as in Linux.
+    fn wake_writer(&mut self) {
+        if !self.blocked_writer {
+            return;
+        }
+        let room = self.writable();
+        if room > 0 && (self.outgoing.unsent() < LITTLE_LEFT || room >= self.send_buffer() / 3) {
+            self.blocked_writer = false;
+            self.happenings.writable = true;
+        }
     }
 
     /// Room in the send buffer, bytes.

@@ -3,7 +3,7 @@
 //! Owns the send buffer and the chunks that subflows carry until they are acknowledged at the data
 //! level (RFC 8684 section 3.3.2). Offsets count from the first byte of the stream.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use bytes::{Bytes, BytesMut};
 
@@ -33,17 +33,27 @@ pub(crate) fn carrier(subflow: usize) -> u64 {
     1 << (subflow % 64)
 }
 
+/// Written data: the first `length` bytes of `buffer`.
+///
+/// A writer that got only a part of its buffer taken comes back with the rest. That rest is the memory
+/// that follows here, so taking it means no more than counting further.
+#[derive(Debug)]
+struct Written {
+    buffer: Bytes,
+    length: usize,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Outgoing {
-    unsent: VecDeque<Bytes>,
+    unsent: VecDeque<Written>,
     unsent_bytes: u64,
     /// Next offset to give to a subflow.
     pub next: u64,
     /// Oldest offset not acknowledged at the data level.
     pub una: u64,
     pub flight: VecDeque<Chunk>,
-    /// Offsets of chunks to be carried again, oldest request first.
-    pub again: VecDeque<u64>,
+    /// Offsets of chunks to be carried again, in order of the stream: the first holds all others up.
+    pub again: BTreeSet<u64>,
     /// Largest offset that the peer's window allows.
     pub edge: u64,
     /// The largest window the peer ever offered, bytes.
@@ -51,9 +61,17 @@ pub(crate) struct Outgoing {
 }
 
 impl Outgoing {
-    pub(crate) fn write(&mut self, data: Bytes) {
-        self.unsent_bytes += data.len() as u64;
-        self.unsent.push_back(data);
+    /// Takes the first `length` bytes of `data`.
+    pub(crate) fn write(&mut self, data: &Bytes, length: usize) {
+        self.unsent_bytes += length as u64;
+        if let Some(last) = self.unsent.back_mut() {
+            let following = &last.buffer[last.length..];
+            if following.len() >= length && std::ptr::eq(following.as_ptr(), data.as_ptr()) {
+                last.length += length;
+                return;
+            }
+        }
+        self.unsent.push_back(Written { buffer: data.clone(), length });
     }
 
     pub(crate) fn unsent(&self) -> u64 {
@@ -75,22 +93,25 @@ impl Outgoing {
     pub(crate) fn cut(&mut self, size: u64) -> Bytes {
         let size = size.min(self.unsent_bytes) as usize;
         let Some(front) = self.unsent.front_mut() else { return Bytes::new() };
-        let chunk = if front.len() > size {
-            front.split_to(size)
-        } else if front.len() == size || self.unsent.len() == 1 {
-            self.unsent.pop_front().unwrap_or_default()
+        let chunk = if front.length >= size {
+            front.length -= size;
+            front.buffer.split_to(size)
         } else {
             let mut joined = BytesMut::with_capacity(size);
             while joined.len() < size {
                 let Some(front) = self.unsent.front_mut() else { break };
-                let part = front.split_to(front.len().min(size - joined.len()));
-                joined.extend_from_slice(&part);
-                if front.is_empty() {
+                let length = front.length.min(size - joined.len());
+                joined.extend_from_slice(&front.buffer.split_to(length));
+                front.length -= length;
+                if front.length == 0 {
                     self.unsent.pop_front();
                 }
             }
             joined.freeze()
         };
+        if self.unsent.len() > 1 && self.unsent.front().is_some_and(|front| front.length == 0) {
+            self.unsent.pop_front();
+        }
         self.unsent_bytes -= chunk.len() as u64;
         self.next += chunk.len() as u64;
         chunk
@@ -120,7 +141,7 @@ impl Outgoing {
             && !std::mem::replace(&mut chunk.queued, true)
         {
             let start = chunk.start;
-            self.again.push_back(start);
+            self.again.insert(start);
         }
     }
 }

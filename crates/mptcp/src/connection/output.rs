@@ -1,15 +1,14 @@
 //! What goes out next: control, retransmissions, data again on other subflows, new data, FINs,
 //! acknowledgements, in that order.
 
-use arrayvec::ArrayVec;
 use bytes::Bytes;
-use mptcp_clock::{Duration, Instant};
+use mptcp_clock::Instant;
 use mptcp_wire::{Checksum, DataSequence, Dss, Flags, Mapping, MpTcpRst, MptcpOption, Segment, Timestamps};
 
 use super::limits::Limit;
 use super::outgoing::{Chunk, carrier};
 use super::{Connection, Mode};
-use crate::scheduler::{Candidate, Candidates, MAX_SUBFLOWS};
+use crate::scheduler::Candidate;
 use crate::subflow::{Control, Origin, State};
 
 /// A piece of the stream to be put on a subflow.
@@ -22,33 +21,39 @@ struct Piece {
 }
 
 impl Connection {
-    /// The next segment to send and the subflow it belongs to.
-    pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(usize, Segment)> {
-        if let Some(sent) = self.transmit_control(now) {
+    /// Puts the next segment to send into `out`; returns the subflow it belongs to.
+    pub(crate) fn poll_transmit(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+        if let Some(sent) = self.transmit_control(now, out) {
             return Some(sent);
         }
-        if let Some(sent) = self.transmit_retransmission(now) {
+        if let Some(sent) = self.transmit_retransmission(now, out) {
             return Some(sent);
         }
-        if let Some(sent) = self.transmit_data(now) {
+        if let Some(sent) = self.transmit_data(now, out) {
             return Some(sent);
         }
-        let ending = self.write_closed || self.subflows.iter().any(|subflow| subflow.fin_wanted);
-        if ending && let Some(sent) = self.transmit_fin(now) {
+        let ending = self.write_closed || self.closed.is_some() || self.subflows.iter().any(|s| s.fin_wanted);
+        if ending && let Some(sent) = self.transmit_fin(now, out) {
             return Some(sent);
         }
-        self.transmit_acknowledgement(now)
+        self.transmit_acknowledgement(now, out)
     }
 
-    fn transmit_control(&mut self, now: Instant) -> Option<(usize, Segment)> {
+    fn transmit_control(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         let id = self.subflows.iter().position(|subflow| subflow.control.is_some())?;
         let control = self.subflows[id].control.take()?;
+        if control == Control::Probe {
+            self.bare_segment(now, id, out);
+            out.sequence = self.subflows[id].sequence_at(self.subflows[id].sender.board.una) - 1;
+            return Some(id);
+        }
         let options = self.handshake_options(id, control);
         let window = self.incoming.window().min(65_535) as u16;
         let scale = self.window_scale();
         let subflow = &mut self.subflows[id];
-        let mut segment = Segment::new(subflow.local, subflow.remote);
-        segment.options.mptcp = options;
+        let segment = out;
+        segment.reset(subflow.local, subflow.remote);
+        segment.options.mptcp.extend(options);
         match control {
             Control::Syn | Control::SynAck => {
                 let answering = control == Control::SynAck;
@@ -71,6 +76,7 @@ impl Connection {
                     segment.acknowledgment = subflow.irs + 1;
                 }
             }
+            Control::Probe => {}
             Control::Refuse { sequence } => {
                 segment.flags = Flags::RST;
                 segment.sequence = sequence;
@@ -88,10 +94,10 @@ impl Connection {
             }
         }
         subflow.tally.segments_sent += 1;
-        Some((id, segment))
+        Some(id)
     }
 
-    fn transmit_retransmission(&mut self, now: Instant) -> Option<(usize, Segment)> {
+    fn transmit_retransmission(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         for id in 0..self.subflows.len() {
             // A probe prefers new data, which `transmit_data` then sends (RFC 8985 section 7.3).
             let probing = self.subflows[id].sender.wants_probe() && !self.has_new_data_for_probe(id);
@@ -107,7 +113,8 @@ impl Connection {
                     payload: sent.payload.clone(),
                     fin: sent.fin,
                 };
-                return Some((id, self.data_segment(now, id, piece)));
+                self.data_segment(now, id, piece, out);
+                return Some(id);
             }
         }
         None
@@ -125,36 +132,42 @@ impl Connection {
     }
 
     /// New data, or data that another subflow did not get through.
-    fn transmit_data(&mut self, now: Instant) -> Option<(usize, Segment)> {
-        if self.outgoing.unsent() == 0 && self.outgoing.again.is_empty() && !self.scheduler.duplicates() {
-            if let Some(sent) = self.on_full_send_buffer(now) {
-                return Some(sent);
-            }
-            let limit = if self.closed.is_some() || self.congestion.paths.is_empty() {
-                Limit::Idle
-            } else if self.blocked_writer {
-                self.send_buffer_limit()
-            } else {
-                Limit::Application
-            };
-            return self.rest(now, limit, false);
+    fn transmit_data(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+        if self.outgoing.written() == 0 && !self.write_closed {
+            // A pure receiver has nothing to weigh.
+            return None;
         }
-        let candidates = self.candidates();
+        if self.outgoing.unsent() == 0 && self.outgoing.flight.is_empty() {
+            let over = self.closed.is_some() || self.congestion.paths.is_empty();
+            return self.rest(
+                now,
+                if over { Limit::Idle } else { self.writer_limit(self.any_room()) },
+                false,
+            );
+        }
+        let mut candidates = std::mem::take(&mut self.candidates);
+        self.find_candidates(&mut candidates);
+        let sent = self.transmit_on(now, &candidates, out);
+        self.candidates = candidates;
+        sent
+    }
+
+    fn transmit_on(&mut self, now: Instant, candidates: &[Candidate], out: &mut Segment) -> Option<usize> {
         if candidates.is_empty() {
             return self.rest(now, Limit::Idle, false);
         }
-        if let Some(sent) = self.transmit_again(now, &candidates) {
+        if let Some(sent) = self.transmit_again(now, candidates, out) {
             return Some(sent);
         }
         if self.scheduler.duplicates()
-            && let Some(sent) = self.transmit_duplicate(now, &candidates)
+            && let Some(sent) = self.transmit_duplicate(now, candidates, out)
         {
             return Some(sent);
         }
         if self.outgoing.unsent() == 0 {
-            return self.rest(now, Limit::Application, false);
+            return self.on_nothing_new(now, candidates, out);
         }
-        let Some(chosen) = self.scheduler.choose(&candidates) else {
+        let Some(chosen) = self.scheduler.choose(candidates) else {
             let limit = if candidates.iter().any(|c| c.has_room) {
                 Limit::Scheduler
             } else {
@@ -165,52 +178,41 @@ impl Connection {
         let Candidate { subflow: id, mss, .. } = candidates[chosen];
         let size = self.outgoing.unsent().min(mss);
         if self.outgoing.next + size > self.outgoing.edge {
-            return self.on_closed_window(now, id, &candidates, size);
+            return self.on_closed_window(now, id, size, out);
         }
         if self.must_wait_for_more(size, mss) {
-            // What is held back does not fill a segment, and the send buffer may have no room for more.
-            if let Some(sent) = self.on_full_send_buffer(now) {
-                return Some(sent);
-            }
-            let limit = if self.blocked_writer { self.send_buffer_limit() } else { Limit::Application };
-            return self.rest(now, limit, false);
+            return self.on_nothing_new(now, candidates, out);
         }
-        Some(self.send_new(now, id, size))
+        Some(self.send_new(now, id, size, out))
+    }
+
+    /// Everything written is in flight. What M1 and M2 do for a full receive window they do here for
+    /// a full send buffer; an application that has no more to say calls for no penalty.
+    fn on_nothing_new(&mut self, now: Instant, candidates: &[Candidate], out: &mut Segment) -> Option<usize> {
+        if let Some(chosen) = self.scheduler.choose(candidates) {
+            let fast = candidates[chosen].subflow;
+            if let Some(start) = self.unblock(now, fast, self.blocked_writer) {
+                return self.carry(now, start, fast, out);
+            }
+        }
+        let room = candidates.iter().any(|candidate| candidate.has_room);
+        self.rest(now, self.writer_limit(room), false)
     }
 
     /// The window has no room for a full segment.
-    fn on_closed_window(
-        &mut self,
-        now: Instant,
-        id: usize,
-        candidates: &Candidates,
-        size: u64,
-    ) -> Option<(usize, Segment)> {
+    fn on_closed_window(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> Option<usize> {
         let open = self.outgoing.edge.saturating_sub(self.outgoing.next);
         let idle = self.subflows.iter().all(|subflow| subflow.sender.is_idle());
         // RFC 9293 section 3.8.6.2.1: a part goes when it is half of the largest window, or when
         // waiting would never end.
         if open > 0 && (idle || open >= self.outgoing.largest_window / 2) {
-            return Some(self.send_new(now, id, open.min(size)));
+            return Some(self.send_new(now, id, open.min(size), out));
         }
-        if self.on_window_blocked(now, id)
-            && let Some(sent) = self.transmit_again(now, candidates)
-        {
-            return Some(sent);
+        if let Some(start) = self.unblock(now, id, true) {
+            return self.carry(now, start, id, out);
         }
         let limit = if self.peer_holds_early_data() { Limit::HeadOfLine } else { Limit::ReceiveWindow };
         self.rest(now, limit, true)
-    }
-
-    /// All that was written is under way and the application waits for room: the same blockade as a
-    /// closed window, seen from the send buffer (M1 and M2).
-    fn on_full_send_buffer(&mut self, now: Instant) -> Option<(usize, Segment)> {
-        if !self.blocked_writer || self.mode != Mode::Multipath {
-            return None;
-        }
-        let candidates = self.candidates();
-        let fast = candidates.iter().filter(|c| c.has_room).min_by_key(|c| c.srtt)?.subflow;
-        if self.on_window_blocked(now, fast) { self.transmit_again(now, &candidates) } else { None }
     }
 
     /// Whether the peer has received data it cannot deliver yet: more is acknowledged by subflows
@@ -221,10 +223,26 @@ impl Connection {
         self.mode == Mode::Multipath && self.outgoing.next - self.outgoing.una > outstanding
     }
 
-    /// All that was written is in flight: when windows have room, a larger buffer would be used.
-    fn send_buffer_limit(&self) -> Limit {
-        let room = self.candidates().iter().any(|candidate| candidate.has_room);
-        if room { Limit::SendBuffer } else { Limit::CongestionWindow }
+    /// Why nothing is left to send: the application, or a send buffer full of data in flight. When
+    /// the windows have no room either, a larger buffer would not help.
+    fn writer_limit(&self, room: bool) -> Limit {
+        if !self.blocked_writer {
+            Limit::Application
+        } else if !room {
+            Limit::CongestionWindow
+        } else if self.peer_holds_early_data() {
+            Limit::HeadOfLine
+        } else {
+            Limit::SendBuffer
+        }
+    }
+
+    /// Whether any congestion window has room.
+    fn any_room(&self) -> bool {
+        let windows = self.subflows.iter().zip(&self.congestion.paths);
+        windows
+            .filter(|(subflow, _)| subflow.can_send())
+            .any(|(s, path)| s.sender.in_flight() + path.mss <= path.cwnd)
     }
 
     /// Nagle (RFC 9293 section 3.7.4): a small segment waits while data is in flight.
@@ -233,7 +251,7 @@ impl Connection {
     }
 
     /// Nothing more to send now.
-    fn rest(&mut self, now: Instant, limit: Limit, window_closed: bool) -> Option<(usize, Segment)> {
+    fn rest(&mut self, now: Instant, limit: Limit, window_closed: bool) -> Option<usize> {
         self.limits.note(now, limit);
         self.arm(now, window_closed);
         None
@@ -241,84 +259,104 @@ impl Connection {
 
     /// The subflows that may carry data. Backups only when nothing else works; those in timeout not
     /// at all, unless there is no other.
-    fn candidates(&self) -> Candidates {
-        let mut found = Candidates::new();
-        for wanted in [(false, false), (true, false), (false, true), (true, true)] {
-            for (id, subflow) in self.subflows.iter().enumerate() {
-                let path = &self.congestion.paths[id];
-                let key = (subflow.peer_backup || subflow.backup, subflow.sender.in_loss());
-                if !subflow.can_send() || key != wanted || found.is_full() {
-                    continue;
-                }
-                let in_flight = subflow.sender.in_flight();
-                found.push(Candidate {
-                    subflow: id,
-                    srtt: path.srtt.unwrap_or_default(),
-                    cwnd: path.cwnd,
-                    in_flight,
-                    mss: path.mss,
-                    has_room: in_flight + path.mss <= path.cwnd || subflow.sender.wants_probe(),
-                    backup: wanted.0,
-                });
+    fn find_candidates(&self, found: &mut Vec<Candidate>) {
+        found.clear();
+        // Backup or not, then in timeout or not: the first kind that exists is used.
+        let mut best = u8::MAX;
+        for (id, subflow) in self.subflows.iter().enumerate() {
+            if !subflow.can_send() {
+                continue;
             }
-            if !found.is_empty() {
-                break;
+            let backup = subflow.peer_backup || subflow.backup;
+            let kind = 2 * u8::from(subflow.sender.in_loss()) + u8::from(backup);
+            if kind > best {
+                continue;
             }
+            if kind < best {
+                best = kind;
+                found.clear();
+            }
+            let path = &self.congestion.paths[id];
+            let in_flight = subflow.sender.in_flight();
+            found.push(Candidate {
+                subflow: id,
+                srtt: path.srtt.unwrap_or_default(),
+                cwnd: path.cwnd,
+                in_flight,
+                mss: path.mss,
+                has_room: in_flight + path.mss <= path.cwnd || subflow.sender.wants_probe(),
+                backup,
+            });
         }
-        found
     }
 
-    fn send_new(&mut self, now: Instant, id: usize, size: u64) -> (usize, Segment) {
+    fn send_new(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> usize {
         let data = self.outgoing.next;
         let payload = self.outgoing.cut(size);
+        self.wake_writer();
         if self.mode != Mode::Plain {
             let chunk = Chunk { start: data, payload: payload.clone(), carriers: carrier(id), queued: false };
             self.outgoing.flight.push_back(chunk);
         }
-        self.put(now, id, data, payload)
+        self.put(now, id, data, payload, out)
     }
 
     /// Puts stream data on a subflow as new subflow data.
-    fn put(&mut self, now: Instant, id: usize, data: u64, payload: Bytes) -> (usize, Segment) {
+    fn put(&mut self, now: Instant, id: usize, data: u64, payload: Bytes, out: &mut Segment) -> usize {
         let sender = &mut self.subflows[id].sender;
         let piece = Piece { start: sender.board.next, data, payload: payload.clone(), fin: false };
         sender.send(now, data, payload, false);
-        (id, self.data_segment(now, id, piece))
+        self.data_segment(now, id, piece, out);
+        id
     }
 
     /// Carries the oldest requested chunk on a subflow that has not carried it yet.
-    fn transmit_again(&mut self, now: Instant, candidates: &Candidates) -> Option<(usize, Segment)> {
-        while let Some(&start) = self.outgoing.again.front() {
+    fn transmit_again(&mut self, now: Instant, candidates: &[Candidate], out: &mut Segment) -> Option<usize> {
+        while let Some(&start) = self.outgoing.again.first() {
             let una = self.outgoing.una;
             let Some(chunk) = self.outgoing.chunk_at(start).filter(|chunk| chunk.queued && chunk.end() > una)
             else {
-                self.outgoing.again.pop_front();
+                self.outgoing.again.pop_first();
                 continue;
             };
-            let fresh = candidates.iter().filter(|c| !chunk.carried_by(c.subflow));
-            let Some(best) = fresh.filter(|c| c.has_room).min_by_key(|c| c.srtt) else {
-                // Everyone here carried it already: their own retransmissions will bring it.
-                if candidates.iter().all(|c| chunk.carried_by(c.subflow)) {
-                    chunk.queued = false;
-                    self.outgoing.again.pop_front();
-                    continue;
-                }
-                return None;
-            };
-            let id = best.subflow;
-            chunk.queued = false;
-            chunk.carriers |= carrier(id);
-            let (data, payload) = (chunk.start, chunk.payload.clone());
-            self.outgoing.again.pop_front();
-            self.reinjected_bytes += payload.len() as u64;
-            self.subflows[id].tally.bytes_reinjected += payload.len() as u64;
-            return Some(self.put(now, id, data, payload));
+            let subflows = &self.subflows;
+            let stalled = |c: &&Candidate| subflows[c.subflow].sender.in_loss();
+            // A working subflow that has it will bring it by its own retransmissions; so will those in
+            // a stall, when there are no others to take it.
+            let mut carriers = candidates.iter().filter(|c| chunk.carried_by(c.subflow));
+            let settled =
+                carriers.any(|c| !stalled(&c)) || candidates.iter().all(|c| chunk.carried_by(c.subflow));
+            if settled {
+                chunk.queued = false;
+                self.outgoing.again.pop_first();
+                continue;
+            }
+            let fresh = candidates.iter().filter(|c| c.has_room && !chunk.carried_by(c.subflow));
+            let id = fresh.min_by_key(|c| c.srtt)?.subflow;
+            self.outgoing.again.pop_first();
+            return self.carry(now, start, id, out);
         }
         None
     }
 
+    /// Puts the chunk at `start` on a further subflow.
+    fn carry(&mut self, now: Instant, start: u64, id: usize, out: &mut Segment) -> Option<usize> {
+        let chunk = self.outgoing.chunk_at(start)?;
+        chunk.queued = false;
+        chunk.carriers |= carrier(id);
+        let (data, payload) = (chunk.start, chunk.payload.clone());
+        self.reinjected_bytes += payload.len() as u64;
+        self.subflows[id].tally.bytes_reinjected += payload.len() as u64;
+        Some(self.put(now, id, data, payload, out))
+    }
+
     /// The redundant scheduler: the first chunk that some subflow with room has not carried.
-    fn transmit_duplicate(&mut self, now: Instant, candidates: &Candidates) -> Option<(usize, Segment)> {
+    fn transmit_duplicate(
+        &mut self,
+        now: Instant,
+        candidates: &[Candidate],
+        out: &mut Segment,
+    ) -> Option<usize> {
         for candidate in candidates.iter().filter(|c| c.has_room) {
             let id = candidate.subflow;
             let Some(chunk) = self.outgoing.flight.iter_mut().find(|chunk| !chunk.carried_by(id)) else {
@@ -327,13 +365,13 @@ impl Connection {
             chunk.carriers |= carrier(id);
             let (data, payload) = (chunk.start, chunk.payload.clone());
             self.subflows[id].tally.bytes_reinjected += payload.len() as u64;
-            return Some(self.put(now, id, data, payload));
+            return Some(self.put(now, id, data, payload, out));
         }
         None
     }
 
     /// DATA_FIN when everything was sent, FINs when the streams are over.
-    fn transmit_fin(&mut self, now: Instant) -> Option<(usize, Segment)> {
+    fn transmit_fin(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         let all_sent = self.outgoing.unsent() == 0;
         if self.mode == Mode::Plain && self.write_closed && all_sent {
             self.subflows.iter_mut().filter(|s| s.can_send()).for_each(|s| s.fin_wanted = true);
@@ -349,7 +387,8 @@ impl Connection {
                 };
                 subflow.sender.send(now, piece.data, Bytes::new(), true);
                 subflow.fin_sent();
-                return Some((id, self.data_segment(now, id, piece)));
+                self.data_segment(now, id, piece, out);
+                return Some(id);
             }
         }
         if self.mode != Mode::Multipath || !self.write_closed || !all_sent || self.data_fin_acknowledged {
@@ -368,7 +407,7 @@ impl Connection {
         self.data_fin_sent = true;
         self.timers.data_fin_wanted = false;
         self.arm_data_fin(now);
-        let mut segment = self.bare_segment(now, id, Flags::ACK);
+        self.bare_segment(now, id, out);
         // RFC 8684 section 3.3.3: alone it has subflow sequence 0 and length 1.
         let mapping = Mapping {
             sequence: DataSequence::Wide(self.local_key.at(self.outgoing.next)),
@@ -377,52 +416,51 @@ impl Connection {
             checksum: self.dss_checksum(self.outgoing.next, 0, 1, &[]),
         };
         // Also in place of the keys on an acknowledgement that would repeat them.
-        segment.options.mptcp.clear();
-        segment.options.dss =
-            Some(Dss { ack: Some(self.data_ack()), mapping: Some(mapping), data_fin: true });
-        while segment.options.length() > mptcp_wire::Options::SPACE && segment.options.sack.pop().is_some() {}
-        Some((id, segment))
+        out.options.mptcp.clear();
+        out.options.dss = Some(Dss { ack: Some(self.data_ack()), mapping: Some(mapping), data_fin: true });
+        while out.options.length() > mptcp_wire::Options::SPACE && out.options.sack.pop().is_some() {}
+        Some(id)
     }
 
     /// The subflow for a message that is repeated until it is answered: the one that answers soonest,
     /// at each further try the next one, because silence may be the path's.
     fn messenger(&self, tries: u32) -> Option<usize> {
-        let mut usable: ArrayVec<(bool, Option<Duration>, usize), MAX_SUBFLOWS> = ArrayVec::new();
-        for (id, subflow) in self.subflows.iter().enumerate().filter(|(_, subflow)| subflow.can_send()) {
-            // More subflows than this are not used at a time.
-            let _ = usable.try_push((subflow.sender.in_loss(), self.congestion.paths[id].srtt, id));
-        }
+        let subflows = self.subflows.iter().enumerate().filter(|(_, subflow)| subflow.can_send());
+        let mut usable: Vec<_> = subflows
+            .map(|(id, subflow)| (subflow.sender.in_loss(), self.congestion.paths[id].srtt, id))
+            .collect();
         usable.sort_unstable();
         let at = (tries as usize).checked_rem(usable.len())?;
         usable.get(at).map(|&(_, _, id)| id)
     }
 
-    fn transmit_acknowledgement(&mut self, now: Instant) -> Option<(usize, Segment)> {
+    fn transmit_acknowledgement(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         if !self.signals.is_empty()
-            && let Some(sent) = self.transmit_signal(now)
+            && let Some(sent) = self.transmit_signal(now, out)
         {
             return Some(sent);
         }
         if std::mem::take(&mut self.timers.probe_wanted)
-            && let Some(sent) = self.transmit_window_probe(now)
+            && let Some(sent) = self.transmit_window_probe(now, out)
         {
             return Some(sent);
         }
         let id = self.subflows.iter().position(|s| s.receiver.wants_ack() && s.is_synchronised())?;
-        Some((id, self.bare_segment(now, id, Flags::ACK)))
+        self.bare_segment(now, id, out);
+        Some(id)
     }
 
     /// RFC 9293 section 3.8.6.1, in Linux's form: an old sequence number, so that the peer answers
     /// with its window and nothing can go wrong.
-    fn transmit_window_probe(&mut self, now: Instant) -> Option<(usize, Segment)> {
+    fn transmit_window_probe(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         let id = self.messenger(self.timers.probes())?;
-        let mut segment = self.bare_segment(now, id, Flags::ACK);
-        segment.sequence = segment.sequence - 1;
+        self.bare_segment(now, id, out);
+        out.sequence = out.sequence - 1;
         self.arm(now, true);
-        Some((id, segment))
+        Some(id)
     }
 
-    fn transmit_signal(&mut self, now: Instant) -> Option<(usize, Segment)> {
+    fn transmit_signal(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         let usable =
             |s: &crate::subflow::Subflow| s.is_synchronised() && !s.unconfirmed && s.state != State::TimeWait;
         let at = self.signals.iter().position(|(on, _)| match on {
@@ -434,20 +472,20 @@ impl Connection {
             Some(id) => id,
             None => self.messenger(0).or_else(|| self.subflows.iter().position(usable))?,
         };
-        let mut segment = self.bare_segment(now, id, Flags::ACK);
+        self.bare_segment(now, id, out);
         // RFC 8684 section 3.4.1 and the room there is: ADD_ADDR goes alone.
         if matches!(option, MptcpOption::AddAddress(_)) {
-            segment.options.dss = None;
-            segment.options.sack.clear();
+            out.options.dss = None;
+            out.options.sack.clear();
         }
-        segment.options.mptcp.push(option);
-        while segment.options.length() > mptcp_wire::Options::SPACE && segment.options.sack.pop().is_some() {}
-        Some((id, segment))
+        out.options.mptcp.push(option);
+        while out.options.length() > mptcp_wire::Options::SPACE && out.options.sack.pop().is_some() {}
+        Some(id)
     }
 
     /// A segment without payload that acknowledges.
-    fn bare_segment(&mut self, now: Instant, id: usize, flags: Flags) -> Segment {
-        let mut segment = self.header(now, id, flags);
+    fn bare_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) {
+        self.header(now, id, segment);
         segment.sequence = self.subflows[id].sequence_at(self.subflows[id].sender.board.next);
         if self.mode == Mode::Multipath {
             if !self.confirmed && self.client && self.is_initial(id) && self.outgoing.next == 0 {
@@ -460,9 +498,8 @@ impl Connection {
                     Some(Dss { ack: Some(self.data_ack()), mapping: None, data_fin: false });
             }
         }
-        self.add_blocks(id, &mut segment);
+        self.add_blocks(id, segment);
         self.subflows[id].acknowledgement_sent();
-        segment
     }
 
     /// As many SACK blocks as fit beside the other options.
@@ -478,8 +515,8 @@ impl Connection {
         }
     }
 
-    fn data_segment(&mut self, now: Instant, id: usize, piece: Piece) -> Segment {
-        let mut segment = self.header(now, id, Flags::ACK);
+    fn data_segment(&mut self, now: Instant, id: usize, piece: Piece, segment: &mut Segment) {
+        self.header(now, id, segment);
         let subflow = &mut self.subflows[id];
         segment.sequence = subflow.sequence_at(piece.start);
         let length = piece.payload.len() as u64;
@@ -494,9 +531,9 @@ impl Connection {
             }
         }
         if self.mode == Mode::Multipath {
-            self.add_mapping(id, &mut segment, &piece);
+            self.add_mapping(id, segment, &piece);
         } else if length > 0 && self.infinite_from == Some(piece.start) {
-            self.add_infinite_mapping(&mut segment, &piece);
+            self.add_infinite_mapping(segment, &piece);
         }
         segment.payload = piece.payload;
         let subflow = &mut self.subflows[id];
@@ -507,7 +544,6 @@ impl Connection {
         } else {
             subflow.acknowledgement_sent();
         }
-        segment
     }
 
     fn add_mapping(&self, id: usize, segment: &mut Segment, piece: &Piece) {
@@ -555,16 +591,15 @@ impl Connection {
     }
 
     /// Addresses, acknowledgement, window, timestamps.
-    fn header(&mut self, now: Instant, id: usize, flags: Flags) -> Segment {
+    fn header(&mut self, now: Instant, id: usize, segment: &mut Segment) {
         let window = self.incoming.window();
         let subflow = &mut self.subflows[id];
         subflow.tally.segments_sent += 1;
-        let mut segment = Segment::new(subflow.local, subflow.remote);
-        segment.flags = flags;
+        segment.reset(subflow.local, subflow.remote);
+        segment.flags = Flags::ACK;
         segment.acknowledgment = subflow.irs + subflow.receiver.next() as u32;
         segment.window = (window >> subflow.receive_scale).min(65_535) as u16;
         segment.options.timestamps = subflow.timestamps_at(now);
         debug_assert!(subflow.origin != Origin::Initial || id == 0, "only the first subflow is initial");
-        segment
     }
 }

@@ -5,6 +5,7 @@ use mptcp_clock::{Duration, Instant};
 
 use super::Connection;
 use super::outgoing::carrier;
+use crate::config::PenaltyRule;
 use crate::subflow::sender::Recovery;
 
 impl Connection {
@@ -19,7 +20,7 @@ impl Connection {
         for chunk in &mut self.outgoing.flight {
             if chunk.carried_by(id) && chunk.carriers & working == 0 && !chunk.queued {
                 chunk.queued = true;
-                self.outgoing.again.push_back(chunk.start);
+                self.outgoing.again.insert(chunk.start);
             }
         }
     }
@@ -30,7 +31,7 @@ impl Connection {
             chunk.carriers &= !carrier(id);
             if chunk.carriers == 0 && !chunk.queued {
                 chunk.queued = true;
-                self.outgoing.again.push_back(chunk.start);
+                self.outgoing.again.insert(chunk.start);
             }
         }
     }
@@ -69,43 +70,50 @@ impl Connection {
         self.outgoing.request_again(start);
     }
 
-    /// M1 and M2: `fast` has room in its congestion window, but the shared window is full. Returns
-    /// whether a chunk was queued for it.
-    pub(super) fn on_window_blocked(&mut self, now: Instant, fast: usize) -> bool {
+    /// M1 and M2: `fast` has room in its congestion window, but the shared window or the send buffer
+    /// is full. Returns the chunk that it should carry too.
+    pub(super) fn unblock(&mut self, now: Instant, fast: usize, may_penalise: bool) -> Option<u64> {
         let mechanisms = self.config.mechanisms;
         if !mechanisms.opportunistic_retransmission && !mechanisms.penalisation {
-            return false;
+            return None;
         }
-        let Some(head) = self.outgoing.flight.front() else { return false };
-        let (start, queued, tried) = (head.start, head.queued, head.carried_by(fast));
+        let head = self.outgoing.flight.front()?;
+        let (start, length, tried) = (head.start, head.payload.len() as u64, head.carried_by(fast));
         let carriers = head.carriers;
         let slow = (0..self.subflows.len())
-            .find(|&id| id != fast && carriers & carrier(id) != 0 && !self.subflows[id].is_closed());
-        let Some(slow) = slow else { return false };
+            .find(|&id| id != fast && carriers & carrier(id) != 0 && !self.subflows[id].is_closed())?;
         let srtt = |id: usize| self.congestion.paths[id].srtt.unwrap_or(Duration::ZERO);
         let (fast_rtt, slow_rtt) = (srtt(fast), srtt(slow));
-        if mechanisms.penalisation {
+        if mechanisms.penalisation && may_penalise {
             self.penalise(now, fast, slow, fast_rtt, slow_rtt);
         }
         let slow_window = self.congestion.paths[slow].cwnd / self.congestion.paths[slow].mss;
         // The guard of the mptcp.org kernel: not worth it when the subflows are alike.
         let worth = slow_window <= 4 || fast_rtt * 4 < slow_rtt;
-        if !mechanisms.opportunistic_retransmission || queued || tried || !worth {
-            return false;
+        if !mechanisms.opportunistic_retransmission || tried || !worth {
+            return None;
         }
-        self.outgoing.request_again(start);
-        self.opportunistic_bytes += self.outgoing.flight.front().map_or(0, |head| head.payload.len() as u64);
-        true
+        self.opportunistic_bytes += length;
+        Some(start)
     }
 
-    /// M2: at most once in a round trip of the fast subflow, and only when the slow one is not
-    /// already recovering.
+    /// M2, by the rule that was chosen.
     fn penalise(&mut self, now: Instant, fast: usize, slow: usize, fast_rtt: Duration, slow_rtt: Duration) {
-        let due = self.subflows[fast].last_penalty.is_none_or(|last| now.since(last) >= fast_rtt);
-        let calm = self.subflows[slow].sender.state == Recovery::Open;
-        if due && calm && fast_rtt < slow_rtt {
-            self.subflows[fast].last_penalty = Some(now);
-            self.congestion.penalise(slow);
+        let rule = self.config.mechanisms.penalty_rule;
+        let rate =
+            |id: usize, rtt: Duration| self.congestion.paths[id].cwnd as f64 / rtt.as_secs_f64().max(1e-9);
+        // Which subflow's last penalty counts, and for how long.
+        let (holder, rest, deserved) = match rule {
+            PenaltyRule::Later => {
+                let calm = self.subflows[slow].sender.state == Recovery::Open;
+                (fast, fast_rtt, calm && fast_rtt < slow_rtt)
+            }
+            PenaltyRule::Original => (slow, slow_rtt, rate(slow, slow_rtt) < rate(fast, fast_rtt)),
+        };
+        let last = &mut self.subflows[holder].last_penalty;
+        if deserved && last.is_none_or(|last| now.since(last) >= rest) {
+            *last = Some(now);
+            self.congestion.penalise(slow, rule);
             self.penalties += 1;
         }
     }

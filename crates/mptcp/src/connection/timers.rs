@@ -4,7 +4,7 @@ use mptcp_clock::{Duration, Instant};
 
 use super::{Connection, Mode};
 use crate::event::Closed;
-use crate::subflow::{Closure, State};
+use crate::subflow::{Closure, Control, State};
 
 /// How long a connection lives without a subflow: Linux's `net.mptcp.close_timeout`.
 const ORPHAN_TIMEOUT: Duration = Duration::from_secs(60);
@@ -12,6 +12,10 @@ const ORPHAN_TIMEOUT: Duration = Duration::from_secs(60);
 const MOST_TIMEOUTS: u32 = 15;
 /// How long the peer may keep its half of an ended connection open: Linux's `tcp_fin_timeout`.
 const LINGER_TIMEOUT: Duration = Duration::from_secs(60);
+/// Timeouts in a row after which a path counts as silent.
+const SILENT: u32 = 2;
+/// How often a silent path is probed while others carry the data.
+const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Deadlines, [`Instant::FAR_FUTURE`] when not set.
 #[derive(Clone, Copy, Debug)]
@@ -144,6 +148,10 @@ impl Connection {
         if subflow.receiver.deadline() <= now {
             subflow.receiver.on_deadline();
         }
+        if subflow.probe_deadline <= now {
+            subflow.probe_deadline = now + PROBE_INTERVAL;
+            subflow.control = Some(Control::Probe);
+        }
         if subflow.sender.deadline() > now {
             return;
         }
@@ -153,6 +161,7 @@ impl Connection {
         }
         // A reordering network and a lossy one look the same here: the others take over at once.
         self.give_up_sending(id);
+        self.watch_silent_path(now, id);
         let subflow = &mut self.subflows[id];
         if subflow.sender.rtt.backoff() > MOST_TIMEOUTS {
             subflow.close(Closure::TimedOut);
@@ -160,10 +169,25 @@ impl Connection {
         }
     }
 
+    /// A path that went silent would be tried again only when its doubled timeout ends, up to two
+    /// minutes after it came back. While other subflows work, a probe without data asks every second:
+    /// no retransmission, so RFC 6298's backoff of those stands.
+    fn watch_silent_path(&mut self, now: Instant, id: usize) {
+        let others = self
+            .subflows
+            .iter()
+            .enumerate()
+            .any(|(other, s)| other != id && s.can_send() && !s.sender.in_loss());
+        let subflow = &mut self.subflows[id];
+        let silent = subflow.sender.rtt.backoff() >= SILENT && subflow.can_send();
+        if silent && others && subflow.probe_deadline == Instant::FAR_FUTURE {
+            subflow.probe_deadline = now + PROBE_INTERVAL;
+        }
+    }
+
     /// Sets what the state after a round of sending calls for.
     pub(super) fn arm(&mut self, now: Instant, window_closed: bool) {
-        let idle = self.subflows.iter().all(|subflow| subflow.sender.is_idle());
-        if window_closed && idle {
+        if window_closed && self.subflows.iter().all(|subflow| subflow.sender.is_idle()) {
             if self.timers.probe == Instant::FAR_FUTURE && !self.timers.probe_wanted {
                 let wait = self.longest_rto() * (1 << self.timers.probe_backoff.min(9));
                 self.timers.probe = now + wait.min(Duration::from_secs(60));
@@ -178,7 +202,9 @@ impl Connection {
             } else if self.timers.data == Instant::FAR_FUTURE {
                 self.arm_data_timer(now);
             }
-            self.timers.announcements = self.next_announcement();
+            if !self.announced.is_empty() {
+                self.timers.announcements = self.next_announcement();
+            }
         }
     }
 

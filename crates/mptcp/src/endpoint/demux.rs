@@ -1,6 +1,6 @@
 //! From a segment to its connection: four-tuples, tokens (RFC 8684 section 3.2), listening ports.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use mptcp_clock::Instant;
 use mptcp_wire::{Flags, MpJoin, MpTcpRst, MptcpOption, ResetReason, Segment};
@@ -12,7 +12,24 @@ use crate::connection::Connection;
 use crate::connection::join_option;
 use crate::subflow::{Origin, Subflow};
 
-type Tuple = (SocketAddr, SocketAddr);
+/// Both addresses and ports of a subflow, ours first, as numbers that compare and hash fast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Tuple {
+    local: u128,
+    remote: u128,
+    ports: u32,
+}
+
+impl Tuple {
+    fn new(local: SocketAddr, remote: SocketAddr) -> Self {
+        let number = |address: IpAddr| match address {
+            IpAddr::V4(address) => 0xffff << 32 | u128::from(u32::from(address)),
+            IpAddr::V6(address) => u128::from(address),
+        };
+        let ports = u32::from(local.port()) << 16 | u32::from(remote.port());
+        Self { local: number(local.ip()), remote: number(remote.ip()), ports }
+    }
+}
 
 #[derive(Debug, Default)]
 pub(super) struct Demux {
@@ -23,11 +40,11 @@ pub(super) struct Demux {
 
 impl Demux {
     pub(super) fn find(&self, segment: &Segment) -> Option<(u32, u32)> {
-        self.tuples.get(&(segment.destination, segment.source)).copied()
+        self.tuples.get(&Tuple::new(segment.destination, segment.source)).copied()
     }
 
     pub(super) fn is_taken(&self, local: SocketAddr, remote: SocketAddr) -> bool {
-        self.tuples.contains_key(&(local, remote))
+        self.tuples.contains_key(&Tuple::new(local, remote))
     }
 
     fn has_token(&self, token: u32) -> bool {
@@ -37,11 +54,11 @@ impl Demux {
     /// Brings the tuples and the token of a connection up to date.
     pub(super) fn register(&mut self, slot: u32, connection: &Connection) {
         for (id, local, remote, closed) in connection.tuples() {
-            let ours = (slot, id as u32);
+            let (tuple, ours) = (Tuple::new(local, remote), (slot, id as u32));
             if !closed {
-                self.tuples.insert((local, remote), ours);
-            } else if self.tuples.get(&(local, remote)) == Some(&ours) {
-                self.tuples.remove(&(local, remote));
+                self.tuples.insert(tuple, ours);
+            } else if self.tuples.get(&tuple) == Some(&ours) {
+                self.tuples.remove(&tuple);
             }
         }
         if connection.closed().is_none() {
@@ -61,33 +78,33 @@ impl Demux {
 
 impl Endpoint {
     /// A segment that belongs to no subflow: a SYN for a listener, a join, or an error.
-    pub(super) fn handle_stranger(&mut self, now: Instant, interface: InterfaceId, segment: Segment) {
+    pub(super) fn handle_stranger(&mut self, now: Instant, interface: InterfaceId, segment: &Segment) {
         if segment.flags.rst() {
             return;
         }
         let opens = segment.flags.syn() && !segment.flags.ack() && !segment.flags.fin();
         let known_interface = self.interfaces.get(interface).is_some();
         if !opens || !known_interface {
-            return self.refuse(interface, &segment, None);
+            return self.refuse(interface, segment, None);
         }
         let (local, remote) = (segment.destination, segment.source);
         if let Some(&MpJoin::Syn { token, .. }) = join_option(&segment.options) {
             let Some(&slot) = self.demux.tokens.get(&token) else {
                 // RFC 8684 section 3.2: an unknown token.
-                return self.refuse(interface, &segment, Some(ResetReason::MPTCP));
+                return self.refuse(interface, segment, Some(ResetReason::MPTCP));
             };
             let iss = self.random.next_u32();
             let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return };
             let origin = Origin::Join { nonce: 0, peer_nonce: 0 };
             let subflow = Subflow::new(interface, local, remote, origin, iss, connection.config());
-            match connection.accept_join(now, subflow, &segment) {
+            match connection.accept_join(now, subflow, segment) {
                 Ok(()) => self.settle(now, slot),
-                Err(reason) => self.refuse(interface, &segment, Some(reason)),
+                Err(reason) => self.refuse(interface, segment, Some(reason)),
             }
             return;
         }
         let Some(config) = self.demux.listeners.get(&local.port()).cloned() else {
-            return self.refuse(interface, &segment, None);
+            return self.refuse(interface, segment, None);
         };
         let addresses = self.interfaces.addresses_seen_from(interface, &config);
         // Tokens name connections: a key whose token is taken is drawn again (RFC 8684 section 3.1).
@@ -100,7 +117,7 @@ impl Endpoint {
         };
         let iss = self.random.next_u32();
         let subflow = Subflow::new(interface, local, remote, Origin::Initial, iss, &config);
-        connection.accept(now, subflow, &segment);
+        connection.accept(now, subflow, segment);
         self.insert(connection);
     }
 

@@ -172,8 +172,14 @@ impl Endpoint {
     }
 
     /// A segment arrived on an interface.
-    pub fn handle_segment(&mut self, now: Instant, interface: InterfaceId, segment: Segment) {
-        if let Some((slot, subflow)) = self.demux.find(&segment) {
+    pub fn handle_segment(&mut self, now: Instant, interface: InterfaceId, mut segment: Segment) {
+        self.handle_segment_in_place(now, interface, &mut segment);
+    }
+
+    /// As [`Endpoint::handle_segment`], for drivers that use their segments again: the payload is
+    /// taken out, the rest stays.
+    pub fn handle_segment_in_place(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
+        if let Some((slot, subflow)) = self.demux.find(segment) {
             if let Some(connection) = &mut self.slots[slot as usize].connection {
                 connection.handle_segment(now, subflow as usize, segment);
             }
@@ -204,19 +210,28 @@ impl Endpoint {
 
     /// The next segment to send.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
+        let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
+        let mut segment = Segment::new(nowhere, nowhere);
+        let (interface, subflow) = self.poll_transmit_into(now, &mut segment)?;
+        Some(Transmit { interface, subflow, segment })
+    }
+
+    /// As [`Endpoint::poll_transmit`], into a segment of the driver's; returns where it leaves and
+    /// the subflow it belongs to. Without a return value the segment is in no particular state.
+    pub fn poll_transmit_into(
+        &mut self,
+        now: Instant,
+        out: &mut Segment,
+    ) -> Option<(InterfaceId, Option<(ConnectionId, usize)>)> {
         if let Some(stray) = self.strays.pop_front() {
-            return Some(stray);
+            *out = stray.segment;
+            return Some((stray.interface, stray.subflow));
         }
         while let Some(&slot) = self.ready.front() {
             let entry = &mut self.slots[slot as usize];
             if let Some(connection) = &mut entry.connection {
-                if let Some((subflow, segment)) = connection.poll_transmit(now) {
-                    let interface = connection.interface_of(subflow);
-                    return Some(Transmit {
-                        interface,
-                        subflow: Some((ConnectionId(slot), subflow)),
-                        segment,
-                    });
+                if let Some(subflow) = connection.poll_transmit(now, out) {
+                    return Some((connection.interface_of(subflow), Some((ConnectionId(slot), subflow))));
                 }
                 let at = connection.deadline();
                 self.deadlines.set(slot, at);
@@ -270,7 +285,9 @@ impl Endpoint {
 
     fn forget_if_finished(&mut self, slot: u32) {
         let entry = &mut self.slots[slot as usize];
-        if let Some(connection) = entry.connection.as_ref().filter(|connection| connection.is_finished()) {
+        if let Some(connection) =
+            entry.connection.as_ref().filter(|c| c.closed().is_some() && c.is_finished())
+        {
             self.demux.forget(slot, connection);
             entry.connection = None;
         }
@@ -327,7 +344,7 @@ impl Endpoint {
     /// Writes to a connection without copying; returns how many bytes its send buffer took. When it
     /// was not all, [`crate::EventKind::Writable`] says when to go on. 0 when the connection is gone.
     pub fn write(&mut self, now: Instant, id: ConnectionId, data: Bytes) -> usize {
-        self.with(now, id, |connection| connection.write(data)).unwrap_or(0)
+        self.with(now, id, |connection| connection.write(&data)).unwrap_or(0)
     }
 
     /// Room in a connection's send buffer, bytes.

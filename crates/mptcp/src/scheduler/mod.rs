@@ -6,15 +6,11 @@ mod minrtt;
 mod redundant;
 mod roundrobin;
 
-use arrayvec::ArrayVec;
 use mptcp_clock::Duration;
 
 pub use minrtt::MinRtt;
 pub use redundant::Redundant;
 pub use roundrobin::RoundRobin;
-
-/// The most subflows one connection uses at a time.
-pub const MAX_SUBFLOWS: usize = 32;
 
 /// A subflow as a scheduler sees it.
 #[derive(Clone, Copy, Debug)]
@@ -35,16 +31,13 @@ pub struct Candidate {
     pub backup: bool,
 }
 
-/// All usable subflows of a connection; those after a timeout are left out.
-pub type Candidates = ArrayVec<Candidate, MAX_SUBFLOWS>;
-
 /// A rule for choosing.
 pub trait Scheduler: std::fmt::Debug + Send {
     /// The name that the field uses.
     fn name(&self) -> &'static str;
 
-    /// The position in `candidates` of the subflow to send on, or None to wait. The candidates
-    /// hold either regular or backup subflows, never both.
+    /// The position in `candidates` of the subflow to send on, or None to wait. The candidates are all
+    /// of one kind: regular subflows if any works, else backups, else those in timeout.
     fn choose(&mut self, candidates: &[Candidate]) -> Option<usize>;
 
     /// Whether each subflow gets all data.

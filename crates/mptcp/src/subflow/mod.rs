@@ -79,6 +79,8 @@ pub(crate) enum Origin {
 pub(crate) enum Control {
     Syn,
     SynAck,
+    /// An old sequence number, which the peer has to answer.
+    Probe,
     /// A reset for a segment of another connection; this one goes on.
     Refuse {
         sequence: Seq,
@@ -135,7 +137,9 @@ pub(crate) struct Subflow {
     pub closed_by: Option<Closure>,
     /// Set once its outstanding data was given to the others.
     pub reinjected: bool,
-    /// When M2 last penalised on behalf of this subflow.
+    /// When to ask whether a silent path is back.
+    pub probe_deadline: Instant,
+    /// When M2 last penalised this subflow, or another one on its behalf: see `PenaltyRule`.
     pub last_penalty: Option<Instant>,
 }
 
@@ -222,6 +226,7 @@ impl Subflow {
             tally: Tally::default(),
             closed_by: None,
             reinjected: false,
+            probe_deadline: Instant::FAR_FUTURE,
             last_penalty: None,
         }
     }
@@ -375,6 +380,7 @@ impl Subflow {
             self.state = State::Closed;
             self.closed_by.get_or_insert(why);
             self.handshake_deadline = Instant::FAR_FUTURE;
+            self.probe_deadline = Instant::FAR_FUTURE;
             self.sender.board.clear();
         }
     }
@@ -388,7 +394,8 @@ impl Subflow {
         if self.state == State::Closed {
             return Instant::FAR_FUTURE;
         }
-        self.sender.deadline().min(self.receiver.deadline()).min(self.handshake_deadline)
+        let halves = self.sender.deadline().min(self.receiver.deadline());
+        halves.min(self.handshake_deadline).min(self.probe_deadline)
     }
 }
 

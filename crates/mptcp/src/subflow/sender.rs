@@ -502,6 +502,16 @@ impl Sender {
         }
     }
 
+    /// The peer was heard on a path that had gone silent: what is outstanding goes at once, without
+    /// waiting for the doubled timeout.
+    pub(crate) fn revive(&mut self, now: Instant) {
+        self.rtt.reset_backoff();
+        if self.in_loss() {
+            self.board.mark_all_lost();
+            self.rto_deadline = now + self.rtt.rto();
+        }
+    }
+
     /// RFC 6298 section 5, RFC 5681 section 3.1.
     fn on_timeout(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
         self.timeouts += 1;

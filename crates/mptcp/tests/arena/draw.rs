@@ -3,7 +3,7 @@
 use mptcp::congestion::CongestionKind;
 use mptcp::path_manager::PathManagerKind;
 use mptcp::scheduler::SchedulerKind;
-use mptcp::{Config, Mechanisms};
+use mptcp::{Config, Mechanisms, PenaltyRule};
 use mptcp_clock::Duration;
 use proptest::prelude::*;
 
@@ -189,13 +189,20 @@ fn config() -> impl Strategy<Value = Config> {
     let mss = prop_oneof![4 => Just(1460_u16), 1 => 100..1460_u16];
     (
         (prop::bool::weighted(0.8), prop::bool::weighted(0.3), congestion, scheduler, manager),
-        prop::array::uniform4(any::<bool>()),
+        prop::array::uniform6(any::<bool>()),
         (buffer(), buffer(), mss),
         (prop::array::uniform5(prop::bool::weighted(0.75)), 0..5_u8, 1..20_u32),
     )
         .prop_map(|(kinds, mechanisms, sizes, rest)| {
             let (multipath, checksum, congestion, scheduler, path_manager) = kinds;
-            let [opportunistic_retransmission, penalisation, autotuning, cwnd_capping] = mechanisms;
+            let [
+                opportunistic_retransmission,
+                penalisation,
+                autotuning,
+                cwnd_capping,
+                original,
+                byte_counting,
+            ] = mechanisms;
             let ([sack, rack, timestamps, delayed_ack, nagle], max_subflows, initial_window) = rest;
             Config {
                 multipath,
@@ -208,7 +215,9 @@ fn config() -> impl Strategy<Value = Config> {
                     penalisation,
                     autotuning,
                     cwnd_capping,
+                    penalty_rule: if original { PenaltyRule::Original } else { PenaltyRule::Later },
                 },
+                byte_counting,
                 receive_buffer: sizes.0,
                 send_buffer: sizes.1,
                 mss: sizes.2,

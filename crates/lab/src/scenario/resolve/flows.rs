@@ -8,7 +8,7 @@ use super::{Context, ENDS};
 use crate::scenario::error::{ScenarioError, listed, suggestion};
 use crate::scenario::file::{FlowTable, ScenarioFile};
 use crate::scenario::model::{Flow, Link, LinkKind, Mechanisms, PathManagement, Tcp, Traffic};
-use crate::scenario::names::{Congestion, DataDirection, PathManager, Scheduler, Transport};
+use crate::scenario::names::{Congestion, DataDirection, PathManager, Penalty, Scheduler, Transport};
 use crate::scenario::units::{Size, Span};
 
 /// What flows are checked against.
@@ -129,6 +129,7 @@ fn one(
         mechanisms: Mechanisms {
             opportunistic_retransmission: table.opportunistic_retransmission.unwrap_or(true),
             penalisation: table.penalisation.unwrap_or(true),
+            penalty: table.penalty.unwrap_or(Penalty::Original),
             autotuning: table.autotuning.unwrap_or(false),
             cwnd_capping: table.cwnd_capping.unwrap_or(false),
         },
@@ -169,6 +170,7 @@ fn tcp(
         mss: table.mss,
         sack: table.sack.unwrap_or(true),
         timestamps: table.timestamps.unwrap_or(true),
+        byte_counting: table.byte_counting.unwrap_or(true),
         rack: table.rack.unwrap_or(true),
         delayed_ack: table.delayed_ack.unwrap_or(true),
         nagle: table.nagle.unwrap_or(true),

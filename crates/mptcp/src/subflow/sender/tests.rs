@@ -20,7 +20,7 @@ impl Rig {
         let mut sender = Sender::new(Duration::from_millis(200));
         sender.synchronised(sack, rack);
         sender.rtt.sample(Duration::from_millis(100));
-        let mut congestion = Congestion::new(CongestionKind::Reno);
+        let mut congestion = Congestion::new(CongestionKind::Reno, true);
         congestion.add_path(MSS, 20);
         congestion.paths[0].srtt = sender.rtt.srtt();
         congestion.set_active(0, true);

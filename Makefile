@@ -1,0 +1,62 @@
+# make help says what there is. Everything happens in this directory: .venv, target, report.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+VENV := .venv
+BIN := $(VENV)/bin
+RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+OUTPUT ?= report
+FUZZ_SECONDS ?= 60
+
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+export PYO3_BUILD_EXTENSION_MODULE := 1
+
+.PHONY: help reproduce test test-rust test-python build bench fuzz clean prerequisites
+
+help: ## Say what there is
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
+
+reproduce: build ## Run the published studies, check their facts, write report/index.html
+	@$(BIN)/mptcplab reproduce --output $(OUTPUT) $(STUDIES)
+
+build: $(VENV)/.built ## Make .venv and the release build
+
+test: test-rust test-python ## Run every check: format, lints, types, tests
+
+test-rust: build
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo test --workspace --locked
+
+test-python: build
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest mptcplab._core
+	$(BIN)/pytest
+
+bench: build ## Run the standard benchmarks S1, S2 and S3
+	@$(BIN)/mptcplab bench
+
+fuzz: ## Fuzz the packet parsers for FUZZ_SECONDS each (60; needs cargo-fuzz)
+	@tools/fuzz $(FUZZ_SECONDS)
+
+clean: ## Remove what was made
+	rm -rf $(VENV) target report results results-* python/mptcplab/_core*.so
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+prerequisites:
+	@tools/check-prerequisites
+
+$(VENV)/.installed: requirements.lock | prerequisites
+	@echo "Installing the locked Python packages into $(VENV)"
+	@"$$(tools/check-prerequisites --python)" -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.installed pyproject.toml $(RUST) | prerequisites
+	@echo "Building the release extension (a minute or two the first time)"
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked > $(VENV)/build.log 2>&1 \
+		|| { cat $(VENV)/build.log; exit 1; }
+	@touch $@

@@ -1,0 +1,7 @@
+"""`python -m mptcplab` is the command `mptcplab`."""
+
+import sys
+
+from mptcplab.cli import main
+
+sys.exit(main())

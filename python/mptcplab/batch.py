@@ -1,0 +1,126 @@
+"""Many runs on several cores, with a progress line.
+
+Owns the order of results (that of the jobs, whatever the number of workers) and what happens on
+Ctrl-C: finished runs are kept. Never looks into a result.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TextIO
+
+from mptcplab import _core
+from mptcplab.results import Run, Runs
+
+
+@dataclass(frozen=True)
+class Job:
+    """A scenario to run with a seed; `variant` tells runs of one batch apart."""
+
+    scenario: _core.Scenario
+    seed: int
+    variant: str = ""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a batch. `finished` holds the runs that ended before, in the order of the jobs."""
+
+    def __init__(self, finished: Runs, total: int) -> None:
+        """Remembers what was finished of `total` runs."""
+        super().__init__(f"interrupted after {len(finished)} of {total} runs")
+        self.finished = finished
+        self.total = total
+
+
+def default_workers() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run_jobs(
+    jobs: Sequence[Job],
+    *,
+    workers: int | None = None,
+    quiet: bool = False,
+    label: str = "runs",
+    on_result: Callable[[int, Run], None] | None = None,
+) -> Runs:
+    """Runs the jobs; `on_result` sees each run as it ends, with the number of its job.
+
+    Raises `Interrupted` on Ctrl-C, with the runs that were finished.
+    """
+    slots: list[Run | None] = [None] * len(jobs)
+    if not jobs:
+        return Runs([])
+    batch = _core.Batch([(job.scenario, job.seed) for job in jobs], workers or default_workers())
+    progress = Progress(len(jobs), label, quiet=quiet)
+    left = len(jobs)
+    try:
+        while left:
+            outcome = batch.next(0.1)
+            progress.tick(len(jobs) - left)
+            if outcome is None:
+                continue
+            at, results = outcome
+            run = Run(jobs[at].scenario, jobs[at].seed, results, jobs[at].variant)
+            slots[at] = run
+            left -= 1
+            if on_result is not None:
+                on_result(at, run)
+    except KeyboardInterrupt:
+        batch.cancel()
+        raise Interrupted(Runs([run for run in slots if run is not None]), len(jobs)) from None
+    except BaseException:
+        batch.cancel()
+        raise
+    finally:
+        progress.close()
+    batch.join()
+    return Runs([run for run in slots if run is not None])
+
+
+class Progress:
+    """A bar on a terminal, a line every five seconds elsewhere; nothing in the first second."""
+
+    def __init__(self, total: int, label: str, *, quiet: bool = False, out: TextIO | None = None) -> None:
+        """Begins to count; `out` is stderr by default."""
+        self._out = sys.stderr if out is None else out
+        self._total, self._label, self._quiet = total, label, quiet
+        self._start = time.monotonic()
+        self._terminal = self._out.isatty()
+        self._shown = self._start
+        self._drawn = False
+
+    def tick(self, done: int) -> None:
+        """Shows that `done` of the total are done, if it is time to."""
+        now = time.monotonic()
+        spent = now - self._start
+        pause = 0.1 if self._terminal else 5.0
+        if self._quiet or spent < 1.0 or now - self._shown < pause:
+            return
+        self._shown = now
+        left = f"{_span(spent / done * (self._total - done))} left" if done else "…"
+        text = f"{self._label}: {done} of {self._total}, {left}"
+        if self._terminal:
+            filled = round(24 * done / self._total)
+            self._out.write(f"\r[{'█' * filled}{'·' * (24 - filled)}] {text}\x1b[K")
+            self._drawn = True
+        else:
+            self._out.write(text + "\n")
+        self._out.flush()
+
+    def close(self) -> None:
+        """Takes the bar away."""
+        if self._drawn:
+            self._out.write("\r\x1b[K")
+            self._out.flush()
+            self._drawn = False
+
+
+def _span(seconds: float) -> str:
+    whole = round(seconds)
+    return f"{whole} s" if whole < 100 else f"{whole // 60} min {whole % 60:02d} s"

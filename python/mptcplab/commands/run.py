@@ -1,0 +1,171 @@
+"""`mptcplab run`: your own scenario."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mptcplab.commands.common import (
+    RunFailed,
+    add_backend,
+    add_workers,
+    check_backend,
+    natural,
+    positive,
+    print_json,
+)
+
+if TYPE_CHECKING:
+    from mptcplab.results import Run, Runs
+    from mptcplab.scenario import Scenario
+
+NAME = "run"
+HELP = "run a scenario file and say what happened"
+EXAMPLE = "mptcplab run handoff.toml --seed 7 --output results"
+
+Baselines = dict[str, dict[str, list["Run"]]]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="a scenario file (TOML; see mptcplab schema)")
+    parser.add_argument("--seed", type=natural, default=1, metavar="N", help="the first seed (default: 1)")
+    parser.add_argument(
+        "--seeds",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="how many seeds, one after the other (default: 1)",
+    )
+    add_workers(parser)
+    parser.add_argument(
+        "--output", type=Path, metavar="DIR", help="write scenario, seed, Parquet, JSON and figures there"
+    )
+    parser.add_argument("--json", action="store_true", help="print iperf3-compatible JSON (a list for several seeds)")
+    parser.add_argument(
+        "--pcap",
+        action="store_true",
+        help="write a pcapng for each host and interface to DIR/pcap (DIR: --output, or results)",
+    )
+    parser.add_argument("--quiet", action="store_true", help="print neither progress nor summary")
+    add_backend(parser)
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Runs it, with its baselines."""
+    check_backend(given.backend)
+    from mptcplab.batch import Interrupted
+    from mptcplab.scenario import Scenario
+
+    scenario = Scenario.load(given.file)
+    if given.pcap and given.output is None:
+        given.output = Path("results")
+    try:
+        runs, baselines = _run(scenario, given)
+    except Interrupted as interrupt:
+        if given.output and len(interrupt.finished):
+            interrupt.finished.save(given.output)
+        raise
+    if given.output:
+        _save(runs, baselines, given.output)
+    if given.json:
+        documents = [_document(run, baselines) for run in runs]
+        print_json(documents[0] if given.seeds == 1 else documents)
+    elif not given.quiet:
+        _tell(runs, baselines)
+        if given.output:
+            print(f"written to {given.output}/")
+    damaged = [run.seed for run in runs if not all(row["intact"] for row in run.flow_rows)]
+    if damaged:
+        raise RunFailed(f"data arrived damaged with seed {', '.join(map(str, damaged))}: please report this")
+    return 0
+
+
+def _run(scenario: Scenario, given: argparse.Namespace) -> tuple[Runs, Baselines]:
+    """The runs, and by flow and path the runs of plain TCP, all in one batch."""
+    from mptcplab.batch import Job, run_jobs
+    from mptcplab.results import Runs
+
+    seeds = range(given.seed, given.seed + given.seeds)
+    singles = scenario.baselines()
+    jobs = [] if given.pcap else [Job(scenario.core, seed) for seed in seeds]
+    jobs += [Job(alone.core, seed, f"TCP over {path}") for _, path, alone in singles for seed in seeds]
+    try:
+        done = run_jobs(jobs, workers=given.workers, quiet=given.quiet)
+        runs = done[: given.seeds]
+        if given.pcap:
+            runs = Runs([scenario.run(seed, captures=_captures(given, seed)) for seed in seeds])
+    except RuntimeError as error:
+        raise RunFailed(str(error)) from error
+    rest = iter(done if given.pcap else done[given.seeds :])
+    baselines: Baselines = {}
+    for flow, path, _ in singles:
+        baselines.setdefault(flow, {})[path] = [next(rest) for _ in seeds]
+    return runs, baselines
+
+
+def _captures(given: argparse.Namespace, seed: int) -> Path:
+    directory: Path = given.output / "pcap"
+    return directory if given.seeds == 1 else directory / f"seed-{seed}"
+
+
+def _of_seed(baselines: Baselines, seed: int) -> dict[str, dict[str, float]]:
+    """Goodput of plain TCP by flow and path."""
+    return {
+        flow: {path: run.flow(flow)["goodput"] for path, runs in paths.items() for run in runs if run.seed == seed}
+        for flow, paths in baselines.items()
+    }
+
+
+def _save(runs: Runs, baselines: Baselines, output: Path) -> None:
+    from mptcplab import plots
+    from mptcplab.export import write_json
+    from mptcplab.results import Runs
+
+    runs.save(output)
+    for run in runs:
+        name = "iperf3.json" if len(runs) == 1 else f"iperf3-{run.seed}.json"
+        write_json(_document(run, baselines), output / name)
+    alone = [run for paths in baselines.values() for several in paths.values() for run in several]
+    if alone:
+        Runs(alone).save(output / "baselines")
+    figure = runs[0].plot("throughput")
+    (output / "throughput.png").write_bytes(plots.png(figure))
+    (output / "throughput.svg").write_bytes(plots.svg(figure))
+
+
+def _document(run: Run, baselines: Baselines) -> dict[str, Any]:
+    from mptcplab.statistics import aggregation_benefit
+
+    document = run.iperf3()
+    single = _of_seed(baselines, run.seed)
+    document["mptcplab"] = {
+        "scenario": run.name,
+        "seed": run.seed,
+        "limits": {row["flow"]: row["limits"] for row in run.flow_rows},
+        "baselines": single,
+        "aggregation_benefit": {
+            flow: aggregation_benefit(run.flow(flow)["goodput"], list(rates.values())) for flow, rates in single.items()
+        },
+    }
+    return document
+
+
+def _tell(runs: Runs, baselines: Baselines) -> None:
+    from mptcplab.statistics import aggregation_benefit, estimate
+    from mptcplab.summary import summary
+
+    if len(runs) == 1:
+        print(summary(runs[0], _of_seed(baselines, runs[0].seed)))
+        return
+    print(f"{runs[0].name}, {len(runs)} seeds from {runs[0].seed}; mean and 95 % interval")
+    for name in runs[0].flow_names:
+        rates = estimate(run.flow(name)["goodput"] / 1e6 for run in runs)
+        print(f"  {name}: goodput {rates} Mb/s")
+        if name in baselines:
+            benefit = estimate(
+                aggregation_benefit(run.flow(name)["goodput"], list(_of_seed(baselines, run.seed)[name].values()))
+                for run in runs
+            )
+            print(f"    aggregation benefit {benefit} (0: the best single path, 1: the sum)")

@@ -1,0 +1,224 @@
+"""The house style of figures.
+
+Owns how things look: lines that stay apart when printed in grey, axes with units, published values drawn
+in. Decides nothing about data. The same data give the same bytes, as PNG and as SVG.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from mptcplab.results import Run
+
+STYLE: Any = {
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.labelsize": 10,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 11,
+    "figure.dpi": 100,
+    "figure.facecolor": "white",
+    "font.family": "DejaVu Sans",
+    "font.size": 9.5,
+    "grid.color": "#d9d9d9",
+    "grid.linewidth": 0.6,
+    "legend.fontsize": 9,
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 4.5,
+    "savefig.dpi": 144,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "mptcplab",
+}
+
+
+LegendPlace = Literal["best", "upper right", "lower right", "upper left", "lower left"]
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colour, line and marker of a curve; each alone tells it from the others."""
+
+    color: str
+    line: str = "-"
+    marker: str = "o"
+    hatch: str = ""
+
+
+# Colours of Okabe and Ito, which people who see few colours tell apart; luminance falls from one to the next.
+LOOKS: Mapping[str, Look] = {
+    "mptcp": Look("#0b5394", "-", "o", ""),
+    "wifi": Look("#d55e00", "--", "s", "///"),
+    "3g": Look("#009e73", ":", "^", "..."),
+    "ethernet": Look("#8a3ffc", "-.", "D", "xxx"),
+    "lia": Look("#0b5394", "-", "o", ""),
+    "reno": Look("#cc79a7", "-.", "v", "\\\\\\"),
+    "cubic": Look("#666666", (0, (5, 1, 1, 1)), "P", "++"),  # type: ignore[arg-type]
+    "model": Look("#222222", "--", "", ""),
+    "model 2": Look("#777777", ":", "", ""),
+    "sum": Look("#222222", "-", "", ""),
+}
+_OTHERS = (
+    Look("#0b5394", "-", "o"),
+    Look("#d55e00", "--", "s"),
+    Look("#009e73", ":", "^"),
+    Look("#8a3ffc", "-.", "D"),
+    Look("#b8860b", "-", "v"),
+    Look("#555555", "--", "P"),
+    Look("#cc79a7", ":", "X"),
+)
+
+
+@contextmanager
+def house_style() -> Iterator[None]:
+    """Everything drawn inside looks like ours, whatever the person's own settings are."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(STYLE)
+        yield
+
+
+def new_figure(
+    columns: int = 1, rows: int = 1, *, width: float = 6.4, height: float = 3.7, share_y: bool = False
+) -> tuple[Figure, list[Axes]]:
+    """A figure and its axes, row by row."""
+    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False, sharey=share_y)
+    return figure, [axes for row in grid for axes in row]
+
+
+def looks(names: Sequence[str]) -> dict[str, Look]:
+    """A look for each name: the known ones keep theirs, the others get what is left."""
+    spare = itertools.cycle(look for look in _OTHERS)
+    return {name: LOOKS[name] if name in LOOKS else next(spare) for name in names}
+
+
+def curve(
+    axes: Axes,
+    x: Sequence[float] | NDArray[np.float64],
+    y: Sequence[float] | NDArray[np.float64],
+    label: str,
+    look: Look,
+    *,
+    spread: Sequence[float] | None = None,
+    markers: int = 12,
+) -> None:
+    """A line with about `markers` markers, and its confidence interval as bars."""
+    every = max(1, round(len(x) / markers))
+    axes.plot(x, y, color=look.color, linestyle=look.line, marker=look.marker, markevery=every, label=label)
+    if spread is not None and any(width > 0 for width in spread):
+        axes.errorbar(x, y, yerr=spread, fmt="none", ecolor=look.color, elinewidth=1, capsize=2.5)
+
+
+def published_range(axes: Axes, low: float, high: float, label: str | None = "published") -> None:
+    """What the paper says, as a band across the figure."""
+    axes.axhspan(low, high, facecolor="#f2c94c", alpha=0.28, edgecolor="#b8860b", linewidth=0.6, label=label)
+
+
+def published_line(axes: Axes, value: float, label: str | None = "published") -> None:
+    """What the paper says, as one value."""
+    axes.axhline(value, color="#b8860b", linestyle=(0, (6, 2)), linewidth=1.1, label=label)
+
+
+def finish(
+    axes: Axes,
+    *,
+    x: str,
+    y: str,
+    title: str | None = None,
+    legend: LegendPlace | None = "best",
+    top: float | None = None,
+) -> None:
+    """Labels, zero at the bottom, legend. Axes that share their scale need a `top`."""
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    if title:
+        axes.set_title(title)
+    axes.set_ylim(0, top)
+    axes.margins(x=0.02)
+    if legend:
+        axes.legend(loc=legend)
+
+
+def png(figure: Figure) -> bytes:
+    """The picture in dots."""
+    out = io.BytesIO()
+    with house_style():
+        figure.savefig(out, format="png", metadata={"Software": None})
+    return out.getvalue()
+
+
+def svg(figure: Figure) -> bytes:
+    """The picture in lines."""
+    out = io.BytesIO()
+    with house_style():
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    return out.getvalue()
+
+
+def plot_run(run: Run, metric: str = "throughput", flow: str | None = None) -> Figure:
+    """A metric over time: a line for each path, and their sum where there is one."""
+    from mptcplab import _core
+    from mptcplab.results import ALL, LINK_METRICS
+
+    units = dict(_core.metrics())
+    if metric not in units:
+        raise ValueError(f"there is no metric {metric!r}; there are: {', '.join(units)}")
+    unit = units[metric]
+    scale, unit = (1e6, "Mb/s") if unit == "bit/s" else (1e3, "kB") if unit == "B" else (1.0, unit)
+    link = metric in LINK_METRICS
+    with house_style():
+        figure, (axes,) = new_figure()
+        names = [ALL] if link else [flow] if flow else run.flow_names[:7]
+        lines = [
+            (" ".join(part for part in (name if len(names) > 1 else "", label) if part), path, name)
+            for name in names
+            for path, label in [*((path, path) for path in run.path_names), (ALL, "all paths")]
+        ]
+        drawn = looks([label for label, _, _ in lines])
+        for label, path, name in lines:
+            times, values = run.series(metric, flow=name, path=path)
+            if times.size:
+                look = LOOKS["sum"] if path == ALL else drawn[label]
+                curve(axes, times, values / scale, label, look, markers=10)
+        finish(axes, x="time [s]", y=f"{metric.replace('_', ' ')} [{unit}]", title=run.name)
+    return figure
+
+
+def grouped_bars(
+    axes: Axes, groups: Sequence[str], series: Mapping[str, tuple[Look, Sequence[tuple[float, float]]]]
+) -> None:
+    """Bars side by side: for each name its look and a pair of height and half interval for each group."""
+    width = 0.8 / len(series)
+    for at, (name, (look, values)) in enumerate(series.items()):
+        left = [group - 0.4 + width * (at + 0.5) for group in range(len(groups))]
+        axes.bar(
+            left,
+            [height for height, _ in values],
+            width * 0.92,
+            yerr=[spread for _, spread in values],
+            label=name,
+            color=look.color,
+            alpha=0.85,
+            hatch=look.hatch,
+            edgecolor="white",
+            linewidth=0.4,
+            error_kw={"elinewidth": 1, "capsize": 2.5, "ecolor": "#222222"},
+        )
+    axes.set_xticks(range(len(groups)), list(groups))
+    axes.grid(visible=False, axis="x")

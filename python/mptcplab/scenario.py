@@ -1,0 +1,253 @@
+"""Scenarios in Python: loaded, parsed or built, always checked by the same Rust code.
+
+Owns the way from Python values to TOML. Never decides what is allowed: that is the core's word,
+and its errors (`ScenarioError`) say the key, the value and the nearest valid choice.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from os import PathLike
+from pathlib import Path as FilePath
+from typing import Any, Literal
+
+from mptcplab import _core
+from mptcplab.batch import Job, run_jobs
+from mptcplab.results import Run, Runs
+
+ScenarioError = _core.ScenarioError
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+@dataclass(kw_only=True)
+class Path:
+    """A path between client and server; the keys are those of `[paths.NAME]` in a scenario file."""
+
+    rate: str
+    delay: str | None = None
+    rtt: str | None = None
+    loss: str | None = None
+    gilbert_elliott: Mapping[str, str] | None = None
+    jitter: str | None = None
+    reorder: bool | None = None
+    queue: str | None = None
+    mtu: int | None = None
+    up: bool | None = None
+    forward: Mapping[str, Any] | None = None
+    backward: Mapping[str, Any] | None = None
+
+
+@dataclass(kw_only=True)
+class Flow:
+    """A connection; the keys are those of `[flows.NAME]`, others go into `more`."""
+
+    transport: Literal["mptcp", "tcp"] | None = None
+    direction: Literal["upload", "download"] | None = None
+    paths: Sequence[str] | None = None
+    congestion: str | None = None
+    scheduler: str | None = None
+    path_manager: str | None = None
+    subflows: int | None = None
+    backup: Sequence[str] | None = None
+    opportunistic_retransmission: bool | None = None
+    penalisation: bool | None = None
+    autotuning: bool | None = None
+    cwnd_capping: bool | None = None
+    rcvbuf: str | None = None
+    sndbuf: str | None = None
+    bulk: bool | None = None
+    bytes: str | None = None
+    blocks: str | None = None
+    rate: str | None = None
+    start: str | None = None
+    stop: str | None = None
+    count: int | None = None
+    stagger: str | None = None
+    baselines: bool | None = None
+    more: Mapping[str, Any] | None = None
+
+
+@dataclass(kw_only=True)
+class Event:
+    """Something that changes during the run, as `[[events]]`."""
+
+    at: str
+    set: Mapping[str, Any]
+    path: str | None = None
+    link: str | None = None
+    direction: Literal["forward", "backward"] | None = None
+    how: Literal["admin", "blackhole"] | None = None
+
+
+class Scenario:
+    """A checked scenario. It never changes: `vary` gives a changed copy."""
+
+    def __init__(
+        self,
+        *,
+        duration: str,
+        flows: Mapping[str, Flow | Mapping[str, Any]],
+        paths: Mapping[str, Path | Mapping[str, Any]] | None = None,
+        events: Sequence[Event | Mapping[str, Any]] = (),
+        name: str = "scenario",
+        **more: Any,
+    ) -> None:
+        """Builds a scenario; `more` takes every other key of a scenario file."""
+        table: dict[str, Any] = {"name": name, "duration": duration, "paths": paths or {}, "flows": flows}
+        table |= more
+        if events:
+            table["events"] = list(events)
+        self._core = _core.Scenario.parse(to_toml(table), name)
+
+    @classmethod
+    def _of(cls, core: _core.Scenario) -> Scenario:
+        scenario = cls.__new__(cls)
+        vars(scenario)["_core"] = core
+        return scenario
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Scenario:
+        """Reads a scenario file."""
+        return cls._of(_core.Scenario.load(FilePath(path)))
+
+    @classmethod
+    def parse(cls, text: str, name: str = "scenario") -> Scenario:
+        """Reads the text of a scenario file; errors call it `name`."""
+        return cls._of(_core.Scenario.parse(text, name))
+
+    @classmethod
+    def packaged(cls, name: str) -> Scenario:
+        """Reads a scenario that comes with mptcplab, such as `s1`."""
+        return cls.load(FilePath(__file__).parent / "scenarios" / f"{name}.toml")
+
+    def vary(self, values: Mapping[str, str | int | bool]) -> Scenario:
+        """A copy with other values by dotted key: `{"paths.wifi.loss": "5%"}`."""
+        pairs = [(key, value if isinstance(value, str) else _value(value)) for key, value in values.items()]
+        return Scenario._of(self._core.with_values(pairs))
+
+    def run(self, seed: int = 1, *, captures: str | PathLike[str] | None = None) -> Run:
+        """Runs it once. With `captures`, that directory gets a pcapng for each host and interface."""
+        results = _core.run(self._core, seed, None if captures is None else FilePath(captures))
+        return Run(self._core, seed, results)
+
+    def runs(self, seeds: Iterable[int], *, workers: int | None = None) -> Runs:
+        """Runs it once for each seed, on several cores."""
+        return run_jobs([Job(self._core, seed) for seed in seeds], workers=workers)
+
+    def sweep(
+        self,
+        vary: Mapping[str, Sequence[str | int | bool]],
+        *,
+        seeds: Iterable[int] = (1,),
+        workers: int | None = None,
+    ) -> Runs:
+        """Runs every combination of the values with every seed; each run's `variant` says which."""
+        jobs, seeds = [], list(seeds)
+        for choice in itertools.product(*vary.values()):
+            point = dict(zip(vary, choice, strict=True))
+            variant = ", ".join(f"{key}={value}" for key, value in point.items())
+            scenario = self.vary(point).core
+            jobs += [Job(scenario, seed, variant) for seed in seeds]
+        return run_jobs(jobs, workers=workers)
+
+    def baselines(self) -> list[tuple[str, str, Scenario]]:
+        """The single-path runs to compare with: flow, path, scenario."""
+        return [(flow, path, Scenario._of(core)) for flow, path, core in self._core.baselines()]
+
+    def to_toml(self) -> str:
+        """The scenario as it runs, every default filled in."""
+        return self._core.to_toml()
+
+    @property
+    def core(self) -> _core.Scenario:
+        """What the compiled core runs."""
+        return self._core
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self._core.name
+
+    @property
+    def duration(self) -> float:
+        """Seconds."""
+        return self._core.duration
+
+    @property
+    def flows(self) -> list[str]:
+        """Names of the connections."""
+        return self._core.flows
+
+    @property
+    def paths(self) -> list[str]:
+        """Names of the paths and links."""
+        return self._core.paths
+
+    def __repr__(self) -> str:
+        """Name, paths, flows and length."""
+        return f"<Scenario {self.name}: {', '.join(self.flows)} over {', '.join(self.paths)}, {self.duration:g} s>"
+
+
+def to_toml(table: Mapping[str, Any]) -> str:
+    """TOML of nested mappings, dataclasses, sequences and plain values; None is left out."""
+    lines: list[str] = []
+    _write_table(lines, "", _plain(table))
+    return "\n".join(lines) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        more = getattr(value, "more", None) or {}
+        own = {field.name: getattr(value, field.name) for field in fields(value) if field.name != "more"}
+        return _plain(own | dict(more))
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items() if item is not None}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _write_table(lines: list[str], name: str, table: Mapping[str, Any]) -> None:
+    nested = {key: item for key, item in table.items() if isinstance(item, Mapping)}
+    arrays = {
+        key: item
+        for key, item in table.items()
+        if isinstance(item, list) and item and all(isinstance(entry, Mapping) for entry in item)
+    }
+    for key, item in table.items():
+        if key not in nested and key not in arrays:
+            lines.append(f"{_key(key)} = {_value(item)}")
+    for key, item in nested.items():
+        inner = f"{name}.{_key(key)}" if name else _key(key)
+        lines.append(f"\n[{inner}]")
+        _write_table(lines, inner, item)
+    for key, items in arrays.items():
+        for item in items:
+            lines.append(f"\n[[{_key(key)}]]")
+            lines.extend(f"{_key(inner)} = {_value(value)}" for inner, value in item.items())
+
+
+def _key(key: str) -> str:
+    return key if _BARE_KEY.fullmatch(key) else _value(key)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_key(str(key))} = {_value(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_value(item) for item in value) + "]"
+    return '"' + "".join(_escape(letter) for letter in str(value)) + '"'
+
+
+def _escape(letter: str) -> str:
+    if letter in '"\\':
+        return "\\" + letter
+    return letter if letter >= " " and letter != "\x7f" else f"\\u{ord(letter):04x}"

@@ -1,0 +1,9 @@
+"""The published studies: one package each, found here by name."""
+
+from mptcplab.studies.base import Study
+from mptcplab.studies.cs244_rcvbuf import STUDY as CS244_RCVBUF
+from mptcplab.studies.cs244_wireless import STUDY as CS244_WIRELESS
+
+STUDIES: dict[str, Study] = {study.name: study for study in (CS244_WIRELESS, CS244_RCVBUF)}
+
+__all__ = ["STUDIES", "Study"]

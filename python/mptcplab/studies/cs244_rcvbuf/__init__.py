@@ -1,0 +1,19 @@
+"""Study C: the impact of receive buffer size on MPTCP (CS244 2014)."""
+
+from mptcplab.studies.base import Study
+from mptcplab.studies.cs244_rcvbuf.loss import Loss
+from mptcplab.studies.cs244_rcvbuf.network import NAME
+from mptcplab.studies.cs244_rcvbuf.rtt import RoundTrip
+from mptcplab.studies.cs244_rcvbuf.third_path import ThirdPath
+from mptcplab.studies.cs244_rcvbuf.window import Window
+
+STUDY = Study(
+    name=NAME,
+    letter="C",
+    title="The impact of receive buffer size on MPTCP",
+    source="CS244 at Stanford, 2014: a Mininet reproduction of figure 4 of Raiciu et al., How Hard Can It Be? "
+    "(NSDI 2012)",
+    summary="WiFi of 8 Mb/s and 3G of 2 Mb/s share one receive window. How large must it be, what do opportunistic "
+    "retransmission (M1) and penalisation (M2) change, and what do loss and long round trips do?",
+    experiments=[Window(), Loss(), RoundTrip(), ThirdPath()],
+)

@@ -1,0 +1,64 @@
+"""The network of study C, in both readings of its queues, and how facts of two readings are judged.
+
+The text gives the queues twice: as in the original, 80 ms of WiFi and 2 s of 3G, which in packets
+of 1500 bytes are 53 and 333; and as the bandwidth-delay product, which is 13 and 25.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from mptcplab.scenario import Path, Scenario
+from mptcplab.studies.base import LINUX_2013, Verdict
+
+NAME = "cs244-rcvbuf"
+
+READINGS: dict[str, tuple[int, int]] = {"53/333 packets": (53, 333), "13/25 packets": (13, 25)}
+"""Queues of WiFi and 3G."""
+
+MECHANISMS: dict[str, dict[str, bool]] = {
+    "none": {"opportunistic_retransmission": False, "penalisation": False},
+    "M1": {"opportunistic_retransmission": True, "penalisation": False},
+    "M1+M2": {"opportunistic_retransmission": True, "penalisation": True},
+}
+
+
+def paths(reading: str, **wifi: str) -> dict[str, Path]:
+    """WiFi and 3G in one reading of the queues; `wifi` changes values of WiFi."""
+    of_wifi, of_3g = READINGS[reading]
+    first = Path(rate="8Mbit", rtt="20ms", queue=f"{of_wifi}p")
+    return {"wifi": replace(first, **wifi), "3g": Path(rate="2Mbit", rtt="150ms", queue=f"{of_3g}p")}  # type: ignore[arg-type]
+
+
+def tcp(all_paths: Mapping[str, Path], path: str, kilobytes: int, **more: bool) -> Scenario:
+    """Plain TCP (Reno) over one of the paths; `more` switches other things of the flow."""
+    flow = {"transport": "tcp", **more}
+    return _bulk(f"TCP over {path}, {kilobytes} KB", {path: all_paths[path]}, kilobytes, flow)
+
+
+def mptcp(all_paths: Mapping[str, Path], mechanisms: str, kilobytes: int, **more: bool) -> Scenario:
+    """Multipath TCP (LIA) over all of the paths; `more` switches other things of the flow."""
+    flow = {"transport": "mptcp", "congestion": "lia", **MECHANISMS[mechanisms], **more}
+    return _bulk(f"MPTCP with {mechanisms}, {kilobytes} KB", all_paths, kilobytes, flow)
+
+
+def _bulk(name: str, over: Mapping[str, Path], kilobytes: int, flow: dict[str, Any]) -> Scenario:
+    size = f"{kilobytes}KB"
+    bulk = flow | LINUX_2013 | {"rcvbuf": size, "sndbuf": size}
+    return Scenario(name=name, duration="40s", warmup="10s", sample="1s", paths=over, flows={"bulk": bulk})
+
+
+def judge(held: Mapping[str, bool]) -> tuple[Verdict, str]:
+    """One verdict of both readings. Where only one of them meets the fact, the text contradicts itself."""
+    met: Sequence[str] = [reading for reading, holds in held.items() if holds]
+    if len(met) == len(held):
+        return "holds", ""
+    if not met:
+        return "fails", ""
+    missed = [reading for reading in held if reading not in met]
+    return "contradicted", (
+        f"The text gives two queue sizes that exclude each other: queues of {' and '.join(met)} meet this fact, "
+        f"queues of {' and '.join(missed)} do not."
+    )

@@ -1,0 +1,109 @@
+"""Experiment A3: TCP at 2 % loss against the model of Padhye et al. (figure 4 of the study)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from mptcplab import models, plots
+from mptcplab.scenario import Path
+from mptcplab.statistics import Estimate, correlation
+from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point, on_interfaces
+from mptcplab.studies.cs244_wireless.network import CONTROLLER, NAME, bulk
+
+LOSS = 0.02
+CAP = 2.0
+"""Mb/s of the line."""
+
+
+class Model(Experiment):
+    """Figure 4."""
+
+    study = NAME
+    name = "A3"
+    title = "TCP at 2 % loss against the model of Padhye et al."
+    setup = (
+        "TCP alone over 2 Mb/s with 2 % loss in both directions and buffers of 500 KB; one-way delay 5 to "
+        "100 ms. The model (PFTK) with one and with two segments for each acknowledgement (b), its first "
+        "timeout a round trip plus 200 ms; neither is stated by the study. "
+        "Congestion control: CUBIC, the default of the study's Ubuntu; at such windows it behaves as Reno does."
+    )
+
+    def points(self, effort: Effort) -> Iterator[Point]:
+        """Delays × seeds."""
+        for delay in _delays(effort):
+            path = Path(rate="2Mbit", delay=f"{delay}ms", loss="2%", queue="1000p")
+            scenario = bulk(f"tcp, {delay} ms", {"3g": path}, rcvbuf="500KB", transport="tcp", congestion=CONTROLLER)
+            for seed in range(1, effort.pick(4, 20, 100) + 1):
+                yield Point((delay,), scenario, seed)
+
+    def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
+        """Facts A-3.1 to A-3.4."""
+        delays = _delays(effort)
+        rates = {delay: measured.estimate(on_interfaces, delay) for delay in delays}
+        single, double = ({delay: _model(delay, acked) for delay in delays} for acked in (1, 2))
+        capped = {delay: min(CAP, single[delay]) for delay in delays}
+        excess = {delay: rates[delay].mean / capped[delay] for delay in delays}
+        worst = max(excess, key=lambda delay: excess[delay])
+        far = [delay for delay in delays if delay > 20]
+        shape = correlation([math.log(rates[delay].mean) for delay in far], [math.log(single[delay]) for delay in far])
+        near = [delay for delay in delays if delay <= 10]
+        at75 = rates[75]
+        facts = [
+            self.fact(
+                "A-3.1",
+                "flat at the line rate (1.8 Mb/s or more) up to 10 ms one way",
+                published="the beginning is flat, capped at 2 Mb/s",
+                measured=", ".join(f"{delay} ms {rates[delay]}" for delay in near) + " Mb/s",
+                verdict=all(rates[delay].mean >= 1.8 for delay in near),
+            ),
+            self.fact(
+                "A-3.2",
+                "at no delay above 1.05 times the model (b = 1) under the line rate",
+                published="slightly below the model",
+                measured=f"at most {excess[worst]:.2f} times the model (at {worst} ms), at least "
+                f"{min(excess.values()):.2f} times",
+                verdict=excess[worst] <= 1.05,
+            ),
+            self.fact(
+                "A-3.3",
+                "the shape is that of the model: correlation of the logarithms at least 0.97 beyond 20 ms",
+                published="a near match in shape",
+                measured=f"{shape:.3f}",
+                verdict=shape >= 0.97,
+            ),
+            self.fact(
+                "A-3.4",
+                "0.4 to 0.65 Mb/s at 75 ms one way",
+                published="about 0.5 Mb/s, as over 3G in A2",
+                measured=f"{at75} Mb/s (model: {double[75]:.2f} to {single[75]:.2f})",
+                verdict=0.4 <= at75.mean <= 0.65,
+            ),
+        ]
+        return Outcome(facts, [_picture(delays, rates)])
+
+
+def _delays(effort: Effort) -> tuple[int, ...]:
+    return effort.pick((5, 10, 20, 30, 50, 75, 100), tuple(range(5, 101, 5)), tuple(range(5, 101, 5)))
+
+
+def _model(delay: float, acked: int) -> float:
+    """Mb/s of the model at a one-way delay in ms."""
+    return models.pftk(LOSS, 2 * delay / 1e3, acked=acked, window=500 * 1024) / 1e6
+
+
+def _picture(delays: tuple[int, ...], rates: dict[int, Estimate]) -> Picture:
+    figure, (axes,) = plots.new_figure(height=4.0)
+    fine = [5 + step * 0.5 for step in range(191)]
+    axes.plot(fine, [_model(delay, 1) for delay in fine], color="#222222", linestyle="--", label="model, b = 1")
+    axes.plot(fine, [_model(delay, 2) for delay in fine], color="#777777", linestyle=":", label="model, b = 2")
+    plots.curve(
+        axes, delays, [rates[delay].mean for delay in delays], "measured", plots.LOOKS["3g"],
+        spread=[rates[delay].half_width for delay in delays], markers=30,
+    )  # fmt: skip
+    plots.published_line(axes, CAP, "line rate 2 Mb/s")
+    axes.plot([60], [0.5], linestyle="none", marker="*", markersize=11, color="#b8860b",
+              label="published: flattens near 60 ms at about 0.5")  # fmt: skip
+    plots.finish(axes, x="delay, one way [ms]", y="throughput [Mb/s]", legend="upper right", top=3.0)
+    caption = "TCP over a lossy link of 2 Mb/s against the model of Padhye et al. (SIGCOMM 1998)."
+    return Picture("a3-model", caption, figure)

@@ -1,0 +1,84 @@
+"""What the tests share: scenarios, the command line in a process of its own, capabilities."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mptcplab import Scenario
+
+ROOT = Path(__file__).parent.parent
+BROKEN = sorted((ROOT / "crates" / "lab" / "tests" / "broken").glob("*.toml"))
+
+TWO_PATHS = """
+name = "two paths"
+duration = "6s"
+warmup = "1s"
+sample = "500ms"
+
+[paths.wifi]
+rate = "8Mbit"
+rtt = "20ms"
+queue = "53p"
+loss = "0.5%"
+
+[paths.3g]
+rate = "2Mbit"
+rtt = "150ms"
+queue = "333p"
+
+[flows.bulk]
+transport = "mptcp"
+baselines = true
+"""
+
+Cli = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def scenario_file(tmp_path: Path) -> Path:
+    """A scenario of two paths with loss, so that the seed matters."""
+    path = tmp_path / "two.toml"
+    path.write_text(TWO_PATHS)
+    return path
+
+
+@pytest.fixture(scope="session")
+def two_paths() -> Scenario:
+    """The same, loaded."""
+    return Scenario.parse(TWO_PATHS, "two.toml")
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    """Runs `mptcplab` in an empty directory; `expect` is the exit code, None for any."""
+
+    def run(*arguments: str | Path, expect: int | None = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "mptcplab", *map(str, arguments)],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert expect in (None, done.returncode), f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+        assert "Traceback" not in done.stderr
+        return done
+
+    return run
+
+
+def need(tool: str) -> None:
+    """Skips without a tool; in continuous integration, where everything has to be there, fails."""
+    if shutil.which(tool) is None:
+        message = f"{tool} is not installed"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)

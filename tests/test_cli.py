@@ -1,0 +1,147 @@
+"""Every command, as a person uses it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from conftest import BROKEN, Cli
+from mptcplab import _core
+
+COMMANDS = ("list", "reproduce", "run", "sweep", "bench", "schema")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_an_example(cli: Cli, command: str) -> None:
+    assert f"example: mptcplab {command}" in cli(command, "--help").stdout
+
+
+def test_version_and_help(cli: Cli) -> None:
+    assert cli("--version").stdout.strip() == f"mptcplab {_core.__version__}"
+    text = cli("--help").stdout
+    assert all(command in text for command in COMMANDS)
+    assert "required" in cli(expect=2).stderr
+
+
+def test_list(cli: Cli) -> None:
+    assert "cs244-wireless" in cli("list").stdout
+    listed = json.loads(cli("list", "--json").stdout)
+    assert [study["letter"] for study in listed] == ["A", "C"]
+
+
+def test_schema(cli: Cli) -> None:
+    assert json.loads(cli("schema").stdout)["properties"]["duration"]
+    assert cli("schema", "--reference").stdout.startswith("# Scenario files")
+
+
+def test_run_tells_what_happened(cli: Cli, scenario_file: Path) -> None:
+    text = cli("run", scenario_file).stdout
+    assert "goodput" in text
+    assert "aggregation benefit" in text
+    assert "limited by" in text
+    assert cli("run", scenario_file, "--quiet").stdout == ""
+
+
+def test_run_writes_everything(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
+    cli("run", scenario_file, "--seed", "7", "--output", "out")
+    out = tmp_path / "out"
+    for name in ("scenario.toml", "run.json", "samples.parquet", "flows.parquet", "iperf3.json", "throughput.png"):
+        assert (out / name).is_file(), name
+    assert json.loads((out / "run.json").read_text())["runs"][0]["seed"] == 7
+    baselines = pq.read_table(out / "baselines" / "flows.parquet")
+    assert baselines["variant"].to_pylist() == ["TCP over wifi", "TCP over 3g"]
+
+
+def test_run_as_json(cli: Cli, scenario_file: Path) -> None:
+    document = json.loads(cli("run", scenario_file, "--json").stdout)
+    assert -1 <= document["mptcplab"]["aggregation_benefit"]["bulk"] <= 1.1
+    assert set(document["mptcplab"]["baselines"]["bulk"]) == {"wifi", "3g"}
+    several = json.loads(cli("run", scenario_file, "--json", "--seeds", "2").stdout)
+    assert [one["mptcplab"]["seed"] for one in several] == [1, 2]
+
+
+def test_run_with_several_seeds(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
+    text = cli("run", scenario_file, "--seeds", "3", "--workers", "2", "--output", "out").stdout
+    assert "3 seeds" in text
+    assert "±" in text
+    assert pq.read_table(tmp_path / "out" / "flows.parquet")["seed"].to_pylist() == [1, 2, 3]
+
+
+def test_sweep(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
+    vary = ("--vary", "paths.wifi.loss=0%,2%", "--vary", "flows.bulk.congestion=lia,reno")
+    lines = cli("sweep", scenario_file, *vary, "--seeds", "2", "--output", "out").stdout.splitlines()
+    assert len(lines) == 5
+    assert lines[0].split() == ["paths.wifi.loss", "flows.bulk.congestion", "bulk", "[Mb/s]"]
+    assert (tmp_path / "out" / "sweep.svg").is_file()
+    assert pq.read_table(tmp_path / "out" / "flows.parquet").num_rows == 8
+    points = json.loads(cli("sweep", scenario_file, *vary, "--json").stdout)
+    assert points[3]["point"] == {"paths.wifi.loss": "2%", "flows.bulk.congestion": "reno"}
+    assert points[0]["goodput_mbps"]["bulk"]["mean"] > points[3]["goodput_mbps"]["bulk"]["mean"]
+
+
+def test_bench(cli: Cli, scenario_file: Path) -> None:
+    rows = json.loads(cli("bench", scenario_file, "S2", "--json", "--repetitions", "1").stdout)
+    assert [row["scenario"] for row in rows] == ["two", "S2"]
+    assert set(rows[0]) == {"scenario", "packets", "wall_s", "packets_per_s", "goodput_mbps", "peak_rss_mb"}
+    assert rows[1]["packets"] > 50_000
+    assert rows[1]["peak_rss_mb"] > 1
+    assert "packets/s" in cli("bench", scenario_file, "--repetitions", "1").stdout
+
+
+@pytest.mark.parametrize("file", BROKEN, ids=lambda path: path.stem)
+def test_a_broken_scenario_gives_one_message(cli: Cli, file: Path) -> None:
+    done = cli("run", file, expect=2)
+    assert done.stdout == ""
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert ".toml" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["run", "no-such.toml"], "no-such.toml"),
+        (["reproduce", "cs244"], "cs244-wireless"),
+        (["bench", "S9"], "S1, S2, S3"),
+        (["run", "two.toml", "--backend", "kernel"], "--backend sim"),
+        (["run", "two.toml", "--backend", "ns3"], "--backend sim"),
+        (["run", "two.toml", "--seed", "-1"], "whole number"),
+        (["run", "two.toml", "--workers", "0"], "whole number above 0"),
+        (["run", "two.toml", "--output", "two.toml"], "two.toml"),
+        (["sweep", "two.toml", "--vary", "paths.wifi.loss"], "KEY=VALUE"),
+        (["sweep", "two.toml", "--vary", "paths.wifi.loss=1"], "paths.wifi.loss"),
+        (["sweep", "two.toml", "--vary", "paths.wify.loss=1%"], "wifi"),
+        (["fly"], "invalid choice"),
+    ],
+)
+def test_bad_input_ends_with_two(cli: Cli, scenario_file: Path, arguments: list[str], says: str) -> None:
+    assert scenario_file.is_file()
+    assert says in cli(*arguments, expect=2).stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is a signal of POSIX here")
+def test_ctrl_c_keeps_what_was_finished(scenario_file: Path, tmp_path: Path) -> None:
+    text = scenario_file.read_text().replace('"6s"', '"60s"').replace("baselines = true", "")
+    scenario_file.write_text(text)
+    # Whoever started the tests may ignore SIGINT, as shells do for what runs in the background.
+    start = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from mptcplab.cli import main; sys.exit(main())"
+    )
+    command = [sys.executable, "-c", start, "run", str(scenario_file), "--seeds", "100000", "--output", "out"]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert "runs:" in process.stderr.readline()  # Progress, after five seconds.
+        process.send_signal(signal.SIGINT)
+        errors = process.stderr.read()
+    assert process.returncode == 130
+    assert "interrupted after" in errors
+    assert "Traceback" not in errors
+    kept = pq.read_table(tmp_path / "out" / "flows.parquet")["seed"].to_pylist()
+    assert kept == sorted(kept)
+    assert len(kept) >= 2

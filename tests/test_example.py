@@ -1,0 +1,47 @@
+"""The examples in the documentation do what they say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import ROOT, Cli
+from mptcplab import Run, Runs
+
+
+def code(file: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / file).read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_readme_in_python() -> None:
+    (example,) = code("README.md", "python")
+    assert len([line for line in example.splitlines() if line.strip()]) <= 11
+    names: dict[str, Any] = {}
+    exec(example, names)  # noqa: S102 - it is our own
+    assert names["run"].flow()["goodput"] > 5e6
+
+
+def test_the_notebook() -> None:
+    names: dict[str, Any] = {}
+    for example in code("docs/notebook.md", "python"):
+        exec(example, names)  # noqa: S102 - it is our own
+    assert isinstance(names["run"], Run)
+    assert isinstance(names["runs"], Runs)
+    assert len(names["runs"]) == 8
+
+
+@pytest.mark.parametrize("backticks", [True, False], ids=["README", "docs/examples"])
+def test_the_scenario_of_the_readme(cli: Cli, tmp_path: Path, backticks: bool) -> None:
+    text = code("README.md", "toml")[0] if backticks else (ROOT / "docs/examples/handoff.toml").read_text()
+    (tmp_path / "handoff.toml").write_text(text)
+    assert "limited by" in cli("run", "handoff.toml").stdout
+
+
+def test_links_in_the_documentation_lead_somewhere() -> None:
+    for file in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/notebook.md"):
+        text = (ROOT / file).read_text(encoding="utf-8")
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
+            assert ((ROOT / file).parent / target).exists(), f"{file}: {target}"

@@ -1,0 +1,166 @@
+"""Tables, files and figures of runs."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from mptcplab import Run, Scenario, plots
+from mptcplab.batch import Job, run_jobs
+from mptcplab.results import ALL, SAMPLE_COLUMNS
+
+
+@pytest.fixture(scope="module")
+def run(two_paths: Scenario) -> Run:
+    return two_paths.run(seed=3)
+
+
+def files(directory: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(directory)): path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file()
+    }
+
+
+def test_samples_are_tidy(run: Run) -> None:
+    table = run.samples
+    assert tuple(table.column_names) == SAMPLE_COLUMNS
+    assert set(table["run"].to_pylist()) == {"two paths"}
+    assert set(table["seed"].to_pylist()) == {3}
+    assert set(table["path"].to_pylist()) == {"wifi", "3g", ALL}
+    assert set(table["flow"].to_pylist()) == {"bulk", ALL}
+    units = dict(zip(table["metric"].to_pylist(), table["unit"].to_pylist(), strict=True))
+    assert units["throughput"] == "bit/s"
+    assert units["cwnd"] == "B"
+    assert units["srtt"] == "s"
+    assert max(table["time_s"].to_pylist()) == 6.0
+
+
+def test_the_numbers_are_not_copied(run: Run) -> None:
+    arrow = run.samples["value"].chunk(0).to_numpy(zero_copy_only=True)
+    assert np.shares_memory(arrow, run.columns["value"])
+
+
+def test_series_add_up(run: Run) -> None:
+    times, total = run.series("throughput")
+    parts = [run.series("throughput", path=path)[1] for path in ("wifi", "3g")]
+    assert times.tolist() == [0.5 * step for step in range(1, 13)]
+    assert np.allclose(parts[0][-6:] + parts[1][-6:], total[-6:])
+
+
+def test_summaries_agree_with_samples(run: Run) -> None:
+    times, rates = run.series("goodput")
+    assert rates[times > 1.0].mean() == pytest.approx(run.flow()["goodput"], rel=1e-6)
+    assert run.flow("bulk")["intact"]
+    assert run.path("wifi") is not None
+    assert run.path("satellite") is None
+    assert sum(run.flow()["limits"].values()) == pytest.approx(1)
+    with pytest.raises(KeyError, match="bulk"):
+        run.flow("blk")
+
+
+def test_tables(run: Run) -> None:
+    assert run.flows.num_rows == 1
+    assert run.paths["path"].to_pylist() == ["wifi", "3g"]
+    assert run.links.num_rows == 4
+    assert run.blocks.num_rows == 0
+    assert "limit_congestion_window" in run.flows.column_names
+
+
+def test_summary_says_what_limited_it(run: Run) -> None:
+    text = run.summary()
+    assert re.search(r"bulk \(MPTCP\): goodput \d\.\d\d Mb/s", text)
+    assert "limited by" in text
+    assert "the congestion windows" in text
+    assert "<table>" in run._repr_html_()
+    assert "seed 3" in repr(run)
+
+
+def test_what_is_saved(run: Run, tmp_path: Path) -> None:
+    run.save(tmp_path)
+    assert set(files(tmp_path)) == {
+        "flows.parquet",
+        "iperf3.json",
+        "links.parquet",
+        "paths.parquet",
+        "run.json",
+        "samples.parquet",
+        "scenario.toml",
+    }
+    assert pq.read_table(tmp_path / "samples.parquet").num_rows == run.samples.num_rows
+    described = json.loads((tmp_path / "run.json").read_text())
+    assert described["runs"][0]["seed"] == 3
+    again = Scenario.load(tmp_path / "scenario.toml").run(seed=3)
+    assert again.samples.equals(run.samples)
+
+
+def test_the_same_seed_gives_the_same_files(two_paths: Scenario, tmp_path: Path) -> None:
+    two_paths.run(seed=5).save(tmp_path / "one")
+    two_paths.run(seed=5).save(tmp_path / "two")
+    two_paths.run(seed=6).save(tmp_path / "other")
+    assert files(tmp_path / "one") == files(tmp_path / "two")
+    assert files(tmp_path / "one")["samples.parquet"] != files(tmp_path / "other")["samples.parquet"]
+
+
+def test_the_number_of_workers_changes_nothing(two_paths: Scenario, tmp_path: Path) -> None:
+    jobs = [Job(two_paths.core, seed, f"seed {seed}") for seed in range(1, 9)]
+    run_jobs(jobs, workers=1).save(tmp_path / "one")
+    run_jobs(jobs, workers=2).save(tmp_path / "two")
+    assert files(tmp_path / "one") == files(tmp_path / "two")
+
+
+def test_a_sweep_runs_every_combination(two_paths: Scenario) -> None:
+    vary = {"paths.wifi.loss": ["0%", "2%"], "flows.bulk.congestion": ["lia", "reno"]}
+    runs = two_paths.vary({"duration": "2s"}).sweep(vary, seeds=[1, 2])
+    assert len(runs) == 8
+    assert runs[0].variant == "paths.wifi.loss=0%, flows.bulk.congestion=lia"
+    assert [run.seed for run in runs[:2]] == [1, 2]
+    assert runs.flows.num_rows == 8
+    assert len(set(runs.samples["variant"].to_pylist())) == 4
+
+
+def test_blocks_have_latencies(tmp_path: Path) -> None:
+    scenario = Scenario(
+        duration="3s",
+        paths={"wifi": {"rate": "8Mbit", "delay": "10ms"}},
+        flows={"app": {"transport": "tcp", "blocks": "8KB", "rate": "1Mbit"}},
+    )
+    run = scenario.run()
+    latencies = run.blocks["latency_s"].to_pylist()
+    assert len(latencies) == run.flow()["blocks"] > 30
+    assert min(latencies) > 0.01
+    run.save(tmp_path)
+    assert (tmp_path / "blocks.parquet").is_file()
+
+
+def test_iperf3_has_the_keys_that_its_readers_use(run: Run) -> None:
+    document = json.loads(json.dumps(run.iperf3(), allow_nan=False))
+    assert {"start", "intervals", "end"} <= set(document)
+    assert document["start"]["test_start"]["protocol"] == "MPTCP"
+    assert len(document["intervals"]) == 12
+    stream = document["intervals"][4]["streams"][0]
+    assert {"socket", "start", "end", "seconds", "bytes", "bits_per_second", "retransmits", "snd_cwnd", "rtt"} <= set(
+        stream
+    )
+    assert {subflow["path"] for subflow in stream["subflows"]} == {"wifi", "3g"}
+    assert stream["snd_cwnd"] == sum(subflow["snd_cwnd"] for subflow in stream["subflows"])
+    assert 15_000 < stream["rtt"] < 300_000
+    assert document["intervals"][0]["sum"]["omitted"]
+    end = document["end"]
+    assert end["sum_received"]["bits_per_second"] == pytest.approx(run.flow()["goodput"])
+    assert end["sum_sent"]["retransmits"] == sum(path["retransmits"] for path in run.flow()["paths"])
+    assert end["streams"][0]["subflows"][0]["path"] == "wifi"
+
+
+def test_figures_are_the_same_each_time(run: Run) -> None:
+    for metric in ("throughput", "cwnd", "queue"):
+        assert plots.png(run.plot(metric)) == plots.png(run.plot(metric))
+        drawing = plots.svg(run.plot(metric))
+        assert drawing == plots.svg(run.plot(metric))
+        assert b"<dc:date>" not in drawing
+    with pytest.raises(ValueError, match="there is no metric"):
+        run.plot("speed")
