@@ -273,3 +273,21 @@ fn nobody_falls_back_after_another_subflow_was_open() {
         ],
     );
 }
+
+#[test]
+fn who_cannot_fall_back_with_the_peer_resets_before_it_repeats_data() {
+    let config = Config { receive_buffer: 4308, send_buffer: 2873, sack: true, rack: true, ..bare() };
+    let what = Strip { syn: [false, false], other: [true, false] };
+    check(
+        3_446_917_926_863_056_891,
+        Config { timestamps: false, initial_window: 3, max_subflows: 2, ..config },
+        vec![path(3), path(56), path(56)],
+        &[
+            write(5747),
+            advance(7),
+            Operation::Path { path: 33, to: path(56) },
+            Operation::Strip { path: 189, what },
+            advance(0),
+        ],
+    );
+}

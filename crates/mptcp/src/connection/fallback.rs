@@ -5,7 +5,6 @@ use mptcp_clock::Instant;
 use mptcp_wire::{MptcpOption, ResetReason, Segment};
 
 use super::{Connection, Mode};
-use crate::subflow::Subflow;
 
 impl Connection {
     /// From here on the connection is TCP on the subflow `id`.
@@ -67,7 +66,7 @@ impl Connection {
 
     /// Data or the DATA_FIN was not acknowledged at the data level for too long. When what comes on the
     /// only subflow has lost its options, a box on the way has begun to eat them (RFC 8684 section 3.7);
-    /// otherwise such a subflow ends, at once beside others that work.
+    /// otherwise such a subflow ends.
     pub(super) fn fall_back_if_stripped(&mut self, now: Instant) {
         let stripped = self.mode == Mode::Multipath
             && self.subflows.first().is_some_and(|first| first.optionless && !first.is_closed())
@@ -75,9 +74,8 @@ impl Connection {
         if stripped {
             return self.fall_back_here(now, 0, Vec::new());
         }
-        let with_options = |subflow: &Subflow| subflow.can_send() && !subflow.optionless;
-        let hopeless = self.subflows.iter().any(with_options) || self.timers.is_patient_no_more();
-        if self.mode == Mode::Multipath && hopeless {
+        // More data could only do harm: a peer that has fallen back takes it for what follows.
+        if self.mode == Mode::Multipath {
             for id in 0..self.subflows.len() {
                 if self.subflows[id].optionless && self.subflows[id].is_synchronised() {
                     self.reset_subflow(now, id, Some(ResetReason::MIDDLEBOX));

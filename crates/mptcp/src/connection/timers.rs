@@ -84,11 +84,6 @@ impl Timers {
         self.orphan = self.orphan.min(now + ORPHAN_TIMEOUT);
     }
 
-    /// Whether repeating has brought no answer at the data level for long.
-    pub(super) fn is_patient_no_more(&self) -> bool {
-        self.data_backoff.max(self.data_fin_tries) > 4
-    }
-
     pub(super) fn adopted(&mut self) {
         self.orphan = Instant::FAR_FUTURE;
     }
