@@ -5,6 +5,7 @@ mod pair;
 
 use arena::{Arena, Operation, Path, Settings, Side, Strip};
 use mptcp::congestion::CongestionKind;
+use mptcp::path_manager::PathManagerKind;
 use mptcp::{Config, Mechanisms};
 
 fn path(delay_ms: u16) -> Path {
@@ -231,5 +232,62 @@ fn a_subflow_whose_acknowledgements_lose_their_options_ends_beside_others() {
         server,
         vec![path(0), path(0)],
         &[write(1), advance(1), Operation::Strip { path: 0, what }, Operation::Step, write(28_001)],
+    );
+}
+
+#[test]
+fn data_level_acknowledgements_that_are_eaten_everywhere_end_the_connection() {
+    let client =
+        Config { path_manager: PathManagerKind::NdiffPorts { subflows: 2 }, max_subflows: 1, ..small() };
+    let server = Config { initial_window: 2, max_subflows: 1, ..small() };
+    let what = Strip { syn: [false, false], other: [false, true] };
+    check_two(
+        0,
+        client,
+        server,
+        vec![path(0)],
+        &[
+            Operation::Close { side: Side::Server },
+            advance(1),
+            Operation::Strip { path: 0, what },
+            write(2001),
+        ],
+    );
+}
+
+#[test]
+fn nobody_falls_back_after_another_subflow_was_open() {
+    let config = Config { receive_buffer: 35_600, send_buffer: 200_000, initial_window: 3, ..bare() };
+    check(
+        0,
+        Config { timestamps: true, max_subflows: 2, ..config },
+        vec![path(40), dead(), path(41)],
+        &[
+            write(1),
+            advance(1000),
+            Operation::Write { side: Side::Server, bytes: 20_000 },
+            Operation::Close { side: Side::Client },
+            Operation::Interface { side: Side::Client, path: 80, up: false },
+            Operation::Join { at: 36_522 },
+            advance(0),
+        ],
+    );
+}
+
+#[test]
+fn who_cannot_fall_back_with_the_peer_resets_before_it_repeats_data() {
+    let config = Config { receive_buffer: 4308, send_buffer: 2873, sack: true, rack: true, ..bare() };
+    let what = Strip { syn: [false, false], other: [true, false] };
+    check(
+        3_446_917_926_863_056_891,
+        Config { timestamps: false, initial_window: 3, max_subflows: 2, ..config },
+        vec![path(3), path(56), path(56)],
+        &[
+            write(5747),
+            advance(7),
+            Operation::Path { path: 33, to: path(56) },
+            Operation::Strip { path: 189, what },
+            advance(0),
+        ],
     );
 }

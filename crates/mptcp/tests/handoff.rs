@@ -126,3 +126,18 @@ fn plain_tcp_ends_when_its_interface_goes() {
     pair.interface(0, InterfaceChange::Down);
     assert!(pair.happened(true, EventKind::Closed(mptcp::Closed::TimedOut)), "{:?}", pair.events);
 }
+
+#[test]
+fn a_path_that_eats_the_third_ack_of_joins_is_tried_once() {
+    let mut pair = Pair::new(47, &[10, 20], Config::default(), Config::default());
+    pair.rule = Box::new(|to_server, path, segment| {
+        let mut segment = segment.clone();
+        if path == 1 && to_server && !segment.flags.syn() {
+            segment.options.mptcp.clear();
+        }
+        Fate::Replace(Box::new(segment))
+    });
+    pair.transfer(&pattern(100_000), Duration::from_secs(10));
+    pair.run(Duration::from_secs(60));
+    assert_eq!(pair.client.info(pair.now, pair.connection).unwrap().subflows.len(), 2);
+}

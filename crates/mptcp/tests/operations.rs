@@ -45,7 +45,7 @@ fn whatever_happens_the_streams_arrive_or_end() {
         let settings = RunnerConfig {
             cases: CASES,
             failure_persistence: None,
-            max_shrink_iters: 2_000,
+            max_shrink_time: 20_000,
             ..RunnerConfig::default()
         };
         let mut runner = TestRunner::new_with_rng(settings, seed(round));

@@ -35,7 +35,10 @@ impl Connection {
         let mut missing = Vec::new();
         let existing = self.pairs();
         self.path_manager.missing(&self.local_addresses, &self.remote_addresses, &existing, &mut missing);
-        missing.retain(|pair| !self.failed.contains(pair) && !self.wanted.contains(pair));
+        // The peer may name its address by another id than it was announced with.
+        let same = |a: &Pair, b: &Pair| a.local.id == b.local.id && a.remote.address == b.remote.address;
+        missing.retain(|pair| !self.failed.iter().any(|failed| same(failed, pair)));
+        missing.retain(|pair| !self.wanted.contains(pair));
         let open = self.subflows.iter().filter(|subflow| !subflow.is_closed()).count();
         let most = usize::from(self.config.max_subflows) + 1;
         let room = most.saturating_sub(open + self.wanted.len());

@@ -5,7 +5,6 @@ use mptcp_clock::Instant;
 use mptcp_wire::{MptcpOption, ResetReason, Segment};
 
 use super::{Connection, Mode};
-use crate::subflow::{State, Subflow};
 
 impl Connection {
     /// From here on the connection is TCP on the subflow `id`.
@@ -33,14 +32,11 @@ impl Connection {
         }
     }
 
-    /// Whether a fallback is still possible: one subflow that ever carried data, nothing resent
-    /// elsewhere, nothing out of order (RFC 8684 section 3.7).
+    /// Whether a fallback is still possible: no other subflow was ever open, on which the peer may have
+    /// sent data, nothing was resent, nothing is out of order (RFC 8684 section 3.7).
     fn may_fall_back(&self, id: usize) -> bool {
-        let only = self.subflows.iter().enumerate().all(|(other, subflow)| {
-            let carried = subflow.tally.data_segments_sent + subflow.tally.data_segments_received;
-            let opening = matches!(subflow.state, State::SynSent | State::SynReceived);
-            other == id || ((subflow.is_closed() || opening) && carried == 0)
-        });
+        let mut others = self.subflows.iter().enumerate().filter(|&(other, _)| other != id);
+        let only = others.all(|(_, subflow)| subflow.sender.board.una == 0);
         self.is_initial(id) && only && self.reinjected_bytes == 0 && self.incoming.early_bytes() == 0
     }
 
@@ -70,7 +66,7 @@ impl Connection {
 
     /// Data or the DATA_FIN was not acknowledged at the data level for too long. When what comes on the
     /// only subflow has lost its options, a box on the way has begun to eat them (RFC 8684 section 3.7);
-    /// beside others that work, such a subflow ends.
+    /// otherwise such a subflow ends.
     pub(super) fn fall_back_if_stripped(&mut self, now: Instant) {
         let stripped = self.mode == Mode::Multipath
             && self.subflows.first().is_some_and(|first| first.optionless && !first.is_closed())
@@ -78,8 +74,8 @@ impl Connection {
         if stripped {
             return self.fall_back_here(now, 0, Vec::new());
         }
-        let with_options = |subflow: &Subflow| subflow.can_send() && !subflow.optionless;
-        if self.mode == Mode::Multipath && self.subflows.iter().any(with_options) {
+        // More data could only do harm: a peer that has fallen back takes it for what follows.
+        if self.mode == Mode::Multipath {
             for id in 0..self.subflows.len() {
                 if self.subflows[id].optionless && self.subflows[id].is_synchronised() {
                     self.reset_subflow(now, id, Some(ResetReason::MIDDLEBOX));

@@ -305,6 +305,7 @@ impl Connection {
         path.min_rtt = subflow.sender.rtt.min();
         self.congestion.set_active(id, true);
         self.happenings.subflows = true;
+        self.timers.adopted();
         self.relieve_stalled();
     }
 

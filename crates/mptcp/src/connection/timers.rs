@@ -81,7 +81,11 @@ impl Timers {
     }
 
     pub(super) fn orphaned(&mut self, now: Instant) {
-        self.orphan = now + ORPHAN_TIMEOUT;
+        self.orphan = self.orphan.min(now + ORPHAN_TIMEOUT);
+    }
+
+    pub(super) fn adopted(&mut self) {
+        self.orphan = Instant::FAR_FUTURE;
     }
 }
 
