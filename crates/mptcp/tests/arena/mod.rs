@@ -57,6 +57,9 @@ impl End {
 /// What is on the wires.
 type Wires = BTreeMap<(Instant, u64), (Side, usize, Segment)>;
 
+/// A segment on the wire: when it arrives, in which order, whose, on which path.
+type InFlight = ((Instant, u64), (Side, usize, Segment));
+
 pub struct Arena {
     now: Instant,
     ends: [End; 2],
@@ -221,12 +224,12 @@ impl Arena {
         any
     }
 
-    fn peek_wire(&self, at: u16) -> Option<((Instant, u64), (Side, usize, Segment))> {
+    fn peek_wire(&self, at: u16) -> Option<InFlight> {
         let count = self.wires.len().max(1);
         self.wires.iter().nth(usize::from(at) % count).map(|(key, item)| (*key, item.clone()))
     }
 
-    fn take_wire(&mut self, at: u16) -> Option<((Instant, u64), (Side, usize, Segment))> {
+    fn take_wire(&mut self, at: u16) -> Option<InFlight> {
         let found = self.peek_wire(at)?;
         self.wires.remove(&found.0);
         Some(found)
@@ -247,7 +250,7 @@ impl Arena {
         bytes[spot] ^= 1 << (bit % 8);
         assert!(Packet::parse(&Bytes::from(bytes)).is_err(), "a flipped bit was not seen");
         let mapped = segment.options.dss.is_some_and(|dss| dss.mapping.is_some_and(|m| m.checksum.is_some()));
-        if self.checksum && mapped && !segment.payload.is_empty() && position % 2 == 0 {
+        if self.checksum && mapped && !segment.payload.is_empty() && position.is_multiple_of(2) {
             let mut payload = segment.payload.to_vec();
             let spot = usize::from(position) % payload.len();
             payload[spot] ^= 1 << (bit % 8);
