@@ -291,3 +291,31 @@ fn who_cannot_fall_back_with_the_peer_resets_before_it_repeats_data() {
         ],
     );
 }
+
+#[test]
+fn a_chunk_acknowledged_in_part_is_still_in_flight() {
+    let client = Config { receive_buffer: 20_000, ..small() };
+    let server = Config { receive_buffer: 2564, send_buffer: 20_000, ..small() };
+    check_two(
+        0,
+        client,
+        server,
+        vec![path(0), path(0)],
+        &[
+            Operation::Path { path: 92, to: path(10) },
+            Operation::Write { side: Side::Server, bytes: 14_361 },
+            advance(101),
+            Operation::Write { side: Side::Server, bytes: 10_053 },
+            write(1),
+            advance(10),
+            Operation::Split { at: 37_901, position: 0 },
+            Operation::Close { side: Side::Server },
+            Operation::Duplicate { at: 0 },
+            Operation::Corrupt { at: 507, position: 0, bit: 0 },
+            Operation::Join { at: 15_887 },
+            advance(12),
+            drop_at(24_565),
+            Operation::Path { path: 62, to: Path { rate: 100_000, ..path(104) } },
+        ],
+    );
+}
