@@ -319,3 +319,27 @@ fn a_chunk_acknowledged_in_part_is_still_in_flight() {
         ],
     );
 }
+
+#[test]
+fn a_late_window_without_an_acknowledgement_does_not_count_from_the_latest() {
+    let config = Config { checksum: true, receive_buffer: 2824, nagle: true, ..small() };
+    check(
+        197_905_874_136,
+        config,
+        vec![path(0), path(0), path(0)],
+        &[
+            Operation::Path { path: 120, to: Path { rate: 100_000, ..path(62) } },
+            advance(134),
+            Operation::Write { side: Side::Server, bytes: 1 },
+            Operation::Duplicate { at: 0 },
+            write(1),
+            Operation::Interface { side: Side::Client, path: 4, up: false },
+            Operation::Path { path: 189, to: path(0) },
+            advance(72),
+            write(1),
+            Operation::Corrupt { at: 0, position: 43_934, bit: 0 },
+            Operation::Write { side: Side::Server, bytes: 2824 },
+            advance(1),
+        ],
+    );
+}
