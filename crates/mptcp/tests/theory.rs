@@ -155,6 +155,26 @@ fn cubic_follows_its_window_function() {
 }
 
 #[test]
+fn cubic_after_a_timeout_takes_the_end_of_slow_start_for_its_plateau() {
+    // RFC 9438 section 4.8: K is 0.
+    let (mut cubic, mut paths) = (Cubic::default(), vec![path(1000, 200)]);
+    let mut now = Instant::ZERO + Duration::from_secs(1);
+    paths[0].ssthresh = cubic.on_loss(&mut paths, 0, now);
+    cubic.on_timeout(&mut paths, 0);
+    paths[0].cwnd = paths[0].ssthresh;
+    let start = now;
+    while now.since(start) < Duration::from_secs(8) {
+        let window = paths[0].cwnd / MSS;
+        for _ in 0..window {
+            now += Duration::from_nanos(200_000_000 / window);
+            cubic.on_ack(&mut paths, 0, Acked { now, bytes: MSS });
+        }
+    }
+    let (found, expected) = (paths[0].cwnd as f64 / MSS as f64, 700.0 + 0.4 * 8.0_f64.powi(3));
+    assert!(near(found, expected, 0.02), "{found:.0} segments, not {expected:.0}");
+}
+
+#[test]
 fn cubic_is_at_least_renos_equal_on_short_paths() {
     // RFC 9438 section 4.3: alpha is such that the mean equals Reno's with its decrease.
     let (mut cubic, mut paths) = (Cubic::default(), vec![path(20, 10)]);

@@ -529,6 +529,7 @@ impl Sender {
         if !reduced {
             congestion.on_loss(path, now);
         }
+        congestion.on_timeout(path);
         if !self.sack {
             self.board.sacked = 0;
         } else if self.board.queue.front().is_some_and(|front| front.sacked) {
