@@ -343,3 +343,24 @@ fn a_late_window_without_an_acknowledgement_does_not_count_from_the_latest() {
         ],
     );
 }
+
+#[test]
+fn a_closed_window_whose_updates_lose_their_options_opens() {
+    let config = Config { receive_buffer: 7120, send_buffer: 5696, delayed_ack: true, ..bare() };
+    let what = Strip { syn: [false, false], other: [false, true] };
+    check(
+        0,
+        Config { timestamps: true, initial_window: 3, max_subflows: 0, ..config },
+        vec![path(13)],
+        &[
+            Operation::Write { side: Side::Server, bytes: 7121 },
+            Operation::Step,
+            Operation::Pause { side: Side::Client, paused: true },
+            Operation::Step,
+            advance(40),
+            Operation::Strip { path: 0, what },
+            write(1),
+            advance(453),
+        ],
+    );
+}
