@@ -291,3 +291,76 @@ fn who_cannot_fall_back_with_the_peer_resets_before_it_repeats_data() {
         ],
     );
 }
+
+#[test]
+fn a_chunk_acknowledged_in_part_is_still_in_flight() {
+    let client = Config { receive_buffer: 20_000, ..small() };
+    let server = Config { receive_buffer: 2564, send_buffer: 20_000, ..small() };
+    check_two(
+        0,
+        client,
+        server,
+        vec![path(0), path(0)],
+        &[
+            Operation::Path { path: 92, to: path(10) },
+            Operation::Write { side: Side::Server, bytes: 14_361 },
+            advance(101),
+            Operation::Write { side: Side::Server, bytes: 10_053 },
+            write(1),
+            advance(10),
+            Operation::Split { at: 37_901, position: 0 },
+            Operation::Close { side: Side::Server },
+            Operation::Duplicate { at: 0 },
+            Operation::Corrupt { at: 507, position: 0, bit: 0 },
+            Operation::Join { at: 15_887 },
+            advance(12),
+            drop_at(24_565),
+            Operation::Path { path: 62, to: Path { rate: 100_000, ..path(104) } },
+        ],
+    );
+}
+
+#[test]
+fn a_late_window_without_an_acknowledgement_does_not_count_from_the_latest() {
+    let config = Config { checksum: true, receive_buffer: 2824, nagle: true, ..small() };
+    check(
+        197_905_874_136,
+        config,
+        vec![path(0), path(0), path(0)],
+        &[
+            Operation::Path { path: 120, to: Path { rate: 100_000, ..path(62) } },
+            advance(134),
+            Operation::Write { side: Side::Server, bytes: 1 },
+            Operation::Duplicate { at: 0 },
+            write(1),
+            Operation::Interface { side: Side::Client, path: 4, up: false },
+            Operation::Path { path: 189, to: path(0) },
+            advance(72),
+            write(1),
+            Operation::Corrupt { at: 0, position: 43_934, bit: 0 },
+            Operation::Write { side: Side::Server, bytes: 2824 },
+            advance(1),
+        ],
+    );
+}
+
+#[test]
+fn a_closed_window_whose_updates_lose_their_options_opens() {
+    let config = Config { receive_buffer: 7120, send_buffer: 5696, delayed_ack: true, ..bare() };
+    let what = Strip { syn: [false, false], other: [false, true] };
+    check(
+        0,
+        Config { timestamps: true, initial_window: 3, max_subflows: 0, ..config },
+        vec![path(13)],
+        &[
+            Operation::Write { side: Side::Server, bytes: 7121 },
+            Operation::Step,
+            Operation::Pause { side: Side::Client, paused: true },
+            Operation::Step,
+            advance(40),
+            Operation::Strip { path: 0, what },
+            write(1),
+            advance(453),
+        ],
+    );
+}

@@ -18,8 +18,10 @@ struct Epoch {
     k: f64,
     /// W_est, segments: what Reno would have.
     w_est: f64,
-    /// Window when congestion avoidance began, segments.
-    origin: f64,
+    /// Window before the last reduction, segments: cwnd_prior.
+    prior: f64,
+    /// The reduction was a timeout's.
+    timed_out: bool,
 }
 
 /// CUBIC's memory of each path.
@@ -57,25 +59,26 @@ impl CongestionControl for Cubic {
         let rtt = state.srtt.map_or(0.0, |rtt| rtt.as_secs_f64());
         let epoch = self.epoch(path);
         let start = *epoch.start.get_or_insert_with(|| {
-            epoch.w_max = epoch.w_max.max(cwnd);
+            // RFC 9438 section 4.8: after a timeout the plateau is where slow start has ended.
+            let plateau = if std::mem::take(&mut epoch.timed_out) { 0.0 } else { epoch.w_max };
+            epoch.w_max = plateau.max(cwnd);
             // RFC 9438 section 4.2, equation 2.
             epoch.k = cube_root((epoch.w_max - cwnd) / C);
             epoch.w_est = cwnd;
-            epoch.origin = cwnd;
             acked.now
         });
-        // RFC 9438 section 4.3: the Reno-friendly window; alpha becomes 1 above the old maximum.
-        let alpha = if epoch.w_est < epoch.w_max { 3.0 * (1.0 - BETA) / (1.0 + BETA) } else { 1.0 };
+        // RFC 9438 section 4.3: the Reno-friendly window; alpha becomes 1 above the window
+        // before the reduction.
+        let alpha = if epoch.w_est < epoch.prior { 3.0 * (1.0 - BETA) / (1.0 + BETA) } else { 1.0 };
         epoch.w_est += alpha * segments / cwnd;
-        // RFC 9438 section 4.2, equation 1, one round trip ahead.
-        let t = acked.now.since(start).as_secs_f64() + rtt - epoch.k;
-        let cubic = C * t * t * t + epoch.w_max;
-        let target = cubic.clamp(cwnd, 1.5 * cwnd);
-        let growth = if target < epoch.w_est {
+        // RFC 9438 section 4.2, equation 1: now, and one round trip ahead.
+        let window = |t: f64| C * t * t * t + epoch.w_max;
+        let t = acked.now.since(start).as_secs_f64() - epoch.k;
+        let growth = if window(t) < epoch.w_est {
             epoch.w_est - cwnd
         } else {
             // RFC 9438 section 4.4.
-            (target - cwnd) / cwnd * segments
+            (window(t + rtt).clamp(cwnd, 1.5 * cwnd) - cwnd) / cwnd * segments
         };
         if growth > 0.0 {
             state.grow(growth * mss);
@@ -87,9 +90,15 @@ impl CongestionControl for Cubic {
         let cwnd = state.cwnd as f64 / state.mss as f64;
         let epoch = self.epoch(path);
         epoch.start = None;
+        epoch.prior = cwnd;
         // RFC 9438 section 4.7: fast convergence gives room to newcomers.
         epoch.w_max = if cwnd < epoch.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
         ((state.cwnd as f64 * BETA) as u64).max(2 * state.mss)
+    }
+
+    fn on_timeout(&mut self, _paths: &mut [PathState], path: usize) {
+        let epoch = self.epoch(path);
+        (epoch.start, epoch.timed_out) = (None, true);
     }
 }
 

@@ -58,6 +58,11 @@ pub trait CongestionControl: std::fmt::Debug + Send {
         (paths[path].cwnd / 2).max(2 * paths[path].mss)
     }
 
+    /// The retransmission timer of `path` ran out; comes after `on_loss`, if that comes at all.
+    fn on_timeout(&mut self, paths: &mut [PathState], path: usize) {
+        let _ = (paths, path);
+    }
+
     /// A path begins or ends; `paths[path].active` says which.
     fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
         let _ = (paths, path);
@@ -161,6 +166,10 @@ impl Congestion {
         state.ssthresh = ssthresh;
         state.credit = 0.0;
         ssthresh
+    }
+
+    pub(crate) fn on_timeout(&mut self, path: usize) {
+        self.algorithm.on_timeout(&mut self.paths, path);
     }
 
     /// Mechanism M2, penalising a slow subflow (Raiciu et al., NSDI 2012, section 4.2): halves the

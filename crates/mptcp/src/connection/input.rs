@@ -205,6 +205,9 @@ impl Connection {
             (Mode::Plain, _) if subflow.is_synchronised() => {
                 subflow.send_offset(segment.acknowledgment).map(|ack| ack.saturating_sub(1))
             }
+            // Who still sends keys has received nothing. Without any of these it may be late, and its
+            // window may count from less than what is acknowledged now.
+            (Mode::Multipath, None) => super::handshake::capable(&segment.options).map(|_| 0),
             _ => Some(self.outgoing.una),
         };
         let Some(from) = from.filter(|&from| from <= self.outgoing.next + 1) else { return };

@@ -321,9 +321,10 @@ impl Connection {
             };
             // A working subflow that has yet to get it through will do so by its own retransmissions;
             // so will those in a stall, when there is no other to take it.
+            let end = chunk.end();
             let on_its_way = |c: &Candidate| {
                 let sender = &self.subflows[c.subflow].sender;
-                !sender.in_loss() && sender.board.holds(start)
+                !sender.in_loss() && sender.board.holds(start, end)
             };
             let mut carriers = candidates.iter().filter(|c| chunk.carried_by(c.subflow));
             let settled = carriers.any(on_its_way) || candidates.iter().all(|c| chunk.carried_by(c.subflow));
@@ -332,7 +333,9 @@ impl Connection {
                 self.outgoing.again.pop_first();
                 continue;
             }
+            // Not where options are eaten: a peer that has fallen back would take it for what follows.
             let fresh = candidates.iter().filter(|c| c.has_room && !chunk.carried_by(c.subflow));
+            let fresh = fresh.filter(|c| !self.subflows[c.subflow].optionless);
             let id = fresh.min_by_key(|c| c.srtt)?.subflow;
             self.outgoing.again.pop_first();
             return self.carry(now, start, id, out);

@@ -57,8 +57,10 @@ impl Connection {
     /// subflows that have yet to acknowledge it themselves. Twice in one subflow's stream it would be
     /// twice in the byte stream of a peer that has fallen back (RFC 8684 section 3.7).
     pub(super) fn retry_oldest(&mut self) {
-        let Some(start) = self.outgoing.flight.front().map(|chunk| chunk.start) else { return };
-        let outstanding = self.subflows.iter().enumerate().filter(|(_, s)| s.sender.board.holds(start));
+        let Some((start, end)) = self.outgoing.flight.front().map(|chunk| (chunk.start, chunk.end())) else {
+            return;
+        };
+        let outstanding = self.subflows.iter().enumerate().filter(|(_, s)| s.sender.board.holds(start, end));
         let carriers = outstanding.fold(0, |bits, (id, _)| bits | carrier(id));
         let working = self.working();
         if let Some(chunk) = self.outgoing.flight.front_mut() {

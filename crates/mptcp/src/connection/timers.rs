@@ -102,6 +102,7 @@ impl Connection {
         if self.timers.probe <= now {
             self.timers.probe_wanted = true;
             self.timers.probe = Instant::FAR_FUTURE;
+            self.fall_back_if_stripped(now);
         }
         if self.timers.data <= now {
             self.timers.data = Instant::FAR_FUTURE;

@@ -101,9 +101,9 @@ impl Scoreboard {
         self.resent -= if front.resent { cut } else { 0 };
     }
 
-    /// Whether the connection's byte at `data` is in flight here.
-    pub(crate) fn holds(&self, data: u64) -> bool {
-        self.queue.iter().any(|sent| sent.data <= data && data < sent.data + sent.payload.len() as u64)
+    /// Whether any of the connection's bytes in `[from, to)` is in flight here.
+    pub(crate) fn holds(&self, from: u64, to: u64) -> bool {
+        self.queue.iter().any(|sent| sent.data < to && from < sent.data + sent.payload.len() as u64)
     }
 
     /// Positions of the segments that lie wholly in `[left, right)`.

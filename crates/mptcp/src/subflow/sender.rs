@@ -218,8 +218,11 @@ impl Sender {
             } else {
                 flight_before + state.mss > state.cwnd
             };
-            if advanced > 0 && (limited || self.in_loss()) {
-                congestion.on_ack(path, Acked { now, bytes: advanced });
+            // What a block reported while the window was reduced has had its say: the acknowledgement
+            // that ends a recovery brings what is new only (as Linux counts).
+            let bytes = advanced.min(delivered);
+            if bytes > 0 && (limited || self.in_loss()) {
+                congestion.on_ack(path, Acked { now, bytes });
             }
         }
         if advanced > 0 || delivered > 0 {
@@ -526,6 +529,7 @@ impl Sender {
         if !reduced {
             congestion.on_loss(path, now);
         }
+        congestion.on_timeout(path);
         if !self.sack {
             self.board.sacked = 0;
         } else if self.board.queue.front().is_some_and(|front| front.sacked) {

@@ -21,6 +21,8 @@ struct Offers {
     data: Option<u64>,
     /// The largest data sequence number acknowledged.
     acknowledged: Option<u64>,
+    /// The number of the first byte.
+    first: Option<u64>,
 }
 
 /// Sees every segment when it is sent and when it arrives.
@@ -111,11 +113,12 @@ impl Watch {
                 *known = edge;
             }
         }
-        // Without a data acknowledgement the window counts from the latest one.
+        // With keys in place of a data acknowledgement the window counts from the start.
         if let Some(near) = offered.acknowledged {
             let whole = match segment.options.dss.and_then(|dss| dss.ack) {
                 Some(ack) => ack.expand(near),
-                None => near,
+                None if keys(segment) => offered.first.unwrap_or(near),
+                None => return,
             };
             if whole.wrapping_sub(near) as i64 > 0 {
                 offered.acknowledged = Some(whole);
@@ -131,6 +134,7 @@ impl Watch {
 impl Offers {
     fn start(&mut self, key: u64) {
         let first = mptcp_wire::crypto::KeyDigest::new(key).initial_sequence.wrapping_add(1);
+        self.first.get_or_insert(first);
         self.acknowledged.get_or_insert(first);
         // A window without a data acknowledgement counts from the start; none exceeds this.
         self.data.get_or_insert(first.wrapping_add(65_535));

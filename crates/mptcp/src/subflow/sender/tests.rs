@@ -188,3 +188,16 @@ fn a_retransmission_in_the_batch_makes_the_round_trip_ambiguous() {
     rig.ack(10, &[]);
     assert_eq!(rig.sender.rtt.srtt(), before, "Karn: no sample from segments that waited for it");
 }
+
+#[test]
+fn the_acknowledgement_that_ends_a_recovery_does_not_count_a_window_again() {
+    let mut rig = Rig::new(true, true);
+    rig.send(20);
+    rig.wait(100);
+    rig.ack(0, &[(1, 20)]);
+    assert_eq!(rig.retransmit(), Some(0));
+    rig.wait(100);
+    rig.ack(20, &[]);
+    assert_eq!(rig.sender.state, Recovery::Open);
+    assert_eq!(rig.congestion.paths[0].cwnd, 10 * MSS, "the threshold, and no growth for old news");
+}
