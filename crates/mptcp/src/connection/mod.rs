@@ -16,6 +16,7 @@ mod outgoing;
 mod output;
 mod reinject;
 mod timers;
+mod transmit;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;

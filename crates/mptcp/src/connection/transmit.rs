@@ -1,0 +1,259 @@
+//! Which data goes next, and on which subflow: new data by the scheduler, data that another subflow did
+//! not get through, and why nothing goes when nothing does.
+//!
+//! Owns the choice; how a segment looks is `output`'s affair.
+
+use bytes::Bytes;
+use mptcp_clock::Instant;
+use mptcp_wire::Segment;
+
+use super::limits::Limit;
+use super::outgoing::{Chunk, carrier};
+use super::output::Piece;
+use super::{Connection, Mode};
+use crate::scheduler::Candidate;
+
+impl Connection {
+    /// New data, or data that another subflow did not get through.
+    pub(super) fn transmit_data(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+        if self.outgoing.written() == 0 && !self.write_closed {
+            // A pure receiver has nothing to weigh.
+            return None;
+        }
+        if self.outgoing.unsent() == 0 && self.outgoing.flight.is_empty() {
+            let over = self.closed.is_some() || self.congestion.paths.is_empty();
+            return self.rest(
+                now,
+                if over { Limit::Idle } else { self.writer_limit(self.any_room()) },
+                false,
+            );
+        }
+        let mut candidates = std::mem::take(&mut self.candidates);
+        self.find_candidates(&mut candidates);
+        let sent = self.transmit_on(now, &candidates, out);
+        self.candidates = candidates;
+        sent
+    }
+
+    fn transmit_on(&mut self, now: Instant, candidates: &[Candidate], out: &mut Segment) -> Option<usize> {
+        if candidates.is_empty() {
+            return self.rest(now, Limit::Idle, false);
+        }
+        if let Some(sent) = self.transmit_again(now, candidates, out) {
+            return Some(sent);
+        }
+        if self.scheduler.duplicates()
+            && let Some(sent) = self.transmit_duplicate(now, candidates, out)
+        {
+            return Some(sent);
+        }
+        if self.outgoing.unsent() == 0 {
+            return self.on_nothing_new(now, candidates, out);
+        }
+        let Some(chosen) = self.scheduler.choose(candidates) else {
+            let limit = if candidates.iter().any(|c| c.has_room) {
+                Limit::Scheduler
+            } else {
+                Limit::CongestionWindow
+            };
+            return self.rest(now, limit, false);
+        };
+        let Candidate { subflow: id, mss, .. } = candidates[chosen];
+        let size = self.outgoing.unsent().min(mss);
+        if self.outgoing.next + size > self.outgoing.edge {
+            return self.on_closed_window(now, id, size, out);
+        }
+        if self.must_wait_for_more(size, mss) {
+            return self.on_nothing_new(now, candidates, out);
+        }
+        Some(self.send_new(now, id, size, out))
+    }
+
+    /// Everything written is in flight. What M1 and M2 do for a full receive window they do here for
+    /// a full send buffer; an application that has no more to say calls for no penalty.
+    fn on_nothing_new(&mut self, now: Instant, candidates: &[Candidate], out: &mut Segment) -> Option<usize> {
+        if let Some(chosen) = self.scheduler.choose(candidates) {
+            let fast = candidates[chosen].subflow;
+            if let Some(start) = self.unblock(now, fast, self.blocked_writer) {
+                return self.carry(now, start, fast, out);
+            }
+        }
+        let room = candidates.iter().any(|candidate| candidate.has_room);
+        self.rest(now, self.writer_limit(room), false)
+    }
+
+    /// The window has no room for a full segment.
+    fn on_closed_window(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> Option<usize> {
+        let open = self.outgoing.edge.saturating_sub(self.outgoing.next);
+        let idle = self.subflows.iter().all(|subflow| subflow.sender.is_idle());
+        // RFC 9293 section 3.8.6.2.1: a part goes when it is half of the largest window, or when
+        // waiting would never end.
+        if open > 0 && (idle || open >= self.outgoing.largest_window / 2) {
+            return Some(self.send_new(now, id, open.min(size), out));
+        }
+        if let Some(start) = self.unblock(now, id, true) {
+            return self.carry(now, start, id, out);
+        }
+        let limit = if self.peer_holds_early_data() { Limit::HeadOfLine } else { Limit::ReceiveWindow };
+        self.rest(now, limit, true)
+    }
+
+    /// Whether the peer has received data it cannot deliver yet: more is acknowledged by subflows
+    /// than at the data level.
+    fn peer_holds_early_data(&self) -> bool {
+        let boards = self.subflows.iter().map(|subflow| &subflow.sender.board);
+        let outstanding: u64 = boards.filter(|board| board.una > 0).map(|board| board.next - board.una).sum();
+        self.mode == Mode::Multipath && self.outgoing.next - self.outgoing.una > outstanding
+    }
+
+    /// Why nothing is left to send: the application, or a send buffer full of data in flight. When
+    /// the windows have no room either, a larger buffer would not help.
+    fn writer_limit(&self, room: bool) -> Limit {
+        if !self.blocked_writer {
+            Limit::Application
+        } else if !room {
+            Limit::CongestionWindow
+        } else if self.peer_holds_early_data() {
+            Limit::HeadOfLine
+        } else {
+            Limit::SendBuffer
+        }
+    }
+
+    /// Whether any congestion window has room.
+    fn any_room(&self) -> bool {
+        let windows = self.subflows.iter().zip(&self.congestion.paths);
+        windows
+            .filter(|(subflow, _)| subflow.can_send())
+            .any(|(s, path)| s.sender.in_flight() + path.mss <= path.cwnd)
+    }
+
+    /// Nagle (RFC 9293 section 3.7.4): a small segment waits while data is in flight.
+    pub(super) fn must_wait_for_more(&self, size: u64, mss: u64) -> bool {
+        self.config.nagle && size < mss && !self.write_closed && self.outgoing.next > self.outgoing.una
+    }
+
+    /// Nothing more to send now.
+    fn rest(&mut self, now: Instant, limit: Limit, window_closed: bool) -> Option<usize> {
+        self.limits.note(now, limit);
+        self.arm(now, window_closed);
+        None
+    }
+
+    /// The subflows that may carry data. Backups only when nothing else works; those in timeout not
+    /// at all, unless there is no other.
+    fn find_candidates(&self, found: &mut Vec<Candidate>) {
+        found.clear();
+        // Backup or not, then in timeout or not: the first kind that exists is used.
+        let mut best = u8::MAX;
+        for (id, subflow) in self.subflows.iter().enumerate() {
+            if !subflow.can_send() {
+                continue;
+            }
+            let backup = subflow.peer_backup || subflow.backup;
+            let kind = 2 * u8::from(subflow.sender.in_loss()) + u8::from(backup);
+            if kind > best {
+                continue;
+            }
+            if kind < best {
+                best = kind;
+                found.clear();
+            }
+            let path = &self.congestion.paths[id];
+            let in_flight = subflow.sender.in_flight();
+            found.push(Candidate {
+                subflow: id,
+                srtt: path.srtt.unwrap_or_default(),
+                cwnd: path.cwnd,
+                in_flight,
+                mss: path.mss,
+                has_room: in_flight + path.mss <= path.cwnd || subflow.sender.wants_probe(),
+                backup,
+            });
+        }
+    }
+
+    fn send_new(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> usize {
+        let data = self.outgoing.next;
+        let payload = self.outgoing.cut(size);
+        self.wake_writer();
+        if self.mode != Mode::Plain {
+            let chunk = Chunk { start: data, payload: payload.clone(), carriers: carrier(id), queued: false };
+            self.outgoing.flight.push_back(chunk);
+        }
+        self.put(now, id, data, payload, out)
+    }
+
+    /// Puts stream data on a subflow as new subflow data.
+    fn put(&mut self, now: Instant, id: usize, data: u64, payload: Bytes, out: &mut Segment) -> usize {
+        let sender = &mut self.subflows[id].sender;
+        let piece = Piece { start: sender.board.next, data, payload: payload.clone(), fin: false };
+        sender.send(now, data, payload, false);
+        self.data_segment(now, id, piece, out);
+        id
+    }
+
+    /// Carries the oldest requested chunk on a subflow that has not carried it yet.
+    fn transmit_again(&mut self, now: Instant, candidates: &[Candidate], out: &mut Segment) -> Option<usize> {
+        while let Some(&start) = self.outgoing.again.first() {
+            let una = self.outgoing.una;
+            let Some(chunk) = self.outgoing.chunk_at(start).filter(|chunk| chunk.queued && chunk.end() > una)
+            else {
+                self.outgoing.again.pop_first();
+                continue;
+            };
+            // A working subflow that has yet to get it through will do so by its own retransmissions;
+            // so will those in a stall, when there is no other to take it.
+            let end = chunk.end();
+            let on_its_way = |c: &Candidate| {
+                let sender = &self.subflows[c.subflow].sender;
+                !sender.in_loss() && sender.board.holds(start, end)
+            };
+            let mut carriers = candidates.iter().filter(|c| chunk.carried_by(c.subflow));
+            let settled = carriers.any(on_its_way) || candidates.iter().all(|c| chunk.carried_by(c.subflow));
+            if settled {
+                chunk.queued = false;
+                self.outgoing.again.pop_first();
+                continue;
+            }
+            // Not where options are eaten: a peer that has fallen back would take it for what follows.
+            let fresh = candidates.iter().filter(|c| c.has_room && !chunk.carried_by(c.subflow));
+            let fresh = fresh.filter(|c| !self.subflows[c.subflow].optionless);
+            let id = fresh.min_by_key(|c| c.srtt)?.subflow;
+            self.outgoing.again.pop_first();
+            return self.carry(now, start, id, out);
+        }
+        None
+    }
+
+    /// Puts the chunk at `start` on a further subflow.
+    fn carry(&mut self, now: Instant, start: u64, id: usize, out: &mut Segment) -> Option<usize> {
+        let chunk = self.outgoing.chunk_at(start)?;
+        chunk.queued = false;
+        chunk.carriers |= carrier(id);
+        let (data, payload) = (chunk.start, chunk.payload.clone());
+        self.reinjected_bytes += payload.len() as u64;
+        self.subflows[id].tally.bytes_reinjected += payload.len() as u64;
+        Some(self.put(now, id, data, payload, out))
+    }
+
+    /// The redundant scheduler: the first chunk that some subflow with room has not carried.
+    fn transmit_duplicate(
+        &mut self,
+        now: Instant,
+        candidates: &[Candidate],
+        out: &mut Segment,
+    ) -> Option<usize> {
+        for candidate in candidates.iter().filter(|c| c.has_room) {
+            let id = candidate.subflow;
+            let Some(chunk) = self.outgoing.flight.iter_mut().find(|chunk| !chunk.carried_by(id)) else {
+                continue;
+            };
+            chunk.carriers |= carrier(id);
+            let (data, payload) = (chunk.start, chunk.payload.clone());
+            self.subflows[id].tally.bytes_reinjected += payload.len() as u64;
+            return Some(self.put(now, id, data, payload, out));
+        }
+        None
+    }
+}
