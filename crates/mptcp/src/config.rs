@@ -3,7 +3,7 @@
 use mptcp_clock::Duration;
 
 use crate::InterfaceId;
-use crate::congestion::CongestionKind;
+use crate::congestion::{CongestionKind, QueueReading};
 use crate::path_manager::PathManagerKind;
 use crate::scheduler::SchedulerKind;
 
@@ -56,6 +56,8 @@ pub struct Config {
     pub checksum: bool,
     /// Congestion control over all subflows.
     pub congestion: CongestionKind,
+    /// The send-queue rule of the UCL report around it; None for none.
+    pub send_queue_rule: Option<QueueReading>,
     /// Which subflow sends next.
     pub scheduler: SchedulerKind,
     /// Which subflows there are.
@@ -86,6 +88,10 @@ pub struct Config {
     pub min_rto: Duration,
     /// Initial congestion window, segments (RFC 6928).
     pub initial_window: u32,
+    /// Small queues, as Linux's `tcp_limit_output_bytes`: a subflow sends no new data while this many bytes
+    /// of its packets wait in the interface, beyond the two packets that it always may. None for no
+    /// limit; without effect on interfaces whose driver reports no departures.
+    pub small_queues: Option<u64>,
     /// Interfaces the connection may use; None is all.
     pub interfaces: Option<Vec<InterfaceId>>,
     /// Interfaces whose subflows are used only when no other works (RFC 8684 section 3.3.8).
@@ -100,6 +106,7 @@ impl Default for Config {
             multipath: true,
             checksum: false,
             congestion: CongestionKind::Lia,
+            send_queue_rule: None,
             scheduler: SchedulerKind::MinRtt,
             path_manager: PathManagerKind::FullMesh,
             mechanisms: Mechanisms::default(),
@@ -114,6 +121,7 @@ impl Default for Config {
             nagle: true,
             min_rto: Duration::from_millis(200),
             initial_window: 10,
+            small_queues: None,
             interfaces: None,
             backups: Vec::new(),
             max_subflows: 8,

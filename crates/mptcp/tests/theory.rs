@@ -25,7 +25,7 @@ fn path(segments: u64, rtt_ms: u64) -> PathState {
         srtt: Some(Duration::from_millis(rtt_ms)),
         min_rtt: Some(Duration::from_millis(rtt_ms)),
         active: true,
-        credit: 0.0,
+        ..PathState::default()
     }
 }
 
@@ -127,6 +127,28 @@ fn lia_takes_as_much_as_one_reno_on_the_best_path() {
         // Sawteeth stay below the fluid value, which squares the mean and not the wave.
         let fluid = links.iter().map(|&(p, rtt)| (2.0 / p).sqrt() / (rtt as f64 / 1e3)).fold(0.0, f64::max);
         assert!(near(total, fluid, 0.25), "{links:?}: LIA {total:.0} packets/s, the fluid {fluid:.0}");
+    }
+}
+
+#[test]
+fn alone_on_one_path_the_coupled_ones_are_reno() {
+    for kind in [CongestionKind::Olia, CongestionKind::Balia] {
+        let (found, reno) = (measured(kind, CASES[3]), measured(CongestionKind::Reno, CASES[3]));
+        assert!(near(found, reno, 0.02), "{kind:?}: {found:.0} packets/s, Reno {reno:.0}");
+    }
+}
+
+#[test]
+fn olia_and_balia_take_about_as_much_as_one_reno_on_the_best_path() {
+    // Fixed points of the papers: OLIA's total is that of the best paths, which alone it uses; BALIA's
+    // lies between LIA's and more.
+    for links in &CASES[..3] {
+        let alone = links.iter().map(|&link| measured(CongestionKind::Reno, &[link])).fold(0.0, f64::max);
+        let olia = measured(CongestionKind::Olia, links) / alone;
+        let balia = measured(CongestionKind::Balia, links) / alone;
+        println!("{links:?}: OLIA {olia:.3}, BALIA {balia:.3} of Reno");
+        assert!((0.75..1.15).contains(&olia), "{links:?}: OLIA {olia:.3} of Reno alone");
+        assert!((0.85..1.35).contains(&balia), "{links:?}: BALIA {balia:.3} of Reno alone");
     }
 }
 

@@ -43,6 +43,12 @@ names! {
         Cubic = "cubic",
         /// Linked increases over all subflows (RFC 6356).
         Lia = "lia",
+        /// Opportunistic linked increases (Khalili et al., CoNEXT 2012).
+        Olia = "olia",
+        /// Balanced linked adaptation (Peng et al., 2016).
+        Balia = "balia",
+        /// Weighted Vegas, which answers to delay (Cao et al., ICNP 2012).
+        Wvegas = "wvegas",
     }
 }
 

@@ -178,6 +178,9 @@ impl<'a> Builder<'a> {
                 Congestion::Reno => CongestionKind::Reno,
                 Congestion::Cubic => CongestionKind::Cubic,
                 Congestion::Lia => CongestionKind::Lia,
+                Congestion::Olia => CongestionKind::Olia,
+                Congestion::Balia => CongestionKind::Balia,
+                Congestion::Wvegas => CongestionKind::WVegas,
             },
             scheduler: match flow.scheduler {
                 Scheduler::Minrtt => SchedulerKind::MinRtt,
@@ -214,6 +217,8 @@ impl<'a> Builder<'a> {
             min_rto: flow.tcp.min_rto,
             initial_window: flow.tcp.initial_window,
             max_subflows: 8,
+            small_queues: None,
+            send_queue_rule: None,
         }
     }
 

@@ -4,19 +4,29 @@
 //! sibling path, so coupled and uncoupled ones have one shape. Never decides what is lost: the
 //! subflow does, and tells.
 
+mod balia;
 mod cubic;
 mod lia;
+mod local;
+mod olia;
 mod reno;
+mod send_queue;
+mod wvegas;
 
 use mptcp_clock::{Duration, Instant};
 
-use crate::config::PenaltyRule;
+use crate::config::{Config, PenaltyRule};
+pub use balia::Balia;
 pub use cubic::Cubic;
 pub use lia::Lia;
+pub use local::{Departure, LocalQueue};
+pub use olia::Olia;
 pub use reno::Reno;
+pub use send_queue::{QueueReading, SendQueueRule};
+pub use wvegas::WVegas;
 
 /// The congestion state of one path. Windows count payload bytes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PathState {
     /// Congestion window, bytes.
     pub cwnd: u64,
@@ -26,8 +36,16 @@ pub struct PathState {
     pub mss: u64,
     /// Smoothed round-trip time, once measured.
     pub srtt: Option<Duration>,
+    /// Variation of the round-trip time (RFC 6298's RTTVAR).
+    pub rttvar: Duration,
+    /// Latest sample of the round-trip time.
+    pub latest_rtt: Option<Duration>,
     /// Smallest round-trip time seen.
     pub min_rtt: Option<Duration>,
+    /// Bytes sent and not yet acknowledged.
+    pub unacked: u64,
+    /// The queue of this host's own interface.
+    pub local: LocalQueue,
     /// Whether the path carries data now; a coupled algorithm leaves the others out.
     pub active: bool,
     /// Growth owed but not yet a whole byte.
@@ -48,8 +66,18 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     /// The name that the field uses.
     fn name(&self) -> &'static str;
 
+    /// New data was acknowledged on `path`, whether or not its window was full; comes before `on_ack`.
+    fn on_progress(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+        let _ = (paths, path, acked);
+    }
+
     /// New data was acknowledged on `path` while its window was full.
     fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked);
+
+    /// The local queue of `path` let go of a packet; `paths[path].local` says what is left.
+    fn on_departed(&mut self, paths: &mut [PathState], path: usize, now: Instant) {
+        let _ = (paths, path, now);
+    }
 
     /// Data was lost on `path`; called once for each congestion event. Returns the new `ssthresh`
     /// in bytes. Halves the window unless overridden (RFC 5681 equation 4).
@@ -79,11 +107,17 @@ pub enum CongestionKind {
     /// Linked increases (RFC 6356).
     #[default]
     Lia,
+    /// Opportunistic linked increases (Khalili et al., CoNEXT 2012).
+    Olia,
+    /// Balanced linked adaptation (Peng et al., IEEE/ACM Transactions on Networking 2016).
+    Balia,
+    /// Weighted Vegas (Cao, Xu, Fu, ICNP 2012), which answers to delay.
+    WVegas,
 }
 
 impl CongestionKind {
     /// Names in the order of the documentation.
-    pub const NAMES: &'static [&'static str] = &["reno", "cubic", "lia"];
+    pub const NAMES: &'static [&'static str] = &["reno", "cubic", "lia", "olia", "balia", "wvegas"];
 
     /// The algorithm called `name`.
     #[must_use]
@@ -92,15 +126,23 @@ impl CongestionKind {
             "reno" => Self::Reno,
             "cubic" => Self::Cubic,
             "lia" => Self::Lia,
+            "olia" => Self::Olia,
+            "balia" => Self::Balia,
+            "wvegas" => Self::WVegas,
             _ => return None,
         })
     }
 
-    fn build(self) -> Box<dyn CongestionControl> {
+    /// The algorithm itself, with nothing remembered yet.
+    #[must_use]
+    pub fn build(self) -> Box<dyn CongestionControl> {
         match self {
             Self::Reno => Box::new(Reno),
             Self::Cubic => Box::<Cubic>::default(),
             Self::Lia => Box::new(Lia),
+            Self::Olia => Box::<Olia>::default(),
+            Self::Balia => Box::new(Balia),
+            Self::WVegas => Box::<WVegas>::default(),
         }
     }
 }
@@ -115,8 +157,12 @@ pub struct Congestion {
 }
 
 impl Congestion {
-    pub(crate) fn new(kind: CongestionKind, byte_counting: bool) -> Self {
-        Self { paths: Vec::new(), algorithm: kind.build(), byte_counting }
+    pub(crate) fn new(config: &Config) -> Self {
+        let mut algorithm = config.congestion.build();
+        if let Some(reading) = config.send_queue_rule {
+            algorithm = Box::new(SendQueueRule::new(algorithm, reading));
+        }
+        Self { paths: Vec::new(), algorithm, byte_counting: config.byte_counting }
     }
 
     /// Replaces the algorithm, keeping the windows.
@@ -136,10 +182,7 @@ impl Congestion {
             cwnd: mss * u64::from(segments),
             ssthresh: u64::MAX,
             mss,
-            srtt: None,
-            min_rtt: None,
-            active: false,
-            credit: 0.0,
+            ..PathState::default()
         });
         self.paths.len() - 1
     }
@@ -149,6 +192,15 @@ impl Congestion {
             self.paths[path].active = active;
             self.algorithm.on_path_change(&mut self.paths, path);
         }
+    }
+
+    pub(crate) fn on_departed(&mut self, path: usize, now: Instant, departure: Departure, data: bool) {
+        self.paths[path].local.leave(departure, data);
+        self.algorithm.on_departed(&mut self.paths, path, now);
+    }
+
+    pub(crate) fn on_progress(&mut self, path: usize, acked: Acked) {
+        self.algorithm.on_progress(&mut self.paths, path, acked);
     }
 
     pub(crate) fn on_ack(&mut self, path: usize, mut acked: Acked) {
@@ -204,12 +256,16 @@ impl PathState {
         bytes - used
     }
 
-    /// Adds `bytes` of growth, keeping the fraction.
+    /// Adds `bytes` of growth, keeping the fraction; a negative growth stops at two segments.
     pub fn grow(&mut self, bytes: f64) {
         self.credit += bytes;
         if self.credit >= 1.0 {
             let whole = self.credit.floor();
             self.cwnd += whole as u64;
+            self.credit -= whole;
+        } else if self.credit <= -1.0 {
+            let whole = self.credit.ceil();
+            self.cwnd = self.cwnd.saturating_sub((-whole) as u64).max(self.cwnd.min(2 * self.mss));
             self.credit -= whole;
         }
     }

@@ -38,7 +38,7 @@ pub struct ConnectionInfo {
     /// Times that M2 halved a window.
     pub penalties: u64,
     /// Time under each limit so far.
-    pub limits: [(Limit, Duration); 7],
+    pub limits: [(Limit, Duration); 8],
     /// All subflows that ever were, in order of their ids.
     pub subflows: Vec<SubflowInfo>,
 }
@@ -78,6 +78,8 @@ pub struct SubflowInfo {
     pub in_flight: u64,
     /// Bytes sent and not acknowledged at the subflow level.
     pub unacked: u64,
+    /// Bytes of its packets that wait in this host's interface; 0 where the driver reports no departures.
+    pub local_queue: u64,
     /// State of loss recovery.
     pub recovery: Recovery,
     /// Segments sent again.
@@ -137,6 +139,7 @@ impl Connection {
             rto: subflow.sender.rtt.rto(),
             in_flight: subflow.sender.in_flight(),
             unacked: board.next - board.una,
+            local_queue: path.local.bytes,
             recovery: subflow.sender.state,
             retransmissions: subflow.sender.retransmissions,
             retransmitted_bytes: subflow.sender.retransmitted_bytes,

@@ -15,6 +15,8 @@ pub enum Limit {
     SendBuffer,
     /// The congestion windows of all usable subflows are full.
     CongestionWindow,
+    /// Small queues or pacing: enough waits in this host's own interface.
+    LocalQueue,
     /// The peer's receive window is full of data that is still under way.
     ReceiveWindow,
     /// The receive window is full, and the peer already holds data that waits for an older gap.
@@ -25,11 +27,12 @@ pub enum Limit {
 
 impl Limit {
     /// All reasons in order.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Idle,
         Self::Application,
         Self::SendBuffer,
         Self::CongestionWindow,
+        Self::LocalQueue,
         Self::ReceiveWindow,
         Self::HeadOfLine,
         Self::Scheduler,
@@ -43,6 +46,7 @@ impl Limit {
             Self::Application => "application",
             Self::SendBuffer => "send_buffer",
             Self::CongestionWindow => "congestion_window",
+            Self::LocalQueue => "local_queue",
             Self::ReceiveWindow => "receive_window",
             Self::HeadOfLine => "head_of_line",
             Self::Scheduler => "scheduler",
@@ -55,12 +59,12 @@ impl Limit {
 pub struct LimitClock {
     current: Limit,
     since: Instant,
-    total: [Duration; 7],
+    total: [Duration; 8],
 }
 
 impl LimitClock {
     pub(crate) fn new(now: Instant) -> Self {
-        Self { current: Limit::Idle, since: now, total: [Duration::ZERO; 7] }
+        Self { current: Limit::Idle, since: now, total: [Duration::ZERO; 8] }
     }
 
     pub(crate) fn note(&mut self, now: Instant, limit: Limit) {
@@ -73,7 +77,7 @@ impl LimitClock {
 
     /// Time under each limit up to `now`.
     #[must_use]
-    pub fn totals(&self, now: Instant) -> [(Limit, Duration); 7] {
+    pub fn totals(&self, now: Instant) -> [(Limit, Duration); 8] {
         Limit::ALL.map(|limit| {
             let running = if limit == self.current { now.since(self.since) } else { Duration::ZERO };
             (limit, self.total[limit as usize] + running)

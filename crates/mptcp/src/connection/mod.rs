@@ -28,7 +28,7 @@ use mptcp_wire::{DataSequence, MptcpOption};
 
 use crate::InterfaceId;
 use crate::config::Config;
-use crate::congestion::{Congestion, CongestionControl};
+use crate::congestion::{Congestion, CongestionControl, Departure};
 use crate::event::{Closed, Happenings};
 use crate::path_manager::{LocalAddress, Pair, PathManager, RemoteAddress};
 use crate::scheduler::{Candidate, Scheduler};
@@ -149,7 +149,7 @@ impl Connection {
             checksum: false,
             confirmed: false,
             subflows: Vec::new(),
-            congestion: Congestion::new(config.congestion, config.byte_counting),
+            congestion: Congestion::new(&config),
             scheduler: config.scheduler.build(),
             path_manager: config.path_manager.build(),
             outgoing: Outgoing::default(),
@@ -303,11 +303,33 @@ impl Connection {
         path.cwnd = mss * u64::from(self.config.initial_window);
         path.mss = mss;
         path.srtt = subflow.sender.rtt.srtt();
+        path.rttvar = subflow.sender.rtt.rttvar();
         path.min_rtt = subflow.sender.rtt.min();
         self.congestion.set_active(id, true);
         self.happenings.subflows = true;
         self.timers.adopted();
         self.relieve_stalled();
+    }
+
+    /// A packet of a subflow waits in its interface.
+    pub(crate) fn note_queued(&mut self, id: usize, bytes: u64) {
+        self.congestion.paths[id].local.enter(bytes);
+    }
+
+    /// It waits no more; returns whether something may be sent now that could not before.
+    pub(crate) fn handle_departed(
+        &mut self,
+        now: Instant,
+        id: usize,
+        departure: Departure,
+        data: bool,
+    ) -> bool {
+        if id >= self.subflows.len() {
+            return false;
+        }
+        let full = self.is_queue_full(id);
+        self.congestion.on_departed(id, now, departure, data);
+        full && !self.is_queue_full(id)
     }
 
     pub(crate) fn config(&self) -> &Config {

@@ -53,6 +53,8 @@ impl Connection {
         let Some(chosen) = self.scheduler.choose(candidates) else {
             let limit = if candidates.iter().any(|c| c.has_room) {
                 Limit::Scheduler
+            } else if candidates.iter().any(|c| self.is_queue_full(c.subflow)) {
+                Limit::LocalQueue
             } else {
                 Limit::CongestionWindow
             };
@@ -167,10 +169,17 @@ impl Connection {
                 cwnd: path.cwnd,
                 in_flight,
                 mss: path.mss,
-                has_room: in_flight + path.mss <= path.cwnd || subflow.sender.wants_probe(),
+                has_room: (in_flight + path.mss <= path.cwnd || subflow.sender.wants_probe())
+                    && !self.is_queue_full(id),
                 backup,
             });
         }
+    }
+
+    /// Small queues: whether enough of a subflow's packets wait in the interface. Two always may.
+    pub(super) fn is_queue_full(&self, id: usize) -> bool {
+        let path = &self.congestion.paths[id];
+        self.config.small_queues.is_some_and(|limit| path.local.bytes >= limit.max(2 * path.mss))
     }
 
     fn send_new(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> usize {

@@ -4,8 +4,9 @@ use std::net::IpAddr;
 
 use mptcp_clock::Instant;
 
-use super::Endpoint;
+use super::{ConnectionId, Endpoint};
 use crate::config::Config;
+use crate::congestion::Departure;
 use crate::path_manager::LocalAddress;
 
 /// An interface of an endpoint, numbered in the order of their addition.
@@ -28,6 +29,8 @@ pub(super) struct Interface {
     pub(super) address: IpAddr,
     pub(super) up: bool,
     pub(super) backup: bool,
+    /// The driver tells when packets leave its queue.
+    pub(super) departures: bool,
 }
 
 #[derive(Debug, Default)]
@@ -37,7 +40,7 @@ pub(super) struct Interfaces {
 
 impl Interfaces {
     pub(super) fn add(&mut self, address: IpAddr, backup: bool) -> InterfaceId {
-        self.list.push(Interface { address, up: true, backup });
+        self.list.push(Interface { address, up: true, backup, departures: false });
         InterfaceId(self.list.len() as u32 - 1)
     }
 
@@ -66,6 +69,30 @@ fn address_id(interface: InterfaceId, first: InterfaceId) -> u8 {
 }
 
 impl Endpoint {
+    /// Says that the driver will call [`Endpoint::handle_departed`] for each packet of an interface, so
+    /// that small queues and the send-queue rule know what waits in it.
+    pub fn expect_departures(&mut self, id: InterfaceId) {
+        if let Some(interface) = self.interfaces.list.get_mut(id.0 as usize) {
+            interface.departures = true;
+        }
+    }
+
+    /// The queue of an interface let go of a packet of a subflow. `data` says whether it carried payload.
+    pub fn handle_departed(
+        &mut self,
+        now: Instant,
+        connection: ConnectionId,
+        subflow: usize,
+        departure: Departure,
+        data: bool,
+    ) {
+        let slot = self.slots.get_mut(connection.0 as usize);
+        let Some(found) = slot.and_then(|slot| slot.connection.as_mut()) else { return };
+        if found.handle_departed(now, subflow, departure, data) {
+            self.touch(connection.0);
+        }
+    }
+
     /// An interface changed. Connections learn of it, and open, close or move subflows.
     pub fn handle_interface(&mut self, now: Instant, id: InterfaceId, change: InterfaceChange) {
         let Some(interface) = self.interfaces.list.get_mut(id.0 as usize) else { return };

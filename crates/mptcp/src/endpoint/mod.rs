@@ -231,7 +231,11 @@ impl Endpoint {
             let entry = &mut self.slots[slot as usize];
             if let Some(connection) = &mut entry.connection {
                 if let Some(subflow) = connection.poll_transmit(now, out) {
-                    return Some((connection.interface_of(subflow), Some((ConnectionId(slot), subflow))));
+                    let interface = connection.interface_of(subflow);
+                    if self.interfaces.get(interface).is_some_and(|interface| interface.departures) {
+                        connection.note_queued(subflow, out.packet_length() as u64);
+                    }
+                    return Some((interface, Some((ConnectionId(slot), subflow))));
                 }
                 let at = connection.deadline();
                 self.deadlines.set(slot, at);

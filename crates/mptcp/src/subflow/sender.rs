@@ -187,11 +187,17 @@ impl Sender {
             self.rtt.sample(rtt);
             let state = &mut congestion.paths[path];
             state.srtt = self.rtt.srtt();
+            state.rttvar = self.rtt.rttvar();
+            state.latest_rtt = Some(rtt);
             state.min_rtt = self.rtt.min();
         }
         if advanced > 0 {
             self.duplicates = 0;
             self.rtt.reset_backoff();
+        }
+        if advanced > 0 {
+            congestion.paths[path].unacked = self.board.next - self.board.una;
+            congestion.on_progress(path, Acked { now, bytes: advanced });
         }
         self.end_probe(&ack, advanced, path, congestion, duplicate_report);
         let lost_before = self.board.lost;

@@ -4,7 +4,8 @@ use bytes::Bytes;
 use mptcp_clock::{Duration, Instant};
 
 use super::{Ack, Range, Recovery, Sender};
-use crate::congestion::{Congestion, CongestionKind};
+use crate::config::Config;
+use crate::congestion::Congestion;
 
 const MSS: u64 = 1000;
 
@@ -20,7 +21,7 @@ impl Rig {
         let mut sender = Sender::new(Duration::from_millis(200));
         sender.synchronised(sack, rack);
         sender.rtt.sample(Duration::from_millis(100));
-        let mut congestion = Congestion::new(CongestionKind::Reno, true);
+        let mut congestion = Congestion::new(&Config::tcp());
         congestion.add_path(MSS, 20);
         congestion.paths[0].srtt = sender.rtt.srtt();
         congestion.set_active(0, true);

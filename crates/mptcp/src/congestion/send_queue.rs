@@ -1,0 +1,92 @@
+//! The send-queue rule (Barlow-Bignell, da Silva, Gjengset, Oliha, UCL 2013, section 4.4), around any
+//! algorithm: a local queue longer than QL = rttvar * cwnd / RTT is a sign of congestion.
+//!
+//! As published, so that it can be judged; `linked` has what we propose instead.
+
+use mptcp_clock::Instant;
+
+use super::{Acked, CongestionControl, PathState};
+
+/// What "the send queue" is. The report means the packets that wait in this host, and measured what
+/// `ss` shows, which counts what is under way too (its section 4.7.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum QueueReading {
+    /// Bytes handed to the interface and not let go. The driver has to report departures.
+    Local,
+    /// Bytes sent and not acknowledged.
+    Unacked,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Path {
+    /// `cwnd_i`: the window when the queue was last short enough.
+    latched: u64,
+    over: bool,
+}
+
+/// The rule around an algorithm.
+#[derive(Debug)]
+pub struct SendQueueRule {
+    inner: Box<dyn CongestionControl>,
+    reading: QueueReading,
+    paths: Vec<Path>,
+}
+
+impl SendQueueRule {
+    /// Puts the rule around `inner`.
+    #[must_use]
+    pub fn new(inner: Box<dyn CongestionControl>, reading: QueueReading) -> Self {
+        Self { inner, reading, paths: Vec::new() }
+    }
+}
+
+impl CongestionControl for SendQueueRule {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn on_progress(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+        if self.paths.len() <= path {
+            self.paths.resize(path + 1, Path::default());
+        }
+        let (own, state) = (&mut self.paths[path], &mut paths[path]);
+        let queue = match self.reading {
+            QueueReading::Local => state.local.bytes,
+            QueueReading::Unacked => state.unacked,
+        };
+        // Equation 3.
+        let limit = state
+            .srtt
+            .map(|rtt| state.rttvar.as_secs_f64() * state.cwnd as f64 / rtt.as_secs_f64().max(1e-9));
+        own.over = limit.is_some_and(|limit| queue as f64 > limit);
+        if own.over {
+            // Equation 4: a round trip's acknowledgements take half of the latched window.
+            let latched = own.latched.max(state.mss) as f64;
+            let step = state.mss as f64 / 2.0 * latched / state.cwnd as f64;
+            state.grow(-step);
+            state.ssthresh = state.ssthresh.min(state.cwnd);
+        } else {
+            own.latched = state.cwnd;
+        }
+        self.inner.on_progress(paths, path, acked);
+    }
+
+    /// An acknowledgement that took from the window does not also add to it.
+    fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+        if !self.paths.get(path).is_some_and(|own| own.over) {
+            self.inner.on_ack(paths, path, acked);
+        }
+    }
+
+    fn on_loss(&mut self, paths: &mut [PathState], path: usize, now: Instant) -> u64 {
+        self.inner.on_loss(paths, path, now)
+    }
+
+    fn on_timeout(&mut self, paths: &mut [PathState], path: usize) {
+        self.inner.on_timeout(paths, path);
+    }
+
+    fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
+        self.inner.on_path_change(paths, path);
+    }
+}
