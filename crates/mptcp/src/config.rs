@@ -3,7 +3,7 @@
 use mptcp_clock::Duration;
 
 use crate::InterfaceId;
-use crate::congestion::{CongestionKind, QueueReading};
+use crate::congestion::{CongestionKind, SendQueueRule};
 use crate::path_manager::PathManagerKind;
 use crate::scheduler::SchedulerKind;
 
@@ -56,8 +56,8 @@ pub struct Config {
     pub checksum: bool,
     /// Congestion control over all subflows.
     pub congestion: CongestionKind,
-    /// The send-queue rule of the UCL report around it; None for none.
-    pub send_queue_rule: Option<QueueReading>,
+    /// A rule about this host's own queue around it; None for none.
+    pub send_queue_rule: Option<SendQueueRule>,
     /// Which subflow sends next.
     pub scheduler: SchedulerKind,
     /// Which subflows there are.

@@ -143,6 +143,7 @@ fn noun(key: &str, format: &str) -> &'static str {
         ("delay", _) => "a delay",
         ("duration", _) => "a duration",
         ("loss" | "loss_bad" | "loss_good", _) => "a loss",
+        (_, "distance") => "a distance",
         (_, "time") => "a time",
         (_, "rate") => "a rate",
         (_, "size") => "a size",

@@ -7,8 +7,11 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::names::{Congestion, DataDirection, Manner, PathManager, Penalty, Scheduler, Side, Transport};
-use super::units::{LineRate, Percent, QueueSize, Size, Span};
+use super::names::{
+    Congestion, DataDirection, Discipline, Interference, Manner, PathManager, Penalty, Scheduler,
+    SendQueueRule, Side, Slot, Standard, Transport,
+};
+use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
 
 /// Declares a table: every key is optional.
 macro_rules! table {
@@ -50,6 +53,16 @@ table! {
         /// Links of a general topology. The hosts are the names in `from` and `to` of the flows (and `client`
         /// and `server`, if there are paths); all other names are routers.
         links: IndexMap<String, LinkTable>,
+        /// Access points, each with a channel.
+        cells: IndexMap<String, CellTable>,
+        /// Wireless interfaces of hosts: each is a path from its host to the access point of its cell.
+        stations: IndexMap<String, StationTable>,
+        /// Other people's stations: they contend, and what they send goes nowhere.
+        background: IndexMap<String, BackgroundTable>,
+        /// How cells on different channels disturb each other. Default: ideal.
+        interference: Interference,
+        /// How two cells disturb each other, instead.
+        coupling: Vec<CouplingTable>,
         /// The connections.
         flows: IndexMap<String, FlowTable>,
         /// What changes during the run.
@@ -126,6 +139,92 @@ table! {
 }
 
 table! {
+    /// An access point and its stations' common channel (IEEE 802.11-2016, DCF).
+    CellTable {
+        /// The generation. Default: 802.11g.
+        standard: Standard,
+        /// The channel: 1 to 14 at 2.4 GHz, 36 and above at 5 GHz. Default: 1, or 36 for 802.11a.
+        channel: u32,
+        /// The node that is the access point. Default: the name of the cell.
+        access_point: String,
+        /// The slot time. Default: short.
+        slot: Slot,
+        /// Whether OFDM frames are announced by a CTS-to-self that 802.11b stations hear. Default: false.
+        protection: bool,
+        /// Spatial streams of 802.11n, 1 or 2. Default: 2.
+        streams: u32,
+        /// The short guard interval of 802.11n. Default: false.
+        short_guard: bool,
+        /// Whether 802.11n aggregates frames (A-MPDU). Default: true.
+        aggregation: bool,
+        /// The queue of the access point, common to its stations. Default: 100p.
+        queue: QueueSize,
+        /// How that queue drops. Default: droptail.
+        discipline: Discipline,
+        /// Transmissions of a frame before it is given up, 1 to 255. Default: 7.
+        retry_limit: u32,
+    }
+}
+
+table! {
+    /// A wireless interface of a host.
+    StationTable {
+        /// The host. Default: client.
+        host: String,
+        /// The cell. Default: the only one.
+        cell: String,
+        /// The rate on the air, both ways; found by rate control if not given.
+        rate: LineRate,
+        /// How far it is from the access point. Default: 3m.
+        distance: Distance,
+        /// The host's own queue: `txqueuelen` and the device ring, as Linux holds them. Default: 1000p.
+        queue: QueueSize,
+        /// How that queue drops. Default: droptail.
+        discipline: Discipline,
+        /// How many of its frames are in the device, out of reach of the discipline. Default: 2.
+        ring: u32,
+        /// Residual loss: frames that the card loses though the air did not. Default: 0%.
+        loss: Percent,
+        /// Further delay, one way. Default: 0s.
+        delay: Span,
+        /// The largest IP packet in bytes, 68 to 2290. Default: 1500.
+        mtu: u32,
+        /// Whether it works at the start. Default: true.
+        up: bool,
+    }
+}
+
+table! {
+    /// Other people's stations.
+    BackgroundTable {
+        /// The cell that they disturb. Default: the only one.
+        cell: String,
+        /// How many, 1 to 100. Default: 1.
+        stations: u32,
+        /// The IP packets that they send. Default: 1500B.
+        frame: Size,
+        /// Their rate on the air. Default: the best of the standard.
+        rate: LineRate,
+        /// The mean time for which one has something to send. Default: always.
+        on: Span,
+        /// The mean time for which it has nothing. Default: 0s.
+        off: Span,
+    }
+}
+
+table! {
+    /// How two cells disturb each other.
+    CouplingTable {
+        /// The two cells. Needed.
+        cells: Vec<String>,
+        /// How often a station of one hears a transmission of the other. Needed.
+        carrier_sense: Percent,
+        /// How often a transmission of one spoils a reception of the other that it overlaps. Needed.
+        collision: Percent,
+    }
+}
+
+table! {
     /// A connection.
     FlowTable {
         /// The host that opens it. Default: client.
@@ -141,6 +240,8 @@ table! {
         paths: Vec<String>,
         /// The congestion controller. Default: lia for mptcp, reno for tcp.
         congestion: Congestion,
+        /// A sign of congestion from this host's own queue. Default: off.
+        send_queue_rule: SendQueueRule,
         /// Which subflow sends the next bytes. Default: minrtt.
         scheduler: Scheduler,
         /// Which subflows are opened. Default: fullmesh.
@@ -161,11 +262,14 @@ table! {
         cwnd_capping: bool,
         /// The receive buffer of the connection. Default: 6291456B, as Linux.
         rcvbuf: Size,
-        /// The send buffer of the connection. Default: 4194304B, as Linux.
+        /// The send buffer of the connection. Default: 4194304B, as Linux; 212992B for udp.
         sndbuf: Size,
         /// The largest segment in bytes, as the MSS option says it, 88 to 65495. Default: what fits the
         /// path's mtu.
         mss: u32,
+        /// TCP small queues: no new data while this much of a subflow waits in this host's interface, as Linux's
+        /// tcp_limit_output_bytes. Default: no limit.
+        small_queues: Size,
         /// Selective acknowledgements. Default: true.
         sack: bool,
         /// TCP timestamps. Default: true.
@@ -191,8 +295,10 @@ table! {
         bytes: Size,
         /// Send blocks of this size, each timed.
         blocks: Size,
-        /// How fast the application writes blocks. Default: unlimited.
+        /// How fast the application writes blocks or sends datagrams. Default: unlimited.
         rate: LineRate,
+        /// The payload of a datagram. Default: 1472B.
+        datagram: Size,
         /// When the connection is opened. Default: 0s.
         start: Span,
         /// When the application stops writing. Default: the end of the run.
@@ -215,6 +321,8 @@ table! {
         path: String,
         /// The link that changes.
         link: String,
+        /// The wireless interface that changes.
+        station: String,
         /// The direction that changes. Default: both.
         direction: Side,
         /// The new values. Needed.
@@ -239,6 +347,8 @@ table! {
         queue: QueueSize,
         /// Jitter.
         jitter: Span,
+        /// Where a wireless interface is now.
+        distance: Distance,
     }
 }
 
@@ -249,6 +359,8 @@ table! {
         path: String,
         /// The link on which it stands.
         link: String,
+        /// The wireless interface on which it stands.
+        station: String,
         /// The direction on which it stands. Default: both.
         direction: Side,
         /// The flows it matches. Default: all.

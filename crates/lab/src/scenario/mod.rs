@@ -8,6 +8,7 @@
 //! (`draft`) -> keys, types, units and names checked against the schema (`check`) -> serde
 //! ([`mod@file`]) -> meaning (`resolve`) -> [`Scenario`].
 
+mod air;
 mod check;
 mod draft;
 mod error;
@@ -24,8 +25,8 @@ mod write;
 pub use draft::Draft;
 pub use error::{Place, ScenarioError};
 pub use model::{
-    Adjustment, Event, Filter, Flow, Line, Link, LinkKind, Mechanisms, PathManagement, Scenario, Tcp,
-    Traffic, Way,
+    Adjustment, Background, Cell, Coupling, Event, Filter, Flow, Line, Link, LinkKind, Mechanisms,
+    PathManagement, Scenario, Station, Tcp, Traffic, Way,
 };
 pub use reference::reference_page;
 pub use schema::json_schema;

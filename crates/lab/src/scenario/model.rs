@@ -3,7 +3,10 @@
 use mptcp_clock::Duration;
 use netsim::{Loss, QueueLimit};
 
-use super::names::{Congestion, DataDirection, Manner, Penalty, Scheduler, Side, Transport};
+use super::names::{
+    Congestion, DataDirection, Discipline, Interference, Manner, Penalty, Scheduler, SendQueueRule, Side,
+    Slot, Standard, Transport,
+};
 
 /// A whole scenario.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,8 +21,16 @@ pub struct Scenario {
     pub warmup: Duration,
     /// The time between samples; above zero.
     pub sample: Duration,
-    /// Paths first, then links, each in the order of the file.
+    /// Paths first, then links, then stations, each in the order of the file.
     pub links: Vec<Link>,
+    /// In the order of the file.
+    pub cells: Vec<Cell>,
+    /// In the order of the file.
+    pub background: Vec<Background>,
+    /// How cells disturb each other, where `coupling` does not say.
+    pub interference: Interference,
+    /// In the order of the file; no pair twice.
+    pub coupling: Vec<Coupling>,
     /// In the order of the file; copies (`count`) are flows of their own.
     pub flows: Vec<Flow>,
     /// By time; those of one instant in the order of the file.
@@ -35,6 +46,23 @@ pub enum LinkKind {
     Path,
     /// Between two named nodes.
     Link,
+    /// Between a host and the access point of a cell.
+    Station,
+}
+
+impl LinkKind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Path, Self::Link, Self::Station];
+
+    /// The key by which an event or a filter names such a link.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Path => "path",
+            Self::Link => "link",
+            Self::Station => "station",
+        }
+    }
 }
 
 /// A duplex link.
@@ -52,6 +80,80 @@ pub struct Link {
     pub forward: Line,
     /// From the second end to the first.
     pub backward: Line,
+    /// What is wireless about it; then the lines have no rate of their own.
+    pub station: Option<Station>,
+}
+
+/// A wireless interface.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Station {
+    /// The cell.
+    pub cell: String,
+    /// bit/s on the air; `None` is found by rate control.
+    pub rate: Option<u64>,
+    /// Metres from the access point.
+    pub distance: f64,
+    /// How its own queue drops.
+    pub discipline: Discipline,
+    /// Frames in the device.
+    pub ring: u32,
+}
+
+/// An access point and its channel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// Its name; no other cell has it.
+    pub name: String,
+    /// The generation.
+    pub standard: Standard,
+    /// The channel.
+    pub channel: u32,
+    /// The node that is the access point.
+    pub access_point: String,
+    /// The slot time.
+    pub slot: Slot,
+    /// Whether OFDM frames are announced to 802.11b stations.
+    pub protection: bool,
+    /// Spatial streams, 1 or 2.
+    pub streams: u32,
+    /// The short guard interval.
+    pub short_guard: bool,
+    /// A-MPDU.
+    pub aggregation: bool,
+    /// The access point's queue.
+    pub queue: QueueLimit,
+    /// How it drops.
+    pub discipline: Discipline,
+    /// Transmissions of a frame before it is given up.
+    pub retry_limit: u32,
+}
+
+/// Other people's stations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Background {
+    /// Their name.
+    pub name: String,
+    /// Their cell.
+    pub cell: String,
+    /// How many.
+    pub stations: u32,
+    /// Bytes of their IP packets.
+    pub frame: u32,
+    /// bit/s on the air; `None` is the best of the standard.
+    pub rate: Option<u64>,
+    /// Mean times with and without something to send; `None` is always.
+    pub activity: Option<(Duration, Duration)>,
+}
+
+/// How two cells disturb each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Coupling {
+    /// The cells.
+    pub cells: [String; 2],
+    /// Probability that a station of one hears a transmission of the other.
+    pub carrier_sense: f64,
+    /// Probability that a transmission of one spoils a reception of the other that it overlaps.
+    pub collision: f64,
 }
 
 /// One direction of a link.
@@ -92,6 +194,8 @@ pub struct Flow {
     pub backup: Vec<String>,
     /// The congestion controller.
     pub congestion: Congestion,
+    /// The rule around it.
+    pub send_queue_rule: SendQueueRule,
     /// The scheduler.
     pub scheduler: Scheduler,
     /// Which subflows it opens.
@@ -148,6 +252,8 @@ pub struct Tcp {
     pub sndbuf: u64,
     /// Bytes as the MSS option says it; `None` is what fits the mtu of the path.
     pub mss: Option<u32>,
+    /// Bytes of a subflow that may wait in the host's interface; `None` is no limit.
+    pub small_queues: Option<u64>,
     /// Selective acknowledgements.
     pub sack: bool,
     /// Timestamps.
@@ -181,6 +287,13 @@ pub enum Traffic {
         /// Bytes in a block; above zero.
         bytes: u64,
         /// bit/s of application data; `None` is as fast as they go.
+        rate: Option<u64>,
+    },
+    /// Sends datagrams.
+    Datagrams {
+        /// Payload bytes of each; above zero.
+        bytes: u32,
+        /// bit/s of payload; `None` is as fast as they go.
         rate: Option<u64>,
     },
 }
@@ -224,6 +337,8 @@ pub struct Adjustment {
     pub queue: Option<QueueLimit>,
     /// Half-width of the jitter.
     pub jitter: Option<Duration>,
+    /// Metres from the access point.
+    pub distance: Option<f64>,
 }
 
 /// Extra delay and loss for chosen subflows.

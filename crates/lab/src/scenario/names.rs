@@ -53,6 +53,64 @@ names! {
 }
 
 names! {
+    /// A sign of congestion from this host's own queue, around any congestion controller.
+    SendQueueRule {
+        /// None.
+        Off = "off",
+        /// The rule of the UCL report (2013, section 4.4), the queue being what waits in this host.
+        Published = "published",
+        /// The same, the queue being what `ss` shows: all that is not acknowledged.
+        Unacked = "unacked",
+        /// Linked pacing: what mptcplab proposes instead (docs/send-queue-rule.md).
+        Linked = "linked",
+    }
+}
+
+names! {
+    /// The generation of a cell.
+    Standard {
+        /// 802.11b: 11 Mb/s at 2.4 GHz.
+        B = "802.11b",
+        /// 802.11a: 54 Mb/s at 5 GHz.
+        A = "802.11a",
+        /// 802.11g: 54 Mb/s at 2.4 GHz.
+        G = "802.11g",
+        /// 802.11n: 20 MHz, with aggregation.
+        N = "802.11n",
+    }
+}
+
+names! {
+    /// The slot time at 2.4 GHz.
+    Slot {
+        /// 9 us.
+        Short = "short",
+        /// 20 us, as beside 802.11b stations.
+        Long = "long",
+    }
+}
+
+names! {
+    /// How a wireless interface queue drops.
+    Discipline {
+        /// What does not fit.
+        Droptail = "droptail",
+        /// CoDel (RFC 8289), with its usual 5 ms and 100 ms.
+        Codel = "codel",
+    }
+}
+
+names! {
+    /// How cells on different channels disturb each other.
+    Interference {
+        /// Cells on one channel share it perfectly; channels five apart, and other bands, do not meet.
+        Ideal = "ideal",
+        /// Calibrated by the measurements of the UCL report (2013, section 4.1).
+        Ucl = "ucl",
+    }
+}
+
+names! {
     /// Which subflow sends the next bytes.
     Scheduler {
         /// The subflow with the lowest smoothed round-trip time that has room in its window.
@@ -93,6 +151,8 @@ names! {
         Mptcp = "mptcp",
         /// Plain TCP over one path.
         Tcp = "tcp",
+        /// Datagrams over one path, with no congestion control: at `rate`, or as fast as they go.
+        Udp = "udp",
     }
 }
 

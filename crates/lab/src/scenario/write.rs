@@ -3,6 +3,7 @@
 use mptcp_clock::Duration;
 use netsim::{Jitter, Loss, Parameters, QueueLimit, Rate, Spread};
 
+use super::air;
 use super::file::{
     DirectionTable, EventTable, FilterTable, FlowTable, GilbertElliottTable, LinkTable, PathTable,
     ScenarioFile, SetTable,
@@ -11,7 +12,7 @@ use super::model::{
     Adjustment, Event, Filter, Flow, Line, Link, LinkKind, PathManagement, Scenario, Traffic, Way,
 };
 use super::names::{PathManager, Side};
-use super::units::{LineRate, Percent, QueueSize, Size, Span};
+use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
 
 impl Scenario {
     /// The scenario as TOML, with every value in full. Reading it gives the same scenario.
@@ -34,6 +35,18 @@ impl Scenario {
             defaults: None,
             paths: some(of(LinkKind::Path).map(|link| (link.name.clone(), path(link))).collect()),
             links: some(of(LinkKind::Link).map(|link| (link.name.clone(), general(link))).collect()),
+            stations: some(
+                of(LinkKind::Station)
+                    .filter_map(|link| Some((link.name.clone(), air::station(link)?)))
+                    .collect(),
+            ),
+            cells: some(self.cells.iter().map(|cell| (cell.name.clone(), air::cell(cell))).collect()),
+            background: some(
+                self.background.iter().map(|one| (one.name.clone(), air::background(one))).collect(),
+            ),
+            interference: (!self.cells.is_empty()).then_some(self.interference),
+            coupling: Some(self.coupling.iter().map(air::coupling).collect())
+                .filter(|all: &Vec<_>| !all.is_empty()),
             flows: some(self.flows.iter().map(|one| (one.name.clone(), flow(one))).collect()),
             events: Some(self.events.iter().map(|one| self.event(one)).collect())
                 .filter(|all: &Vec<_>| !all.is_empty()),
@@ -43,8 +56,8 @@ impl Scenario {
     }
 
     fn event(&self, event: &Event) -> EventTable {
-        let Adjustment { up, rate, delay, loss, queue, jitter } = event.set;
-        let (path, link) = self.by_kind(&event.link);
+        let Adjustment { up, rate, delay, loss, queue, jitter, distance } = event.set;
+        let [path, link, station] = self.by_kind(&event.link);
         let set = SetTable {
             up,
             rate: rate.map(LineRate),
@@ -52,12 +65,14 @@ impl Scenario {
             loss: loss.map(percent),
             queue: queue.and_then(queue_size),
             jitter: jitter.map(Span),
+            distance: distance.map(Distance),
         };
         let direction = direction(event.way);
         EventTable {
             at: Some(Span(event.at)),
             path,
             link,
+            station,
             direction,
             set: Some(set),
             how: up.map(|_| event.how),
@@ -65,10 +80,11 @@ impl Scenario {
     }
 
     fn filter(&self, filter: &Filter) -> FilterTable {
-        let (path, link) = self.by_kind(&filter.link);
+        let [path, link, station] = self.by_kind(&filter.link);
         FilterTable {
             path,
             link,
+            station,
             direction: direction(filter.way),
             flows: filter.flows.clone(),
             paths: filter.paths.clone(),
@@ -77,9 +93,10 @@ impl Scenario {
         }
     }
 
-    fn by_kind(&self, name: &str) -> (Option<String>, Option<String>) {
-        let is_path = self.links.iter().any(|link| link.name == name && link.kind == LinkKind::Path);
-        if is_path { (Some(name.to_owned()), None) } else { (None, Some(name.to_owned())) }
+    /// The name under the key of its kind: path, link or station.
+    fn by_kind(&self, name: &str) -> [Option<String>; 3] {
+        let found = self.links.iter().find(|link| link.name == name);
+        LinkKind::ALL.map(|kind| found.filter(|link| link.kind == kind).map(|link| link.name.clone()))
     }
 }
 
@@ -109,11 +126,11 @@ fn some<K: std::hash::Hash + Eq, V>(map: indexmap::IndexMap<K, V>) -> Option<ind
 }
 
 /// Fractions are decimals of at most twelve places; the rounding finds the percentage again.
-fn percent(fraction: f64) -> Percent {
+pub(super) fn percent(fraction: f64) -> Percent {
     Percent((fraction * 1e12).round() / 1e10)
 }
 
-fn queue_size(limit: QueueLimit) -> Option<QueueSize> {
+pub(super) fn queue_size(limit: QueueLimit) -> Option<QueueSize> {
     match limit {
         QueueLimit::Packets(packets) => Some(QueueSize::Packets(packets)),
         QueueLimit::Bytes(bytes) => Some(QueueSize::Bytes(bytes)),
@@ -184,6 +201,11 @@ fn flow(flow: &Flow) -> FlowTable {
         Traffic::Bulk => (Some(true), None, None, None),
         Traffic::File { bytes } => (None, Some(Size(bytes)), None, None),
         Traffic::Blocks { bytes, rate } => (None, None, Some(Size(bytes)), Some(LineRate(rate))),
+        Traffic::Datagrams { rate, .. } => (None, None, None, Some(LineRate(rate))),
+    };
+    let datagram = match flow.traffic {
+        Traffic::Datagrams { bytes, .. } => Some(Size(u64::from(bytes))),
+        _ => None,
     };
     FlowTable {
         from: Some(flow.from.clone()),
@@ -192,6 +214,7 @@ fn flow(flow: &Flow) -> FlowTable {
         transport: Some(flow.transport),
         paths: Some(flow.paths.clone()),
         congestion: Some(flow.congestion),
+        send_queue_rule: Some(flow.send_queue_rule),
         scheduler: Some(flow.scheduler),
         path_manager: Some(path_manager),
         subflows,
@@ -204,6 +227,7 @@ fn flow(flow: &Flow) -> FlowTable {
         rcvbuf: Some(Size(flow.tcp.rcvbuf)),
         sndbuf: Some(Size(flow.tcp.sndbuf)),
         mss: flow.tcp.mss,
+        small_queues: flow.tcp.small_queues.map(Size),
         sack: Some(flow.tcp.sack),
         timestamps: Some(flow.tcp.timestamps),
         byte_counting: Some(flow.tcp.byte_counting),
@@ -217,6 +241,7 @@ fn flow(flow: &Flow) -> FlowTable {
         bytes,
         blocks,
         rate,
+        datagram,
         start: Some(Span(flow.start)),
         stop: flow.stop.map(Span),
         count: None,

@@ -6,15 +6,17 @@ use std::net::SocketAddr;
 use mptcp::{Closed, Config, ConnectionId, ConnectionInfo, EventKind, InterfaceId};
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::Segment;
+use netsim::Frame;
 
+use super::datagrams::Datagrams;
 use super::host::{self, Host};
 use super::pattern;
 use crate::measurements::Block;
 use crate::scenario::Traffic;
 use crate::scenario::names::DataDirection;
 
-/// Labels of one flow lie this far apart; a flow has fewer interfaces.
-const LABELS: u32 = 256;
+/// Classes of one flow lie this far apart; a flow has fewer interfaces.
+const INTERFACES: u32 = 256;
 
 /// One flow at run time.
 #[derive(Debug)]
@@ -45,6 +47,8 @@ pub(super) struct App {
     pub finished_at: Option<Instant>,
     pub closed: Option<Closed>,
     pub fell_back: bool,
+    /// What it sends, if it is a flow of datagrams.
+    pub datagrams: Option<Datagrams>,
     /// When the first data could be written.
     pub started_at: Option<Instant>,
     /// What the connection knew at its end, at the sending and at the receiving host.
@@ -84,6 +88,10 @@ impl App {
             finished_at: None,
             closed: None,
             fell_back: false,
+            datagrams: match spec.traffic {
+                Traffic::Datagrams { bytes, rate } => Some(Datagrams::new(bytes, rate, spec.tcp.sndbuf)),
+                _ => None,
+            },
             started_at: None,
             last_words: (None, None),
         }
@@ -105,11 +113,18 @@ impl App {
         if self.upload { self.connections.1 } else { self.connections.0 }
     }
 
-    /// What filters know a subflow by: the flow and the interface at the host that opened it.
-    pub(super) fn label(&self, segment: &Segment) -> u32 {
+    /// The label of a frame. Its class says the flow and the interface at the host that opened it,
+    /// which is what filters know; its detail says the subflow.
+    pub(super) fn label(&self, segment: &Segment, subflow: usize) -> u32 {
         let of_opener = |address| host::place(address).filter(|(host, _)| *host == self.from);
         let place = of_opener(segment.source.ip()).or_else(|| of_opener(segment.destination.ip()));
-        label_of(self.flow, place.map_or(0, |(_, interface)| interface))
+        let class = class_of(self.flow, place.map_or(0, |(_, interface)| interface));
+        Frame::label_of(class, subflow as u8)
+    }
+
+    /// The label of a datagram.
+    pub(super) fn datagram_label(&self) -> u32 {
+        Frame::label_of(class_of(self.flow, self.interface.0 as usize), 0)
     }
 
     /// Something happened at `at`; returns when the application wants to write next.
@@ -194,6 +209,7 @@ impl App {
                 None
             }
             Traffic::Blocks { bytes, rate } => self.write_blocks(now, endpoint, connection, bytes, rate),
+            Traffic::Datagrams { .. } => None,
         }
     }
 
@@ -253,12 +269,22 @@ impl App {
 
     /// The scenario says that the application writes no more.
     pub(super) fn stop(&mut self, now: Instant, hosts: &mut [Host]) {
+        if let Some(datagrams) = &mut self.datagrams {
+            datagrams.running = false;
+        }
         if !self.stopped {
             self.stopped = true;
             if let Some(connection) = self.sending_connection() {
                 hosts[self.sending_host()].endpoint.close(now, connection);
             }
         }
+    }
+
+    /// A datagram of this flow arrived.
+    pub(super) fn take_datagram(&mut self, now: Instant) {
+        self.received += self.datagrams.as_ref().map_or(0, Datagrams::payload);
+        self.first_byte_at.get_or_insert(now);
+        self.last_byte_at = Some(now);
     }
 
     fn read(&mut self, now: Instant, hosts: &mut [Host]) {
@@ -279,7 +305,13 @@ impl App {
     }
 }
 
-/// The label of a flow's subflows over an interface of the host that opened it.
-pub(super) fn label_of(flow: usize, interface: usize) -> u32 {
-    1 + flow as u32 * LABELS + interface as u32
+/// The class of a flow's frames over an interface of the host that opened it.
+pub(super) fn class_of(flow: usize, interface: usize) -> u32 {
+    1 + flow as u32 * INTERFACES + interface as u32
+}
+
+/// The flow that a label stands for, and its detail.
+pub(super) fn flow_and_subflow(label: u32) -> Option<(usize, usize)> {
+    let class = (label >> 8).checked_sub(1)?;
+    Some(((class / INTERFACES) as usize, (label & 0xff) as usize))
 }

@@ -8,15 +8,16 @@ use mptcp::path_manager::PathManagerKind;
 use mptcp::scheduler::SchedulerKind;
 use mptcp::{Config, Endpoint, InterfaceId, PenaltyRule};
 use mptcp_clock::{Duration, Instant, Stream};
+use netsim::wifi::CellId;
 use netsim::{Change, DirectionId, Jitter, Labels, LinkId, Loss, Network, Rate, Spread, TopologyError};
 
-use super::apps::{App, label_of};
+use super::apps::{App, class_of};
 use super::host::{self, Host};
 use super::pool::Pool;
 use super::sampler::Sampler;
 use super::{Alarm, Appointment, FIRST_PORT, World};
-use crate::scenario::names::{Congestion, Manner, Penalty, Scheduler, Side, Transport};
-use crate::scenario::{Flow, PathManagement, Scenario, Way};
+use crate::scenario::names::{Congestion, Manner, Penalty, Scheduler, SendQueueRule, Side, Transport};
+use crate::scenario::{Flow, Link, PathManagement, Scenario, Traffic, Way};
 
 /// TCP and IPv4 headers without options, bytes: what the MSS leaves out of the MTU.
 const HEADERS: u32 = 40;
@@ -29,11 +30,13 @@ impl World {
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Self, TopologyError> {
         let mut builder = Builder::new(scenario, seed);
         builder.add_nodes();
+        builder.add_cells()?;
         builder.add_links()?;
         builder.add_addresses()?;
         builder.add_flows();
         builder.add_filters()?;
         builder.add_events();
+        builder.watch_queues();
         Ok(builder.finish())
     }
 }
@@ -44,7 +47,9 @@ struct Builder<'a> {
     network: Network<u32>,
     nodes: Vec<(String, netsim::NodeId)>,
     hosts: Vec<Host>,
+    cells: Vec<CellId>,
     links: Vec<LinkId>,
+    own_queues: Vec<Option<usize>>,
     addresses: Vec<Vec<netsim::AddressId>>,
     apps: Vec<App>,
     alarms: Vec<Alarm>,
@@ -59,7 +64,9 @@ impl<'a> Builder<'a> {
             network: Network::new(seed),
             nodes: Vec::new(),
             hosts: Vec::new(),
+            cells: Vec::new(),
             links: Vec::new(),
+            own_queues: Vec::new(),
             addresses: Vec::new(),
             apps: Vec::new(),
             alarms: Vec::new(),
@@ -75,36 +82,69 @@ impl<'a> Builder<'a> {
     }
 
     fn add_nodes(&mut self) {
-        for link in &self.scenario.links {
-            for name in &link.ends {
-                if self.nodes.iter().any(|(known, _)| known == name) {
-                    continue;
-                }
-                let is_host = self.scenario.flows.iter().any(|flow| flow.from == *name || flow.to == *name);
-                let node = if is_host { self.network.add_host() } else { self.network.add_router() };
-                self.nodes.push((name.clone(), node));
-                if is_host {
-                    let timer = self.alarm(Alarm::Endpoint(self.hosts.len()), None);
-                    let endpoint = Endpoint::new(self.root.child(&format!("host {name}")));
-                    self.hosts.push(Host::new(name, node, endpoint, timer));
-                }
+        let lone = self.scenario.cells.iter().map(|cell| &cell.access_point);
+        for name in self.scenario.links.iter().flat_map(|link| &link.ends).chain(lone) {
+            if self.nodes.iter().any(|(known, _)| known == name) {
+                continue;
+            }
+            let is_host = self.scenario.flows.iter().any(|flow| flow.from == *name || flow.to == *name);
+            let node = if is_host { self.network.add_host() } else { self.network.add_router() };
+            self.nodes.push((name.clone(), node));
+            if is_host {
+                let timer = self.alarm(Alarm::Endpoint(self.hosts.len()), None);
+                let endpoint = Endpoint::new(self.root.child(&format!("host {name}")));
+                self.hosts.push(Host::new(name, node, endpoint, timer));
             }
         }
     }
 
     fn add_links(&mut self) -> Result<(), TopologyError> {
         for link in &self.scenario.links {
-            let ends = [0, 1]
-                .map(|end| self.nodes.iter().find(|(name, _)| *name == link.ends[end]).map(|(_, id)| *id));
+            let ends = [0, 1].map(|end| self.node(&link.ends[end]));
             let [Some(a), Some(b)] = ends else { continue };
-            let id = self.network.add_link(
-                &link.name,
-                a,
-                b,
-                link.forward.parameters(),
-                link.backward.parameters(),
-            )?;
+            let cell = link.station.as_ref().and_then(|station| self.cell(&station.cell));
+            let id = match (cell, link.station_parameters()) {
+                (Some(cell), Some(parameters)) => {
+                    self.network.add_station(&link.name, a, cell, parameters)?
+                }
+                _ => {
+                    let (forward, backward) = (link.forward.parameters(), link.backward.parameters());
+                    self.network.add_link(&link.name, a, b, forward, backward)?
+                }
+            };
             self.links.push(id);
+        }
+        Ok(())
+    }
+
+    fn node(&self, name: &str) -> Option<netsim::NodeId> {
+        self.nodes.iter().find(|(known, _)| known == name).map(|(_, id)| *id)
+    }
+
+    fn cell(&self, name: &str) -> Option<CellId> {
+        let at = self.scenario.cells.iter().position(|cell| cell.name == name)?;
+        self.cells.get(at).copied()
+    }
+
+    /// Cells, before their stations.
+    fn add_cells(&mut self) -> Result<(), TopologyError> {
+        self.network.set_interference(self.scenario.interference.parameters());
+        for cell in &self.scenario.cells {
+            let Some(node) = self.node(&cell.access_point) else { continue };
+            let id = self.network.add_cell(&cell.name, node, cell.parameters())?;
+            self.cells.push(id);
+        }
+        for coupling in &self.scenario.coupling {
+            if let [Some(a), Some(b)] = [0, 1].map(|at| self.cell(&coupling.cells[at])) {
+                self.network.couple(a, b, coupling.parameters())?;
+            }
+        }
+        for background in &self.scenario.background {
+            let Some(at) = self.scenario.cells.iter().position(|cell| cell.name == background.cell) else {
+                continue;
+            };
+            let best = self.scenario.cells[at].parameters().rates().into_iter().max().unwrap_or_default();
+            self.network.add_background(&background.name, self.cells[at], background.parameters(best))?;
         }
         Ok(())
     }
@@ -182,6 +222,12 @@ impl<'a> Builder<'a> {
                 Congestion::Balia => CongestionKind::Balia,
                 Congestion::Wvegas => CongestionKind::WVegas,
             },
+            send_queue_rule: match flow.send_queue_rule {
+                SendQueueRule::Off => None,
+                SendQueueRule::Published => Some(mptcp::SendQueueRule::Published),
+                SendQueueRule::Unacked => Some(mptcp::SendQueueRule::Unacked),
+                SendQueueRule::Linked => Some(mptcp::SendQueueRule::Linked),
+            },
             scheduler: match flow.scheduler {
                 Scheduler::Minrtt => SchedulerKind::MinRtt,
                 Scheduler::Roundrobin => SchedulerKind::RoundRobin,
@@ -216,9 +262,8 @@ impl<'a> Builder<'a> {
             nagle: flow.tcp.nagle,
             min_rto: flow.tcp.min_rto,
             initial_window: flow.tcp.initial_window,
+            small_queues: flow.tcp.small_queues,
             max_subflows: 8,
-            small_queues: None,
-            send_queue_rule: None,
         }
     }
 
@@ -237,18 +282,18 @@ impl<'a> Builder<'a> {
         if filter.flows.is_none() && filter.paths.is_none() {
             return Labels::All;
         }
-        let mut labels = Vec::new();
+        let mut classes = Vec::new();
         for app in &self.apps {
             if filter.flows.as_ref().is_some_and(|flows| !flows.contains(&app.name)) {
                 continue;
             }
             for (interface, name) in self.hosts[app.from].interface_names.iter().enumerate() {
                 if filter.paths.as_ref().is_none_or(|paths| paths.contains(name)) {
-                    labels.push(label_of(app.flow, interface));
+                    classes.push(class_of(app.flow, interface));
                 }
             }
         }
-        Labels::Only(labels)
+        Labels::Only(classes)
     }
 
     fn directions(&self, link: &str, way: Way) -> Vec<DirectionId> {
@@ -276,6 +321,7 @@ impl<'a> Builder<'a> {
                         Change::Loss(if loss > 0.0 { Loss::Bernoulli(loss) } else { Loss::None })
                     }),
                     set.queue.map(Change::Queue),
+                    set.distance.map(Change::Distance),
                     set.jitter.map(|jitter| Change::Jitter(self.jitter(direction, jitter))),
                 ];
                 for change in changes.into_iter().flatten() {
@@ -297,6 +343,37 @@ impl<'a> Builder<'a> {
         (!spread.is_zero()).then_some(Jitter { spread, shape: Spread::Uniform, reorder })
     }
 
+    /// Asks for the departures from the queues of hosts with a wireless interface, and of those where
+    /// somebody listens to them.
+    fn watch_queues(&mut self) {
+        for at in 0..self.hosts.len() {
+            let name = self.hosts[at].name.clone();
+            let listens = self.scenario.flows.iter().any(|flow| {
+                let greedy = matches!(flow.traffic, Traffic::Datagrams { rate: None, .. });
+                let rules = flow.tcp.small_queues.is_some() || flow.send_queue_rule != SendQueueRule::Off;
+                (flow.from == name || flow.to == name) && (greedy || rules)
+            });
+            let own =
+                || self.scenario.links.iter().zip(&self.links).filter(|(link, _)| link.ends.contains(&name));
+            if !listens && !own().any(|(link, _)| link.station.is_some()) {
+                continue;
+            }
+            let outward = |(link, id): (&Link, &LinkId)| {
+                if link.ends[0] == name { id.forward() } else { id.backward() }
+            };
+            for direction in own().map(outward).collect::<Vec<_>>() {
+                self.network.watch_departures(direction, true);
+                if self.own_queues.len() <= direction.index() {
+                    self.own_queues.resize(direction.index() + 1, None);
+                }
+                self.own_queues[direction.index()] = Some(at);
+            }
+            for interface in 0..self.hosts[at].interfaces.len() {
+                self.hosts[at].endpoint.expect_departures(InterfaceId(interface as u32));
+            }
+        }
+    }
+
     fn finish(mut self) -> World {
         self.network.keep_lost(true);
         let first_sample = at(self.scenario.sample);
@@ -314,7 +391,8 @@ impl<'a> Builder<'a> {
         World {
             sampler: Sampler::new(self.scenario, &self.links),
             scenario: self.scenario.clone(),
-            has_filters: !self.scenario.filters.is_empty(),
+            has_labels: !self.scenario.filters.is_empty() || !self.own_queues.is_empty(),
+            own_queues: self.own_queues,
             end: at(self.scenario.duration),
             network: self.network,
             pool: Pool::default(),

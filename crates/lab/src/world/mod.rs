@@ -6,6 +6,8 @@
 mod apps;
 mod build;
 mod capture;
+mod datagrams;
+mod departures;
 mod host;
 mod pattern;
 mod pool;
@@ -13,8 +15,9 @@ mod sampler;
 
 use std::collections::BTreeSet;
 
+use mptcp::congestion::Departure;
 use mptcp::{Endpoint, EventKind, InterfaceChange, InterfaceId};
-use mptcp_clock::Instant;
+use mptcp_clock::{Duration, Instant};
 use netsim::{AddressId, Frame, Network, Occurrence, TimerId};
 
 use crate::measurements::Measurements;
@@ -22,6 +25,7 @@ use crate::scenario::Scenario;
 use apps::App;
 pub use capture::CaptureError;
 use capture::Captures;
+use datagrams::DATAGRAM;
 use host::Host;
 use pool::Pool;
 use sampler::Sampler;
@@ -71,7 +75,10 @@ pub struct World {
     appointments_timer: TimerId,
     sampler: Sampler,
     captures: Option<Captures>,
-    has_filters: bool,
+    /// Whether frames carry labels: filters or departures are read by them.
+    has_labels: bool,
+    /// By direction: the host whose own queue it is, where departures are watched.
+    own_queues: Vec<Option<usize>>,
     end: Instant,
     data_packets: u64,
 }
@@ -96,7 +103,10 @@ impl World {
             match occurrence {
                 Occurrence::Arrived { node, frame, .. } => self.on_arrival(now, node, &frame),
                 Occurrence::Timer(timer) => self.on_alarm(now, timer),
-                Occurrence::Departed { .. } => {}
+                Occurrence::Departed { direction, label, bytes, service, alone } => {
+                    let bytes = u64::from(bytes) - ETHERNET as u64;
+                    self.on_departure(now, direction, label, Departure { bytes, service, alone });
+                }
             }
         }
     }
@@ -130,6 +140,9 @@ impl World {
 
     fn on_arrival(&mut self, now: Instant, node: netsim::NodeId, frame: &Frame<u32>) {
         let Some(at) = self.host_of_node.get(node.index()).copied().flatten() else { return };
+        if frame.payload == DATAGRAM {
+            return self.take_datagram(now, frame);
+        }
         let segment = self.pool.get(frame.payload);
         self.data_packets += u64::from(!segment.payload.is_empty());
         let host = &mut self.hosts[at];
@@ -151,7 +164,9 @@ impl World {
                 self.service(now, at);
             }
             Alarm::Sample => {
-                self.network.lost().for_each(|lost| self.pool.give_back(lost.frame.payload));
+                let lost = self.network.lost().filter(|lost| lost.frame.payload != DATAGRAM);
+                lost.for_each(|lost| self.pool.give_back(lost.frame.payload));
+                self.rouse_datagrams(now);
                 self.sampler.sample(now, &self.hosts, &self.apps, &mut self.network);
                 self.network.set_timer(timer, Some(now + self.scenario.sample));
             }
@@ -181,6 +196,7 @@ impl World {
                 let at = self.apps[flow].sending_host();
                 self.service(now, at);
             }
+            Appointment::Write(flow) if self.apps[flow].datagrams.is_some() => self.pump(now, flow),
             Appointment::Write(flow) => {
                 if let Some(next) = self.apps[flow].write(now, &mut self.hosts) {
                     self.appoint(next, Appointment::Write(flow));
@@ -198,6 +214,11 @@ impl World {
 
     fn start(&mut self, now: Instant, flow: usize) {
         let app = &mut self.apps[flow];
+        if let Some(datagrams) = &mut app.datagrams {
+            datagrams.start(now);
+            app.started_at = Some(now);
+            return self.pump(now, flow);
+        }
         let at = app.from;
         let opened = self.hosts[at].endpoint.connect(now, app.interface, app.remote, app.config.clone());
         match opened {
@@ -207,7 +228,7 @@ impl World {
             }
             // The interface is down at this moment: try again as a person would.
             Err(_) => {
-                self.appoint(now + mptcp_clock::Duration::from_secs(1), Appointment::Start(flow));
+                self.appoint(now + Duration::from_secs(1), Appointment::Start(flow));
             }
         }
         self.service(now, at);
@@ -278,13 +299,24 @@ impl World {
         };
         let bytes = (segment.packet_length() + ETHERNET) as u32;
         let label = match subflow {
-            Some((connection, _)) if self.has_filters => {
-                host.flow_of(connection).map_or(0, |flow| self.apps[flow].label(segment))
+            Some((connection, subflow)) if self.has_labels => {
+                host.flow_of(connection).map_or(0, |flow| self.apps[flow].label(segment, subflow))
             }
             _ => 0,
         };
         // A frame that is lost comes back through `Network::lost`.
-        self.network.send(now, direction, Frame { bytes, destination, label, payload });
+        let fate = self.network.send(now, direction, Frame { bytes, destination, label, payload });
+        if matches!(fate, netsim::Fate::Lost(_))
+            && self.own_queues.get(direction.index()).is_some_and(Option::is_some)
+        {
+            // What the queue never took has left it.
+            let nothing = Duration::ZERO;
+            let bytes = u64::from(bytes) - ETHERNET as u64;
+            if let Some((connection, subflow)) = subflow {
+                let gone = Departure { bytes, service: nothing, alone: nothing };
+                self.hosts[at].endpoint.handle_departed(now, connection, subflow, gone);
+            }
+        }
         true
     }
 }

@@ -34,10 +34,10 @@ impl LocalQueue {
         self.bytes += bytes;
     }
 
-    /// Takes a departure; packets that carry no data say nothing about those that do.
-    pub(crate) fn leave(&mut self, departure: Departure, data: bool) {
+    /// Takes a departure. Packets of less than half a segment say nothing about those with data.
+    pub(crate) fn leave(&mut self, departure: Departure, mss: u64) {
         self.bytes = self.bytes.saturating_sub(departure.bytes);
-        if !data || departure.alone.is_zero() {
+        if departure.bytes < mss / 2 || departure.alone.is_zero() {
             return;
         }
         let smooth =

@@ -7,6 +7,7 @@
 mod balia;
 mod cubic;
 mod lia;
+mod linked;
 mod local;
 mod olia;
 mod reno;
@@ -19,10 +20,11 @@ use crate::config::{Config, PenaltyRule};
 pub use balia::Balia;
 pub use cubic::Cubic;
 pub use lia::Lia;
+pub use linked::Linked;
 pub use local::{Departure, LocalQueue};
 pub use olia::Olia;
 pub use reno::Reno;
-pub use send_queue::{QueueReading, SendQueueRule};
+pub use send_queue::SendQueueRule;
 pub use wvegas::WVegas;
 
 /// The congestion state of one path. Windows count payload bytes.
@@ -46,6 +48,8 @@ pub struct PathState {
     pub unacked: u64,
     /// The queue of this host's own interface.
     pub local: LocalQueue,
+    /// The most bytes a second that the path may send; None for no limit but the window.
+    pub pacing: Option<f64>,
     /// Whether the path carries data now; a coupled algorithm leaves the others out.
     pub active: bool,
     /// Growth owed but not yet a whole byte.
@@ -158,10 +162,11 @@ pub struct Congestion {
 
 impl Congestion {
     pub(crate) fn new(config: &Config) -> Self {
-        let mut algorithm = config.congestion.build();
-        if let Some(reading) = config.send_queue_rule {
-            algorithm = Box::new(SendQueueRule::new(algorithm, reading));
-        }
+        let algorithm = config.congestion.build();
+        let algorithm = match config.send_queue_rule {
+            Some(rule) => rule.around(algorithm),
+            None => algorithm,
+        };
         Self { paths: Vec::new(), algorithm, byte_counting: config.byte_counting }
     }
 
@@ -194,8 +199,9 @@ impl Congestion {
         }
     }
 
-    pub(crate) fn on_departed(&mut self, path: usize, now: Instant, departure: Departure, data: bool) {
-        self.paths[path].local.leave(departure, data);
+    pub(crate) fn on_departed(&mut self, path: usize, now: Instant, departure: Departure) {
+        let state = &mut self.paths[path];
+        state.local.leave(departure, state.mss);
         self.algorithm.on_departed(&mut self.paths, path, now);
     }
 

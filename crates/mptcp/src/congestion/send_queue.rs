@@ -9,12 +9,34 @@ use super::{Acked, CongestionControl, PathState};
 
 /// What "the send queue" is. The report means the packets that wait in this host, and measured what
 /// `ss` shows, which counts what is under way too (its section 4.7.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum QueueReading {
-    /// Bytes handed to the interface and not let go. The driver has to report departures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
     Local,
-    /// Bytes sent and not acknowledged.
     Unacked,
+}
+
+/// The rules there are, each around any algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SendQueueRule {
+    /// As published; the queue is what the interface has not let go.
+    Published,
+    /// As published; the queue is all that is not acknowledged.
+    Unacked,
+    /// Linked pacing ([`super::Linked`]).
+    Linked,
+}
+
+impl SendQueueRule {
+    /// Puts the rule around `inner`.
+    #[must_use]
+    pub fn around(self, inner: Box<dyn CongestionControl>) -> Box<dyn CongestionControl> {
+        let published = |inner, reading| Box::new(Published { inner, reading, paths: Vec::new() });
+        match self {
+            Self::Published => published(inner, Reading::Local),
+            Self::Unacked => published(inner, Reading::Unacked),
+            Self::Linked => Box::new(super::Linked::new(inner)),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,23 +46,14 @@ struct Path {
     over: bool,
 }
 
-/// The rule around an algorithm.
 #[derive(Debug)]
-pub struct SendQueueRule {
+struct Published {
     inner: Box<dyn CongestionControl>,
-    reading: QueueReading,
+    reading: Reading,
     paths: Vec<Path>,
 }
 
-impl SendQueueRule {
-    /// Puts the rule around `inner`.
-    #[must_use]
-    pub fn new(inner: Box<dyn CongestionControl>, reading: QueueReading) -> Self {
-        Self { inner, reading, paths: Vec::new() }
-    }
-}
-
-impl CongestionControl for SendQueueRule {
+impl CongestionControl for Published {
     fn name(&self) -> &'static str {
         self.inner.name()
     }
@@ -51,8 +64,8 @@ impl CongestionControl for SendQueueRule {
         }
         let (own, state) = (&mut self.paths[path], &mut paths[path]);
         let queue = match self.reading {
-            QueueReading::Local => state.local.bytes,
-            QueueReading::Unacked => state.unacked,
+            Reading::Local => state.local.bytes,
+            Reading::Unacked => state.unacked,
         };
         // Equation 3.
         let limit = state

@@ -311,24 +311,24 @@ impl Connection {
         self.relieve_stalled();
     }
 
+    /// How many subflows there ever were.
+    #[must_use]
+    pub fn subflow_count(&self) -> usize {
+        self.subflows.len()
+    }
+
     /// A packet of a subflow waits in its interface.
     pub(crate) fn note_queued(&mut self, id: usize, bytes: u64) {
         self.congestion.paths[id].local.enter(bytes);
     }
 
     /// It waits no more; returns whether something may be sent now that could not before.
-    pub(crate) fn handle_departed(
-        &mut self,
-        now: Instant,
-        id: usize,
-        departure: Departure,
-        data: bool,
-    ) -> bool {
+    pub(crate) fn handle_departed(&mut self, now: Instant, id: usize, departure: Departure) -> bool {
         if id >= self.subflows.len() {
             return false;
         }
         let full = self.is_queue_full(id);
-        self.congestion.on_departed(id, now, departure, data);
+        self.congestion.on_departed(id, now, departure);
         full && !self.is_queue_full(id)
     }
 

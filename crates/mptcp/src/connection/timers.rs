@@ -34,6 +34,8 @@ pub(crate) struct Timers {
     /// No subflow is left.
     orphan: Instant,
     announcements: Instant,
+    /// A paced subflow may send again.
+    pub pace: Instant,
 }
 
 impl Default for Timers {
@@ -49,13 +51,15 @@ impl Default for Timers {
             data_fin_wanted: false,
             orphan: Instant::FAR_FUTURE,
             announcements: Instant::FAR_FUTURE,
+            pace: Instant::FAR_FUTURE,
         }
     }
 }
 
 impl Timers {
     fn earliest(&self) -> Instant {
-        self.probe.min(self.data).min(self.data_fin).min(self.orphan).min(self.announcements)
+        let waits = self.probe.min(self.data).min(self.data_fin);
+        waits.min(self.orphan).min(self.announcements).min(self.pace)
     }
 
     /// The peer acknowledged new data: the wait begins anew when there is more to wait for.
@@ -98,6 +102,9 @@ impl Connection {
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         for id in 0..self.subflows.len() {
             self.on_subflow_timers(now, id);
+        }
+        if self.timers.pace <= now {
+            self.timers.pace = Instant::FAR_FUTURE;
         }
         if self.timers.probe <= now {
             self.timers.probe_wanted = true;

@@ -4,7 +4,7 @@
 //! Owns the choice; how a segment looks is `output`'s affair.
 
 use bytes::Bytes;
-use mptcp_clock::Instant;
+use mptcp_clock::{Duration, Instant};
 use mptcp_wire::Segment;
 
 use super::limits::Limit;
@@ -29,7 +29,7 @@ impl Connection {
             );
         }
         let mut candidates = std::mem::take(&mut self.candidates);
-        self.find_candidates(&mut candidates);
+        self.find_candidates(now, &mut candidates);
         let sent = self.transmit_on(now, &candidates, out);
         self.candidates = candidates;
         sent
@@ -53,7 +53,7 @@ impl Connection {
         let Some(chosen) = self.scheduler.choose(candidates) else {
             let limit = if candidates.iter().any(|c| c.has_room) {
                 Limit::Scheduler
-            } else if candidates.iter().any(|c| self.is_queue_full(c.subflow)) {
+            } else if candidates.iter().any(|c| self.is_held(now, c.subflow)) {
                 Limit::LocalQueue
             } else {
                 Limit::CongestionWindow
@@ -144,7 +144,7 @@ impl Connection {
 
     /// The subflows that may carry data. Backups only when nothing else works; those in timeout not
     /// at all, unless there is no other.
-    fn find_candidates(&self, found: &mut Vec<Candidate>) {
+    fn find_candidates(&mut self, now: Instant, found: &mut Vec<Candidate>) {
         found.clear();
         // Backup or not, then in timeout or not: the first kind that exists is used.
         let mut best = u8::MAX;
@@ -163,6 +163,10 @@ impl Connection {
             }
             let path = &self.congestion.paths[id];
             let in_flight = subflow.sender.in_flight();
+            let paced = path.pacing.is_some() && subflow.next_send > now;
+            if paced {
+                self.timers.pace = self.timers.pace.min(subflow.next_send);
+            }
             found.push(Candidate {
                 subflow: id,
                 srtt: path.srtt.unwrap_or_default(),
@@ -170,10 +174,17 @@ impl Connection {
                 in_flight,
                 mss: path.mss,
                 has_room: (in_flight + path.mss <= path.cwnd || subflow.sender.wants_probe())
+                    && !paced
                     && !self.is_queue_full(id),
                 backup,
             });
         }
+    }
+
+    /// Whether this host itself holds a subflow back.
+    fn is_held(&self, now: Instant, id: usize) -> bool {
+        let paced = self.congestion.paths[id].pacing.is_some() && self.subflows[id].next_send > now;
+        paced || self.is_queue_full(id)
     }
 
     /// Small queues: whether enough of a subflow's packets wait in the interface. Two always may.
@@ -197,6 +208,11 @@ impl Connection {
     fn put(&mut self, now: Instant, id: usize, data: u64, payload: Bytes, out: &mut Segment) -> usize {
         let sender = &mut self.subflows[id].sender;
         let piece = Piece { start: sender.board.next, data, payload: payload.clone(), fin: false };
+        if let Some(rate) = self.congestion.paths[id].pacing {
+            let gap = Duration::from_secs_f64(payload.len() as f64 / rate.max(1.0));
+            self.subflows[id].next_send = self.subflows[id].next_send.max(now) + gap;
+        }
+        let sender = &mut self.subflows[id].sender;
         sender.send(now, data, payload, false);
         self.data_segment(now, id, piece, out);
         id

@@ -77,18 +77,17 @@ impl Endpoint {
         }
     }
 
-    /// The queue of an interface let go of a packet of a subflow. `data` says whether it carried payload.
+    /// The queue of an interface let go of a packet of a subflow.
     pub fn handle_departed(
         &mut self,
         now: Instant,
         connection: ConnectionId,
         subflow: usize,
         departure: Departure,
-        data: bool,
     ) {
         let slot = self.slots.get_mut(connection.0 as usize);
         let Some(found) = slot.and_then(|slot| slot.connection.as_mut()) else { return };
-        if found.handle_departed(now, subflow, departure, data) {
+        if found.handle_departed(now, subflow, departure) {
             self.touch(connection.0);
         }
     }

@@ -139,6 +139,8 @@ pub(crate) struct Subflow {
     pub reinjected: bool,
     /// When to ask whether a silent path is back.
     pub probe_deadline: Instant,
+    /// The earliest time for new data, where the path is paced.
+    pub next_send: Instant,
     /// When M2 last penalised this subflow, or another one on its behalf: see `PenaltyRule`.
     pub last_penalty: Option<Instant>,
 }
@@ -227,6 +229,7 @@ impl Subflow {
             closed_by: None,
             reinjected: false,
             probe_deadline: Instant::FAR_FUTURE,
+            next_send: Instant::ZERO,
             last_penalty: None,
         }
     }

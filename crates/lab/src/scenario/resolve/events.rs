@@ -5,7 +5,7 @@ use mptcp_clock::Duration;
 use super::{Context, flow_names, queue_limit};
 use crate::scenario::error::ScenarioError;
 use crate::scenario::file::{EventTable, ScenarioFile, SetTable};
-use crate::scenario::model::{Adjustment, Event, Filter, Flow, Link, Way};
+use crate::scenario::model::{Adjustment, Event, Filter, Flow, Link, LinkKind, Way};
 use crate::scenario::names::{Manner, Side};
 use crate::scenario::units::{Percent, Span};
 
@@ -38,8 +38,20 @@ fn event(
         let problem = format!("lies after the end of the run (duration {})", Span(duration));
         return Err(context.error(&at("at"), problem));
     }
-    let link = context.link(&["events", index], table.path.as_deref(), table.link.as_deref(), links)?;
+    let names = [table.path.as_deref(), table.link.as_deref(), table.station.as_deref()];
+    let link = context.link(&["events", index], names, links)?;
     let set = adjustment(table.set.as_ref());
+    let wrong = if link.kind == LinkKind::Station {
+        [("rate", set.rate.is_some()), ("jitter", set.jitter.is_some())]
+            .iter()
+            .find(|(_, set)| *set)
+            .map(|(key, _)| (*key, "is for paths and links; a station has a distance"))
+    } else {
+        set.distance.map(|_| ("distance", "is for stations; a path has a rate and a loss"))
+    };
+    if let Some((key, problem)) = wrong {
+        return Err(context.error(&["events", index, "set", key], problem));
+    }
     if set == Adjustment::default() {
         let problem = "changes nothing (try set = { up = false })";
         return Err(context.error(&["events", index], problem));
@@ -70,6 +82,7 @@ fn adjustment(table: Option<&SetTable>) -> Adjustment {
         loss: table.loss.map(Percent::fraction),
         queue: table.queue.map(queue_limit),
         jitter: table.jitter.map(|span| span.0),
+        distance: table.distance.map(|distance| distance.0),
     }
 }
 
@@ -82,7 +95,8 @@ pub(super) fn filters(
     let mut filters = Vec::new();
     for (index, table) in file.filters.iter().flatten().enumerate() {
         let index = index.to_string();
-        let link = context.link(&["filters", &index], table.path.as_deref(), table.link.as_deref(), links)?;
+        let names = [table.path.as_deref(), table.link.as_deref(), table.station.as_deref()];
+        let link = context.link(&["filters", &index], names, links)?;
         let mut matched = None;
         for (number, word) in table.flows.iter().flatten().enumerate() {
             let found: Vec<String> = flow_names(flows, word).map(|flow| flow.name.clone()).collect();

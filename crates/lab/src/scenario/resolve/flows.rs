@@ -8,7 +8,9 @@ use super::{Context, ENDS};
 use crate::scenario::error::{ScenarioError, listed, suggestion};
 use crate::scenario::file::{FlowTable, ScenarioFile};
 use crate::scenario::model::{Flow, Link, LinkKind, Mechanisms, PathManagement, Tcp, Traffic};
-use crate::scenario::names::{Congestion, DataDirection, PathManager, Penalty, Scheduler, Transport};
+use crate::scenario::names::{
+    Congestion, DataDirection, PathManager, Penalty, Scheduler, SendQueueRule, Transport,
+};
 use crate::scenario::units::{Size, Span};
 
 /// What flows are checked against.
@@ -90,7 +92,7 @@ fn one(
         return Err(context.error(&path, problem));
     }
     let transport = table.transport.unwrap_or(Transport::Mptcp);
-    if transport == Transport::Tcp {
+    if transport != Transport::Mptcp {
         paths.truncate(1);
         backup.clear();
     }
@@ -107,7 +109,7 @@ fn one(
     };
     let congestion = table.congestion.unwrap_or(match transport {
         Transport::Mptcp => Congestion::Lia,
-        Transport::Tcp => Congestion::Reno,
+        Transport::Tcp | Transport::Udp => Congestion::Reno,
     });
     let stop = table.stop.map(|span| span.0);
     if stop.is_some_and(|stop| stop > world.duration) {
@@ -120,10 +122,11 @@ fn one(
         to: to.to_owned(),
         direction: table.direction.unwrap_or(DataDirection::Upload),
         transport,
-        tcp: tcp(context, world, name, table, &paths)?,
+        tcp: tcp(context, world, name, table, &paths, transport)?,
         paths,
         backup,
         congestion,
+        send_queue_rule: table.send_queue_rule.unwrap_or(SendQueueRule::Off),
         scheduler: table.scheduler.unwrap_or(Scheduler::Minrtt),
         path_manager,
         mechanisms: Mechanisms {
@@ -134,7 +137,7 @@ fn one(
             cwnd_capping: table.cwnd_capping.unwrap_or(false),
         },
         checksum: table.checksum.unwrap_or(false),
-        traffic: traffic(context, name, table)?,
+        traffic: traffic(context, name, table, transport)?,
         start: table.start.map_or(Duration::ZERO, |span| span.0),
         stop,
         baselines: table.baselines.unwrap_or(false),
@@ -147,6 +150,7 @@ fn tcp(
     name: &str,
     table: &FlowTable,
     paths: &[String],
+    transport: Transport,
 ) -> Result<Tcp, ScenarioError> {
     let at = |key| ["flows", name, key];
     if let Some(mss) = table.mss {
@@ -166,8 +170,14 @@ fn tcp(
     };
     Ok(Tcp {
         rcvbuf: buffer("rcvbuf", table.rcvbuf, 6_291_456)?,
-        sndbuf: buffer("sndbuf", table.sndbuf, 4_194_304)?,
+        // Linux's tcp_wmem and wmem_default.
+        sndbuf: buffer(
+            "sndbuf",
+            table.sndbuf,
+            if transport == Transport::Udp { 212_992 } else { 4_194_304 },
+        )?,
         mss: table.mss,
+        small_queues: table.small_queues.map(|size| size.0),
         sack: table.sack.unwrap_or(true),
         timestamps: table.timestamps.unwrap_or(true),
         byte_counting: table.byte_counting.unwrap_or(true),
@@ -179,8 +189,27 @@ fn tcp(
     })
 }
 
-fn traffic(context: &Context<'_>, name: &str, table: &FlowTable) -> Result<Traffic, ScenarioError> {
+fn traffic(
+    context: &Context<'_>,
+    name: &str,
+    table: &FlowTable,
+    transport: Transport,
+) -> Result<Traffic, ScenarioError> {
     let at = |key| ["flows", name, key];
+    if transport == Transport::Udp {
+        let streams = [("bytes", table.bytes.is_some()), ("blocks", table.blocks.is_some())];
+        if let Some((key, _)) = streams.iter().find(|(_, given)| *given) {
+            return Err(context.error(&at(key), "is for streams; udp has datagrams and a rate"));
+        }
+        let bytes = table.datagram.map_or(1472, |size| size.0);
+        if !(1..=65_507).contains(&bytes) {
+            return Err(context.error(&at("datagram"), "has 1B to 65507B"));
+        }
+        return Ok(Traffic::Datagrams { bytes: bytes as u32, rate: table.rate.and_then(|rate| rate.0) });
+    }
+    if table.datagram.is_some() {
+        return Err(context.error(&at("datagram"), "is for udp (try transport = \"udp\")"));
+    }
     let bulk = table.bulk == Some(true);
     if u32::from(bulk) + u32::from(table.bytes.is_some()) + u32::from(table.blocks.is_some()) > 1 {
         let key = if table.blocks.is_some() { "blocks" } else { "bytes" };

@@ -48,10 +48,6 @@ pub(super) fn resolve(context: &Context<'_>, file: &ScenarioFile) -> Result<Vec<
         let written = Written { at, rtt: *rtt, mtu: *mtu, both, forward, backward };
         links.push(link(context, &written, LinkKind::Link, ends)?);
     }
-    if links.is_empty() {
-        let problem = "a scenario needs a path (try [paths.wifi] with rate = \"8Mbit\" and delay = \"10ms\")";
-        return Err(context.error(&["paths"], problem));
-    }
     Ok(links)
 }
 
@@ -79,7 +75,7 @@ fn link(
     let name = name.to_owned();
     let forward = line(context, written, written.forward, "forward")?;
     let backward = line(context, written, written.backward, "backward")?;
-    Ok(Link { name, kind, ends, mtu, forward, backward })
+    Ok(Link { name, kind, ends, mtu, forward, backward, station: None })
 }
 
 /// One direction: what it says itself, else what is said for both, else the default.

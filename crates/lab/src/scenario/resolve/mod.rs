@@ -2,6 +2,7 @@
 //!
 //! Takes what the schema allows and gives a [`Scenario`]. Never reads a file.
 
+mod cells;
 mod events;
 mod flows;
 mod links;
@@ -14,6 +15,7 @@ use netsim::QueueLimit;
 use super::error::{ScenarioError, listed, suggestion};
 use super::file::ScenarioFile;
 use super::model::{Flow, Link, LinkKind, Scenario};
+use super::names::Interference;
 use super::tree::Node;
 use super::units::{QueueSize, Span};
 
@@ -38,13 +40,36 @@ pub(super) fn resolve(file: &ScenarioFile, tree: &Node, name: &str) -> Result<Sc
     if sample.is_zero() {
         return Err(context.error(&["sample"], "the time between samples is longer than 0s"));
     }
-    let links = links::resolve(&context, file)?;
+    let mut links = links::resolve(&context, file)?;
+    let cells = cells::resolve(&context, file)?;
+    links.extend(cells::stations(&context, file, &cells, &links)?);
+    if links.is_empty() {
+        let problem = "a scenario needs a path (try [paths.wifi] with rate = \"8Mbit\" and delay = \"10ms\")";
+        return Err(context.error(&["paths"], problem));
+    }
+    let background = cells::background(&context, file, &cells)?;
+    let coupling = cells::couplings(&context, file, &cells)?;
+    let interference = file.interference.unwrap_or(Interference::Ideal);
     let flows = flows::resolve(&context, file, &links, duration)?;
     let events = events::resolve(&context, file, &links, duration)?;
     let filters = events::filters(&context, file, &links, &flows)?;
     let name = file.name.clone().unwrap_or_else(|| name.to_owned());
     let description = file.description.clone().unwrap_or_default();
-    Ok(Scenario { name, description, duration, warmup, sample, links, flows, events, filters })
+    Ok(Scenario {
+        name,
+        description,
+        duration,
+        warmup,
+        sample,
+        links,
+        cells,
+        background,
+        interference,
+        coupling,
+        flows,
+        events,
+        filters,
+    })
 }
 
 struct Context<'a> {
@@ -96,31 +121,29 @@ impl Context<'_> {
         Err(self.error(path, problem))
     }
 
-    /// The link that `path` or `link` names; `at` is where both keys stand.
+    /// The link that `path`, `link` or `station` names; `at` is where these keys stand.
     fn link<'a>(
         &self,
         at: &[&str],
-        path: Option<&str>,
-        link: Option<&str>,
+        names: [Option<&str>; 3],
         links: &'a [Link],
     ) -> Result<&'a Link, ScenarioError> {
-        let (kind, key, name) = match (path, link) {
-            (Some(name), None) => (LinkKind::Path, "path", name),
-            (None, Some(name)) => (LinkKind::Link, "link", name),
-            (Some(_), Some(_)) => {
-                return Err(self.error(&[at, &["link"]].concat(), "give path or link, not both"));
+        let given = LinkKind::ALL.iter().zip(names).filter_map(|(&kind, name)| Some((kind, name?)));
+        let (kind, name) = match given.collect::<Vec<_>>()[..] {
+            [only] => only,
+            [_, (kind, _), ..] => {
+                let path = [at, &[kind.key()]].concat();
+                return Err(self.error(&path, "give one of path, link and station"));
             }
-            (None, None) => {
-                let problem = match links.first() {
-                    Some(Link { kind: LinkKind::Path, name, .. }) => {
-                        format!("says no path (try path = {name:?})")
-                    }
-                    Some(Link { name, .. }) => format!("says no link (try link = {name:?})"),
-                    None => "says no path or link".to_owned(),
-                };
+            [] => {
+                let problem = links.first().map_or("says no path or link".to_owned(), |link| {
+                    let key = link.kind.key();
+                    format!("says no {key} (try {key} = {:?})", link.name)
+                });
                 return Err(self.error(at, problem));
             }
         };
+        let key = kind.key();
         let names = links.iter().filter(|link| link.kind == kind).map(|link| link.name.as_str());
         let found = links.iter().find(|link| link.kind == kind && link.name == name);
         found.ok_or_else(|| self.unknown(&[at, &[key]].concat(), key, name, names))

@@ -3,6 +3,7 @@
 //! Each type reads and writes one kind of quantity. Never takes a bare number, and never guesses.
 
 mod amount;
+mod distance;
 mod size;
 mod span;
 
@@ -12,6 +13,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 pub use amount::{LineRate, Percent};
+pub use distance::Distance;
 pub use size::{QueueSize, Size};
 pub use span::Span;
 
@@ -37,6 +39,7 @@ pub(super) fn check(format: &str, key: &str, text: &str) -> Option<Result<(), Un
         "percent" => read::<Percent>(text),
         "size" => read::<Size>(text),
         "queue" => read::<QueueSize>(text),
+        "distance" => read::<Distance>(text),
         _ => None,
     }
 }

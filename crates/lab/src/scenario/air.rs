@@ -1,0 +1,157 @@
+//! Cells and stations: written back, and in the terms of the simulated network.
+
+use netsim::Loss;
+use netsim::wifi::{self, Activity, CellParameters, Channel, StationParameters, StationRate};
+
+use super::file::{BackgroundTable, CellTable, CouplingTable, StationTable};
+use super::model::{Background, Cell, Coupling, Link};
+use super::names::{Discipline, Interference, Slot, Standard};
+use super::units::{Distance, LineRate, Percent, Size, Span};
+use super::write::{percent, queue_size};
+
+impl Cell {
+    /// The same for the simulated network.
+    #[must_use]
+    pub fn parameters(&self) -> CellParameters {
+        let standard = match self.standard {
+            Standard::B => wifi::Standard::B,
+            Standard::A => wifi::Standard::A,
+            Standard::G => wifi::Standard::G,
+            Standard::N => wifi::Standard::N,
+        };
+        CellParameters {
+            channel: Channel(self.channel as u8),
+            short_slot: self.slot == Slot::Short,
+            protection: self.protection,
+            streams: self.streams as u8,
+            short_guard: self.short_guard,
+            aggregation: self.aggregation.then(wifi::Aggregation::default),
+            queue: self.queue,
+            discipline: self.discipline.parameters(),
+            retry_limit: Some(self.retry_limit),
+            ..CellParameters::ideal(standard)
+        }
+    }
+}
+
+impl Link {
+    /// The wireless interface for the simulated network, if it is one.
+    #[must_use]
+    pub fn station_parameters(&self) -> Option<StationParameters> {
+        let station = self.station.as_ref()?;
+        Some(StationParameters {
+            rate: station.rate.map_or(StationRate::Auto, StationRate::Fixed),
+            distance: station.distance,
+            queue: self.forward.queue,
+            discipline: station.discipline.parameters(),
+            ring: station.ring,
+            loss: self.forward.loss,
+            delay: self.forward.delay,
+            up: self.forward.up,
+        })
+    }
+}
+
+impl Background {
+    /// The same for the simulated network; `best` is the best rate of the cell.
+    #[must_use]
+    pub fn parameters(&self, best: u64) -> wifi::Background {
+        wifi::Background {
+            stations: self.stations,
+            frame_bytes: self.frame + 14,
+            rate: self.rate.unwrap_or(best),
+            activity: self.activity.map_or(Activity::Saturated, |(on, off)| Activity::OnOff { on, off }),
+        }
+    }
+}
+
+impl Coupling {
+    /// The same for the simulated network.
+    #[must_use]
+    pub fn parameters(&self) -> wifi::Coupling {
+        wifi::Coupling { carrier_sense: self.carrier_sense, collision: self.collision }
+    }
+}
+
+impl Interference {
+    /// The same for the simulated network.
+    #[must_use]
+    pub fn parameters(self) -> wifi::Interference {
+        match self {
+            Self::Ideal => wifi::Interference::Ideal,
+            Self::Ucl => wifi::Interference::Ucl,
+        }
+    }
+}
+
+impl Discipline {
+    /// The same for the simulated network.
+    #[must_use]
+    pub fn parameters(self) -> wifi::Discipline {
+        match self {
+            Self::Droptail => wifi::Discipline::DropTail,
+            // RFC 8289 section 4.3.
+            Self::Codel => wifi::Discipline::CoDel {
+                target: mptcp_clock::Duration::from_millis(5),
+                interval: mptcp_clock::Duration::from_millis(100),
+            },
+        }
+    }
+}
+
+pub(super) fn cell(cell: &Cell) -> CellTable {
+    let n = cell.standard == Standard::N;
+    CellTable {
+        standard: Some(cell.standard),
+        channel: Some(cell.channel),
+        access_point: Some(cell.access_point.clone()),
+        slot: Some(cell.slot),
+        protection: Some(cell.protection),
+        streams: n.then_some(cell.streams),
+        short_guard: n.then_some(cell.short_guard),
+        aggregation: n.then_some(cell.aggregation),
+        queue: queue_size(cell.queue),
+        discipline: Some(cell.discipline),
+        retry_limit: Some(cell.retry_limit),
+    }
+}
+
+pub(super) fn station(link: &Link) -> Option<StationTable> {
+    let station = link.station.as_ref()?;
+    let line = &link.forward;
+    Some(StationTable {
+        host: Some(link.ends[0].clone()),
+        cell: Some(station.cell.clone()),
+        rate: station.rate.map(|rate| LineRate(Some(rate))),
+        distance: Some(Distance(station.distance)),
+        queue: queue_size(line.queue),
+        discipline: Some(station.discipline),
+        ring: Some(station.ring),
+        loss: Some(match line.loss {
+            Loss::Bernoulli(p) => percent(p),
+            Loss::None | Loss::GilbertElliott(_) => Percent(0.0),
+        }),
+        delay: Some(Span(line.delay)),
+        mtu: Some(link.mtu),
+        up: Some(line.up),
+    })
+}
+
+pub(super) fn background(background: &Background) -> BackgroundTable {
+    BackgroundTable {
+        cell: Some(background.cell.clone()),
+        stations: Some(background.stations),
+        frame: Some(Size(u64::from(background.frame))),
+        rate: background.rate.map(|rate| LineRate(Some(rate))),
+        on: background.activity.map(|(on, _)| Span(on)),
+        off: background.activity.map(|(_, off)| Span(off)),
+    }
+}
+
+pub(super) fn coupling(coupling: &Coupling) -> CouplingTable {
+    CouplingTable {
+        cells: Some(coupling.cells.to_vec()),
+        carrier_sense: Some(percent(coupling.carrier_sense)),
+        collision: Some(percent(coupling.collision)),
+    }
+}

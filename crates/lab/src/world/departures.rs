@@ -1,0 +1,88 @@
+//! What hosts learn of their own queues, and what datagrams do with it.
+
+use mptcp::congestion::Departure;
+use mptcp_clock::Instant;
+use netsim::{DirectionId, Fate, Frame};
+
+use super::apps::{App, flow_and_subflow};
+use super::datagrams::{DATAGRAM, Datagrams};
+use super::{Appointment, ETHERNET, World};
+
+impl World {
+    /// The queue of a host let go of a frame.
+    pub(super) fn on_departure(&mut self, now: Instant, by: DirectionId, label: u32, departure: Departure) {
+        let Some(at) = self.own_queues.get(by.index()).copied().flatten() else { return };
+        let Some((flow, detail)) = flow_and_subflow(label) else { return };
+        let Some(app) = self.apps.get_mut(flow) else { return };
+        if let Some(datagrams) = &mut app.datagrams {
+            datagrams.departed();
+            return self.pump(now, flow);
+        }
+        let connection = if at == app.from { app.connections.0 } else { app.connections.1 };
+        let Some(connection) = connection else { return };
+        let endpoint = &mut self.hosts[at].endpoint;
+        let Some(known) = endpoint.connection(connection) else { return };
+        // A label has room for eight bits of the subflow's number; the latest that fits is meant.
+        let all = known.subflow_count();
+        let subflow = if all <= 256 { detail } else { detail + ((all - 1 - detail) & !255) };
+        endpoint.handle_departed(now, connection, subflow, departure);
+        self.service(now, at);
+    }
+
+    /// Sends the datagrams of a flow that go now.
+    pub(super) fn pump(&mut self, now: Instant, flow: usize) {
+        let Some((direction, destination)) = self.way_of_datagrams(flow) else { return };
+        loop {
+            let app = &mut self.apps[flow];
+            let label = app.datagram_label();
+            let Some(datagrams) = app.datagrams.as_mut() else { return };
+            if !datagrams.take(now) {
+                break;
+            }
+            let bytes = datagrams.packet() + ETHERNET as u32;
+            match self.network.send(now, direction, Frame { bytes, destination, label, payload: DATAGRAM }) {
+                Fate::Queued | Fate::Held => datagrams.queued(),
+                // A link that is down, or a queue that others have filled: see `rouse_datagrams`.
+                Fate::Lost(_) if datagrams.is_greedy() => break,
+                Fate::Lost(_) => {}
+            }
+        }
+        if let Some(next) = self.apps[flow].datagrams.as_ref().and_then(Datagrams::next) {
+            self.appoint(next, Appointment::Write(flow));
+        }
+    }
+
+    /// Those whose queue has run empty without a departure: a link was down, or a filter took them.
+    pub(super) fn rouse_datagrams(&mut self, now: Instant) {
+        for flow in 0..self.apps.len() {
+            if !self.apps[flow].datagrams.as_ref().is_some_and(|d| d.running && d.is_greedy()) {
+                continue;
+            }
+            let Some((direction, _)) = self.way_of_datagrams(flow) else { continue };
+            if self.network.counters(direction).backlog_frames == 0 {
+                if let Some(datagrams) = &mut self.apps[flow].datagrams {
+                    datagrams.forget_queue();
+                }
+                self.pump(now, flow);
+            }
+        }
+    }
+
+    pub(super) fn take_datagram(&mut self, now: Instant, frame: &Frame<u32>) {
+        let flow = flow_and_subflow(frame.label).map(|(flow, _)| flow);
+        if let Some(app) = flow.and_then(|flow| self.apps.get_mut(flow)) {
+            app.take_datagram(now);
+            self.data_packets += 1;
+        }
+    }
+
+    fn way_of_datagrams(&mut self, flow: usize) -> Option<(DirectionId, netsim::AddressId)> {
+        let App { from, to, interface, .. } = self.apps[flow];
+        let sender = self.apps[flow].sending_host();
+        let there = if sender == from { (to, 0) } else { (from, interface.0 as usize) };
+        let destination = *self.addresses.get(there.0)?.get(there.1)?;
+        let by = if sender == from { interface } else { mptcp::InterfaceId(0) };
+        let direction = self.hosts[sender].way_out(&mut self.network, by, destination)?;
+        Some((direction, destination))
+    }
+}
