@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use mptcp::{Closed, Config, ConnectionId, ConnectionInfo, EventKind, InterfaceId};
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::Segment;
+use netsim::Frame;
 
 use super::host::{self, Host};
 use super::pattern;
@@ -105,11 +106,11 @@ impl App {
         if self.upload { self.connections.1 } else { self.connections.0 }
     }
 
-    /// What filters know a subflow by: the flow and the interface at the host that opened it.
+    /// The label of a frame, whose class filters know a subflow by: the flow and the interface at the host that opened it.
     pub(super) fn label(&self, segment: &Segment) -> u32 {
         let of_opener = |address| host::place(address).filter(|(host, _)| *host == self.from);
         let place = of_opener(segment.source.ip()).or_else(|| of_opener(segment.destination.ip()));
-        label_of(self.flow, place.map_or(0, |(_, interface)| interface))
+        Frame::label_of(class_of(self.flow, place.map_or(0, |(_, interface)| interface)), 0)
     }
 
     /// Something happened at `at`; returns when the application wants to write next.
@@ -279,7 +280,7 @@ impl App {
     }
 }
 
-/// The label of a flow's subflows over an interface of the host that opened it.
-pub(super) fn label_of(flow: usize, interface: usize) -> u32 {
+/// The class of a flow's subflows over an interface of the host that opened it.
+pub(super) fn class_of(flow: usize, interface: usize) -> u32 {
     1 + flow as u32 * LABELS + interface as u32
 }

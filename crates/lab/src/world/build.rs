@@ -10,7 +10,7 @@ use mptcp::{Config, Endpoint, InterfaceId, PenaltyRule};
 use mptcp_clock::{Duration, Instant, Stream};
 use netsim::{Change, DirectionId, Jitter, Labels, LinkId, Loss, Network, Rate, Spread, TopologyError};
 
-use super::apps::{App, label_of};
+use super::apps::{App, class_of};
 use super::host::{self, Host};
 use super::pool::Pool;
 use super::sampler::Sampler;
@@ -232,18 +232,18 @@ impl<'a> Builder<'a> {
         if filter.flows.is_none() && filter.paths.is_none() {
             return Labels::All;
         }
-        let mut labels = Vec::new();
+        let mut classes = Vec::new();
         for app in &self.apps {
             if filter.flows.as_ref().is_some_and(|flows| !flows.contains(&app.name)) {
                 continue;
             }
             for (interface, name) in self.hosts[app.from].interface_names.iter().enumerate() {
                 if filter.paths.as_ref().is_none_or(|paths| paths.contains(name)) {
-                    labels.push(label_of(app.flow, interface));
+                    classes.push(class_of(app.flow, interface));
                 }
             }
         }
-        Labels::Only(labels)
+        Labels::Only(classes)
     }
 
     fn directions(&self, link: &str, way: Way) -> Vec<DirectionId> {
