@@ -61,6 +61,8 @@ class LinkRow(TypedDict):
     sent_bytes: int
     queue_drops: int
     random_losses: int
+    mac_retries: int
+    mac_drops: int
     longest_queue: int
 
 @type_check_only

@@ -25,7 +25,18 @@ if TYPE_CHECKING:
 ALL = "*"
 """In the columns `flow` and `path` of the samples: over all of them."""
 
-LINK_METRICS = frozenset({"interface_throughput", "queue", "queue_drops", "random_losses"})
+LINK_METRICS = frozenset(
+    {
+        "interface_throughput",
+        "interface_received",
+        "queue",
+        "queue_drops",
+        "random_losses",
+        "mac_retries",
+        "mac_drops",
+        "phy_rate",
+    }
+)
 """Metrics of links; no flow has them."""
 
 SAMPLE_COLUMNS = ("run", "seed", "variant", "time_s", "flow", "path", "metric", "value", "unit")
@@ -340,6 +351,8 @@ _LINK_SCHEMA = _schema(
     sent_bytes=pa.int64(),
     queue_drops=pa.int64(),
     random_losses=pa.int64(),
+    mac_retries=pa.int64(),
+    mac_drops=pa.int64(),
     longest_queue=pa.int64(),
 )
 _BLOCK_SCHEMA = _schema(flow=pa.string(), written_s=pa.float64(), latency_s=pa.float64())

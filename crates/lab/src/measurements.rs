@@ -37,6 +37,17 @@ pub enum Metric {
     /// Frame bits per second that a link put on the line from its first end to its second: what a tool
     /// like bwm-ng reads at the sending interface, headers and retransmissions included.
     InterfaceThroughput,
+    /// Frame bits per second that came out of a link at its first end.
+    InterfaceReceived,
+    /// Bytes of a path's packets that wait in the sending host's own interface; where the host is told of
+    /// departures from it.
+    LocalQueue,
+    /// Frames that a wireless link sent again so far.
+    MacRetries,
+    /// Frames that a wireless link gave up so far.
+    MacDrops,
+    /// The rate on the air of the host's next frame.
+    PhyRate,
     /// Bytes that wait in a link's queue.
     Queue,
     /// Frames dropped by a link's queue so far.
@@ -47,7 +58,7 @@ pub enum Metric {
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 21] = [
         Self::Throughput,
         Self::Goodput,
         Self::Cwnd,
@@ -61,6 +72,11 @@ impl Metric {
         Self::OutOfOrder,
         Self::Reinjected,
         Self::InterfaceThroughput,
+        Self::InterfaceReceived,
+        Self::LocalQueue,
+        Self::MacRetries,
+        Self::MacDrops,
+        Self::PhyRate,
         Self::Queue,
         Self::QueueDrops,
         Self::RandomLosses,
@@ -83,6 +99,11 @@ impl Metric {
             Self::OutOfOrder => ("out_of_order", "B"),
             Self::Reinjected => ("reinjected", "B"),
             Self::InterfaceThroughput => ("interface_throughput", "bit/s"),
+            Self::InterfaceReceived => ("interface_received", "bit/s"),
+            Self::LocalQueue => ("local_queue", "B"),
+            Self::MacRetries => ("mac_retries", "frames"),
+            Self::MacDrops => ("mac_drops", "frames"),
+            Self::PhyRate => ("phy_rate", "bit/s"),
             Self::Queue => ("queue", "B"),
             Self::QueueDrops => ("queue_drops", "frames"),
             Self::RandomLosses => ("random_losses", "frames"),
@@ -206,6 +227,10 @@ pub struct LinkSummary {
     pub queue_drops: u64,
     /// Frames lost at random.
     pub random_losses: u64,
+    /// Frames that a wireless MAC sent again, each time.
+    pub mac_retries: u64,
+    /// Frames that it gave up.
+    pub mac_drops: u64,
     /// The longest queue, bytes.
     pub longest_queue: u64,
 }

@@ -88,6 +88,9 @@ pub struct Config {
     pub min_rto: Duration,
     /// Initial congestion window, segments (RFC 6928).
     pub initial_window: u32,
+    /// Slow start threshold at the start, bytes: a route's metric, or what an earlier connection left, as
+    /// Linux's `ip route ... ssthresh` and tcp_metrics. None for none.
+    pub initial_ssthresh: Option<u64>,
     /// Small queues, as Linux's `tcp_limit_output_bytes`: a subflow sends no new data while this many bytes
     /// of its packets wait in the interface, beyond the two packets that it always may. None for no
     /// limit; without effect on interfaces whose driver reports no departures.
@@ -121,6 +124,7 @@ impl Default for Config {
             nagle: true,
             min_rto: Duration::from_millis(200),
             initial_window: 10,
+            initial_ssthresh: None,
             small_queues: None,
             interfaces: None,
             backups: Vec::new(),

@@ -39,6 +39,7 @@ pub mod scheduler;
 mod subflow;
 
 pub use config::{Config, Mechanisms, PenaltyRule};
+pub use congestion::SendQueueRule;
 pub use connection::limits::Limit;
 pub use connection::{Connection, ConnectionInfo, Mode, SubflowInfo};
 pub use endpoint::{

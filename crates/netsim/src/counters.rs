@@ -3,7 +3,7 @@
 /// Totals of a link direction since the start of the run, and its queue now.
 ///
 /// Every frame is in one place: `offered = filtered + (held by filters) + dropped + flushed + lost +
-/// delivered + backlog + (in flight)`.
+/// retry_drops + delivered + backlog + (in flight)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Frames given to the link.
@@ -14,12 +14,14 @@ pub struct Counters {
     pub sent_frames: u64,
     /// Their bytes.
     pub sent_bytes: u64,
-    /// Frames that found the queue full.
+    /// Frames that found the queue full, or that its discipline dropped.
     pub dropped_frames: u64,
     /// Frames lost because the link was or went down.
     pub flushed_frames: u64,
     /// Sent frames that random loss took.
     pub lost_frames: u64,
+    /// Frames that a wireless MAC gave up.
+    pub retry_drops: u64,
     /// Frames that a filter took before the queue.
     pub filtered_frames: u64,
     /// Frames that reached the far end.

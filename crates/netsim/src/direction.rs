@@ -35,6 +35,16 @@ pub(crate) struct Departure {
     pub(crate) at: Instant,
     pub(crate) label: u32,
     pub(crate) bytes: u32,
+    pub(crate) service: Service,
+}
+
+/// What the frame that leaves took at the head of the queue.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Service {
+    /// From being first to being done.
+    pub(crate) time: Duration,
+    /// On the air, in the attempt that succeeded.
+    pub(crate) airtime: Duration,
 }
 
 #[derive(Debug)]
@@ -55,6 +65,9 @@ pub(crate) struct Direction<P> {
     loss: LossProcess,
     jitter: Stream,
     counters: Counters,
+    /// For a wireless direction, what the frame that leaves took. Its frames wait without a departure
+    /// until the MAC says that it is done with them.
+    mac: Option<Service>,
     /// Departures to report, if somebody watches.
     departures: Option<VecDeque<Departure>>,
 }
@@ -72,10 +85,16 @@ impl<P> Direction<P> {
             loss: LossProcess::new(stream.child("loss")),
             jitter: stream.child("jitter"),
             counters: Counters::default(),
+            mac: None,
             departures: None,
         };
         direction.measure_delay();
         direction
+    }
+
+    /// A direction whose frames leave when a MAC says so.
+    pub(crate) fn wireless(id: DirectionId, parameters: Parameters, stream: &Stream) -> Self {
+        Self { mac: Some(Service::default()), ..Self::new(id, parameters, stream) }
     }
 
     pub(crate) fn parameters(&self) -> &Parameters {
@@ -132,6 +151,61 @@ impl<P> Direction<P> {
         Ok(idle)
     }
 
+    /// Counts a frame that cannot be queued at `now`.
+    pub(crate) fn refuse(
+        &mut self,
+        now: Instant,
+        frame: Frame<P>,
+        cause: Cause,
+        graveyard: &mut Graveyard<P>,
+    ) {
+        match cause {
+            Cause::Down => self.counters.flushed_frames += 1,
+            _ => self.counters.dropped_frames += 1,
+        }
+        graveyard.bury(now, self.id, cause, frame);
+    }
+
+    /// Queues a frame until the MAC is done with it.
+    pub(crate) fn hold(&mut self, frame: Frame<P>) {
+        let backlog = (self.frames.len() - self.flying) as u64 + 1;
+        let counters = &mut self.counters;
+        counters.backlog_bytes += u64::from(frame.bytes);
+        counters.max_backlog_bytes = counters.max_backlog_bytes.max(counters.backlog_bytes);
+        counters.max_backlog_frames = counters.max_backlog_frames.max(backlog);
+        self.frames.push_back((Instant::FAR_FUTURE, frame));
+    }
+
+    /// The MAC has brought over the first frame that waits.
+    pub(crate) fn release(&mut self, now: Instant, service: Service, graveyard: &mut Graveyard<P>) {
+        self.mac = Some(service);
+        if let Some((departs, _)) = self.frames.get_mut(self.flying) {
+            *departs = now;
+        }
+        self.settle(now, graveyard);
+    }
+
+    /// The MAC has done away with the frame at `position` among those that wait.
+    pub(crate) fn discard(
+        &mut self,
+        now: Instant,
+        position: usize,
+        cause: Cause,
+        service: Service,
+        graveyard: &mut Graveyard<P>,
+    ) {
+        let Some((_, frame)) = self.frames.remove(self.flying + position) else { return };
+        self.counters.backlog_bytes -= u64::from(frame.bytes);
+        match cause {
+            Cause::Retries => self.counters.retry_drops += 1,
+            _ => self.counters.dropped_frames += 1,
+        }
+        if let Some(departures) = &mut self.departures {
+            departures.push_back(Departure { at: now, label: frame.label, bytes: frame.bytes, service });
+        }
+        graveyard.bury(now, self.id, cause, frame);
+    }
+
     /// When this direction next wants attention: its next arrival, or the earliest time at which
     /// there might be one.
     #[inline]
@@ -186,7 +260,8 @@ impl<P> Direction<P> {
     pub(crate) fn change(&mut self, now: Instant, change: Change, graveyard: &mut Graveyard<P>) {
         self.settle(now, graveyard);
         match change {
-            Change::Rate(rate) => self.change_rate(now, rate),
+            Change::Rate(rate) if self.mac.is_none() => self.change_rate(now, rate),
+            Change::Rate(_) | Change::Distance(_) | Change::StationRate(_) => {}
             Change::Delay(delay) => self.parameters.delay = delay,
             Change::Jitter(jitter) => self.parameters.jitter = jitter,
             Change::Loss(loss) => {
@@ -224,7 +299,13 @@ impl<P> Direction<P> {
             self.counters.sent_bytes += u64::from(frame.bytes);
             self.counters.backlog_bytes -= u64::from(frame.bytes);
             if let Some(departures) = &mut self.departures {
-                departures.push_back(Departure { at: departs, label: frame.label, bytes: frame.bytes });
+                let service = self.mac.unwrap_or_else(|| {
+                    let rate = self.parameters.rate;
+                    let time = rate.map_or(Duration::ZERO, |rate| rate.serialisation(frame.bytes));
+                    Service { time, airtime: Duration::ZERO }
+                });
+                let (label, bytes) = (frame.label, frame.bytes);
+                departures.push_back(Departure { at: departs, label, bytes, service });
             }
             if self.loss.takes(&self.parameters.loss) {
                 self.counters.lost_frames += 1;
@@ -286,7 +367,8 @@ impl<P> Direction<P> {
             if let Some(departures) = &mut self.departures
                 && index >= self.flying
             {
-                departures.push_back(Departure { at: now, label: frame.label, bytes: frame.bytes });
+                let (label, bytes) = (frame.label, frame.bytes);
+                departures.push_back(Departure { at: now, label, bytes, service: Service::default() });
             }
             graveyard.bury(now, self.id, Cause::Down, frame);
         }

@@ -15,7 +15,7 @@ use crate::loss::{Loss, LossProcess};
 pub enum Labels {
     /// Every frame.
     All,
-    /// Frames with one of these labels.
+    /// Frames of one of these classes: the upper 24 bits of their labels.
     Only(Vec<u32>),
 }
 
@@ -23,7 +23,7 @@ impl Labels {
     fn contains(&self, label: u32) -> bool {
         match self {
             Self::All => true,
-            Self::Only(labels) => labels.contains(&label),
+            Self::Only(classes) => classes.contains(&(label >> 8)),
         }
     }
 }

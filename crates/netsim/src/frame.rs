@@ -70,10 +70,33 @@ pub struct Frame<P> {
     pub bytes: u32,
     /// Where it goes.
     pub destination: AddressId,
-    /// What filters match: which subflow it belongs to, as the driver numbers them.
+    /// The upper 24 bits are the class, which filters match: which subflow the frame belongs to, as
+    /// the driver numbers them. The lower 8 bits are a detail of the driver's own.
     pub label: u32,
     /// The driver's own; moved, never copied.
     pub payload: P,
+}
+
+impl Frame<()> {
+    /// The label of `class`, of which the lower 24 bits count, with a `detail` of the driver's own.
+    #[must_use]
+    pub const fn label_of(class: u32, detail: u8) -> u32 {
+        class << 8 | detail as u32
+    }
+}
+
+impl<P> Frame<P> {
+    /// What filters match.
+    #[must_use]
+    pub const fn class(&self) -> u32 {
+        self.label >> 8
+    }
+
+    /// What filters ignore.
+    #[must_use]
+    pub const fn detail(&self) -> u8 {
+        self.label as u8
+    }
 }
 
 /// Why a frame never arrived.
@@ -87,6 +110,10 @@ pub enum Cause {
     Down,
     /// A filter's loss took it.
     Filter,
+    /// A station or an access point gave it up after its last retry.
+    Retries,
+    /// The queue's discipline dropped it.
+    Discipline,
     /// It reached a node that neither owns its destination nor knows a way there.
     NoRoute,
 }

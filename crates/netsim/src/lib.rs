@@ -37,6 +37,7 @@ mod network;
 mod parameters;
 mod rate;
 mod topology;
+mod wifi;
 
 pub use counters::Counters;
 pub use filter::Labels;
@@ -47,3 +48,7 @@ pub use network::{Fate, Network, Occurrence};
 pub use parameters::{Change, Parameters, QueueLimit};
 pub use rate::Rate;
 pub use topology::TopologyError;
+pub use wifi::{
+    Activity, Aggregation, Background, CellId, CellParameters, Channel, CollisionWait, Countdown, Coupling,
+    Discipline, Interference, MacCounters, Standard, StationParameters, StationRate,
+};

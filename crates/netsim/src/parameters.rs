@@ -5,6 +5,7 @@ use mptcp_clock::Duration;
 use crate::jitter::Jitter;
 use crate::loss::Loss;
 use crate::rate::Rate;
+use crate::wifi::StationRate;
 
 /// How much a queue holds, with the frame in service. Drop-tail: a frame that does not fit is
 /// dropped whole. A line with nothing to do takes any frame, so no limit blocks a link for good.
@@ -81,4 +82,8 @@ pub enum Change {
     Queue(QueueLimit),
     /// Up, or down (see [`Parameters::up`]).
     Up(bool),
+    /// Metres between a station and its access point, for both directions. Wires ignore it.
+    Distance(f64),
+    /// The rate of a wireless direction, which ignores [`Self::Rate`]. Wires ignore this one.
+    StationRate(StationRate),
 }

@@ -27,6 +27,23 @@ pub enum TopologyError {
     /// A link of another network.
     #[error("this network has no link {0}")]
     UnknownLink(usize),
+    /// A cell of another network.
+    #[error("this network has no cell {0}")]
+    UnknownCell(usize),
+    /// Cells and their background draw their chance by name.
+    #[error("there are two cells or groups of background stations called {0:?}")]
+    DuplicateCell(String),
+    /// A cell whose parameters do not fit together.
+    #[error("cell {name:?}: {reason}")]
+    BadCell {
+        /// The cell.
+        name: String,
+        /// What does not fit.
+        reason: &'static str,
+    },
+    /// A direction that belongs to no cell.
+    #[error("link {0} is not a station")]
+    NotWireless(usize),
     /// An address or a route by a link that does not touch the node.
     #[error("link {link} does not end at node {node}")]
     NotAttached {
@@ -158,7 +175,7 @@ impl Topology {
         if known { Ok(()) } else { Err(TopologyError::UnknownLink(direction.link().index())) }
     }
 
-    fn check_node(&self, node: NodeId) -> Result<(), TopologyError> {
+    pub(crate) fn check_node(&self, node: NodeId) -> Result<(), TopologyError> {
         let known = node.index() < self.nodes.len();
         if known { Ok(()) } else { Err(TopologyError::UnknownNode(node.index())) }
     }

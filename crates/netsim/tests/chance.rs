@@ -169,8 +169,12 @@ fn a_filter_delays_and_loses_only_its_label() {
     pair.network.keep_lost(true);
     pair.network.add_filter(forward, labels, Duration::from_millis(50), Loss::Bernoulli(0.4)).expect("known");
     for number in 0..1000 {
-        let frame =
-            Frame { bytes: 1000, destination: pair.address, label: 4 + (number % 2) as u32, payload: number };
+        let frame = Frame {
+            bytes: 1000,
+            destination: pair.address,
+            label: Frame::label_of(4 + (number % 2) as u32, number as u8),
+            payload: number,
+        };
         pair.network.send(Instant::ZERO, forward, frame);
     }
     let arrived = pair.arrivals();
@@ -181,7 +185,7 @@ fn a_filter_delays_and_loses_only_its_label() {
     assert!((250..350).contains(&matched.len()), "{}", matched.len());
     // The queue is busy until 500 ms with the others, so the held frames come after them all.
     assert!(matched[0].0 > plain[499].0);
-    assert!(pair.network.lost().all(|lost| lost.cause == Cause::Filter && lost.frame.label == 5));
+    assert!(pair.network.lost().all(|lost| lost.cause == Cause::Filter && lost.frame.class() == 5));
     assert_eq!(pair.network.counters(forward).filtered_frames as usize, 500 - matched.len());
 }
 

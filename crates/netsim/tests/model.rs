@@ -157,8 +157,12 @@ fn real(scene: &Scene) -> Outcome {
     for (number, sending) in scene.sendings.iter().enumerate() {
         now += sending.gap;
         std::iter::from_fn(|| network.next_until(now)).for_each(&mut note);
-        let frame =
-            Frame { bytes: sending.bytes, destination, label: sending.wire as u32, payload: number as u64 };
+        let frame = Frame {
+            bytes: sending.bytes,
+            destination,
+            label: Frame::label_of(sending.wire as u32, 7),
+            payload: number as u64,
+        };
         network.send(now, lines[sending.wire], frame);
     }
     std::iter::from_fn(|| network.next()).for_each(&mut note);

@@ -186,6 +186,8 @@ fn link_row<'py>(py: Python<'py>, link: &LinkSummary) -> PyResult<Bound<'py, PyD
     row.set_item("sent_bytes", link.sent_bytes)?;
     row.set_item("queue_drops", link.queue_drops)?;
     row.set_item("random_losses", link.random_losses)?;
+    row.set_item("mac_retries", link.mac_retries)?;
+    row.set_item("mac_drops", link.mac_drops)?;
     row.set_item("longest_queue", link.longest_queue)?;
     Ok(row)
 }

@@ -1,7 +1,7 @@
 //! Cells and stations: written back, and in the terms of the simulated network.
 
 use netsim::Loss;
-use netsim::wifi::{self, Activity, CellParameters, Channel, StationParameters, StationRate};
+use netsim::{Activity, CellParameters, Channel, StationParameters, StationRate};
 
 use super::file::{BackgroundTable, CellTable, CouplingTable, StationTable};
 use super::model::{Background, Cell, Coupling, Link};
@@ -14,10 +14,10 @@ impl Cell {
     #[must_use]
     pub fn parameters(&self) -> CellParameters {
         let standard = match self.standard {
-            Standard::B => wifi::Standard::B,
-            Standard::A => wifi::Standard::A,
-            Standard::G => wifi::Standard::G,
-            Standard::N => wifi::Standard::N,
+            Standard::B => netsim::Standard::B,
+            Standard::A => netsim::Standard::A,
+            Standard::G => netsim::Standard::G,
+            Standard::N => netsim::Standard::N,
         };
         CellParameters {
             channel: Channel(self.channel as u8),
@@ -25,7 +25,7 @@ impl Cell {
             protection: self.protection,
             streams: self.streams as u8,
             short_guard: self.short_guard,
-            aggregation: self.aggregation.then(wifi::Aggregation::default),
+            aggregation: self.aggregation.then(netsim::Aggregation::default),
             queue: self.queue,
             discipline: self.discipline.parameters(),
             retry_limit: Some(self.retry_limit),
@@ -55,8 +55,8 @@ impl Link {
 impl Background {
     /// The same for the simulated network; `best` is the best rate of the cell.
     #[must_use]
-    pub fn parameters(&self, best: u64) -> wifi::Background {
-        wifi::Background {
+    pub fn parameters(&self, best: u64) -> netsim::Background {
+        netsim::Background {
             stations: self.stations,
             frame_bytes: self.frame + 14,
             rate: self.rate.unwrap_or(best),
@@ -68,18 +68,18 @@ impl Background {
 impl Coupling {
     /// The same for the simulated network.
     #[must_use]
-    pub fn parameters(&self) -> wifi::Coupling {
-        wifi::Coupling { carrier_sense: self.carrier_sense, collision: self.collision }
+    pub fn parameters(&self) -> netsim::Coupling {
+        netsim::Coupling { carrier_sense: self.carrier_sense, collision: self.collision }
     }
 }
 
 impl Interference {
     /// The same for the simulated network.
     #[must_use]
-    pub fn parameters(self) -> wifi::Interference {
+    pub fn parameters(self) -> netsim::Interference {
         match self {
-            Self::Ideal => wifi::Interference::Ideal,
-            Self::Ucl => wifi::Interference::Ucl,
+            Self::Ideal => netsim::Interference::Ideal,
+            Self::Ucl => netsim::Interference::Ucl,
         }
     }
 }
@@ -87,11 +87,11 @@ impl Interference {
 impl Discipline {
     /// The same for the simulated network.
     #[must_use]
-    pub fn parameters(self) -> wifi::Discipline {
+    pub fn parameters(self) -> netsim::Discipline {
         match self {
-            Self::Droptail => wifi::Discipline::DropTail,
+            Self::Droptail => netsim::Discipline::DropTail,
             // RFC 8289 section 4.3.
-            Self::Codel => wifi::Discipline::CoDel {
+            Self::Codel => netsim::Discipline::CoDel {
                 target: mptcp_clock::Duration::from_millis(5),
                 interval: mptcp_clock::Duration::from_millis(100),
             },

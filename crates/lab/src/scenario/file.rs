@@ -287,6 +287,9 @@ table! {
         min_rto: Span,
         /// The initial congestion window in segments, 1 to 1000. Default: 10.
         initial_window: u32,
+        /// The slow start threshold of each subflow at the start: what tcp_metrics remember of an earlier
+        /// connection. Default: none.
+        ssthresh: Size,
         /// The DSS checksum. Default: false.
         checksum: bool,
         /// Send as fast as the network takes it, to the end. The default traffic.

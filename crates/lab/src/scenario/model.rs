@@ -270,6 +270,8 @@ pub struct Tcp {
     pub min_rto: Duration,
     /// Segments.
     pub initial_window: u32,
+    /// Slow start threshold at the start, bytes.
+    pub ssthresh: Option<u64>,
 }
 
 /// What the application of a flow does.

@@ -236,6 +236,7 @@ fn flow(flow: &Flow) -> FlowTable {
         nagle: Some(flow.tcp.nagle),
         min_rto: Some(Span(flow.tcp.min_rto)),
         initial_window: Some(flow.tcp.initial_window),
+        ssthresh: flow.tcp.ssthresh.map(Size),
         checksum: Some(flow.checksum),
         bulk,
         bytes,

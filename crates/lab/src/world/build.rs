@@ -8,7 +8,7 @@ use mptcp::path_manager::PathManagerKind;
 use mptcp::scheduler::SchedulerKind;
 use mptcp::{Config, Endpoint, InterfaceId, PenaltyRule};
 use mptcp_clock::{Duration, Instant, Stream};
-use netsim::wifi::CellId;
+use netsim::CellId;
 use netsim::{Change, DirectionId, Jitter, Labels, LinkId, Loss, Network, Rate, Spread, TopologyError};
 
 use super::apps::{App, class_of};
@@ -262,6 +262,7 @@ impl<'a> Builder<'a> {
             nagle: flow.tcp.nagle,
             min_rto: flow.tcp.min_rto,
             initial_window: flow.tcp.initial_window,
+            initial_ssthresh: flow.tcp.ssthresh,
             small_queues: flow.tcp.small_queues,
             max_subflows: 8,
         }
@@ -368,6 +369,7 @@ impl<'a> Builder<'a> {
                 }
                 self.own_queues[direction.index()] = Some(at);
             }
+            self.hosts[at].hears_departures = true;
             for interface in 0..self.hosts[at].interfaces.len() {
                 self.hosts[at].endpoint.expect_departures(InterfaceId(interface as u32));
             }

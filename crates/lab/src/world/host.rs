@@ -18,6 +18,8 @@ pub(super) struct Host {
     pub interfaces: Vec<Option<(LinkId, DirectionId)>>,
     /// Names of the interfaces: those of the links.
     pub interface_names: Vec<String>,
+    /// Whether it is told of departures from its own queues.
+    pub hears_departures: bool,
     /// Routes already looked up, for hosts whose interface does not say where to leave.
     routes: Vec<(AddressId, DirectionId)>,
     flows: Vec<Option<usize>>,
@@ -33,6 +35,7 @@ impl Host {
             armed: None,
             interfaces: Vec::new(),
             interface_names: Vec::new(),
+            hears_departures: false,
             routes: Vec::new(),
             flows: Vec::new(),
         }

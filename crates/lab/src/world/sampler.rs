@@ -33,8 +33,8 @@ pub(super) struct Sampler {
     path_names: Vec<String>,
     links: Vec<LinkId>,
     last: Vec<Mark>,
-    /// Bytes on the line so far, by link.
-    on_line: Vec<u64>,
+    /// Bytes so far by link: those on the line forward, and those that arrived backward.
+    on_line: Vec<[u64; 2]>,
     warm: Vec<Mark>,
     warm_at: Vec<Option<Instant>>,
     warmup: Instant,
@@ -60,7 +60,7 @@ impl Sampler {
         Self {
             samples: Samples::default(),
             links: links.to_vec(),
-            on_line: vec![0; links.len()],
+            on_line: vec![[0; 2]; links.len()],
             last: vec![Mark { received: 0, paths: vec![PathCount::default(); path_names.len()] }; flows],
             warm: vec![Mark { received: 0, paths: vec![PathCount::default(); path_names.len()] }; flows],
             warm_at: vec![None; flows],
@@ -79,14 +79,25 @@ impl Sampler {
         for path in 0..self.links.len() {
             let counters =
                 [self.links[path].forward(), self.links[path].backward()].map(|way| network.counters(way));
-            let line =
-                counters[0].sent_bytes - std::mem::replace(&mut self.on_line[path], counters[0].sent_bytes);
-            let rate = line as f64 * 8.0 / self.interval;
-            self.samples.push(now, no_flow, path, Metric::InterfaceThroughput, rate);
+            let now_line = [counters[0].sent_bytes, counters[1].delivered_bytes];
+            let then = std::mem::replace(&mut self.on_line[path], now_line);
+            let metrics = [Metric::InterfaceThroughput, Metric::InterfaceReceived];
+            for (way, metric) in metrics.into_iter().enumerate() {
+                let rate = (now_line[way] - then[way]) as f64 * 8.0 / self.interval;
+                self.samples.push(now, no_flow, path, metric, rate);
+            }
             let both = |pick: fn(&netsim::Counters) -> u64| counters.iter().map(pick).sum::<u64>() as f64;
             self.samples.push(now, no_flow, path, Metric::Queue, both(|c| c.backlog_bytes));
             self.samples.push(now, no_flow, path, Metric::QueueDrops, both(|c| c.dropped_frames));
             self.samples.push(now, no_flow, path, Metric::RandomLosses, both(|c| c.lost_frames));
+            let mac = [self.links[path].forward(), self.links[path].backward()].map(|way| network.mac(way));
+            if let [Some(out), Some(back)] = mac {
+                let retries = (out.retries + back.retries) as f64;
+                self.samples.push(now, no_flow, path, Metric::MacRetries, retries);
+                let drops = (out.retry_drops + back.retry_drops) as f64;
+                self.samples.push(now, no_flow, path, Metric::MacDrops, drops);
+                self.samples.push(now, no_flow, path, Metric::PhyRate, out.phy_rate as f64);
+            }
         }
     }
 
@@ -94,8 +105,7 @@ impl Sampler {
         let flow = app.flow;
         let all = self.path_names.len();
         let info = app.sender_info(now, hosts);
-        let counts =
-            info.as_ref().map_or_else(|| self.last[flow].paths.clone(), |info| self.counts(hosts, app, info));
+        let counts = self.counts(hosts, app, info.as_ref());
         let per_second = 8.0 / self.interval;
         let mut total = 0.0;
         for (path, (count, last)) in counts.iter().zip(&self.last[flow].paths).enumerate() {
@@ -147,6 +157,9 @@ impl Sampler {
                 }
             }
             self.samples.push(now, flow, path, Metric::InFlight, subflow.in_flight as f64);
+            if hosts[app.sending_host()].hears_departures {
+                self.samples.push(now, flow, path, Metric::LocalQueue, subflow.local_queue as f64);
+            }
         }
     }
 
@@ -166,8 +179,17 @@ impl Sampler {
         found.or_else(|| self.path_names.iter().position(|known| known == name)).unwrap_or(0)
     }
 
-    fn counts(&self, hosts: &[Host], app: &App, info: &ConnectionInfo) -> Vec<PathCount> {
+    fn counts(&self, hosts: &[Host], app: &App, info: Option<&ConnectionInfo>) -> Vec<PathCount> {
         let mut counts = vec![PathCount::default(); self.path_names.len()];
+        if let Some(datagrams) = &app.datagrams {
+            let name = &hosts[app.from].interface_names[app.interface.0 as usize];
+            if let Some(path) = self.path_names.iter().position(|known| known == name) {
+                let (sent, acked) = (datagrams.sent, app.received);
+                counts[path] = PathCount { sent, acked, subflows: 1, ..PathCount::default() };
+            }
+            return counts;
+        }
+        let Some(info) = info else { return self.last[app.flow].paths.clone() };
         for subflow in &info.subflows {
             let count = &mut counts[self.path_of(hosts, app, info, subflow.id)];
             count.sent += subflow.tally.bytes_sent;
@@ -201,6 +223,8 @@ impl Sampler {
                     sent_bytes: counters.sent_bytes,
                     queue_drops: counters.dropped_frames,
                     random_losses: counters.lost_frames,
+                    mac_retries: network.mac(way).map_or(0, |mac| mac.retries),
+                    mac_drops: counters.retry_drops,
                     longest_queue: counters.max_backlog_bytes,
                 });
             }
@@ -219,8 +243,7 @@ impl Sampler {
         let flow = app.flow;
         let spec = &scenario.flows[flow];
         let info = app.sender_info(end, hosts);
-        let counts =
-            info.as_ref().map_or_else(|| self.last[flow].paths.clone(), |info| self.counts(hosts, app, info));
+        let counts = self.counts(hosts, app, info.as_ref());
         let receiving = app.receiver_info(end, hosts);
         let start = Instant::ZERO + spec.start;
         let from = self.warmup.max(app.started_at.unwrap_or(start)).max(self.warm_at[flow].unwrap_or(start));
@@ -237,7 +260,7 @@ impl Sampler {
             counts.iter().zip(&warm.paths).map(|(now, then)| now.sent.saturating_sub(then.sent)).sum();
         let complete = match spec.traffic {
             Traffic::File { bytes } => app.received == bytes,
-            Traffic::Bulk | Traffic::Blocks { .. } => false,
+            Traffic::Bulk | Traffic::Blocks { .. } | Traffic::Datagrams { .. } => false,
         };
         FlowSummary {
             flow: app.name.clone(),

@@ -302,6 +302,7 @@ impl Connection {
         let path = &mut self.congestion.paths[id];
         path.cwnd = mss * u64::from(self.config.initial_window);
         path.mss = mss;
+        path.ssthresh = self.config.initial_ssthresh.map_or(u64::MAX, |ssthresh| ssthresh.max(2 * mss));
         path.srtt = subflow.sender.rtt.srtt();
         path.rttvar = subflow.sender.rtt.rttvar();
         path.min_rtt = subflow.sender.rtt.min();

@@ -10,6 +10,7 @@ use crate::frame::{AddressId, DirectionId, LinkId, NodeId, TimerId};
 use crate::loss::Loss;
 use crate::parameters::Parameters;
 use crate::topology::{Topology, TopologyError};
+use crate::wifi::Air;
 
 impl<P> Network<P> {
     /// An empty network at time zero. All chance is drawn from `seed`.
@@ -28,6 +29,8 @@ impl<P> Network<P> {
             changes: std::collections::BTreeMap::new(),
             scheduled: 0,
             graveyard: Graveyard { keep: false, frames: Vec::new() },
+            cells: Vec::new(),
+            air: Air::new(),
         }
     }
 
@@ -58,7 +61,7 @@ impl<P> Network<P> {
         for (id, parameters) in [(link.forward(), forward), (link.backward(), backward)] {
             let source = self.add_source(Source::Arrivals(id));
             let direction = Direction::new(id, parameters, &self.stream_of(id));
-            self.lines.push(Line { direction, pipes: Vec::new(), source, watch: None });
+            self.lines.push(Line { direction, pipes: Vec::new(), source, watch: None, radio: None });
         }
         Ok(link)
     }
@@ -110,7 +113,7 @@ impl<P> Network<P> {
     }
 
     /// Puts a pipe with extra delay and loss in front of the queue of `direction`, for the frames
-    /// with a label in `labels`. A frame meets the first pipe that matches it and no other.
+    /// that match `labels`. A frame meets the first pipe that matches it and no other.
     ///
     /// # Errors
     /// An unknown link.
@@ -149,12 +152,12 @@ impl<P> Network<P> {
         timer
     }
 
-    fn add_source(&mut self, source: Source) -> u32 {
+    pub(super) fn add_source(&mut self, source: Source) -> u32 {
         self.sources.push(source);
         self.agenda.add()
     }
 
-    fn stream_of(&self, direction: DirectionId) -> Stream {
+    pub(super) fn stream_of(&self, direction: DirectionId) -> Stream {
         let side = if direction == direction.link().forward() { "forward" } else { "backward" };
         self.root.child(self.topology.link_name(direction.link())).child(side)
     }

@@ -82,6 +82,7 @@ impl<P> Network<P> {
                 Source::Departures(direction) => self.depart(at, direction),
                 Source::Pipe(direction, number) => self.release(at, direction, number as usize),
                 Source::Changes => self.change(at),
+                Source::Medium(medium) => self.pass_air(at, medium),
             };
             if let Some(occurrence) = occurrence {
                 return Some((at, occurrence));
@@ -137,6 +138,9 @@ impl<P> Network<P> {
     #[inline]
     fn enqueue(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
         let line = &mut self.lines[direction.index()];
+        if let Some(radio) = line.radio {
+            return self.enqueue_on_air(now, direction, radio, frame);
+        }
         match line.direction.queue(now, frame, &mut self.graveyard) {
             Ok(sooner) => {
                 if sooner {
@@ -182,7 +186,13 @@ impl<P> Network<P> {
     fn depart(&mut self, now: Instant, direction: DirectionId) -> Option<Occurrence<P>> {
         let departure = self.lines[direction.index()].direction.departure(now, &mut self.graveyard);
         self.reschedule(direction);
-        departure.map(|gone| Occurrence::Departed { direction, label: gone.label, bytes: gone.bytes })
+        departure.map(|gone| Occurrence::Departed {
+            direction,
+            label: gone.label,
+            bytes: gone.bytes,
+            service: gone.service.time,
+            airtime: gone.service.airtime,
+        })
     }
 
     fn release(&mut self, now: Instant, direction: DirectionId, number: usize) -> Option<Occurrence<P>> {
@@ -208,7 +218,11 @@ impl<P> Network<P> {
 
     fn change(&mut self, now: Instant) -> Option<Occurrence<P>> {
         if let Some((_, (direction, change))) = self.changes.pop_first() {
-            self.lines[direction.index()].direction.change(now, change, &mut self.graveyard);
+            let line = &mut self.lines[direction.index()];
+            line.direction.change(now, change, &mut self.graveyard);
+            if let Some(radio) = line.radio {
+                self.change_on_air(now, radio, change);
+            }
             self.reschedule(direction);
         }
         self.await_changes();

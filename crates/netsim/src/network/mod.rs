@@ -5,10 +5,11 @@
 
 mod build;
 mod drive;
+mod wireless;
 
 use std::collections::BTreeMap;
 
-use mptcp_clock::{Instant, Stream};
+use mptcp_clock::{Duration, Instant, Stream};
 
 use crate::agenda::Agenda;
 use crate::direction::{Direction, Graveyard};
@@ -16,6 +17,7 @@ use crate::filter::Pipe;
 use crate::frame::{Cause, DirectionId, Frame, NodeId, TimerId};
 use crate::parameters::Change;
 use crate::topology::Topology;
+use crate::wifi::Air;
 
 /// The agenda's first source: changes of parameters come before all else at their instant.
 const CHANGES: u32 = 0;
@@ -39,6 +41,9 @@ pub struct Network<P> {
     changes: BTreeMap<(Instant, u64), (DirectionId, Change)>,
     scheduled: u64,
     graveyard: Graveyard<P>,
+    /// Names and access points of cells.
+    cells: Vec<(String, NodeId)>,
+    air: Air,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +53,7 @@ enum Source {
     Departures(DirectionId),
     Pipe(DirectionId, u32),
     Timer(TimerId),
+    Medium(u32),
 }
 
 /// A direction with what surrounds it.
@@ -59,6 +65,8 @@ struct Line<P> {
     source: u32,
     /// The agenda's number for its departures, once watched.
     watch: Option<u32>,
+    /// The air's number for it, if it is wireless.
+    radio: Option<u32>,
 }
 
 #[derive(Debug)]
@@ -92,7 +100,9 @@ pub enum Occurrence<P> {
         /// The frame.
         frame: Frame<P>,
     },
-    /// A frame left the queue of a watched direction: onto the line, or because the link went down.
+    /// A frame left the queue of a watched direction: onto the line, because the link went down, or
+    /// because a discipline dropped it. A wireless direction's frame leaves when the MAC is done with it,
+    /// acknowledged or given up.
     Departed {
         /// The direction.
         direction: DirectionId,
@@ -100,6 +110,13 @@ pub enum Occurrence<P> {
         label: u32,
         /// The frame's bytes.
         bytes: u32,
+        /// How long it stood at the head of the queue: on a wire its serialisation, in a cell the time
+        /// from the end of the frame before it to its own, all attempts included. Zero for a frame
+        /// that never came so far.
+        service: Duration,
+        /// What it took on the air in the attempt that succeeded, with preamble, SIFS and ACK; its
+        /// share of an aggregate. Zero on a wire, and for a frame that was lost.
+        airtime: Duration,
     },
     /// A timer reached its time; it is not set any more.
     Timer(TimerId),

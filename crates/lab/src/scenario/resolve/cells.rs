@@ -8,7 +8,7 @@ use crate::scenario::error::{ScenarioError, listed};
 use crate::scenario::file::{BackgroundTable, CellTable, ScenarioFile, StationTable};
 use crate::scenario::model::{Background, Cell, Coupling, Line, Link, LinkKind, Station};
 use crate::scenario::names::{Discipline, Slot, Standard};
-use crate::scenario::units::Percent;
+use crate::scenario::units::{LineRate, Percent};
 
 /// Frames that a Linux driver of the time kept in the device (ath9k holds two aggregates or frames).
 const RING: u32 = 2;
@@ -227,7 +227,7 @@ fn chosen<'a>(
     }
 }
 
-/// A rate that the standard has.
+/// A rate that the standard has. Names of rates are rounded (72.2 Mb/s), so the nearest within 1 % is meant.
 fn air_rate(
     context: &Context<'_>,
     at: &[&str],
@@ -235,21 +235,15 @@ fn air_rate(
     cell: &Cell,
 ) -> Result<u64, ScenarioError> {
     let rates = cell.parameters().rates();
-    let all = || listed_rates(&rates);
-    match rate {
-        Some(rate) if rates.contains(&rate) => Ok(rate),
-        Some(rate) => {
-            let nearest = rates.iter().min_by_key(|known| known.abs_diff(rate)).copied().unwrap_or(rate);
-            let near = crate::scenario::units::LineRate(Some(nearest));
-            Err(context.error(at, format!("{} has the rates {} (nearest: {near})", cell.standard, all())))
-        }
-        None => Err(context
-            .error(at, format!("{} has the rates {}; leave it out for rate control", cell.standard, all()))),
+    let word = |rate: u64| LineRate(Some(rate)).to_string();
+    let all = listed(rates.iter().map(|&rate| word(rate)).collect::<Vec<_>>().iter().map(String::as_str));
+    let Some(rate) = rate else {
+        let problem = format!("{} has the rates {all}; leave it out for rate control", cell.standard);
+        return Err(context.error(at, problem));
+    };
+    let nearest = rates.iter().min_by_key(|known| known.abs_diff(rate)).copied().unwrap_or(rate);
+    if nearest.abs_diff(rate) <= nearest / 100 {
+        return Ok(nearest);
     }
-}
-
-fn listed_rates(rates: &[u64]) -> String {
-    let words: Vec<String> =
-        rates.iter().map(|&rate| crate::scenario::units::LineRate(Some(rate)).to_string()).collect();
-    words.join(", ")
+    Err(context.error(at, format!("{} has the rates {all} (nearest: {})", cell.standard, word(nearest))))
 }

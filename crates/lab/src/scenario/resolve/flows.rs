@@ -185,6 +185,7 @@ fn tcp(
         delayed_ack: table.delayed_ack.unwrap_or(true),
         nagle: table.nagle.unwrap_or(true),
         min_rto: table.min_rto.map_or(Duration::from_millis(200), |span| span.0),
+        ssthresh: table.ssthresh.map(|size| size.0),
         initial_window: context.number(&at("initial_window"), table.initial_window, 1..=1000, 10)?,
     })
 }

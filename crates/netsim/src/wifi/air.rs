@@ -1,0 +1,297 @@
+//! All cells of a network and all that send in them.
+//!
+//! Owns them by number. Cells that hear each other share a medium (`medium`); a medium grows when
+//! cells are coupled and never splits.
+
+use mptcp_clock::{Duration, Instant, Stream};
+
+use super::access::Access;
+use super::coupling::Interference;
+use super::exchange::{Exchange, NONE};
+use super::interface::{Entry, Interface};
+use super::parameters::{CellParameters, Coupling, MacCounters, StationParameters, StationRate};
+use super::phy::Phy;
+use crate::direction::Service;
+use crate::frame::DirectionId;
+use crate::parameters::Change;
+
+/// What the MAC has done with a frame that waited in a direction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Done {
+    /// It brought the first one over.
+    Sent { direction: DirectionId, service: Service },
+    /// It gave the first one up.
+    GivenUp { direction: DirectionId, service: Service },
+}
+
+#[derive(Debug)]
+pub(super) struct Cell {
+    pub(super) parameters: CellParameters,
+    pub(super) phy: Phy,
+    /// The access point's contender.
+    pub(super) access_point: u32,
+    pub(super) medium: u32,
+}
+
+/// Something that sends: a station, an access point or a station of the background.
+#[derive(Debug)]
+pub(super) struct Contender {
+    pub(super) cell: u32,
+    pub(super) interface: Interface,
+    /// When the frame now at the head came there.
+    pub(super) head_since: Instant,
+    pub(super) backoff: Stream,
+    pub(super) sense: Stream,
+    pub(super) collision: Stream,
+}
+
+/// One way between a station and its access point.
+#[derive(Debug)]
+pub(super) struct Radio {
+    pub(super) direction: DirectionId,
+    pub(super) contender: u32,
+    pub(super) cell: u32,
+    pub(super) rate: usize,
+    pub(super) counters: MacCounters,
+}
+
+/// Cells that hear each other.
+#[derive(Debug, Default)]
+pub(super) struct Medium {
+    pub(super) members: Vec<u32>,
+    pub(super) on_air: Vec<Exchange>,
+    /// The agenda's number for it.
+    pub(super) source: u32,
+    /// Exchanges that are over, kept for the memory they own.
+    pub(super) spare: Vec<Exchange>,
+    pub(super) starters: Vec<u32>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Air {
+    pub(super) cells: Vec<Cell>,
+    pub(super) contenders: Vec<Contender>,
+    /// By contender; apart from them because every transmission walks through these.
+    pub(super) access: Vec<Access>,
+    pub(super) radios: Vec<Radio>,
+    pub(super) media: Vec<Medium>,
+    interference: Interference,
+    /// Couplings that were given, by cells, the lower first.
+    given: Vec<(u32, u32, Coupling)>,
+    /// The coupling of each pair of cells.
+    pub(super) couplings: Vec<Vec<Coupling>>,
+    /// What is done with frames since the network last looked.
+    pub(crate) done: Vec<Done>,
+}
+
+impl Air {
+    pub(crate) fn new() -> Self {
+        Self {
+            cells: Vec::new(),
+            contenders: Vec::new(),
+            access: Vec::new(),
+            radios: Vec::new(),
+            media: Vec::new(),
+            interference: Interference::Ideal,
+            given: Vec::new(),
+            couplings: Vec::new(),
+            done: Vec::new(),
+        }
+    }
+
+    /// A cell that draws from `stream`, with a medium whose agenda number is `source`.
+    pub(crate) fn add_cell(
+        &mut self,
+        now: Instant,
+        parameters: CellParameters,
+        stream: &Stream,
+        source: u32,
+    ) -> u32 {
+        let (cell, medium) = (self.cells.len() as u32, self.media.len() as u32);
+        self.media.push(Medium { source, ..Medium::default() });
+        let interface = Interface::new(parameters.queue, parameters.discipline, parameters.ring);
+        let phy = Phy::new(&parameters);
+        let access_point = self.contenders.len() as u32;
+        self.cells.push(Cell { parameters, phy, access_point, medium });
+        self.add_contender(now, cell, interface, &stream.child("access point"));
+        self.recouple();
+        cell
+    }
+
+    /// A station of a cell: its radios to the access point and back.
+    pub(crate) fn add_station(
+        &mut self,
+        now: Instant,
+        cell: u32,
+        parameters: &StationParameters,
+        directions: [DirectionId; 2],
+        stream: &Stream,
+    ) -> [u32; 2] {
+        let interface = Interface::new(parameters.queue, parameters.discipline, parameters.ring);
+        let station = self.add_contender(now, cell, interface, stream);
+        let senders = [station, self.cells[cell as usize].access_point];
+        let first = self.radios.len() as u32;
+        for (direction, contender) in directions.into_iter().zip(senders) {
+            let counters = MacCounters::default();
+            self.radios.push(Radio { direction, contender, cell, rate: 0, counters });
+        }
+        for radio in [first, first + 1] {
+            self.set_rate(radio, parameters.rate);
+        }
+        [first, first + 1]
+    }
+
+    fn add_contender(&mut self, now: Instant, cell: u32, interface: Interface, stream: &Stream) -> u32 {
+        let contender = self.contenders.len() as u32;
+        let owner = &self.cells[cell as usize];
+        self.access.push(Access::new(&owner.parameters, &owner.phy, now));
+        let [backoff, sense, collision] = ["backoff", "sense", "collision"].map(|name| stream.child(name));
+        let head_since = Instant::ZERO;
+        self.contenders.push(Contender { cell, interface, head_since, backoff, sense, collision });
+        self.media[owner.medium as usize].members.push(contender);
+        contender
+    }
+
+    fn set_rate(&mut self, radio: u32, rate: StationRate) {
+        let radio = &mut self.radios[radio as usize];
+        let phy = &self.cells[radio.cell as usize].phy;
+        let bits_per_second = match rate {
+            StationRate::Fixed(bits_per_second) => bits_per_second,
+            StationRate::Auto => u64::MAX,
+        };
+        radio.rate = phy.rate_at_most(bits_per_second);
+    }
+
+    pub(crate) fn set_interference(&mut self, interference: Interference) {
+        self.interference = interference;
+        self.recouple();
+    }
+
+    pub(crate) fn couple(&mut self, a: u32, b: u32, coupling: Coupling) {
+        let pair = (a.min(b), a.max(b));
+        self.given.retain(|&(a, b, _)| (a, b) != pair);
+        self.given.push((pair.0, pair.1, coupling));
+        self.recouple();
+    }
+
+    /// The coupling of two cells.
+    #[inline]
+    pub(super) fn coupling(&self, a: u32, b: u32) -> Coupling {
+        self.couplings[a as usize][b as usize]
+    }
+
+    /// Computes what cells are to each other, and joins the media of those that are anything.
+    fn recouple(&mut self) {
+        let own = Coupling { carrier_sense: 1.0, collision: 1.0 };
+        let channels: Vec<_> = self.cells.iter().map(|cell| cell.parameters.channel).collect();
+        let row = |&a| channels.iter().map(|&b| self.interference.coupling(a, b)).collect();
+        self.couplings = channels.iter().map(row).collect();
+        for &(a, b, coupling) in &self.given {
+            self.couplings[a as usize][b as usize] = coupling;
+            self.couplings[b as usize][a as usize] = coupling;
+        }
+        for a in 0..self.cells.len() {
+            self.couplings[a][a] = own;
+            for b in a + 1..self.cells.len() {
+                if self.couplings[a][b] != Coupling::default() {
+                    self.join(self.cells[a].medium, self.cells[b].medium);
+                }
+            }
+        }
+    }
+
+    fn join(&mut self, a: u32, b: u32) {
+        if a == b {
+            return;
+        }
+        let (into, from) = (a.min(b), a.max(b));
+        let old = &mut self.media[from as usize];
+        let (members, on_air) = (std::mem::take(&mut old.members), std::mem::take(&mut old.on_air));
+        let medium = &mut self.media[into as usize];
+        medium.members.extend(members);
+        medium.members.sort_unstable();
+        medium.on_air.extend(on_air);
+        for cell in self.cells.iter_mut().filter(|cell| cell.medium == from) {
+            cell.medium = into;
+        }
+    }
+
+    /// Whether a frame fits into the queue of a radio's sender.
+    pub(crate) fn admits(&self, radio: u32, bytes: u32) -> bool {
+        let radio = &self.radios[radio as usize];
+        let interface = &self.contenders[radio.contender as usize].interface;
+        let phy_rate = self.cells[radio.cell as usize].phy.rates[radio.rate].bits_per_second;
+        let rate = crate::rate::Rate::new(phy_rate);
+        interface.len() == 0 || interface.limit.admits(interface.len(), interface.bytes(), bytes, rate)
+    }
+
+    /// Queues a frame that fits.
+    pub(crate) fn enqueue(&mut self, now: Instant, radio: u32, bytes: u32) {
+        let contender = self.radios[radio as usize].contender;
+        let sender = &mut self.contenders[contender as usize];
+        if sender.interface.len() == 0 {
+            sender.head_since = now;
+        }
+        sender.interface.push(Entry { radio, bytes, queued_at: now, attempts: 0, acknowledged: false });
+        sender.interface.refill();
+        self.access[contender as usize].want(now, &mut sender.backoff);
+    }
+
+    /// Takes note of a change that concerns the air.
+    pub(crate) fn change(&mut self, now: Instant, radio: u32, change: Change) {
+        let contender = self.radios[radio as usize].contender;
+        let sender = &mut self.contenders[contender as usize];
+        match change {
+            Change::Queue(limit) => sender.interface.limit = limit,
+            Change::StationRate(rate) => self.set_rate(radio, rate),
+            Change::Up(false) => {
+                sender.interface.flush(radio);
+                sender.interface.refill();
+                sender.head_since = now;
+                let medium = self.cells[sender.cell as usize].medium;
+                for exchange in &mut self.media[medium as usize].on_air {
+                    if exchange.radio == radio {
+                        exchange.radio = NONE;
+                    }
+                }
+                if sender.interface.len() == 0 {
+                    self.access[contender as usize].rest();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The MAC's counters of a radio.
+    pub(crate) fn counters(&self, radio: u32) -> MacCounters {
+        let radio = &self.radios[radio as usize];
+        let phy = &self.cells[radio.cell as usize].phy;
+        MacCounters { phy_rate: phy.rates[radio.rate].bits_per_second, ..radio.counters }
+    }
+
+    /// The medium of a radio.
+    pub(crate) fn medium_of(&self, radio: u32) -> u32 {
+        self.cells[self.radios[radio as usize].cell as usize].medium
+    }
+
+    /// The media's agenda numbers and when each next wants attention.
+    pub(crate) fn pending(&self) -> impl Iterator<Item = (u32, Instant)> + '_ {
+        self.media.iter().enumerate().map(|(index, medium)| (medium.source, self.next_event(index as u32)))
+    }
+
+    /// The agenda number of a medium and when it next wants attention.
+    pub(crate) fn pending_of(&self, medium: u32) -> (u32, Instant) {
+        (self.media[medium as usize].source, self.next_event(medium))
+    }
+
+    /// The bytes of a frame on the air.
+    pub(super) fn mac_bytes(phy: &Phy, bytes: u32) -> u32 {
+        bytes.saturating_sub(14) + phy.overhead
+    }
+
+    /// The time a data frame and its answer take.
+    pub(super) fn times(phy: &Phy, bytes: u32, rate: usize) -> (Duration, Duration) {
+        let rate = &phy.rates[rate];
+        (phy.protection + phy.duration(bytes, rate), rate.answer)
+    }
+}

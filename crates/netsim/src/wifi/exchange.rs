@@ -1,0 +1,39 @@
+//! A transmission with its answer: what occupies the air from its first bit to the end of the ACK.
+
+use mptcp_clock::{Duration, Instant};
+
+#[derive(Clone, Debug)]
+pub(crate) struct Exchange {
+    pub(crate) sender: u32,
+    pub(crate) cell: u32,
+    /// The radio whose frames it carries; [`NONE`] for background traffic, and if the frames were
+    /// flushed meanwhile.
+    pub(crate) radio: u32,
+    /// How many frames it carries.
+    pub(crate) frames: u32,
+    pub(crate) rate: usize,
+    /// The frames on the air, with what protects them.
+    pub(crate) data: Duration,
+    /// SIFS and ACK.
+    pub(crate) answer: Duration,
+    pub(crate) end: Instant,
+    /// Another transmission spoilt it.
+    pub(crate) destroyed: bool,
+    /// Spoilt from the first bit on, so that nobody could read it and there is no answer.
+    pub(crate) garbled: bool,
+    /// The contenders that sense it, as bits.
+    pub(crate) heard: Vec<u64>,
+}
+
+/// No radio.
+pub(crate) const NONE: u32 = u32::MAX;
+
+impl Exchange {
+    pub(crate) fn hear(&mut self, contender: u32) {
+        let word = contender as usize / 64;
+        if self.heard.len() <= word {
+            self.heard.resize(word + 1, 0);
+        }
+        self.heard[word] |= 1 << (contender % 64);
+    }
+}

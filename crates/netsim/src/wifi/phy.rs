@@ -1,0 +1,178 @@
+//! How long things take on the air. Only arithmetic: knows no time of day and no station.
+//!
+//! Durations follow IEEE 802.11-2016, sections 16.3 (DSSS and CCK), 17.4 (OFDM) and 19.4 (HT).
+
+use mptcp_clock::Duration;
+
+use super::parameters::{CellParameters, CollisionWait, Standard};
+
+/// Bytes of an acknowledgement, and of a CTS.
+const ACK: u32 = 14;
+/// Bytes of a compressed block acknowledgement.
+const BLOCK_ACK: u32 = 32;
+
+/// A rate of a cell's physical layer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PhyRate {
+    pub(crate) bits_per_second: u64,
+    coding: Coding,
+    /// SIFS and the acknowledgement of a frame at this rate.
+    pub(crate) answer: Duration,
+    /// The same for a block acknowledgement.
+    pub(crate) block_answer: Duration,
+    /// The signal to noise ratio, in dB, at which a frame of 1000 bytes is lost every other time.
+    pub(crate) threshold_db: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Coding {
+    Dsss,
+    Ofdm { bits: u32 },
+    Ht { bits: u32, streams: u32 },
+}
+
+/// Rate in units of 100 kb/s, threshold in dB. The receiver sensitivities of tables 16-4 (CCK, at 8 %
+/// of 1024 bytes) and 17-18 / 19-23 (OFDM, HT; at 10 %) less a noise floor of -95 dBm and an
+/// implementation margin of 10 dB that these tables allow.
+const DSSS: [(u64, f64); 4] = [(10, 1.0), (20, 3.0), (55, 6.0), (110, 9.0)];
+const OFDM: [(u64, u32, f64); 8] = [
+    (60, 24, 3.0),
+    (90, 36, 4.0),
+    (120, 48, 6.0),
+    (180, 72, 8.0),
+    (240, 96, 11.0),
+    (360, 144, 15.0),
+    (480, 192, 19.0),
+    (540, 216, 20.5),
+];
+/// Bits a symbol and stream, threshold.
+const HT: [(u32, f64); 8] =
+    [(26, 3.0), (52, 6.0), (78, 8.0), (104, 11.0), (156, 15.0), (208, 19.0), (234, 20.5), (260, 22.0)];
+/// What a second stream asks more of the signal: the power is halved.
+const SECOND_STREAM_DB: f64 = 3.0;
+
+/// The times of a cell.
+#[derive(Clone, Debug)]
+pub(crate) struct Phy {
+    pub(crate) slot: Duration,
+    pub(crate) difs: Duration,
+    /// What follows a collision: EIFS, or DIFS if the cell is so.
+    pub(crate) collision_wait: Duration,
+    /// What goes before each OFDM frame: CTS-to-self and SIFS, or nothing.
+    pub(crate) protection: Duration,
+    /// By ascending rate.
+    pub(crate) rates: Vec<PhyRate>,
+    /// Bytes that the MAC adds to an IP packet: header, LLC/SNAP, encryption, frame check sequence.
+    pub(crate) overhead: u32,
+    dsss_preamble: Duration,
+    extension: Duration,
+    short_guard: bool,
+}
+
+impl Phy {
+    pub(crate) fn new(cell: &CellParameters) -> Self {
+        let five = cell.channel.is_5_ghz();
+        let b = cell.standard == Standard::B;
+        let slot = Duration::from_micros(if !b && (five || cell.short_slot) { 9 } else { 20 });
+        let sifs = Duration::from_micros(if five { 16 } else { 10 });
+        let difs = sifs + slot * 2;
+        let mut phy = Self {
+            slot,
+            difs,
+            collision_wait: difs,
+            protection: Duration::ZERO,
+            rates: Vec::new(),
+            overhead: 24
+                + 8
+                + 4
+                + if cell.standard == Standard::N { 2 } else { 0 }
+                + if cell.wpa2 { 16 } else { 0 },
+            dsss_preamble: Duration::from_micros(if cell.short_preamble { 96 } else { 192 }),
+            extension: Duration::from_micros(if five || b { 0 } else { 6 }),
+            short_guard: cell.short_guard,
+        };
+        phy.rates = phy.rates_of(cell, sifs);
+        if let (CollisionWait::Eifs, Some(lowest)) = (cell.collision_wait, phy.rates.first()) {
+            phy.collision_wait = difs + lowest.answer;
+        }
+        if cell.protection && !b && !five {
+            phy.protection = phy.dsss(ACK, cell.protection_rate) + sifs;
+        }
+        phy
+    }
+
+    /// The rates of a standard, each with the answer it gets.
+    fn rates_of(&self, cell: &CellParameters, sifs: Duration) -> Vec<PhyRate> {
+        let rate = |bits_per_second, coding, threshold_db| {
+            let (answer, block_answer) = self.answers(bits_per_second, coding, cell.max_ack_rate);
+            let (answer, block_answer) = (sifs + answer, sifs + block_answer);
+            PhyRate { bits_per_second, coding, answer, block_answer, threshold_db }
+        };
+        let ofdm = |(units, bits, threshold)| rate(units * 100_000, Coding::Ofdm { bits }, threshold);
+        match cell.standard {
+            Standard::B => DSSS.map(|(units, at)| rate(units * 100_000, Coding::Dsss, at)).to_vec(),
+            Standard::A | Standard::G => OFDM.map(ofdm).to_vec(),
+            Standard::N => {
+                let symbols = if cell.short_guard { 277_778 } else { 250_000 };
+                let mut rates = Vec::new();
+                for streams in 1..=u32::from(cell.streams.clamp(1, 2)) {
+                    let more = SECOND_STREAM_DB * f64::from(streams - 1);
+                    rates.extend(HT.map(|(bits, at)| {
+                        let bits = bits * streams;
+                        rate(u64::from(bits) * symbols, Coding::Ht { bits, streams }, at + more)
+                    }));
+                }
+                rates.sort_by_key(|rate| rate.bits_per_second);
+                rates
+            }
+        }
+    }
+
+    /// An ACK and a block ACK for data at a rate: at the highest basic rate not above the data's
+    /// (section 10.7.6.5), 1, 2, 5.5, 11 or 6, 12, 24 Mb/s.
+    fn answers(&self, data: u64, coding: Coding, max: u64) -> (Duration, Duration) {
+        let basic = |basics: &[u64]| {
+            let fits = basics.iter().rev().find(|&&basic| basic <= data.min(max));
+            fits.or(basics.first()).copied().unwrap_or(data)
+        };
+        if coding == Coding::Dsss {
+            let rate = basic(&[1_000_000, 2_000_000, 5_500_000, 11_000_000]);
+            (self.dsss(ACK, rate), self.dsss(BLOCK_ACK, rate))
+        } else {
+            let bits = basic(&[6_000_000, 12_000_000, 24_000_000]) / 250_000;
+            (self.ofdm(ACK, bits as u32), self.ofdm(BLOCK_ACK, bits as u32))
+        }
+    }
+
+    /// The rate not above `bits_per_second`, or the lowest.
+    pub(crate) fn rate_at_most(&self, bits_per_second: u64) -> usize {
+        self.rates.iter().rposition(|rate| rate.bits_per_second <= bits_per_second).unwrap_or(0)
+    }
+
+    /// How long `bytes` of MAC frame, or of an aggregate, are on the air.
+    pub(crate) fn duration(&self, bytes: u32, rate: &PhyRate) -> Duration {
+        match rate.coding {
+            Coding::Dsss => self.dsss(bytes, rate.bits_per_second),
+            Coding::Ofdm { bits } => self.ofdm(bytes, bits),
+            Coding::Ht { bits, streams } => {
+                let symbols = u64::from((22 + 8 * bytes).div_ceil(bits));
+                let nanos = if self.short_guard {
+                    (symbols * 3_600).next_multiple_of(4_000)
+                } else {
+                    symbols * 4_000
+                };
+                let preamble = 32 + 4 * u64::from(streams);
+                Duration::from_micros(preamble) + Duration::from_nanos(nanos) + self.extension
+            }
+        }
+    }
+
+    fn dsss(&self, bytes: u32, rate: u64) -> Duration {
+        let micros = (u64::from(bytes) * 8_000_000).div_ceil(rate.max(1));
+        self.dsss_preamble + Duration::from_micros(micros)
+    }
+
+    fn ofdm(&self, bytes: u32, bits: u32) -> Duration {
+        Duration::from_micros(20 + 4 * u64::from((22 + 8 * bytes).div_ceil(bits))) + self.extension
+    }
+}
