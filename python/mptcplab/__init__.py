@@ -19,9 +19,10 @@ from mptcplab._core import ScenarioError, __version__
 if TYPE_CHECKING:
     from mptcplab.batch import Interrupted
     from mptcplab.results import Run, Runs
-    from mptcplab.scenario import Event, Flow, Path, Scenario
+    from mptcplab.scenario import Cell, Event, Flow, Path, Scenario, Station
 
 _HOMES = {
+    "Cell": "scenario",
     "Event": "scenario",
     "Flow": "scenario",
     "Interrupted": "batch",
@@ -29,9 +30,11 @@ _HOMES = {
     "Run": "results",
     "Runs": "results",
     "Scenario": "scenario",
+    "Station": "scenario",
 }
 
 __all__ = [
+    "Cell",
     "Event",
     "Flow",
     "Interrupted",
@@ -40,6 +43,7 @@ __all__ = [
     "Runs",
     "Scenario",
     "ScenarioError",
+    "Station",
     "__version__",
 ]
 

@@ -42,10 +42,44 @@ class Path:
 
 
 @dataclass(kw_only=True)
+class Cell:
+    """An access point and its channel; the keys are those of `[cells.NAME]`."""
+
+    standard: Literal["802.11b", "802.11a", "802.11g", "802.11n"] | None = None
+    channel: int | None = None
+    access_point: str | None = None
+    slot: Literal["short", "long"] | None = None
+    protection: bool | None = None
+    streams: int | None = None
+    short_guard: bool | None = None
+    aggregation: bool | None = None
+    queue: str | None = None
+    discipline: Literal["droptail", "codel"] | None = None
+    retry_limit: int | None = None
+
+
+@dataclass(kw_only=True)
+class Station:
+    """A wireless interface of a host; the keys are those of `[stations.NAME]`."""
+
+    host: str | None = None
+    cell: str | None = None
+    rate: str | None = None
+    distance: str | None = None
+    queue: str | None = None
+    discipline: Literal["droptail", "codel"] | None = None
+    ring: int | None = None
+    loss: str | None = None
+    delay: str | None = None
+    mtu: int | None = None
+    up: bool | None = None
+
+
+@dataclass(kw_only=True)
 class Flow:
     """A connection; the keys are those of `[flows.NAME]`, others go into `more`."""
 
-    transport: Literal["mptcp", "tcp"] | None = None
+    transport: Literal["mptcp", "tcp", "udp"] | None = None
     direction: Literal["upload", "download"] | None = None
     paths: Sequence[str] | None = None
     congestion: str | None = None
@@ -63,6 +97,9 @@ class Flow:
     bytes: str | None = None
     blocks: str | None = None
     rate: str | None = None
+    datagram: str | None = None
+    small_queues: str | None = None
+    send_queue_rule: Literal["off", "published", "unacked", "linked"] | None = None
     start: str | None = None
     stop: str | None = None
     count: int | None = None
@@ -79,6 +116,7 @@ class Event:
     set: Mapping[str, Any]
     path: str | None = None
     link: str | None = None
+    station: str | None = None
     direction: Literal["forward", "backward"] | None = None
     how: Literal["admin", "blackhole"] | None = None
 

@@ -5,6 +5,54 @@ use mptcp_lab::scenario::Scenario;
 /// File and message, from the place on.
 const FAULTS: &[(&str, &str)] = &[
     (
+        "background_that_only_pauses",
+        r#"background_that_only_pauses.toml:14: background.other.off = "10ms": pauses need a time in between (try on = "100ms" beside off)"#,
+    ),
+    (
+        "cell_aggregates_without_n",
+        r#"cell_aggregates_without_n.toml:4: cells.home.aggregation = true: belongs to 802.11n, and this cell is 802.11g"#,
+    ),
+    (
+        "cell_on_a_channel_of_the_other_band",
+        r#"cell_on_a_channel_of_the_other_band.toml:4: cells.home.channel = 36: 802.11g has the channels 1 to 14 (2.4 GHz) (try 1)"#,
+    ),
+    (
+        "coupling_half_said",
+        r#"coupling_half_said.toml:17: coupling[0].collision: a coupling says carrier_sense and collision (try "50%")"#,
+    ),
+    (
+        "coupling_with_itself",
+        r#"coupling_with_itself.toml:13: coupling[0]: a coupling names two different cells (try cells = ["a", "b"])"#,
+    ),
+    (
+        "datagram_of_a_stream",
+        r#"datagram_of_a_stream.toml:12: flows.bulk.datagram = "1000B": is for udp (try transport = "udp")"#,
+    ),
+    (
+        "datagrams_of_a_file",
+        r#"datagrams_of_a_file.toml:13: flows.bulk.bytes = "1MB": is for streams; udp has datagrams and a rate"#,
+    ),
+    (
+        "event_moves_a_wire",
+        r#"event_moves_a_wire.toml:16: events[0].set.distance = "3m": is for stations; a path has a rate and a loss"#,
+    ),
+    (
+        "event_sets_the_rate_of_a_station",
+        r#"event_sets_the_rate_of_a_station.toml:16: events[0].set.rate = "6Mbit": is for paths and links; a station has a distance"#,
+    ),
+    (
+        "station_at_a_rate_of_no_standard",
+        r#"station_at_a_rate_of_no_standard.toml:6: stations.wlan0.rate = "50Mbit": 802.11g has the rates 6Mbit, 9Mbit, 12Mbit, 18Mbit, 24Mbit, 36Mbit, 48Mbit, 54Mbit (nearest: 48Mbit)"#,
+    ),
+    (
+        "station_of_no_cell",
+        r#"station_of_no_cell.toml:6: stations.wlan0.cell = "hmoe": there is no cell "hmoe"; did you mean "home"? (there are: home)"#,
+    ),
+    (
+        "station_with_a_bare_distance",
+        r#"station_with_a_bare_distance.toml:6: stations.wlan0.distance = 3: a distance needs a unit (try "3m")"#,
+    ),
+    (
         "backup_of_another_path",
         r#"backup_of_another_path.toml:13: flows.bulk.backup[0] = "3g": is not one of the paths of this flow (they are: wifi)"#,
     ),
@@ -168,11 +216,11 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_congestion",
-        r#"unknown_congestion.toml:12: flows.bulk.congestion = "cubik": is not one of "reno", "cubic", "lia"; did you mean "cubic"?"#,
+        r#"unknown_congestion.toml:12: flows.bulk.congestion = "cubik": is not one of "reno", "cubic", "lia", "olia", "balia", "wvegas"; did you mean "cubic"?"#,
     ),
     (
         "unknown_flow_key",
-        r#"unknown_flow_key.toml:12: flows.bulk.scheduller: unknown key; did you mean "scheduler"? (allowed: from, to, direction, transport, paths, congestion, scheduler, path_manager, subflows, backup, opportunistic_retransmission, penalisation, penalty, autotuning, cwnd_capping, rcvbuf, sndbuf, mss, sack, timestamps, byte_counting, rack, delayed_ack, nagle, min_rto, initial_window, checksum, bulk, bytes, blocks, rate, start, stop, count, stagger, baselines)"#,
+        r#"unknown_flow_key.toml:12: flows.bulk.scheduller: unknown key; did you mean "scheduler"? (allowed: from, to, direction, transport, paths, congestion, send_queue_rule, scheduler, path_manager, subflows, backup, opportunistic_retransmission, penalisation, penalty, autotuning, cwnd_capping, rcvbuf, sndbuf, mss, small_queues, sack, timestamps, byte_counting, rack, delayed_ack, nagle, min_rto, initial_window, ssthresh, checksum, bulk, bytes, blocks, rate, datagram, start, stop, count, stagger, baselines)"#,
     ),
     (
         "unknown_host",
@@ -188,7 +236,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_table",
-        r#"unknown_table.toml:13: path: unknown key; did you mean "paths"? (allowed: name, description, duration, warmup, sample, include, defaults, paths, links, flows, events, filters)"#,
+        r#"unknown_table.toml:13: path: unknown key; did you mean "paths"? (allowed: name, description, duration, warmup, sample, include, defaults, paths, links, cells, stations, background, interference, coupling, flows, events, filters)"#,
     ),
     (
         "unreachable_host",
