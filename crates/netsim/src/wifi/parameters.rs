@@ -140,6 +140,8 @@ pub struct CellParameters {
     pub max_ack_rate: u64,
     /// Transmission power less all fixed losses, in dBm.
     pub power_dbm: f64,
+    /// How steeply signals fade: 2 in free space, 3 to 4 among walls.
+    pub path_loss_exponent: f64,
 }
 
 impl CellParameters {
@@ -170,6 +172,7 @@ impl CellParameters {
             cw_max: 1023,
             max_ack_rate: if b { 11_000_000 } else { 24_000_000 },
             power_dbm: 16.0,
+            path_loss_exponent: 3.0,
         }
     }
 }
