@@ -10,9 +10,7 @@ use super::background::Neighbour;
 use super::coupling::Interference;
 use super::exchange::{Exchange, NONE};
 use super::interface::{Entry, Interface};
-use super::parameters::{
-    Background, CellParameters, Coupling, Discipline, MacCounters, StationParameters,
-};
+use super::parameters::{Background, CellParameters, Coupling, Discipline, MacCounters, StationParameters};
 use super::phy::Phy;
 use super::propagation::{log_success, snr_db};
 use super::rate_control::RateControl;

@@ -128,7 +128,11 @@ impl Air {
     fn finish(&mut self, now: Instant, exchange: &Exchange) {
         let cell = &self.cells[exchange.cell as usize];
         let (retry_limit, difs) = (cell.parameters.retry_limit, cell.phy.difs);
-        let wait = if exchange.garbled { cell.phy.collision_wait } else { difs };
+        let wait = if exchange.garbled {
+            cell.phy.collision_wait(cell.parameters.collision_wait, exchange.answer)
+        } else {
+            difs
+        };
         let (success, given_up) = if exchange.radio == NONE {
             (!exchange.destroyed, false)
         } else {

@@ -81,6 +81,8 @@ pub enum CollisionWait {
     /// EIFS = SIFS + an ACK at the lowest basic rate + DIFS (section 10.3.2.3.7).
     #[default]
     Eifs,
+    /// The same with an ACK as the spoilt frame would have had it (section 10.3.2.3.7: DynEIFS).
+    DynamicEifs,
     /// DIFS, as Bianchi (2000) has it.
     Difs,
 }
