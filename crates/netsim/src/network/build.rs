@@ -30,6 +30,7 @@ impl<P> Network<P> {
             scheduled: 0,
             graveyard: Graveyard { keep: false, frames: Vec::new() },
             cells: Vec::new(),
+            backgrounds: Vec::new(),
             air: Air::new(),
         }
     }

@@ -17,7 +17,7 @@ use crate::filter::Pipe;
 use crate::frame::{Cause, DirectionId, Frame, NodeId, TimerId};
 use crate::parameters::Change;
 use crate::topology::Topology;
-use crate::wifi::Air;
+use crate::wifi::{Air, CellId};
 
 /// The agenda's first source: changes of parameters come before all else at their instant.
 const CHANGES: u32 = 0;
@@ -43,6 +43,8 @@ pub struct Network<P> {
     graveyard: Graveyard<P>,
     /// Names and access points of cells.
     cells: Vec<(String, NodeId)>,
+    /// Names of groups of background stations.
+    backgrounds: Vec<(CellId, String)>,
     air: Air,
 }
 

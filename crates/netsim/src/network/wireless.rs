@@ -3,7 +3,7 @@
 use mptcp_clock::Instant;
 
 use super::{Fate, Line, Network, Occurrence, Source};
-use crate::direction::Direction;
+use crate::direction::{Direction, Service};
 use crate::frame::{Cause, DirectionId, Frame, LinkId, NodeId};
 use crate::parameters::{Change, Parameters};
 use crate::topology::TopologyError;
@@ -100,7 +100,15 @@ impl<P> Network<P> {
         background: Background,
     ) -> Result<(), TopologyError> {
         self.check_cell(cell)?;
-        let _ = (name, background);
+        let names = &mut self.backgrounds;
+        if names.iter().any(|(in_cell, other)| *in_cell == cell && other == name) {
+            return Err(TopologyError::DuplicateCell(name.to_owned()));
+        }
+        names.push((cell, name.to_owned()));
+        let stream =
+            self.root.child("cell").child(&self.cells[cell.index()].0).child("background").child(name);
+        self.air.add_background(self.now, cell.0, &background, &stream);
+        self.reschedule_air();
         Ok(())
     }
 
@@ -136,10 +144,11 @@ impl<P> Network<P> {
         }
         let bytes = frame.bytes;
         line.hold(frame);
-        self.air.enqueue(now, radio, bytes);
-        self.carry_out(now);
-        let (source, at) = self.air.pending_of(self.air.medium_of(radio));
-        self.agenda.set(source, at);
+        let fires = self.air.enqueue(now, radio, bytes);
+        let source = self.air.source_of(radio);
+        if fires < self.agenda.pending(source) {
+            self.agenda.set(source, fires);
+        }
         Fate::Queued
     }
 
@@ -171,6 +180,11 @@ impl<P> Network<P> {
                 Done::GivenUp { direction, service } => {
                     let line = &mut self.lines[direction.index()].direction;
                     line.discard(now, 0, Cause::Retries, service, graveyard);
+                    direction
+                }
+                Done::Dropped { direction, place } => {
+                    let line = &mut self.lines[direction.index()].direction;
+                    line.discard(now, place, Cause::Discipline, Service::default(), graveyard);
                     direction
                 }
             };

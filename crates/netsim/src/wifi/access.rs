@@ -100,17 +100,12 @@ impl Access {
         }
     }
 
-    /// Its transmission is over, for good or not; before the medium is released. `again` tells whether
-    /// there is more to send.
-    pub(crate) fn sent(&mut self, success: bool, again: bool, stream: &mut Stream) {
-        self.window = if success { self.narrow } else { (self.window * 2 + 1).min(self.wide) };
+    /// Its transmission is over, before the medium is released. `settled` if the next one is for
+    /// another frame, `again` if there is one.
+    pub(crate) fn sent(&mut self, settled: bool, again: bool, stream: &mut Stream) {
+        self.window = if settled { self.narrow } else { (self.window * 2 + 1).min(self.wide) };
         self.pending = again;
         self.draw(stream);
-    }
-
-    /// The window of a frame that was given up ends with it.
-    pub(crate) fn forget(&mut self) {
-        self.window = self.narrow;
     }
 
     fn draw(&mut self, stream: &mut Stream) {

@@ -3,17 +3,21 @@
 //! Owns them by number. Cells that hear each other share a medium (`medium`); a medium grows when
 //! cells are coupled and never splits.
 
-use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_clock::{Instant, Stream};
 
 use super::access::Access;
+use super::background::Neighbour;
 use super::coupling::Interference;
 use super::exchange::{Exchange, NONE};
 use super::interface::{Entry, Interface};
-use super::parameters::{CellParameters, Coupling, MacCounters, StationParameters, StationRate};
+use super::parameters::{Background, CellParameters, Coupling, Discipline, MacCounters, StationParameters};
 use super::phy::Phy;
+use super::propagation::{log_success, snr_db};
+use super::rate_control::RateControl;
 use crate::direction::Service;
 use crate::frame::DirectionId;
-use crate::parameters::Change;
+use crate::parameters::{Change, QueueLimit};
+use crate::rate::Rate;
 
 /// What the MAC has done with a frame that waited in a direction.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +26,8 @@ pub(crate) enum Done {
     Sent { direction: DirectionId, service: Service },
     /// It gave the first one up.
     GivenUp { direction: DirectionId, service: Service },
+    /// Its discipline dropped the one at a place among those that wait.
+    Dropped { direction: DirectionId, place: usize },
 }
 
 #[derive(Debug)]
@@ -40,6 +46,8 @@ pub(super) struct Contender {
     pub(super) interface: Interface,
     /// When the frame now at the head came there.
     pub(super) head_since: Instant,
+    /// What it sends when nothing waits.
+    pub(super) neighbour: Option<Neighbour>,
     pub(super) backoff: Stream,
     pub(super) sense: Stream,
     pub(super) collision: Stream,
@@ -51,7 +59,12 @@ pub(super) struct Radio {
     pub(super) direction: DirectionId,
     pub(super) contender: u32,
     pub(super) cell: u32,
-    pub(super) rate: usize,
+    pub(super) rates: RateControl,
+    pub(super) snr_db: f64,
+    /// By rate, the logarithm of the probability that one bit is read.
+    pub(super) log_success: Vec<f64>,
+    pub(super) trials: Stream,
+    pub(super) noise: Stream,
     pub(super) counters: MacCounters,
 }
 
@@ -59,6 +72,8 @@ pub(super) struct Radio {
 #[derive(Debug, Default)]
 pub(super) struct Medium {
     pub(super) members: Vec<u32>,
+    /// Those of the members that fall silent and talk again.
+    pub(super) neighbours: Vec<u32>,
     pub(super) on_air: Vec<Exchange>,
     /// The agenda's number for it.
     pub(super) source: u32,
@@ -132,13 +147,48 @@ impl Air {
         let senders = [station, self.cells[cell as usize].access_point];
         let first = self.radios.len() as u32;
         for (direction, contender) in directions.into_iter().zip(senders) {
-            let counters = MacCounters::default();
-            self.radios.push(Radio { direction, contender, cell, rate: 0, counters });
+            let side = if contender == station { "to access point" } else { "from access point" };
+            let [trials, noise] = ["trials", "noise"].map(|name| stream.child(side).child(name));
+            self.radios.push(Radio {
+                direction,
+                contender,
+                cell,
+                rates: RateControl::new(parameters.rate, &self.cells[cell as usize].phy),
+                snr_db: 0.0,
+                log_success: Vec::new(),
+                trials,
+                noise,
+                counters: MacCounters::default(),
+            });
         }
-        for radio in [first, first + 1] {
-            self.set_rate(radio, parameters.rate);
-        }
+        self.set_distance(first, parameters.distance);
         [first, first + 1]
+    }
+
+    /// Stations that only occupy the air of a cell.
+    pub(crate) fn add_background(
+        &mut self,
+        now: Instant,
+        cell: u32,
+        background: &Background,
+        stream: &Stream,
+    ) {
+        for number in 0..background.stations {
+            let stream = stream.child(&number.to_string());
+            let interface = Interface::new(QueueLimit::Unlimited, Discipline::DropTail, 1);
+            let contender = self.add_contender(now, cell, interface, &stream);
+            let owner = &self.cells[cell as usize];
+            let rate = owner.phy.rate_at_most(background.rate);
+            let activity = background.activity;
+            let turns = stream.child("activity");
+            let neighbour = Neighbour::new(background.frame_bytes, rate, activity, now, turns);
+            let sender = &mut self.contenders[contender as usize];
+            if neighbour.active {
+                self.access[contender as usize].want(now, &mut sender.backoff);
+            }
+            sender.neighbour = Some(neighbour);
+            self.media[owner.medium as usize].neighbours.push(contender);
+        }
     }
 
     fn add_contender(&mut self, now: Instant, cell: u32, interface: Interface, stream: &Stream) -> u32 {
@@ -147,19 +197,22 @@ impl Air {
         self.access.push(Access::new(&owner.parameters, &owner.phy, now));
         let [backoff, sense, collision] = ["backoff", "sense", "collision"].map(|name| stream.child(name));
         let head_since = Instant::ZERO;
-        self.contenders.push(Contender { cell, interface, head_since, backoff, sense, collision });
+        let neighbour = None;
+        self.contenders.push(Contender { cell, interface, head_since, neighbour, backoff, sense, collision });
         self.media[owner.medium as usize].members.push(contender);
         contender
     }
 
-    fn set_rate(&mut self, radio: u32, rate: StationRate) {
-        let radio = &mut self.radios[radio as usize];
-        let phy = &self.cells[radio.cell as usize].phy;
-        let bits_per_second = match rate {
-            StationRate::Fixed(bits_per_second) => bits_per_second,
-            StationRate::Auto => u64::MAX,
-        };
-        radio.rate = phy.rate_at_most(bits_per_second);
+    /// Sets the distance of both radios of a station, by one of them.
+    fn set_distance(&mut self, radio: u32, metres: f64) {
+        for radio in [radio, radio ^ 1] {
+            let radio = &mut self.radios[radio as usize];
+            let cell = &self.cells[radio.cell as usize];
+            radio.snr_db = snr_db(&cell.parameters, metres);
+            radio.log_success.clear();
+            let thresholds = cell.phy.rates.iter().map(|rate| rate.threshold_db);
+            radio.log_success.extend(thresholds.map(|threshold| log_success(radio.snr_db, threshold)));
+        }
     }
 
     pub(crate) fn set_interference(&mut self, interference: Interference) {
@@ -207,9 +260,12 @@ impl Air {
         let (into, from) = (a.min(b), a.max(b));
         let old = &mut self.media[from as usize];
         let (members, on_air) = (std::mem::take(&mut old.members), std::mem::take(&mut old.on_air));
+        let neighbours = std::mem::take(&mut old.neighbours);
         let medium = &mut self.media[into as usize];
         medium.members.extend(members);
         medium.members.sort_unstable();
+        medium.neighbours.extend(neighbours);
+        medium.neighbours.sort_unstable();
         medium.on_air.extend(on_air);
         for cell in self.cells.iter_mut().filter(|cell| cell.medium == from) {
             cell.medium = into;
@@ -220,58 +276,86 @@ impl Air {
     pub(crate) fn admits(&self, radio: u32, bytes: u32) -> bool {
         let radio = &self.radios[radio as usize];
         let interface = &self.contenders[radio.contender as usize].interface;
-        let phy_rate = self.cells[radio.cell as usize].phy.rates[radio.rate].bits_per_second;
-        let rate = crate::rate::Rate::new(phy_rate);
+        let phy_rate = self.cells[radio.cell as usize].phy.rates[radio.rates.current()].bits_per_second;
+        let rate = Rate::new(phy_rate);
         interface.len() == 0 || interface.limit.admits(interface.len(), interface.bytes(), bytes, rate)
     }
 
-    /// Queues a frame that fits.
-    pub(crate) fn enqueue(&mut self, now: Instant, radio: u32, bytes: u32) {
+    /// Queues a frame that fits. Returns when its sender now means to send.
+    pub(crate) fn enqueue(&mut self, now: Instant, radio: u32, bytes: u32) -> Instant {
         let contender = self.radios[radio as usize].contender;
         let sender = &mut self.contenders[contender as usize];
         if sender.interface.len() == 0 {
             sender.head_since = now;
         }
-        sender.interface.push(Entry { radio, bytes, queued_at: now, attempts: 0, acknowledged: false });
-        sender.interface.refill();
-        self.access[contender as usize].want(now, &mut sender.backoff);
+        sender.interface.push(Entry { radio, bytes, queued_at: now, attempts: 0, acknowledged: None });
+        self.refill(now, contender);
+        let (access, sender) =
+            (&mut self.access[contender as usize], &mut self.contenders[contender as usize]);
+        access.want(now, &mut sender.backoff);
+        access.fires
+    }
+
+    /// Lets frames move into a sender's ring.
+    pub(super) fn refill(&mut self, now: Instant, contender: u32) {
+        let (radios, done) = (&self.radios, &mut self.done);
+        self.contenders[contender as usize].interface.refill(now, |radio, place| {
+            done.push(Done::Dropped { direction: radios[radio as usize].direction, place });
+        });
     }
 
     /// Takes note of a change that concerns the air.
     pub(crate) fn change(&mut self, now: Instant, radio: u32, change: Change) {
-        let contender = self.radios[radio as usize].contender;
-        let sender = &mut self.contenders[contender as usize];
+        let index = radio as usize;
+        let contender = self.radios[index].contender;
         match change {
-            Change::Queue(limit) => sender.interface.limit = limit,
-            Change::StationRate(rate) => self.set_rate(radio, rate),
-            Change::Up(false) => {
-                sender.interface.flush(radio);
-                sender.interface.refill();
-                sender.head_since = now;
-                let medium = self.cells[sender.cell as usize].medium;
-                for exchange in &mut self.media[medium as usize].on_air {
-                    if exchange.radio == radio {
-                        exchange.radio = NONE;
-                    }
-                }
-                if sender.interface.len() == 0 {
-                    self.access[contender as usize].rest();
-                }
+            Change::Queue(limit) => self.contenders[contender as usize].interface.limit = limit,
+            Change::StationRate(rate) => {
+                let phy = &self.cells[self.radios[index].cell as usize].phy;
+                self.radios[index].rates = RateControl::new(rate, phy);
             }
+            Change::Distance(metres) => self.set_distance(radio, metres),
+            Change::Up(false) => self.flush(now, radio, contender),
             _ => {}
         }
     }
 
-    /// The MAC's counters of a radio.
-    pub(crate) fn counters(&self, radio: u32) -> MacCounters {
-        let radio = &self.radios[radio as usize];
-        let phy = &self.cells[radio.cell as usize].phy;
-        MacCounters { phy_rate: phy.rates[radio.rate].bits_per_second, ..radio.counters }
+    /// Forgets all that waits for a radio. What is on the air goes on, for nothing.
+    fn flush(&mut self, now: Instant, radio: u32, contender: u32) {
+        let sender = &mut self.contenders[contender as usize];
+        let was_head = sender.interface.head().is_some_and(|head| head.radio == radio);
+        sender.interface.flush(radio);
+        if was_head {
+            sender.head_since = now;
+        }
+        let medium = self.cells[sender.cell as usize].medium;
+        for exchange in &mut self.media[medium as usize].on_air {
+            if exchange.radio == radio {
+                exchange.radio = NONE;
+            }
+        }
+        if sender.interface.len() == 0 {
+            self.access[contender as usize].rest();
+        }
+        self.refill(now, contender);
     }
 
-    /// The medium of a radio.
-    pub(crate) fn medium_of(&self, radio: u32) -> u32 {
-        self.cells[self.radios[radio as usize].cell as usize].medium
+    /// The MAC's counters of a radio.
+    pub(crate) fn counters(&self, number: u32) -> MacCounters {
+        let radio = &self.radios[number as usize];
+        let phy = &self.cells[radio.cell as usize].phy;
+        MacCounters {
+            phy_rate: phy.rates[radio.rates.current()].bits_per_second,
+            snr_db: radio.snr_db,
+            backlog: self.contenders[radio.contender as usize].interface.waiting(number) as u64,
+            ..radio.counters
+        }
+    }
+
+    /// The agenda number of a radio's medium.
+    pub(crate) fn source_of(&self, radio: u32) -> u32 {
+        let cell = self.radios[radio as usize].cell;
+        self.media[self.cells[cell as usize].medium as usize].source
     }
 
     /// The media's agenda numbers and when each next wants attention.
@@ -282,16 +366,5 @@ impl Air {
     /// The agenda number of a medium and when it next wants attention.
     pub(crate) fn pending_of(&self, medium: u32) -> (u32, Instant) {
         (self.media[medium as usize].source, self.next_event(medium))
-    }
-
-    /// The bytes of a frame on the air.
-    pub(super) fn mac_bytes(phy: &Phy, bytes: u32) -> u32 {
-        bytes.saturating_sub(14) + phy.overhead
-    }
-
-    /// The time a data frame and its answer take.
-    pub(super) fn times(phy: &Phy, bytes: u32, rate: usize) -> (Duration, Duration) {
-        let rate = &phy.rates[rate];
-        (phy.protection + phy.duration(bytes, rate), rate.answer)
     }
 }

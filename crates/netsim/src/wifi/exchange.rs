@@ -11,6 +11,8 @@ pub(crate) struct Exchange {
     pub(crate) radio: u32,
     /// How many frames it carries.
     pub(crate) frames: u32,
+    /// Their bytes on the air.
+    pub(crate) bytes: u32,
     pub(crate) rate: usize,
     /// The frames on the air, with what protects them.
     pub(crate) data: Duration,
@@ -29,6 +31,23 @@ pub(crate) struct Exchange {
 pub(crate) const NONE: u32 = u32::MAX;
 
 impl Exchange {
+    pub(crate) fn blank() -> Self {
+        Self {
+            sender: 0,
+            cell: 0,
+            radio: NONE,
+            frames: 0,
+            bytes: 0,
+            rate: 0,
+            data: Duration::ZERO,
+            answer: Duration::ZERO,
+            end: Instant::ZERO,
+            destroyed: false,
+            garbled: false,
+            heard: Vec::new(),
+        }
+    }
+
     pub(crate) fn hear(&mut self, contender: u32) {
         let word = contender as usize / 64;
         if self.heard.len() <= word {

@@ -7,7 +7,12 @@ use mptcp_clock::{Duration, Instant};
 
 use super::air::{Air, Done};
 use super::exchange::{Exchange, NONE};
+use super::interface::mac_bytes;
+use super::propagation::success;
 use crate::direction::Service;
+
+/// No aggregate is longer: a sender leaves the air to others (Linux' drivers hold to this).
+const LONGEST: Duration = Duration::from_millis(4);
 
 impl Air {
     /// When a medium next wants attention.
@@ -15,7 +20,9 @@ impl Air {
         let medium = &self.media[medium as usize];
         let ends = medium.on_air.iter().map(|exchange| exchange.end);
         let fires = medium.members.iter().map(|&member| self.access[member as usize].fires);
-        ends.chain(fires).min().unwrap_or(Instant::FAR_FUTURE)
+        let turn = |&member: &u32| self.contenders[member as usize].neighbour.as_ref();
+        let turns = medium.neighbours.iter().filter_map(turn).map(|neighbour| neighbour.turns);
+        ends.chain(fires).chain(turns).min().unwrap_or(Instant::FAR_FUTURE)
     }
 
     /// Does what is due on a medium at `now`.
@@ -26,6 +33,7 @@ impl Air {
             self.finish(now, &exchange);
             self.media[medium as usize].spare.push(exchange);
         }
+        self.turn(now, medium);
         let place = &mut self.media[medium as usize];
         let mut starters = std::mem::take(&mut place.starters);
         starters.clear();
@@ -87,77 +95,129 @@ impl Air {
     /// What `sender` now sends.
     fn compose(&mut self, sender: u32, medium: u32) -> Exchange {
         let contender = &self.contenders[sender as usize];
-        let phy = &self.cells[contender.cell as usize].phy;
-        let blank = || Exchange {
-            sender: 0,
-            cell: 0,
-            radio: NONE,
-            frames: 0,
-            rate: 0,
-            data: Duration::ZERO,
-            answer: Duration::ZERO,
-            end: Instant::ZERO,
-            destroyed: false,
-            garbled: false,
-            heard: Vec::new(),
-        };
-        let mut exchange = self.media[medium as usize].spare.pop().unwrap_or_else(blank);
+        let cell = &self.cells[contender.cell as usize];
+        let phy = &cell.phy;
+        let mut exchange = self.media[medium as usize].spare.pop().unwrap_or_else(Exchange::blank);
         exchange.heard.fill(0);
         (exchange.sender, exchange.cell, exchange.destroyed) = (sender, contender.cell, false);
+        (exchange.radio, exchange.frames) = (NONE, 0);
         if let Some(head) = contender.interface.head() {
-            let rate = self.radios[head.radio as usize].rate;
-            (exchange.radio, exchange.frames, exchange.rate) = (head.radio, 1, rate);
-            (exchange.data, exchange.answer) = Self::times(phy, Self::mac_bytes(phy, head.bytes), rate);
+            let radio = &mut self.radios[head.radio as usize];
+            let attempts = contender.interface.first_open(head.radio).map_or(0, |entry| entry.attempts);
+            exchange.rate = radio.rates.choose(attempts, &mut radio.trials);
+            exchange.radio = head.radio;
+            let rate = &phy.rates[exchange.rate];
+            (exchange.frames, exchange.bytes) = match cell.parameters.aggregation {
+                Some(rules) => {
+                    let most = (rate.bits_per_second / 8 * LONGEST.as_millis() / 1000) as u32;
+                    contender.interface.aggregate(head.radio, rules, most, phy.overhead)
+                }
+                None => (1, mac_bytes(head.bytes, phy.overhead)),
+            };
+        } else if let Some(neighbour) = &contender.neighbour {
+            exchange.rate = neighbour.rate;
+            exchange.bytes = mac_bytes(neighbour.bytes, phy.overhead);
         }
+        let rate = &phy.rates[exchange.rate];
+        exchange.data = phy.protection + phy.duration(exchange.bytes, rate);
+        exchange.answer = if cell.parameters.aggregation.is_some() { rate.block_answer } else { rate.answer };
         exchange
     }
 
     /// An exchange is over: its frames are done, or will be tried again.
     fn finish(&mut self, now: Instant, exchange: &Exchange) {
-        let contender = &mut self.contenders[exchange.sender as usize];
         let cell = &self.cells[exchange.cell as usize];
-        let success = !exchange.destroyed;
-        let mut given_up = false;
-        if exchange.radio != NONE {
-            let radio = &mut self.radios[exchange.radio as usize];
-            let counters = &mut radio.counters;
-            counters.transmissions += 1;
-            counters.airtime += exchange.data;
-            counters.collisions += u64::from(exchange.destroyed);
-            if let Some(head) = contender.interface.ring().next() {
-                head.attempts += u32::from(!success);
-                given_up = cell.parameters.retry_limit.is_some_and(|limit| head.attempts > limit);
+        let (retry_limit, difs) = (cell.parameters.retry_limit, cell.phy.difs);
+        let wait = if exchange.garbled {
+            cell.phy.collision_wait(cell.parameters.collision_wait, exchange.answer)
+        } else {
+            difs
+        };
+        let (success, given_up) = if exchange.radio == NONE {
+            (!exchange.destroyed, false)
+        } else {
+            self.acknowledge(now, exchange, retry_limit)
+        };
+        let contender = &mut self.contenders[exchange.sender as usize];
+        let mut again = contender.interface.len() > 0;
+        let mut exhausted = given_up;
+        if let Some(neighbour) = &mut contender.neighbour {
+            neighbour.attempts = if success { 0 } else { neighbour.attempts + 1 };
+            exhausted = retry_limit.is_some_and(|limit| neighbour.attempts > limit);
+            if exhausted {
+                neighbour.attempts = 0;
             }
-            let (direction, time) = (radio.direction, now.since(contender.head_since));
-            if success {
-                let airtime = exchange.data + exchange.answer;
-                self.done.push(Done::Sent { direction, service: Service { time, airtime } });
-            } else if given_up {
-                counters.retry_drops += 1;
-                let service = Service { time, airtime: Duration::ZERO };
-                self.done.push(Done::GivenUp { direction, service });
-            } else {
-                counters.retries += 1;
-            }
-            if success || given_up {
-                contender.interface.pop(exchange.radio);
-                contender.interface.refill();
-                contender.head_since = now;
-            }
+            again = neighbour.active;
         }
         let access = &mut self.access[exchange.sender as usize];
-        access.sent(success, contender.interface.len() > 0, &mut contender.backoff);
-        if given_up {
-            access.forget();
-        }
-        let (wait, after) = (cell.phy.difs, cell.phy.collision_wait);
-        let wait = if exchange.garbled { after } else { wait };
+        access.sent(success || exhausted, again, &mut contender.backoff);
         for (word, &bits) in exchange.heard.iter().enumerate() {
             let mut bits = bits;
             while bits != 0 {
                 let listener = word * 64 + bits.trailing_zeros() as usize;
                 self.access[listener].release(now, wait);
                 bits &= bits - 1;
+            }
+        }
+    }
+
+    /// Decides which frames of an exchange were read, and takes those out that are done. Returns
+    /// whether any was read, and whether the first was given up.
+    fn acknowledge(&mut self, now: Instant, exchange: &Exchange, retry_limit: Option<u32>) -> (bool, bool) {
+        let overhead = self.cells[exchange.cell as usize].phy.overhead;
+        let contender = &mut self.contenders[exchange.sender as usize];
+        let radio = &mut self.radios[exchange.radio as usize];
+        let log_success = radio.log_success[exchange.rate];
+        let airtime = (exchange.data + exchange.answer) / u64::from(exchange.frames.max(1));
+        let mut read = 0;
+        for entry in contender.interface.open(exchange.radio).take(exchange.frames as usize) {
+            let probability = success(log_success, mac_bytes(entry.bytes, overhead));
+            if !exchange.destroyed && radio.noise.chance(probability) {
+                entry.acknowledged = Some(airtime);
+                read += 1;
+            } else {
+                entry.attempts += 1;
+            }
+        }
+        radio.rates.learn(now, exchange.rate, exchange.frames, read);
+        let counters = &mut radio.counters;
+        counters.transmissions += 1;
+        counters.airtime += exchange.data;
+        counters.collisions += u64::from(exchange.destroyed);
+        counters.failures += u64::from(!exchange.destroyed && read < exchange.frames);
+        counters.retries += u64::from(exchange.frames - read);
+        let (direction, mut given_up) = (radio.direction, false);
+        while let Some(entry) = contender.interface.pop_done(exchange.radio, retry_limit) {
+            let time = now.since(contender.head_since);
+            contender.head_since = now;
+            let service = Service { time, airtime: entry.acknowledged.unwrap_or(Duration::ZERO) };
+            self.done.push(if entry.acknowledged.is_some() {
+                Done::Sent { direction, service }
+            } else {
+                counters.retries -= 1;
+                counters.retry_drops += 1;
+                given_up = true;
+                Done::GivenUp { direction, service }
+            });
+        }
+        self.refill(now, exchange.sender);
+        (read > 0, given_up)
+    }
+
+    /// Lets neighbours whose time has come fall silent or talk.
+    fn turn(&mut self, now: Instant, medium: u32) {
+        for &member in &self.media[medium as usize].neighbours {
+            let contender = &mut self.contenders[member as usize];
+            let Some(neighbour) = contender.neighbour.as_mut().filter(|neighbour| neighbour.turns <= now)
+            else {
+                continue;
+            };
+            neighbour.turn(now);
+            let access = &mut self.access[member as usize];
+            if neighbour.active {
+                access.want(now, &mut contender.backoff);
+            } else {
+                access.rest();
             }
         }
     }

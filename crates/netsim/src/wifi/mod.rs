@@ -10,12 +10,16 @@
 
 mod access;
 mod air;
+mod background;
+mod codel;
 mod coupling;
 mod exchange;
 mod interface;
 mod medium;
 mod parameters;
 mod phy;
+mod propagation;
+mod rate_control;
 
 pub(crate) use air::{Air, Done};
 pub use coupling::Interference;

@@ -81,6 +81,8 @@ pub enum CollisionWait {
     /// EIFS = SIFS + an ACK at the lowest basic rate + DIFS (section 10.3.2.3.7).
     #[default]
     Eifs,
+    /// The same with an ACK as the spoilt frame would have had it (section 10.3.2.3.7: DynEIFS).
+    DynamicEifs,
     /// DIFS, as Bianchi (2000) has it.
     Difs,
 }
@@ -140,6 +142,8 @@ pub struct CellParameters {
     pub max_ack_rate: u64,
     /// Transmission power less all fixed losses, in dBm.
     pub power_dbm: f64,
+    /// How steeply signals fade: 2 in free space, 3 to 4 among walls.
+    pub path_loss_exponent: f64,
 }
 
 impl CellParameters {
@@ -170,6 +174,7 @@ impl CellParameters {
             cw_max: 1023,
             max_ack_rate: if b { 11_000_000 } else { 24_000_000 },
             power_dbm: 16.0,
+            path_loss_exponent: 3.0,
         }
     }
 }

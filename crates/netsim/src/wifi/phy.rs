@@ -56,8 +56,6 @@ const SECOND_STREAM_DB: f64 = 3.0;
 pub(crate) struct Phy {
     pub(crate) slot: Duration,
     pub(crate) difs: Duration,
-    /// What follows a collision: EIFS, or DIFS if the cell is so.
-    pub(crate) collision_wait: Duration,
     /// What goes before each OFDM frame: CTS-to-self and SIFS, or nothing.
     pub(crate) protection: Duration,
     /// By ascending rate.
@@ -79,7 +77,6 @@ impl Phy {
         let mut phy = Self {
             slot,
             difs,
-            collision_wait: difs,
             protection: Duration::ZERO,
             rates: Vec::new(),
             overhead: 24
@@ -92,9 +89,6 @@ impl Phy {
             short_guard: cell.short_guard,
         };
         phy.rates = phy.rates_of(cell, sifs);
-        if let (CollisionWait::Eifs, Some(lowest)) = (cell.collision_wait, phy.rates.first()) {
-            phy.collision_wait = difs + lowest.answer;
-        }
         if cell.protection && !b && !five {
             phy.protection = phy.dsss(ACK, cell.protection_rate) + sifs;
         }
@@ -141,6 +135,16 @@ impl Phy {
         } else {
             let bits = basic(&[6_000_000, 12_000_000, 24_000_000]) / 250_000;
             (self.ofdm(ACK, bits as u32), self.ofdm(BLOCK_ACK, bits as u32))
+        }
+    }
+
+    /// How long everybody waits after a spoilt frame with `answer` outstanding.
+    pub(crate) fn collision_wait(&self, rule: CollisionWait, answer: Duration) -> Duration {
+        let lowest = self.rates.first().map_or(Duration::ZERO, |rate| rate.answer);
+        match rule {
+            CollisionWait::Eifs => self.difs + lowest,
+            CollisionWait::DynamicEifs => self.difs + answer,
+            CollisionWait::Difs => self.difs,
         }
     }
 

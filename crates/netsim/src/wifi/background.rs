@@ -1,0 +1,44 @@
+//! Stations whose frames go nowhere. Owns when one of them has something to send.
+
+use mptcp_clock::{Duration, Instant, Stream};
+
+use super::parameters::Activity;
+
+#[derive(Debug)]
+pub(crate) struct Neighbour {
+    /// As in [`crate::Frame::bytes`].
+    pub(crate) bytes: u32,
+    pub(crate) rate: usize,
+    /// Whether it has frames.
+    pub(crate) active: bool,
+    /// Failed attempts for its present frame.
+    pub(crate) attempts: u32,
+    /// When that changes.
+    pub(crate) turns: Instant,
+    activity: Activity,
+    stream: Stream,
+}
+
+impl Neighbour {
+    pub(crate) fn new(bytes: u32, rate: usize, activity: Activity, now: Instant, stream: Stream) -> Self {
+        let active = activity == Activity::Saturated;
+        let turns = Instant::FAR_FUTURE;
+        let mut neighbour = Self { bytes, rate, active, attempts: 0, turns, activity, stream };
+        neighbour.wait(now);
+        neighbour
+    }
+
+    /// Goes from silence to talk or back.
+    pub(crate) fn turn(&mut self, now: Instant) {
+        self.active = !self.active;
+        self.wait(now);
+    }
+
+    fn wait(&mut self, now: Instant) {
+        if let Activity::OnOff { on, off } = self.activity {
+            let mean = if self.active { on } else { off };
+            let factor = -(1.0 - self.stream.unit()).ln();
+            self.turns = now + mean.mul_f64(factor).max(Duration::from_nanos(1));
+        }
+    }
+}
