@@ -125,9 +125,20 @@ def curve(
         axes.errorbar(x, y, yerr=spread, fmt="none", ecolor=look.color, elinewidth=1, capsize=2.5)
 
 
-def published_range(axes: Axes, low: float, high: float, label: str | None = "published") -> None:
-    """What the paper says, as a band across the figure."""
-    axes.axhspan(low, high, facecolor="#f2c94c", alpha=0.28, edgecolor="#b8860b", linewidth=0.6, label=label)
+def published_range(
+    axes: Axes,
+    low: float,
+    high: float,
+    label: str | None = "published",
+    *,
+    over: tuple[float, float] | None = None,
+) -> None:
+    """What the paper says, as a band across the figure, or over a part of the x axis."""
+    drawn: Any = {"facecolor": "#f2c94c", "alpha": 0.28, "edgecolor": "#b8860b", "linewidth": 0.6, "label": label}
+    if over is None:
+        axes.axhspan(low, high, **drawn)
+    else:
+        axes.fill_between(over, low, high, **drawn)
 
 
 def published_line(axes: Axes, value: float, label: str | None = "published") -> None:

@@ -1,0 +1,159 @@
+"""Experiment D5: the study's conclusion, and what explains two shares against one.
+
+The study does not say how deep the bottleneck's queue was, and theory says that LIA takes one share of it. So
+controllers and queues are swept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from mptcplab import plots
+from mptcplab.statistics import Estimate
+from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
+from mptcplab.studies.ro_bottleneck.contest import THEORY, Contest, Contests, contest, contests, fact
+from mptcplab.studies.ro_bottleneck.network import NAME, VARIANTS, Variant, scenario, seeds
+
+CONTROLLERS = ("lia", "reno", "cubic")
+"""Of the MPTCP flow; another controller is another name here."""
+COUPLED = ("lia",)
+"""Those that are made to take one share."""
+QUEUES = (20, 50, 100, 1000)
+SHALLOW = (20, 50, 100)
+
+GOOD, LONG, LOSSY, ONE_LONG, ONE_LOSSY = range(5)
+CONDITIONS: dict[float, dict[str, Any]] = {
+    GOOD: {},
+    LONG: {"rtt": 500},
+    LOSSY: {"loss": 0.3},
+    ONE_LONG: {"rtt": 500, "one_sided": True},
+    ONE_LOSSY: {"loss": 0.3, "one_sided": True},
+}
+"""The best network and the worst of D1, D2, D3 and D4."""
+
+
+class Cause(Experiment):
+    """What the study concludes, and the sweep that goes beyond it."""
+
+    study = NAME
+    name = "D5"
+    title = "What makes two shares, what makes one"
+    setup = (
+        "The best and the worst networks of D1 to D4 again, to hold the study's conclusion against all of them. Then "
+        "beyond the study: queues of 20, 50, 100 and 1000 packets and every controller for MPTCP, against Reno, with "
+        "the short round trip and Linux's buffer tuning."
+    )
+
+    def points(self, effort: Effort) -> Iterator[Point]:
+        """Variants × conditions and controllers × queues, with all seeds."""
+        for name, variant in VARIANTS.items():
+            for condition, what in CONDITIONS.items():
+                one = scenario(variant, effort, **what)
+                yield from (Point((name, condition), one, seed) for seed in seeds(effort))
+        for controller in CONTROLLERS:
+            for queue in QUEUES:
+                one = scenario(Variant(controller, queue), effort)
+                yield from (Point((controller, queue), one, seed) for seed in seeds(effort))
+
+    def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
+        """Facts D-5.1 to D-5.5."""
+        found = contests(measured, list(CONDITIONS))
+        swept = {controller: contest(measured, (controller,), QUEUES) for controller in CONTROLLERS}
+        return Outcome([*self._conclusion(found), *self._theory(swept)], [_sweep(swept)])
+
+    def _conclusion(self, found: Contests) -> list[Fact]:
+        return [
+            fact(
+                self, "D-5.1", "in a short network without loss MPTCP gets at least as much as TCP",
+                "outstanding in a local area network with small latency and loss", found, _good, theory=THEORY,
+            ),
+            fact(
+                self, "D-5.2", "at 500 ms or 30 % loss, for all or for one subflow, MPTCP gets no more than TCP "
+                "(10 % allowed)", "with high latency or congestion not better than TCP", found, _bad,
+                explanation="at 30 % loss for all, two subflows have two timers and TCP has one (see D-2.2).",
+            ),
+            fact(
+                self, "D-5.3", "from the short network to the worst the ratio goes the same way, for all flows and for "
+                "one subflow", "the behaviour was the same in both the homogeneous and heterogeneous networks", found,
+                _same, explanation="the exception is loss for all, where timers decide (see D-2.2).",
+            ),
+        ]  # fmt: skip
+
+    def _theory(self, swept: Contests) -> list[Fact]:
+        def ratios(controllers: Sequence[str]) -> dict[str, Estimate]:
+            return {
+                f"{controller}, {queue} packets": swept[controller].ratio[queue]
+                for controller in controllers
+                for queue in SHALLOW
+            }
+
+        one, two = ratios(COUPLED), ratios(("reno",))
+        return [
+            self.fact(
+                "D-5.4",
+                "coupled controllers take no more than 1.2 of TCP's throughput on queues of 20 to 100 packets",
+                published="RFC 6356 (not the study): no more than one TCP flow at a bottleneck",
+                measured=_in_words(one),
+                verdict=all(value.mean <= 1.2 for value in one.values()),
+                reason="Where a full queue strikes all at once, each halves its window, and LIA, which grows half as "
+                "fast in sum, stays below 1; where losses strike packets at random it gets 1 (see D2).",
+            ),
+            self.fact(
+                "D-5.5",
+                "Reno on each subflow takes 1.6 to 2.4 times TCP's throughput there",
+                published="three flows that know nothing of each other (not the study): two shares and one",
+                measured=_in_words(two),
+                verdict=all(1.6 <= value.mean <= 2.4 for value in two.values()),
+            ),
+        ]
+
+
+def _good(one: Contest) -> tuple[bool, str]:
+    return one.ratio[GOOD].mean >= 1, f"ratio {one.ratio[GOOD]}"
+
+
+def _bad(one: Contest) -> tuple[bool, str]:
+    worst = {name: one.ratio[at] for name, at in _WORST.items()}
+    return all(value.mean <= 1.1 for value in worst.values()), f"ratio {_in_words(worst)}"
+
+
+def _same(one: Contest) -> tuple[bool, str]:
+    changes = {name: one.ratio[at].mean - one.ratio[GOOD].mean for name, at in _WORST.items()}
+    return all(change < 0 for change in changes.values()), (
+        "change of the ratio: " + ", ".join(f"{name} {change:+.2f}" for name, change in changes.items())
+    )
+
+
+_WORST = {
+    "500 ms for all": LONG,
+    "30 % for all": LOSSY,
+    "500 ms for one": ONE_LONG,
+    "30 % for one": ONE_LOSSY,
+}
+
+
+def _in_words(values: dict[str, Estimate]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+def _sweep(swept: Contests) -> Picture:
+    figure, (axes,) = plots.new_figure(height=4.0)
+    places = list(range(len(QUEUES)))
+    for controller, look in plots.looks(CONTROLLERS).items():
+        ratios = [swept[controller].ratio[queue] for queue in QUEUES]
+        plots.curve(
+            axes, places, [value.mean for value in ratios], controller, look,
+            spread=[value.half_width for value in ratios],
+        )  # fmt: skip
+    plots.published_range(axes, 1.6, 2.4, "published: double")
+    axes.axhline(1, color="#222222", linewidth=0.9, linestyle=":", label="theory of coupling: 1")
+    axes.set_xticks(places, [str(queue) for queue in QUEUES])
+    plots.finish(
+        axes, x="queue of the bottleneck [packets]", y="MPTCP / TCP throughput", legend="upper left",
+    )  # fmt: skip
+    caption = (
+        "What MPTCP takes against TCP (Reno) on a round trip under 1 ms, by the queue and MPTCP's controller. Beyond "
+        "the study."
+    )
+    return Picture("d5-queue", caption, figure)

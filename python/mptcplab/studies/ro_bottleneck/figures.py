@@ -1,0 +1,69 @@
+"""Figures 5 to 12 of the study: throughput above, Jain's index below, a column for each variant.
+
+Owns how they look. Judges nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from mptcplab import plots
+from mptcplab.statistics import Estimate
+from mptcplab.studies.base import Picture
+from mptcplab.studies.ro_bottleneck.contest import Contests
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SHARED = 95.6 / 3
+"""Mb/s of payload that a third of the line carries."""
+
+
+def contest_picture(  # noqa: PLR0913, RUF100 - what differs between the figures
+    name: str,
+    caption: str,
+    contests: Contests,
+    *,
+    x: str,
+    ticks: Sequence[tuple[float, str]],
+    small: float,
+    model: Mapping[float, float] | None = None,
+) -> Picture:
+    """Values are drawn at equal distances; up to the position `small` the study says that MPTCP gets double."""
+    columns = len(contests)
+    figure, axes = plots.new_figure(columns, 2, width=3.9, height=3.3, share_y=False)
+    values = [value for value, _ in ticks]
+    places = list(range(len(values)))
+    good = (-0.2, small + 0.2)
+    for column, (variant, one) in enumerate(contests.items()):
+        above, below = axes[column], axes[columns + column]
+        first = column == 0
+        for label, look, curve in (
+            ("MPTCP", plots.LOOKS["mptcp"], one.mptcp),
+            ("TCP", plots.LOOKS["wifi"], one.tcp),
+        ):
+            _draw(above, places, [curve[value] for value in values], label, look)
+        if model is not None:
+            plots.curve(above, places, [model[value] for value in values], "TCP alone, model", plots.LOOKS["model"])
+        for level, word in ((2 * SHARED, "published: two shares"), (SHARED, "and one share")):
+            plots.published_range(above, level - 3, level + 3, word, over=good)
+        _draw(below, places, [one.fairness[value] for value in values], "Jain's index", plots.LOOKS["mptcp"])
+        plots.published_range(below, 0.86, 0.94, "published: double", over=good)
+        plots.published_range(below, 0.98, 1.0, "published: near 1", over=(len(values) - 1.2, len(values) - 0.8))
+        for one_axes in (above, below):
+            one_axes.set_xticks(places, [text for _, text in ticks])
+        place: plots.LegendPlace | None = "upper right" if first else None
+        top = 100 if model is None else 110
+        plots.finish(above, x="", y="throughput [Mb/s]" if first else "", title=variant, legend=place, top=top)
+        plots.finish(
+            below, x=x, y="Jain's fairness index" if first else "", legend="lower right" if first else None, top=1.0
+        )
+        below.set_ylim(0.45, 1.02)
+    return Picture(name, caption, figure)
+
+
+def _draw(axes: Axes, places: Sequence[float], values: Sequence[Estimate], label: str, look: plots.Look) -> None:
+    plots.curve(
+        axes, places, [value.mean for value in values], label, look, spread=[value.half_width for value in values]
+    )

@@ -1,0 +1,151 @@
+"""Experiments D2 and D4: random loss, of all (figures 7, 8) or of the first subflow alone (figures 11, 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mptcplab import models
+from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Point
+from mptcplab.studies.ro_bottleneck.contest import THEORY, Contest, above, contests, fact, falls, listed, points
+from mptcplab.studies.ro_bottleneck.figures import contest_picture
+from mptcplab.studies.ro_bottleneck.network import LINE, NAME
+
+SMALL = 0.0003
+"""The smallest loss that the study names, as a fraction."""
+
+
+class Loss(Experiment):
+    """Figures 7 and 8."""
+
+    study = NAME
+    name = "D2"
+    title = "The same random loss for all"
+    setup = (
+        "As D1 with the short round trip; the bridge loses 0 to 30 % of the data packets of all flows. The study draws "
+        "its rates over four orders of magnitude from 0.0003 to 0.3; here one each."
+    )
+
+    def points(self, effort: Effort) -> Iterator[Point]:
+        """Variants × losses × seeds."""
+        return points(effort, _losses(effort), delay=False, one_sided=False)
+
+    def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
+        """Facts D-2.1 to D-2.3."""
+        losses = _losses(effort)
+        found = contests(measured, losses)
+        timers = (
+            "at 30 % the timers decide: each flow sends one packet for each timeout, and no window is small enough for "
+            "two subflows to take one flow's part, coupled or not. MPTCP has two timers and TCP one. In Mb/s the "
+            "difference is below 0.5; a reader of figure 7 could not see it."
+        )
+        facts = [
+            fact(
+                self, "D-2.1", "at a loss of 0.03 % and less MPTCP gets at least 1.6 times TCP's throughput",
+                "extremely larger when the packet loss rate is small", found, _much_more, theory=THEORY,
+            ),
+            fact(
+                self, "D-2.2", "the ratio of MPTCP to TCP does not rise with the loss (beyond the intervals) and ends "
+                "lower", "the unbalance reduces gradually when the loss rate increases", found, _ratio_falls,
+                explanation=timers,
+            ),
+            fact(
+                self, "D-2.3", "Jain's index is lowest at 0.03 % or less, 0.86 to 0.94 there, and 0.98 or more at 30 %",
+                "the shapes look like those of the first test", found, _fairness, explanation=timers,
+            ),
+        ]  # fmt: skip
+        model = {loss: min(models.line_goodput(LINE * 1e6), models.pftk(loss, 0.001, acked=2)) / 1e6 for loss in losses}
+        caption = (
+            "Throughput and Jain's index against the loss of all flows (figures 7 and 8). Dashed: TCP alone at 1 ms by "
+            "the model of Padhye et al. (b = 2), with a timeout of 200 ms for each loss that no duplicates announce; "
+            "selective acknowledgements and tail-loss probes do better."
+        )
+        picture = contest_picture(
+            "d2-loss", caption, found, x="loss of data packets of all flows", ticks=_ticks(losses),
+            small=_small(losses), model=model,
+        )  # fmt: skip
+        return Outcome(facts, [picture])
+
+
+class OneLoss(Experiment):
+    """Figures 11 and 12."""
+
+    study = NAME
+    name = "D4"
+    title = "Random loss for the first subflow"
+    setup = "As D2, but the bridge loses only packets of the first subflow of MPTCP."
+
+    def points(self, effort: Effort) -> Iterator[Point]:
+        """Variants × losses × seeds."""
+        return points(effort, _losses(effort), delay=False, one_sided=True)
+
+    def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
+        """Facts D-4.1a to D-4.1c."""
+        losses = _losses(effort)
+        found = contests(measured, losses)
+        facts = [
+            fact(
+                self, "D-4.1a", "at a loss of 0.03 % and less MPTCP gets more than TCP (the interval above 1)",
+                "greater and more unfair than TCP in the good propagation condition", found, _more, theory=THEORY,
+            ),
+            fact(
+                self, "D-4.1b", "the ratio of MPTCP to TCP does not rise with the loss (beyond the intervals) and ends "
+                "lower", "gradually became weaker as the propagation became worse", found, _ratio_falls, theory=THEORY,
+            ),
+            fact(
+                self, "D-4.1c", "at 30 % the first subflow carries at most 5 % of MPTCP's data",
+                "the bad link has the lower priority (4.3.2)", found, _first_empties,
+            ),
+        ]  # fmt: skip
+        caption = (
+            "Throughput and Jain's index against the loss of the first subflow (figures 11 and 12); the second subflow "
+            "and TCP lose nothing at random."
+        )
+        picture = contest_picture(
+            "d4-one-loss", caption, found, x="loss of data packets of the first subflow", ticks=_ticks(losses),
+            small=_small(losses),
+        )  # fmt: skip
+        return Outcome(facts, [picture])
+
+
+def _losses(effort: Effort) -> tuple[float, ...]:
+    every = (0.0, 0.0003, 0.003, 0.03, 0.3)
+    return effort.pick((0.0, 0.003, 0.3), every, every)
+
+
+def _percent(loss: float) -> str:
+    return f"{loss * 100:g} %"
+
+
+def _ticks(losses: tuple[float, ...]) -> list[tuple[float, str]]:
+    return [(loss, _percent(loss)) for loss in losses]
+
+
+def _small(losses: tuple[float, ...]) -> int:
+    return sum(loss <= SMALL for loss in losses) - 1
+
+
+def _much_more(one: Contest) -> tuple[bool, str]:
+    small = {loss: value for loss, value in one.ratio.items() if loss <= SMALL}
+    return all(value.mean >= 1.6 for value in small.values()), f"ratio {listed(small, _percent)}"
+
+
+def _more(one: Contest) -> tuple[bool, str]:
+    small = {loss: value for loss, value in one.ratio.items() if loss <= SMALL}
+    return all(above(value, 1.0) for value in small.values()), f"ratio {listed(small, _percent)}"
+
+
+def _ratio_falls(one: Contest) -> tuple[bool, str]:
+    return falls(one.ratio), listed(one.ratio, _percent)
+
+
+def _fairness(one: Contest) -> tuple[bool, str]:
+    least = min(one.fairness, key=lambda loss: one.fairness[loss].mean)
+    last = max(one.fairness)
+    return least <= SMALL and 0.86 <= one.fairness[least].mean <= 0.94 and one.fairness[last].mean >= 0.98, (
+        f"least {one.fairness[least].mean:.3f} at {_percent(least)}, {one.fairness[last].mean:.3f} at {_percent(last)}"
+    )
+
+
+def _first_empties(one: Contest) -> tuple[bool, str]:
+    shares = ", ".join(f"{_percent(loss)} {value.mean:.1%}" for loss, value in one.first.items())
+    return one.first[max(one.first)].mean <= 0.05, f"share {shares}"
