@@ -34,15 +34,20 @@ fn carried(cell: CellParameters, distance: f64) -> f64 {
 #[test]
 fn aggregates_make_802_11n_two_to_four_times_as_fast_as_802_11g() {
     let g = carried(CellParameters::ideal(Standard::G), 3.0);
-    let single = carried(CellParameters { aggregation: None, ..n() }, 3.0);
-    let full = carried(n(), 3.0);
-    let one_stream = carried(CellParameters { streams: 1, short_guard: false, ..n() }, 3.0);
+    let with = |streams, frames: Option<u32>| {
+        let aggregation = frames.map(|max_frames| Aggregation { max_frames, ..Aggregation::default() });
+        carried(CellParameters { streams, short_guard: false, aggregation, ..n() }, 3.0) / g
+    };
+    let alone = with(2, None);
+    let (one, four, full) = (with(1, Some(32)), with(2, Some(4)), with(2, Some(32)));
     println!(
-        "11g {g:.1}, 11n without aggregates {single:.1}, one stream {one_stream:.1}, two {full:.1} Mb/s"
+        "over 11g: no aggregates {alone:.2}, one stream {one:.2}, aggregates of 4 {four:.2}, of 32 {full:.2}"
     );
-    assert!((1.0..2.0).contains(&(single / g)), "{single} of {g} Mb/s");
-    assert!((1.8..2.5).contains(&(one_stream / g)), "{one_stream} of {g} Mb/s");
-    assert!((3.0..5.0).contains(&(full / g)), "{full} of {g} Mb/s");
+    assert!((1.2..1.6).contains(&alone), "a higher rate alone: {alone}");
+    assert!((1.8..2.2).contains(&one), "one stream: {one}");
+    assert!((2.0..3.0).contains(&four), "two streams, four frames: {four}");
+    // 130 Mb/s, less the overhead of one access for 32 frames.
+    assert!((3.5..4.0).contains(&full), "two streams: {full}");
 }
 
 #[test]
@@ -169,5 +174,5 @@ fn codel_keeps_the_waiting_time_near_its_target() {
     let (target, interval) = (Duration::from_millis(5), Duration::from_millis(100));
     assert!(median_wait(Discipline::DropTail) > 0.1);
     let codel = median_wait(Discipline::CoDel { target, interval });
-    assert!((0.002..0.01).contains(&codel), "{codel} s");
+    assert!(codel < 0.01, "{codel} s");
 }
