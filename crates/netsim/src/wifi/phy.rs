@@ -107,13 +107,17 @@ impl Phy {
             Standard::B => DSSS.map(|(units, at)| rate(units * 100_000, Coding::Dsss, at)).to_vec(),
             Standard::A | Standard::G => OFDM.map(ofdm).to_vec(),
             Standard::N => {
-                let symbols = if cell.short_guard { 277_778 } else { 250_000 };
+                let symbol = if cell.short_guard { 3_600 } else { 4_000 };
                 let mut rates = Vec::new();
                 for streams in 1..=u32::from(cell.streams.clamp(1, 2)) {
                     let more = SECOND_STREAM_DB * f64::from(streams - 1);
                     rates.extend(HT.map(|(bits, at)| {
                         let bits = bits * streams;
-                        rate(u64::from(bits) * symbols, Coding::Ht { bits, streams }, at + more)
+                        rate(
+                            u64::from(bits) * 1_000_000_000 / symbol,
+                            Coding::Ht { bits, streams },
+                            at + more,
+                        )
                     }));
                 }
                 rates.sort_by_key(|rate| rate.bits_per_second);

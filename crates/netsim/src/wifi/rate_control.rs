@@ -12,8 +12,16 @@ use super::phy::Phy;
 
 /// How often shares are brought up to date.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// What the latest interval weighs.
-const WEIGHT: f64 = 0.25;
+/// Attempts of an interval that weigh as much as all before it.
+const HALF: f64 = 12.0;
+/// As much as what is assumed of an untried rate.
+const HALF_UNKNOWN: f64 = 2.0;
+/// How much more a slower rate must carry to become the best.
+const CLEARLY: f64 = 1.1;
+/// A share not below so much of the highest counts as high as that.
+const SIMILAR: f64 = 0.75;
+/// A rate at which fewer frames come over carries nothing: retries would run out.
+const USELESS: f64 = 0.1;
 /// One first attempt of so many is a trial.
 const TRIAL: u32 = 16;
 /// Attempts at the best rate, then at the second, before the sturdiest.
@@ -25,7 +33,10 @@ const TYPICAL: u32 = 1536;
 struct Record {
     attempts: u32,
     successes: u32,
-    /// Share of frames acknowledged, 1 until something is known.
+    /// Whether it was ever tried.
+    known: bool,
+    /// Share of frames acknowledged. An untried rate counts like the next faster one: what spoils
+    /// frames may be collisions, and then slower ones fare no better.
     share: f64,
     /// Air for a typical frame and its answer, in seconds.
     cost: f64,
@@ -48,6 +59,7 @@ impl RateControl {
         let record = |rate| Record {
             attempts: 0,
             successes: 0,
+            known: false,
             share: 1.0,
             cost: cost(rate) + phy.difs.as_secs_f64(),
         };
@@ -92,14 +104,11 @@ impl RateControl {
         self.best
     }
 
-    /// A rate that would carry more than the best one if all its frames came over.
+    /// A rate above the best one, which would carry more if its frames came over. Slower ones need no
+    /// trials: they get the repetitions.
     fn trial(&self, trials: &mut Stream) -> usize {
-        let best = self.records[self.best];
-        let promising = |record: &Record| best.share / best.cost < 1.0 / record.cost;
-        let others = || self.records.iter().enumerate().filter(|(rate, _)| *rate != self.best);
-        let count = others().filter(|(_, record)| promising(record)).count() as u64;
-        let pick = trials.below(count) as usize;
-        others().filter(|(_, record)| promising(record)).nth(pick).map_or(self.best, |(rate, _)| rate)
+        let above = self.records.len() - 1 - self.best;
+        if above == 0 { self.best } else { self.best + 1 + trials.below(above as u64) as usize }
     }
 
     /// `successes` of `attempts` frames were acknowledged at a rate.
@@ -119,8 +128,17 @@ impl RateControl {
     fn update(&mut self) {
         for record in self.records.iter_mut().filter(|record| record.attempts > 0) {
             let share = f64::from(record.successes) / f64::from(record.attempts);
-            record.share += WEIGHT * (share - record.share);
-            (record.attempts, record.successes) = (0, 0);
+            let half = if record.known { HALF } else { HALF_UNKNOWN };
+            let weight = f64::from(record.attempts) / (f64::from(record.attempts) + half);
+            record.share += weight * (share - record.share);
+            (record.attempts, record.successes, record.known) = (0, 0, true);
+        }
+        let mut faster = 1.0;
+        for record in self.records.iter_mut().rev() {
+            if !record.known {
+                record.share = faster;
+            }
+            faster = record.share;
         }
         self.rank();
     }
@@ -131,11 +149,15 @@ impl RateControl {
             let better = |a: &usize, b: &usize| worth(&self.records[*a]).total_cmp(&worth(&self.records[*b]));
             rates.max_by(better).unwrap_or(0)
         };
-        // A rate at which one frame of ten comes over is worth nothing: retries would run out.
-        let carried = |record: &Record| if record.share < 0.1 { 0.0 } else { record.share / record.cost };
-        let sturdy = |record: &Record| (record.share * 20.0).floor() / 20.0 + record.cost;
-        let best = most(&carried, None);
-        let (second, sturdiest) = (most(&carried, Some(best)), most(&sturdy, None));
+        let carried = |record: &Record| if record.share < USELESS { 0.0 } else { record.share / record.cost };
+        let mut best = most(&carried, None);
+        if best < self.best && carried(&self.records[best]) < carried(&self.records[self.best]) * CLEARLY {
+            best = self.best;
+        }
+        let second = most(&carried, Some(best));
+        let share = self.records.iter().map(|record| record.share).fold(0.0, f64::max);
+        let like_it = |record: &Record| record.share >= share * SIMILAR;
+        let sturdiest = if share < USELESS { 0 } else { self.records.iter().rposition(like_it).unwrap_or(0) };
         (self.best, self.second, self.sturdiest) = (best, second, sturdiest);
     }
 }

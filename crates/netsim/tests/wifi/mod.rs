@@ -42,6 +42,10 @@ impl Bench {
         cell
     }
 
+    pub fn cell_id(&self, cell: usize) -> CellId {
+        self.cells[cell].0
+    }
+
     /// A station of a cell that sends frames of `bytes` (IP + 14) up as fast as the air takes them.
     pub fn station(&mut self, cell: CellId, parameters: StationParameters, bytes: u32) -> usize {
         let node = self.network.add_host();
@@ -99,6 +103,10 @@ impl Bench {
     /// Frames that arrived since the last call, by flow.
     pub fn take_arrived(&mut self) -> Vec<u64> {
         self.flows.iter_mut().map(|flow| std::mem::take(&mut flow.arrived)).collect()
+    }
+
+    pub fn destination(&self, flow: usize) -> AddressId {
+        self.flows[flow].to
     }
 
     pub fn mac(&self, flow: usize) -> MacCounters {
