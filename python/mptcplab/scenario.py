@@ -50,6 +50,7 @@ class Cell:
     access_point: str | None = None
     slot: Literal["short", "long"] | None = None
     protection: bool | None = None
+    wpa2: bool | None = None
     streams: int | None = None
     short_guard: bool | None = None
     aggregation: bool | None = None

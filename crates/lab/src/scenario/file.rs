@@ -151,6 +151,8 @@ table! {
         slot: Slot,
         /// Whether OFDM frames are announced by a CTS-to-self that 802.11b stations hear. Default: false.
         protection: bool,
+        /// Whether frames are encrypted (WPA2, CCMP): 16 bytes more. Default: false.
+        wpa2: bool,
         /// Spatial streams of 802.11n, 1 or 2. Default: 2.
         streams: u32,
         /// The short guard interval of 802.11n. Default: false.

@@ -114,6 +114,8 @@ pub struct Cell {
     pub slot: Slot,
     /// Whether OFDM frames are announced to 802.11b stations.
     pub protection: bool,
+    /// Encryption.
+    pub wpa2: bool,
     /// Spatial streams, 1 or 2.
     pub streams: u32,
     /// The short guard interval.

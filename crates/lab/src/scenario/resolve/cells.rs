@@ -54,6 +54,7 @@ fn cell(context: &Context<'_>, name: &str, table: &CellTable) -> Result<Cell, Sc
         access_point: table.access_point.clone().unwrap_or_else(|| name.to_owned()),
         slot: table.slot.unwrap_or(if standard == Standard::B { Slot::Long } else { Slot::Short }),
         protection: table.protection.unwrap_or(false),
+        wpa2: table.wpa2.unwrap_or(false),
         streams: context.number(&at("streams"), table.streams, 1..=2, if n { 2 } else { 1 })?,
         short_guard: table.short_guard.unwrap_or(false),
         aggregation: table.aggregation.unwrap_or(n),

@@ -1,0 +1,17 @@
+"""Study E: Wireless Interference and Multipath TCP (UCL, 2013)."""
+
+from mptcplab.studies.base import Study
+from mptcplab.studies.ucl_wifi.network import NAME
+from mptcplab.studies.ucl_wifi.windows import Far, Growth
+
+STUDY = Study(
+    name=NAME,
+    letter="E",
+    title="Wireless interference and Multipath TCP",
+    source="J. Barlow-Bignell, C. da Silva, J. Gjengset and P. Oliha, Wireless Interference and Multipath TCP "
+    "(MSc report, University College London, 2013)",
+    summary="A client with two WiFi interfaces beside clients with one. Downlink, coupled congestion control shares "
+    "fairly. Uplink it does not: the station's queue hides congestion, and the medium gives every station its turn. The "
+    "authors proposed a rule for the send queue and had no time to try it; here it is tried.",
+    experiments=[Growth(), Far()],
+)
