@@ -35,10 +35,12 @@ class Delay(Experiment):
     title = "The same round trip for all"
     setup = (
         "MPTCP with two subflows over two interfaces and TCP (Reno) with one, all lines 100 Mb/s, one bottleneck "
-        "behind the bridge. The bridge delays everything: round trips from under 1 to 500 ms, no random loss. Three variants: "
-        "LIA, and Reno on each subflow, on one queue of 100 packets with Linux's buffer tuning; and LIA where the "
-        "bottleneck serves its three ports in turn and buffers of 768 KB end the growth of the windows. 5 seeds, "
-        "25 s after 5 s, but up to ten minutes where LIA needs them (--full: always). The study names neither queue nor buffers."
+        "behind the bridge. The bridge delays everything: round trips from under 1 to 500 ms, no random loss. Three "
+        "variants. LIA, and Reno on each subflow, on one queue of 100 packets with Linux's buffer tuning. And LIA "
+        "with ports in turn: the bottleneck serves its three ports by turns, as a switch with flow control does "
+        "(here a third of the line for each, which nobody else gets when it is idle), no port's queue overflows, and "
+        "buffers of 768 KB end the growth of the windows. 5 seeds, 25 s after 5 s, up to ten minutes where LIA needs "
+        "them (--full: always). The study names neither queue nor buffers."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -69,9 +71,8 @@ class Delay(Experiment):
             fact(
                 self, "D-1.5", "MPTCP's throughput falls with the round trip",
                 "the performance of MPTCP decreased as the propagation delay increased", found, _throughput_falls,
-                explanation="with LIA the line is full up to 50 ms whatever the delay, and MPTCP's half of it cannot fall; "
-                "it only falls from two shares, which LIA never has. Below 1 ms the flows lose together, which costs "
-                "LIA most.",
+                explanation="with LIA the line is full up to 50 ms whatever the delay, and MPTCP's half of it cannot "
+                "fall. Below 1 ms the flows lose together, which costs LIA most.",
             ),
             self._time(measured, effort),
         ]  # fmt: skip
@@ -95,8 +96,8 @@ class Delay(Experiment):
                 f"[{_ms(rtt)}] {listed(curve, lambda end: f'{end:g} s')}" for rtt, curve in curves.items()
             ),
             verdict=abs(short[length].mean - short[max(short)].mean) <= 0.15,
-            reason="At 200 ms the ratio is that of the slow starts for minutes: who lost packets in it has little, and LIA "
-            "grows back more slowly than Reno. So the long round trips are measured longer.",
+            reason="At 200 ms the ratio is that of the slow starts for minutes: who lost packets in it has little, and "
+            "LIA grows back more slowly than Reno. So the long round trips are measured longer.",
         )
 
 
@@ -222,10 +223,9 @@ def _over_time(runs: Sequence[Run]) -> dict[float, Estimate]:
 
 def _times(measured: Measured) -> Picture:
     figure, (axes,) = plots.new_figure()
-    for (rtt, label), look in zip(
-        ((1, "round trip under 1 ms"), (LONG, "round trip 200 ms")),
-        (plots.LOOKS["mptcp"], plots.LOOKS["wifi"]),
-        strict=True,
+    for rtt, label, look in (
+        (1, "round trip under 1 ms", plots.LOOKS["mptcp"]),
+        (LONG, "round trip 200 ms", plots.LOOKS["wifi"]),
     ):
         curve = _over_time(measured.runs("LIA", rtt))
         plots.curve(

@@ -61,8 +61,8 @@ def scenario(  # noqa: PLR0913, RUF100 - what the study varies
 ) -> Scenario:
     """MPTCP against TCP.
 
-    `rtt` is the round trip in ms, 1 and less means without a pipe; `loss` a fraction of the data packets. `one_sided` lets
-    only the first subflow have them.
+    `rtt` is the round trip in ms, 1 and less means without a pipe; `loss` a fraction of the data packets.
+    `one_sided` lets only the first subflow have them.
     """
     length = _seconds(variant, effort, rtt, loss, one_sided=one_sided)
     port = {"delay": "100us", "jitter": "50us", "queue": "1000p", "rate": f"{LINE:g}Mbit"}
