@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,7 @@ from mptcplab.saved import SavedRun
 from mptcplab.statistics import shares
 
 Floats = NDArray[np.float64]
+Reals = NDArray[np.floating[Any]]
 Kind = Literal["rate", "state", "count"]
 
 INTERVAL = 0.5
@@ -103,7 +104,7 @@ def values(run: SavedRun, metric: str, path: str, *, interval: float = INTERVAL,
     """The steps of one column of an interface (or `TOTAL`) after the warm-up, by default the scenario's."""
     check_metric(metric)
     found = tables(run, interval)
-    table = found[choose(path, found, f"interface in {run.source or run.name}")]
+    table = found[choose(path, found, "interface", run.source or run.name)]
     skip = run.warmup if warmup is None else warmup
     column: Floats = table[metric].to_numpy()[table["time_s"].to_numpy() > skip + 1e-9]
     return column[np.isfinite(column)]
@@ -123,7 +124,7 @@ def _steps(run: SavedRun, interval: float) -> Floats:
     return np.arange(1, count + 1) * interval
 
 
-def resample(times: Floats, values: Floats, steps: Floats, interval: float, kind: Kind) -> Floats:
+def resample(times: Reals, values: Reals, steps: Reals, interval: float, kind: Kind) -> Floats:
     """A series in steps of `interval` that end at `steps`; NaN where there is no sample.
 
     Rates hold over the time since the sample before them, so a step's rate is the mean weighted by time, and bytes

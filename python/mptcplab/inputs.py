@@ -30,11 +30,12 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     return near[0] if near else None
 
 
-def choose(name: str, names: Iterable[str], what: str) -> str:
+def choose(name: str, names: Iterable[str], what: str, where: str = "") -> str:
     """`name`, if it is among `names`; otherwise `BadResult` with the nearest."""
     known = list(names)
     if name in known:
         return name
     near = nearest(name, known)
     hint = f"did you mean {near}? " if near else ""
-    raise BadResult(f"there is no {what} {name!r}; {hint}there are: {', '.join(known) or 'none'}")
+    place = f"{where}: " if where else ""
+    raise BadResult(f"{place}there is no {what} {name!r}; {hint}there are: {', '.join(known) or 'none'}")

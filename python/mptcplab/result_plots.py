@@ -42,7 +42,7 @@ def plot_metrics(  # noqa: PLR0913, RUF100 - what a person can ask for
     found = analysis.tables(run, interval, flow=flow)
     columns = [path_ for path_ in found if path_ != analysis.TOTAL] or [analysis.TOTAL]
     if path is not None:
-        columns = [choose(path, found, f"interface in {run.source or run.name}")]
+        columns = [choose(path, found, "interface", run.source or run.name)]
     curves = {(metric, column): _values(found, metric, column) for metric in metrics for column in columns}
     for metric in metrics:
         if not any(np.isfinite(curves[metric, column][0]).any() for column in columns):
@@ -63,6 +63,7 @@ def plot_metrics(  # noqa: PLR0913, RUF100 - what a person can ask for
                 if scale:
                     values, label = scaled(metric, values, label)
                 plots.curve(panel, times, values, label, look, markers=8)
+                panel.set_xlim(0, times[-1] * 1.01)
                 if not scale:
                     whose = f"{column}, all paths" if whole else column
                     plots.finish(

@@ -9,6 +9,7 @@ from mptcplab.results import Run
 from mptcplab.statistics import Estimate, estimate
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
 from mptcplab.studies.ro_bottleneck.contest import (
+    MAIN,
     THEORY,
     Contest,
     Contests,
@@ -20,7 +21,7 @@ from mptcplab.studies.ro_bottleneck.contest import (
     points,
 )
 from mptcplab.studies.ro_bottleneck.figures import contest_picture
-from mptcplab.studies.ro_bottleneck.network import NAME, WARMUP
+from mptcplab.studies.ro_bottleneck.network import NAME, VARIANTS, WARMUP, scenario, seeds
 
 SHORT = 100
 """ms below which the study calls a network good."""
@@ -39,13 +40,15 @@ class Delay(Experiment):
         "variants. LIA, and Reno on each subflow, on one queue of 100 packets with Linux's buffer tuning. And LIA "
         "with ports in turn: the bottleneck serves its three ports by turns, as a switch with flow control does "
         "(here a third of the line for each, which nobody else gets when it is idle), no port's queue overflows, and "
-        "buffers of 768 KB end the growth of the windows. 5 seeds, 25 s after 5 s, up to ten minutes where LIA needs "
-        "them (--full: always). The study names neither queue nor buffers."
+        "buffers of 768 KB end the growth of the windows. 5 seeds, 25 s after 5 s, up to ten minutes where LIA "
+        "needs them (--full: always). The study names neither queue nor buffers."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
-        """Variants × round trips × seeds."""
-        return points(effort, _rtts(effort), delay=True, one_sided=False)
+        """Variants × round trips × seeds, and LIA on the short one for longer."""
+        yield from points(effort, _rtts(effort), delay=True, one_sided=False)
+        longer = scenario(VARIANTS[MAIN], effort, seconds=effort.pick(20, 120, 600))
+        yield from (Point(("time",), longer, seed) for seed in seeds(effort))
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
         """Facts D-1.1 to D-1.6."""
@@ -85,7 +88,7 @@ class Delay(Experiment):
 
     def _time(self, measured: Measured, effort: Effort) -> Fact:
         """Whether what is measured in half a minute is what more time would give."""
-        curves = {rtt: _over_time(measured.runs("LIA", rtt)) for rtt in (1, LONG)}
+        curves = _over_times(measured)
         length = effort.pick(10, 30, 30)
         short = curves[1]
         return self.fact(
@@ -209,6 +212,10 @@ def _least_fair_when_short(one: Contest) -> tuple[bool, str]:
     return least < SHORT, f"least {one.fairness[least].mean:.3f} at {_ms(least)}"
 
 
+def _over_times(measured: Measured) -> dict[int, dict[float, Estimate]]:
+    return {1: _over_time(measured.runs("time")), LONG: _over_time(measured.runs(MAIN, LONG))}
+
+
 def _over_time(runs: Sequence[Run]) -> dict[float, Estimate]:
     """The ratio measured from the warm-up to ever later ends, over the seeds."""
     curves = []
@@ -223,11 +230,12 @@ def _over_time(runs: Sequence[Run]) -> dict[float, Estimate]:
 
 def _times(measured: Measured) -> Picture:
     figure, (axes,) = plots.new_figure()
+    curves = _over_times(measured)
     for rtt, label, look in (
         (1, "round trip under 1 ms", plots.LOOKS["mptcp"]),
         (LONG, "round trip 200 ms", plots.LOOKS["wifi"]),
     ):
-        curve = _over_time(measured.runs("LIA", rtt))
+        curve = curves[rtt]
         plots.curve(
             axes, list(curve), [value.mean for value in curve.values()], label, look,
             spread=[value.half_width for value in curve.values()],
