@@ -14,7 +14,9 @@ import pytest
 from conftest import BROKEN, Cli
 from mptcplab import _core
 
-COMMANDS = ("list", "reproduce", "run", "sweep", "bench", "schema")
+COMMANDS = (
+    "list", "reproduce", "run", "sweep", "analyse", "plot", "cdf", "select", "merge", "gather", "bench", "schema",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -32,7 +34,7 @@ def test_version_and_help(cli: Cli) -> None:
 def test_list(cli: Cli) -> None:
     assert "cs244-wireless" in cli("list").stdout
     listed = json.loads(cli("list", "--json").stdout)
-    assert [study["letter"] for study in listed] == ["A", "C"]
+    assert [study["letter"] for study in listed] == ["A", "C", "D"]
 
 
 def test_schema(cli: Cli) -> None:

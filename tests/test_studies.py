@@ -10,9 +10,11 @@ import pytest
 
 from conftest import Cli
 from mptcplab.reproduce import Reproduction, reproduce
+from mptcplab.statistics import Estimate
 from mptcplab.studies import STUDIES
 from mptcplab.studies.base import Effort, Experiment, Key, assume
 from mptcplab.studies.cs244_rcvbuf.network import READINGS, judge
+from mptcplab.studies.ro_bottleneck import contest, network
 
 KEYS = ["study", "experiment", "fact", "statement", "published", "measured", "verdict", "reason"]
 EXPERIMENTS = [experiment for study in STUDIES.values() for experiment in study.experiments]
@@ -25,11 +27,12 @@ def found() -> Reproduction:
 
 def test_every_published_fact_is_judged(found: Reproduction) -> None:
     judged = {fact.fact for fact in found.facts}
-    wanted = {"A-1": 6, "A-2": 5, "A-3": 4, "C-1": 5, "C-2": 3, "C-3": 3, "C-4": 1}
+    wanted = {"A-1": 6, "A-2": 5, "A-3": 4, "C-1": 5, "C-2": 3, "C-3": 3, "C-4": 1, "D-1": 5, "D-2": 3, "D-5": 3}
     for group, last in wanted.items():
         for number in range(1, last + 1):
             assert f"{group}.{number}" in judged
     assert {"C-1.6a", "C-1.6b"} <= judged
+    assert {"D-3.1", "D-3.2", "D-3.3a", "D-3.3b", "D-3.4", "D-4.1a", "D-4.1b", "D-4.1c"} <= judged
 
 
 def test_facts_are_complete(found: Reproduction) -> None:
@@ -97,3 +100,44 @@ def test_judging_where_the_source_is_silent() -> None:
         "Judged with cubic: the default. Not met with lia.",
     )
     assert assume({"cubic": False, "lia": True}, "cubic", "the default")[0] == "fails"
+
+
+def test_judging_where_paper_and_theory_exclude_each_other() -> None:
+    held = {"LIA": False, "Reno on each subflow": True}
+    verdict, reason = contest.judge(held, contest.THEORY)
+    assert verdict == "contradicted"
+    assert "Met with: Reno on each subflow. Not met with: LIA." in reason
+    assert "Explanation:" in reason
+    assert contest.judge(held, "")[0] == "fails"
+    assert contest.judge({"LIA": False, "Reno on each subflow": False}, contest.THEORY)[0] == "fails"
+    assert contest.judge({"LIA": True, "Reno on each subflow": False}, contest.THEORY)[0] == "holds"
+
+
+@pytest.mark.parametrize(
+    ("means", "does"),
+    [([2.0, 1.5, 1.0], True), ([2.0, 1.0, 1.15], True), ([2.0, 1.0, 1.4], False), ([1.0, 1.0, 1.0], False)],
+)
+def test_falling_means_never_rising_beyond_the_intervals(means: list[float], does: bool) -> None:
+    assert contest.falls({at: Estimate(mean, 0.1, 5) for at, mean in enumerate(means)}) is does
+
+
+def test_the_shared_bottleneck_delays_and_loses_where_it_should() -> None:
+    lia, effort = network.VARIANTS["LIA"], Effort("quick")
+    run = network.scenario(lia, effort, rtt=200, one_sided=True).run()
+    first, second = (run.path(path, "mptcp") for path in (network.FIRST, network.SECOND))
+    assert first is not None
+    assert second is not None
+    assert 0.2 <= first["mean_srtt_s"] < 0.25
+    assert second["mean_srtt_s"] < 0.02
+    assert run.path(network.SINGLE, "tcp") is not None
+    lossy = network.scenario(lia, effort, loss=0.03).run().link_rows
+    lost = {(row["link"], row["direction"]): row["random_losses"] for row in lossy if row["random_losses"]}
+    assert list(lost) == [("bottleneck", "forward")]
+
+
+def test_coupling_takes_one_share_and_none_two() -> None:
+    effort = Effort("default")
+    ratios = {name: contest.ratio(network.scenario(network.VARIANTS[name], effort).run()) for name in network.VARIANTS}
+    assert ratios["LIA"] < 1.2
+    assert ratios["Reno on each subflow"] > 1.4
+    assert ratios["LIA, ports in turn"] == pytest.approx(2, abs=0.1)

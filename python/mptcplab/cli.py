@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from mptcplab import ScenarioError, __version__
 from mptcplab.commands import COMMANDS
 from mptcplab.commands.common import BadInput, RunFailed
+from mptcplab.inputs import BadResult
 
 
 def parser() -> argparse.ArgumentParser:
@@ -46,6 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except (ScenarioError, BadInput) as error:
         print(error, file=sys.stderr)
+        return 2
+    except BadResult as error:
+        print(f"mptcplab: {error}", file=sys.stderr)
         return 2
     except RunFailed as error:
         print(f"mptcplab: {error}", file=sys.stderr)

@@ -39,21 +39,24 @@ class Reproduction:
 def reproduce(
     studies: Sequence[Study], effort: Effort, *, workers: int | None = None, quiet: bool = False
 ) -> Reproduction:
-    """Runs everything that the studies ask for and judges it; after Ctrl-C, what is complete."""
+    """Runs everything that the studies ask for, equal points once, and judges it; after Ctrl-C, what is complete."""
     start = time.monotonic()
-    places: list[tuple[Experiment, Key]] = []
+    places: list[tuple[Experiment, Key, int]] = []
     jobs: list[Job] = []
+    known: dict[tuple[str, int], int] = {}
     for study in studies:
         for experiment in study.experiments:
             for point in experiment.points(effort):
-                places.append((experiment, point.key))
-                variant = " ".join([study.name, experiment.name, *(str(part) for part in point.key)])
-                jobs.append(Job(point.scenario.core, point.seed, variant))
+                at = known.setdefault((point.scenario.to_toml(), point.seed), len(jobs))
+                places.append((experiment, point.key, at))
+                if at == len(jobs):
+                    variant = " ".join([study.name, experiment.name, *(str(part) for part in point.key)])
+                    jobs.append(Job(point.scenario.core, point.seed, variant))
     slots: dict[int, Run] = {}
     with contextlib.suppress(Interrupted):
         run_jobs(jobs, workers=workers, quiet=quiet, label="reproduce", on_result=slots.__setitem__)
     found: dict[Experiment, list[tuple[Key, Run | None]]] = defaultdict(list)
-    for at, (experiment, key) in enumerate(places):
+    for experiment, key, at in places:
         found[experiment].append((key, slots.get(at)))
     outcomes: dict[tuple[str, str], Outcome] = {}
     with house_style():

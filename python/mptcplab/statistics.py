@@ -37,7 +37,10 @@ class Estimate:
 
 
 def estimate(values: Iterable[float], confidence: float = 0.95) -> Estimate:
-    """Mean and confidence interval by Student's t; an interval of zero width for a single value."""
+    """Mean and confidence interval by Student's t; an interval of zero width for a single value.
+
+    mean ± t(1 - a/2, n - 1) s / sqrt(n), for independent values of one normal distribution (Student, 1908).
+    """
     data = [float(value) for value in values]
     if not data:
         return Estimate(math.nan, math.nan, 0)
@@ -101,7 +104,10 @@ def _incomplete_beta(a: float, b: float, x: float) -> float:
 
 
 def jain(values: Sequence[float]) -> float:
-    """Jain's fairness index: 1 when all get the same, 1/n when one gets everything."""
+    """Jain's fairness index, (sum x)^2 / (n sum x^2): 1 when all get the same, 1/n when one gets everything.
+
+    NaN when nobody gets anything (Jain, Chiu and Hawe, DEC-TR-301, 1984).
+    """
     total = math.fsum(values)
     squares = math.fsum(value * value for value in values)
     if not values or squares == 0:
@@ -123,10 +129,38 @@ def aggregation_benefit(multipath: float, single: Sequence[float]) -> float:
     return (multipath - best) / best
 
 
-def distribution(values: Sequence[float]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The empirical distribution function: sorted values, and the share that is at most each."""
+def distribution(values: Sequence[float] | NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The empirical distribution function (CDF): sorted values, and the share that is at most each.
+
+    F(x_k) = k/n for the k-th smallest of n values: it rises from 1/n to 1. Both are empty without values.
+    """
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     return ordered, np.arange(1, ordered.size + 1) / max(ordered.size, 1)
+
+
+def quantile(values: Sequence[float] | NDArray[np.float64], share: float) -> float:
+    """The smallest value that at least `share` of the values reach from below, the inverse of `distribution`.
+
+    `share` is from 0 to 1; NaN without values.
+    """
+    if not 0 <= share <= 1:
+        raise ValueError("a quantile needs a share from 0 to 1")
+    ordered = np.sort(np.asarray(values, dtype=np.float64))
+    if not ordered.size:
+        return math.nan
+    return float(ordered[max(0, math.ceil(share * ordered.size - 1e-9) - 1)])
+
+
+def shares(parts: NDArray[np.float64] | Sequence[float] | Sequence[Sequence[float]]) -> NDArray[np.float64]:
+    """Each part of the sum along the first axis, x_i / sum x: from 0 to 1, together 1; NaN where the sum is 0.
+
+    Parts are 0 or more. The utilisation of the UCL study (2013, section 3.5) is this in percent.
+    """
+    amounts = np.asarray(parts, dtype=np.float64)
+    total = amounts.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: NDArray[np.float64] = np.where(total > 0, amounts / total, math.nan)
+    return found
 
 
 def correlation(x: Sequence[float], y: Sequence[float]) -> float:

@@ -3,6 +3,19 @@
 Heavy modules are imported when a command runs, so that `--help` answers at once.
 """
 
-from mptcplab.commands import bench, list_studies, reproduce, run, schema, sweep
+from mptcplab.commands import (
+    analyse,
+    bench,
+    cdf,
+    gather,
+    list_studies,
+    merge,
+    plot,
+    reproduce,
+    run,
+    schema,
+    select,
+    sweep,
+)
 
-COMMANDS = (list_studies, reproduce, run, sweep, bench, schema)
+COMMANDS = (list_studies, reproduce, run, sweep, analyse, plot, cdf, select, merge, gather, bench, schema)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 BACKENDS = {"kernel": "Linux's own MPTCP", "wire": "our MPTCP on real interfaces"}
 
@@ -60,6 +64,42 @@ def natural(text: str) -> int:
     if not 0 <= number < 2**64:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 2^64 - 1")
     return number
+
+
+def duration(text: str) -> float:
+    """A time above zero with its unit, in seconds."""
+    from mptcplab.inputs import BadResult, seconds
+
+    try:
+        length = seconds(text)
+    except BadResult as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    if not 0 < length < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time above 0")
+    return length
+
+
+def add_interval(parser: argparse.ArgumentParser) -> None:
+    """`--interval`."""
+    parser.add_argument(
+        "--interval", type=duration, default=0.5, metavar="TIME", help="length of a step, such as 1s (default: 500ms)"
+    )
+
+
+def pictures(path: Path) -> Path:
+    """A file name that says PNG or SVG."""
+    if path.suffix.lower() not in (".png", ".svg"):
+        raise BadInput(f"mptcplab: {path}: a picture is .png or .svg")
+    return path
+
+
+def write_picture(figure: Figure, path: Path) -> None:
+    """Writes a picture as its name says, and says so."""
+    from mptcplab import plots
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(plots.svg(figure) if path.suffix.lower() == ".svg" else plots.png(figure))
+    print(f"written to {path}")
 
 
 def print_json(value: Any) -> None:

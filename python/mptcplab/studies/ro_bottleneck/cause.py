@@ -150,7 +150,7 @@ def _sweep(swept: Contests) -> Picture:
     axes.axhline(1, color="#222222", linewidth=0.9, linestyle=":", label="theory of coupling: 1")
     axes.set_xticks(places, [str(queue) for queue in QUEUES])
     plots.finish(
-        axes, x="queue of the bottleneck [packets]", y="MPTCP / TCP throughput", legend="upper left",
+        axes, x="queue of the bottleneck [packets]", y="MPTCP / TCP throughput", legend="upper right", top=4,
     )  # fmt: skip
     caption = (
         "What MPTCP takes against TCP (Reno) on a round trip under 1 ms, by the queue and MPTCP's controller. Beyond "

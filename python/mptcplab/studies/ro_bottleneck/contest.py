@@ -20,6 +20,11 @@ THEORY = (
     "LIA is made to take what one TCP flow takes on its best path (RFC 6356, goal 2), so on one queue it excludes two "
     "shares for MPTCP."
 )
+EXPLANATION = (
+    "Explanation: two shares arise where each subflow is served as a flow of its own: without coupling, or where the "
+    "bottleneck serves its ports by turns and drops nothing, so that windows, and with them LIA, decide nothing. "
+    "Round trips and losses that windows cannot fill put the windows, and LIA, in charge again."
+)
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,7 @@ def points(effort: Effort, values: Iterable[float], *, delay: bool, one_sided: b
     for name, variant in VARIANTS.items():
         for value in values:
             what = {"rtt": value} if delay else {"loss": value}
-            one = scenario(variant, effort, one_sided=one_sided, **what)  # type: ignore[arg-type]
+            one = scenario(variant, effort, one_sided=one_sided, **what)
             for seed in seeds(effort):
                 yield Point((name, value), one, seed)
 
@@ -127,11 +132,12 @@ def judge(held: Mapping[str, bool], theory: str) -> tuple[Verdict, str]:
     That of LIA, which the study names. Where `theory` excludes the fact for LIA and another variant meets it, the
     paper and the theory contradict each other.
     """
+    words = f"{theory} {EXPLANATION}" if theory else ""
     verdict, reason = assume(held, MAIN, "the controller that the study names, on one queue of 100 packets")
     met = [name for name, holds in held.items() if holds]
     if verdict == "fails" and theory and met:
         missed = [name for name in held if name not in met]
-        return "contradicted", f"{theory} Met with: {'; '.join(met)}. Not met with: {'; '.join(missed)}."
+        return "contradicted", f"Met with: {'; '.join(met)}. Not met with: {'; '.join(missed)}. {words}"
     return verdict, reason
 
 

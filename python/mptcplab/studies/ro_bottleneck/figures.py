@@ -46,20 +46,21 @@ def contest_picture(  # noqa: PLR0913, RUF100 - what differs between the figures
             _draw(above, places, [curve[value] for value in values], label, look)
         if model is not None:
             plots.curve(above, places, [model[value] for value in values], "TCP alone, model", plots.LOOKS["model"])
-        for level, word in ((2 * SHARED, "published: two shares"), (SHARED, "and one share")):
+        for level, word in ((2 * SHARED, "published: two shares and one"), (SHARED, None)):
             plots.published_range(above, level - 3, level + 3, word, over=good)
         _draw(below, places, [one.fairness[value] for value in values], "Jain's index", plots.LOOKS["mptcp"])
-        plots.published_range(below, 0.86, 0.94, "published: double", over=good)
-        plots.published_range(below, 0.98, 1.0, "published: near 1", over=(len(values) - 1.2, len(values) - 0.8))
+        plots.published_range(below, 0.86, 0.94, "published: double, near 1 at the end", over=good)
+        plots.published_range(below, 0.98, 1.0, None, over=(len(values) - 1.2, len(values) - 0.8))
         for one_axes in (above, below):
             one_axes.set_xticks(places, [text for _, text in ticks])
-        place: plots.LegendPlace | None = "upper right" if first else None
         top = 100 if model is None else 110
-        plots.finish(above, x="", y="throughput [Mb/s]" if first else "", title=variant, legend=place, top=top)
-        plots.finish(
-            below, x=x, y="Jain's fairness index" if first else "", legend="lower right" if first else None, top=1.0
-        )
+        plots.finish(above, x="", y="throughput [Mb/s]" if first else "", title=variant, legend=None, top=top)
+        plots.finish(below, x=x, y="Jain's fairness index" if first else "", legend=None, top=1.0)
         below.set_ylim(0.45, 1.02)
+    drawn = [axes[at].get_legend_handles_labels() for at in (0, columns)]
+    handles = [handle for found, _ in drawn for handle in found]
+    labels = [label for _, found in drawn for label in found]
+    figure.legend(handles, labels, loc="outside lower center", ncols=5)
     return Picture(name, caption, figure)
 
 

@@ -58,13 +58,14 @@ def scenario(  # noqa: PLR0913, RUF100 - what the study varies
     rtt: float = 0.0,
     loss: float = 0.0,
     one_sided: bool = False,
+    seconds: int | None = None,
 ) -> Scenario:
     """MPTCP against TCP.
 
-    `rtt` is the round trip in ms, 1 and less means without a pipe; `loss` a fraction of the data packets. `one_sided` lets
-    only the first subflow have them.
+    `rtt` is the round trip in ms, 1 and less means without a pipe; `loss` a fraction of the data packets.
+    `one_sided` lets only the first subflow have them. `seconds` is how long, if not as long as is usual.
     """
-    length = _seconds(variant, effort, rtt, loss, one_sided=one_sided)
+    length = seconds or _seconds(variant, effort, rtt, loss, one_sided=one_sided)
     port = {"delay": "100us", "jitter": "50us", "queue": "1000p", "rate": f"{LINE:g}Mbit"}
     if variant.ports:
         port["forward"] = {"rate": f"{LINE / 3 * 1000:.0f}kbit"}  # type: ignore[assignment]
@@ -95,7 +96,7 @@ def scenario(  # noqa: PLR0913, RUF100 - what the study varies
     more: dict[str, Any] = {"links": lines, "warmup": f"{WARMUP}s", "sample": "1s"}
     if pipes:
         more["filters"] = pipes
-    where = f"{rtt:g} ms, {loss:.2%}" + (", first subflow alone" if one_sided else "")
+    where = f"{max(rtt, 1):g} ms, {loss:.2%}" + (", first subflow alone" if one_sided else "")
     name = f"{variant.controller}, {where}, {variant.queue} packets" + (", ports in turn" if variant.ports else "")
     return Scenario(name=name, duration=f"{length}s", flows=flows, **more)
 
@@ -108,9 +109,8 @@ def _seconds(variant: Variant, effort: Effort, rtt: float, loss: float, *, one_s
     """
     if not one_sided and loss >= 0.3:
         return 600
-    slow = {1: 120, 200: 300, 500: 600} if variant.controller == "lia" and not variant.ports else {}
-    usual = slow.get(int(rtt), 30) if not one_sided and variant.queue == QUEUE else 30
-    return effort.pick(12, usual, 600)
+    slow = {100: 120, 200: 300, 500: 600} if variant == VARIANTS["LIA"] and not one_sided else {}
+    return effort.pick(12, slow.get(int(rtt), 30), 600)
 
 
 def _pipes(rtt: float, loss: float, *, one_sided: bool) -> list[dict[str, Any]]:

@@ -1,0 +1,202 @@
+"""What a result says by interface and time, in steps of equal length, as mp-analyze of the UCL study made it.
+
+Owns resampling and the tables by interface and in total. Never reads a file, never draws. Source of the quantities:
+UCL MSc report "Wireless Interference and Multipath TCP" (2013), sections 3.4 and 3.5.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from mptcplab.inputs import BadResult, choose
+from mptcplab.results import ALL, LINK_METRICS
+from mptcplab.saved import SavedRun
+from mptcplab.statistics import shares
+
+Floats = NDArray[np.float64]
+Reals = NDArray[np.floating[Any]]
+Kind = Literal["rate", "state", "count"]
+
+INTERVAL = 0.5
+"""Seconds between two rows, as mp-stats samples."""
+TOTAL = "total"
+"""The name of the sum over all interfaces."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A column of the tables."""
+
+    name: str
+    metric: str
+    kind: Kind
+    """A rate is averaged over time, a state over its samples, a count gives what came on top in each step."""
+    unit: str
+    scale: float
+    """Units of the metric in one unit of the column."""
+
+
+QUANTITIES = (
+    Quantity("throughput", "throughput", "rate", "Mb/s", 1e6),
+    Quantity("interface_throughput", "interface_throughput", "rate", "Mb/s", 1e6),
+    Quantity("goodput", "goodput", "rate", "Mb/s", 1e6),
+    Quantity("cwnd", "cwnd", "state", "kB", 1e3),
+    Quantity("ssthresh", "ssthresh", "state", "kB", 1e3),
+    Quantity("srtt", "srtt", "state", "ms", 1e-3),
+    Quantity("rttvar", "rttvar", "state", "ms", 1e-3),
+    Quantity("in_flight", "in_flight", "state", "kB", 1e3),
+    Quantity("send_queue", "send_queue", "state", "kB", 1e3),
+    Quantity("receive_window", "receive_window", "state", "kB", 1e3),
+    Quantity("out_of_order", "out_of_order", "state", "kB", 1e3),
+    Quantity("queue", "queue", "state", "kB", 1e3),
+    Quantity("retransmits", "retransmits", "count", "segments", 1.0),
+    Quantity("reinjected", "reinjected", "count", "kB", 1e3),
+    Quantity("queue_drops", "queue_drops", "count", "frames", 1.0),
+    Quantity("random_losses", "random_losses", "count", "frames", 1.0),
+)
+COLUMNS = {quantity.name: quantity for quantity in QUANTITIES}
+MEANS = ("srtt", "rttvar")
+"""What does not add up over flows and interfaces: the mean is taken."""
+UTILISATION = "utilisation"
+"""Percent of the throughput of all interfaces that one has."""
+
+
+def unit(column: str) -> str:
+    """Unit of a column."""
+    return "%" if column == UTILISATION else COLUMNS[column].unit
+
+
+def check_metric(name: str) -> str:
+    """The name of a column; `BadResult` with the nearest otherwise."""
+    return choose(name, [*COLUMNS, UTILISATION], "metric")
+
+
+def tables(run: SavedRun, interval: float = INTERVAL, *, flow: str | None = None) -> dict[str, pa.Table]:
+    """A table for each interface and for `TOTAL`, a row for each step of `interval` seconds.
+
+    Columns are `time_s` (the end of the step), `utilisation` and those of `QUANTITIES`, in their units. What was
+    not measured is NaN; a rate of an interface whose subflow is closed is 0. In the total, bytes and rates add up,
+    round trips are means. `flow` takes one flow alone.
+    """
+    if flow is not None:
+        choose(flow, run.flows, "flow")
+    steps = _steps(run, interval)
+    paths = run.paths
+    columns = {path: _columns(run, path, steps, interval, flow) for path in paths}
+    total = {name: _over_interfaces(run, name, columns, steps, interval, flow) for name in COLUMNS}
+    parts = np.array([np.nan_to_num(columns[path]["throughput"]) for path in paths])
+    split = shares(parts) * 100 if len(paths) else parts
+    found = {}
+    for at, path in enumerate(paths):
+        found[path] = _table(steps, split[at], columns[path])
+    found[TOTAL] = _table(steps, split.sum(axis=0) if len(paths) else np.full(steps.size, math.nan), total)
+    return found
+
+
+def values(run: SavedRun, metric: str, path: str, *, interval: float = INTERVAL, warmup: float | None = None) -> Floats:
+    """The steps of one column of an interface (or `TOTAL`) after the warm-up, by default the scenario's."""
+    check_metric(metric)
+    found = tables(run, interval)
+    table = found[choose(path, found, "interface", run.source or run.name)]
+    skip = run.warmup if warmup is None else warmup
+    column: Floats = table[metric].to_numpy()[table["time_s"].to_numpy() > skip + 1e-9]
+    return column[np.isfinite(column)]
+
+
+def _steps(run: SavedRun, interval: float) -> Floats:
+    times = np.unique(run.samples["time_s"].to_numpy())
+    if not times.size:
+        return np.zeros(0)
+    between = float(np.median(np.diff(times, prepend=0.0)))
+    if interval < between * (1 - 1e-6):
+        raise BadResult(
+            f"{run.source or run.name}: an interval of {interval:g} s is shorter than the {between:g} s between its "
+            "samples; take a longer one, or set a shorter `sample` in the scenario"
+        )
+    count = max(1, math.ceil(times[-1] / interval - 1e-6))
+    return np.arange(1, count + 1) * interval
+
+
+def resample(times: Reals, values: Reals, steps: Reals, interval: float, kind: Kind) -> Floats:
+    """A series in steps of `interval` that end at `steps`; NaN where there is no sample.
+
+    Rates hold over the time since the sample before them, so a step's rate is the mean weighted by time, and bytes
+    are kept. States are the mean of the samples in the step. Counts give the growth within the step.
+    """
+    if not times.size:
+        return np.full(steps.size, math.nan)
+    if kind == "count":
+        grown = np.maximum.accumulate(values)
+        at = np.searchsorted(times, steps + 1e-9, side="right")
+        last = np.where(at > 0, grown[np.maximum(at - 1, 0)], 0.0)
+        return np.diff(last, prepend=0.0)
+    place = np.clip(np.ceil(times / interval - 1e-6).astype(int) - 1, 0, steps.size - 1)
+    weight = np.diff(times, prepend=0.0) if kind == "rate" else np.ones(times.size)
+    if kind == "rate" and times.size > 1:
+        weight = np.minimum(weight, np.median(np.diff(times)) * 1.5)
+    known = np.isfinite(values)
+    sums = np.bincount(place[known], weights=(values * weight)[known], minlength=steps.size)
+    weights = np.bincount(place[known], weights=weight[known], minlength=steps.size)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: Floats = np.where(weights > 0, sums / weights, math.nan)
+    return found
+
+
+def _columns(run: SavedRun, path: str, steps: Floats, interval: float, flow: str | None) -> dict[str, Floats]:
+    """The columns of one interface, over all flows or one."""
+    found = {}
+    for name, quantity in COLUMNS.items():
+        whose = [ALL] if quantity.metric in LINK_METRICS else [flow] if flow else run.flows
+        parts = [_one(run, quantity, one, path, steps, interval) for one in whose]
+        column = _add([part for part in parts if np.isfinite(part).any()], steps, mean=name in MEANS)
+        found[name] = np.nan_to_num(column) if name == "throughput" else column / quantity.scale
+    found["throughput"] /= COLUMNS["throughput"].scale
+    return found
+
+
+def _over_interfaces(  # noqa: PLR0913, RUF100 - what a table is made of
+    run: SavedRun,
+    name: str,
+    columns: dict[str, dict[str, Floats]],
+    steps: Floats,
+    interval: float,
+    flow: str | None,
+) -> Floats:
+    """The total: what the connections themselves say, if they do; otherwise from the interfaces."""
+    quantity = COLUMNS[name]
+    if quantity.metric not in LINK_METRICS and name != "throughput":
+        whose = [flow] if flow else run.flows
+        parts = [_one(run, quantity, one, ALL, steps, interval) for one in whose]
+        measured = [part for part in parts if np.isfinite(part).any()]
+        if measured:
+            return _add(measured, steps, mean=False) / quantity.scale
+    parts = [own[name] for own in columns.values() if np.isfinite(own[name]).any()]
+    return _add(parts, steps, mean=name in MEANS)
+
+
+def _one(run: SavedRun, quantity: Quantity, flow: str, path: str, steps: Floats, interval: float) -> Floats:
+    times, measured = run.series(quantity.metric, flow=flow, path=path)
+    return resample(times, measured, steps, interval, quantity.kind)
+
+
+def _add(parts: Sequence[Floats], steps: Floats, *, mean: bool) -> Floats:
+    """Sum or mean of what is known at each step; NaN where nothing is."""
+    if not parts:
+        return np.full(steps.size, math.nan)
+    stack = np.array(parts)
+    known = np.isfinite(stack)
+    count = known.sum(axis=0)
+    total = np.where(known, stack, 0.0).sum(axis=0)
+    found: Floats = np.where(count > 0, total / np.maximum(count, 1) if mean else total, math.nan)
+    return found
+
+
+def _table(steps: Floats, split: Floats, columns: dict[str, Floats]) -> pa.Table:
+    return pa.table({"time_s": steps, UTILISATION: split, **columns})

@@ -1,0 +1,117 @@
+"""`mptcplab cdf`: distributions of a metric on interfaces of results (mp-cdf)."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mptcplab.commands.common import BadInput, add_interval, duration, pictures, print_json, write_picture
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from mptcplab.saved import SavedRun
+
+    Groups = Mapping[str, Mapping[str, NDArray[np.float64]]]
+
+NAME = "cdf"
+HELP = "draw the distribution of a metric on interfaces of results"
+EXAMPLE = "mptcplab cdf results:wifi results:3g other:total --metric throughput"
+
+QUARTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument(
+        "curves", nargs="+", metavar="DIR:PATH", help="a result and one of its interfaces, or total; all seeds together"
+    )
+    add_distribution(parser)
+
+
+def add_distribution(parser: argparse.ArgumentParser) -> None:
+    """What every command that draws distributions takes."""
+    parser.add_argument("--metric", default="throughput", metavar="M", help="(default: throughput)")
+    add_interval(parser)
+    parser.add_argument(
+        "--warmup", type=duration, metavar="TIME", help="leave out this much at the start (default: the scenario's)"
+    )
+    parser.add_argument(
+        "--output", type=Path, default=Path("cdf.png"), metavar="FILE", help="PNG or SVG (default: cdf.png)"
+    )
+    parser.add_argument("--json", action="store_true", help="print quantiles as JSON")
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Draws a curve for each."""
+    pictures(given.output)
+    from mptcplab.saved import load
+
+    members = {}
+    for curve in given.curves:
+        directory, colon, path = curve.rpartition(":")
+        if not colon or not directory or not path:
+            raise BadInput(f"mptcplab: {curve!r}: write DIR:PATH, for example results:wifi")
+        members[f"{Path(directory).name} {path}"] = samples(given, load(directory), path)
+    return draw(given, {"": members})
+
+
+def samples(given: argparse.Namespace, runs: Iterable[SavedRun], path: str) -> NDArray[np.float64]:
+    """The steps of all runs on an interface."""
+    import numpy as np
+
+    from mptcplab import analysis
+
+    parts = [analysis.values(run, given.metric, path, interval=given.interval, warmup=given.warmup) for run in runs]
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def draw(given: argparse.Namespace, groups: Groups) -> int:
+    """Writes the picture and tells the quantiles."""
+    from mptcplab.analysis import unit
+    from mptcplab.inputs import BadResult
+    from mptcplab.result_plots import plot_distributions
+    from mptcplab.statistics import quantile
+
+    empty = [name for members in groups.values() for name, values in members.items() if not values.size]
+    if empty:
+        raise BadResult(f"{empty[0]}: {given.metric} has no sample after the warm-up")
+    figure = plot_distributions(groups, given.metric)
+    if given.json:
+        given.output.parent.mkdir(parents=True, exist_ok=True)
+        from contextlib import redirect_stdout
+        from io import StringIO
+
+        with redirect_stdout(StringIO()):
+            write_picture(figure, given.output)
+        print_json(
+            [
+                {
+                    "group": group,
+                    "curve": name,
+                    "metric": given.metric,
+                    "unit": unit(given.metric),
+                    "samples": int(values.size),
+                    "mean": float(values.mean()),
+                    "quantiles": {f"{share:g}": quantile(values, share) for share in QUARTILES},
+                }
+                for group, members in groups.items()
+                for name, values in members.items()
+            ]
+        )
+        return 0
+    for group, members in groups.items():
+        if group:
+            print(group)
+        for name, values in members.items():
+            low, middle, high = (quantile(values, share) for share in (0.05, 0.5, 0.95))
+            print(
+                f"{'  ' if group else ''}{name}: median {middle:.3g} {unit(given.metric)}, 5 to 95 % {low:.3g} to "
+                f"{high:.3g}, {values.size} samples"
+            )
+    write_picture(figure, given.output)
+    return 0

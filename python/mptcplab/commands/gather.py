@@ -1,0 +1,44 @@
+"""`mptcplab gather`: results that belong together, each group merged (mp-gather)."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from mptcplab.commands.common import print_json
+
+NAME = "gather"
+HELP = "find the results that belong together and merge each group"
+EXAMPLE = "mptcplab gather results-*/ --by channel,congestion --output groups"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("results", nargs="+", type=Path, metavar="DIR", help="what mptcplab run --output wrote")
+    parser.add_argument(
+        "--by",
+        default="scenario",
+        metavar="KEY[,KEY]",
+        help="in what they are alike: scenario (apart from the seed), channel (how the channels lie to each other), "
+        "congestion, direction (default: scenario)",
+    )
+    parser.add_argument(
+        "--output", type=Path, required=True, metavar="DIR", help="a directory for each group goes there"
+    )
+    parser.add_argument("--json", action="store_true", help="print the groups as JSON")
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Merges each group."""
+    from mptcplab.datasets import RELATIONS, gather, slug
+    from mptcplab.inputs import choose
+
+    keys = [choose(key.strip(), RELATIONS, "key") for key in given.by.split(",")]
+    groups = gather(given.results, keys, given.output)
+    if given.json:
+        print_json([{"group": name, "directory": str(given.output / slug(name)), "results": members}
+                    for name, members in groups.items()])  # fmt: skip
+        return 0
+    for name, members in groups.items():
+        print(f"{name}: {', '.join(members)}; written to {given.output / slug(name)}/")
+    return 0

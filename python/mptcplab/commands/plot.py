@@ -1,0 +1,50 @@
+"""`mptcplab plot`: metrics of a result over time (mp-plot)."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from mptcplab.commands.common import add_interval, natural, pictures, write_picture
+
+NAME = "plot"
+HELP = "draw metrics of a result over time, for each interface"
+EXAMPLE = "mptcplab plot results --metric throughput,cwnd,srtt --output results.png"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("result", type=Path, metavar="RESULT", help="what mptcplab run --output wrote")
+    parser.add_argument(
+        "--metric", default="throughput,cwnd,srtt", metavar="M1,M2", help="(default: throughput,cwnd,srtt)"
+    )
+    parser.add_argument("--flow", metavar="F", help="one flow alone (default: all together)")
+    parser.add_argument("--path", metavar="P", help="one interface, or total (default: each interface)")
+    parser.add_argument("--seed", type=natural, metavar="N", help="which run of several (default: the first)")
+    add_interval(parser)
+    parser.add_argument(
+        "--scale", action="store_true", help="all in one panel from 0 to 100; utilisation from 80 to 100"
+    )
+    parser.add_argument(
+        "--output", type=Path, default=Path("plot.png"), metavar="FILE", help="PNG or SVG (default: plot.png)"
+    )
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Draws."""
+    output = pictures(given.output)
+    from mptcplab.inputs import BadResult
+    from mptcplab.result_plots import plot_metrics
+    from mptcplab.saved import load
+
+    runs = load(given.result)
+    chosen = [run for run in runs if given.seed in (None, run.seed)]
+    if not chosen:
+        seeds = ", ".join(str(run.seed) for run in runs)
+        raise BadResult(f"{given.result}: there is no run with seed {given.seed}; seeds: {seeds or 'none'}")
+    metrics = [name.strip() for name in given.metric.split(",")]
+    figure = plot_metrics(
+        chosen[0], metrics, flow=given.flow, path=given.path, interval=given.interval, scale=given.scale
+    )
+    write_picture(figure, output)
+    return 0

@@ -1,0 +1,41 @@
+"""What people write on a command line: names and times.
+
+Owns the errors that say what would be right. Imports nothing heavy, so that the command line answers at once.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class BadResult(ValueError):
+    """A directory holds no result, or not what was asked of it; the message says what there is."""
+
+
+def seconds(text: str) -> float:
+    """A time as scenario files write it: a number and ns, us, ms, s, min or h."""
+    for unit, scale in (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("min", 60.0), ("h", 3600.0), ("s", 1.0)):
+        if text.endswith(unit):
+            try:
+                return float(text.removesuffix(unit)) * scale
+            except ValueError:
+                break
+    raise BadResult(f"{text!r} is no time; write a number with its unit, for example 500ms or 2s")
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The one of `names` that looks most like `name`, if one does."""
+    near = difflib.get_close_matches(name, list(names), 1, 0.5)
+    return near[0] if near else None
+
+
+def choose(name: str, names: Iterable[str], what: str, where: str = "") -> str:
+    """`name`, if it is among `names`; otherwise `BadResult` with the nearest."""
+    known = list(names)
+    if name in known:
+        return name
+    near = nearest(name, known)
+    hint = f"did you mean {near}? " if near else ""
+    place = f"{where}: " if where else ""
+    raise BadResult(f"{place}there is no {what} {name!r}; {hint}there are: {', '.join(known) or 'none'}")

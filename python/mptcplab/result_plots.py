@@ -1,0 +1,151 @@
+"""Pictures of saved results: metrics over time by interface, and distributions.
+
+Owns the panels and the scale from 0 to 100 of the UCL study. The looks are those of `plots`, the numbers those of
+`analysis`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mptcplab import analysis, plots
+from mptcplab.inputs import BadResult, choose
+from mptcplab.statistics import distribution
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from mptcplab.saved import SavedRun
+
+
+def plot_metrics(  # noqa: PLR0913, RUF100 - what a person can ask for
+    run: SavedRun,
+    metrics: Sequence[str],
+    *,
+    flow: str | None = None,
+    path: str | None = None,
+    interval: float = analysis.INTERVAL,
+    scale: bool = False,
+) -> Figure:
+    """Metrics over time, a column of panels for each interface.
+
+    A panel for each metric with its unit; with `scale` one panel for all, from 0 to 100 (see `scaled`). What only
+    the whole connection has, such as the send queue, stands in each column as a dotted line.
+    """
+    for metric in metrics:
+        analysis.check_metric(metric)
+    found = analysis.tables(run, interval, flow=flow)
+    columns = [path_ for path_ in found if path_ != analysis.TOTAL] or [analysis.TOTAL]
+    if path is not None:
+        columns = [choose(path, found, "interface", run.source or run.name)]
+    curves = {(metric, column): _values(found, metric, column) for metric in metrics for column in columns}
+    for metric in metrics:
+        if not any(np.isfinite(curves[metric, column][0]).any() for column in columns):
+            raise BadResult(f"{run.source or run.name}: {metric} was not measured here")
+    with plots.house_style():
+        rows = 1 if scale else len(metrics)
+        height = 3.6 if scale else 2.5
+        figure, axes = plots.new_figure(len(columns), rows, width=max(4.2, 7.5 / len(columns)), height=height)
+        looks = plots.looks(metrics)
+        for at, column in enumerate(columns):
+            times = found[column]["time_s"].to_numpy()
+            for number, metric in enumerate(metrics):
+                panel = axes[at if scale else number * len(columns) + at]
+                values, whole = curves[metric, column]
+                look = looks[metric] if scale else plots.LOOKS["mptcp"]
+                look = plots.Look(look.color, ":" if whole else look.line, look.marker)
+                label = f"{_name(metric)}{', all paths' if whole else ''} [{analysis.unit(metric)}]"
+                if scale:
+                    values, label = scaled(metric, values, label)
+                plots.curve(panel, times, values, label, look, markers=8)
+                panel.set_xlim(0, times[-1] * 1.01)
+                if not scale:
+                    whose = f"{column}, all paths" if whole else column
+                    plots.finish(
+                        panel,
+                        x="time [s]" if number == len(metrics) - 1 else "",
+                        y=f"{_name(metric)} [{analysis.unit(metric)}]" if at == 0 else "",
+                        title=whose,
+                        legend=None,
+                    )
+            if scale:
+                plots.finish(axes[at], x="time [s]", y="scaled value" if at == 0 else "", title=column, legend=None,
+                             top=100)  # fmt: skip
+                axes[at].legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=8)
+    return figure
+
+
+def scaled(metric: str, values: NDArray[np.float64], label: str) -> tuple[NDArray[np.float64], str]:
+    """Values between 0 and 100, and a label that says how.
+
+    As the UCL study (section 3.5): the utilisation lies between 80 (0 %) and 100 (100 %). Everything else is in its
+    unit; where that exceeds 100, it is divided by the power of ten that brings it below.
+    """
+    if metric == analysis.UTILISATION:
+        return 80 + values / 5, f"{label}, drawn from 80 to 100"
+    known = values[np.isfinite(values)]
+    most = float(known.max()) if known.size else 0.0
+    if most <= 100:
+        return values, label
+    factor = 10 ** math.ceil(math.log10(most / 100))
+    return values / factor, f"{label} / {factor:g}"
+
+
+def plot_distributions(
+    groups: Mapping[str, Mapping[str, NDArray[np.float64]]], metric: str, *, title: str = ""
+) -> Figure:
+    """Empirical distribution functions: a panel for each group, a curve for each of its members."""
+    unit = analysis.unit(metric)
+    everything = [values for members in groups.values() for values in members.values() if values.size]
+    low = min(float(values.min()) for values in everything)
+    high = max(float(values.max()) for values in everything)
+    with plots.house_style():
+        across = min(len(groups), 3)
+        rows = math.ceil(len(groups) / across)
+        figure, panels = plots.new_figure(across, rows, width=6.4 if across == 1 else 4.6, height=3.8)
+        for panel, (group, members) in zip(panels, groups.items(), strict=False):
+            for (name, values), look in zip(members.items(), plots.looks(_numbered(members)).values(), strict=True):
+                ordered, below = distribution(values)
+                x = np.concatenate(([ordered[0]], ordered))
+                y = np.concatenate(([0.0], below))
+                panel.step(
+                    x, y, where="post", color=look.color, linestyle=look.line, marker=look.marker,
+                    markevery=max(1, x.size // 8), label=f"{name} (n = {values.size})",
+                )  # fmt: skip
+            margin = 0.03 * (high - low) or 1.0
+            panel.set_xlim(max(0.0, low - margin) if low >= 0 else low - margin, high + margin)
+            plots.finish(
+                panel,
+                x=f"{_name(metric)} [{unit}]",
+                y="share of the samples at most this",
+                title=group or title or None,
+                legend=None,
+                top=1.03,
+            )
+            panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=8)
+        for panel in panels[len(groups) :]:
+            panel.set_visible(False)
+    return figure
+
+
+def _values(found: Mapping[str, Any], metric: str, column: str) -> tuple[NDArray[np.float64], bool]:
+    """The values of an interface; those of the whole connection where the interface has none."""
+    own: NDArray[np.float64] = found[column][metric].to_numpy()
+    if column == analysis.TOTAL or np.isfinite(own).any():
+        return own, False
+    total: NDArray[np.float64] = found[analysis.TOTAL][metric].to_numpy()
+    return total, True
+
+
+def _numbered(members: Mapping[str, object]) -> list[str]:
+    """Names that no look is reserved for, so that the curves differ."""
+    return [f"curve {at}" for at in range(len(members))]
+
+
+def _name(metric: str) -> str:
+    return metric.replace("_", " ")

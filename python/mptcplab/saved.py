@@ -1,0 +1,179 @@
+"""Results read back from the directories that `mptcplab run`, `sweep` and `merge` wrote.
+
+Owns the way from files to runs, and which interface is on which radio channel. Never runs, computes or draws.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from mptcplab.inputs import BadResult, nearest, seconds
+from mptcplab.results import ALL
+
+if TYPE_CHECKING:
+    from mptcplab.results import Run
+
+WHO = ("run", "seed", "variant")
+"""The columns that tell the runs of a result apart."""
+
+
+@dataclass(frozen=True)
+class SavedRun:
+    """One run of a result; as `Run`, but from files."""
+
+    source: str
+    """The directory, as it was given."""
+    name: str
+    seed: int
+    variant: str
+    scenario: dict[str, Any]
+    """The scenario file as nested dictionaries."""
+    samples: pa.Table
+
+    @classmethod
+    def of(cls, run: Run) -> SavedRun:
+        """The same of a run that was never saved, for notebooks."""
+        scenario = tomllib.loads(run.scenario.to_toml())
+        return cls("", run.name, run.seed, run.variant, scenario, plain_text(run.samples))
+
+    @property
+    def label(self) -> str:
+        """Directory, variant and seed in a word, for legends and file names."""
+        parts = (Path(self.source).name or self.name, self.variant, f"seed {self.seed}")
+        return ", ".join(part for part in parts if part)
+
+    @cached_property
+    def flows(self) -> list[str]:
+        """Names of the flows with samples."""
+        return _names(self.samples["flow"])
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """Names of the interfaces: paths, or links of the clients, that a flow used."""
+        used = self.samples.filter(pc.field("flow") != ALL)
+        return _names(used["path"])
+
+    @cached_property
+    def metrics(self) -> list[str]:
+        """Names of the metrics with samples."""
+        return _names(self.samples["metric"])
+
+    @property
+    def duration(self) -> float:
+        """Seconds up to the last sample."""
+        return float(pc.max(self.samples["time_s"]).as_py() or 0.0)
+
+    @property
+    def warmup(self) -> float:
+        """Seconds that the scenario leaves out at the start."""
+        return seconds(str(self.scenario.get("warmup", "0s")))
+
+    def series(
+        self, metric: str, *, flow: str = ALL, path: str = ALL
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Times and values of one metric, both empty where it was not measured."""
+        wanted = (pc.field("metric") == metric) & (pc.field("flow") == flow) & (pc.field("path") == path)
+        rows = self.samples.filter(wanted)
+        return rows["time_s"].to_numpy(), rows["value"].to_numpy()
+
+    def line(self, path: str) -> dict[str, Any]:
+        """What the scenario says of a path or link; empty if it says nothing."""
+        found = self.scenario.get("paths", {}).get(path) or self.scenario.get("links", {}).get(path) or {}
+        return dict(found)
+
+    def bit_rate(self, path: str) -> float | None:
+        """Bit/s that the scenario gives the line of an interface at the start; None where it says none."""
+        line = self.line(path)
+        text = str(line.get("forward", {}).get("rate", line.get("rate", ""))).lower()
+        for unit, scale in (("tbit", 1e12), ("gbit", 1e9), ("mbit", 1e6), ("kbit", 1e3), ("bit", 1.0)):
+            if text.endswith(unit):
+                return float(text.removesuffix(unit)) * scale
+        return None
+
+    def channel(self, path: str) -> int | None:
+        """The radio channel of an interface: its own `channel`, or that of its `cell`; None without one."""
+        line = self.line(path)
+        cell = self.scenario.get("cells", {}).get(line.get("cell"), {})
+        number = line.get("channel", cell.get("channel"))
+        return None if number is None else int(number)
+
+    def controllers(self) -> list[str]:
+        """The congestion controllers of the flows, each once."""
+        return sorted({str(flow.get("congestion", "")) for flow in self.scenario.get("flows", {}).values()})
+
+
+def load(directory: str | PathLike[str]) -> list[SavedRun]:
+    """The runs of a result, in the order in which they were saved.
+
+    Raises `BadResult` when the directory does not exist or holds no result.
+    """
+    described = describe(directory)
+    target = Path(directory)
+    if not (target / "samples.parquet").is_file():
+        raise BadResult(f"{target}: no samples.parquet; was the run interrupted before its first result?")
+    table = plain_text(pq.read_table(target / "samples.parquet"))
+    runs = []
+    for row in described["runs"]:
+        mine = (
+            (pc.field("run") == row["run"])
+            & (pc.field("seed") == pa.scalar(row["seed"], pa.uint64()))
+            & (pc.field("variant") == row["variant"])
+        )
+        runs.append(
+            SavedRun(
+                str(directory),
+                row["run"],
+                row["seed"],
+                row["variant"],
+                tomllib.loads((target / row["scenario"]).read_text(encoding="utf-8")),
+                table.filter(mine),
+            )
+        )
+    return runs
+
+
+def describe(directory: str | PathLike[str]) -> dict[str, Any]:
+    """`run.json` of a result. Raises `BadResult` when there is none."""
+    target = Path(directory)
+    if not target.is_dir():
+        raise BadResult(f"{target}: no such directory{_did_you_mean(target)}")
+    file = target / "run.json"
+    if not file.is_file():
+        raise BadResult(
+            f"{target}: no result here (run.json is missing); mptcplab run FILE --output {target} makes one"
+        )
+    described: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return described
+
+
+def _did_you_mean(target: Path) -> str:
+    if not target.parent.is_dir():
+        return ""
+    around = [entry.name for entry in target.parent.iterdir() if (entry / "run.json").is_file()]
+    near = nearest(target.name, around)
+    return f"; did you mean {target.parent / near}?" if near else ""
+
+
+def plain_text(table: pa.Table) -> pa.Table:
+    """The same table with text columns as text, so that tables of several files go together."""
+    columns = [
+        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+        for column in table.columns
+    ]
+    return pa.table(dict(zip(table.column_names, columns, strict=True)))
+
+
+def _names(column: pa.ChunkedArray) -> list[str]:
+    return [name for name in pc.unique(column).to_pylist() if name != ALL]

@@ -1,0 +1,111 @@
+"""The commands on directories of results, as a person uses them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from conftest import TWO_PATHS, Cli
+from mptcplab import Scenario
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """Three results: two paths, one path, and two seeds of a shorter run."""
+    two = Scenario.parse(TWO_PATHS)
+    two.run(1).save(tmp_path / "both")
+    two.vary({"flows.bulk.transport": "tcp", "duration": "3s"}).run(1).save(tmp_path / "alone")
+    two.vary({"duration": "4s"}).runs([2, 3]).save(tmp_path / "seeds")
+    return tmp_path
+
+
+def test_analyse_writes_a_file_for_each_interface(cli: Cli, results: Path) -> None:
+    text = cli("analyse", "both", "--interval", "1s").stdout
+    assert re.search(r"total +two paths, seed 1 +\d", text)
+    lines = (results / "both" / "analysis" / "wifi.txt").read_text().splitlines()
+    assert lines[0].startswith("time_s utilisation[%] throughput[Mb/s]")
+    assert [line.split()[0] for line in lines[1:]] == ["1", "2", "3", "4", "5", "6"]
+    assert all(len(line.split()) == len(lines[0].split()) for line in lines)
+    assert {path.stem for path in (results / "both" / "analysis").iterdir()} == {"wifi", "3g", "total"}
+
+
+def test_analyse_several_in_other_formats(cli: Cli, results: Path) -> None:
+    rows = json.loads(cli("analyse", "alone", "seeds", "--format", "parquet", "--output", "out", "--json").stdout)
+    assert [row["interface"] for row in rows] == ["wifi", "total", *["wifi", "3g", "total"] * 2]
+    assert rows[0]["utilisation"] == pytest.approx(100)
+    assert pq.read_table(results / "out" / "alone" / "wifi.parquet").num_rows == 6
+    assert len(list((results / "out" / "seeds").iterdir())) == 2
+    cli("analyse", "alone", "--format", "csv", "--output", "csv")
+    assert "," in (results / "csv" / "total.csv").read_text().splitlines()[0]
+
+
+@pytest.mark.parametrize("more", [["--scale"], ["--path", "wifi"], ["--path", "total"], ["--flow", "bulk"]])
+def test_plot(cli: Cli, results: Path, more: list[str]) -> None:
+    cli("plot", "both", "--metric", "throughput,utilisation,cwnd,send_queue", *more, "--output", "a.svg")
+    assert (results / "a.svg").read_bytes().startswith(b"<?xml")
+    cli("plot", "seeds", "--seed", "3", "--output", "b.png")
+    assert (results / "b.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_cdf(cli: Cli, results: Path) -> None:
+    found = json.loads(cli("cdf", "both:wifi", "seeds:total", "alone:wifi", "--metric", "srtt", "--json").stdout)
+    assert [row["curve"] for row in found] == ["both wifi", "seeds total", "alone wifi"]
+    for row in found:
+        quantiles = list(row["quantiles"].values())
+        assert quantiles == sorted(quantiles)
+    assert (results / "cdf.png").is_file()
+    assert "median" in cli("cdf", "both:3g", "--warmup", "2s", "--interval", "1s", "--output", "x.svg").stdout
+
+
+def test_select_by_path_and_by_channel(cli: Cli, results: Path) -> None:
+    text = cli("select", "both", "alone", "seeds", "--path", "--output", "p.png").stdout
+    assert text.splitlines()[0] == "path wifi"
+    assert "path 3g" in text
+    assert text.count("wifi:") == 3
+    assert "no cells; use --path" in cli("select", "both", "--channel", "11", expect=2).stderr
+    file = results / "both" / "scenario.toml"
+    cells = "\n[cells.one]\nchannel = 11\n"
+    file.write_text(file.read_text().replace("[paths.wifi]", '[paths.wifi]\ncell = "one"') + cells)
+    assert "channel 11" in cli("select", "both", "--channel", "11").stdout
+    assert "there are: 11" in cli("select", "both", "--channel", "6", expect=2).stderr
+
+
+def test_merge_and_gather(cli: Cli, results: Path) -> None:
+    assert "4 runs of 3 results" in cli("merge", "both", "alone", "seeds", "--output", "all").stdout
+    assert "seed 3" in cli("analyse", "all").stdout
+    found = json.loads(
+        cli("gather", "both", "alone", "seeds", "--by", "congestion", "--output", "groups", "--json").stdout
+    )
+    assert [(row["group"], row["results"]) for row in found] == [("lia", ["both", "alone", "seeds"])]
+    assert (results / "groups" / "lia" / "samples.parquet").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["analyse", "boht"], "did you mean both?"),
+        (["analyse", "."], "run.json is missing"),
+        (["analyse", "both", "--interval", "10ms"], "shorter than"),
+        (["analyse", "both", "--interval", "5"], "number with its unit"),
+        (["analyse", "both", "--flow", "blk"], "did you mean bulk?"),
+        (["plot", "both", "--metric", "cwd"], "did you mean cwnd?"),
+        (["plot", "both", "--path", "wify"], "did you mean wifi?"),
+        (["plot", "both", "--seed", "9"], "seeds: 1"),
+        (["plot", "both", "--output", "a.jpg"], ".png or .svg"),
+        (["cdf", "both"], "DIR:PATH"),
+        (["cdf", "both:wify"], "did you mean wifi?"),
+        (["cdf", "both:wifi", "--warmup", "60s"], "no sample after the warm-up"),
+        (["cdf", "both:wifi", "--metric", "send_queue"], "no sample"),
+        (["select", "both", "--path", "wify"], "did you mean wifi?"),
+        (["merge", "both", "nothing", "--output", "all"], "nothing: no such directory"),
+        (["merge", "both", "--output", "both"], "itself"),
+        (["gather", "both", "--by", "chanel", "--output", "g"], "did you mean channel?"),
+    ],
+)
+def test_what_cannot_be_used_is_said(cli: Cli, results: Path, arguments: list[str], says: str) -> None:
+    assert results.is_dir()
+    assert says in cli(*arguments, expect=2).stderr
