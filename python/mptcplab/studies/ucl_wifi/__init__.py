@@ -2,6 +2,7 @@
 
 from mptcplab.studies.base import Study
 from mptcplab.studies.ucl_wifi.network import NAME
+from mptcplab.studies.ucl_wifi.send_queue import SendQueueRule
 from mptcplab.studies.ucl_wifi.windows import Far, Growth
 
 STUDY = Study(
@@ -13,5 +14,5 @@ STUDY = Study(
     summary="A client with two WiFi interfaces beside clients with one. Downlink, coupled congestion control shares "
     "fairly. Uplink it does not: the station's queue hides congestion, and the medium gives every station its turn. The "
     "authors proposed a rule for the send queue and had no time to try it; here it is tried.",
-    experiments=[Growth(), Far()],
+    experiments=[Growth(), Far(), SendQueueRule()],
 )

@@ -1,8 +1,7 @@
 """The network of study E: two access points, and clients with one or two wireless interfaces.
 
-The cards are those of 802.11g with WPA2 in a building where others use 802.11b, so that slots are long and
-OFDM frames are announced: a flow alone then gets about the 10 Mb/s that the study has. At 5 GHz none of this holds.
-The stack is that of the kernel of the time (`LINUX_2013`), without small queues where nothing else is said: its send
+The cards are those of 802.11g with WPA2 and long slots, the rule for access points that serve 802.11b too: one of two
+stations then gets about the 10 Mb/s that the study has. At 5 GHz slots are short. The stack is that of the kernel of the time (`LINUX_2013`), without small queues where nothing else is said: its send
 queue grew without bound.
 """
 
@@ -69,8 +68,6 @@ class Setup:
     seconds: float = 60
     warmup: float = 10
     interference: Literal["ideal", "ucl"] = "ucl"
-    clean: bool = False
-    """Without 802.11b stations near."""
     station: Mapping[str, Any] = field(default_factory=dict)
     flow: Mapping[str, Any] = field(default_factory=dict)
     """Further keys of every flow."""
@@ -111,10 +108,7 @@ class Setup:
     def _cell(self, channel: int) -> Cell:
         if channel > 14:
             return Cell(standard="802.11a", channel=channel, wpa2=True)
-        slow = not self.clean
-        return Cell(
-            standard="802.11g", channel=channel, wpa2=True, slot="long" if slow else "short", protection=slow
-        )
+        return Cell(standard="802.11g", channel=channel, wpa2=True, slot="long")
 
     def _station(self, host: str, network: str) -> Station:
         keys = {"rate": "54Mbit", "loss": self.loss, **self.station}
@@ -123,7 +117,7 @@ class Setup:
     def _flow(self, host: str, transport: Literal["mptcp", "tcp", "udp"], congestion: str) -> Flow:
         keys: dict[str, Any] = {"from": host}
         if transport != "udp":
-            keys |= LINUX_2013 | {"ssthresh": REMEMBERED, "autotuning": True, "congestion": congestion}
+            keys |= LINUX_2013 | {"ssthresh": REMEMBERED, "congestion": congestion}
         keys |= self.flow
         return Flow(transport=transport, direction=self.direction, more=keys)
 
