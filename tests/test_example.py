@@ -24,13 +24,15 @@ def test_the_readme_in_python() -> None:
     assert names["run"].flow()["goodput"] > 5e6
 
 
-def test_the_notebook() -> None:
+def test_the_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     for example in code("docs/notebook.md", "python"):
         exec(example, names)  # noqa: S102 - it is our own
     assert isinstance(names["run"], Run)
     assert isinstance(names["runs"], Runs)
     assert len(names["runs"]) == 8
+    assert set(names["tables"]) == {"wifi", "3g", "total"}
 
 
 @pytest.mark.parametrize("backticks", [True, False], ids=["README", "docs/examples"])

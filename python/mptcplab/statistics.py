@@ -172,7 +172,10 @@ def correlation(x: Sequence[float], y: Sequence[float]) -> float:
 
 
 def transfer_times(completions: Iterable[float | None]) -> tuple[list[float], int]:
-    """The times of the transfers that ended, and how many did not."""
+    """The times of the transfers that ended, in seconds from the open to the last byte, and how many did not end.
+
+    None stands for a transfer that never ended: a mean over the others alone would flatter, so their number is said.
+    """
     every = list(completions)
     ended = [time for time in every if time is not None]
     return ended, len(every) - len(ended)

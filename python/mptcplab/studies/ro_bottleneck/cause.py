@@ -76,7 +76,8 @@ class Cause(Experiment):
             fact(
                 self, "D-5.3", "from the short network to the worst the ratio goes the same way, for all flows and for "
                 "one subflow", "the behaviour was the same in both the homogeneous and heterogeneous networks", found,
-                _same, explanation="the exception is loss for all, where timers decide (see D-2.2).",
+                _same, explanation="with LIA there are no two shares to fall from; with ports in turn the ratio falls "
+                "everywhere but with loss for all, where timers decide (see D-2.2).",
             ),
         ]  # fmt: skip
 

@@ -50,8 +50,8 @@ def points(effort: Effort, values: Iterable[float], *, delay: bool, one_sided: b
     """Variants × values × seeds."""
     for name, variant in VARIANTS.items():
         for value in values:
-            what = {"rtt": value} if delay else {"loss": value}
-            one = scenario(variant, effort, one_sided=one_sided, **what)
+            rtt, loss = (value, 0.0) if delay else (0.0, value)
+            one = scenario(variant, effort, rtt=rtt, loss=loss, one_sided=one_sided)
             for seed in seeds(effort):
                 yield Point((name, value), one, seed)
 
@@ -106,14 +106,14 @@ def first_share(run: Run) -> float:
 
 
 def falls(curve: Mapping[float, Estimate]) -> bool:
-    """Whether no later value lies above an earlier one by more than both intervals, and the last below the first."""
+    """Whether no value lies above an earlier one by more than both intervals, and the last below the first by that."""
     rows = list(curve.values())
     rises = any(
         after.mean - before.mean > after.half_width + before.half_width
         for at, before in enumerate(rows)
         for after in rows[at + 1 :]
     )
-    return not rises and rows[-1].mean < rows[0].mean
+    return not rises and rows[-1].high < rows[0].low
 
 
 def above(value: Estimate, level: float) -> bool:

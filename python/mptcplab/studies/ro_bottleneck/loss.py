@@ -44,9 +44,9 @@ class Loss(Experiment):
                 "extremely larger when the packet loss rate is small", found, _much_more, theory=THEORY,
             ),
             fact(
-                self, "D-2.2", "the ratio of MPTCP to TCP does not rise with the loss (beyond the intervals) and ends "
-                "lower", "the unbalance reduces gradually when the loss rate increases", found, _ratio_falls,
-                explanation=timers,
+                self, "D-2.2", "the ratio of MPTCP to TCP does not rise with the loss and ends lower, "
+                "both beyond the intervals", "the unbalance reduces gradually when the loss rate increases", found,
+                _ratio_falls, explanation=timers,
             ),
             fact(
                 self, "D-2.3", "Jain's index is lowest at 0.03 % or less, 0.86 to 0.94 there, and 0.98 or more at 30 %",
@@ -61,7 +61,7 @@ class Loss(Experiment):
         )
         picture = contest_picture(
             "d2-loss", caption, found, x="loss of data packets of all flows", ticks=_ticks(losses),
-            small=_small(losses), model=model,
+            small=_small(losses), says="more and fair", model=model,
         )  # fmt: skip
         return Outcome(facts, [picture])
 
@@ -88,8 +88,9 @@ class OneLoss(Experiment):
                 "greater and more unfair than TCP in the good propagation condition", found, _more, theory=THEORY,
             ),
             fact(
-                self, "D-4.1b", "the ratio of MPTCP to TCP does not rise with the loss (beyond the intervals) and ends "
-                "lower", "gradually became weaker as the propagation became worse", found, _ratio_falls, theory=THEORY,
+                self, "D-4.1b", "the ratio of MPTCP to TCP does not rise with the loss and ends lower, "
+                "both beyond the intervals", "gradually became weaker as the propagation became worse", found,
+                _ratio_falls, theory=THEORY,
             ),
             fact(
                 self, "D-4.1c", "at 30 % the first subflow carries at most 5 % of MPTCP's data",
@@ -102,7 +103,7 @@ class OneLoss(Experiment):
         )
         picture = contest_picture(
             "d4-one-loss", caption, found, x="loss of data packets of the first subflow", ticks=_ticks(losses),
-            small=_small(losses),
+            small=_small(losses), says="more",
         )  # fmt: skip
         return Outcome(facts, [picture])
 
