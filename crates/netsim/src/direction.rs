@@ -65,9 +65,8 @@ pub(crate) struct Direction<P> {
     loss: LossProcess,
     jitter: Stream,
     counters: Counters,
-    /// For a wireless direction, what the frame that leaves took. Its frames wait without a departure
-    /// until the MAC says that it is done with them.
-    mac: Option<Service>,
+    /// Its frames wait without a departure until a MAC says that it is done with them.
+    wireless: bool,
     /// Departures to report, if somebody watches.
     departures: Option<VecDeque<Departure>>,
 }
@@ -85,7 +84,7 @@ impl<P> Direction<P> {
             loss: LossProcess::new(stream.child("loss")),
             jitter: stream.child("jitter"),
             counters: Counters::default(),
-            mac: None,
+            wireless: false,
             departures: None,
         };
         direction.measure_delay();
@@ -94,7 +93,7 @@ impl<P> Direction<P> {
 
     /// A direction whose frames leave when a MAC says so.
     pub(crate) fn wireless(id: DirectionId, parameters: Parameters, stream: &Stream) -> Self {
-        Self { mac: Some(Service::default()), ..Self::new(id, parameters, stream) }
+        Self { wireless: true, ..Self::new(id, parameters, stream) }
     }
 
     pub(crate) fn parameters(&self) -> &Parameters {
@@ -178,9 +177,11 @@ impl<P> Direction<P> {
 
     /// The MAC has brought over the first frame that waits.
     pub(crate) fn release(&mut self, now: Instant, service: Service, graveyard: &mut Graveyard<P>) {
-        self.mac = Some(service);
-        if let Some((departs, _)) = self.frames.get_mut(self.flying) {
+        if let Some((departs, frame)) = self.frames.get_mut(self.flying) {
             *departs = now;
+            if let Some(departures) = &mut self.departures {
+                departures.push_back(Departure { at: now, label: frame.label, bytes: frame.bytes, service });
+            }
         }
         self.settle(now, graveyard);
     }
@@ -260,7 +261,7 @@ impl<P> Direction<P> {
     pub(crate) fn change(&mut self, now: Instant, change: Change, graveyard: &mut Graveyard<P>) {
         self.settle(now, graveyard);
         match change {
-            Change::Rate(rate) if self.mac.is_none() => self.change_rate(now, rate),
+            Change::Rate(rate) if !self.wireless => self.change_rate(now, rate),
             Change::Rate(_) | Change::Distance(_) | Change::StationRate(_) => {}
             Change::Delay(delay) => self.parameters.delay = delay,
             Change::Jitter(jitter) => self.parameters.jitter = jitter,
@@ -298,13 +299,13 @@ impl<P> Direction<P> {
             self.counters.sent_frames += 1;
             self.counters.sent_bytes += u64::from(frame.bytes);
             self.counters.backlog_bytes -= u64::from(frame.bytes);
-            if let Some(departures) = &mut self.departures {
-                let service = self.mac.unwrap_or_else(|| {
-                    let rate = self.parameters.rate;
-                    let time = rate.map_or(Duration::ZERO, |rate| rate.serialisation(frame.bytes));
-                    Service { time, airtime: Duration::ZERO }
-                });
+            if let Some(departures) = &mut self.departures
+                && !self.wireless
+            {
+                let rate = self.parameters.rate;
+                let time = rate.map_or(Duration::ZERO, |rate| rate.serialisation(frame.bytes));
                 let (label, bytes) = (frame.label, frame.bytes);
+                let service = Service { time, airtime: Duration::ZERO };
                 departures.push_back(Departure { at: departs, label, bytes, service });
             }
             if self.loss.takes(&self.parameters.loss) {
