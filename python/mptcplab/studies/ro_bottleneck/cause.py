@@ -155,6 +155,7 @@ def _sweep(swept: Contests) -> Picture:
     )  # fmt: skip
     caption = (
         "What MPTCP takes against TCP (Reno) on a round trip under 1 ms, by the queue and MPTCP's controller. Beyond "
-        "the study."
+        "the study. At 1000 packets nothing is lost before Linux's tuning ends the growth of the windows; a connection "
+        "has one receive window, however many subflows, so both get the same."
     )
     return Picture("d5-queue", caption, figure)
