@@ -47,7 +47,7 @@ class Delay(Experiment):
     def points(self, effort: Effort) -> Iterator[Point]:
         """Variants × round trips × seeds, and LIA on the short one for longer."""
         yield from points(effort, _rtts(effort), delay=True, one_sided=False)
-        longer = scenario(VARIANTS[MAIN], effort, seconds=effort.pick(20, 120, 600))
+        longer = scenario(VARIANTS[MAIN], effort, seconds=effort.pick(15, 120, 600))
         yield from (Point(("time",), longer, seed) for seed in seeds(effort))
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
