@@ -80,7 +80,7 @@ def test_merge_and_gather(cli: Cli, results: Path) -> None:
     found = json.loads(
         cli("gather", "both", "alone", "seeds", "--by", "congestion", "--output", "groups", "--json").stdout
     )
-    assert [(row["group"], row["results"]) for row in found] == [("lia", ["both", "alone", "seeds"])]
+    assert [(row["group"], row["results"]) for row in found] == [("lia", ["both", "seeds"]), ("reno", ["alone"])]
     assert (results / "groups" / "lia" / "samples.parquet").is_file()
 
 

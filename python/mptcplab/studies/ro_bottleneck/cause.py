@@ -20,7 +20,8 @@ CONTROLLERS = ("lia", "reno", "cubic")
 COUPLED = ("lia",)
 """Those that are made to take one share."""
 QUEUES = (20, 50, 100, 1000)
-SHALLOW = (20, 50, 100)
+SHALLOW = 100
+"""Packets up to which a queue loses before the windows end their growth."""
 
 GOOD, LONG, LOSSY, ONE_LONG, ONE_LOSSY = range(5)
 CONDITIONS: dict[float, dict[str, Any]] = {
@@ -52,14 +53,14 @@ class Cause(Experiment):
                 one = scenario(variant, effort, **what)
                 yield from (Point((name, condition), one, seed) for seed in seeds(effort))
         for controller in CONTROLLERS:
-            for queue in QUEUES:
+            for queue in _queues(effort):
                 one = scenario(Variant(controller, queue), effort)
                 yield from (Point((controller, queue), one, seed) for seed in seeds(effort))
 
-    def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
+    def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
         """Facts D-5.1 to D-5.5."""
         found = contests(measured, list(CONDITIONS))
-        swept = {controller: contest(measured, (controller,), QUEUES) for controller in CONTROLLERS}
+        swept = {controller: contest(measured, (controller,), _queues(effort)) for controller in CONTROLLERS}
         return Outcome([*self._conclusion(found), *self._theory(swept)], [_sweep(swept)])
 
     def _conclusion(self, found: Contests) -> list[Fact]:
@@ -84,9 +85,10 @@ class Cause(Experiment):
     def _theory(self, swept: Contests) -> list[Fact]:
         def ratios(controllers: Sequence[str]) -> dict[str, Estimate]:
             return {
-                f"{controller}, {queue} packets": swept[controller].ratio[queue]
+                f"{controller}, {queue:g} packets": swept[controller].ratio[queue]
                 for controller in controllers
-                for queue in SHALLOW
+                for queue in swept[controller].ratio
+                if queue <= SHALLOW
             }
 
         one, two = ratios(COUPLED), ratios(("reno",))
@@ -108,6 +110,10 @@ class Cause(Experiment):
                 verdict=all(1.6 <= value.mean <= 2.4 for value in two.values()),
             ),
         ]
+
+
+def _queues(effort: Effort) -> tuple[int, ...]:
+    return effort.pick((20, 100, 1000), QUEUES, QUEUES)
 
 
 def _good(one: Contest) -> tuple[bool, str]:
@@ -140,21 +146,23 @@ def _in_words(values: dict[str, Estimate]) -> str:
 
 def _sweep(swept: Contests) -> Picture:
     figure, (axes,) = plots.new_figure(height=4.0)
-    places = list(range(len(QUEUES)))
+    queues = list(swept[CONTROLLERS[0]].ratio)
+    places = list(range(len(queues)))
     for controller, look in plots.looks(CONTROLLERS).items():
-        ratios = [swept[controller].ratio[queue] for queue in QUEUES]
+        ratios = [swept[controller].ratio[queue] for queue in queues]
         plots.curve(
             axes, places, [value.mean for value in ratios], controller, look,
             spread=[value.half_width for value in ratios],
         )  # fmt: skip
     plots.published_range(axes, 1.6, 2.4, "published: double")
     axes.axhline(1, color="#222222", linewidth=0.9, linestyle=":", label="theory of coupling: 1")
-    axes.set_xticks(places, [str(queue) for queue in QUEUES])
+    axes.set_xticks(places, [f"{queue:g}" for queue in queues])
     plots.finish(
         axes, x="queue of the bottleneck [packets]", y="MPTCP / TCP throughput", legend="upper right", top=4,
     )  # fmt: skip
     caption = (
         "What MPTCP takes against TCP (Reno) on a round trip under 1 ms, by the queue and MPTCP's controller. Beyond "
-        "the study."
+        "the study. At 1000 packets nothing is lost before Linux's tuning ends the growth of the windows; a connection "
+        "has one receive window, however many subflows, so both get the same."
     )
     return Picture("d5-queue", caption, figure)

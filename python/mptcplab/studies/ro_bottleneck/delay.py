@@ -47,7 +47,7 @@ class Delay(Experiment):
     def points(self, effort: Effort) -> Iterator[Point]:
         """Variants × round trips × seeds, and LIA on the short one for longer."""
         yield from points(effort, _rtts(effort), delay=True, one_sided=False)
-        longer = scenario(VARIANTS[MAIN], effort, seconds=effort.pick(20, 120, 600))
+        longer = scenario(VARIANTS[MAIN], effort, seconds=effort.pick(15, 120, 600))
         yield from (Point(("time",), longer, seed) for seed in seeds(effort))
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
@@ -229,7 +229,9 @@ def _over_time(runs: Sequence[Run]) -> dict[float, Estimate]:
     for run in runs:
         times, ours = run.series("goodput", flow="mptcp")
         _, theirs = run.series("goodput", flow="tcp")
-        ends = [end for end in (10, 20, 30, 60, 120, 300, 600) if end <= run.scenario.duration]
+        ends = [end for end in (10, 20, 30, 60, 120, 300, 600) if end <= run.scenario.duration] or [
+            int(run.scenario.duration)
+        ]
         inside = {end: (times > WARMUP) & (times <= end) for end in ends}
         curves.append({end: float(ours[rows].sum() / theirs[rows].sum()) for end, rows in inside.items()})
     return {end: estimate(curve[end] for curve in curves) for end in curves[0]}

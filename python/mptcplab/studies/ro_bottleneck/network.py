@@ -108,9 +108,9 @@ def _seconds(variant: Variant, effort: Effort, rtt: float, loss: float, *, one_s
     everything is lost, few packets arrive, and ten minutes of them cost nothing.
     """
     if not one_sided and loss >= 0.3:
-        return 600
+        return effort.pick(60, 600, 600)
     slow = {100: 120, 200: 300, 500: 600} if variant == VARIANTS["LIA"] and not one_sided else {}
-    return effort.pick(12, slow.get(int(rtt), 30), 600)
+    return effort.pick(8, slow.get(int(rtt), 30), 600)
 
 
 def _pipes(rtt: float, loss: float, *, one_sided: bool) -> list[dict[str, Any]]:
