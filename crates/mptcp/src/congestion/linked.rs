@@ -5,8 +5,8 @@
 //! over all paths (RFC 6356 section 2, goal 2), must be asked for as a rate. Two things that a driver
 //! knows make it: how long a frame was the first in line, and how long it would have been alone.
 //!
-//! - The window stops growing, and shrinks by half a segment for each segment acknowledged, while more than
-//!   [`TARGET`] of work waits in the local queue: the window goes back to what the path needs.
+//! - What stood in the local queue for a whole round trip, beyond [`TARGET`] of work, is more window than the
+//!   path needs: it is taken off, and the window does not grow for a round trip. Bursts pass.
 //! - While a medium is contended, a path is paced at its share of one turn: its rate times the best
 //!   rate over the sum of the rates. An idle medium is used in full.
 
@@ -22,10 +22,21 @@ const CONTENDED: f64 = 2.2;
 /// The medium is free again below this.
 const FREE: f64 = 1.9;
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Path {
+    /// When the round trip that is watched ends.
+    ends: Instant,
+    /// The shortest local queue in it, bytes.
+    shortest: u64,
+    /// The queue stood in the round trip before.
     over: bool,
     contended: bool,
+}
+
+impl Default for Path {
+    fn default() -> Self {
+        Self { ends: Instant::ZERO, shortest: u64::MAX, over: false, contended: false }
+    }
 }
 
 /// The rule around an algorithm.
@@ -56,13 +67,17 @@ impl CongestionControl for Linked {
     }
 
     fn on_progress(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
-        let state = &mut paths[path];
-        let limit = state.local.rate().map(|rate| (rate * TARGET.as_secs_f64()).max(2.0 * state.mss as f64));
-        let over = limit.is_some_and(|limit| state.local.bytes as f64 > limit);
-        self.own(path).over = over;
-        if over {
-            state.grow(-(acked.bytes as f64) / 2.0);
-            state.ssthresh = state.ssthresh.min(state.cwnd);
+        let (own, state) = (self.own(path), &mut paths[path]);
+        own.shortest = own.shortest.min(state.local.bytes);
+        if let (true, Some(rate), Some(rtt)) = (acked.now >= own.ends, state.local.rate(), state.srtt) {
+            let limit = ((rate * TARGET.as_secs_f64()) as u64).max(2 * state.mss);
+            let standing = own.shortest.saturating_sub(limit);
+            own.over = standing > 0;
+            if own.over {
+                state.cwnd = state.cwnd.saturating_sub(standing).max(2 * state.mss);
+                state.ssthresh = state.ssthresh.min(state.cwnd);
+            }
+            (own.ends, own.shortest) = (acked.now + rtt, u64::MAX);
         }
         self.inner.on_progress(paths, path, acked);
     }
@@ -74,8 +89,9 @@ impl CongestionControl for Linked {
     }
 
     fn on_departed(&mut self, paths: &mut [PathState], path: usize, now: Instant) {
+        let own = self.own(path);
+        own.shortest = own.shortest.min(paths[path].local.bytes);
         if let Some(contention) = paths[path].local.contention() {
-            let own = self.own(path);
             own.contended = contention > if own.contended { FREE } else { CONTENDED };
         }
         let rates = || paths.iter().filter(|state| state.active).filter_map(|state| state.local.rate());
