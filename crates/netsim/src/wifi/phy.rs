@@ -163,7 +163,7 @@ impl Phy {
             Coding::Dsss => self.dsss(bytes, rate.bits_per_second),
             Coding::Ofdm { bits } => self.ofdm(bytes, bits),
             Coding::Ht { bits, streams } => {
-                let symbols = u64::from((22 + 8 * bytes).div_ceil(bits));
+                let symbols = (22 + 8 * u64::from(bytes)).div_ceil(u64::from(bits));
                 let nanos = if self.short_guard {
                     (symbols * 3_600).next_multiple_of(4_000)
                 } else {
@@ -181,6 +181,7 @@ impl Phy {
     }
 
     fn ofdm(&self, bytes: u32, bits: u32) -> Duration {
-        Duration::from_micros(20 + 4 * u64::from((22 + 8 * bytes).div_ceil(bits))) + self.extension
+        let symbols = (22 + 8 * u64::from(bytes)).div_ceil(u64::from(bits));
+        Duration::from_micros(20 + 4 * symbols) + self.extension
     }
 }
