@@ -3,6 +3,9 @@
 //! Owns the frames it holds and their times. A frame's departure is computed when it is queued;
 //! whether it is lost, and when it arrives, is settled later but in order, with the parameters of
 //! its departure: every call first settles what departed by then. Never knows where frames go.
+//! The frames of a cell have no departure until their MAC says so (`wireless`).
+
+mod wireless;
 
 use std::collections::VecDeque;
 
@@ -91,11 +94,6 @@ impl<P> Direction<P> {
         direction
     }
 
-    /// A direction whose frames leave when a MAC says so.
-    pub(crate) fn wireless(id: DirectionId, parameters: Parameters, stream: &Stream) -> Self {
-        Self { wireless: true, ..Self::new(id, parameters, stream) }
-    }
-
     pub(crate) fn parameters(&self) -> &Parameters {
         &self.parameters
     }
@@ -148,63 +146,6 @@ impl<P> Direction<P> {
         counters.max_backlog_frames = counters.max_backlog_frames.max(backlog as u64 + 1);
         self.frames.push_back((self.line_free, frame));
         Ok(idle)
-    }
-
-    /// Counts a frame that cannot be queued at `now`.
-    pub(crate) fn refuse(
-        &mut self,
-        now: Instant,
-        frame: Frame<P>,
-        cause: Cause,
-        graveyard: &mut Graveyard<P>,
-    ) {
-        match cause {
-            Cause::Down => self.counters.flushed_frames += 1,
-            _ => self.counters.dropped_frames += 1,
-        }
-        graveyard.bury(now, self.id, cause, frame);
-    }
-
-    /// Queues a frame until the MAC is done with it.
-    pub(crate) fn hold(&mut self, frame: Frame<P>) {
-        let backlog = (self.frames.len() - self.flying) as u64 + 1;
-        let counters = &mut self.counters;
-        counters.backlog_bytes += u64::from(frame.bytes);
-        counters.max_backlog_bytes = counters.max_backlog_bytes.max(counters.backlog_bytes);
-        counters.max_backlog_frames = counters.max_backlog_frames.max(backlog);
-        self.frames.push_back((Instant::FAR_FUTURE, frame));
-    }
-
-    /// The MAC has brought over the first frame that waits.
-    pub(crate) fn release(&mut self, now: Instant, service: Service, graveyard: &mut Graveyard<P>) {
-        if let Some((departs, frame)) = self.frames.get_mut(self.flying) {
-            *departs = now;
-            if let Some(departures) = &mut self.departures {
-                departures.push_back(Departure { at: now, label: frame.label, bytes: frame.bytes, service });
-            }
-        }
-        self.settle(now, graveyard);
-    }
-
-    /// The MAC has done away with the frame at `position` among those that wait.
-    pub(crate) fn discard(
-        &mut self,
-        now: Instant,
-        position: usize,
-        cause: Cause,
-        service: Service,
-        graveyard: &mut Graveyard<P>,
-    ) {
-        let Some((_, frame)) = self.frames.remove(self.flying + position) else { return };
-        self.counters.backlog_bytes -= u64::from(frame.bytes);
-        match cause {
-            Cause::Retries => self.counters.retry_drops += 1,
-            _ => self.counters.dropped_frames += 1,
-        }
-        if let Some(departures) = &mut self.departures {
-            departures.push_back(Departure { at: now, label: frame.label, bytes: frame.bytes, service });
-        }
-        graveyard.bury(now, self.id, cause, frame);
     }
 
     /// When this direction next wants attention: its next arrival, or the earliest time at which

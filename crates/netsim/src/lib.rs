@@ -9,6 +9,10 @@
 //! loss, propagation. A frame costs one event a hop, because its departure is computed when it is
 //! queued; only a change of the link's parameters ever moves it.
 //!
+//! Stations of an 802.11 cell are links too ([`Network::add_station`]). Their frames wait for the air,
+//! which all stations of the cell, and of cells near it, share by the rules of the standard; after
+//! that, random loss and propagation are those of a wire.
+//!
 //! ```
 //! use mptcp_clock::{Duration, Instant};
 //! use netsim::{Frame, Network, Occurrence, Parameters, Rate};

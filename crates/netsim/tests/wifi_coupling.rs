@@ -104,8 +104,7 @@ fn ucl_finds_channels_1_and_11_half_separate() {
 #[test]
 fn ucl_finds_one_channel_worse_than_shared() {
     ucl([1, 1], |case, pair| {
-        // Without protection exchanges are short, and hidden stations at a fixed 54 Mb/s lose least.
-        assert!((0.5..0.76).contains(&pair.ratio), "{case}");
+        assert!((0.5..0.75).contains(&pair.ratio), "{case}");
         assert!((pair.share - 0.5).abs() < 0.05, "{case}");
         assert!(pair.given_up > 0.02, "{case}");
     });

@@ -103,7 +103,11 @@ impl Access {
     /// Its transmission is over, before the medium is released. `settled` if the next one is for
     /// another frame, `again` if there is one.
     pub(crate) fn sent(&mut self, settled: bool, again: bool, stream: &mut Stream) {
-        self.window = if settled { self.narrow } else { (self.window * 2 + 1).min(self.wide) };
+        self.window = if settled {
+            self.narrow
+        } else {
+            self.window.saturating_mul(2).saturating_add(1).min(self.wide)
+        };
         self.pending = again;
         self.draw(stream);
     }

@@ -90,9 +90,9 @@ pub(crate) struct Air {
     pub(super) access: Vec<Access>,
     pub(super) radios: Vec<Radio>,
     pub(super) media: Vec<Medium>,
-    interference: Interference,
+    pub(super) interference: Interference,
     /// Couplings that were given, by cells, the lower first.
-    given: Vec<(u32, u32, Coupling)>,
+    pub(super) given: Vec<(u32, u32, Coupling)>,
     /// The coupling of each pair of cells.
     pub(super) couplings: Vec<Vec<Coupling>>,
     /// What is done with frames since the network last looked.
@@ -212,63 +212,6 @@ impl Air {
             radio.log_success.clear();
             let thresholds = cell.phy.rates.iter().map(|rate| rate.threshold_db);
             radio.log_success.extend(thresholds.map(|threshold| log_success(radio.snr_db, threshold)));
-        }
-    }
-
-    pub(crate) fn set_interference(&mut self, interference: Interference) {
-        self.interference = interference;
-        self.recouple();
-    }
-
-    pub(crate) fn couple(&mut self, a: u32, b: u32, coupling: Coupling) {
-        let pair = (a.min(b), a.max(b));
-        self.given.retain(|&(a, b, _)| (a, b) != pair);
-        self.given.push((pair.0, pair.1, coupling));
-        self.recouple();
-    }
-
-    /// The coupling of two cells.
-    #[inline]
-    pub(super) fn coupling(&self, a: u32, b: u32) -> Coupling {
-        self.couplings[a as usize][b as usize]
-    }
-
-    /// Computes what cells are to each other, and joins the media of those that are anything.
-    fn recouple(&mut self) {
-        let own = Coupling { carrier_sense: 1.0, collision: 1.0 };
-        let channels: Vec<_> = self.cells.iter().map(|cell| cell.parameters.channel).collect();
-        let row = |&a| channels.iter().map(|&b| self.interference.coupling(a, b)).collect();
-        self.couplings = channels.iter().map(row).collect();
-        for &(a, b, coupling) in &self.given {
-            self.couplings[a as usize][b as usize] = coupling;
-            self.couplings[b as usize][a as usize] = coupling;
-        }
-        for a in 0..self.cells.len() {
-            self.couplings[a][a] = own;
-            for b in a + 1..self.cells.len() {
-                if self.couplings[a][b] != Coupling::default() {
-                    self.join(self.cells[a].medium, self.cells[b].medium);
-                }
-            }
-        }
-    }
-
-    fn join(&mut self, a: u32, b: u32) {
-        if a == b {
-            return;
-        }
-        let (into, from) = (a.min(b), a.max(b));
-        let old = &mut self.media[from as usize];
-        let (members, on_air) = (std::mem::take(&mut old.members), std::mem::take(&mut old.on_air));
-        let neighbours = std::mem::take(&mut old.neighbours);
-        let medium = &mut self.media[into as usize];
-        medium.members.extend(members);
-        medium.members.sort_unstable();
-        medium.neighbours.extend(neighbours);
-        medium.neighbours.sort_unstable();
-        medium.on_air.extend(on_air);
-        for cell in self.cells.iter_mut().filter(|cell| cell.medium == from) {
-            cell.medium = into;
         }
     }
 

@@ -93,12 +93,14 @@ impl Interface {
         // A block acknowledgement covers 64 frames from the first one on that is not done.
         let window = self.entries.iter().take(self.ringed).filter(|entry| entry.radio == radio).take(64);
         for entry in window.filter(|entry| entry.acknowledged.is_none()) {
-            let more = (mac_bytes(entry.bytes, overhead) + DELIMITER).next_multiple_of(4);
-            if frames > 0 && (frames >= rules.max_frames || bytes + more > rules.max_bytes.min(max_bytes)) {
+            let more = mac_bytes(entry.bytes, overhead).saturating_add(DELIMITER + 3) & !3;
+            if frames > 0
+                && (frames >= rules.max_frames || more > rules.max_bytes.min(max_bytes).saturating_sub(bytes))
+            {
                 break;
             }
             frames += 1;
-            bytes += more;
+            bytes = bytes.saturating_add(more);
         }
         (frames, bytes)
     }
@@ -151,5 +153,5 @@ impl Interface {
 
 /// The bytes of a frame on the air.
 pub(crate) const fn mac_bytes(bytes: u32, overhead: u32) -> u32 {
-    bytes.saturating_sub(14) + overhead
+    bytes.saturating_sub(14).saturating_add(overhead)
 }

@@ -187,6 +187,9 @@ impl CellParameters {
             Standard::A if !five => Some("802.11a has its channels at 5 GHz (36 and above)"),
             Standard::B | Standard::G if five => Some("802.11b and 802.11g have channels 1 to 14"),
             _ if self.cw_min > self.cw_max => Some("the first contention window is above the last"),
+            _ if ![1, 2, 5, 11].contains(&(self.protection_rate / 1_000_000)) => {
+                Some("a CTS-to-self goes at 1, 2, 5.5 or 11 Mb/s")
+            }
             _ if self.channel.0 == 0 || (15..36).contains(&self.channel.0) => Some("no such channel"),
             _ if self.aggregation.is_some() && self.standard != Standard::N => {
                 Some("only 802.11n aggregates frames")

@@ -31,10 +31,11 @@ enum Coding {
     Ht { bits: u32, streams: u32 },
 }
 
-/// Rate in units of 100 kb/s, threshold in dB. The receiver sensitivities of tables 16-4 (CCK, at 8 %
-/// of 1024 bytes) and 17-18 / 19-23 (OFDM, HT; at 10 %) less a noise floor of -95 dBm and an
-/// implementation margin of 10 dB that these tables allow.
-const DSSS: [(u64, f64); 4] = [(10, 1.0), (20, 3.0), (55, 6.0), (110, 9.0)];
+/// Rate in units of 100 kb/s, threshold. Thresholds are the least sensitivities that the standard asks
+/// of receivers (table 17-18 for OFDM, 19-23 for HT; 16.3.8.2 for 11 Mb/s), less a noise floor of
+/// -94 dBm and the 9 dB by which receivers commonly do better; 1 and 5.5 Mb/s in proportion.
+const DSSS: [(u64, f64); 4] = [(10, 2.0), (20, 5.0), (55, 7.0), (110, 9.0)];
+/// With the data bits of a symbol.
 const OFDM: [(u64, u32, f64); 8] = [
     (60, 24, 3.0),
     (90, 36, 4.0),
@@ -43,11 +44,11 @@ const OFDM: [(u64, u32, f64); 8] = [
     (240, 96, 11.0),
     (360, 144, 15.0),
     (480, 192, 19.0),
-    (540, 216, 20.5),
+    (540, 216, 20.0),
 ];
-/// Bits a symbol and stream, threshold.
+/// Data bits of a symbol and stream, threshold, for MCS 0 to 7.
 const HT: [(u32, f64); 8] =
-    [(26, 3.0), (52, 6.0), (78, 8.0), (104, 11.0), (156, 15.0), (208, 19.0), (234, 20.5), (260, 22.0)];
+    [(26, 3.0), (52, 6.0), (78, 8.0), (104, 11.0), (156, 15.0), (208, 19.0), (234, 20.0), (260, 21.0)];
 /// What a second stream asks more of the signal: the power is halved.
 const SECOND_STREAM_DB: f64 = 3.0;
 
@@ -163,7 +164,7 @@ impl Phy {
             Coding::Dsss => self.dsss(bytes, rate.bits_per_second),
             Coding::Ofdm { bits } => self.ofdm(bytes, bits),
             Coding::Ht { bits, streams } => {
-                let symbols = u64::from((22 + 8 * bytes).div_ceil(bits));
+                let symbols = (22 + 8 * u64::from(bytes)).div_ceil(u64::from(bits));
                 let nanos = if self.short_guard {
                     (symbols * 3_600).next_multiple_of(4_000)
                 } else {
@@ -181,6 +182,7 @@ impl Phy {
     }
 
     fn ofdm(&self, bytes: u32, bits: u32) -> Duration {
-        Duration::from_micros(20 + 4 * u64::from((22 + 8 * bytes).div_ceil(bits))) + self.extension
+        let symbols = (22 + 8 * u64::from(bytes)).div_ceil(u64::from(bits));
+        Duration::from_micros(20 + 4 * symbols) + self.extension
     }
 }

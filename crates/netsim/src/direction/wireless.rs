@@ -1,0 +1,72 @@
+//! A direction whose frames wait for a MAC: queued here, released one by one when `wifi` is done with
+//! them, and from then on like those of a wire. Decides nothing.
+
+use mptcp_clock::{Instant, Stream};
+
+use super::{Departure, Direction, Graveyard, Service};
+use crate::frame::{Cause, DirectionId, Frame};
+use crate::parameters::Parameters;
+
+impl<P> Direction<P> {
+    /// A direction whose frames leave when a MAC says so.
+    pub(crate) fn wireless(id: DirectionId, parameters: Parameters, stream: &Stream) -> Self {
+        Self { wireless: true, ..Self::new(id, parameters, stream) }
+    }
+
+    /// Counts a frame that cannot be queued at `now`.
+    pub(crate) fn refuse(
+        &mut self,
+        now: Instant,
+        frame: Frame<P>,
+        cause: Cause,
+        graveyard: &mut Graveyard<P>,
+    ) {
+        match cause {
+            Cause::Down => self.counters.flushed_frames += 1,
+            _ => self.counters.dropped_frames += 1,
+        }
+        graveyard.bury(now, self.id, cause, frame);
+    }
+
+    /// Queues a frame until the MAC is done with it.
+    pub(crate) fn hold(&mut self, frame: Frame<P>) {
+        let backlog = (self.frames.len() - self.flying) as u64 + 1;
+        let counters = &mut self.counters;
+        counters.backlog_bytes += u64::from(frame.bytes);
+        counters.max_backlog_bytes = counters.max_backlog_bytes.max(counters.backlog_bytes);
+        counters.max_backlog_frames = counters.max_backlog_frames.max(backlog);
+        self.frames.push_back((Instant::FAR_FUTURE, frame));
+    }
+
+    /// The MAC has brought over the first frame that waits.
+    pub(crate) fn release(&mut self, now: Instant, service: Service, graveyard: &mut Graveyard<P>) {
+        if let Some((departs, frame)) = self.frames.get_mut(self.flying) {
+            *departs = now;
+            if let Some(departures) = &mut self.departures {
+                departures.push_back(Departure { at: now, label: frame.label, bytes: frame.bytes, service });
+            }
+        }
+        self.settle(now, graveyard);
+    }
+
+    /// The MAC has done away with the frame at `position` among those that wait.
+    pub(crate) fn discard(
+        &mut self,
+        now: Instant,
+        position: usize,
+        cause: Cause,
+        service: Service,
+        graveyard: &mut Graveyard<P>,
+    ) {
+        let Some((_, frame)) = self.frames.remove(self.flying + position) else { return };
+        self.counters.backlog_bytes -= u64::from(frame.bytes);
+        match cause {
+            Cause::Retries => self.counters.retry_drops += 1,
+            _ => self.counters.dropped_frames += 1,
+        }
+        if let Some(departures) = &mut self.departures {
+            departures.push_back(Departure { at: now, label: frame.label, bytes: frame.bytes, service });
+        }
+        graveyard.bury(now, self.id, cause, frame);
+    }
+}
