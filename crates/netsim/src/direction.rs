@@ -46,8 +46,8 @@ pub(crate) struct Departure {
 pub(crate) struct Service {
     /// From being first to being done.
     pub(crate) time: Duration,
-    /// On the air, in the attempt that succeeded.
-    pub(crate) airtime: Duration,
+    /// The same on an idle medium, on average.
+    pub(crate) alone: Duration,
 }
 
 #[derive(Debug)]
@@ -246,7 +246,7 @@ impl<P> Direction<P> {
                 let rate = self.parameters.rate;
                 let time = rate.map_or(Duration::ZERO, |rate| rate.serialisation(frame.bytes));
                 let (label, bytes) = (frame.label, frame.bytes);
-                let service = Service { time, airtime: Duration::ZERO };
+                let service = Service { time, alone: time };
                 departures.push_back(Departure { at: departs, label, bytes, service });
             }
             if self.loss.takes(&self.parameters.loss) {

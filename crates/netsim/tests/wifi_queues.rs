@@ -113,7 +113,7 @@ fn the_access_point_has_one_queue_for_all_its_stations() {
 }
 
 #[test]
-fn departures_tell_how_long_a_frame_was_served_and_how_long_it_was_on_the_air() {
+fn departures_tell_how_long_a_frame_was_served_and_how_long_it_would_be_alone() {
     let mut bench = Bench::new(3);
     let cell = bench.cell(CellParameters::default());
     let flow = bench.station(cell, fixed(54_000_000), 1514);
@@ -122,10 +122,10 @@ fn departures_tell_how_long_a_frame_was_served_and_how_long_it_was_on_the_air() 
     bench.fill(100);
     let (mut total, mut last, mut count) = (Duration::ZERO, Instant::ZERO, 0);
     while let Some((at, occurrence)) = bench.network.next() {
-        if let Occurrence::Departed { service, airtime, .. } = occurrence {
-            // 254 us of data, SIFS, and an ACK of 34 us.
-            assert_eq!(airtime, Duration::from_micros(254 + 10 + 34));
-            assert!(service >= airtime + Duration::from_micros(28));
+        if let Occurrence::Departed { service, alone, .. } = occurrence {
+            // DIFS, 7.5 slots, 254 us of data, SIFS, and an ACK of 34 us.
+            assert_eq!(alone, Duration::from_nanos(28_000 + 67_500 + 298_000));
+            assert!(service + Duration::from_nanos(67_500) >= alone);
             total += service;
             last = at;
             count += 1;

@@ -103,7 +103,7 @@ impl World {
             match occurrence {
                 Occurrence::Arrived { node, frame, .. } => self.on_arrival(now, node, &frame),
                 Occurrence::Timer(timer) => self.on_alarm(now, timer),
-                Occurrence::Departed { direction, label, bytes, service, airtime: alone } => {
+                Occurrence::Departed { direction, label, bytes, service, alone } => {
                     let bytes = u64::from(bytes) - ETHERNET as u64;
                     self.on_departure(now, direction, label, Departure { bytes, service, alone });
                 }

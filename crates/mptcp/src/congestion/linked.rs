@@ -18,9 +18,9 @@ use super::{Acked, CongestionControl, PathState};
 const TARGET: Duration = Duration::from_millis(5);
 /// A frame that waits this much longer than alone meets others: acknowledgements of its own flow cost
 /// less, one other busy station costs as much again.
-const CONTENDED: f64 = 2.2;
+const CONTENDED: f64 = 1.6;
 /// The medium is free again below this.
-const FREE: f64 = 1.9;
+const FREE: f64 = 1.35;
 
 #[derive(Clone, Copy, Debug)]
 struct Path {

@@ -191,7 +191,7 @@ impl<P> Network<P> {
             label: gone.label,
             bytes: gone.bytes,
             service: gone.service.time,
-            airtime: gone.service.airtime,
+            alone: gone.service.alone,
         })
     }
 

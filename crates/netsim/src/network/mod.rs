@@ -116,9 +116,10 @@ pub enum Occurrence<P> {
         /// from the end of the frame before it to its own, all attempts included. Zero for a frame
         /// that never came so far.
         service: Duration,
-        /// What it took on the air in the attempt that succeeded, with preamble, SIFS and ACK; its
-        /// share of an aggregate. Zero on a wire, and for a frame that was lost.
-        airtime: Duration,
+        /// How long it would have stood there if nobody else used the medium, on average: DIFS, half of the
+        /// least contention window, the frame at its rate, SIFS and ACK; its share of an aggregate. On
+        /// a wire the same as `service`; zero for a frame that the MAC gave up.
+        alone: Duration,
     },
     /// A timer reached its time; it is not set any more.
     Timer(TimerId),

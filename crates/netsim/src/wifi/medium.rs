@@ -164,16 +164,18 @@ impl Air {
     /// Decides which frames of an exchange were read, and takes those out that are done. Returns
     /// whether any was read, and whether the first was given up.
     fn acknowledge(&mut self, now: Instant, exchange: &Exchange, retry_limit: Option<u32>) -> (bool, bool) {
-        let overhead = self.cells[exchange.cell as usize].phy.overhead;
+        let cell = &self.cells[exchange.cell as usize];
+        let overhead = cell.phy.overhead;
+        let access = cell.phy.difs + cell.phy.slot * u64::from(cell.parameters.cw_min) / 2;
         let contender = &mut self.contenders[exchange.sender as usize];
         let radio = &mut self.radios[exchange.radio as usize];
         let log_success = radio.log_success[exchange.rate];
-        let airtime = (exchange.data + exchange.answer) / u64::from(exchange.frames.max(1));
+        let alone = (access + exchange.data + exchange.answer) / u64::from(exchange.frames.max(1));
         let mut read = 0;
         for entry in contender.interface.open(exchange.radio).take(exchange.frames as usize) {
             let probability = success(log_success, mac_bytes(entry.bytes, overhead));
             if !exchange.destroyed && radio.noise.chance(probability) {
-                entry.acknowledged = Some(airtime);
+                entry.acknowledged = Some(alone);
                 read += 1;
             } else {
                 entry.attempts += 1;
@@ -190,7 +192,7 @@ impl Air {
         while let Some(entry) = contender.interface.pop_done(exchange.radio, retry_limit) {
             let time = now.since(contender.head_since);
             contender.head_since = now;
-            let service = Service { time, airtime: entry.acknowledged.unwrap_or(Duration::ZERO) };
+            let service = Service { time, alone: entry.acknowledged.unwrap_or(Duration::ZERO) };
             self.done.push(if entry.acknowledged.is_some() {
                 Done::Sent { direction, service }
             } else {
