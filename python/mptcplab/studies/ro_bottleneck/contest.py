@@ -21,8 +21,8 @@ THEORY = (
     "shares for MPTCP."
 )
 EXPLANATION = (
-    "Explanation: two shares can arise where each subflow is served as a flow of its own: without coupling, or where the "
-    "bottleneck serves its ports by turns and drops nothing, so that windows, and with them LIA, decide nothing. "
+    "Explanation: two shares can arise where each subflow is served as a flow of its own: without coupling, or where "
+    "the bottleneck serves its ports by turns and drops nothing, so that windows, and with them LIA, decide nothing. "
     "Round trips and losses that windows cannot fill put the windows, and LIA, in charge again. "
     "The variant with ports in turn was fitted after the fact (see D1): it can explain the study, it does not prove it."
 )

@@ -42,9 +42,9 @@ class Delay(Experiment):
         "(here a third of the line for each, which nobody else gets when it is idle), no port's queue overflows, and "
         "buffers of 768 KB end the growth of the windows. Buffers and M2's rule of this last variant were chosen among "
         "several after looking at results: it shows what can explain the study, not what did. 5 seeds, 25 s "
-        "after 5 s. LIA on one queue has two to ten minutes from 100 ms on, for with half a minute its ratio at 200 ms is "
-        "still that of the slow starts (D-1.6); the others have half a minute everywhere (--full: all ten minutes). The "
-        "study names neither queue nor buffers."
+        "after 5 s. LIA on one queue has two to ten minutes from 100 ms on, for with half a minute its ratio at 200 ms "
+        "is still that of the slow starts (D-1.6); the others have half a minute everywhere (--full: all ten minutes). "
+        "The study names neither queue nor buffers."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
