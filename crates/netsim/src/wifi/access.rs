@@ -79,9 +79,9 @@ impl Access {
         if self.busy > 1 {
             return;
         }
-        if self.slots > 0 && now > self.start {
-            let idle = now.since(self.start).as_nanos() / self.slot.as_nanos();
-            self.slots = self.slots.saturating_sub(idle as u32 + u32::from(self.every_slot));
+        if self.slots > 0 && now >= self.start {
+            let passed = now.since(self.start).as_nanos() / self.slot.as_nanos() + u64::from(self.every_slot);
+            self.slots = u64::from(self.slots).saturating_sub(passed) as u32;
         } else if self.pending && self.slots == 0 && !self.drawn && self.fires > now {
             self.draw(stream);
         }
