@@ -71,9 +71,9 @@ class SendQueueRule(Experiment):
         "Uplink, 5 and 2.4 GHz, as in figure 8: MPTCP with LIA beside a single flow on each network, every sender with "
         "the same remedy. As published: while the send queue is longer than QL = rttvar · cwnd / RTT, each "
         "acknowledgement takes MSS/2 · cwnd_i / cwnd from the window. Beside it TCP small queues, CoDel in the host, "
-        "the delay-based wVegas, and linked pacing, our proposal: a path on a contended medium is paced at its share of "
-        "one station's turns. Then the same on idle networks, with 100 ms more, with the bottleneck elsewhere, and with "
-        "unequal networks."
+        "the delay-based wVegas, and linked pacing, our proposal: a path on a contended medium is paced at its share "
+        "of one station's turns. Then the same on idle networks, with 100 ms more, with the bottleneck elsewhere, and "
+        "with unequal networks."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -129,9 +129,9 @@ class SendQueueRule(Experiment):
             published="could potentially correct the fairness issue",
             measured="; ".join(f"[{REMEDIES[name].words}] {fair[name].mean:.2f}" for name in REMEDIES),
             verdict="holds" if met else "contradicted",
-            reason="With windows of a few packets the station now and then has nothing to send when its turn comes, and "
-            "so takes less than its turns; on idle networks that costs too (E-12.3). Emptying the queue does not do it: "
-            "CoDel and small queues keep it short, and the station still takes its turn on each network.",
+            reason="With windows of a few packets the station now and then has nothing to send when its turn comes, "
+            "and so takes less than its turns; on idle networks that costs too (E-12.3). Emptying the queue does not do "
+            "it: CoDel and small queues keep it short, and the station still takes its turn on each network.",
         )  # fmt: skip
 
     def _cost_fact(self, cost: Mapping[str, Mapping[str, Estimate]]) -> Fact:
@@ -145,8 +145,8 @@ class SendQueueRule(Experiment):
                 for name in REMEDIES
             ),
             verdict="holds" if met else "contradicted",
-            reason="On a far path the round trip varies by a small share of itself, so that QL is less than a packet and "
-            "any packet that waits counts as congestion. Linked pacing meets the fact.",
+            reason="On a far path the round trip varies by a small share of itself, so that QL is less than a packet "
+            "and any packet that waits counts as congestion. Linked pacing meets the fact.",
         )  # fmt: skip
 
     def _proposal_fact(
@@ -250,7 +250,9 @@ def _limit_picture(measured: Measured) -> Picture:
     figure, axes = plots.new_figure(2, width=5.8)
     for axis, condition in zip(axes, ("contended", "far"), strict=True):
         run: Run = measured.one("published", condition)
-        one = {key: run.series(key, flow=DUAL, path=interface("2")) for key in ("rttvar", "cwnd", "srtt", "local_queue")}
+        one = {
+            key: run.series(key, flow=DUAL, path=interface("2")) for key in ("rttvar", "cwnd", "srtt", "local_queue")
+        }
         times = one["srtt"][0]
         limit = one["rttvar"][1] * one["cwnd"][1] / np.maximum(one["srtt"][1], 1e-6)
         plots.curve(axis, times, limit / 1e3, "QL = rttvar · cwnd / RTT", plots.LOOKS["mptcp"], markers=6)
@@ -265,7 +267,9 @@ def _limit_picture(measured: Measured) -> Picture:
 def _elsewhere_picture(measured: Measured) -> Picture:
     figure, axes = plots.new_figure(3, width=4.4, height=3.9)
     for axis, condition in zip(axes, ELSEWHERE, strict=True):
-        flows = [flow for flow in (DUAL, single("1"), single("2")) if flow in measured.one("none", condition).flow_names]
+        flows = [
+            flow for flow in (DUAL, single("1"), single("2")) if flow in measured.one("none", condition).flow_names
+        ]
         looks = {DUAL: "mptcp", single("1"): "wifi", single("2"): "3g"}
         series = {}
         for flow in flows:

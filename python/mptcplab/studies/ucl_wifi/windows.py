@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mptcplab import plots
 from mptcplab.results import Run
 from mptcplab.statistics import correlation
-from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
+from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point
 from mptcplab.studies.ucl_wifi.network import BDP, BOTH, DUAL, IDLE_RTT, NAME, Setup, interface, mbps, single
 
 GROWTH_S = 150.0
@@ -174,8 +174,8 @@ class Far(Experiment):
     title = "Uplink with 100 ms more"
     setup = (
         "Uplink on channels 1 and 11, MPTCP beside a single flow on each network, without and with 100 ms more at the "
-        "server. The cards lose a small share of the packets by failures of their own, as the study's did; the share is "
-        "not stated, so three are run."
+        "server. The cards lose a small share of the packets by failures of their own, as the study's did; the share "
+        "is not stated, so three are run."
     )
 
     LOSSES = ("0%", "0.05%", "0.1%")
@@ -204,12 +204,8 @@ class Far(Experiment):
 
         main = self.MAIN
         checks = {loss: ratio(loss) <= 0.6 for loss in self.LOSSES}
-        needed = {
-            at: 0.107 * measured.mean(mbps(single(at)), main, 0, "lia") * 1e6 / 8 for at in BOTH
-        }
-        peaks = {
-            at: [_largest(run, DUAL, interface(at)) for run in measured.runs(main, 100, "lia")] for at in BOTH
-        }
+        needed = {at: 0.107 * measured.mean(mbps(single(at)), main, 0, "lia") * 1e6 / 8 for at in BOTH}
+        peaks = {at: [_largest(run, DUAL, interface(at)) for run in measured.runs(main, 100, "lia")] for at in BOTH}
         coupled, reno = (measured.mean(mbps(DUAL), main, 100, cc) for cc in ("lia", "reno"))
         follows = float(np.mean([_rate_follows(run) for run in measured.runs(main, 100, "lia")]))
         lossless = ratio("0%")
@@ -248,7 +244,8 @@ class Far(Experiment):
             self.fact(
                 "E-9.5", "it takes a constant residual loss: without, the longer path costs the flows less",
                 published="the number of dropped packets is similar to that without the delay",
-                measured=f"at most {lossless:.0%} of the throughput is kept without loss, {ratio(main):.0%} with {main}",
+                measured=f"at most {lossless:.0%} of the throughput is kept without loss, "
+                f"{ratio(main):.0%} with {main}",
                 verdict=ratio(main) < lossless,
             ),
         ]  # fmt: skip
