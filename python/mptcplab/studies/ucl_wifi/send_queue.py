@@ -130,8 +130,8 @@ class SendQueueRule(Experiment):
             measured="; ".join(f"[{REMEDIES[name].words}] {fair[name].mean:.2f}" for name in REMEDIES),
             verdict="holds" if met else "contradicted",
             reason="With windows of a few packets the station now and then has nothing to send when its turn comes, "
-            "and so takes less than its turns; on idle networks that costs too (E-12.3). Emptying the queue does not do "
-            "it: CoDel and small queues keep it short, and the station still takes its turn on each network.",
+            "and so takes less than its turns; on idle networks that costs too (E-12.3). Emptying the queue does not "
+            "do it: CoDel and small queues keep it short, and the station still takes its turn on each network.",
         )  # fmt: skip
 
     def _cost_fact(self, cost: Mapping[str, Mapping[str, Estimate]]) -> Fact:
