@@ -36,7 +36,7 @@ test-python: build
 	$(BIN)/python -m mypy.stubtest mptcplab._core
 	$(BIN)/pytest
 
-bench: build ## Run the standard benchmarks S1, S2 and S3
+bench: build ## Run the standard benchmarks S1 to S4
 	@$(BIN)/mptcplab bench
 
 fuzz: ## Fuzz the packet parsers for FUZZ_SECONDS each (60; needs cargo-fuzz)

@@ -14,7 +14,7 @@ from typing import TypedDict
 
 from mptcplab import _core
 
-STANDARD = {name: Path(__file__).parent / "scenarios" / f"{name.lower()}.toml" for name in ("S1", "S2", "S3")}
+STANDARD = {name: Path(__file__).parent / "scenarios" / f"{name.lower()}.toml" for name in ("S1", "S2", "S3", "S4")}
 
 
 class Row(TypedDict):

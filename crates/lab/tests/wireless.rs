@@ -180,3 +180,49 @@ fn a_run_in_the_air_is_a_function_of_its_seed() {
     assert!(same(&one(3), &one(3)));
     assert!(!same(&one(3), &one(4)));
 }
+
+/// Mb/s of one TCP flow when `data` segments go for each acknowledgement. Either all backoffs follow each other,
+/// or those of the access point pass while the station counts its own.
+fn bounds(rate: f64, ack_rate: f64, slot: f64, data: f64) -> [f64; 2] {
+    let symbols = |bytes: f64, rate: f64| ((16.0 + 6.0 + 8.0 * bytes) / (4.0 * rate)).ceil() * 4.0;
+    let frame = |bytes: f64| 20.0 + symbols(bytes, rate) + 6.0 + 10.0 + 20.0 + symbols(14.0, ack_rate) + 6.0;
+    let (difs, backoff) = (10.0 + 2.0 * slot, 7.5 * slot);
+    // MAC 24, LLC 8, FCS 4; IP and TCP with timestamps 52.
+    let cycle = data * (difs + frame(1536.0)) + difs + frame(36.0 + 52.0);
+    [cycle + (data + 1.0) * backoff, cycle + data * backoff].map(|time| data * 1448.0 * 8.0 / time)
+}
+
+#[test]
+fn one_tcp_flow_gets_what_its_acknowledgements_leave_of_the_air() {
+    // Published bounds, of one backoff after the other, for 1500-byte packets: an acknowledgement for each second
+    // one, or for each one.
+    const CASES: [(&str, f64, f64, &str, f64, [f64; 2]); 5] = [
+        ("54Mbit", 54.0, 24.0, "short", 9.0, [23.9, 20.2]),
+        ("24Mbit", 24.0, 24.0, "short", 9.0, [14.9, 13.2]),
+        ("12Mbit", 12.0, 12.0, "short", 9.0, [8.8, 8.1]),
+        ("6Mbit", 6.0, 6.0, "short", 9.0, [4.85, 4.56]),
+        ("54Mbit", 54.0, 24.0, "long", 20.0, [18.1, 14.8]),
+    ];
+    for (name, rate, ack_rate, slot, slot_us, published) in CASES {
+        for (delayed, published) in [true, false].into_iter().zip(published) {
+            let cell = format!("[cells.home]\nslot = \"{slot}\"");
+            let text = CELL.replace("54Mbit", name).replace("[cells.home]", &cell);
+            let flow =
+                format!("[flows.f]\ntransport = \"tcp\"\nssthresh = \"40KB\"\ndelayed_ack = {delayed}\n");
+            let scenario =
+                Scenario::parse(&(text + &flow), "bound").unwrap_or_else(|error| panic!("{error}"));
+            let found = World::new(&scenario, 1).expect("a network").run().flows[0].goodput / 1e6;
+            let [low, high] = bounds(rate, ack_rate, slot_us, if delayed { 2.0 } else { 1.0 });
+            println!(
+                "{name} {slot} delayed {delayed}: {found:.2}, published {published}, {low:.2} to {high:.2}"
+            );
+            assert!(
+                found >= 0.95 * low && found <= high,
+                "{name} {slot}: {found:.2}, not {low:.2} to {high:.2}"
+            );
+            if slot == "short" {
+                assert!((found / published - 1.0).abs() <= 0.05, "{name}: {found:.2}, not {published}");
+            }
+        }
+    }
+}

@@ -8,14 +8,14 @@ from pathlib import Path
 from mptcplab.commands.common import BadInput, RunFailed, positive, print_json, table
 
 NAME = "bench"
-HELP = "measure how fast the simulator is (S1: one TCP flow, S2: two paths, S3: a hundred TCP flows)"
+HELP = "measure how fast the simulator is (S1: one TCP flow, S2: two paths, S3: a hundred TCP flows, S4: a WiFi cell)"
 EXAMPLE = "mptcplab bench S1 --json"
 REPETITIONS = 3
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="S1, S2, S3 or files (default: S1 S2 S3)")
+    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="S1 to S4 or files (default: all four)")
     parser.add_argument("--json", action="store_true", help="print a list with an entry for each scenario")
     parser.add_argument(
         "--repetitions",
