@@ -12,12 +12,12 @@ from typing import Any
 from mptcplab import plots
 from mptcplab.statistics import Estimate
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
-from mptcplab.studies.ro_bottleneck.contest import THEORY, Contest, Contests, contest, contests, fact
+from mptcplab.studies.ro_bottleneck.contest import THEORY, TIMERS, Contest, Contests, contest, contests, fact
 from mptcplab.studies.ro_bottleneck.network import NAME, VARIANTS, Variant, scenario, seeds
 
-CONTROLLERS = ("lia", "reno", "cubic")
+CONTROLLERS = ("lia", "olia", "balia", "wvegas", "reno", "cubic")
 """Of the MPTCP flow; another controller is another name here."""
-COUPLED = ("lia",)
+COUPLED = ("lia", "olia", "balia", "wvegas")
 """Those that are made to take one share."""
 QUEUES = (20, 50, 100, 1000)
 SHALLOW = 100
@@ -72,13 +72,12 @@ class Cause(Experiment):
             fact(
                 self, "D-5.2", "at 500 ms or 30 % loss, for all or for one subflow, MPTCP gets no more than TCP "
                 "(10 % allowed)", "with high latency or congestion not better than TCP", found, _bad,
-                explanation="at 30 % loss for all, two subflows have two timers and TCP has one (see D-2.2).",
+                law=TIMERS,
             ),
             fact(
                 self, "D-5.3", "from the short network to the worst the ratio goes the same way, for all flows and for "
                 "one subflow", "the behaviour was the same in both the homogeneous and heterogeneous networks", found,
-                _same, explanation="with LIA there are no two shares to fall from; with ports in turn the ratio falls "
-                "everywhere but with loss for all, where timers decide (see D-2.2).",
+                _same, law=TIMERS,
             ),
         ]  # fmt: skip
 

@@ -6,7 +6,17 @@ from collections.abc import Iterator
 
 from mptcplab import models
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Point
-from mptcplab.studies.ro_bottleneck.contest import THEORY, Contest, above, contests, fact, falls, listed, points
+from mptcplab.studies.ro_bottleneck.contest import (
+    THEORY,
+    TIMERS,
+    Contest,
+    above,
+    contests,
+    fact,
+    falls,
+    listed,
+    points,
+)
 from mptcplab.studies.ro_bottleneck.figures import contest_picture
 from mptcplab.studies.ro_bottleneck.network import LINE, NAME
 
@@ -33,11 +43,6 @@ class Loss(Experiment):
         """Facts D-2.1 to D-2.3."""
         losses = _losses(effort)
         found = contests(measured, losses)
-        timers = (
-            "at 30 % the timers decide: each flow sends one packet for each timeout, and no window is small enough for "
-            "two subflows to take one flow's part, coupled or not. MPTCP has two timers and TCP one. In Mb/s the "
-            "difference is below 0.5; a reader of figure 7 could not see it."
-        )
         facts = [
             fact(
                 self, "D-2.1", "at a loss of 0.03 % and less MPTCP gets at least 1.6 times TCP's throughput",
@@ -46,11 +51,11 @@ class Loss(Experiment):
             fact(
                 self, "D-2.2", "the ratio of MPTCP to TCP does not rise with the loss and ends lower, "
                 "both beyond the intervals", "the unbalance reduces gradually when the loss rate increases", found,
-                _ratio_falls, explanation=timers,
+                _ratio_falls, law=TIMERS,
             ),
             fact(
                 self, "D-2.3", "Jain's index is lowest at 0.03 % or less, 0.86 to 0.94 there, and 0.98 or more at 30 %",
-                "the shapes look like those of the first test", found, _fairness, explanation=timers,
+                "the shapes look like those of the first test", found, _fairness, law=TIMERS,
             ),
         ]  # fmt: skip
         model = {loss: min(models.line_goodput(LINE * 1e6), models.pftk(loss, 0.001, acked=2)) / 1e6 for loss in losses}
