@@ -12,7 +12,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from mptcplab import __version__, plots
+from mptcplab import __version__
+from mptcplab.drawing import draw
 from mptcplab.export import write_json, write_parquet
 from mptcplab.reproduce import Reproduction
 from mptcplab.studies.base import Experiment, Fact, Outcome, Picture, Study
@@ -35,16 +36,17 @@ def write_report(found: Reproduction, directory: Path) -> None:
     figures, data = directory / "figures", directory / "data"
     figures.mkdir(parents=True, exist_ok=True)
     data.mkdir(exist_ok=True)
-    pictures: dict[str, bytes] = {}
-    for outcome in found.outcomes.values():
-        for picture in outcome.pictures:
-            pictures[picture.name] = plots.svg(picture.figure)
-            (figures / f"{picture.name}.svg").write_bytes(pictures[picture.name])
-            (figures / f"{picture.name}.png").write_bytes(plots.png(picture.figure))
+    pictures = [picture for outcome in found.outcomes.values() for picture in outcome.pictures]
+    drawn = draw({picture.name: picture.figure for picture in pictures})
+    for name, drawing in drawn.items():
+        (figures / f"{name}.svg").write_bytes(drawing.svg)
+        (figures / f"{name}.png").write_bytes(drawing.png)
     write_json(facts_rows(found), directory / "facts.json")
     write_parquet(found.runs.flows, data / "flows.parquet")
     write_parquet(found.runs.paths, data / "paths.parquet")
-    (directory / "index.html").write_text(page(found, pictures), encoding="utf-8")
+    (directory / "index.html").write_text(
+        page(found, {name: drawing.svg for name, drawing in drawn.items()}), encoding="utf-8"
+    )
 
 
 def page(found: Reproduction, pictures: dict[str, bytes]) -> str:
