@@ -46,6 +46,7 @@ _FAR = {f"flows.{DUAL}.ssthresh": "300KB"}
 """What an earlier connection would have left on such a path."""
 _WEAK = {f"stations.{name}.rate": "12Mbit" for name in ("if2", "if-single-2")}
 
+_ALONE = {f"flows.{single(at)}.send_queue_rule": "off" for at in BOTH}
 CONDITIONS: Mapping[str, tuple[str, Setup, Mapping[str, str]]] = {
     "contended": ("a single flow on each network", Setup("cross"), {}),
     "idle": ("alone on both networks", Setup("cross", singles=()), {}),
@@ -54,9 +55,10 @@ CONDITIONS: Mapping[str, tuple[str, Setup, Mapping[str, str]]] = {
     "remote": ("alone, bottleneck of 5 Mb/s\nbehind each access point", Setup("cross", singles=()), _SLOW),
     "half": ("a single flow on network 1 only", Setup("cross", singles=("1",)), {}),
     "unequal": ("single flows, network 2 at 12 Mb/s", Setup("cross"), _WEAK),
+    "alone": ("single flows without it", Setup("cross"), _ALONE),
 }
 IDLE = ("idle", "far", "remote")
-ELSEWHERE = ("far contended", "half", "unequal")
+ELSEWHERE = ("far contended", "half", "unequal", "alone")
 COMPARED = ("none", "published", "linked")
 """What is run elsewhere too."""
 
@@ -141,7 +143,7 @@ class SendQueueRule(Experiment):
             "E-12.3", "the rule costs at most 10 % of the throughput on idle networks, near or far",
             published="could leave the intermediary links without data where the bottleneck is elsewhere (expected)",
             measured="; ".join(
-                f"[{REMEDIES[name].words}] " + ", ".join(f"{at} {cost[name][at].mean:.0%}" for at in IDLE)
+                f"[{REMEDIES[name].words}] " + ", ".join(f"{at} {_percent(cost[name][at])}" for at in IDLE)
                 for name in REMEDIES
             ),
             verdict="holds" if met else "contradicted",
@@ -157,14 +159,14 @@ class SendQueueRule(Experiment):
         cost: Mapping[str, Mapping[str, Estimate]],
     ) -> Fact:
         others = {at: _fairness(measured, "linked", at).mean for at in ELSEWHERE}
-        worst = max(cost["linked"][at].mean for at in IDLE)
+        worst = max((cost["linked"][at] for at in IDLE), key=lambda value: value.mean)
         return self.fact(
             "E-12.4", "linked pacing does all three: a window of the order of 25 kB, 0.85 to 1.2 of a single flow, at "
             "most 10 % on idle networks",
             published="nothing: this is our proposal",
             measured=f"{windows['linked'].mean / 1e3:.0f} kB; {fair['linked'].mean:.2f} of a single flow; at most "
-            f"{worst:.0%} on idle networks",
-            verdict=windows["linked"].mean <= BDP and 0.85 <= fair["linked"].mean <= 1.2 and worst <= 0.1,
+            f"{_percent(worst)} on idle networks",
+            verdict=windows["linked"].mean <= BDP and 0.85 <= fair["linked"].mean <= 1.2 and worst.mean <= 0.1,
             reason="MPTCP against the best single flow elsewhere: "
             + ", ".join(f"{at} {ratio:.2f}" for at, ratio in others.items())
             + ". On an idle network beside a contended one it takes the idle one whole.",
@@ -194,6 +196,11 @@ def _cost(measured: Measured, name: str, condition: str) -> Estimate:
     """The share of the throughput of LIA alone that a remedy costs."""
     without = measured.mean(mbps(DUAL), "none", condition)
     return estimate(1 - mbps(DUAL)(run) / without for run in measured.runs(name, condition))
+
+
+def _percent(value: Estimate) -> str:
+    """Whole percent; what is nearly nothing has no sign."""
+    return f"{round(value.mean, 2) + 0.0:.0%}"
 
 
 def _fairness_picture(measured: Measured, fair: Mapping[str, Estimate]) -> Picture:
@@ -265,7 +272,7 @@ def _limit_picture(measured: Measured) -> Picture:
 
 
 def _elsewhere_picture(measured: Measured) -> Picture:
-    figure, axes = plots.new_figure(3, width=4.4, height=3.9)
+    figure, axes = plots.new_figure(2, 2, width=6.2, height=3.6)
     for axis, condition in zip(axes, ELSEWHERE, strict=True):
         flows = [
             flow for flow in (DUAL, single("1"), single("2")) if flow in measured.one("none", condition).flow_names
@@ -278,5 +285,5 @@ def _elsewhere_picture(measured: Measured) -> Picture:
             series[label] = (plots.LOOKS[looks[flow]], [(value.mean, value.half_width) for value in values])
         plots.grouped_bars(axis, COMPARED, series)
         plots.finish(axis, x="remedy", y="goodput [Mb/s]", title=CONDITIONS[condition][0], legend="upper right", top=52)
-    caption = "The rule and linked pacing on other networks; all senders use the remedy."
+    caption = "The rule and linked pacing elsewhere; all senders use the remedy, except in the last picture."
     return Picture("ucl-wifi-e12-elsewhere", caption, figure)
