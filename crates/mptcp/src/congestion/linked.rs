@@ -69,13 +69,16 @@ impl CongestionControl for Linked {
     fn on_progress(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
         let (own, state) = (self.own(path), &mut paths[path]);
         own.shortest = own.shortest.min(state.local.bytes);
-        if let (true, Some(rate), Some(rtt)) = (acked.now >= own.ends, state.local.rate(), state.srtt) {
-            let limit = ((rate * TARGET.as_secs_f64()) as u64).max(2 * state.mss);
-            let standing = own.shortest.saturating_sub(limit);
-            own.over = standing > 0;
-            if own.over {
-                state.cwnd = state.cwnd.saturating_sub(standing).max(2 * state.mss);
-                state.ssthresh = state.ssthresh.min(state.cwnd);
+        if let (true, Some(rtt)) = (acked.now >= own.ends, state.srtt) {
+            let whole = own.ends != Instant::ZERO;
+            if let Some(rate) = state.local.rate().filter(|_| whole) {
+                let limit = ((rate * TARGET.as_secs_f64()) as u64).max(2 * state.mss);
+                let standing = own.shortest.saturating_sub(limit);
+                own.over = standing > 0;
+                if own.over {
+                    state.cwnd = state.cwnd.saturating_sub(standing).max(2 * state.mss);
+                    state.ssthresh = state.ssthresh.min(state.cwnd);
+                }
             }
             (own.ends, own.shortest) = (acked.now + rtt, u64::MAX);
         }

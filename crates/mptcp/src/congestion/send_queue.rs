@@ -73,7 +73,8 @@ impl CongestionControl for Published {
             .map(|rtt| state.rttvar.as_secs_f64() * state.cwnd as f64 / rtt.as_secs_f64().max(1e-9));
         own.over = limit.is_some_and(|limit| queue as f64 > limit);
         if own.over {
-            // Equation 4: a round trip's acknowledgements take half of the latched window.
+            // Equation 4. The step grows as the window shrinks: n acknowledgements leave
+            // sqrt(cwnd_i^2 - cwnd_i n MSS) of it, a round trip's without delayed ones next to nothing.
             let latched = own.latched.max(state.mss) as f64;
             let step = state.mss as f64 / 2.0 * latched / state.cwnd as f64;
             state.grow(-step);
