@@ -1,23 +1,24 @@
 //! From a scenario to a world: nodes, links, addresses, endpoints, flows, events.
 
+mod air;
+mod settings;
+
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
-use mptcp::congestion::CongestionKind;
-use mptcp::path_manager::PathManagerKind;
-use mptcp::scheduler::SchedulerKind;
-use mptcp::{Config, Endpoint, InterfaceId, PenaltyRule};
+use mptcp::{Config, Endpoint, InterfaceId};
 use mptcp_clock::{Duration, Instant, Stream};
-use netsim::CellId;
-use netsim::{Change, DirectionId, Jitter, Labels, LinkId, Loss, Network, Rate, Spread, TopologyError};
+use netsim::{
+    CellId, Change, DirectionId, Jitter, Labels, LinkId, Loss, Network, Rate, Spread, TopologyError,
+};
 
 use super::apps::{App, class_of};
 use super::host::{self, Host};
 use super::pool::Pool;
 use super::sampler::Sampler;
 use super::{Alarm, Appointment, FIRST_PORT, World};
-use crate::scenario::names::{Congestion, Manner, Penalty, Scheduler, SendQueueRule, Side, Transport};
-use crate::scenario::{Flow, Link, PathManagement, Scenario, Traffic, Way};
+use crate::scenario::names::{Manner, Side};
+use crate::scenario::{Scenario, Way};
 
 /// TCP and IPv4 headers without options, bytes: what the MSS leaves out of the MTU.
 const HEADERS: u32 = 40;
@@ -121,34 +122,6 @@ impl<'a> Builder<'a> {
         self.nodes.iter().find(|(known, _)| known == name).map(|(_, id)| *id)
     }
 
-    fn cell(&self, name: &str) -> Option<CellId> {
-        let at = self.scenario.cells.iter().position(|cell| cell.name == name)?;
-        self.cells.get(at).copied()
-    }
-
-    /// Cells, before their stations.
-    fn add_cells(&mut self) -> Result<(), TopologyError> {
-        self.network.set_interference(self.scenario.interference.parameters());
-        for cell in &self.scenario.cells {
-            let Some(node) = self.node(&cell.access_point) else { continue };
-            let id = self.network.add_cell(&cell.name, node, cell.parameters())?;
-            self.cells.push(id);
-        }
-        for coupling in &self.scenario.coupling {
-            if let [Some(a), Some(b)] = [0, 1].map(|at| self.cell(&coupling.cells[at])) {
-                self.network.couple(a, b, coupling.parameters())?;
-            }
-        }
-        for background in &self.scenario.background {
-            let Some(at) = self.scenario.cells.iter().position(|cell| cell.name == background.cell) else {
-                continue;
-            };
-            let best = self.scenario.cells[at].parameters().rates().into_iter().max().unwrap_or_default();
-            self.network.add_background(&background.name, self.cells[at], background.parameters(best))?;
-        }
-        Ok(())
-    }
-
     /// A host that opens connections has an address for each of its links; one that only accepts has
     /// a single one, reached by every way.
     fn add_addresses(&mut self) -> Result<(), TopologyError> {
@@ -204,67 +177,6 @@ impl<'a> Builder<'a> {
                 self.appointments.insert((at(stop), Appointment::Stop(index)));
             }
             self.apps.push(app);
-        }
-    }
-
-    fn config(&self, flow: &Flow, from: usize) -> Config {
-        let mtu = self.scenario.links.iter().map(|link| link.mtu).min().unwrap_or(1500);
-        let interfaces = flow.paths.iter().filter_map(|path| self.interface_named(from, path));
-        let backups = flow.backup.iter().filter_map(|path| self.interface_named(from, path));
-        Config {
-            multipath: flow.transport == Transport::Mptcp,
-            checksum: flow.checksum,
-            congestion: match flow.congestion {
-                Congestion::Reno => CongestionKind::Reno,
-                Congestion::Cubic => CongestionKind::Cubic,
-                Congestion::Lia => CongestionKind::Lia,
-                Congestion::Olia => CongestionKind::Olia,
-                Congestion::Balia => CongestionKind::Balia,
-                Congestion::Wvegas => CongestionKind::WVegas,
-            },
-            send_queue_rule: match flow.send_queue_rule {
-                SendQueueRule::Off => None,
-                SendQueueRule::Published => Some(mptcp::SendQueueRule::Published),
-                SendQueueRule::Unacked => Some(mptcp::SendQueueRule::Unacked),
-                SendQueueRule::Linked => Some(mptcp::SendQueueRule::Linked),
-            },
-            scheduler: match flow.scheduler {
-                Scheduler::Minrtt => SchedulerKind::MinRtt,
-                Scheduler::Roundrobin => SchedulerKind::RoundRobin,
-                Scheduler::Redundant => SchedulerKind::Redundant,
-            },
-            path_manager: match flow.path_manager {
-                PathManagement::Fullmesh => PathManagerKind::FullMesh,
-                PathManagement::Ndiffports { subflows } => {
-                    PathManagerKind::NdiffPorts { subflows: subflows as u8 }
-                }
-            },
-            mechanisms: mptcp::Mechanisms {
-                opportunistic_retransmission: flow.mechanisms.opportunistic_retransmission,
-                penalisation: flow.mechanisms.penalisation,
-                penalty_rule: match flow.mechanisms.penalty {
-                    Penalty::Original => PenaltyRule::Original,
-                    Penalty::Later => PenaltyRule::Later,
-                },
-                autotuning: flow.mechanisms.autotuning,
-                cwnd_capping: flow.mechanisms.cwnd_capping,
-            },
-            interfaces: Some(interfaces.collect()),
-            backups: backups.collect(),
-            receive_buffer: flow.tcp.rcvbuf,
-            send_buffer: flow.tcp.sndbuf,
-            mss: flow.tcp.mss.unwrap_or(mtu - HEADERS).min(mtu - HEADERS).min(65_495) as u16,
-            sack: flow.tcp.sack,
-            timestamps: flow.tcp.timestamps,
-            rack: flow.tcp.rack,
-            byte_counting: flow.tcp.byte_counting,
-            delayed_ack: flow.tcp.delayed_ack,
-            nagle: flow.tcp.nagle,
-            min_rto: flow.tcp.min_rto,
-            initial_window: flow.tcp.initial_window,
-            initial_ssthresh: flow.tcp.ssthresh,
-            small_queues: flow.tcp.small_queues,
-            max_subflows: 8,
         }
     }
 
@@ -342,38 +254,6 @@ impl<'a> Builder<'a> {
     fn jitter(&self, direction: DirectionId, spread: Duration) -> Option<Jitter> {
         let reorder = self.network.parameters(direction).jitter.is_some_and(|jitter| jitter.reorder);
         (!spread.is_zero()).then_some(Jitter { spread, shape: Spread::Uniform, reorder })
-    }
-
-    /// Asks for the departures from the queues of hosts with a wireless interface, and of those where
-    /// somebody listens to them.
-    fn watch_queues(&mut self) {
-        for at in 0..self.hosts.len() {
-            let name = self.hosts[at].name.clone();
-            let listens = self.scenario.flows.iter().any(|flow| {
-                let greedy = matches!(flow.traffic, Traffic::Datagrams { rate: None, .. });
-                let rules = flow.tcp.small_queues.is_some() || flow.send_queue_rule != SendQueueRule::Off;
-                (flow.from == name || flow.to == name) && (greedy || rules)
-            });
-            let own =
-                || self.scenario.links.iter().zip(&self.links).filter(|(link, _)| link.ends.contains(&name));
-            if !listens && !own().any(|(link, _)| link.station.is_some()) {
-                continue;
-            }
-            let outward = |(link, id): (&Link, &LinkId)| {
-                if link.ends[0] == name { id.forward() } else { id.backward() }
-            };
-            for direction in own().map(outward).collect::<Vec<_>>() {
-                self.network.watch_departures(direction, true);
-                if self.own_queues.len() <= direction.index() {
-                    self.own_queues.resize(direction.index() + 1, None);
-                }
-                self.own_queues[direction.index()] = Some(at);
-            }
-            self.hosts[at].hears_departures = true;
-            for interface in 0..self.hosts[at].interfaces.len() {
-                self.hosts[at].endpoint.expect_departures(InterfaceId(interface as u32));
-            }
-        }
     }
 
     fn finish(mut self) -> World {

@@ -2,7 +2,11 @@
 //!
 //! Owns the scoreboard, the round-trip estimate and the state of recovery: RFC 5681 with RACK-TLP
 //! (RFC 8985) or NewReno (RFC 6582), PRR (RFC 6937), RTO (RFC 6298). The window itself belongs to
-//! the connection's [`Congestion`], because siblings may be coupled.
+//! the connection's [`Congestion`], because siblings may be coupled. `detect` says what arrived and what
+//! is lost, `timers` what silence means.
+
+mod detect;
+mod timers;
 
 use bytes::Bytes;
 use mptcp_clock::{Duration, Instant};
@@ -237,134 +241,6 @@ impl Sender {
         advanced
     }
 
-    /// RFC 2018, RFC 2883: returns whether a duplicate was reported.
-    fn take_blocks(&mut self, ack: &Ack<'_>) -> bool {
-        let mut duplicate = false;
-        for (i, &(left, right)) in ack.blocks.iter().enumerate() {
-            if i == 0
-                && (right <= ack.number || ack.blocks.get(1).is_some_and(|b| b.0 <= left && right <= b.1))
-            {
-                duplicate = true;
-                if let Some(rack) = &mut self.rack {
-                    rack.on_duplicate_report(self.board.una, self.board.next);
-                }
-                continue;
-            }
-            if left < self.board.una || right > self.board.next || left >= right {
-                continue;
-            }
-            for at in self.board.positions(left, right) {
-                if self.board.queue[at].sacked {
-                    continue;
-                }
-                if let Some(rack) = &mut self.rack {
-                    rack.on_delivered(&self.board.queue[at], ack.now, self.rtt.min(), ack.echo);
-                }
-                self.board.mark_sacked(at);
-            }
-        }
-        duplicate
-    }
-
-    /// Returns the bytes acknowledged in order and a round-trip sample.
-    fn take_cumulative(&mut self, ack: &Ack<'_>) -> (u64, Option<Duration>) {
-        let una = self.board.una;
-        if ack.number <= una {
-            return (0, None);
-        }
-        let (mut sample, mut ambiguous) = (None, false);
-        while let Some(sent) = self.board.pop_acknowledged(ack.number) {
-            if let Some(rack) = self.rack.as_mut().filter(|_| !sent.sacked) {
-                rack.on_delivered(&sent, ack.now, self.rtt.min(), ack.echo);
-            }
-            ambiguous |= sent.ever_resent;
-            if !sent.sacked {
-                sample = Some(ack.now.since(sent.sent_at));
-            }
-        }
-        self.board.trim_front(ack.number);
-        if sample.is_none() || ambiguous {
-            // RFC 7323 section 4: the echo tells which transmission is answered. It counts whole
-            // milliseconds, so it never says less than what was measured.
-            let least = self.rtt.min().unwrap_or(Duration::ZERO);
-            sample = ack.echo.map(|echo| ack.now.since(echo).max(least));
-        }
-        (self.board.una - una, sample)
-    }
-
-    fn detect(&mut self, ack: &Ack<'_>, advanced: u64, mss: u64) -> bool {
-        if let Some(rack) = &mut self.rack {
-            if self.board.sacked == 0 && self.board.lost == 0 && self.board.resent == 0 {
-                self.reorder_deadline = Instant::FAR_FUTURE;
-                return false;
-            }
-            let eager = matches!(self.state, Recovery::Recovery { .. } | Recovery::Loss { .. })
-                || self.board.sacked >= u64::from(DUPLICATE_THRESHOLD) * mss;
-            let (marked, again) =
-                rack.detect(&mut self.board, ack.now, eager, self.rtt.min(), self.rtt.srtt());
-            self.reorder_deadline = again.unwrap_or(Instant::FAR_FUTURE);
-            return marked;
-        }
-        if self.sack {
-            return self.detect_by_holes(mss);
-        }
-        self.detect_by_duplicates(ack, advanced, mss)
-    }
-
-    /// RFC 6675 section 4: lost when three segments' worth above it have arrived.
-    fn detect_by_holes(&mut self, mss: u64) -> bool {
-        let threshold = u64::from(DUPLICATE_THRESHOLD) * mss;
-        if self.board.sacked < threshold {
-            return false;
-        }
-        let mut above = self.board.sacked;
-        let mut marked = false;
-        for at in 0..self.board.queue.len() {
-            let sent = &self.board.queue[at];
-            if sent.sacked {
-                above -= sent.length();
-            } else if above < threshold {
-                break;
-            } else if !sent.lost {
-                self.board.mark_lost(at);
-                marked = true;
-            }
-        }
-        marked
-    }
-
-    /// NewReno without SACK (RFC 6582 section 3.2). Each duplicate stands for one segment arrived.
-    fn detect_by_duplicates(&mut self, ack: &Ack<'_>, advanced: u64, mss: u64) -> bool {
-        if advanced > 0 {
-            if self.in_recovery() && self.partial(ack.number) && !self.board.queue.is_empty() {
-                // One segment of it filled the hole; duplicates had counted the others.
-                let counted = self.board.sacked.saturating_sub(advanced.saturating_sub(mss));
-                self.board.sacked = 0;
-                self.board.mark_lost(0);
-                self.board.sacked = counted.min(self.board.in_flight());
-                return true;
-            }
-            self.board.sacked = 0;
-            return false;
-        }
-        if !ack.bare || self.board.queue.is_empty() || ack.number != self.board.una {
-            return false;
-        }
-        self.duplicates += 1;
-        let unaccounted =
-            (self.board.next - self.board.una).saturating_sub(self.board.sacked + self.board.lost);
-        self.board.sacked += mss.min(unaccounted);
-        if self.duplicates == DUPLICATE_THRESHOLD && !self.in_recovery() && !self.in_loss() {
-            self.board.mark_lost(0);
-            return true;
-        }
-        false
-    }
-
-    fn partial(&self, number: u64) -> bool {
-        matches!(self.state, Recovery::Recovery { point } | Recovery::Loss { point } if number < point)
-    }
-
     fn enter_recovery(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
         self.state = Recovery::Recovery { point: self.board.next };
         self.recoveries += 1;
@@ -447,110 +323,6 @@ impl Sender {
                 congestion.paths[path].cwnd = ssthresh;
             }
         }
-    }
-
-    /// Sets the timers after something was sent or acknowledged.
-    fn arm(&mut self, now: Instant, restart: bool) {
-        if self.board.queue.is_empty() {
-            self.rto_deadline = Instant::FAR_FUTURE;
-            self.probe_deadline = Instant::FAR_FUTURE;
-            self.reorder_deadline = Instant::FAR_FUTURE;
-            return;
-        }
-        if restart {
-            self.rto_deadline = now + self.rtt.rto();
-        }
-        self.probe_deadline = self.probe_time(now).unwrap_or(Instant::FAR_FUTURE);
-    }
-
-    /// RFC 8985 section 7.2.
-    fn probe_time(&self, now: Instant) -> Option<Instant> {
-        self.rack.as_ref()?;
-        if self.state != Recovery::Open || self.probe.is_some() || self.board.sacked > 0 {
-            return None;
-        }
-        let srtt = self.rtt.srtt()?;
-        let single = self.board.queue.len() == 1;
-        let wait = srtt * 2 + if single { WORST_DELAYED_ACK } else { Duration::from_millis(2) };
-        Some((now + wait).min(self.rto_deadline))
-    }
-
-    pub(crate) fn deadline(&self) -> Instant {
-        self.rto_deadline.min(self.probe_deadline).min(self.reorder_deadline)
-    }
-
-    /// Handles the timers that are due; returns whether the retransmission timer was among them.
-    pub(crate) fn on_deadline(&mut self, now: Instant, path: usize, congestion: &mut Congestion) -> bool {
-        if self.reorder_deadline <= now {
-            self.reorder_deadline = Instant::FAR_FUTURE;
-            self.on_reorder_timer(now, path, congestion);
-        }
-        // RFC 8985 section 7.2: the probe comes before the timeout, at the latest in its place.
-        if self.probe_deadline <= now {
-            self.probe_deadline = Instant::FAR_FUTURE;
-            self.probe_wanted = true;
-            self.rto_deadline = now + self.rtt.rto();
-            return false;
-        }
-        if self.rto_deadline <= now {
-            self.on_timeout(now, path, congestion);
-            return true;
-        }
-        false
-    }
-
-    fn on_reorder_timer(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
-        let ack = Ack { now, number: self.board.una, blocks: &[], echo: None, bare: false };
-        if self.detect(&ack, 0, congestion.paths[path].mss) {
-            if matches!(self.state, Recovery::Open | Recovery::Disorder) {
-                self.enter_recovery(now, path, congestion);
-            }
-            if self.in_recovery() {
-                self.proportional_rate(0, false, false, path, congestion);
-            }
-        }
-    }
-
-    /// The peer was heard on a path that had gone silent: what is outstanding goes at once, without
-    /// waiting for the doubled timeout.
-    pub(crate) fn revive(&mut self, now: Instant) {
-        self.rtt.reset_backoff();
-        if self.in_loss() {
-            self.board.mark_all_lost();
-            self.rto_deadline = now + self.rtt.rto();
-        }
-    }
-
-    /// RFC 6298 section 5, RFC 5681 section 3.1.
-    fn on_timeout(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
-        self.timeouts += 1;
-        // RFC 5681 section 3.1: one reduction for each loss event. In recovery it was made, and
-        // after a timeout it was unless an acknowledgement has come since.
-        let reduced = match self.state {
-            Recovery::Open | Recovery::Disorder => false,
-            Recovery::Recovery { .. } => true,
-            Recovery::Loss { .. } => self.rtt.backoff() > 0,
-        };
-        self.rtt.back_off();
-        if !reduced {
-            congestion.on_loss(path, now);
-        }
-        congestion.on_timeout(path);
-        if !self.sack {
-            self.board.sacked = 0;
-        } else if self.board.queue.front().is_some_and(|front| front.sacked) {
-            // RFC 2018 section 8: the peer has dropped what it reported.
-            self.board.forget_reports();
-        }
-        self.board.mark_all_lost();
-        self.state = Recovery::Loss { point: self.board.next };
-        self.duplicates = 0;
-        self.probe = None;
-        self.probe_wanted = false;
-        congestion.paths[path].cwnd = congestion.paths[path].mss;
-        self.rto_deadline = now + self.rtt.rto();
-        self.probe_deadline = Instant::FAR_FUTURE;
-        self.reorder_deadline = Instant::FAR_FUTURE;
     }
 }
 

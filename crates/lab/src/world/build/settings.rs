@@ -1,0 +1,73 @@
+//! What a flow of a scenario tells its connection.
+
+use mptcp::congestion::CongestionKind;
+use mptcp::path_manager::PathManagerKind;
+use mptcp::scheduler::SchedulerKind;
+use mptcp::{Config, PenaltyRule};
+
+use super::{Builder, HEADERS};
+use crate::scenario::names::{Congestion, Penalty, Scheduler, SendQueueRule, Transport};
+use crate::scenario::{Flow, PathManagement};
+
+impl Builder<'_> {
+    pub(super) fn config(&self, flow: &Flow, from: usize) -> Config {
+        let mtu = self.scenario.links.iter().map(|link| link.mtu).min().unwrap_or(1500);
+        let interfaces = flow.paths.iter().filter_map(|path| self.interface_named(from, path));
+        let backups = flow.backup.iter().filter_map(|path| self.interface_named(from, path));
+        Config {
+            multipath: flow.transport == Transport::Mptcp,
+            checksum: flow.checksum,
+            congestion: match flow.congestion {
+                Congestion::Reno => CongestionKind::Reno,
+                Congestion::Cubic => CongestionKind::Cubic,
+                Congestion::Lia => CongestionKind::Lia,
+                Congestion::Olia => CongestionKind::Olia,
+                Congestion::Balia => CongestionKind::Balia,
+                Congestion::Wvegas => CongestionKind::WVegas,
+            },
+            send_queue_rule: match flow.send_queue_rule {
+                SendQueueRule::Off => None,
+                SendQueueRule::Published => Some(mptcp::SendQueueRule::Published),
+                SendQueueRule::Unacked => Some(mptcp::SendQueueRule::Unacked),
+                SendQueueRule::Linked => Some(mptcp::SendQueueRule::Linked),
+            },
+            scheduler: match flow.scheduler {
+                Scheduler::Minrtt => SchedulerKind::MinRtt,
+                Scheduler::Roundrobin => SchedulerKind::RoundRobin,
+                Scheduler::Redundant => SchedulerKind::Redundant,
+            },
+            path_manager: match flow.path_manager {
+                PathManagement::Fullmesh => PathManagerKind::FullMesh,
+                PathManagement::Ndiffports { subflows } => {
+                    PathManagerKind::NdiffPorts { subflows: subflows as u8 }
+                }
+            },
+            mechanisms: mptcp::Mechanisms {
+                opportunistic_retransmission: flow.mechanisms.opportunistic_retransmission,
+                penalisation: flow.mechanisms.penalisation,
+                penalty_rule: match flow.mechanisms.penalty {
+                    Penalty::Original => PenaltyRule::Original,
+                    Penalty::Later => PenaltyRule::Later,
+                },
+                autotuning: flow.mechanisms.autotuning,
+                cwnd_capping: flow.mechanisms.cwnd_capping,
+            },
+            interfaces: Some(interfaces.collect()),
+            backups: backups.collect(),
+            receive_buffer: flow.tcp.rcvbuf,
+            send_buffer: flow.tcp.sndbuf,
+            mss: flow.tcp.mss.unwrap_or(mtu - HEADERS).min(mtu - HEADERS).min(65_495) as u16,
+            sack: flow.tcp.sack,
+            timestamps: flow.tcp.timestamps,
+            rack: flow.tcp.rack,
+            byte_counting: flow.tcp.byte_counting,
+            delayed_ack: flow.tcp.delayed_ack,
+            nagle: flow.tcp.nagle,
+            min_rto: flow.tcp.min_rto,
+            initial_window: flow.tcp.initial_window,
+            initial_ssthresh: flow.tcp.ssthresh,
+            small_queues: flow.tcp.small_queues,
+            max_subflows: 8,
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What an acknowledgement says has arrived, and what must be lost then.
+
+use mptcp_clock::{Duration, Instant};
+
+use super::{Ack, DUPLICATE_THRESHOLD, Recovery, Sender};
+
+impl Sender {
+    /// RFC 2018, RFC 2883: returns whether a duplicate was reported.
+    pub(super) fn take_blocks(&mut self, ack: &Ack<'_>) -> bool {
+        let mut duplicate = false;
+        for (i, &(left, right)) in ack.blocks.iter().enumerate() {
+            if i == 0
+                && (right <= ack.number || ack.blocks.get(1).is_some_and(|b| b.0 <= left && right <= b.1))
+            {
+                duplicate = true;
+                if let Some(rack) = &mut self.rack {
+                    rack.on_duplicate_report(self.board.una, self.board.next);
+                }
+                continue;
+            }
+            if left < self.board.una || right > self.board.next || left >= right {
+                continue;
+            }
+            for at in self.board.positions(left, right) {
+                if self.board.queue[at].sacked {
+                    continue;
+                }
+                if let Some(rack) = &mut self.rack {
+                    rack.on_delivered(&self.board.queue[at], ack.now, self.rtt.min(), ack.echo);
+                }
+                self.board.mark_sacked(at);
+            }
+        }
+        duplicate
+    }
+
+    /// Returns the bytes acknowledged in order and a round-trip sample.
+    pub(super) fn take_cumulative(&mut self, ack: &Ack<'_>) -> (u64, Option<Duration>) {
+        let una = self.board.una;
+        if ack.number <= una {
+            return (0, None);
+        }
+        let (mut sample, mut ambiguous) = (None, false);
+        while let Some(sent) = self.board.pop_acknowledged(ack.number) {
+            if let Some(rack) = self.rack.as_mut().filter(|_| !sent.sacked) {
+                rack.on_delivered(&sent, ack.now, self.rtt.min(), ack.echo);
+            }
+            ambiguous |= sent.ever_resent;
+            if !sent.sacked {
+                sample = Some(ack.now.since(sent.sent_at));
+            }
+        }
+        self.board.trim_front(ack.number);
+        if sample.is_none() || ambiguous {
+            // RFC 7323 section 4: the echo tells which transmission is answered. It counts whole
+            // milliseconds, so it never says less than what was measured.
+            let least = self.rtt.min().unwrap_or(Duration::ZERO);
+            sample = ack.echo.map(|echo| ack.now.since(echo).max(least));
+        }
+        (self.board.una - una, sample)
+    }
+
+    pub(super) fn detect(&mut self, ack: &Ack<'_>, advanced: u64, mss: u64) -> bool {
+        if let Some(rack) = &mut self.rack {
+            if self.board.sacked == 0 && self.board.lost == 0 && self.board.resent == 0 {
+                self.reorder_deadline = Instant::FAR_FUTURE;
+                return false;
+            }
+            let eager = matches!(self.state, Recovery::Recovery { .. } | Recovery::Loss { .. })
+                || self.board.sacked >= u64::from(DUPLICATE_THRESHOLD) * mss;
+            let (marked, again) =
+                rack.detect(&mut self.board, ack.now, eager, self.rtt.min(), self.rtt.srtt());
+            self.reorder_deadline = again.unwrap_or(Instant::FAR_FUTURE);
+            return marked;
+        }
+        if self.sack {
+            return self.detect_by_holes(mss);
+        }
+        self.detect_by_duplicates(ack, advanced, mss)
+    }
+
+    /// RFC 6675 section 4: lost when three segments' worth above it have arrived.
+    fn detect_by_holes(&mut self, mss: u64) -> bool {
+        let threshold = u64::from(DUPLICATE_THRESHOLD) * mss;
+        if self.board.sacked < threshold {
+            return false;
+        }
+        let mut above = self.board.sacked;
+        let mut marked = false;
+        for at in 0..self.board.queue.len() {
+            let sent = &self.board.queue[at];
+            if sent.sacked {
+                above -= sent.length();
+            } else if above < threshold {
+                break;
+            } else if !sent.lost {
+                self.board.mark_lost(at);
+                marked = true;
+            }
+        }
+        marked
+    }
+
+    /// NewReno without SACK (RFC 6582 section 3.2). Each duplicate stands for one segment arrived.
+    fn detect_by_duplicates(&mut self, ack: &Ack<'_>, advanced: u64, mss: u64) -> bool {
+        if advanced > 0 {
+            if self.in_recovery() && self.partial(ack.number) && !self.board.queue.is_empty() {
+                // One segment of it filled the hole; duplicates had counted the others.
+                let counted = self.board.sacked.saturating_sub(advanced.saturating_sub(mss));
+                self.board.sacked = 0;
+                self.board.mark_lost(0);
+                self.board.sacked = counted.min(self.board.in_flight());
+                return true;
+            }
+            self.board.sacked = 0;
+            return false;
+        }
+        if !ack.bare || self.board.queue.is_empty() || ack.number != self.board.una {
+            return false;
+        }
+        self.duplicates += 1;
+        let unaccounted =
+            (self.board.next - self.board.una).saturating_sub(self.board.sacked + self.board.lost);
+        self.board.sacked += mss.min(unaccounted);
+        if self.duplicates == DUPLICATE_THRESHOLD && !self.in_recovery() && !self.in_loss() {
+            self.board.mark_lost(0);
+            return true;
+        }
+        false
+    }
+
+    fn partial(&self, number: u64) -> bool {
+        matches!(self.state, Recovery::Recovery { point } | Recovery::Loss { point } if number < point)
+    }
+}

@@ -1,0 +1,112 @@
+//! What silence means: the retransmission timeout, the tail loss probe, the reordering timer.
+
+use mptcp_clock::{Duration, Instant};
+
+use super::{Ack, Recovery, Sender, WORST_DELAYED_ACK};
+use crate::congestion::Congestion;
+
+impl Sender {
+    /// Sets the timers after something was sent or acknowledged.
+    pub(super) fn arm(&mut self, now: Instant, restart: bool) {
+        if self.board.queue.is_empty() {
+            self.rto_deadline = Instant::FAR_FUTURE;
+            self.probe_deadline = Instant::FAR_FUTURE;
+            self.reorder_deadline = Instant::FAR_FUTURE;
+            return;
+        }
+        if restart {
+            self.rto_deadline = now + self.rtt.rto();
+        }
+        self.probe_deadline = self.probe_time(now).unwrap_or(Instant::FAR_FUTURE);
+    }
+
+    /// RFC 8985 section 7.2.
+    fn probe_time(&self, now: Instant) -> Option<Instant> {
+        self.rack.as_ref()?;
+        if self.state != Recovery::Open || self.probe.is_some() || self.board.sacked > 0 {
+            return None;
+        }
+        let srtt = self.rtt.srtt()?;
+        let single = self.board.queue.len() == 1;
+        let wait = srtt * 2 + if single { WORST_DELAYED_ACK } else { Duration::from_millis(2) };
+        Some((now + wait).min(self.rto_deadline))
+    }
+
+    pub(crate) fn deadline(&self) -> Instant {
+        self.rto_deadline.min(self.probe_deadline).min(self.reorder_deadline)
+    }
+
+    /// Handles the timers that are due; returns whether the retransmission timer was among them.
+    pub(crate) fn on_deadline(&mut self, now: Instant, path: usize, congestion: &mut Congestion) -> bool {
+        if self.reorder_deadline <= now {
+            self.reorder_deadline = Instant::FAR_FUTURE;
+            self.on_reorder_timer(now, path, congestion);
+        }
+        // RFC 8985 section 7.2: the probe comes before the timeout, at the latest in its place.
+        if self.probe_deadline <= now {
+            self.probe_deadline = Instant::FAR_FUTURE;
+            self.probe_wanted = true;
+            self.rto_deadline = now + self.rtt.rto();
+            return false;
+        }
+        if self.rto_deadline <= now {
+            self.on_timeout(now, path, congestion);
+            return true;
+        }
+        false
+    }
+
+    fn on_reorder_timer(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
+        let ack = Ack { now, number: self.board.una, blocks: &[], echo: None, bare: false };
+        if self.detect(&ack, 0, congestion.paths[path].mss) {
+            if matches!(self.state, Recovery::Open | Recovery::Disorder) {
+                self.enter_recovery(now, path, congestion);
+            }
+            if self.in_recovery() {
+                self.proportional_rate(0, false, false, path, congestion);
+            }
+        }
+    }
+
+    /// The peer was heard on a path that had gone silent: what is outstanding goes at once, without
+    /// waiting for the doubled timeout.
+    pub(crate) fn revive(&mut self, now: Instant) {
+        self.rtt.reset_backoff();
+        if self.in_loss() {
+            self.board.mark_all_lost();
+            self.rto_deadline = now + self.rtt.rto();
+        }
+    }
+
+    /// RFC 6298 section 5, RFC 5681 section 3.1.
+    fn on_timeout(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
+        self.timeouts += 1;
+        // RFC 5681 section 3.1: one reduction for each loss event. In recovery it was made, and
+        // after a timeout it was unless an acknowledgement has come since.
+        let reduced = match self.state {
+            Recovery::Open | Recovery::Disorder => false,
+            Recovery::Recovery { .. } => true,
+            Recovery::Loss { .. } => self.rtt.backoff() > 0,
+        };
+        self.rtt.back_off();
+        if !reduced {
+            congestion.on_loss(path, now);
+        }
+        congestion.on_timeout(path);
+        if !self.sack {
+            self.board.sacked = 0;
+        } else if self.board.queue.front().is_some_and(|front| front.sacked) {
+            // RFC 2018 section 8: the peer has dropped what it reported.
+            self.board.forget_reports();
+        }
+        self.board.mark_all_lost();
+        self.state = Recovery::Loss { point: self.board.next };
+        self.duplicates = 0;
+        self.probe = None;
+        self.probe_wanted = false;
+        congestion.paths[path].cwnd = congestion.paths[path].mss;
+        self.rto_deadline = now + self.rtt.rto();
+        self.probe_deadline = Instant::FAR_FUTURE;
+        self.reorder_deadline = Instant::FAR_FUTURE;
+    }
+}
