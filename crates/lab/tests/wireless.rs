@@ -57,6 +57,7 @@ rate = "72.2Mbit"
 distance = "450cm"
 discipline = "codel"
 loss = "0.1%"
+queue = "unlimited"
 [links.lan]
 ends = ["home", "server"]
 rate = "100Mbit"
@@ -196,7 +197,8 @@ fn bounds(rate: f64, ack_rate: f64, slot: f64, data: f64) -> [f64; 2] {
 fn one_tcp_flow_gets_what_its_acknowledgements_leave_of_the_air() {
     // Published bounds, of one backoff after the other, for 1500-byte packets: an acknowledgement for each second
     // one, or for each one.
-    const CASES: [(&str, f64, f64, &str, f64, [f64; 2]); 5] = [
+    type Case = (&'static str, f64, f64, &'static str, f64, [f64; 2]);
+    const CASES: [Case; 5] = [
         ("54Mbit", 54.0, 24.0, "short", 9.0, [23.9, 20.2]),
         ("24Mbit", 24.0, 24.0, "short", 9.0, [14.9, 13.2]),
         ("12Mbit", 12.0, 12.0, "short", 9.0, [8.8, 8.1]),

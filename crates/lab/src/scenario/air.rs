@@ -112,7 +112,7 @@ pub(super) fn cell(cell: &Cell) -> CellTable {
         streams: n.then_some(cell.streams),
         short_guard: n.then_some(cell.short_guard),
         aggregation: n.then_some(cell.aggregation),
-        queue: queue_size(cell.queue),
+        queue: Some(queue_size(cell.queue)),
         discipline: Some(cell.discipline),
         retry_limit: Some(cell.retry_limit),
     }
@@ -126,7 +126,7 @@ pub(super) fn station(link: &Link) -> Option<StationTable> {
         cell: Some(station.cell.clone()),
         rate: station.rate.map(|rate| LineRate(Some(rate))),
         distance: Some(Distance(station.distance)),
-        queue: queue_size(line.queue),
+        queue: Some(queue_size(line.queue)),
         discipline: Some(station.discipline),
         ring: Some(station.ring),
         loss: Some(match line.loss {

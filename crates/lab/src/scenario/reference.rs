@@ -18,7 +18,7 @@ generated from the definition of the format (`crates/lab/src/scenario/file.rs`) 
 | time | `\"10ms\"` | ns, us, ms, s, min, h |
 | percent | `\"3%\"` | %, from 0% to 100% |
 | size | `\"200KB\"` | B; kB = 1000 B; KB = KiB = 1024 B, as sysctl counts; MB = 10^6 B; MiB = 2^20 B; GB = 10^9 B; GiB = 2^30 B |
-| queue | `\"53p\"`, `\"80kB\"`, `\"80ms\"` | p = packets; a size; a time, in which the line carries as much |
+| queue | `\"53p\"`, `\"80kB\"`, `\"80ms\"` | p = packets; a size; a time, in which the line carries as much; or `\"unlimited\"` |
 | distance | `\"3m\"` | m, cm |
 
 ";

@@ -63,7 +63,7 @@ impl Scenario {
             rate: rate.map(LineRate),
             delay: delay.map(Span),
             loss: loss.map(percent),
-            queue: queue.and_then(queue_size),
+            queue: queue.map(queue_size),
             jitter: jitter.map(Span),
             distance: distance.map(Distance),
         };
@@ -130,12 +130,12 @@ pub(super) fn percent(fraction: f64) -> Percent {
     Percent((fraction * 1e12).round() / 1e10)
 }
 
-pub(super) fn queue_size(limit: QueueLimit) -> Option<QueueSize> {
+pub(super) fn queue_size(limit: QueueLimit) -> QueueSize {
     match limit {
-        QueueLimit::Packets(packets) => Some(QueueSize::Packets(packets)),
-        QueueLimit::Bytes(bytes) => Some(QueueSize::Bytes(bytes)),
-        QueueLimit::Time(time) => Some(QueueSize::Time(time)),
-        QueueLimit::Unlimited => None,
+        QueueLimit::Packets(packets) => QueueSize::Packets(packets),
+        QueueLimit::Bytes(bytes) => QueueSize::Bytes(bytes),
+        QueueLimit::Time(time) => QueueSize::Time(time),
+        QueueLimit::Unlimited => QueueSize::Unlimited,
     }
 }
 
@@ -167,7 +167,7 @@ fn line(line: &Line) -> DirectionTable {
         gilbert_elliott: bursts,
         jitter: Some(Span(line.jitter)),
         reorder: Some(line.reorder),
-        queue: queue_size(line.queue),
+        queue: Some(queue_size(line.queue)),
         up: Some(line.up),
     }
 }

@@ -163,5 +163,6 @@ fn queue_limit(queue: QueueSize) -> QueueLimit {
         QueueSize::Packets(packets) => QueueLimit::Packets(packets),
         QueueSize::Bytes(bytes) => QueueLimit::Bytes(bytes),
         QueueSize::Time(time) => QueueLimit::Time(time),
+        QueueSize::Unlimited => QueueLimit::Unlimited,
     }
 }

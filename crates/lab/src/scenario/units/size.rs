@@ -58,12 +58,17 @@ pub enum QueueSize {
     Bytes(u64),
     /// `80ms`: what the line carries in this time.
     Time(Duration),
+    /// `unlimited`: it never drops.
+    Unlimited,
 }
 
 impl FromStr for QueueSize {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
+        if text.trim() == "unlimited" {
+            return Ok(Self::Unlimited);
+        }
         if let Some(packets) = text.trim().strip_suffix('p') {
             let count = packets.parse().ok().filter(|&count| count > 0);
             return count.map(Self::Packets).ok_or_else(|| UnitError("holds 1p or more".to_owned()));
@@ -91,6 +96,7 @@ impl fmt::Display for QueueSize {
             Self::Packets(packets) => write!(f, "{packets}p"),
             Self::Bytes(bytes) => Size(*bytes).fmt(f),
             Self::Time(time) => Span(*time).fmt(f),
+            Self::Unlimited => f.write_str("unlimited"),
         }
     }
 }
@@ -98,6 +104,6 @@ impl fmt::Display for QueueSize {
 written_as_string!(
     QueueSize,
     "queue",
-    ["53p", "80kB", "80ms"],
-    "A queue limit: packets (p), data (as a size), or the time the line needs for it (as a time)."
+    ["53p", "80kB", "80ms", "unlimited"],
+    "A queue limit: packets (p), data (as a size), the time the line needs for it (as a time), or unlimited."
 );
