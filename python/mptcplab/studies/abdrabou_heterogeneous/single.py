@@ -152,6 +152,10 @@ def _jain(run: Run) -> float:
     return jain([transfer_time(run, pair) for pair in PAIRS])
 
 
+def _time_of(pair: int) -> Callable[[Run], float]:
+    return lambda run: transfer_time(run, pair)
+
+
 def _picture(measured: Measured) -> Picture:
     figure, axes = plots.new_figure(len(BUFFERS), width=4.9)
     looks = dict(zip(CURVES, ("wifi", "mptcp", "3g"), strict=True))
@@ -160,7 +164,7 @@ def _picture(measured: Measured) -> Picture:
         for curve, look in looks.items():
             bars = []
             for pair in PAIRS:
-                value = measured.estimate(lambda run, pair=pair: transfer_time(run, pair), curve, buffer)  # type: ignore[misc]
+                value = measured.estimate(_time_of(pair), curve, buffer)
                 bars.append((value.mean, value.half_width))
             label = curve if curve == ALONE else f"WiFi and dedicated, {curve}"
             series[label] = (plots.LOOKS[look], bars)
