@@ -12,7 +12,7 @@ STUDY = Study(
     letter="B",
     title="Multipath TCP over heterogeneous wireless networks",
     source="Atef Abdrabou and Monika Prakash, Experimental Performance Study of Multipath TCP over Heterogeneous "
-    "Wireless Networks (United Arab Emirates University, 2016)",
+    "Wireless Networks (UAE University)",
     summary="Four pairs send files at once, each over a crowded WiFi network and a dedicated link of its own. WiFi's "
     "part grows with segments and buffers and falls with the rate of the dedicated link. What 6 Mb/s means is open, "
     "so both readings are run.",

@@ -45,8 +45,8 @@ class Buffer(Experiment):
     name = "B3"
     title = "The receive buffer"
     setup = (
-        "Four pairs transfer 15 MB each over WiFi of three standards and a dedicated link of 6 Mb/s; receive buffers of "
-        "20 to 320 KB. The buffer is the window that the receiver offers. The kernel is not stated: the runs are those "
+        "Four pairs transfer 15 MB each over WiFi of three standards and a dedicated link of 6 Mb/s; receive buffers "
+        "of 20 to 320 KB. The buffer is the window that the receiver offers. The kernel is not stated: the runs are those "
         "of a stack that keeps two packets of a subflow in the host's own queue; two older stacks are run besides."
     )
 
@@ -172,8 +172,8 @@ def _note(stacks: Mapping[Stack, Mapping[Standard, Parts]]) -> str:
         for stack, row in stacks.items()
     )
     return (
-        f"By stack, from {SMALLEST} KB to {LARGEST} KB and at 20 and 40 KB ({MAIN}): {found}. Where the host's own queue "
-        "takes the whole window, the dedicated link holds all that a small buffer allows. Its round trip then stays "
+        f"By stack, from {SMALLEST} KB to {LARGEST} KB and at 20 and 40 KB ({MAIN}): {found}. Where the host's own "
+        "queue takes the whole window, the dedicated link holds all that a small buffer allows. Its round trip then stays "
         "below the last that WiFi showed, and lowest-RTT never tries WiFi again. Small queues leave the rest of the "
         "window to WiFi. The study does not name its kernel; this stack was chosen after looking at results."
     )

@@ -36,8 +36,8 @@ class SegmentSize(Experiment):
     name = "B4"
     title = "The maximum segment size"
     setup = (
-        "Four pairs transfer 15 MB each over WiFi of three standards and a dedicated link of 6 Mb/s; segments of 256 to "
-        "1460 bytes, of which the study states none but the maximum. Receive buffers of 320 KB."
+        "Four pairs transfer 15 MB each over WiFi of three standards and a dedicated link of 6 Mb/s; segments of 256 "
+        "to 1460 bytes, of which the study states none but the maximum. Receive buffers of 320 KB."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -85,7 +85,9 @@ class SegmentSize(Experiment):
         spreads = {
             reading: {standard: _range(curves[reading][standard]) for standard in STANDARDS} for reading in READINGS
         }
-        checks = {reading: all(one <= 0.15 for one in row.values()) for reading, row in spreads.items()}
+        checks: dict[str, bool] = {
+            reading: all(one <= 0.15 for one in row.values()) for reading, row in spreads.items()
+        }
         why = "it is the reading of the other facts"
         verdict, reason = assume(checks, MAIN, why)
         met = [reading for reading, holds in checks.items() if holds]

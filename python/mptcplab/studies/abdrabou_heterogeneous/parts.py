@@ -30,6 +30,7 @@ from mptcplab.studies.abdrabou_heterogeneous.network import (
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Picture, Point, assume
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 
@@ -148,7 +149,7 @@ def picture(
                 legend=None,
                 top=14,
             )
-    found: dict[str, object] = {}
+    found: dict[str, Artist] = {}
     for panel in axes:
         handles, labels = panel.get_legend_handles_labels()
         found |= dict(zip(labels, handles, strict=True))

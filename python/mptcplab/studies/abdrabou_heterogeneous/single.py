@@ -111,7 +111,9 @@ class Interfaces(Experiment):
             reading: (measured.mean(_spread, reading, LARGEST), measured.mean(_jain, reading, LARGEST))
             for reading in READINGS
         }
-        checks = {reading: spread <= 1.25 and index >= 0.98 for reading, (spread, index) in found.items()}
+        checks: dict[str, bool] = {
+            reading: spread <= 1.25 and index >= 0.98 for reading, (spread, index) in found.items()
+        }
         verdict, reason = assume(checks, MAIN, WHY)
         return self.fact(
             "B-1.4", "the pairs fare alike: the slowest takes at most 1.25 times as long as the fastest, and Jain's "
