@@ -46,8 +46,8 @@ class Buffer(Experiment):
     title = "The receive buffer"
     setup = (
         "Four pairs transfer 15 MB each over WiFi of three standards and a dedicated link of 6 Mb/s; receive buffers "
-        "of 20 to 320 KB. The buffer is the window that the receiver offers. The kernel is not stated: the runs are those "
-        "of a stack that keeps two packets of a subflow in the host's own queue; two older stacks are run besides."
+        "of 20 to 320 KB. The buffer is the window that the receiver offers. The kernel is not stated: the runs are "
+        "those of a stack that keeps two packets of a subflow in the host's own queue; two older ones are run besides."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -121,7 +121,7 @@ class Buffer(Experiment):
         def shares(row: Mapping[Standard, Parts]) -> str:
             return f"{parts.listed(row['802.11n'].share, 1)} %"
 
-        half = "with the token bucket the dedicated link carries a fifth more, and WiFi then comes to half at most."
+        half = "As a token bucket the dedicated link carries a fifth more than at that PHY rate, and WiFi no more."
         return [
             parts.fact(
                 self, "B-3c.1", "with 802.11n and 20 or 40 KB the share of WiFi is within 7 points of half",
@@ -134,7 +134,7 @@ class Buffer(Experiment):
                 "tends to transfer more over the 802.11n network", curves,
                 lambda row: parts.grows(row["802.11n"].share)
                 and all(row["802.11n"].share[size].mean > 50 for size in (160, 320)),
-                shares, explanation=half,
+                shares, note=half,
             ),
             parts.fact(
                 self, "B-3c.3", "the share of WiFi is at most 70 % at every buffer",
@@ -173,14 +173,14 @@ def _note(stacks: Mapping[Stack, Mapping[Standard, Parts]]) -> str:
     )
     return (
         f"By stack, from {SMALLEST} KB to {LARGEST} KB and at 20 and 40 KB ({MAIN}): {found}. Where the host's own "
-        "queue takes the whole window, the dedicated link holds all that a small buffer allows. Its round trip then stays "
-        "below the last that WiFi showed, and lowest-RTT never tries WiFi again. Small queues leave the rest of the "
-        "window to WiFi. The study does not name its kernel; this stack was chosen after looking at results."
+        "queue takes the whole window, the dedicated link holds all that a small buffer allows. Its round trip then "
+        "stays below the last that WiFi showed, and lowest-RTT never tries WiFi again. Small queues leave the rest of "
+        "the window to WiFi. The study does not name its kernel; this stack was chosen after looking at results."
     )
 
 
 def _picture(curves: Table) -> Picture:
-    def published(axes: Axes, standard: Standard) -> None:
+    def published(axes: Axes, standard: Standard, _: Parts) -> None:
         if standard == "802.11n":
             plots.published_line(axes, 10.5, "published: both, around 10.5 Mb/s")
         else:

@@ -59,7 +59,7 @@ STACKS: Mapping[Stack, Mapping[str, Any]] = {
     "original M2": LINUX_2013 | {"penalty": "original"},
 }
 """TCP small queues hold two packets of a subflow since Linux 3.19 and held 128 KB before; windows grow by bytes since
-4.0, and M2 has its later rule since MPTCP 0.89. The last has neither, as in 2013.
+4.0, and M2 has its later rule since MPTCP 0.89. The last has none of that, as MPTCP 0.86 on Linux 3.5.
 
 The first was chosen after looking at results: it alone uses WiFi with small receive buffers (see B3)."""
 

@@ -86,7 +86,6 @@ def fact(  # noqa: PLR0913, RUF100 - the columns of facts.json
     words: Words,
     *,
     note: str = "",
-    explanation: str = "",
 ) -> Fact:
     """A fact checked with both readings and judged by the main one."""
     verdict, reason = assume({reading: check(curves[reading]) for reading in READINGS}, MAIN, WHY)
@@ -97,7 +96,6 @@ def fact(  # noqa: PLR0913, RUF100 - the columns of facts.json
         measured="; ".join(f"[{reading}] {words(curves[reading])}" for reading in READINGS),
         verdict=verdict,
         reason=f"{reason} {note}".strip(),
-        explanation=explanation,
     )
 
 
@@ -123,7 +121,7 @@ def picture(
     curves: Table,
     *,
     x: str,
-    published: Callable[[Axes, Standard], None],
+    published: Callable[[Axes, Standard, Parts], None],
 ) -> Picture:
     """A column for each standard, a row for each reading; values are drawn at equal distances."""
     columns = len(STANDARDS)
@@ -139,7 +137,7 @@ def picture(
             ):
                 means, spread = [one.mean for one in values.values()], [one.half_width for one in values.values()]
                 plots.curve(panel, places, means, label, plots.LOOKS[look], spread=spread)
-            published(panel, standard)
+            published(panel, standard, parts)
             panel.set_xticks(places, [str(value) for value in parts.total])
             plots.finish(
                 panel,

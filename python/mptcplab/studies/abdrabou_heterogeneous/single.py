@@ -97,7 +97,7 @@ class Interfaces(Experiment):
             ("B-1.3", "over WiFi alone it takes 1.35 to 1.7 times as long", "around 50 % more",
              half_more, lambda *key: f"{ratio(*key):.2f}"),
         ):  # fmt: skip
-            verdict, reason = _judge({key: holds(*key) for key in _dual()}, rates[MAIN], figure_5=figure_5)
+            verdict, reason = judge({key: holds(*key) for key in _dual()}, rates[MAIN], figure_5=figure_5)
             facts.append(
                 self.fact(
                     fact, statement, published=published, measured=words(text), verdict=verdict, reason=reason,
@@ -131,7 +131,7 @@ def _dual() -> list[tuple[str, int]]:
     return [(reading, buffer) for buffer in BUFFERS for reading in READINGS]
 
 
-def _judge(held: Mapping[tuple[str, int], bool], rate: float, *, figure_5: bool) -> tuple[Verdict, str]:
+def judge(held: Mapping[tuple[str, int], bool], rate: float, *, figure_5: bool) -> tuple[Verdict, str]:
     """By the default buffer. Where figure 5 holds there, and figure 3 with another buffer alone, they exclude each
     other."""
     main = (MAIN, LARGEST)
