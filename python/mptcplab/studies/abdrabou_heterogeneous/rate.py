@@ -193,7 +193,7 @@ class Preference(Experiment):
 def _preference_picture(
     ratios: Mapping[tuple[Standard, Reading, int], float], shares: Mapping[tuple[Standard, Reading, int], Estimate]
 ) -> Picture:
-    figure, (axes,) = plots.new_figure()
+    figure, (axes,) = plots.new_figure(height=4.4)
     for reading, line in zip(READINGS, ("-", ":"), strict=True):
         for standard, look in zip(STANDARDS, ("wifi", "3g", "mptcp"), strict=True):
             keys = [key for key in ratios if key[:2] == (standard, reading)]
@@ -205,7 +205,8 @@ def _preference_picture(
     plots.curve(axes, ends, [100 * at / (at + 4) for at in ends], "both full: r / (r + 4)", plots.LOOKS["model"])
     plots.published_range(axes, 50, 100, "published: above half only here", over=(CAPACITY_RATIO, 6))
     label = "capacity of WiFi / capacity of one dedicated link"
-    plots.finish(axes, x=label, y="share of WiFi [%]", legend="lower right", top=100)
+    plots.finish(axes, x=label, y="share of WiFi [%]", legend=None, top=100)
+    figure.legend(loc="outside lower center", ncols=3)
     caption = (
         "Section V.E: the share of WiFi against how much more it can carry than the dedicated link. Four pairs share "
         "WiFi, so that a pair's part of it is a quarter."
