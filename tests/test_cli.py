@@ -34,7 +34,7 @@ def test_version_and_help(cli: Cli) -> None:
 def test_list(cli: Cli) -> None:
     assert "cs244-wireless" in cli("list").stdout
     listed = json.loads(cli("list", "--json").stdout)
-    assert [study["letter"] for study in listed] == ["A", "C", "D"]
+    assert [study["letter"] for study in listed] == ["A", "B", "C", "D", "E"]
 
 
 def test_schema(cli: Cli) -> None:

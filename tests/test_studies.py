@@ -13,6 +13,8 @@ from mptcplab import Run, models
 from mptcplab.reproduce import Reproduction, reproduce
 from mptcplab.statistics import Estimate
 from mptcplab.studies import STUDIES
+from mptcplab.studies.abdrabou_heterogeneous import network as pairs
+from mptcplab.studies.abdrabou_heterogeneous import parts, single
 from mptcplab.studies.base import Effort, Experiment, Key, assume
 from mptcplab.studies.cs244_rcvbuf.network import READINGS, judge
 from mptcplab.studies.ro_bottleneck import contest, network
@@ -29,10 +31,11 @@ def found() -> Reproduction:
 def test_every_published_fact_is_judged(found: Reproduction) -> None:
     judged = {fact.fact for fact in found.facts}
     wanted = {"A-1": 6, "A-2": 5, "A-3": 4, "C-1": 5, "C-2": 3, "C-3": 3, "C-4": 1, "D-1": 5, "D-2": 3, "D-5": 3}
+    wanted |= {"B-1": 4, "B-2": 3, "B-3ab": 4, "B-3c": 4, "B-4": 5}
     for group, last in wanted.items():
         for number in range(1, last + 1):
             assert f"{group}.{number}" in judged
-    assert {"C-1.6a", "C-1.6b"} <= judged
+    assert {"B-5", "C-1.6a", "C-1.6b"} <= judged
     assert {"D-3.1", "D-3.2", "D-3.3a", "D-3.3b", "D-3.4", "D-4.1a", "D-4.1b", "D-4.1c"} <= judged
 
 
@@ -150,3 +153,52 @@ def test_coupling_takes_one_share_and_none_two() -> None:
     assert ratios["LIA"] < 1.2
     assert ratios["Reno on each subflow"] > 1.4
     assert ratios["LIA, ports in turn"] == pytest.approx(2, abs=0.1)
+
+
+def test_each_pair_uses_the_wifi_of_all_and_a_link_of_its_own() -> None:
+    run = pairs.Setup().scenario().run()
+    for pair in pairs.PAIRS:
+        used = {row["path"] for row in run.flow(f"pair{pair}")["paths"] if row["bytes_acked"]}
+        assert used == {f"wifi{pair}", f"own{pair}"}
+        assert pairs.transfer_time(run, pair) < run.scenario.duration
+    assert pairs.wifi(run) + pairs.dedicated(run) == pytest.approx(pairs.total(run))
+    assert pairs.share(run) == pytest.approx(100 * pairs.wifi(run) / pairs.total(run))
+    alone = pairs.Setup(dedicated=None).scenario().run()
+    assert pairs.dedicated(alone) == 0
+
+
+def test_what_6_mbit_carry_by_each_reading() -> None:
+    """By the DCF model 4.6 to 4.85 Mb/s of TCP at that PHY rate; headers alone take from a token bucket."""
+    rates = {
+        reading: pairs.total(pairs.Setup(wifi=False, dedicated=reading).scenario().run()) for reading in pairs.READINGS
+    }
+    assert rates["PHY rate"] == pytest.approx(4.7, rel=0.05)
+    assert rates["token bucket"] == pytest.approx(6 * 1428 / 1514, rel=0.02)
+
+
+def test_with_small_buffers_only_small_queues_leave_something_to_wifi() -> None:
+    def share(stack: pairs.Stack) -> float:
+        return pairs.share(pairs.Setup("802.11g", buffer=20, stack=stack).scenario().run())
+
+    assert share("two packets") > 25
+    assert share("128 KB") < 20
+
+
+def test_figures_of_one_study_exclude_each_other_only_where_both_are_met() -> None:
+    held: dict[tuple[str, int], bool] = {
+        (reading, buffer): buffer == single.SMALL for reading in pairs.READINGS for buffer in single.BUFFERS
+    }
+    assert single.judge(held, 10.0, figure_5=True)[0] == "contradicted"
+    assert single.judge(held, 8.0, figure_5=False)[0] == "fails"
+    assert single.judge(dict.fromkeys(held, False), 10.0, figure_5=True)[0] == "fails"
+    assert single.judge(dict.fromkeys(held, True), 10.0, figure_5=True)[0] == "holds"
+
+
+@pytest.mark.parametrize(
+    ("means", "rises", "grows"),
+    [([1.0, 1.5, 2.0], True, True), ([1.0, 2.0, 1.9], False, True), ([1.0, 2.0, 1.5], False, False)],
+)
+def test_rising_at_each_step_and_growing_within_the_intervals(means: list[float], rises: bool, grows: bool) -> None:
+    row = {at: Estimate(mean, 0.1, 5) for at, mean in enumerate(means)}
+    assert parts.rises(row) is rises
+    assert parts.grows(row) is grows

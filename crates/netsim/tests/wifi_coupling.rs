@@ -75,6 +75,14 @@ fn ideal_channels_are_one_medium_or_none() {
     assert!((1.9..2.1).contains(&bands), "{bands}");
 }
 
+#[test]
+fn channels_side_by_side_at_5_ghz_do_not_overlap() {
+    let five = |channel| CellParameters { channel: Channel(channel), ..CellParameters::ideal(Standard::A) };
+    let ratio = |a, b| pair([&five(a), &five(b)], &fixed(54_000_000), |_| ()).ratio;
+    assert!((0.97..1.03).contains(&ratio(36, 36)));
+    assert!((1.99..2.01).contains(&ratio(36, 40)));
+}
+
 /// The preset for cells on two channels, with and without protection, at a fixed rate and under control.
 fn ucl(channels: [u8; 2], check: impl Fn(&str, &Pair)) {
     for protection in [false, true] {

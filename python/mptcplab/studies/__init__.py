@@ -1,11 +1,14 @@
 """The published studies: one package each, found here by name."""
 
+from mptcplab.studies.abdrabou_heterogeneous import STUDY as ABDRABOU_HETEROGENEOUS
 from mptcplab.studies.base import Study
 from mptcplab.studies.cs244_rcvbuf import STUDY as CS244_RCVBUF
 from mptcplab.studies.cs244_wireless import STUDY as CS244_WIRELESS
 from mptcplab.studies.ro_bottleneck import STUDY as RO_BOTTLENECK
 from mptcplab.studies.ucl_wifi import STUDY as UCL_WIFI
 
-STUDIES: dict[str, Study] = {study.name: study for study in (CS244_WIRELESS, CS244_RCVBUF, RO_BOTTLENECK, UCL_WIFI)}
+STUDIES: dict[str, Study] = {
+    study.name: study for study in (CS244_WIRELESS, ABDRABOU_HETEROGENEOUS, CS244_RCVBUF, RO_BOTTLENECK, UCL_WIFI)
+}
 
 __all__ = ["STUDIES", "Study"]

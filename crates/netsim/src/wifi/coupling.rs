@@ -6,8 +6,8 @@ use super::parameters::{Channel, Coupling};
 /// How strongly cells disturb each other, unless [`crate::Network::couple`] says so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Interference {
-    /// By the overlap of the channels: one channel is one medium, five channels or more apart, or in
-    /// another band, nothing is heard, and in between both factors fall evenly.
+    /// By the overlap of the channels: one channel is one medium, five channels or more apart (at 5 GHz
+    /// four), or in another band, nothing is heard, and in between both factors fall evenly.
     #[default]
     Ideal,
     /// Two 802.11g networks within 3 m, as University College London saw them ("Wireless
@@ -30,8 +30,10 @@ pub enum Interference {
     Ucl,
 }
 
-/// Channels as far apart as this count as separate, by number.
+/// Channels as far apart as this count as separate, by number; numbers are 5 MHz apart.
 const SEPARATE: f64 = 5.0;
+/// At 5 GHz: channels of 20 MHz lie side by side, as 36 and 40 (IEEE 802.11-2016 section 17.3.8.4).
+const SEPARATE_5_GHZ: f64 = 4.0;
 /// In the measured preset.
 const SEPARATE_UCL: f64 = 4.0;
 const SAME_UCL: Coupling = Coupling { carrier_sense: 0.05, collision: 1.0 };
@@ -46,7 +48,8 @@ impl Interference {
             return Coupling::default();
         }
         if self == Self::Ideal || a.is_5_ghz() {
-            let overlap = (1.0 - apart / SEPARATE).max(0.0);
+            let separate = if a.is_5_ghz() { SEPARATE_5_GHZ } else { SEPARATE };
+            let overlap = (1.0 - apart / separate).max(0.0);
             return Coupling { carrier_sense: overlap, collision: overlap };
         }
         let far = (apart / SEPARATE_UCL).min(1.0);

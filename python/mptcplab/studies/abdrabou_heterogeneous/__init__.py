@@ -1,0 +1,20 @@
+"""Study B: Multipath TCP over heterogeneous wireless networks (Abdrabou and Prakash)."""
+
+from mptcplab.studies.abdrabou_heterogeneous.buffer import Buffer
+from mptcplab.studies.abdrabou_heterogeneous.mss import SegmentSize
+from mptcplab.studies.abdrabou_heterogeneous.network import NAME
+from mptcplab.studies.abdrabou_heterogeneous.rate import Preference, Rate
+from mptcplab.studies.abdrabou_heterogeneous.single import Interfaces
+from mptcplab.studies.base import Study
+
+STUDY = Study(
+    name=NAME,
+    letter="B",
+    title="Multipath TCP over heterogeneous wireless networks",
+    source="Atef Abdrabou and Monika Prakash, Experimental Performance Study of Multipath TCP over Heterogeneous "
+    "Wireless Networks (UAE University)",
+    summary="Four pairs send files at once, each over a crowded WiFi network and a dedicated link of its own. WiFi's "
+    "part grows with segments and buffers and falls with the rate of the dedicated link. What 6 Mb/s means is open, "
+    "so both readings are run.",
+    experiments=[Interfaces(), Rate(), Buffer(), SegmentSize(), Preference()],
+)

@@ -1,0 +1,155 @@
+"""What a pair carries over each network, for each standard and reading, as one value is varied.
+
+Owns the tables of figures 5 and 6, how they are drawn and how they are put into words. Judges nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from mptcplab import plots
+from mptcplab.results import Run
+from mptcplab.statistics import Estimate
+from mptcplab.studies.abdrabou_heterogeneous.network import (
+    MAIN,
+    READINGS,
+    STANDARDS,
+    WHY,
+    Reading,
+    Setup,
+    Standard,
+    dedicated,
+    seeds,
+    share,
+    total,
+    wifi,
+)
+from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Picture, Point, assume
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Parts:
+    """One curve: by what is varied, Mb/s of a pair, and % of the whole."""
+
+    total: Mapping[int, Estimate]
+    wifi: Mapping[int, Estimate]
+    dedicated: Mapping[int, Estimate]
+    share: Mapping[int, Estimate]
+
+
+Table = Mapping[Reading, Mapping[Standard, Parts]]
+Check = Callable[[Mapping[Standard, Parts]], bool]
+Words = Callable[[Mapping[Standard, Parts]], str]
+
+
+def points(effort: Effort, values: Sequence[int], setup: Callable[[Standard, Reading, int], Setup]) -> Iterator[Point]:
+    """Standards × readings × values × seeds."""
+    for standard in STANDARDS:
+        for reading in READINGS:
+            for value in values:
+                scenario = setup(standard, reading, value).scenario()
+                for seed in seeds(effort):
+                    yield Point((standard, reading, value), scenario, seed)
+
+
+def table(measured: Measured, values: Sequence[int]) -> Table:
+    """All curves."""
+    return {
+        reading: {standard: curve(measured, (standard, reading), values) for standard in STANDARDS}
+        for reading in READINGS
+    }
+
+
+def curve(measured: Measured, where: tuple[str | float, ...], values: Sequence[int]) -> Parts:
+    """The curve of the runs whose keys are `where` and a value."""
+
+    def over(value: Callable[[Run], float]) -> dict[int, Estimate]:
+        return {at: measured.estimate(value, *where, at) for at in values}
+
+    return Parts(over(total), over(wifi), over(dedicated), over(share))
+
+
+def fact(  # noqa: PLR0913, RUF100 - the columns of facts.json
+    experiment: Experiment,
+    number: str,
+    statement: str,
+    published: str,
+    curves: Table,
+    check: Check,
+    words: Words,
+    *,
+    note: str = "",
+) -> Fact:
+    """A fact checked with both readings and judged by the main one."""
+    verdict, reason = assume({reading: check(curves[reading]) for reading in READINGS}, MAIN, WHY)
+    return experiment.fact(
+        number,
+        statement,
+        published=published,
+        measured="; ".join(f"[{reading}] {words(curves[reading])}" for reading in READINGS),
+        verdict=verdict,
+        reason=f"{reason} {note}".strip(),
+    )
+
+
+def rises(row: Mapping[int, Estimate]) -> bool:
+    """Whether each mean is above the one before."""
+    return all(after.mean > before.mean for before, after in pairwise(row.values()))
+
+
+def grows(row: Mapping[int, Estimate]) -> bool:
+    """Whether the last mean is above the first, and no step goes down by more than both intervals."""
+    rows = list(row.values())
+    return rows[-1].mean > rows[0].mean and all(after.high >= before.low for before, after in pairwise(rows))
+
+
+def listed(row: Mapping[int, Estimate], digits: int = 2) -> str:
+    """The means of a curve."""
+    return ", ".join(f"{one.mean:.{digits}f}" for one in row.values())
+
+
+def picture(
+    name: str,
+    caption: str,
+    curves: Table,
+    *,
+    x: str,
+    published: Callable[[Axes, Standard, Parts], None],
+) -> Picture:
+    """A column for each standard, a row for each reading; values are drawn at equal distances."""
+    columns = len(STANDARDS)
+    figure, axes = plots.new_figure(columns, len(READINGS), width=3.6, height=3.0)
+    for row, reading in enumerate(READINGS):
+        for column, standard in enumerate(STANDARDS):
+            panel, parts = axes[row * columns + column], curves[reading][standard]
+            places = list(range(len(parts.total)))
+            for values, label, look in (
+                (parts.total, "both", "mptcp"),
+                (parts.dedicated, "dedicated", "3g"),
+                (parts.wifi, "WiFi", "wifi"),
+            ):
+                means, spread = [one.mean for one in values.values()], [one.half_width for one in values.values()]
+                plots.curve(panel, places, means, label, plots.LOOKS[look], spread=spread)
+            published(panel, standard, parts)
+            panel.set_xticks(places, [str(value) for value in parts.total])
+            plots.finish(
+                panel,
+                x=x if row else "",
+                y="" if column else f"{reading}:\nthroughput of a pair [Mb/s]",
+                title=None if row else standard,
+                legend=None,
+                top=14,
+            )
+    found: dict[str, Artist] = {}
+    for panel in axes:
+        handles, labels = panel.get_legend_handles_labels()
+        found |= dict(zip(labels, handles, strict=True))
+    figure.legend(list(found.values()), list(found), loc="outside lower center", ncols=5)
+    return Picture(name, caption, figure)

@@ -1,0 +1,214 @@
+"""Experiments B2 and B5: the rate of the dedicated link (figure 4), and when WiFi carries more than it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+
+from mptcplab import plots
+from mptcplab.statistics import Estimate
+from mptcplab.studies.abdrabou_heterogeneous.network import (
+    MAIN,
+    NAME,
+    RATES,
+    READINGS,
+    STANDARDS,
+    WHY,
+    Reading,
+    Setup,
+    Standard,
+    dedicated,
+    seeds,
+    share,
+    total,
+    wifi,
+)
+from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point, assume
+
+Shares = Mapping[Reading, Mapping[int, Estimate]]
+
+CAPACITY_RATIO = 2.0
+"""What we take "much higher" for."""
+
+
+class Rate(Experiment):
+    """Figure 4."""
+
+    study = NAME
+    name = "B2"
+    title = "The rate of the dedicated link"
+    setup = (
+        "Four pairs transfer 15 MB each over 802.11g and a dedicated link of 6 to 54 Mb/s, as a PHY rate or as a token "
+        "bucket. Only the ends of the rates are stated; those between are the others of 802.11a and g."
+    )
+
+    def points(self, effort: Effort) -> Iterator[Point]:
+        """Readings × rates × seeds."""
+        for reading in READINGS:
+            for rate in _rates(effort):
+                scenario = Setup("802.11g", dedicated=reading, rate=rate).scenario()
+                for seed in seeds(effort):
+                    yield Point((reading, rate), scenario, seed)
+
+    def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
+        """Facts B-2.1 to B-2.3."""
+        rates = _rates(effort)
+        shares = {reading: {rate: measured.estimate(share, reading, rate) for rate in rates} for reading in READINGS}
+        rows = _listed(shares)
+        first, last = rates[0], rates[-1]
+
+        def judged(fact: str, statement: str, published: str, checks: dict[str, bool], explanation: str = "") -> Fact:
+            verdict, reason = assume(checks, MAIN, WHY)
+            return self.fact(
+                fact, statement, published=published, measured=rows, verdict=verdict, reason=reason,
+                explanation=explanation,
+            )  # fmt: skip
+
+        facts = [
+            judged(
+                "B-2.1", "at 6 Mb/s WiFi carries 30 to 45 % of the whole, and nowhere more",
+                "39 %, the highest percentage",
+                {
+                    reading: 30 <= row[first].mean <= 45 and row[first].mean == max(one.mean for one in row.values())
+                    for reading, row in shares.items()
+                },
+            ),
+            judged(
+                "B-2.2", "the share of WiFi falls with each step of the rate",
+                "decreases dramatically",
+                {
+                    reading: all(after.mean < before.mean for before, after in pairwise(row.values()))
+                    for reading, row in shares.items()
+                },
+            ),
+            judged(
+                "B-2.3", "at 54 Mb/s WiFi carries less than 20 %",
+                "most of the traffic over the dedicated link",
+                {reading: row[last].mean < 20 for reading, row in shares.items()},
+            ),
+        ]  # fmt: skip
+        return Outcome(facts, [_rate_picture(measured, rates)])
+
+
+def _rates(effort: Effort) -> tuple[int, ...]:
+    return effort.pick((6, 18, 54), RATES, RATES)
+
+
+def _listed(shares: Shares) -> str:
+    return "; ".join(
+        f"[{reading}] {', '.join(f'{rate} Mb/s: {one.mean:.1f} %' for rate, one in row.items())}"
+        for reading, row in shares.items()
+    )
+
+
+def _rate_picture(measured: Measured, rates: tuple[int, ...]) -> Picture:
+    figure, (left, right) = plots.new_figure(2, width=4.9)
+    places = range(len(rates))
+    for reading, line in zip(READINGS, ("-", "--"), strict=True):
+        for value, label, look in ((wifi, "WiFi", "wifi"), (dedicated, "dedicated", "3g"), (share, "WiFi", "mptcp")):
+            row = [measured.estimate(value, reading, rate) for rate in rates]
+            style = plots.Look(plots.LOOKS[look].color, line, plots.LOOKS[look].marker)
+            spread = [one.half_width for one in row]
+            panel = right if value is share else left
+            plots.curve(panel, places, [one.mean for one in row], f"{label}, {reading}", style, spread=spread)
+    plots.published_range(left, 0, 3, "published: WiFi below 3 Mb/s (figure 5)", over=(-0.2, 0.2))
+    plots.published_range(right, 30, 45, "published: 39 %, with tolerance", over=(-0.2, 0.2))
+    right.hlines(39, -0.2, 0.2, color="#b8860b", linewidth=1.4)
+    plots.published_range(
+        right, 0, 20, "published: most on the dedicated link", over=(len(rates) - 1.2, len(rates) - 0.8)
+    )
+    for panel in (left, right):
+        panel.set_xticks(list(places), [str(rate) for rate in rates])
+    plots.finish(left, x="dedicated link [Mb/s]", y="throughput of a pair [Mb/s]", legend="upper left")
+    plots.finish(right, x="dedicated link [Mb/s]", y="share of WiFi [%]", legend="upper right", top=60)
+    caption = "Figure 4: what a pair carries over 802.11g and over its dedicated link, by the rate of that link."
+    return Picture("abdrabou-heterogeneous-b2", caption, figure)
+
+
+class Preference(Experiment):
+    """Section V.E: when WiFi carries more than half."""
+
+    study = NAME
+    name = "B5"
+    title = "When WiFi carries more than the dedicated link"
+    setup = (
+        "All three standards with dedicated links of several rates, and each network alone. The capacity of WiFi is "
+        "what all four pairs carry over it alone, and that of the dedicated link what one pair carries over that alone."
+    )
+
+    def points(self, effort: Effort) -> Iterator[Point]:
+        """Standards × rates × seeds; each network alone."""
+        for seed in seeds(effort):
+            for standard in STANDARDS:
+                yield Point(("alone", standard), Setup(standard, dedicated=None, seconds=80).scenario(), seed)
+            for reading in READINGS:
+                for rate in self._rates(effort):
+                    one = Setup(wifi=False, dedicated=reading, rate=rate)
+                    yield Point(("alone", reading, rate), one.scenario(), seed)
+                    for standard in STANDARDS:
+                        both = Setup(standard, dedicated=reading, rate=rate)
+                        yield Point((standard, reading, rate), both.scenario(), seed)
+
+    @staticmethod
+    def _rates(effort: Effort) -> tuple[int, ...]:
+        return effort.pick((6, 54), (6, 9, 18, 54), (6, 9, 18, 54))
+
+    def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
+        """Fact B-5."""
+        rates = self._rates(effort)
+        ratios = {
+            (standard, reading, rate): 4 * measured.mean(total, "alone", standard)
+            / measured.mean(total, "alone", reading, rate)
+            for standard in STANDARDS
+            for reading in READINGS
+            for rate in rates
+        }  # fmt: skip
+        shares = {key: measured.estimate(share, *key) for key in ratios}
+        checks: dict[str, bool] = {}
+        for reading in READINGS:
+            above = [ratios[key] for key, one in shares.items() if key[1] == reading and one.mean > 50]
+            checks[reading] = bool(above) and min(above) >= CAPACITY_RATIO
+        words = [
+            f"[{reading}, {standard}] "
+            + ", ".join(
+                f"ratio {ratios[standard, reading, rate]:.1f}: {shares[standard, reading, rate].mean:.0f} %"
+                for rate in rates
+            )
+            for reading in READINGS
+            for standard in STANDARDS
+        ]
+        verdict, reason = assume(checks, MAIN, WHY)
+        fact = self.fact(
+            "B-5", "WiFi carries more than half somewhere, and only where its capacity is at least twice that of the "
+            "dedicated link",
+            published="only when the available WiFi rate is much higher than the available dedicated rate",
+            measured="; ".join(words),
+            verdict=verdict,
+            reason=f"{reason} Both networks are full, so that WiFi carries r / (r + 4) of the whole where its capacity "
+            "is r times that of one dedicated link: more than half from 4 on.",
+        )  # fmt: skip
+        return Outcome([fact], [_preference_picture(ratios, shares)])
+
+
+def _preference_picture(
+    ratios: Mapping[tuple[Standard, Reading, int], float], shares: Mapping[tuple[Standard, Reading, int], Estimate]
+) -> Picture:
+    figure, (axes,) = plots.new_figure(height=4.4)
+    for reading, line in zip(READINGS, ("-", ":"), strict=True):
+        for standard, look in zip(STANDARDS, ("wifi", "3g", "mptcp"), strict=True):
+            keys = [key for key in ratios if key[:2] == (standard, reading)]
+            style = plots.Look(plots.LOOKS[look].color, line, plots.LOOKS[look].marker)
+            spread = [shares[key].half_width for key in keys]
+            means = [shares[key].mean for key in keys]
+            plots.curve(axes, [ratios[key] for key in keys], means, f"{standard}, {reading}", style, spread=spread)
+    ends = [at / 10 for at in range(61)]
+    plots.curve(axes, ends, [100 * at / (at + 4) for at in ends], "both full: r / (r + 4)", plots.LOOKS["model"])
+    plots.published_range(axes, 50, 100, "published: above half only here", over=(CAPACITY_RATIO, 6))
+    label = "capacity of WiFi / capacity of one dedicated link"
+    plots.finish(axes, x=label, y="share of WiFi [%]", legend=None, top=100)
+    figure.legend(loc="outside lower center", ncols=3)
+    caption = (
+        "Section V.E: the share of WiFi against how much more it can carry than the dedicated link. Four pairs share "
+        "WiFi, so that a pair's part of it is a quarter."
+    )
+    return Picture("abdrabou-heterogeneous-b5", caption, figure)
