@@ -81,6 +81,7 @@ class Flow:
     """A connection; the keys are those of `[flows.NAME]`, others go into `more`."""
 
     transport: Literal["mptcp", "tcp", "udp"] | None = None
+    version: Literal["v0", "v1"] | None = None
     direction: Literal["upload", "download"] | None = None
     paths: Sequence[str] | None = None
     congestion: str | None = None

@@ -1,6 +1,7 @@
 //! What a connection is told before it starts.
 
 use mptcp_clock::Duration;
+use mptcp_wire::crypto::Version;
 
 use crate::InterfaceId;
 use crate::congestion::{CongestionKind, SendQueueRule};
@@ -52,6 +53,9 @@ pub enum PenaltyRule {
 pub struct Config {
     /// Offer and accept Multipath TCP; plain TCP otherwise.
     pub multipath: bool,
+    /// The version that connections are opened with. [`Version::V0`] also accepts both, [`Version::V1`]
+    /// only itself (RFC 8684 section 3.1).
+    pub version: Version,
     /// Require the DSS checksum (RFC 8684 section 3.3).
     pub checksum: bool,
     /// Congestion control over all subflows.
@@ -107,6 +111,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             multipath: true,
+            version: Version::V1,
             checksum: false,
             congestion: CongestionKind::Lia,
             send_queue_rule: None,

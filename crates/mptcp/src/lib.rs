@@ -46,6 +46,7 @@ pub use endpoint::{
     ConnectError, ConnectionId, Endpoint, InterfaceChange, InterfaceId, ListenError, Transmit,
 };
 pub use event::{Closed, Event, EventKind};
+pub use mptcp_wire::crypto::Version;
 pub use subflow::rtt::RttEstimator;
 pub use subflow::sender::Recovery;
 pub use subflow::{Closure, State as SubflowState, Tally};

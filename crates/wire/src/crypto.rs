@@ -1,4 +1,5 @@
-//! What MPTCP derives from its keys with SHA-256 (RFC 8684 section 3).
+//! What MPTCP derives from its keys: with SHA-256 in version 1 (RFC 8684 section 3), with SHA-1 in version 0
+//! (RFC 6824 section 3).
 //!
 //! Owns tokens, initial data sequence numbers and the HMACs of MP_JOIN and ADD_ADDR. Never draws
 //! a key: where keys come from is the endpoint's business. Keys and nonces are numbers in the order in
@@ -7,60 +8,83 @@
 use std::net::IpAddr;
 
 use hmac::{Hmac, KeyInit, Mac};
+use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-/// What follows from one host's key (RFC 8684 section 3.1).
+/// The version of the protocol, which says how things are hashed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Version {
+    /// RFC 6824: SHA-1.
+    V0,
+    /// RFC 8684: SHA-256.
+    #[default]
+    V1,
+}
+
+/// What follows from one host's key (RFC 8684 section 3.1, RFC 6824 section 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyDigest {
-    /// The token that names the connection in an MP_JOIN: the first 32 bits of SHA-256(key).
+    /// The token that names the connection in an MP_JOIN: the first 32 bits of the key's hash.
     pub token: u32,
-    /// The initial data sequence number: the last 64 bits of SHA-256(key). The first byte of data is
+    /// The initial data sequence number: the last 64 bits of the key's hash. The first byte of data is
     /// the next one.
     pub initial_sequence: u64,
 }
 
-impl KeyDigest {
-    /// Hashes the key, once for both values.
+impl Version {
+    /// As it stands in MP_CAPABLE.
     #[must_use]
-    pub fn new(key: u64) -> Self {
-        let digest: [u8; 32] = Sha256::digest(key.to_be_bytes()).into();
-        Self { token: first_u32(&digest), initial_sequence: last_u64(&digest) }
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::V0 => 0,
+            Self::V1 => 1,
+        }
+    }
+
+    /// Hashes a key, once for both values.
+    #[must_use]
+    pub fn digest(self, key: u64) -> KeyDigest {
+        match self {
+            Self::V0 => ends(&Sha1::digest(key.to_be_bytes())),
+            Self::V1 => ends(&Sha256::digest(key.to_be_bytes())),
+        }
+    }
+
+    /// HMAC of a join as the third ACK carries it: 160 bits, in version 1 the leftmost (RFC 8684 section 3.2),
+    /// in version 0 all (RFC 6824 section 3.2).
+    ///
+    /// "Own" is the host that sends it.
+    #[must_use]
+    pub fn join_hmac(self, own_key: u64, peer_key: u64, own_nonce: u32, peer_nonce: u32) -> [u8; 20] {
+        let block = block(own_key, peer_key);
+        let message = [own_nonce.to_be_bytes(), peer_nonce.to_be_bytes()].concat();
+        let mut leftmost = [0; 20];
+        match self {
+            Self::V0 => {
+                let mut mac = Hmac::<Sha1>::new(&block.into());
+                mac.update(&message);
+                leftmost.iter_mut().zip(mac.finalize().into_bytes()).for_each(|(to, from)| *to = from);
+            }
+            Self::V1 => {
+                let mut mac = Hmac::<Sha256>::new(&block.into());
+                mac.update(&message);
+                leftmost.iter_mut().zip(mac.finalize().into_bytes()).for_each(|(to, from)| *to = from);
+            }
+        }
+        leftmost
+    }
+
+    /// HMAC of a join as the SYN/ACK carries it: the leftmost 64 bits (section 3.2 of both).
+    ///
+    /// "Own" is the host that sends it.
+    #[must_use]
+    pub fn join_hmac_truncated(self, own_key: u64, peer_key: u64, own_nonce: u32, peer_nonce: u32) -> u64 {
+        let [a, b, c, d, e, f, g, h, ..] = self.join_hmac(own_key, peer_key, own_nonce, peer_nonce);
+        u64::from_be_bytes([a, b, c, d, e, f, g, h])
     }
 }
 
-/// The token of a key: the first 32 bits of its SHA-256 (RFC 8684 section 3.2).
-#[must_use]
-pub fn token(key: u64) -> u32 {
-    KeyDigest::new(key).token
-}
-
-/// The initial data sequence number of a key: the last 64 bits of its SHA-256 (RFC 8684
-/// section 3.1).
-#[must_use]
-pub fn initial_data_sequence(key: u64) -> u64 {
-    KeyDigest::new(key).initial_sequence
-}
-
-/// HMAC of a join as the third ACK carries it: the leftmost 160 bits (RFC 8684 section 3.2).
-///
-/// "Own" is the host that sends it.
-#[must_use]
-pub fn join_hmac(own_key: u64, peer_key: u64, own_nonce: u32, peer_nonce: u32) -> [u8; 20] {
-    let mac = join_mac(own_key, peer_key, own_nonce, peer_nonce);
-    let mut leftmost = [0; 20];
-    leftmost.iter_mut().zip(mac).for_each(|(to, from)| *to = from);
-    leftmost
-}
-
-/// HMAC of a join as the SYN/ACK carries it: the leftmost 64 bits (RFC 8684 section 3.2).
-///
-/// "Own" is the host that sends it.
-#[must_use]
-pub fn join_hmac_truncated(own_key: u64, peer_key: u64, own_nonce: u32, peer_nonce: u32) -> u64 {
-    first_u64(&join_mac(own_key, peer_key, own_nonce, peer_nonce))
-}
-
-/// HMAC of an ADD_ADDR: the rightmost 64 bits (RFC 8684 section 3.4.1).
+/// HMAC of an ADD_ADDR: the rightmost 64 bits (RFC 8684 section 3.4.1; version 0 has none).
 ///
 /// A port that is not announced counts as zero.
 #[must_use]
@@ -71,42 +95,30 @@ pub fn add_address_hmac(
     address: IpAddr,
     port: Option<u16>,
 ) -> u64 {
-    let mut mac = keyed(sender_key, receiver_key);
+    let mut mac = Hmac::<Sha256>::new(&block(sender_key, receiver_key).into());
     mac.update(&[id]);
     match address {
         IpAddr::V4(address) => mac.update(&address.octets()),
         IpAddr::V6(address) => mac.update(&address.octets()),
     }
     mac.update(&port.unwrap_or(0).to_be_bytes());
-    last_u64(&mac.finalize().into_bytes().into())
+    last_u64(&mac.finalize().into_bytes())
 }
 
-fn join_mac(own_key: u64, peer_key: u64, own_nonce: u32, peer_nonce: u32) -> [u8; 32] {
-    let mut mac = keyed(own_key, peer_key);
-    mac.update(&own_nonce.to_be_bytes());
-    mac.update(&peer_nonce.to_be_bytes());
-    mac.finalize().into_bytes().into()
-}
-
-/// HMAC-SHA256 under `first || second`, which RFC 2104 pads with zeros to the block of 64 bytes.
-fn keyed(first: u64, second: u64) -> Hmac<Sha256> {
+/// `first || second`, which RFC 2104 pads with zeros to the block of 64 bytes.
+fn block(first: u64, second: u64) -> [u8; 64] {
     let mut block = [0; 64];
     let keys = first.to_be_bytes().into_iter().chain(second.to_be_bytes());
     block.iter_mut().zip(keys).for_each(|(to, from)| *to = from);
-    Hmac::new(&block.into())
+    block
 }
 
-fn first_u32(digest: &[u8; 32]) -> u32 {
-    let [a, b, c, d, ..] = *digest;
-    u32::from_be_bytes([a, b, c, d])
+fn ends(digest: &[u8]) -> KeyDigest {
+    let token = digest.iter().take(4).fold(0, |value, &byte| value << 8 | u32::from(byte));
+    KeyDigest { token, initial_sequence: last_u64(digest) }
 }
 
-fn first_u64(digest: &[u8; 32]) -> u64 {
-    let [a, b, c, d, e, f, g, h, ..] = *digest;
-    u64::from_be_bytes([a, b, c, d, e, f, g, h])
-}
-
-fn last_u64(digest: &[u8; 32]) -> u64 {
-    let [.., a, b, c, d, e, f, g, h] = *digest;
-    u64::from_be_bytes([a, b, c, d, e, f, g, h])
+/// The last eight bytes of a hash.
+fn last_u64(digest: &[u8]) -> u64 {
+    digest.iter().skip(digest.len().saturating_sub(8)).fold(0, |value, &byte| value << 8 | u64::from(byte))
 }

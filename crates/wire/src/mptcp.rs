@@ -1,4 +1,4 @@
-//! Multipath TCP options as values (RFC 8684 section 3).
+//! Multipath TCP options as values (RFC 8684 section 3, and RFC 6824 section 3 where it differs).
 //!
 //! Owns the values, their lengths and, in `parse` and `emit`, their encoding. Never decides what an option
 //! means to a connection.
@@ -156,7 +156,7 @@ pub struct AddAddress {
     pub address: IpAddr,
     /// A port other than the initial subflow's.
     pub port: Option<u16>,
-    /// Rightmost 64 bits of the HMAC; absent on an echo.
+    /// Rightmost 64 bits of the HMAC; absent on an echo, and in version 0, which has neither echo nor HMAC.
     pub hmac: Option<u64>,
 }
 

@@ -4,7 +4,9 @@ use std::net::IpAddr;
 
 use hmac::{Hmac, KeyInit, Mac};
 use mptcp_wire::crypto::{
-    KeyDigest, add_address_hmac, initial_data_sequence, join_hmac, join_hmac_truncated, token,
+    KeyDigest,
+    Version::{V0, V1},
+    add_address_hmac,
 };
 use sha2::Sha256;
 
@@ -48,23 +50,43 @@ fn token_and_initial_sequence_are_the_ends_of_the_hash() {
         (u64::MAX, 0x12a3_ae44, 0x57fb_595b_bbac_f0ca),
     ];
     for (key, expected, initial_sequence) in cases {
-        assert_eq!(KeyDigest::new(key), KeyDigest { token: expected, initial_sequence });
-        assert_eq!((token(key), initial_data_sequence(key)), (expected, initial_sequence));
+        assert_eq!(V1.digest(key), KeyDigest { token: expected, initial_sequence });
     }
 }
 
 #[test]
+fn version_0_hashes_with_sha_1() {
+    let cases = [
+        (0, 0x05fe_4057, 0xac55_8654_f107_c7e9),
+        (1, 0xcb47_3678, 0x38f1_1011_007a_d27d),
+        (A, 0x0ca2_eadb, 0xe3df_8ee1_21f1_0547),
+        (B, 0xa5be_6871, 0x334f_c234_bee4_95ca),
+        (u64::MAX, 0xbe67_3e8a, 0x8667_01c1_1ef8_e089),
+    ];
+    for (key, token, initial_sequence) in cases {
+        assert_eq!(V0.digest(key), KeyDigest { token, initial_sequence });
+    }
+    let from_a = V0.join_hmac(A, B, NONCE_A, NONCE_B);
+    assert_eq!(from_a.to_vec(), hex("7120574de71020f0d199f170407bf80fb408fdc4"));
+    assert_eq!(
+        V0.join_hmac(B, A, NONCE_B, NONCE_A).to_vec(),
+        hex("49412f7213682cb10e646a6cf7c020034887a3eb")
+    );
+    assert_eq!(V0.join_hmac_truncated(A, B, NONCE_A, NONCE_B), 0x7120_574d_e710_20f0);
+}
+
+#[test]
 fn each_side_of_a_join_signs_its_own_key_and_nonce_first() {
-    let from_a = join_hmac(A, B, NONCE_A, NONCE_B);
-    let from_b = join_hmac(B, A, NONCE_B, NONCE_A);
+    let from_a = V1.join_hmac(A, B, NONCE_A, NONCE_B);
+    let from_b = V1.join_hmac(B, A, NONCE_B, NONCE_A);
     assert_eq!(from_a.to_vec(), hex("d8b5e46b7a782e79d3ecfd78307751df993e222b"));
     assert_eq!(from_b.to_vec(), hex("0d44dc5f555121b7027f5508b30392de251c946a"));
 }
 
 #[test]
 fn the_truncated_hmac_is_the_left_end_of_the_long_one() {
-    assert_eq!(join_hmac_truncated(A, B, NONCE_A, NONCE_B), 0xd8b5_e46b_7a78_2e79);
-    assert_eq!(join_hmac_truncated(B, A, NONCE_B, NONCE_A), 0x0d44_dc5f_5551_21b7);
+    assert_eq!(V1.join_hmac_truncated(A, B, NONCE_A, NONCE_B), 0xd8b5_e46b_7a78_2e79);
+    assert_eq!(V1.join_hmac_truncated(B, A, NONCE_B, NONCE_A), 0x0d44_dc5f_5551_21b7);
 }
 
 #[test]

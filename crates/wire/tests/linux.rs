@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use bytes::Bytes;
-use mptcp_wire::crypto::{KeyDigest, add_address_hmac, join_hmac, join_hmac_truncated};
+use mptcp_wire::crypto::{Version::V1, add_address_hmac};
 use mptcp_wire::{
     Checksum, DataSequence, Mapping, MpCapable, MpJoin, MptcpOption, Packet, ResetReason, Segment,
 };
@@ -39,7 +39,7 @@ fn keys(segments: &[Segment]) -> Vec<[u64; 2]> {
 
 /// The key pair of the connection whose server key has this token.
 fn keys_for(keys: &[[u64; 2]], token: u32) -> [u64; 2] {
-    *keys.iter().find(|[_, server]| KeyDigest::new(*server).token == token).expect("a known token")
+    *keys.iter().find(|[_, server]| V1.digest(*server).token == token).expect("a known token")
 }
 
 #[test]
@@ -75,11 +75,11 @@ fn the_joins_carry_our_tokens_and_our_hmacs() {
                     MpJoin::SynAck { hmac, nonce, .. } => {
                         let ([client, server], client_nonce, server_nonce) = joining.get_mut(&to).unwrap();
                         *server_nonce = nonce;
-                        assert_eq!(hmac, join_hmac_truncated(*server, *client, nonce, *client_nonce));
+                        assert_eq!(hmac, V1.join_hmac_truncated(*server, *client, nonce, *client_nonce));
                     }
                     MpJoin::Ack { hmac } => {
                         let ([client, server], client_nonce, server_nonce) = joining[&from];
-                        assert_eq!(hmac, join_hmac(client, server, client_nonce, server_nonce));
+                        assert_eq!(hmac, V1.join_hmac(client, server, client_nonce, server_nonce));
                         finished += 1;
                     }
                 }
@@ -120,9 +120,9 @@ fn data_begins_one_after_the_hash_of_the_senders_key() {
         let [client, server] = keys(&segments)[0];
         let dss = hello.options.dss.unwrap();
         let mapping = dss.mapping.unwrap();
-        assert_eq!(mapping.sequence, DataSequence::Wide(KeyDigest::new(client).initial_sequence + 1));
+        assert_eq!(mapping.sequence, DataSequence::Wide(V1.digest(client).initial_sequence + 1));
         assert_eq!((mapping.subflow_sequence, mapping.length), (1, 5));
-        let server_start = KeyDigest::new(server).initial_sequence;
+        let server_start = V1.digest(server).initial_sequence;
         assert_eq!(dss.ack.unwrap().expand(server_start), server_start + 1);
     }
 }

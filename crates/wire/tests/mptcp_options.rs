@@ -195,6 +195,22 @@ fn an_announcement_without_hmac_or_an_echo_with_one_is_ignored() {
 }
 
 #[test]
+fn an_announcement_of_version_0_says_the_ip_version_and_signs_nothing() {
+    let v4 = [192, 0, 2, 1];
+    let v6 = [0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
+    for (address, bytes, low) in [(v4.into(), &v4[..], 4), (std::net::IpAddr::from(v6), &v6[..], 6)] {
+        for port in [None, Some(8080)] {
+            let add = AddAddress { echo: false, id: 7, address, port, hmac: None };
+            let tail: &[u8] = if port.is_some() { &[0x1f, 0x90] } else { &[] };
+            let length = (4 + bytes.len() + tail.len()) as u8;
+            is_written(MptcpOption::AddAddress(add), &[&[30, length, 0x30 | low, 7], bytes, tail]);
+        }
+    }
+    // The version and the size of the address contradict each other.
+    is_ignored(&[30, 8, 0x36, 7, 192, 0, 2, 1]);
+}
+
+#[test]
 fn the_small_options() {
     for count in [1, 2, 8, 37] {
         let ids: Vec<u8> = (0..count).collect();
@@ -203,6 +219,8 @@ fn the_small_options() {
     }
     is_written(MptcpOption::Prio(MpPrio { backup: true, address_id: None }), &[&[30, 3, 0x51]]);
     is_written(MptcpOption::Prio(MpPrio { backup: false, address_id: None }), &[&[30, 3, 0x50]]);
+    // RFC 6824 section 3.3.8: about an address.
+    is_written(MptcpOption::Prio(MpPrio { backup: true, address_id: Some(9) }), &[&[30, 4, 0x51, 9]]);
     is_written(MptcpOption::Fail(KEY_A), &[&[30, 12, 0x60, 0], &KEY_A_BYTES]);
     is_written(MptcpOption::FastClose(KEY_B), &[&[30, 12, 0x70, 0], &KEY_B_BYTES]);
     is_written(
@@ -217,7 +235,7 @@ fn a_size_that_no_form_has_is_ignored_for_every_subtype() {
         (0x0, &[4, 12, 20, 22, 24]),
         (0x1, &[12, 16, 24]),
         (0x3, &[16, 18, 28, 30]),
-        (0x5, &[3]),
+        (0x5, &[3, 4]),
         (0x6, &[12]),
         (0x7, &[12]),
         (0x8, &[4]),
@@ -272,8 +290,6 @@ fn values_that_no_form_carries_are_refused() {
         port: None,
         hmac: Some(1),
     }));
-    has_no_form(MptcpOption::AddAddress(AddAddress { echo: false, id: 1, address, port: None, hmac: None }));
     has_no_form(MptcpOption::RemoveAddress(RemoveAddress::default()));
-    has_no_form(MptcpOption::Prio(MpPrio { backup: true, address_id: Some(1) }));
     has_no_form(MptcpOption::TcpRst(MpTcpRst { flags: 0x10, reason: ResetReason::MPTCP }));
 }

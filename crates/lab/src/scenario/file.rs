@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::names::{
     Congestion, DataDirection, Interference, Manner, PathManager, Penalty, Scheduler, SendQueueRule, Side,
-    Transport,
+    Transport, Version,
 };
 use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
 
@@ -153,6 +153,8 @@ table! {
         direction: DataDirection,
         /// The transport. Default: mptcp.
         transport: Transport,
+        /// The version of Multipath TCP. Default: v1.
+        version: Version,
         /// The paths, or links of the host `from`, that it may use; a tcp flow uses the first. Default: all
         /// that lead to `to`.
         paths: Vec<String>,

@@ -5,6 +5,7 @@ use netsim::{Loss, QueueLimit};
 
 use super::names::{
     Congestion, DataDirection, Interference, Manner, Penalty, Scheduler, SendQueueRule, Side, Transport,
+    Version,
 };
 
 mod air;
@@ -119,6 +120,8 @@ pub struct Flow {
     pub direction: DataDirection,
     /// The transport.
     pub transport: Transport,
+    /// The version of Multipath TCP.
+    pub version: Version,
     /// The links of `from` that it uses, at least one; a tcp flow has exactly one.
     pub paths: Vec<String>,
     /// Those of them that are used only when no other works.

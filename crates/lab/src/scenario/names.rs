@@ -157,6 +157,16 @@ names! {
 }
 
 names! {
+    /// The version of Multipath TCP.
+    Version {
+        /// RFC 6824, as the kernels of the published studies spoke it.
+        V0 = "v0",
+        /// RFC 8684, as Linux speaks it.
+        V1 = "v1",
+    }
+}
+
+names! {
     /// Who sends the data of a flow.
     DataDirection {
         /// The host that opened the connection.

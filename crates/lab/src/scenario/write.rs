@@ -212,6 +212,7 @@ fn flow(flow: &Flow) -> FlowTable {
         to: Some(flow.to.clone()),
         direction: Some(flow.direction),
         transport: Some(flow.transport),
+        version: Some(flow.version),
         paths: Some(flow.paths.clone()),
         congestion: Some(flow.congestion),
         send_queue_rule: Some(flow.send_queue_rule),

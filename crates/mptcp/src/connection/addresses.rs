@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use mptcp_clock::{Duration, Instant};
-use mptcp_wire::crypto;
+use mptcp_wire::crypto::{self, Version};
 use mptcp_wire::{AddAddress, MpPrio, MptcpOption, RemoveAddress};
 
 use super::{Connection, Mode};
@@ -133,12 +133,14 @@ impl Connection {
             id: address.id,
             address: address.address,
             port: None,
-            hmac: Some(hmac),
+            // RFC 6824 section 3.4.1: version 0 signs and echoes nothing.
+            hmac: (self.version == Version::V1).then_some(hmac),
         };
         self.signals.push_back((None, MptcpOption::AddAddress(add)));
         if !self.announced.iter().any(|known| known.address.id == address.id) {
             let again_at = now + ANNOUNCE_AGAIN;
-            self.announced.push(Announcement { address, echoed: false, tries: 1, again_at });
+            let echoed = self.version == Version::V0;
+            self.announced.push(Announcement { address, echoed, tries: 1, again_at });
         }
     }
 
@@ -172,11 +174,14 @@ impl Connection {
         let expected =
             crypto::add_address_hmac(remote.value, self.local_key.value, add.id, add.address, add.port);
         // RFC 8684 section 3.4.1: a wrong HMAC is ignored without a word. Id 0 is not announced.
-        if add.hmac != Some(expected) || add.id == 0 {
+        let expected = (self.version == Version::V1).then_some(expected);
+        if add.hmac != expected || add.id == 0 {
             return;
         }
-        self.signals
-            .push_back((Some(id), MptcpOption::AddAddress(AddAddress { echo: true, hmac: None, ..*add })));
+        if expected.is_some() {
+            let echo = AddAddress { echo: true, hmac: None, ..*add };
+            self.signals.push_back((Some(id), MptcpOption::AddAddress(echo)));
+        }
         let port = add.port.unwrap_or(self.subflows[id].remote.port());
         let address = RemoteAddress { id: add.id, address: SocketAddr::new(add.address, port) };
         self.remote_addresses.retain(|known| known.id != add.id);

@@ -2,7 +2,7 @@
 //! three steps (RFC 9293 section 3.5).
 
 use mptcp_clock::{Duration, Instant};
-use mptcp_wire::crypto;
+use mptcp_wire::crypto::Version;
 use mptcp_wire::{MpCapable, MpJoin, MptcpOption, Options, ResetReason, Segment};
 
 use super::{Connection, Key, Mode};
@@ -30,8 +30,11 @@ impl Connection {
     pub(crate) fn accept(&mut self, now: Instant, mut first: Subflow, syn: &Segment) {
         self.remote_addresses.push(RemoteAddress { id: 0, address: first.remote });
         if self.mode == Mode::Negotiating {
-            match capable(&syn.options).filter(|offer| acceptable_offer(offer)) {
+            match capable(&syn.options).filter(|offer| acceptable_offer(offer, self.config.version)) {
                 Some(offer) => {
+                    self.speak(if offer.version == 0 { Version::V0 } else { Version::V1 });
+                    // RFC 6824 section 3.1: in version 0 the SYN brings the key.
+                    self.remote_key = offer.sender_key.map(|key| Key::new(self.version, key));
                     self.checksum = self.config.checksum || offer.flags & MpCapable::CHECKSUM_REQUIRED != 0;
                 }
                 None => self.mode = Mode::Plain,
@@ -42,6 +45,14 @@ impl Connection {
         let id = self.add_subflow(first);
         self.note_window(id, syn);
         self.start_handshake(now, id, Control::SynAck);
+    }
+
+    /// Goes on in another version: the key stays, what follows from it changes.
+    fn speak(&mut self, version: Version) {
+        if version != self.version {
+            self.version = version;
+            self.local_key = Key::new(version, self.local_key.value);
+        }
     }
 
     /// Client: opens a further subflow.
@@ -163,11 +174,14 @@ impl Connection {
 
     fn on_capable_answer(&mut self, id: usize, segment: &Segment) {
         if self.mode == Mode::Negotiating {
-            let answer = capable(&segment.options).filter(|answer| acceptable_offer(answer));
+            // RFC 8684 section 3.1: an answer in another version is one that we cannot go on with.
+            let answer = capable(&segment.options).filter(|answer| {
+                acceptable_offer(answer, self.version) && answer.version == self.version.number()
+            });
             match answer.and_then(|answer| Some((answer.flags, answer.sender_key?))) {
                 Some((flags, key)) => {
                     self.mode = Mode::Multipath;
-                    self.remote_key = Some(Key::new(key));
+                    self.remote_key = Some(Key::new(self.version, key));
                     // RFC 8684 section 3.1: checksums are used if either side asks for them.
                     self.checksum = self.config.checksum || flags & MpCapable::CHECKSUM_REQUIRED != 0;
                 }
@@ -187,7 +201,7 @@ impl Connection {
         else {
             return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
         };
-        if hmac != crypto::join_hmac_truncated(remote.value, self.local_key.value, peer_nonce, nonce) {
+        if hmac != self.version.join_hmac_truncated(remote.value, self.local_key.value, peer_nonce, nonce) {
             return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
         }
         let subflow = &mut self.subflows[id];
@@ -224,7 +238,7 @@ impl Connection {
             Origin::Join { nonce, peer_nonce } => {
                 let valid = match (join(&segment.options), self.remote_key) {
                     (Some(MpJoin::Ack { hmac }), Some(remote)) => {
-                        *hmac == crypto::join_hmac(remote.value, self.local_key.value, peer_nonce, nonce)
+                        *hmac == self.version.join_hmac(remote.value, self.local_key.value, peer_nonce, nonce)
                     }
                     _ => false,
                 };
@@ -260,8 +274,12 @@ impl Connection {
             Some((flags, key)) => {
                 // A flag here turns checksums on even when the SYN/ACK had none (as Linux does).
                 self.checksum |= flags & MpCapable::CHECKSUM_REQUIRED != 0;
-                self.remote_key = Some(Key::new(key));
+                self.remote_key = Some(Key::new(self.version, key));
                 self.mode = Mode::Multipath;
+            }
+            // In version 0 the SYN has brought the key.
+            None if self.version == Version::V0 && segment.options.dss.is_some() => {
+                self.mode = Mode::Multipath
             }
             // Options get through: what brings the keys was lost or overtaken, and will come again.
             None if segment.options.dss.is_some() => {}
@@ -280,16 +298,16 @@ impl Connection {
                     return Vec::new();
                 }
                 MptcpOption::Capable(MpCapable {
-                    version: 1,
+                    version: self.version.number(),
                     flags,
-                    sender_key: None,
+                    sender_key: (self.version == Version::V0).then_some(self.local_key.value),
                     receiver_key: None,
                     data: None,
                 })
             }
             (Origin::Initial, Control::SynAck) if self.mode == Mode::Negotiating => {
                 MptcpOption::Capable(MpCapable {
-                    version: 1,
+                    version: self.version.number(),
                     flags,
                     sender_key: Some(self.local_key.value),
                     receiver_key: None,
@@ -310,7 +328,12 @@ impl Connection {
                 MptcpOption::Join(MpJoin::SynAck {
                     backup: subflow.backup,
                     address_id: subflow.local_id,
-                    hmac: crypto::join_hmac_truncated(self.local_key.value, remote.value, nonce, peer_nonce),
+                    hmac: self.version.join_hmac_truncated(
+                        self.local_key.value,
+                        remote.value,
+                        nonce,
+                        peer_nonce,
+                    ),
                     nonce,
                 })
             }
@@ -327,7 +350,7 @@ impl Connection {
     pub(super) fn capable_with_keys(&self, data: Option<(u16, Option<u16>)>) -> Option<MptcpOption> {
         let flags = MpCapable::HMAC | if self.checksum { MpCapable::CHECKSUM_REQUIRED } else { 0 };
         Some(MptcpOption::Capable(MpCapable {
-            version: 1,
+            version: self.version.number(),
             flags,
             sender_key: Some(self.local_key.value),
             receiver_key: Some(self.remote_key?.value),
@@ -339,7 +362,7 @@ impl Connection {
     pub(super) fn join_with_hmac(&self, id: usize) -> Option<MptcpOption> {
         let Origin::Join { nonce, peer_nonce } = self.subflows[id].origin else { return None };
         let remote = self.remote_key?;
-        let hmac = crypto::join_hmac(self.local_key.value, remote.value, nonce, peer_nonce);
+        let hmac = self.version.join_hmac(self.local_key.value, remote.value, nonce, peer_nonce);
         Some(MptcpOption::Join(MpJoin::Ack { hmac }))
     }
 
@@ -363,8 +386,9 @@ pub(crate) fn join(options: &Options) -> Option<&MpJoin> {
     })
 }
 
-/// RFC 8684 section 3.1: our version or a later one that can speak ours, HMAC-SHA256 offered, no
-/// extension that we do not know.
-fn acceptable_offer(offer: &MpCapable) -> bool {
-    offer.version >= 1 && offer.flags & MpCapable::HMAC != 0 && offer.flags & MpCapable::EXTENSIBILITY == 0
+/// RFC 8684 section 3.1: our version or a later one that can speak ours, its HMAC offered, no extension that
+/// we do not know. Version 0 brings a key at once (RFC 6824 section 3.1), and is accepted only where it is wanted.
+fn acceptable_offer(offer: &MpCapable, version: Version) -> bool {
+    let spoken = offer.version >= 1 || (version == Version::V0 && offer.sender_key.is_some());
+    spoken && offer.flags & MpCapable::HMAC != 0 && offer.flags & MpCapable::EXTENSIBILITY == 0
 }

@@ -23,7 +23,7 @@ use std::net::SocketAddr;
 
 use bytes::Bytes;
 use mptcp_clock::{Duration, Instant, Stream};
-use mptcp_wire::crypto::KeyDigest;
+use mptcp_wire::crypto::Version;
 use mptcp_wire::{DataSequence, MptcpOption};
 
 use crate::InterfaceId;
@@ -64,8 +64,8 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    pub(crate) fn new(value: u64) -> Self {
-        let digest = KeyDigest::new(value);
+    pub(crate) fn new(version: Version, value: u64) -> Self {
+        let digest = version.digest(value);
         // RFC 8684 section 3.1: the initial number itself is taken by the handshake.
         Self { value, token: digest.token, first: digest.initial_sequence.wrapping_add(1) }
     }
@@ -88,6 +88,8 @@ pub struct Connection {
     config: Config,
     client: bool,
     mode: Mode,
+    /// What is spoken; the peer's offer may lower it.
+    version: Version,
     local_key: Key,
     remote_key: Option<Key>,
     checksum: bool,
@@ -138,12 +140,13 @@ impl Connection {
         mut random: Stream,
         local: Vec<LocalAddress>,
     ) -> Self {
-        let local_key = Key::new(random.next_u64());
+        let local_key = Key::new(config.version, random.next_u64());
         let last_address_id = local.iter().map(|address| address.id).max().unwrap_or(0);
         let incoming = Incoming::new(config.receive_buffer, config.mechanisms.autotuning);
         Self {
             client,
             mode: if config.multipath { Mode::Negotiating } else { Mode::Plain },
+            version: config.version,
             local_key,
             remote_key: None,
             checksum: false,

@@ -3,6 +3,7 @@
 
 use bytes::Bytes;
 use mptcp_clock::Instant;
+use mptcp_wire::crypto::Version;
 use mptcp_wire::{Checksum, DataSequence, Dss, Flags, Mapping, MpTcpRst, MptcpOption, Segment, Timestamps};
 
 use super::{Connection, Mode};
@@ -23,6 +24,11 @@ impl Connection {
         if let Some(sent) = self.transmit_control(now, out) {
             return Some(sent);
         }
+        if self.version == Version::V0 && self.owes_keys() {
+            // RFC 6824 section 3.1: data does not bring them.
+            self.bare_segment(now, 0, out);
+            return Some(0);
+        }
         if let Some(sent) = self.transmit_retransmission(now, out) {
             return Some(sent);
         }
@@ -34,6 +40,16 @@ impl Connection {
             return Some(sent);
         }
         self.transmit_acknowledgement(now, out)
+    }
+
+    /// Whether the third ACK, with both keys, is still to be sent.
+    fn owes_keys(&self) -> bool {
+        let waits = self.client && !self.confirmed && self.mode == Mode::Multipath && self.outgoing.next == 0;
+        waits
+            && self
+                .subflows
+                .first()
+                .is_some_and(|first| first.receiver.wants_ack() && first.is_synchronised())
     }
 
     fn transmit_control(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
@@ -85,7 +101,8 @@ impl Connection {
                 if fast_close && let Some(remote) = self.remote_key {
                     segment.options.mptcp.push(MptcpOption::FastClose(remote.value));
                 }
-                if let Some(reason) = reason {
+                // RFC 6824 has no MP_TCPRST.
+                if let Some(reason) = reason.filter(|_| self.version == Version::V1) {
                     segment.options.mptcp.push(MptcpOption::TcpRst(MpTcpRst { flags: 0, reason }));
                 }
             }
@@ -306,7 +323,8 @@ impl Connection {
 
     fn add_mapping(&self, id: usize, segment: &mut Segment, piece: &Piece) {
         let length = piece.payload.len() as u16;
-        let first = piece.start == 1 && piece.data == 0 && self.client;
+        // RFC 8684 section 3.1; in version 0 the first data has a mapping as all other has.
+        let first = piece.start == 1 && piece.data == 0 && self.client && self.version == Version::V1;
         if first && length > 0 && !self.confirmed && self.is_initial(id) {
             let checksum = self.dss_checksum(0, 1, length, &piece.payload);
             segment.options.mptcp.extend(self.capable_with_keys(Some((length, checksum))));

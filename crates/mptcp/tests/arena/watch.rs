@@ -133,7 +133,7 @@ impl Watch {
 
 impl Offers {
     fn start(&mut self, key: u64) {
-        let first = mptcp_wire::crypto::KeyDigest::new(key).initial_sequence.wrapping_add(1);
+        let first = mptcp_wire::crypto::Version::V1.digest(key).initial_sequence.wrapping_add(1);
         self.first.get_or_insert(first);
         self.acknowledged.get_or_insert(first);
         // A window without a data acknowledgement counts from the start; none exceeds this.

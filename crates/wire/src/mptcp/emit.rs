@@ -125,11 +125,16 @@ impl MpJoin {
 
 impl AddAddress {
     fn emit(&self, field: &mut Field, length: usize) -> Result<(), EmitError> {
-        if self.echo == self.hmac.is_some() {
-            let rule = "an announcement carries an HMAC and its echo none";
+        if self.echo && self.hmac.is_some() {
+            let rule = "an echo carries no HMAC";
             return Err(EmitError::Form { option: "ADD_ADDR", rule });
         }
-        head(field, length, subtype::ADD_ADDRESS, self.echo.into())?;
+        let low = match (self.echo, self.hmac, self.address) {
+            (false, None, IpAddr::V4(_)) => 4,
+            (false, None, IpAddr::V6(_)) => 6,
+            (echo, ..) => echo.into(),
+        };
+        head(field, length, subtype::ADD_ADDRESS, low)?;
         field.put(&[self.id])?;
         match self.address {
             IpAddr::V4(address) => field.put(&address.octets())?,
@@ -154,11 +159,8 @@ impl RemoveAddress {
 
 impl MpPrio {
     fn emit(&self, field: &mut Field, length: usize) -> Result<(), EmitError> {
-        if self.address_id.is_some() {
-            let rule = "RFC 8684 section 3.3.8 has no address id; it speaks of the subflow it is on";
-            return Err(EmitError::Form { option: "MP_PRIO", rule });
-        }
-        head(field, length, subtype::PRIO, self.backup.into())
+        head(field, length, subtype::PRIO, self.backup.into())?;
+        self.address_id.map_or(Ok(()), |id| field.put(&[id]))
     }
 }
 

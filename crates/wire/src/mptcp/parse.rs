@@ -30,7 +30,10 @@ pub(crate) fn parse(body: &[u8]) -> Option<Parsed> {
         subtype::JOIN => MptcpOption::Join(join(low, &mut reader)?),
         subtype::ADD_ADDRESS => MptcpOption::AddAddress(add_address(low, &mut reader)?),
         subtype::REMOVE_ADDRESS => MptcpOption::RemoveAddress(remove_address(&mut reader)?),
-        subtype::PRIO => MptcpOption::Prio(MpPrio { backup: low & 1 != 0, address_id: None }),
+        subtype::PRIO => {
+            let address_id = present(&mut reader, Reader::u8)?;
+            MptcpOption::Prio(MpPrio { backup: low & 1 != 0, address_id })
+        }
         subtype::FAIL => {
             reader.u8()?;
             MptcpOption::Fail(reader.u64()?)
@@ -98,11 +101,13 @@ fn data_sequence(reader: &mut Reader<'_>, wide: bool) -> Option<DataSequence> {
     if wide { reader.u64().map(DataSequence::Wide) } else { reader.u32().map(DataSequence::Short) }
 }
 
-/// RFC 8684 section 3.4.1: the HMAC is there exactly without E; size then tells family and port.
+/// RFC 8684 section 3.4.1: the HMAC is there exactly without E; size then tells family and port. Without
+/// either it is the form of RFC 6824 section 3.4.1, whose four bits say the version of IP.
 fn add_address(low: u8, reader: &mut Reader<'_>) -> Option<AddAddress> {
-    let echo = low & 1 != 0;
     let id = reader.u8()?;
-    let hmac_length = if echo { 0 } else { 8 };
+    let old = matches!((low, reader.len()), (4, 4 | 6) | (6, 16 | 18));
+    let echo = low & 1 != 0;
+    let hmac_length = if echo || old { 0 } else { 8 };
     let (address, has_port): (IpAddr, bool) = match reader.len().checked_sub(hmac_length)? {
         4 => (reader.array::<4>()?.into(), false),
         6 => (reader.array::<4>()?.into(), true),

@@ -91,7 +91,8 @@ fn mptcp_option() -> impl Strategy<Value = MptcpOption> {
         add_address().prop_map(MptcpOption::AddAddress),
         vec(any::<u8>(), 1..=37)
             .prop_map(|ids| MptcpOption::RemoveAddress(RemoveAddress { ids: ids.into_iter().collect() })),
-        any::<bool>().prop_map(|backup| MptcpOption::Prio(MpPrio { backup, address_id: None })),
+        any::<(bool, Option<u8>)>()
+            .prop_map(|(backup, address_id)| MptcpOption::Prio(MpPrio { backup, address_id })),
         any::<u64>().prop_map(MptcpOption::Fail),
         any::<u64>().prop_map(MptcpOption::FastClose),
         (0u8..16, any::<u8>())
@@ -133,8 +134,9 @@ fn join() -> impl Strategy<Value = MpJoin> {
 fn add_address() -> impl Strategy<Value = AddAddress> {
     let address =
         prop_oneof![any::<[u8; 4]>().prop_map(IpAddr::from), any::<[u8; 16]>().prop_map(IpAddr::from),];
-    (address, any::<(u8, Option<u16>, Option<u64>)>()).prop_map(|(address, (id, port, hmac))| AddAddress {
-        echo: hmac.is_none(),
+    let values = any::<(u8, Option<u16>, Option<u64>, bool)>();
+    (address, values).prop_map(|(address, (id, port, hmac, echo))| AddAddress {
+        echo: echo && hmac.is_none(),
         id,
         address,
         port,

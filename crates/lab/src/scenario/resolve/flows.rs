@@ -9,7 +9,7 @@ use crate::scenario::error::{ScenarioError, listed, suggestion};
 use crate::scenario::file::{FlowTable, ScenarioFile};
 use crate::scenario::model::{Flow, Link, LinkKind, Mechanisms, PathManagement, Tcp, Traffic};
 use crate::scenario::names::{
-    Congestion, DataDirection, PathManager, Penalty, Scheduler, SendQueueRule, Transport,
+    Congestion, DataDirection, PathManager, Penalty, Scheduler, SendQueueRule, Transport, Version,
 };
 use crate::scenario::units::{Size, Span};
 
@@ -122,6 +122,7 @@ fn one(
         to: to.to_owned(),
         direction: table.direction.unwrap_or(DataDirection::Upload),
         transport,
+        version: table.version.unwrap_or(Version::V1),
         tcp: tcp(context, world, name, table, &paths, transport)?,
         paths,
         backup,

@@ -6,7 +6,7 @@ use mptcp::scheduler::SchedulerKind;
 use mptcp::{Config, PenaltyRule};
 
 use super::{Builder, HEADERS};
-use crate::scenario::names::{Congestion, Penalty, Scheduler, SendQueueRule, Transport};
+use crate::scenario::names::{Congestion, Penalty, Scheduler, SendQueueRule, Transport, Version};
 use crate::scenario::{Flow, PathManagement};
 
 impl Builder<'_> {
@@ -16,6 +16,10 @@ impl Builder<'_> {
         let backups = flow.backup.iter().filter_map(|path| self.interface_named(from, path));
         Config {
             multipath: flow.transport == Transport::Mptcp,
+            version: match flow.version {
+                Version::V0 => mptcp::Version::V0,
+                Version::V1 => mptcp::Version::V1,
+            },
             checksum: flow.checksum,
             congestion: match flow.congestion {
                 Congestion::Reno => CongestionKind::Reno,
