@@ -16,8 +16,8 @@ STUDY = Study(
     source="J. Barlow-Bignell, C. da Silva, J. Gjengset and P. Oliha, Wireless Interference and Multipath TCP "
     "(MSc report, University College London, 2013)",
     summary="A client with two WiFi interfaces beside clients with one. Downlink, coupled congestion control shares "
-    "fairly. Uplink it does not: the station's queue hides congestion, and the medium gives every station its turn. The "
-    "authors proposed a rule for the send queue and had no time to try it; here it is tried.",
+    "fairly. Uplink it does not: the station's queue hides congestion, and the medium gives every station its turn. "
+    "The authors proposed a rule for the send queue and had no time to try it; here it is tried.",
     experiments=[
         Apart(),
         Same(),

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Curve = tuple[str, plots.Look, Floats]
 
+SECOND = plots.Look("#5b9bd5", "--", "D")
+"""The other subflow of a connection."""
 TOTAL = plots.Look("#222222", "-", "", "")
 
 
@@ -39,7 +41,7 @@ def contest(runs: Sequence[Run], *, total: bool = False) -> list[Curve]:
     """The curves of a simultaneous test: subflows and single flows, and the sum of the subflows."""
     curves = [
         ("MPTCP, network 1", plots.LOOKS["mptcp"], samples(runs, DUAL, "1")),
-        ("MPTCP, network 2", plots.Look("#5b9bd5", "--", "o"), samples(runs, DUAL, "2")),
+        ("MPTCP, network 2", SECOND, samples(runs, DUAL, "2")),
         ("single flow, network 1", plots.LOOKS["wifi"], samples(runs, single("1"))),
         ("single flow, network 2", plots.LOOKS["3g"], samples(runs, single("2"))),
     ]
@@ -61,7 +63,7 @@ def draw_traffic(axes: Axes, run: Run, seconds: float, title: str) -> None:
     """What the subflows, their sum and the single flows carry over time, in means of `seconds`."""
     for label, look, flow, path in (
         ("MPTCP, network 1", plots.LOOKS["mptcp"], DUAL, interface("1")),
-        ("MPTCP, network 2", plots.Look("#5b9bd5", "--", "o"), DUAL, interface("2")),
+        ("MPTCP, network 2", SECOND, DUAL, interface("2")),
         ("single flow, network 1", plots.LOOKS["wifi"], single("1"), f"if-{single('1')}"),
         ("single flow, network 2", plots.LOOKS["3g"], single("2"), f"if-{single('2')}"),
     ):

@@ -10,7 +10,7 @@ import numpy as np
 from mptcplab import plots
 from mptcplab.statistics import Estimate, estimate, quantile
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point, assume
-from mptcplab.studies.ucl_wifi.figures import TOTAL, draw_distributions, samples
+from mptcplab.studies.ucl_wifi.figures import SECOND, TOTAL, draw_distributions, samples
 from mptcplab.studies.ucl_wifi.network import (
     BOTH,
     DUAL,
@@ -90,8 +90,8 @@ class Idle(Experiment):
     name = "E10"
     title = "Coupled on idle networks"
     setup = (
-        "Downlink. First one client on each network in parallel, New Reno; then one client on both with LIA, and nobody "
-        "else. The figure does not name its channels: 2.4 and 5 GHz, and 1 and 11."
+        "Downlink. First one client on each network in parallel, New Reno; then one client on both with LIA, and "
+        "nobody else. The figure does not name its channels: 2.4 and 5 GHz, and 1 and 11."
     )
     MAIN = WORDS["cross"]
 
@@ -161,7 +161,7 @@ def _joined_over_parallel(measured: Measured, channels: str) -> Estimate:
 def _band_picture(measured: Measured, way: str) -> Picture:
     figure, (axes,) = plots.new_figure(width=7.0, height=4.0)
     looks = {
-        "1": (plots.LOOKS["mptcp"], plots.Look("#5b9bd5", "--", "o")),
+        "1": (plots.LOOKS["mptcp"], SECOND),
         "2": (plots.LOOKS["wifi"], plots.LOOKS["3g"]),
     }
     curves = [
@@ -169,7 +169,10 @@ def _band_picture(measured: Measured, way: str) -> Picture:
         for at in BOTH
         for number, (test, words) in enumerate(((at, "alone"), ("both", "in parallel")))
     ]
-    draw_distributions(axes, curves, "")
+    draw_distributions(axes, curves, "", top=32)
+    for line in axes.lines[::2]:
+        line.set_linewidth(4.5)
+        line.set_alpha(0.45)
     for at, label in (("1", "published: in parallel as alone (±10 %)"), ("2", None)):
         middle = quantile(samples(measured.runs(at, way), single(at)), 0.5)
         axes.axvspan(0.9 * middle, 1.1 * middle, facecolor="#f2c94c", alpha=0.28, edgecolor="#b8860b", label=label)
@@ -185,16 +188,16 @@ def _idle_picture(measured: Measured) -> Picture:
         joined, parallel = measured.runs(channels, "coupled"), measured.runs(channels, "parallel")
         curves = [
             ("Coupled, network 1", plots.LOOKS["mptcp"], samples(joined, DUAL, "1")),
-            ("Coupled, network 2", plots.Look("#5b9bd5", "--", "o"), samples(joined, DUAL, "2")),
+            ("Coupled, network 2", SECOND, samples(joined, DUAL, "2")),
             ("parallel flow, network 1", plots.LOOKS["wifi"], samples(parallel, single("1"))),
             ("parallel flow, network 2", plots.LOOKS["3g"], samples(parallel, single("2"))),
             ("Coupled, both", TOTAL, samples(joined, DUAL)),
         ]
-        draw_distributions(axis, curves, WORDS[channels], top=62)
+        draw_distributions(axis, curves, WORDS[channels], top=50)
         both = float(np.mean([_pair(run) for run in parallel]))
         axis.axvspan(
             0.9 * both, 1.05 * both, facecolor="#f2c94c", alpha=0.28, edgecolor="#b8860b", label="published: the sum"
         )
-    axes[0].legend(loc="upper left", fontsize=8)
+    axes[1].legend(loc="lower right")
     caption = "Figure 12: Coupled on idle networks, downlink, beside two single flows in parallel."
     return Picture("ucl-wifi-e10-idle", caption, figure)

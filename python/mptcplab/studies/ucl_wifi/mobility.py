@@ -65,11 +65,11 @@ class Mobility(Experiment):
     name = "E11"
     title = "Walking between two access points"
     setup = (
-        "Downlink, LIA, channels 1 and 11. Each access point stands 4 m from an intersection, at so little power that at "
-        "one the other is barely heard. 30 s at access point 1, 10 s to the intersection, 30 s there, 10 s to access "
-        "point 2, 30 s there, and 10 s back to the intersection. Distances change every half second, and rate control "
-        "follows. Power is modelled by distance, which with these signals is the same; how little it was is not stated, "
-        "so three are run. The access points do not hear each other: the ideal model of channels."
+        "Downlink, LIA, channels 1 and 11. Each access point stands 4 m from an intersection, at so little power that "
+        "at one the other is barely heard. 30 s at access point 1, 10 s to the intersection, 30 s there, 10 s to "
+        "access point 2, 30 s there, and 10 s back to the intersection. Distances change every half second, and rate "
+        "control follows. Power is modelled by distance, which with these signals is the same; how little it was is "
+        "not stated, so three are run. The access points do not hear each other: the ideal model of channels."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -95,8 +95,8 @@ class Mobility(Experiment):
         again, why = assume(returns, MAIN, WHY)
         facts = [
             self.fact(
-                "E-11.1", "80 % or more of the traffic goes over the interface of the near access point, and 35 to 65 % "
-                "over each at the intersection",
+                "E-11.1", "80 % or more of the traffic goes over the interface of the near access point, and 35 to "
+                "65 % over each at the intersection",
                 published="more traffic through the interface of the closer access point, an even split at the "
                 "intersection",
                 measured="; ".join(
@@ -160,7 +160,7 @@ def _picture(run: Run, shares: list[float]) -> Picture:
         above.text(start + STAY_S / 2, 27, f"{STOPS[stop]}\n({shares[stop]:.0%} over 1)", ha="center", fontsize=8)
     plots.finish(below, x="time [s]", y="share of interface 1 [%]", legend="upper right", top=108)
     caption = (
-        "Figure 13: what arrives over each interface while the client walks, every 500 ms, one run; shares are means over "
-        "the seeds."
+        "Figure 13: what arrives over each interface while the client walks, every 500 ms, one run; shares are means "
+        "over the seeds."
     )
     return Picture("ucl-wifi-e11-walk", caption, figure)

@@ -1,8 +1,8 @@
 """The network of study E: two access points, and clients with one or two wireless interfaces.
 
-The cards are those of 802.11g with WPA2 and long slots, the rule for access points that serve 802.11b too: one of two
-stations then gets about the 10 Mb/s that the study has. At 5 GHz slots are short. The stack is that of the kernel of the time (`LINUX_2013`), without small queues where nothing else is said: its send
-queue grew without bound.
+The cards are those of 802.11g with WPA2 and long slots, the rule for access points that serve 802.11b too: one of
+two stations then gets about the 10 Mb/s that the study has. At 5 GHz slots are short. The stack is that of the kernel
+of the time (`LINUX_2013`), without small queues where nothing else is said: its send queue grew without bound.
 """
 
 from __future__ import annotations

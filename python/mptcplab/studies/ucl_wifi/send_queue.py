@@ -250,9 +250,7 @@ def _limit_picture(measured: Measured) -> Picture:
     figure, axes = plots.new_figure(2, width=5.8)
     for axis, condition in zip(axes, ("contended", "far"), strict=True):
         run: Run = measured.one("published", condition)
-        one = {
-            key: run.series(key, flow=DUAL, path=interface("2")) for key in ("rttvar", "cwnd", "srtt", "local_queue")
-        }
+        one = {key: run.series(key, flow=DUAL, path=interface("2")) for key in ("rttvar", "cwnd", "srtt", "local_queue")}
         times = one["srtt"][0]
         limit = one["rttvar"][1] * one["cwnd"][1] / np.maximum(one["srtt"][1], 1e-6)
         plots.curve(axis, times, limit / 1e3, "QL = rttvar · cwnd / RTT", plots.LOOKS["mptcp"], markers=6)
@@ -267,9 +265,7 @@ def _limit_picture(measured: Measured) -> Picture:
 def _elsewhere_picture(measured: Measured) -> Picture:
     figure, axes = plots.new_figure(3, width=4.4, height=3.9)
     for axis, condition in zip(axes, ELSEWHERE, strict=True):
-        flows = [
-            flow for flow in (DUAL, single("1"), single("2")) if flow in measured.one("none", condition).flow_names
-        ]
+        flows = [flow for flow in (DUAL, single("1"), single("2")) if flow in measured.one("none", condition).flow_names]
         looks = {DUAL: "mptcp", single("1"): "wifi", single("2"): "3g"}
         series = {}
         for flow in flows:

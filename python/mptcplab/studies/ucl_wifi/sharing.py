@@ -22,8 +22,8 @@ SHOWN = ("same", "apart", "cross")
 MAIN = "the ideal model on one channel"
 OTHER = "the preset on one channel"
 WHY = (
-    "the preset's factors for one channel are those of saturated UDP (E2); with TCP one network then starves the other, "
-    "of which the study's figures of one channel show nothing"
+    "the preset's factors for one channel are those of saturated UDP (E2); uplink, TCP on one network then starves the "
+    "other, of which the study's figures of one channel show nothing"
 )
 
 
@@ -128,9 +128,9 @@ class Downlink(_Contest):
     title = "Downlink with New Reno on each subflow"
     direction = "download"
     setup = (
-        "A client with two interfaces and one client with one interface on each network, all at once, downlink. New Reno "
-        "on each subflow. The access points hold 100 packets each; the cards lose 0.05 % of the packets by failures of "
-        "their own."
+        "A client with two interfaces and one client with one interface on each network, all at once, downlink. New "
+        "Reno on each subflow. The access points hold 100 packets each; the cards lose 0.05 % of the packets by "
+        "failures of their own, without which a queue that drops what comes last favours one flow by chance."
     )
 
 

@@ -204,8 +204,12 @@ class Far(Experiment):
 
         main = self.MAIN
         checks = {loss: ratio(loss) <= 0.6 for loss in self.LOSSES}
-        needed = {at: 0.107 * measured.mean(mbps(single(at)), main, 0, "lia") * 1e6 / 8 for at in BOTH}
-        peaks = {at: [_largest(run, DUAL, interface(at)) for run in measured.runs(main, 100, "lia")] for at in BOTH}
+        needed = {
+            at: 0.107 * measured.mean(mbps(single(at)), main, 0, "lia") * 1e6 / 8 for at in BOTH
+        }
+        peaks = {
+            at: [_largest(run, DUAL, interface(at)) for run in measured.runs(main, 100, "lia")] for at in BOTH
+        }
         coupled, reno = (measured.mean(mbps(DUAL), main, 100, cc) for cc in ("lia", "reno"))
         follows = float(np.mean([_rate_follows(run) for run in measured.runs(main, 100, "lia")]))
         lossless = ratio("0%")
