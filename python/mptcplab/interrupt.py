@@ -9,13 +9,16 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from mptcplab.inputs import BadResult, choose
 from mptcplab.results import Run
 from mptcplab.scenario import Scenario, to_toml
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 STEADY = "steady"
 TOGGLED = "toggled"
@@ -54,15 +57,30 @@ class Interrupted:
         return self.steady / self.total
 
 
-def interfaces(scenario: Scenario, host: str | None = None) -> tuple[str, list[str]]:
-    """The host that opens the first flow, or `host`, and its interfaces in the order of the file."""
+def interfaces(scenario: Scenario) -> tuple[str, list[str]]:
+    """The host that opens the first flow, and its interfaces in the order of the file."""
     table = tomllib.loads(scenario.to_toml())
     flows = list(table.get("flows", {}).values())
-    who = host or str(flows[0].get("from", "client"))
+    who = str(flows[0].get("from", "client"))
     found = [name for name, station in table.get("stations", {}).items() if station.get("host", "client") == who]
     found += [name for name in table.get("paths", {}) if who == "client"]
     found += [name for name, link in table.get("links", {}).items() if who in link.get("ends", ())]
     return who, found
+
+
+def pair(scenario: Scenario, steady: str | None = None, toggle: str | None = None) -> tuple[str, str]:
+    """The interface that always sends, and the other; by default the first two of the host that opens the first flow.
+
+    Raises `BadResult` for interfaces that do not exist.
+    """
+    who, found = interfaces(scenario)
+    if len(found) < 2:
+        raise BadResult(f"{scenario.name}: {who} has fewer than two interfaces, so none can interrupt the other")
+    first = choose(steady, found, "interface") if steady else next(name for name in found if name != toggle)
+    other = choose(toggle, found, "interface") if toggle else next(name for name in found if name != first)
+    if first == other:
+        raise BadResult(f"{first} cannot interrupt itself; name two interfaces: {', '.join(found)}")
+    return first, other
 
 
 def interrupt(  # noqa: PLR0913, RUF100 - what a person can ask for
@@ -76,17 +94,14 @@ def interrupt(  # noqa: PLR0913, RUF100 - what a person can ask for
 ) -> Scenario:
     """The scenario with UDP in place of its flows: over `steady` always, over `toggle` every second period.
 
-    The default is the first two interfaces of the host that opens the first flow, and four periods of `every`
-    seconds. Raises `BadResult` for interfaces that do not exist.
+    The interfaces are those of `pair`; the test lasts four periods of `every` seconds if nothing else is said. Raises
+    `BadResult` where the second interface would never send.
     """
-    who, found = interfaces(scenario)
-    if len(found) < 2:
-        raise BadResult(f"{scenario.name}: {who} has fewer than two interfaces, so none can interrupt the other")
-    first = choose(steady, found, "interface") if steady else next(name for name in found if name != toggle)
-    other = choose(toggle, found, "interface") if toggle else next(name for name in found if name != first)
-    if first == other:
-        raise BadResult(f"{first} cannot interrupt itself; name two interfaces: {', '.join(found)}")
+    first, other = pair(scenario, steady, toggle)
+    who, _ = interfaces(scenario)
     length = duration or 4 * every
+    if length <= every:
+        raise BadResult(f"{length:g} s end before {other} sends for the first time, after {every:g} s")
     table = tomllib.loads(scenario.to_toml())
     peer = next(iter(table["flows"].values())).get("to", "server")
     common: dict[str, Any] = {"transport": "udp", "from": who, "to": peer, "direction": direction}
@@ -130,6 +145,23 @@ def over_time(run: Run) -> tuple[Any, Sequence[Any]]:
     bursts = [name for name in run.flow_names if name.startswith(f"{TOGGLED}-")]
     toggled = np.sum([_at(times, *run.series("goodput", flow=name)) for name in bursts], axis=0)
     return times, (steady / 1e6, toggled / 1e6)
+
+
+def plot(run: Run) -> Figure:
+    """What each interface carries over time, and both together."""
+    from mptcplab import plots
+
+    times, (steady, toggled) = over_time(run)
+    names = [run.flow(name)["paths"][0]["path"] for name in (STEADY, f"{TOGGLED}-1")]
+    with plots.house_style():
+        figure, (axes,) = plots.new_figure(width=7.6)
+        plots.curve(axes, times, steady, f"{names[0]}, always on", plots.LOOKS["mptcp"])
+        plots.curve(axes, times, toggled, f"{names[1]}, now and then", plots.LOOKS["wifi"])
+        plots.curve(axes, times, steady + toggled, "sum", plots.LOOKS["sum"], markers=1)
+        top = 1.3 * float((steady + toggled).max())
+        plots.finish(axes, x="time [s]", y="throughput [Mb/s]", title=run.name, legend=None, top=top)
+        axes.legend(loc="upper left", ncols=3)
+    return figure
 
 
 def _at(times: Any, own: Any, values: Any) -> Any:
