@@ -87,6 +87,7 @@ class _Interrupt(Experiment):
                 label = "published, both on: equal" if at == 1 else None
                 plots.published_range(below, 45, 55, label, over=(at * every, (at + 1) * every))
             plots.finish(below, x="time [s]", y="utilisation [%]", legend=None, top=128)
+            below.set_yticks(range(0, 101, 20))
             below.legend(loc="upper left", ncols=3)
         where = "channels 1 and 11" if self.channels == "apart" else "one channel"
         caption = (
