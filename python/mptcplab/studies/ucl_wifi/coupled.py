@@ -127,8 +127,8 @@ class Downlink(Experiment):
             + f"; New Reno {part['alike', 'apart', 'reno'].mean:.2f} and {part['alike', 'cross', 'reno'].mean:.2f}",
             verdict=verdict,
             reason=f"{reason} Where one subflow is limited, the single flow beside it gets what is left: on equal "
-            "networks this fact and E-6.1 together leave splits between 65 and 67 %. E-6.1 is judged with unlike networks, where this "
-            "fact is met only just or missed by a little.",
+            "networks this fact and E-6.1 together leave splits between 65 and 67 %. E-6.1 is judged with unlike "
+            "networks, where this fact is met only just or missed by a little.",
         )  # fmt: skip
 
     def _best_fact(self, measured: Measured) -> Fact:
