@@ -18,6 +18,8 @@ from mptcplab.studies.abdrabou_heterogeneous import parts, single
 from mptcplab.studies.base import Effort, Experiment, Key, assume
 from mptcplab.studies.cs244_rcvbuf.network import READINGS, judge
 from mptcplab.studies.ro_bottleneck import contest, network
+from mptcplab.studies.ucl_wifi import figures, mobility, sharing
+from mptcplab.studies.ucl_wifi.network import DUAL, Setup, interface, mbps, single
 
 KEYS = ["study", "experiment", "fact", "statement", "published", "measured", "verdict", "reason"]
 EXPERIMENTS = [experiment for study in STUDIES.values() for experiment in study.experiments]
@@ -32,6 +34,8 @@ def test_every_published_fact_is_judged(found: Reproduction) -> None:
     judged = {fact.fact for fact in found.facts}
     wanted = {"A-1": 6, "A-2": 5, "A-3": 4, "C-1": 5, "C-2": 3, "C-3": 3, "C-4": 1, "D-1": 5, "D-2": 3, "D-5": 3}
     wanted |= {"B-1": 4, "B-2": 3, "B-3ab": 4, "B-3c": 4, "B-4": 5}
+    wanted |= {"E-1": 3, "E-2": 2, "E-3": 2, "E-4": 2, "E-5": 3, "E-6": 3, "E-7": 2, "E-8": 5, "E-9": 5, "E-10": 2}
+    wanted |= {"E-11": 2, "E-12": 4}
     for group, last in wanted.items():
         for number in range(1, last + 1):
             assert f"{group}.{number}" in judged
@@ -202,3 +206,36 @@ def test_rising_at_each_step_and_growing_within_the_intervals(means: list[float]
     row = {at: Estimate(mean, 0.1, 5) for at, mean in enumerate(means)}
     assert parts.rises(row) is rises
     assert parts.grows(row) is grows
+
+
+def test_coupled_is_fair_downlink_and_not_uplink() -> None:
+    share = {}
+    for way in ("upload", "download"):
+        setup = sharing.setup_of("apart", way, "lia", Effort("default"))
+        runs = setup.scenario().runs([1, 2, 3])
+        flows = [sum(mbps(flow)(run) for run in runs) for flow in (DUAL, single("1"), single("2"))]
+        share[way] = flows[0] / sum(flows)
+    assert share["upload"] > 0.46
+    assert share["download"] < 0.41
+
+
+def test_the_split_of_the_traffic_is_the_larger_part() -> None:
+    run = Setup("apart", "download", singles=(), seconds=20).scenario().run()
+    found = figures.split(run, 2.0)
+    assert len(found) == 5
+    assert ((found >= 0.5) & (found <= 1)).all()
+    one = Setup("apart", "download", singles=(), seconds=20, station={"rate": "6Mbit"}).scenario()
+    faster = one.vary({f"stations.{interface('2')}.rate": "54Mbit"}).run()
+    assert figures.split(faster, 2.0).mean() > 0.7
+
+
+def test_the_walk_goes_from_one_access_point_to_the_other_and_back() -> None:
+    places = [mobility.place(time) for time in (0, 29, 35, 45, 75, 100, 115, 149)]
+    assert places == [-4, -4, -2, 0, 2, 4, 2, 0]
+    run = mobility.walk(mobility.MAIN).run()
+    shares = [mobility.share_at(run, stop) for stop in range(4)]
+    assert shares[0] > 0.8
+    assert shares[2] < 0.2
+    assert shares[1] == pytest.approx(0.5, abs=0.15)
+    assert shares[3] == pytest.approx(0.5, abs=0.15)
+    assert mobility.longest_silence(run) <= 2

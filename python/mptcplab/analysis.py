@@ -46,6 +46,7 @@ class Quantity:
 QUANTITIES = (
     Quantity("throughput", "throughput", "rate", "Mb/s", 1e6),
     Quantity("interface_throughput", "interface_throughput", "rate", "Mb/s", 1e6),
+    Quantity("interface_received", "interface_received", "rate", "Mb/s", 1e6),
     Quantity("goodput", "goodput", "rate", "Mb/s", 1e6),
     Quantity("cwnd", "cwnd", "state", "kB", 1e3),
     Quantity("ssthresh", "ssthresh", "state", "kB", 1e3),
@@ -60,9 +61,12 @@ QUANTITIES = (
     Quantity("reinjected", "reinjected", "count", "kB", 1e3),
     Quantity("queue_drops", "queue_drops", "count", "frames", 1.0),
     Quantity("random_losses", "random_losses", "count", "frames", 1.0),
+    Quantity("mac_retries", "mac_retries", "count", "frames", 1.0),
+    Quantity("mac_drops", "mac_drops", "count", "frames", 1.0),
+    Quantity("phy_rate", "phy_rate", "state", "Mb/s", 1e6),
 )
 COLUMNS = {quantity.name: quantity for quantity in QUANTITIES}
-MEANS = ("srtt", "rttvar")
+MEANS = ("srtt", "rttvar", "phy_rate")
 """What does not add up over flows and interfaces: the mean is taken."""
 UTILISATION = "utilisation"
 """Percent of the throughput of all interfaces that one has."""

@@ -88,12 +88,14 @@ def _flat(value: Any, key: str = "") -> list[tuple[str, str]]:
 
 
 def channel_relation(run: SavedRun) -> str:
-    """How the channels of a run's interfaces lie to each other; `BadResult` without channels.
+    """How the channels of a run's networks lie to each other; `BadResult` without channels.
 
-    `cross band` where one is in the 5 GHz band (32 and above) and one in the 2.4 GHz band (1 to 14), `same channel`
-    where all are equal, `non-overlapping` where all of one band are 5 apart or more, otherwise `overlapping`.
+    Interfaces in one cell are one network. `one channel` where there is only one, `cross band` where one is in the
+    5 GHz band (32 and above) and one in the 2.4 GHz band (1 to 14), `same channel` where all are equal,
+    `non-overlapping` where all of one band are 5 apart or more, otherwise `overlapping`.
     """
-    channels = [number for number in (run.channel(path) for path in run.paths) if number is not None]
+    networks = {str(run.line(path).get("cell", path)): run.channel(path) for path in run.paths}
+    channels = [number for number in networks.values() if number is not None]
     if not channels:
         raise BadResult(f"{run.source or run.name}: its scenario has no radio cells, so no interface has a channel")
     if len(channels) == 1:

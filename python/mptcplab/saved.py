@@ -89,12 +89,12 @@ class SavedRun:
         return rows["time_s"].to_numpy(), rows["value"].to_numpy()
 
     def line(self, path: str) -> dict[str, Any]:
-        """What the scenario says of a path or link; empty if it says nothing."""
-        found = self.scenario.get("paths", {}).get(path) or self.scenario.get("links", {}).get(path) or {}
-        return dict(found)
+        """What the scenario says of a path, link or station; empty if it says nothing."""
+        tables = (self.scenario.get(kind, {}) for kind in ("paths", "links", "stations"))
+        return next((dict(table[path]) for table in tables if path in table), {})
 
     def bit_rate(self, path: str) -> float | None:
-        """Bit/s that the scenario gives the line of an interface at the start; None where it says none."""
+        """Bit/s that the scenario gives an interface at the start; None where it says none, as with rate control."""
         line = self.line(path)
         text = str(line.get("forward", {}).get("rate", line.get("rate", ""))).lower()
         for unit, scale in (("tbit", 1e12), ("gbit", 1e9), ("mbit", 1e6), ("kbit", 1e3), ("bit", 1.0)):

@@ -55,6 +55,21 @@ fn rate_control_carries_nearly_what_the_best_fixed_rate_does() {
 }
 
 #[test]
+fn one_frame_from_far_away_comes_over_without_any_before() {
+    let arrived = |seed| {
+        let mut bench = Bench::new(seed);
+        let cell = bench.cell(CellParameters::ideal(Standard::G));
+        let station = bench.station(cell, StationParameters { distance: 120.0, ..Default::default() }, 100);
+        bench.send(station);
+        bench.flows[station].active = false;
+        bench.run_until(seconds(1));
+        bench.take_arrived()[station]
+    };
+    let came: u64 = (1..=20).map(arrived).sum();
+    assert!(came >= 19, "{came} of 20 frames");
+}
+
+#[test]
 fn contention_does_not_lower_the_rate() {
     for n in [2, 8, 20] {
         let carried = |station: StationParameters| {

@@ -8,6 +8,7 @@ from mptcplab.commands import (
     bench,
     cdf,
     gather,
+    interrupt,
     list_studies,
     merge,
     plot,
@@ -18,4 +19,4 @@ from mptcplab.commands import (
     sweep,
 )
 
-COMMANDS = (list_studies, reproduce, run, sweep, analyse, plot, cdf, select, merge, gather, bench, schema)
+COMMANDS = (list_studies, reproduce, run, sweep, interrupt, analyse, plot, cdf, select, merge, gather, bench, schema)

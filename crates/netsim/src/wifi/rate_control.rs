@@ -24,7 +24,7 @@ const SIMILAR: f64 = 0.75;
 const USELESS: f64 = 0.1;
 /// One first attempt of so many is a trial.
 const TRIAL: u32 = 16;
-/// Attempts at the best rate, then at the second, before the sturdiest.
+/// Attempts at the best rate, then at the second, before the sturdiest: the slowest until one is known to do.
 const ATTEMPTS: u32 = 2;
 /// MAC bytes of the frame by which rates are compared.
 const TYPICAL: u32 = 1536;
@@ -155,9 +155,10 @@ impl RateControl {
             best = self.best;
         }
         let second = most(&carried, Some(best));
-        let share = self.records.iter().map(|record| record.share).fold(0.0, f64::max);
-        let like_it = |record: &Record| record.share >= share * SIMILAR;
-        let sturdiest = if share < USELESS { 0 } else { self.records.iter().rposition(like_it).unwrap_or(0) };
+        let known = self.records.iter().filter(|record| record.known);
+        let share = known.map(|record| record.share).fold(USELESS, f64::max);
+        let like_it = |record: &Record| record.known && record.share >= share * SIMILAR;
+        let sturdiest = self.records.iter().rposition(like_it).unwrap_or(0);
         (self.best, self.second, self.sturdiest) = (best, second, sturdiest);
     }
 }

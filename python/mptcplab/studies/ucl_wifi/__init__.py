@@ -1,6 +1,10 @@
 """Study E: Wireless Interference and Multipath TCP (UCL, 2013)."""
 
 from mptcplab.studies.base import Study
+from mptcplab.studies.ucl_wifi import coupled, sharing
+from mptcplab.studies.ucl_wifi.idle import CrossBand, Idle
+from mptcplab.studies.ucl_wifi.interference import Apart, Same
+from mptcplab.studies.ucl_wifi.mobility import Mobility
 from mptcplab.studies.ucl_wifi.network import NAME
 from mptcplab.studies.ucl_wifi.send_queue import SendQueueRule
 from mptcplab.studies.ucl_wifi.windows import Far, Growth
@@ -14,5 +18,18 @@ STUDY = Study(
     summary="A client with two WiFi interfaces beside clients with one. Downlink, coupled congestion control shares "
     "fairly. Uplink it does not: the station's queue hides congestion, and the medium gives every station its turn. "
     "The authors proposed a rule for the send queue and had no time to try it; here it is tried.",
-    experiments=[Growth(), Far(), SendQueueRule()],
+    experiments=[
+        Apart(),
+        Same(),
+        CrossBand(),
+        sharing.Downlink(),
+        sharing.Uplink(),
+        coupled.Downlink(),
+        coupled.Uplink(),
+        Growth(),
+        Far(),
+        Idle(),
+        Mobility(),
+        SendQueueRule(),
+    ],
 )

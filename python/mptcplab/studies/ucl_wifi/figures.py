@@ -1,0 +1,116 @@
+"""Pictures that several experiments of the study share: distributions, traffic over time, ratios.
+
+Owns how they look and which samples they take. Judges nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mptcplab import plots
+from mptcplab.results import Run
+from mptcplab.statistics import Estimate, distribution
+from mptcplab.studies.ucl_wifi.network import BOTH, DUAL, interface, single
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+Curve = tuple[str, plots.Look, Floats]
+
+SECOND = plots.Look("#5b9bd5", "--", "D")
+"""The other subflow of a connection."""
+TOTAL = plots.Look("#222222", "-", "", "")
+
+
+def samples(runs: Iterable[Run], flow: str, network: str | None = None) -> Floats:
+    """Mb/s in each 500 ms after the warm-up: of a whole flow, or over the network of the client with two interfaces."""
+    found = []
+    for run in runs:
+        path = "*" if network is None else interface(network)
+        times, values = run.series("throughput" if network else "goodput", flow=flow, path=path)
+        found.append(values[times > run.scenario.warmup + 1e-9] / 1e6)
+    return np.concatenate(found) if found else np.zeros(0)
+
+
+def contest(runs: Sequence[Run], *, total: bool = False) -> list[Curve]:
+    """The curves of a simultaneous test: subflows and single flows, and the sum of the subflows."""
+    curves = [
+        ("MPTCP, network 1", plots.LOOKS["mptcp"], samples(runs, DUAL, "1")),
+        ("MPTCP, network 2", SECOND, samples(runs, DUAL, "2")),
+        ("single flow, network 1", plots.LOOKS["wifi"], samples(runs, single("1"))),
+        ("single flow, network 2", plots.LOOKS["3g"], samples(runs, single("2"))),
+    ]
+    if total:
+        curves.append(("MPTCP, both", TOTAL, samples(runs, DUAL)))
+    return curves
+
+
+def draw_distributions(axes: Axes, curves: Sequence[Curve], title: str, *, top: float | None = None) -> None:
+    """Distribution functions; markers tell them apart in grey."""
+    for label, look, values in curves:
+        rates, share = distribution(values)
+        plots.curve(axes, rates, share, label, look, markers=7)
+    plots.finish(axes, x="throughput in 500 ms [Mb/s]", y="share of samples", title=title, legend=None, top=1.02)
+    axes.set_xlim(0, top)
+
+
+def draw_traffic(axes: Axes, run: Run, seconds: float, title: str) -> None:
+    """What the subflows, their sum and the single flows carry over time, in means of `seconds`."""
+    for label, look, flow, path in (
+        ("MPTCP, network 1", plots.LOOKS["mptcp"], DUAL, interface("1")),
+        ("MPTCP, network 2", SECOND, DUAL, interface("2")),
+        ("single flow, network 1", plots.LOOKS["wifi"], single("1"), f"if-{single('1')}"),
+        ("single flow, network 2", plots.LOOKS["3g"], single("2"), f"if-{single('2')}"),
+    ):
+        times, values = coarse(*run.series("throughput", flow=flow, path=path), seconds)
+        plots.curve(axes, times, values / 1e6, label, look, markers=8)
+    times, values = coarse(*run.series("goodput", flow=DUAL), seconds)
+    plots.curve(axes, times, values / 1e6, "MPTCP, both", TOTAL, markers=1)
+    plots.finish(axes, x="time [s]", y=f"throughput, means of {seconds:g} s [Mb/s]", title=title, legend=None)
+
+
+def draw_ratios(
+    axes: Axes,
+    groups: Sequence[str],
+    series: Mapping[str, Sequence[Estimate]],
+    *,
+    y: str,
+    published: tuple[float, float],
+    says: str,
+    top: float,
+) -> None:
+    """Bars with intervals beside what was published."""
+    looks = (plots.LOOKS["mptcp"], plots.LOOKS["wifi"], plots.LOOKS["3g"])
+    bars = {
+        name: (look, [(value.mean, value.half_width) for value in values])
+        for look, (name, values) in zip(looks, series.items(), strict=False)
+    }
+    plots.published_range(axes, *published, says)
+    plots.grouped_bars(axes, groups, bars)
+    plots.finish(axes, x="", y=y, legend="upper right", top=top)
+
+
+def coarse(times: Floats, values: Floats, seconds: float) -> tuple[Floats, Floats]:
+    """Means over longer steps; a rest that fills none is left out."""
+    if not len(times):
+        return times, values
+    each = max(1, round(seconds / float(np.median(np.diff(times)))))
+    whole = len(times) // each * each
+    return times[:whole].reshape(-1, each)[:, -1], values[:whole].reshape(-1, each).mean(axis=1)
+
+
+def split(run: Run, seconds: float) -> Floats:
+    """The larger subflow's share of the traffic, 0.5 to 1, in each step after the warm-up."""
+    series = [run.series("throughput", flow=DUAL, path=interface(at)) for at in BOTH]
+    steps = min(len(times) for times, _ in series)
+    times = series[0][0][:steps]
+    late = times > run.scenario.warmup + 1e-9
+    parts = [coarse(times[late], values[:steps][late], seconds)[1] for _, values in series]
+    total = np.maximum(parts[0] + parts[1], 1)
+    found: Floats = np.maximum(parts[0], parts[1]) / total
+    return found

@@ -1,0 +1,203 @@
+"""Experiments E3 and E10: networks without a rival, one at a time, in parallel, and joined (figures 3 and 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+
+from mptcplab import plots
+from mptcplab.statistics import Estimate, estimate, quantile
+from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point, assume
+from mptcplab.studies.ucl_wifi.figures import SECOND, TOTAL, draw_distributions, samples
+from mptcplab.studies.ucl_wifi.network import (
+    BOTH,
+    DUAL,
+    NAME,
+    RESIDUAL,
+    WORDS,
+    Channels,
+    Setup,
+    mbps,
+    path_mbps,
+    single,
+)
+
+BANDS = {"1": "2.4 GHz", "2": "5 GHz"}
+WAYS: tuple[Literal["upload", "download"], ...] = ("upload", "download")
+CHANNELS: tuple[Channels, ...] = ("cross", "apart")
+
+
+def _alone(at: str, way: Literal["upload", "download"], effort: Effort) -> Setup:
+    return Setup("cross", way, dual=False, singles=(at,), loss=RESIDUAL, seconds=effort.pick(20, 40, 120))
+
+
+def _parallel(channels: Channels, way: Literal["upload", "download"], effort: Effort) -> Setup:
+    return Setup(channels, way, dual=False, loss=RESIDUAL, seconds=effort.pick(20, 40, 120))
+
+
+class CrossBand(Experiment):
+    """Figure 3."""
+
+    study = NAME
+    name = "E3"
+    title = "Two bands, one at a time and in parallel"
+    setup = (
+        "New Reno, one client with one interface on each network, at 2.4 and at 5 GHz: each alone, then both at once. "
+        "Samples of 500 ms. No background."
+    )
+
+    def points(self, effort: Effort) -> Iterator[Point]:
+        """Single and parallel, both ways, with several seeds."""
+        for way in WAYS:
+            tests = {at: _alone(at, way, effort) for at in BOTH} | {"both": _parallel("cross", way, effort)}
+            for test, setup in tests.items():
+                for seed in range(1, effort.pick(1, 5, 10) + 1):
+                    yield Point((test, way), setup.scenario(), seed)
+
+    def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
+        """Facts E-3.1 and E-3.2."""
+        medians = {(at, way): _medians(measured, at, way) for at in BOTH for way in WAYS}
+        sums = {
+            way: measured.mean(_pair, "both", way) / sum(measured.mean(mbps(single(at)), at, way) for at in BOTH)
+            for way in WAYS
+        }
+        facts = [
+            self.fact(
+                "E-3.1", "the median throughput in parallel is within 10 % of that alone, in each band and both ways",
+                published="almost identical",
+                measured="; ".join(
+                    f"[{BANDS[at]}, {_words(way)}] {both:.2f} and {one:.2f} Mb/s"
+                    for (at, way), (one, both) in medians.items()
+                ),
+                verdict=all(abs(both / one - 1) <= 0.1 for one, both in medians.values()),
+            ),
+            self.fact(
+                "E-3.2", "both bands together carry the sum of each alone, within 10 %",
+                published="the sum of each link's capacity in the best case; no penalty",
+                measured="; ".join(f"[{_words(way)}] {ratio:.2f} of the sum" for way, ratio in sums.items()),
+                verdict=all(abs(ratio - 1) <= 0.1 for ratio in sums.values()),
+            ),
+        ]  # fmt: skip
+        return Outcome(facts, [_band_picture(measured, way) for way in WAYS])
+
+
+class Idle(Experiment):
+    """Figure 12."""
+
+    study = NAME
+    name = "E10"
+    title = "Coupled on idle networks"
+    setup = (
+        "Downlink. First one client on each network in parallel, New Reno; then one client on both with LIA, and "
+        "nobody else. The figure does not name its channels: 2.4 and 5 GHz, and 1 and 11."
+    )
+    MAIN = WORDS["cross"]
+
+    def points(self, effort: Effort) -> Iterator[Point]:
+        """Parallel and joined with several seeds."""
+        for channels in CHANNELS:
+            seconds = effort.pick(20, 40, 120)
+            joined = Setup(channels, "download", singles=(), loss=RESIDUAL, seconds=seconds)
+            for test, setup in (("parallel", _parallel(channels, "download", effort)), ("coupled", joined)):
+                for seed in range(1, effort.pick(1, 5, 10) + 1):
+                    yield Point((channels, test), setup.scenario(), seed)
+
+    def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
+        """Fact E-10.1."""
+        totals = {channels: _joined_over_parallel(measured, channels) for channels in CHANNELS}
+        paths = {
+            (channels, at): measured.mean(path_mbps(at), channels, "coupled")
+            / measured.mean(mbps(single(at)), channels, "parallel")
+            for channels in CHANNELS
+            for at in BOTH
+        }
+        checks = {WORDS[channels]: 0.9 <= totals[channels].mean <= 1.05 for channels in CHANNELS}
+        follow = {WORDS[channels]: all(0.85 <= paths[channels, at] <= 1.15 for at in BOTH) for channels in CHANNELS}
+        verdict, reason = assume(checks, self.MAIN, "the study has no penalty there")
+        profile, why = assume(follow, self.MAIN, "the study has no penalty there")
+        facts = [
+            self.fact(
+                "E-10.1", "Coupled carries 0.9 to 1.05 of what the two parallel flows carry together",
+                published="the sum of what New Reno gets on each flow",
+                measured="; ".join(f"[{WORDS[channels]}] {total}" for channels, total in totals.items()),
+                verdict=verdict, reason=reason,
+            ),
+            self.fact(
+                "E-10.2", "each subflow carries 0.85 to 1.15 of the parallel flow on its network",
+                published="following the performance profile of the independent interfaces",
+                measured="; ".join(
+                    f"[{WORDS[channels]}] " + " and ".join(f"{paths[channels, at]:.2f}" for at in BOTH)
+                    for channels in CHANNELS
+                ),
+                verdict=profile, reason=why,
+            ),
+        ]  # fmt: skip
+        return Outcome(facts, [_idle_picture(measured)])
+
+
+def _words(way: str) -> str:
+    return "uplink" if way == "upload" else "downlink"
+
+
+def _pair(run: object) -> float:
+    return float(sum(mbps(single(at))(run) for at in BOTH))
+
+
+def _medians(measured: Measured, at: str, way: str) -> tuple[float, float]:
+    """Mb/s alone and in parallel."""
+    return (
+        quantile(samples(measured.runs(at, way), single(at)), 0.5),
+        quantile(samples(measured.runs("both", way), single(at)), 0.5),
+    )
+
+
+def _joined_over_parallel(measured: Measured, channels: str) -> Estimate:
+    parallel = measured.mean(_pair, channels, "parallel")
+    return estimate(mbps(DUAL)(run) / parallel for run in measured.runs(channels, "coupled"))
+
+
+def _band_picture(measured: Measured, way: str) -> Picture:
+    figure, (axes,) = plots.new_figure(width=7.0, height=4.0)
+    looks = {
+        "1": (plots.LOOKS["mptcp"], SECOND),
+        "2": (plots.LOOKS["wifi"], plots.LOOKS["3g"]),
+    }
+    curves = [
+        (f"{BANDS[at]}, {words}", looks[at][number], samples(measured.runs(test, way), single(at)))
+        for at in BOTH
+        for number, (test, words) in enumerate(((at, "alone"), ("both", "in parallel")))
+    ]
+    draw_distributions(axes, curves, "", top=32)
+    for line in axes.lines[::2]:
+        line.set_linewidth(4.5)
+        line.set_alpha(0.45)
+    for at, label in (("1", "published: in parallel as alone (±10 %)"), ("2", None)):
+        middle = quantile(samples(measured.runs(at, way), single(at)), 0.5)
+        axes.axvspan(0.9 * middle, 1.1 * middle, facecolor="#f2c94c", alpha=0.28, edgecolor="#b8860b", label=label)
+    axes.legend(loc="upper left")
+    figure_name = "3a" if way == "upload" else "3b"
+    caption = f"Figure {figure_name}: two bands, each alone and both at once, {_words(way)}. All runs together."
+    return Picture(f"ucl-wifi-e3-{_words(way)}", caption, figure)
+
+
+def _idle_picture(measured: Measured) -> Picture:
+    figure, axes = plots.new_figure(2, width=6.0, height=4.0)
+    for axis, channels in zip(axes, CHANNELS, strict=True):
+        joined, parallel = measured.runs(channels, "coupled"), measured.runs(channels, "parallel")
+        curves = [
+            ("Coupled, network 1", plots.LOOKS["mptcp"], samples(joined, DUAL, "1")),
+            ("Coupled, network 2", SECOND, samples(joined, DUAL, "2")),
+            ("parallel flow, network 1", plots.LOOKS["wifi"], samples(parallel, single("1"))),
+            ("parallel flow, network 2", plots.LOOKS["3g"], samples(parallel, single("2"))),
+            ("Coupled, both", TOTAL, samples(joined, DUAL)),
+        ]
+        draw_distributions(axis, curves, WORDS[channels], top=50)
+        both = float(np.mean([_pair(run) for run in parallel]))
+        axis.axvspan(
+            0.9 * both, 1.05 * both, facecolor="#f2c94c", alpha=0.28, edgecolor="#b8860b", label="published: the sum"
+        )
+    axes[1].legend(loc="lower right")
+    caption = "Figure 12: Coupled on idle networks, downlink, beside two single flows in parallel."
+    return Picture("ucl-wifi-e10-idle", caption, figure)

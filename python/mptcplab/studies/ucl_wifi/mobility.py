@@ -1,0 +1,166 @@
+"""Experiment E11: a client walks from one access point to the other and back to the middle (figure 13)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from mptcplab import plots
+from mptcplab.results import Run
+from mptcplab.scenario import Event, Scenario
+from mptcplab.statistics import estimate
+from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point, assume
+from mptcplab.studies.ucl_wifi.figures import TOTAL
+from mptcplab.studies.ucl_wifi.network import BOTH, DUAL, NAME, RESIDUAL, Setup, interface
+
+STAY_S = 30
+WALK_S = 10
+ARM_M = 4.0
+"""Metres from the intersection to each access point."""
+NEAR_M = 0.5
+STOPS = ("access point 1", "intersection", "access point 2", "intersection again")
+PLACES = (-ARM_M, 0.0, ARM_M, 0.0)
+STEP_S = 0.5
+SETTLE_S = 5.0
+"""What is left out of each stop, for the windows to follow."""
+POWERS = {"36 dB less": 10**1.2, "39 dB less": 10**1.3, "42 dB less": 10**1.4}
+"""Signals fade with the third power of distance, so less power is the same as longer ways: ten times for 30 dB."""
+MAIN = "39 dB less"
+WHY = "at one access point the other is then 1 dB above what the slowest rate needs: barely heard"
+
+
+def place(time: float) -> float:
+    """Metres from the intersection, access point 1 on the negative side."""
+    at, rest = divmod(time, STAY_S + WALK_S)
+    here, there = PLACES[int(at)], PLACES[min(int(at) + 1, len(PLACES) - 1)]
+    return here + (there - here) * max(0.0, rest - STAY_S) / WALK_S
+
+
+def walk(power: str) -> Scenario:
+    """The walk; both interfaces move every half second."""
+    times = np.arange(0, len(PLACES) * (STAY_S + WALK_S) - WALK_S, STEP_S)
+    metres = {
+        at: [POWERS[power] * max(NEAR_M, abs(place(time) - side)) for time in times]
+        for at, side in zip(BOTH, (-ARM_M, ARM_M), strict=True)
+    }
+    events = [
+        Event(at=f"{times[step]:g}s", station=interface(at), set={"distance": f"{metres[at][step]:.2f}m"})
+        for step in range(1, len(times))
+        for at in BOTH
+        if metres[at][step] != metres[at][step - 1]
+    ]
+    setup = Setup(
+        "apart", "download", singles=(), interference="ideal", loss=RESIDUAL, station={"rate": None},
+        seconds=len(PLACES) * (STAY_S + WALK_S) - WALK_S, warmup=2,
+    )  # fmt: skip
+    start = {f"stations.{interface(at)}.distance": f"{metres[at][0]:.2f}m" for at in BOTH}
+    return setup.scenario(events=events).vary(start)
+
+
+class Mobility(Experiment):
+    """Figure 13."""
+
+    study = NAME
+    name = "E11"
+    title = "Walking between two access points"
+    setup = (
+        "Downlink, LIA, channels 1 and 11. Each access point stands 4 m from an intersection, at so little power that "
+        "at one the other is barely heard. 30 s at access point 1, 10 s to the intersection, 30 s there, 10 s to "
+        "access point 2, 30 s there, and 10 s back to the intersection. Distances change every half second, and rate "
+        "control follows. Power is modelled by distance, which with these signals is the same; how little it was is "
+        "not stated, so three are run. The access points do not hear each other: the ideal model of channels."
+    )
+
+    def points(self, effort: Effort) -> Iterator[Point]:
+        """Powers with several seeds."""
+        for power in POWERS:
+            scenario = walk(power)
+            for seed in range(1, effort.pick(1, 5, 20) + 1):
+                yield Point((power,), scenario, seed)
+
+    def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
+        """Facts E-11.1 and E-11.2."""
+        shares = {
+            power: [estimate(share_at(run, stop) for run in measured.runs(power)).mean for stop in range(len(STOPS))]
+            for power in POWERS
+        }
+        silent = {power: max(longest_silence(run) for run in measured.runs(power)) for power in POWERS}
+        follows = {
+            power: found[0] >= 0.8 and found[2] <= 0.2 and abs(found[1] - 0.5) <= 0.15
+            for power, found in shares.items()
+        }
+        returns = {power: abs(shares[power][3] - 0.5) <= 0.15 and silent[power] <= 2 for power in POWERS}
+        verdict, reason = assume(follows, MAIN, WHY)
+        again, why = assume(returns, MAIN, WHY)
+        facts = [
+            self.fact(
+                "E-11.1", "80 % or more of the traffic goes over the interface of the near access point, and 35 to "
+                "65 % over each at the intersection",
+                published="more traffic through the interface of the closer access point, an even split at the "
+                "intersection",
+                measured="; ".join(
+                    f"[{power}] interface 1 has "
+                    + ", ".join(f"{share:.0%} at {stop}" for share, stop in zip(found[:3], STOPS, strict=False))
+                    for power, found in shares.items()
+                ),
+                verdict=verdict, reason=reason,
+            ),
+            self.fact(
+                "E-11.2", "back at the intersection the split is even again (35 to 65 %), and the connection is never "
+                "silent for more than 2 s",
+                published="evenly distributes the traffic when the user moves back",
+                measured="; ".join(
+                    f"[{power}] {found[3]:.0%} over interface 1, silent for {silent[power]:g} s at most"
+                    for power, found in shares.items()
+                ),
+                verdict=again, reason=why,
+            ),
+        ]  # fmt: skip
+        return Outcome(facts, [_picture(measured.one(MAIN), shares[MAIN])])
+
+
+def share_at(run: Run, stop: int) -> float:
+    """Interface 1's share of what arrives during a stop."""
+    start = stop * (STAY_S + WALK_S)
+    parts = []
+    for at in BOTH:
+        times, values = run.series("interface_received", path=interface(at))
+        parts.append(values[(times > start + SETTLE_S) & (times <= start + STAY_S)].sum())
+    return float(parts[0] / max(sum(parts), 1))
+
+
+def longest_silence(run: Run) -> float:
+    """Seconds without anything new for the application, after the warm-up."""
+    times, values = run.series("goodput", flow=DUAL)
+    longest = silent = 0
+    for value in values[times > run.scenario.warmup + 1e-9]:
+        silent = silent + 1 if value < 1e4 else 0
+        longest = max(longest, silent)
+    return longest * STEP_S
+
+
+def _picture(run: Run, shares: list[float]) -> Picture:
+    figure, (above, below) = plots.new_figure(1, 2, width=8.4, height=3.0)
+    series = {at: run.series("interface_received", path=interface(at)) for at in BOTH}
+    for at, look in zip(BOTH, ("mptcp", "wifi"), strict=True):
+        plots.curve(above, series[at][0], series[at][1] / 1e6, f"interface {at}", plots.LOOKS[look], markers=15)
+    times = series["1"][0]
+    total = series["1"][1] + series["2"][1]
+    plots.curve(above, times, total / 1e6, "both", TOTAL, markers=1)
+    plots.finish(above, x="", y="throughput [Mb/s]", legend=None, top=36)
+    above.legend(loc="upper left", ncols=3)
+    split = 100 * series["1"][1] / np.maximum(total, 1)
+    plots.curve(below, times, split, "interface 1", plots.LOOKS["mptcp"], markers=15)
+    for stop, (low, high) in enumerate(((80, 100), (35, 65), (0, 20), (35, 65))):
+        start = stop * (STAY_S + WALK_S)
+        plots.published_range(
+            below, low, high, "published" if stop == 0 else None, over=(start + SETTLE_S, start + STAY_S)
+        )
+        above.text(start + STAY_S / 2, 27, f"{STOPS[stop]}\n({shares[stop]:.0%} over 1)", ha="center", fontsize=8)
+    plots.finish(below, x="time [s]", y="share of interface 1 [%]", legend="upper right", top=108)
+    caption = (
+        "Figure 13: what arrives over each interface while the client walks, every 500 ms, one run; shares are means "
+        "over the seeds."
+    )
+    return Picture("ucl-wifi-e11-walk", caption, figure)
