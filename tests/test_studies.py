@@ -190,12 +190,12 @@ def test_with_small_buffers_only_small_queues_leave_something_to_wifi() -> None:
 
 def test_figures_of_one_study_exclude_each_other_only_where_both_are_met() -> None:
     held: dict[tuple[str, int], bool] = {
-        (reading, buffer): buffer == single.SMALL for reading in pairs.READINGS for buffer in single.BUFFERS
+        (reading, buffer): buffer == alone.SMALL for reading in pairs.READINGS for buffer in alone.BUFFERS
     }
-    assert single.judge(held, 10.0, figure_5=True)[0] == "contradicted"
-    assert single.judge(held, 8.0, figure_5=False)[0] == "fails"
-    assert single.judge(dict.fromkeys(held, False), 10.0, figure_5=True)[0] == "fails"
-    assert single.judge(dict.fromkeys(held, True), 10.0, figure_5=True)[0] == "holds"
+    assert alone.judge(held, 10.0, figure_5=True)[0] == "contradicted"
+    assert alone.judge(held, 8.0, figure_5=False)[0] == "fails"
+    assert alone.judge(dict.fromkeys(held, False), 10.0, figure_5=True)[0] == "fails"
+    assert alone.judge(dict.fromkeys(held, True), 10.0, figure_5=True)[0] == "holds"
 
 
 @pytest.mark.parametrize(
