@@ -14,7 +14,8 @@ from mptcplab.reproduce import Reproduction, reproduce
 from mptcplab.statistics import Estimate
 from mptcplab.studies import STUDIES
 from mptcplab.studies.abdrabou_heterogeneous import network as pairs
-from mptcplab.studies.abdrabou_heterogeneous import parts, single
+from mptcplab.studies.abdrabou_heterogeneous import parts
+from mptcplab.studies.abdrabou_heterogeneous import single as alone
 from mptcplab.studies.base import Effort, Experiment, Key, assume
 from mptcplab.studies.cs244_rcvbuf.network import READINGS, judge
 from mptcplab.studies.ro_bottleneck import contest, network
