@@ -109,7 +109,7 @@ def test_a_broken_scenario_gives_one_message(cli: Cli, file: Path) -> None:
     [
         (["run", "no-such.toml"], "no-such.toml"),
         (["reproduce", "cs244"], "cs244-wireless"),
-        (["bench", "S9"], "S1, S2, S3, S4"),
+        (["bench", "S9"], "S1, S2, S3"),
         (["run", "two.toml", "--backend", "kernel"], "--backend sim"),
         (["run", "two.toml", "--backend", "ns3"], "--backend sim"),
         (["run", "two.toml", "--seed", "-1"], "whole number"),
