@@ -73,6 +73,8 @@ def _tell(found: Reproduction, output: Path) -> None:
             if fact.verdict == "fails":
                 print(f"  fails: {fact.fact} [{fact.experiment}] {fact.statement}")
                 print(f"         measured: {fact.measured}")
+    if found.effort.name == "quick" and any(fact.verdict == "fails" for fact in found.facts):
+        print("quick is for a look: with so few seeds and short runs, facts fail by chance that hold without --quick")
     print(
         f"{len(found.runs)} runs, {found.data_packets / 1e6:.1f} million data packets, {found.wall_s:.1f} s; "
         f"report: {output / 'index.html'}"
