@@ -67,6 +67,9 @@ LOOKS: Mapping[str, Look] = {
     "3g": Look("#009e73", ":", "^", "..."),
     "ethernet": Look("#8a3ffc", "-.", "D", "xxx"),
     "lia": Look("#0b5394", "-", "o", ""),
+    "olia": Look("#d55e00", "--", "s", "///"),
+    "balia": Look("#009e73", ":", "^", "..."),
+    "wvegas": Look("#8a3ffc", "-.", "D", "xxx"),
     "reno": Look("#cc79a7", "-.", "v", "\\\\\\"),
     "cubic": Look("#666666", (0, (5, 1, 1, 1)), "P", "++"),  # type: ignore[arg-type]
     "model": Look("#222222", "--", "", ""),

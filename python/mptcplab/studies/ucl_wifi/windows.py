@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -267,18 +268,21 @@ def _rate_follows(run: Run) -> float:
 
 
 def _cdf_picture(measured: Measured, loss: str) -> Picture:
-    figure, axes = plots.new_figure(2, width=5.6)
+    figure, axes = plots.new_figure(2, width=5.6, height=4.1)
     for axis, (congestion, title) in zip(axes, (("lia", "Coupled"), ("reno", "New Reno")), strict=True):
         for extra, line in ((0, "-"), (100, "--")):
-            for flow, look in ((single("1"), "wifi"), (single("2"), "3g"), (DUAL, "mptcp")):
+            for flow, name in ((single("1"), "wifi"), (single("2"), "3g"), (DUAL, "mptcp")):
                 rates: list[float] = []
                 for run in measured.runs(loss, extra, congestion):
                     times, values = run.series("goodput", flow=flow)
                     rates += list(values[times > START_S] / 1e6)
-                label = f"{'MPTCP, both interfaces' if flow == DUAL else flow.replace('-', ' network ')}, +{extra} ms"
+                who = "MPTCP" if flow == DUAL else f"single flow, network {flow.removeprefix('single-')}"
+                look = replace(plots.LOOKS[name], line=line)
                 rank = np.arange(1, len(rates) + 1) / len(rates)
-                axis.plot(np.sort(rates), rank, color=plots.LOOKS[look].color, linestyle=line, label=label)
-        plots.finish(axis, x="goodput in 500 ms [Mb/s]", y="share of samples", title=title, legend="lower right")
+                plots.curve(axis, np.sort(rates), rank, f"{who}, +{extra} ms", look, markers=6)
+        plots.finish(axis, x="goodput in 500 ms [Mb/s]", y="share of samples", title=title, legend=None)
+    lines, labels = axes[0].get_legend_handles_labels()
+    figure.legend(lines, labels, loc="outside lower center", ncols=2)
     caption = f"Figure 10a: goodput without and with 100 ms more, uplink, {loss} residual loss."
     return Picture("ucl-wifi-e9-cdf", caption, figure)
 
