@@ -40,6 +40,8 @@ CHANNELS: Mapping[Standard, tuple[int, int]] = {"802.11g": (1, 11), "802.11a": (
 BEST_RATES: Mapping[Standard, str] = {"802.11g": "54Mbit", "802.11a": "54Mbit", "802.11n": "65Mbit"}
 NEIGHBOURS: Mapping[Standard, int] = {"802.11g": 3, "802.11a": 2, "802.11n": 3}
 HABITS = {"on": "100ms", "off": "25ms"}
+RING = 2
+"""Frames that a station keeps in the device, and so the longest aggregate it sends."""
 DEDICATED_CHANNELS = (100, 112, 124, 149)
 
 Reading = Literal["PHY rate", "token bucket"]
@@ -98,8 +100,8 @@ class Setup:
             sender, receiver, own = f"sender{pair}", f"receiver{pair}", f"own{pair}"
             if self.wifi:
                 best = BEST_RATES[self.standard]
-                stations[f"wifi{pair}"] = Station(host=sender, cell="router1", rate=best, distance="5m")
-                stations[f"far{pair}"] = Station(host=receiver, cell="router2", rate=best, distance="5m")
+                stations[f"wifi{pair}"] = Station(host=sender, cell="router1", rate=best, distance="5m", ring=RING)
+                stations[f"far{pair}"] = Station(host=receiver, cell="router2", rate=best, distance="5m", ring=RING)
             if self.dedicated == "PHY rate":
                 channel = DEDICATED_CHANNELS[pair - 1]
                 cells[own] = Cell(standard="802.11a", channel=channel, access_point=sender, queue="1000p")

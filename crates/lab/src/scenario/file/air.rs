@@ -51,7 +51,8 @@ table! {
         queue: QueueSize,
         /// How that queue drops. Default: droptail.
         discipline: Discipline,
-        /// How many of its frames are in the device, out of reach of the discipline. Default: 2.
+        /// How many of its frames are in the device, out of reach of the discipline; no
+        /// aggregate is longer. Default: 2, or 64 with aggregation.
         ring: u32,
         /// Residual loss: frames that the card loses though the air did not. Default: 0%.
         loss: Percent,

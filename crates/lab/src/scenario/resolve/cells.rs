@@ -10,8 +10,10 @@ use crate::scenario::model::{Background, Cell, Coupling, Line, Link, LinkKind, S
 use crate::scenario::names::{Discipline, Slot, Standard};
 use crate::scenario::units::{LineRate, Percent};
 
-/// Frames that a Linux driver of the time kept in the device (ath9k holds two aggregates or frames).
+/// Frames that a Linux driver keeps in the device: ath9k holds two at a time.
 const RING: u32 = 2;
+/// The same where frames are aggregated: two aggregates.
+const AGGREGATE_RING: u32 = 64;
 /// Metres.
 const NEAR: f64 = 3.0;
 
@@ -101,6 +103,7 @@ fn station(
     };
     let distance = table.distance.map_or(NEAR, |distance| distance.0);
     let loss = table.loss.map_or(0.0, Percent::fraction);
+    let default_ring = if cell.aggregation { AGGREGATE_RING } else { RING };
     let line = Line {
         rate: None,
         delay: table.delay.map_or(Duration::ZERO, |span| span.0),
@@ -123,7 +126,7 @@ fn station(
             rate,
             distance,
             discipline: table.discipline.unwrap_or(Discipline::Droptail),
-            ring: context.number(&at("ring"), table.ring, 1..=100_000, RING)?,
+            ring: context.number(&at("ring"), table.ring, 1..=100_000, default_ring)?,
         }),
     })
 }
