@@ -139,7 +139,7 @@ impl Connection {
         subflow.tally.bytes_acked += advanced;
         subflow.reinjected = false;
         if self.config.mechanisms.cwnd_capping {
-            self.cap_window(id);
+            self.cap_window(now, id);
         }
         let subflow = &mut self.subflows[id];
         if subflow.fin_wanted && subflow.sender.is_idle() {
@@ -160,13 +160,23 @@ impl Connection {
     }
 
     /// Mechanism M4: a path whose round-trip time has grown by its own queue gets no larger window
-    /// than LAMBDA times what its propagation needs (Paasch et al., CSWS 2014, section 4.2).
-    fn cap_window(&mut self, id: usize) {
+    /// than LAMBDA times what its propagation needs (Paasch et al., CSWS 2014, section 4.2). Once in a
+    /// round trip: until the queue has drained, the round-trip time speaks of the window before.
+    fn cap_window(&mut self, now: Instant, id: usize) {
         const LAMBDA: f64 = 3.0;
         let path = &mut self.congestion.paths[id];
         if let (Some(min), Some(srtt)) = (path.min_rtt, path.srtt) {
+            if now < self.subflows[id].next_cap {
+                return;
+            }
+            self.subflows[id].next_cap = now + srtt;
             let cap = LAMBDA * min.as_secs_f64() / srtt.as_secs_f64().max(1e-9) * path.cwnd as f64;
-            path.cwnd = path.cwnd.min((cap as u64).max(2 * path.mss));
+            let cap = (cap as u64).max(2 * path.mss);
+            if path.cwnd > cap {
+                // The queue has been found, so slow start has nothing more to find.
+                path.cwnd = cap;
+                path.ssthresh = path.ssthresh.min(cap);
+            }
         }
     }
 

@@ -141,6 +141,8 @@ pub(crate) struct Subflow {
     pub probe_deadline: Instant,
     /// The earliest time for new data, where the path is paced.
     pub next_send: Instant,
+    /// The earliest time for M4 to look again.
+    pub next_cap: Instant,
     /// When M2 last penalised this subflow, or another one on its behalf: see `PenaltyRule`.
     pub last_penalty: Option<Instant>,
 }
@@ -230,6 +232,7 @@ impl Subflow {
             reinjected: false,
             probe_deadline: Instant::FAR_FUTURE,
             next_send: Instant::ZERO,
+            next_cap: Instant::ZERO,
             last_penalty: None,
         }
     }
