@@ -156,11 +156,11 @@ pub struct PathSummary {
     pub bytes_sent: u64,
     /// Payload bytes acknowledged after the warm-up.
     pub bytes_acked: u64,
-    /// Segments sent again, over the whole run.
+    /// Segments sent again after the warm-up.
     pub retransmits: u64,
-    /// Retransmission timeouts.
+    /// Retransmission timeouts after the warm-up.
     pub timeouts: u64,
-    /// Bytes that another subflow carried first.
+    /// Bytes carried after the warm-up that another subflow carried first.
     pub reinjected: u64,
     /// Mean of the sampled smoothed round-trip times after the warm-up, seconds; NaN without any.
     pub mean_srtt: f64,

@@ -295,9 +295,9 @@ impl Sampler {
                 subflows: counts[path].subflows,
                 bytes_sent: counts[path].sent.saturating_sub(warm[path].sent),
                 bytes_acked: counts[path].acked.saturating_sub(warm[path].acked),
-                retransmits: counts[path].retransmits,
-                timeouts: counts[path].timeouts,
-                reinjected: counts[path].reinjected,
+                retransmits: counts[path].retransmits.saturating_sub(warm[path].retransmits),
+                timeouts: counts[path].timeouts.saturating_sub(warm[path].timeouts),
+                reinjected: counts[path].reinjected.saturating_sub(warm[path].reinjected),
                 mean_srtt: sum / f64::from(samples),
             }
         })
