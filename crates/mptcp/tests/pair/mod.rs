@@ -18,6 +18,8 @@ pub enum Fate {
     Delay(Duration),
     Twice,
     Replace(Box<Segment>),
+    /// Others in its place, in this order.
+    Several(Vec<Segment>),
 }
 
 /// Sees each segment: direction (true towards the server), path, segment.
@@ -137,6 +139,7 @@ impl Pair {
                 put(latency, segment);
             }
             Fate::Replace(other) => put(latency, *other),
+            Fate::Several(others) => others.into_iter().for_each(|other| put(latency, other)),
         }
     }
 
