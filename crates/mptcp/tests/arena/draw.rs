@@ -3,7 +3,7 @@
 use mptcp::congestion::CongestionKind;
 use mptcp::path_manager::PathManagerKind;
 use mptcp::scheduler::SchedulerKind;
-use mptcp::{Config, Mechanisms, PenaltyRule};
+use mptcp::{Config, Mechanisms, PenaltyRule, Version};
 use mptcp_clock::Duration;
 use proptest::prelude::*;
 
@@ -173,8 +173,15 @@ fn operation() -> impl Strategy<Value = Operation> {
 }
 
 fn config() -> impl Strategy<Value = Config> {
-    let congestion =
-        prop_oneof![Just(CongestionKind::Reno), Just(CongestionKind::Cubic), Just(CongestionKind::Lia)];
+    let congestion = prop_oneof![
+        Just(CongestionKind::Reno),
+        Just(CongestionKind::Cubic),
+        Just(CongestionKind::Lia),
+        Just(CongestionKind::Olia),
+        Just(CongestionKind::Balia),
+        Just(CongestionKind::WVegas)
+    ];
+    let version = prop_oneof![3 => Just(Version::V1), 1 => Just(Version::V0)];
     let scheduler = prop_oneof![
         3 => Just(SchedulerKind::MinRtt),
         1 => Just(SchedulerKind::RoundRobin),
@@ -188,13 +195,13 @@ fn config() -> impl Strategy<Value = Config> {
         || prop_oneof![1 => 2_000..20_000_u64, 2 => 20_000..200_000_u64, 2 => 200_000..4_000_000_u64];
     let mss = prop_oneof![4 => Just(1460_u16), 1 => 100..1460_u16];
     (
-        (prop::bool::weighted(0.8), prop::bool::weighted(0.3), congestion, scheduler, manager),
+        (prop::bool::weighted(0.8), prop::bool::weighted(0.3), congestion, scheduler, manager, version),
         prop::array::uniform6(any::<bool>()),
         (buffer(), buffer(), mss),
         (prop::array::uniform5(prop::bool::weighted(0.75)), 0..5_u8, 1..20_u32),
     )
         .prop_map(|(kinds, mechanisms, sizes, rest)| {
-            let (multipath, checksum, congestion, scheduler, path_manager) = kinds;
+            let (multipath, checksum, congestion, scheduler, path_manager, version) = kinds;
             let [
                 opportunistic_retransmission,
                 penalisation,
@@ -206,6 +213,7 @@ fn config() -> impl Strategy<Value = Config> {
             let ([sack, rack, timestamps, delayed_ack, nagle], max_subflows, initial_window) = rest;
             Config {
                 multipath,
+                version,
                 checksum,
                 congestion,
                 scheduler,

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 
 use bytes::Bytes;
+use mptcp::Version;
 use mptcp_wire::{DataSequence, MptcpOption, Options, Packet, Segment};
 
 use super::Side;
@@ -87,11 +88,13 @@ impl Watch {
         }
         // The keys of the handshake give the first number of each stream, and the SYN/ACK's window.
         for option in &segment.options.mptcp {
-            if let MptcpOption::Capable(capable) = option
-                && let (Some(sender), Some(receiver)) = (capable.sender_key, capable.receiver_key)
-            {
-                self.offered[0].start(sender);
-                self.offered[1].start(receiver);
+            let MptcpOption::Capable(capable) = option else { continue };
+            let version = if capable.version == 0 { Version::V0 } else { Version::V1 };
+            if let (Some(sender), Some(receiver)) = (capable.sender_key, capable.receiver_key) {
+                self.offered[0].start(version, sender);
+                self.offered[1].start(version, receiver);
+            } else if let (Version::V0, Some(sender)) = (version, capable.sender_key) {
+                self.offered[to.other() as usize].start(version, sender);
             }
         }
         let offered = &mut self.offered[to as usize];
@@ -132,8 +135,8 @@ impl Watch {
 }
 
 impl Offers {
-    fn start(&mut self, key: u64) {
-        let first = mptcp_wire::crypto::Version::V1.digest(key).initial_sequence.wrapping_add(1);
+    fn start(&mut self, version: Version, key: u64) {
+        let first = version.digest(key).initial_sequence.wrapping_add(1);
         self.first.get_or_insert(first);
         self.acknowledged.get_or_insert(first);
         // A window without a data acknowledgement counts from the start; none exceeds this.
