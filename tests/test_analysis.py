@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mptcplab import Run, Scenario, analysis, datasets, result_plots, saved, statistics
+from mptcplab import Run, Scenario, _core, analysis, datasets, result_plots, saved, statistics
 from mptcplab.analysis import TOTAL, resample
 from mptcplab.inputs import BadResult, choose, seconds
 
@@ -195,3 +195,7 @@ def test_names_and_times() -> None:
         seconds("3")
     with pytest.raises(BadResult, match="did you mean cwnd"):
         choose("cwd", ["cwnd", "srtt"], "metric")
+
+
+def test_every_metric_has_a_column() -> None:
+    assert {name for name, _ in _core.metrics()} == {quantity.metric for quantity in analysis.QUANTITIES}

@@ -54,6 +54,7 @@ QUANTITIES = (
     Quantity("rttvar", "rttvar", "state", "ms", 1e-3),
     Quantity("in_flight", "in_flight", "state", "kB", 1e3),
     Quantity("send_queue", "send_queue", "state", "kB", 1e3),
+    Quantity("local_queue", "local_queue", "state", "kB", 1e3),
     Quantity("receive_window", "receive_window", "state", "kB", 1e3),
     Quantity("out_of_order", "out_of_order", "state", "kB", 1e3),
     Quantity("queue", "queue", "state", "kB", 1e3),
