@@ -155,6 +155,7 @@ impl Worker {
         let guard = Stop(Arc::clone(&self.shared));
         let mut counted = Counters::default();
         loop {
+            counted.turns += 1;
             let turn = self.turn(&mut counted);
             self.write(&mut counted);
             if turn.stopping {
@@ -186,6 +187,7 @@ impl Worker {
         if core.endpoint.poll_timeout().is_some_and(|at| at <= now) {
             core.endpoint.handle_timeout(now);
         }
+        let lingering = core.end_lingering(now);
         let mut full = false;
         while let Some(transmit) = core.endpoint.poll_transmit(now) {
             let to = |device: &Device| device.ids.iter().any(|(_, id)| *id == transmit.interface);
@@ -207,7 +209,8 @@ impl Worker {
         let idle = if full {
             Some(Duration::ZERO)
         } else {
-            let next = core.endpoint.poll_timeout().filter(|&at| at < Instant::FAR_FUTURE);
+            let next = core.endpoint.poll_timeout().into_iter().chain(lingering).min();
+            let next = next.filter(|&at| at < Instant::FAR_FUTURE);
             next.map(|at| Duration::from_nanos(at.since(self.shared.now()).as_nanos()))
         };
         Turn { idle, stopping: core.stopping }
@@ -282,6 +285,7 @@ fn add(total: &mut Counters, more: Counters) {
     total.ignored += more.ignored;
     total.sent += more.sent;
     total.dropped += more.dropped;
+    total.turns += more.turns;
 }
 
 /// Tells the sockets at the end, also after a panic, that nothing more will come.

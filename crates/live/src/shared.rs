@@ -15,7 +15,11 @@ use mptcp_clock::Instant;
 
 use crate::sys;
 
-/// Packets of a driver so far.
+/// How long a connection may take to end without its socket: Linux's `tcp_fin_timeout` and
+/// `net.mptcp.close_timeout`.
+const LINGER: mptcp_clock::Duration = mptcp_clock::Duration::from_secs(60);
+
+/// Work of a driver so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Segments that came in and were for us.
@@ -26,6 +30,8 @@ pub struct Counters {
     pub sent: u64,
     /// Packets that the device did not take.
     pub dropped: u64,
+    /// Times that the thread had its turn: after sleeping, or for more of the same.
+    pub turns: u64,
 }
 
 /// What a socket has to know of its connection.
@@ -52,6 +58,8 @@ pub(crate) struct Core {
     pub sockets: HashMap<ConnectionId, Status>,
     /// Connections that wait to be accepted, by port.
     pub backlogs: HashMap<u16, VecDeque<ConnectionId>>,
+    /// Connections without sockets, and when they have lasted too long; in that order.
+    lingering: VecDeque<(Instant, ConnectionId)>,
     pub counters: Counters,
     pub stopping: bool,
     /// The thread is gone, and nothing will happen any more.
@@ -79,6 +87,7 @@ impl Shared {
             endpoint,
             sockets: HashMap::new(),
             backlogs: HashMap::new(),
+            lingering: VecDeque::new(),
             counters: Counters::default(),
             stopping: false,
             stopped: false,
@@ -189,15 +198,32 @@ impl Core {
         let Some(status) = self.sockets.get_mut(&id) else { return };
         if status.closed.is_some() {
             while self.endpoint.read(now, id).is_some() {}
+            // Nothing is left to be told: the endpoint may forget it.
+            self.endpoint.close(now, id);
             self.sockets.remove(&id);
             return;
         }
         status.orphan = true;
+        self.lingering.push_back((now + LINGER, id));
         if status.unread.is_empty() && self.endpoint.read(now, id).is_none() {
             self.endpoint.close(now, id);
         } else {
             self.endpoint.abort(now, id);
         }
+    }
+
+    /// Ends the connections without sockets that have lasted too long; returns when to look next.
+    pub(crate) fn end_lingering(&mut self, now: Instant) -> Option<Instant> {
+        while let Some(&(at, id)) = self.lingering.front() {
+            if self.sockets.get(&id).is_some_and(|status| status.orphan) {
+                if at > now {
+                    return Some(at);
+                }
+                self.endpoint.abort(now, id);
+            }
+            self.lingering.pop_front();
+        }
+        None
     }
 
     /// Ends every connection at once, and tells the peers.

@@ -7,13 +7,13 @@ mod laboratory;
 
 use std::io::{ErrorKind, Read};
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use laboratory::{
-    End, Namespace, Protocol, exchange, linux, linux_subflows, linux6, ours, ours6, pattern, receive, same, send,
-    within,
+    End, Namespace, Protocol, both_carried, established, exchange, greet, linux, linux_subflows, linux6,
+    ours, ours6, pattern, receive, same, send, wait_until, within,
 };
-use mptcp_live::{Config, Mode, MptcpListener, MptcpStream, SubflowState};
+use mptcp_live::{Config, Mode, MptcpListener, MptcpStream};
 
 const PORT: u16 = 5001;
 const LIMIT: Duration = Duration::from_secs(40);
@@ -107,6 +107,7 @@ fn we_join_from_a_second_device() {
         let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
         let (them, _) = listener.accept().unwrap();
+        greet(&us, &them);
         wait_until("the second subflow carries data", || established(&us) == 2);
         exchange(&us, &them, &pattern(10_000_000), &pattern(10_000_000));
         assert_eq!(linux_subflows(&them), Some(1));
@@ -122,6 +123,7 @@ fn linux_joins_what_we_announce() {
         let listener = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
         let them = namespace.connect(at(ours(1)), Protocol::Mptcp).unwrap();
         let (us, _) = listener.accept().unwrap();
+        greet(&them, &us);
         wait_until("Linux has joined", || established(&us) == 2 && linux_subflows(&them) == Some(1));
         exchange(&them, &us, &pattern(10_000_000), &pattern(10_000_000));
         both_carried(&us);
@@ -137,6 +139,7 @@ fn a_device_goes_down() {
         let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
         let (them, _) = listener.accept().unwrap();
+        greet(&us, &them);
         wait_until("the second subflow carries data", || established(&us) == 2);
         let all = pattern(10_000_000);
         us.be_patient();
@@ -183,6 +186,7 @@ fn over_ipv6() {
         let theirs = namespace.listen(at(linux6(1)), Protocol::Mptcp);
         let us = MptcpStream::connect(&driver, at(linux6(1)), Config::default()).unwrap();
         let (them, _) = theirs.accept().unwrap();
+        greet(&us, &them);
         wait_until("the second subflow carries data", || established(&us) == 2);
         exchange(&us, &them, &pattern(1_000_000), &pattern(1_000_000));
         both_carried(&us);
@@ -265,29 +269,25 @@ fn tidy_endings() {
         MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
         let counters = driver.counters();
         assert_eq!(counters.dropped, 0);
-        assert!(counters.sent > 100 && counters.received > 100, "{counters:?}");
+        assert!(counters.sent > 60 && counters.received > 60, "{counters:?}");
     });
 }
 
-fn established(stream: &MptcpStream) -> usize {
-    let subflows = stream.info().unwrap().subflows;
-    subflows.iter().filter(|subflow| subflow.state == SubflowState::Established).count()
-}
-
-fn both_carried(stream: &MptcpStream) {
-    let subflows = stream.info().unwrap().subflows;
-    assert_eq!(subflows.len(), 2);
-    assert_ne!(subflows[0].interface, subflows[1].interface);
-    for subflow in &subflows {
-        let tally = subflow.tally;
-        assert!(tally.bytes_sent > 0 && tally.bytes_received > 0, "subflow {}: {tally:?}", subflow.id);
-    }
-}
-
-fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !holds() {
-        assert!(begin.elapsed() < Duration::from_secs(5), "{what}: not after 5 s");
-        std::thread::sleep(Duration::from_millis(2));
-    }
+/// An open connection that carries nothing costs nothing: the thread sleeps.
+#[test]
+fn idle_means_asleep() {
+    within(LIMIT, || {
+        let Some((namespace, driver)) = Namespace::new(2) else { return };
+        let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
+        let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
+        let (them, _) = listener.accept().unwrap();
+        greet(&us, &them);
+        wait_until("the second subflow is there", || established(&us) == 2);
+        std::thread::sleep(Duration::from_millis(500));
+        let before = driver.counters();
+        std::thread::sleep(Duration::from_secs(1));
+        let turns = driver.counters().turns - before.turns;
+        assert!(turns < 20, "{turns} turns in a second");
+        exchange(&us, &them, b"still", b"here");
+    });
 }
