@@ -175,3 +175,25 @@ fn as_many_subflows_join_as_the_limit_says() {
     pair.run(Duration::from_secs(1));
     assert_eq!(pair.client.info(pair.now, pair.connection).unwrap().subflows.len(), 3);
 }
+
+#[test]
+fn a_server_with_two_addresses_is_joined_at_the_second() {
+    let mut pair = Pair::new(31, &[10], Config::default(), Config::default());
+    let second = std::net::IpAddr::from([10, 9, 0, 2]);
+    pair.server.add_interface(second, false);
+    delivers(&mut pair, 500_000);
+    let subflows = pair.client.info(pair.now, pair.connection).unwrap().subflows;
+    let remotes: Vec<_> = subflows.iter().map(|subflow| subflow.remote.ip()).collect();
+    assert_eq!(remotes, [pair::server_address(), second]);
+    assert!(subflows.iter().all(|subflow| subflow.tally.bytes_acked > 0));
+}
+
+#[test]
+fn a_port_without_its_listener_refuses() {
+    let mut pair = Pair::new(32, &[10], Config::default(), Config::default());
+    assert!(pair.server.unlisten(pair::PORT));
+    assert!(!pair.server.unlisten(pair::PORT));
+    pair.run(Duration::from_secs(1));
+    assert!(pair.happened(true, EventKind::Closed(mptcp::Closed::Refused)));
+    assert!(pair.server.listen(pair::PORT, Config::default()).is_ok());
+}

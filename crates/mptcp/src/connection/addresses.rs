@@ -123,6 +123,19 @@ impl Connection {
         }
     }
 
+    /// Tells the peer of the addresses that it cannot know, of the first subflow's family. Only the side that was
+    /// connected to does: the other one's joins say as much.
+    pub(super) fn announce_others(&mut self, now: Instant) {
+        if self.client {
+            return;
+        }
+        let family = |address: &LocalAddress| address.address.is_ipv4();
+        let first = self.local_addresses.iter().find(|address| address.id == 0).map(family);
+        let others: Vec<LocalAddress> =
+            self.local_addresses.iter().filter(|a| a.id != 0 && Some(family(a)) == first).copied().collect();
+        others.into_iter().for_each(|address| self.announce(now, address));
+    }
+
     /// Tells the peer of an address.
     pub(crate) fn announce(&mut self, now: Instant, address: LocalAddress) {
         let Some(remote) = self.remote_key.filter(|_| self.mode == Mode::Multipath) else { return };

@@ -119,6 +119,11 @@ impl Endpoint {
         Ok(())
     }
 
+    /// Accepts no more connections to `port`; those that exist go on. Returns whether there was a listener.
+    pub fn unlisten(&mut self, port: u16) -> bool {
+        self.demux.listeners.remove(&port).is_some()
+    }
+
     /// Opens a connection from an interface.
     ///
     /// # Errors

@@ -1,0 +1,299 @@
+//! The thread that drives an endpoint: packets in, packets out, timers.
+//!
+//! Owns the devices and the time. Sleeps in ppoll(2) until a packet, a deadline or a socket wants it;
+//! nothing here waits busily, and no lock is held while it sleeps, reads or writes. A packet that a device
+//! does not take is lost, which the protocol repairs.
+
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use bytes::Bytes;
+use mptcp::{Endpoint, InterfaceChange, InterfaceId};
+use mptcp_clock::{Instant, Stream};
+use mptcp_wire::{Packet, Segment};
+
+use crate::shared::{Counters, Shared};
+use crate::{Tun, sys};
+
+/// Packets handled or sent before the other direction has its turn.
+const BATCH: usize = 64;
+
+/// Largest IP packet, bytes.
+const PACKET: usize = 65_535;
+
+/// A device and the addresses that the endpoint has on it.
+#[derive(Debug)]
+pub struct Interface {
+    /// The device.
+    pub tun: Tun,
+    /// Addresses of the endpoint, not of the kernel; of either family.
+    pub addresses: Vec<IpAddr>,
+    /// Its subflows are used only when no other works (RFC 8684 section 3.3.8).
+    pub backup: bool,
+}
+
+impl Interface {
+    /// A regular interface.
+    pub fn new(tun: Tun, addresses: impl IntoIterator<Item = IpAddr>) -> Self {
+        Self { tun, addresses: addresses.into_iter().collect(), backup: false }
+    }
+}
+
+/// A running endpoint. Dropping it resets the connections that are left.
+#[derive(Debug)]
+pub struct Driver {
+    pub(crate) shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Driver {
+    /// Starts an endpoint over these interfaces, on a thread of its own.
+    ///
+    /// # Errors
+    /// When there is no address, or the system gives no descriptor, thread or randomness.
+    pub fn start(interfaces: Vec<Interface>) -> io::Result<Self> {
+        let mut endpoint = Endpoint::new(Stream::new(seed()?, "live"));
+        let (mut devices, mut addresses) = (Vec::new(), Vec::new());
+        for interface in interfaces {
+            let mtu = interface.tun.mtu();
+            let ids: Vec<(IpAddr, InterfaceId)> = interface
+                .addresses
+                .into_iter()
+                .map(|address| (address, endpoint.add_interface(address, interface.backup)))
+                .collect();
+            addresses.extend(ids.iter().map(|&(address, id)| (id, address, mtu)));
+            devices.push(Device { tun: interface.tun, ids, up: true });
+        }
+        if addresses.is_empty() {
+            let what = "an endpoint needs an interface with an address";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
+        let shared = Arc::new(Shared::new(endpoint, addresses)?);
+        let mut worker = Worker {
+            shared: Arc::clone(&shared),
+            devices,
+            arrived: Vec::new(),
+            leaving: Vec::new(),
+            bytes: Vec::new(),
+            gone: Vec::new(),
+        };
+        let thread = std::thread::Builder::new().name("mptcp-live".to_owned()).spawn(move || worker.run())?;
+        Ok(Self { shared, thread: Some(thread) })
+    }
+
+    /// Packets so far.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.shared.lock().counters
+    }
+
+    /// Waits until the connections whose sockets are gone have ended, `patience` at most; returns whether
+    /// they have.
+    pub fn drain(&self, patience: Duration) -> bool {
+        let deadline = std::time::Instant::now() + patience;
+        let mut core = self.shared.lock();
+        while core.sockets.values().any(|status| status.orphan) {
+            let Ok(next) = self.shared.wait(core, Some(deadline)) else { return false };
+            core = next;
+        }
+        true
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        {
+            let mut core = self.shared.lock();
+            core.stopping = true;
+            self.shared.ring(&mut core);
+        }
+        if let Some(thread) = self.thread.take() {
+            // A panic there was reported there.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn seed() -> io::Result<u64> {
+    let mut bytes = [0; 8];
+    io::Read::read_exact(&mut std::fs::File::open("/dev/urandom")?, &mut bytes)?;
+    Ok(u64::from_ne_bytes(bytes))
+}
+
+#[derive(Debug)]
+struct Device {
+    tun: Tun,
+    ids: Vec<(IpAddr, InterfaceId)>,
+    up: bool,
+}
+
+struct Worker {
+    shared: Arc<Shared>,
+    devices: Vec<Device>,
+    /// Read and not yet handled.
+    arrived: Vec<(InterfaceId, Segment)>,
+    /// To be written: the device, and the end of the packet in `bytes`.
+    leaving: Vec<(usize, usize)>,
+    bytes: Vec<u8>,
+    /// Interfaces whose device is gone, not yet told.
+    gone: Vec<InterfaceId>,
+}
+
+/// What the thread does after the endpoint had its turn.
+struct Turn {
+    /// How long there is nothing to do; None is for ever.
+    idle: Option<Duration>,
+    stopping: bool,
+}
+
+impl Worker {
+    fn run(&mut self) {
+        let guard = Stop(Arc::clone(&self.shared));
+        let mut counted = Counters::default();
+        loop {
+            counted.turns += 1;
+            let turn = self.turn(&mut counted);
+            self.write(&mut counted);
+            if turn.stopping {
+                break;
+            }
+            if self.read(turn.idle, &mut counted).is_err() {
+                break;
+            }
+        }
+        drop(guard);
+    }
+
+    /// Tells the endpoint what has happened, and asks it what to do.
+    fn turn(&mut self, counted: &mut Counters) -> Turn {
+        let mut core = self.shared.lock();
+        let core = &mut *core;
+        core.asleep = false;
+        add(&mut core.counters, std::mem::take(counted));
+        let now = self.shared.now();
+        for id in self.gone.drain(..) {
+            core.endpoint.handle_interface(now, id, InterfaceChange::Down);
+        }
+        for (interface, segment) in self.arrived.drain(..) {
+            core.endpoint.handle_segment(now, interface, segment);
+        }
+        if core.stopping {
+            core.abort_all(now);
+        }
+        if core.endpoint.poll_timeout().is_some_and(|at| at <= now) {
+            core.endpoint.handle_timeout(now);
+        }
+        let lingering = core.end_lingering(now);
+        let mut full = false;
+        while let Some(transmit) = core.endpoint.poll_transmit(now) {
+            let to = |device: &Device| device.ids.iter().any(|(_, id)| *id == transmit.interface);
+            let Some(device) = self.devices.iter().position(to) else { continue };
+            if Packet::new(transmit.segment).emit(&mut self.bytes).is_err() {
+                counted.dropped += 1;
+                continue;
+            }
+            self.leaving.push((device, self.bytes.len()));
+            full = self.leaving.len() >= BATCH && !core.stopping;
+            if full {
+                break;
+            }
+        }
+        if core.take_events(now) {
+            self.shared.notify();
+        }
+        core.asleep = true;
+        let idle = if full {
+            Some(Duration::ZERO)
+        } else {
+            let next = core.endpoint.poll_timeout().into_iter().chain(lingering).min();
+            let next = next.filter(|&at| at < Instant::FAR_FUTURE);
+            next.map(|at| Duration::from_nanos(at.since(self.shared.now()).as_nanos()))
+        };
+        Turn { idle, stopping: core.stopping }
+    }
+
+    fn write(&mut self, counted: &mut Counters) {
+        let mut begin = 0;
+        for (device, end) in self.leaving.drain(..) {
+            let taken = self.devices[device].tun.send(&self.bytes[begin..end]);
+            if taken.is_ok() {
+                counted.sent += 1
+            } else {
+                counted.dropped += 1
+            }
+            begin = end;
+        }
+        self.bytes.clear();
+    }
+
+    /// Sleeps until there is something to do, and reads what has come.
+    fn read(&mut self, idle: Option<Duration>, counted: &mut Counters) -> io::Result<()> {
+        let mut fds = vec![self.shared.bell.as_fd()];
+        let up: Vec<usize> = (0..self.devices.len()).filter(|&i| self.devices[i].up).collect();
+        fds.extend(up.iter().map(|&i| self.devices[i].tun.as_fd()));
+        let ready = sys::wait_readable(&fds, idle)?;
+        if ready[0] {
+            self.shared.silence();
+        }
+        for (&device, _) in up.iter().zip(&ready[1..]).filter(|(_, ready)| **ready) {
+            self.read_device(device, counted);
+        }
+        Ok(())
+    }
+
+    fn read_device(&mut self, index: usize, counted: &mut Counters) {
+        let device = &mut self.devices[index];
+        let mut buffer = [0; PACKET];
+        for _ in 0..BATCH {
+            match device.tun.receive(&mut buffer) {
+                Ok(length) => {
+                    let packet = Packet::parse(&Bytes::copy_from_slice(&buffer[..length]));
+                    let found = packet.ok().and_then(|packet| {
+                        let to = packet.segment.destination.ip();
+                        device
+                            .ids
+                            .iter()
+                            .find(|(address, _)| *address == to)
+                            .map(|(_, id)| (*id, packet.segment))
+                    });
+                    if found.is_some() {
+                        counted.received += 1
+                    } else {
+                        counted.ignored += 1
+                    }
+                    self.arrived.extend(found);
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => {
+                    // The device was deleted: its addresses are gone, other paths may go on.
+                    device.up = false;
+                    self.gone.extend(device.ids.iter().map(|(_, id)| *id));
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn add(total: &mut Counters, more: Counters) {
+    total.received += more.received;
+    total.ignored += more.ignored;
+    total.sent += more.sent;
+    total.dropped += more.dropped;
+    total.turns += more.turns;
+}
+
+/// Tells the sockets at the end, also after a panic, that nothing more will come.
+struct Stop(Arc<Shared>);
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        self.0.lock().stopped = true;
+        self.0.notify();
+    }
+}

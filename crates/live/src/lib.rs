@@ -1,0 +1,47 @@
+//! Multipath TCP in user space, on real packets.
+//!
+//! Owns what the protocol never touches: TUN devices ([`Tun`]), the clock and the thread that drives an
+//! endpoint ([`Driver`]), and sockets that block ([`MptcpListener`], [`MptcpStream`]). The endpoint is
+//! the one that the simulator runs, unchanged. Never decides anything about the protocol, and never
+//! configures the machine: addresses and routes of the devices are the administrator's.
+//!
+//! The kernel keeps one address of each device's subnet, the endpoint another:
+//!
+//! ```text
+//! ip tuntap add mptcp0 mode tun && ip addr add 10.88.0.1/24 dev mptcp0 && ip link set mptcp0 up
+//! ```
+//!
+//! ```no_run
+//! use std::io::{Read, Write};
+//!
+//! use mptcp_live::{Config, Driver, Interface, MptcpStream, Tun};
+//!
+//! let tun = Tun::open("mptcp0")?;
+//! let driver = Driver::start(vec![Interface::new(tun, ["10.88.0.2".parse()?])])?;
+//! let mut stream = MptcpStream::connect(&driver, "10.88.0.1:80".parse()?, Config::default())?;
+//! stream.write_all(b"GET / HTTP/1.0\r\n\r\n")?;
+//! stream.shutdown_write()?;
+//! let mut answer = Vec::new();
+//! stream.read_to_end(&mut answer)?;
+//! println!("{} bytes over {} subflows", answer.len(), stream.info()?.subflows.len());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Keys and sequence numbers come from a generator that is seeded by the kernel but is not a
+//! cryptographic one (RFC 8684 section 3.1 asks for keys that are hard to guess): a laboratory's
+//! stack, not one for the open Internet.
+#![cfg(target_os = "linux")]
+#![deny(unsafe_code)]
+
+mod driver;
+mod shared;
+mod socket;
+#[allow(unsafe_code, reason = "the one file with system calls")]
+mod sys;
+mod tun;
+
+pub use driver::{Driver, Interface};
+pub use mptcp::{Config, ConnectionInfo, Mode, SubflowState};
+pub use shared::Counters;
+pub use socket::{MptcpListener, MptcpStream};
+pub use tun::Tun;

@@ -1,0 +1,234 @@
+//! What the driver's thread and the sockets share: the endpoint behind a lock, and two ways to wake.
+//!
+//! Owns the state of each socket as events have told it. A socket changes the endpoint under the lock
+//! and rings; the thread does all input and output, and notifies after events. Never touches a device.
+
+use std::collections::{HashMap, VecDeque};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use mptcp::{Closed, ConnectionId, ConnectionInfo, Endpoint, EventKind, InterfaceId};
+use mptcp_clock::Instant;
+
+use crate::sys;
+
+/// How long a connection may take to end without its socket: Linux's `tcp_fin_timeout` and
+/// `net.mptcp.close_timeout`.
+const LINGER: mptcp_clock::Duration = mptcp_clock::Duration::from_secs(60);
+
+/// Work of a driver so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Segments that came in and were for us.
+    pub received: u64,
+    /// Packets that came in and were not: not TCP, damaged, or for another address.
+    pub ignored: u64,
+    /// Packets that went out.
+    pub sent: u64,
+    /// Packets that the device did not take.
+    pub dropped: u64,
+    /// Times that the thread had its turn: after sleeping, or for more of the same.
+    pub turns: u64,
+}
+
+/// What a socket has to know of its connection.
+#[derive(Debug, Default)]
+pub(crate) struct Status {
+    pub opened: bool,
+    /// The peer has sent all it will.
+    pub finished: bool,
+    pub closed: Option<Closed>,
+    /// What the endpoint handed out and the application did not take yet.
+    pub unread: Bytes,
+    pub write_closed: bool,
+    pub read_timeout: Option<Duration>,
+    pub write_timeout: Option<Duration>,
+    /// As it was at the end.
+    pub last: Option<ConnectionInfo>,
+    /// Its socket is gone; the connection ends in the background.
+    pub orphan: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub endpoint: Endpoint,
+    pub sockets: HashMap<ConnectionId, Status>,
+    /// Connections that wait to be accepted, by port.
+    pub backlogs: HashMap<u16, VecDeque<ConnectionId>>,
+    /// Connections without sockets, and when they have lasted too long; in that order.
+    lingering: VecDeque<(Instant, ConnectionId)>,
+    pub counters: Counters,
+    pub stopping: bool,
+    /// The thread is gone, and nothing will happen any more.
+    pub stopped: bool,
+    /// The thread waits for packets, time or the bell.
+    pub asleep: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    core: Mutex<Core>,
+    changed: Condvar,
+    pub bell: File,
+    origin: std::time::Instant,
+    /// The endpoint's addresses, and the largest MTU towards each.
+    pub addresses: Vec<(InterfaceId, std::net::IpAddr, usize)>,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        endpoint: Endpoint,
+        addresses: Vec<(InterfaceId, std::net::IpAddr, usize)>,
+    ) -> io::Result<Self> {
+        let core = Core {
+            endpoint,
+            sockets: HashMap::new(),
+            backlogs: HashMap::new(),
+            lingering: VecDeque::new(),
+            counters: Counters::default(),
+            stopping: false,
+            stopped: false,
+            asleep: false,
+        };
+        Ok(Self {
+            core: Mutex::new(core),
+            changed: Condvar::new(),
+            bell: File::from(sys::eventfd()?),
+            // CLOCK_MONOTONIC on Linux.
+            origin: std::time::Instant::now(),
+            addresses,
+        })
+    }
+
+    /// The time, from the start of the driver.
+    pub(crate) fn now(&self) -> Instant {
+        Instant::from_nanos(u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Core> {
+        // A panic elsewhere stops the driver, which is told by `stopped`.
+        self.core.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes the thread after the endpoint was given something to do.
+    pub(crate) fn ring(&self, core: &mut Core) {
+        if std::mem::take(&mut core.asleep) {
+            // Only a counter at its end could fail, and then the bell rings already.
+            let _ = (&self.bell).write(&1_u64.to_ne_bytes());
+        }
+    }
+
+    /// The bell was heard.
+    pub(crate) fn silence(&self) {
+        // An empty counter would block, which is just as well.
+        let _ = (&self.bell).read(&mut [0; 8]);
+    }
+
+    /// Wakes all sockets.
+    pub(crate) fn notify(&self) {
+        self.changed.notify_all();
+    }
+
+    /// Waits until something has happened; `WouldBlock` after `deadline`, as in the standard library.
+    pub(crate) fn wait<'a>(
+        &'a self,
+        core: MutexGuard<'a, Core>,
+        deadline: Option<std::time::Instant>,
+    ) -> io::Result<MutexGuard<'a, Core>> {
+        if core.stopped {
+            return Err(io::Error::new(io::ErrorKind::NotConnected, "the driver has stopped"));
+        }
+        let Some(deadline) = deadline else {
+            return Ok(self.changed.wait(core).unwrap_or_else(PoisonError::into_inner));
+        };
+        let left = deadline.saturating_duration_since(std::time::Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        Ok(self.changed.wait_timeout(core, left).unwrap_or_else(PoisonError::into_inner).0)
+    }
+}
+
+impl Core {
+    /// Takes in what the endpoint has to tell; returns whether it was anything.
+    pub(crate) fn take_events(&mut self, now: Instant) -> bool {
+        let mut any = false;
+        while let Some(event) = self.endpoint.poll_event() {
+            any = true;
+            self.take_event(now, event.connection, event.kind);
+        }
+        any
+    }
+
+    fn take_event(&mut self, now: Instant, id: ConnectionId, kind: EventKind) {
+        if kind == EventKind::Accepted {
+            let port = self.endpoint.connection(id).and_then(mptcp::Connection::local_port);
+            match port.and_then(|port| self.backlogs.get_mut(&port)) {
+                Some(backlog) => {
+                    backlog.push_back(id);
+                    self.sockets.insert(id, Status { opened: true, ..Status::default() });
+                }
+                None => self.endpoint.abort(now, id),
+            }
+            return;
+        }
+        let Some(status) = self.sockets.get_mut(&id) else { return };
+        match kind {
+            EventKind::Connected => status.opened = true,
+            EventKind::Finished => status.finished = true,
+            // RFC 9293 section 3.10.4 as Linux has it: data for a socket that is gone ends the connection.
+            EventKind::Readable if status.orphan => self.endpoint.abort(now, id),
+            EventKind::Closed(how) => {
+                status.closed = Some(how);
+                status.last = self.endpoint.info(now, id);
+                if status.orphan {
+                    self.sockets.remove(&id);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The socket of a connection is dropped. Linux resets when data was left unread (RFC 2525
+    /// section 2.17), and closes in the background otherwise.
+    pub(crate) fn abandon(&mut self, now: Instant, id: ConnectionId) {
+        let Some(status) = self.sockets.get_mut(&id) else { return };
+        if status.closed.is_some() {
+            while self.endpoint.read(now, id).is_some() {}
+            // Nothing is left to be told: the endpoint may forget it.
+            self.endpoint.close(now, id);
+            self.sockets.remove(&id);
+            return;
+        }
+        status.orphan = true;
+        self.lingering.push_back((now + LINGER, id));
+        if status.unread.is_empty() && self.endpoint.read(now, id).is_none() {
+            self.endpoint.close(now, id);
+        } else {
+            self.endpoint.abort(now, id);
+        }
+    }
+
+    /// Ends the connections without sockets that have lasted too long; returns when to look next.
+    pub(crate) fn end_lingering(&mut self, now: Instant) -> Option<Instant> {
+        while let Some(&(at, id)) = self.lingering.front() {
+            if self.sockets.get(&id).is_some_and(|status| status.orphan) {
+                if at > now {
+                    return Some(at);
+                }
+                self.endpoint.abort(now, id);
+            }
+            self.lingering.pop_front();
+        }
+        None
+    }
+
+    /// Ends every connection at once, and tells the peers.
+    pub(crate) fn abort_all(&mut self, now: Instant) {
+        let all: Vec<ConnectionId> = self.endpoint.connections().collect();
+        all.into_iter().for_each(|id| self.endpoint.abort(now, id));
+    }
+}

@@ -1,0 +1,96 @@
+//! A TUN device: a network interface whose other end is this process.
+//!
+//! Owns the descriptor. Reads and writes whole IP packets without blocking. Never sets addresses, routes
+//! or the MTU.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
+
+use crate::sys;
+
+const DEVICE: &str = "/dev/net/tun";
+
+/// An open TUN device. It lives as long as this does, unless it was made persistent (`ip tuntap add`).
+#[derive(Debug)]
+pub struct Tun {
+    file: File,
+    name: String,
+    mtu: usize,
+}
+
+impl Tun {
+    /// Opens the TUN device `name` in the network namespace of the calling thread, or makes it; it stays
+    /// in that namespace, whoever uses it. A name may hold `%d` for the first number that is free. The MTU is that
+    /// of this moment.
+    ///
+    /// # Errors
+    /// When the name has no room in 15 bytes or is taken, when `/dev/net/tun` is missing, or without
+    /// CAP_NET_ADMIN. The message says what would be right.
+    pub fn open(name: &str) -> io::Result<Self> {
+        if name.is_empty() || name.len() > sys::NAME_MAX {
+            let what = format!("{name:?} names no interface: 1 to {} bytes are allowed", sys::NAME_MAX);
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
+        let mut options = OpenOptions::new();
+        let file = options
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_NONBLOCK)
+            .open(DEVICE)
+            .map_err(|error| explain_open(&error))?;
+        let name = sys::attach_tun(file.as_fd(), name).map_err(|error| explain_attach(name, &error))?;
+        let mtu = sys::mtu(&name)?;
+        Ok(Self { file, name, mtu })
+    }
+
+    /// The name of the interface.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Longest IP packet the interface carries, bytes.
+    #[must_use]
+    pub fn mtu(&self) -> usize {
+        self.mtu
+    }
+
+    /// Reads one packet into `buffer`, or fails with `WouldBlock`.
+    pub(crate) fn receive(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        (&self.file).read(buffer)
+    }
+
+    /// Writes one packet.
+    pub(crate) fn send(&self, packet: &[u8]) -> io::Result<()> {
+        (&self.file).write(packet).map(|_| ())
+    }
+}
+
+impl AsFd for Tun {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+fn explain_open(error: &io::Error) -> io::Error {
+    let advice = match error.kind() {
+        io::ErrorKind::NotFound => "load the module (modprobe tun), or give the container the device",
+        io::ErrorKind::PermissionDenied => "run as root, or allow reading and writing it",
+        _ => "is it the character device 10:200?",
+    };
+    io::Error::new(error.kind(), format!("{DEVICE}: {error}; {advice}"))
+}
+
+fn explain_attach(name: &str, error: &io::Error) -> io::Error {
+    let advice = match error.raw_os_error() {
+        Some(libc::EPERM) => {
+            "run as root or with CAP_NET_ADMIN, or make it before: ip tuntap add NAME mode tun user $USER"
+        }
+        Some(libc::EBUSY) => "another process has it open: take another name",
+        Some(libc::EINVAL) => "the name belongs to an interface that is no TUN device: take another",
+        _ => "ip link shows the names that are taken",
+    };
+    io::Error::new(error.kind(), format!("TUN device {name}: {error}; {advice}"))
+}

@@ -1,0 +1,209 @@
+//! A network namespace with Linux in it, joined by TUN devices to an endpoint of ours.
+//!
+//! Path `n` (from 1) is the subnet 10.88.n.0/24 (fd88:n::/64): Linux is .1, we are .2. The namespace and
+//! its devices go with the value.
+
+#![allow(dead_code, clippy::unwrap_used, reason = "a harness: each test file uses its own part")]
+
+mod ends;
+
+use std::fs::File;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+pub use ends::*;
+use mptcp_live::{Driver, Interface, Tun};
+
+/// Protocol of a socket of Linux's: IPPROTO_TCP or IPPROTO_MPTCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    Tcp,
+    Mptcp,
+}
+
+pub struct Namespace {
+    pub name: String,
+}
+
+pub fn linux(path: u8) -> IpAddr {
+    Ipv4Addr::new(10, 88, path, 1).into()
+}
+
+pub fn ours(path: u8) -> IpAddr {
+    Ipv4Addr::new(10, 88, path, 2).into()
+}
+
+pub fn linux6(path: u16) -> IpAddr {
+    Ipv6Addr::new(0xfd88, path, 0, 0, 0, 0, 0, 1).into()
+}
+
+pub fn ours6(path: u16) -> IpAddr {
+    Ipv6Addr::new(0xfd88, path, 0, 0, 0, 0, 0, 2).into()
+}
+
+impl Namespace {
+    /// A namespace and an endpoint joined to it by `paths` devices; None, with the reason on the standard
+    /// error, when the machine lacks something. In CI (the variable is set) it must not.
+    pub fn new(paths: u8) -> Option<(Self, Driver)> {
+        match Self::build(paths) {
+            Ok(both) => Some(both),
+            Err(why) => {
+                assert!(std::env::var_os("CI").is_none(), "in CI this must run, but {why}");
+                eprintln!("skipped: {why}");
+                None
+            }
+        }
+    }
+
+    fn build(paths: u8) -> Result<(Self, Driver), String> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("mptcplive-{}-{number}", std::process::id());
+        ip(&format!("netns add {name}"))?;
+        // From here on it is removed on the way out.
+        let namespace = Self { name };
+        namespace
+            .run(|| socket(linux(1), Protocol::Mptcp))
+            .map_err(|error| format!("the kernel has no MPTCP sockets: {error}"))?;
+        let mut interfaces = Vec::new();
+        for path in 1..=paths {
+            let device = format!("path{path}");
+            let tun = namespace.run(|| Tun::open(&device)).map_err(|error| error.to_string())?;
+            namespace.ip(&format!("addr add {}/24 dev {device}", linux(path)))?;
+            // Without IPv6 in the kernel, only the test of IPv6 misses it.
+            let _ = namespace.ip(&format!("addr add {}/64 dev {device} nodad", linux6(path.into())));
+            namespace.ip(&format!("link set {device} up txqueuelen 2000"))?;
+            interfaces.push(Interface::new(tun, [ours(path), ours6(path.into())]));
+        }
+        namespace.ip("mptcp limits set subflows 8 add_addr_accepted 8")?;
+        let driver = Driver::start(interfaces).map_err(|error| error.to_string())?;
+        Ok((namespace, driver))
+    }
+
+    /// Runs `ip` in the namespace.
+    pub fn ip(&self, arguments: &str) -> Result<(), String> {
+        ip(&format!("-n {} {arguments}", self.name))
+    }
+
+    /// Sets a sysctl of the namespace.
+    pub fn sysctl(&self, key: &str, value: &str) {
+        let path = format!("/proc/sys/{}", key.replace('.', "/"));
+        self.run(|| std::fs::write(path, value)).unwrap();
+    }
+
+    /// Runs `work` on a thread in the namespace. Sockets and devices made there stay there.
+    pub fn run<T: Send>(&self, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+        let namespace = File::open(format!("/run/netns/{}", self.name))?;
+        std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                // SAFETY: takes no pointers, and the descriptor is open. It changes this thread only.
+                if unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) } < 0 {
+                    return Err(io::Error::last_os_error());
+                }
+                work()
+            });
+            thread.join().unwrap()
+        })
+    }
+
+    /// A listening socket of Linux's.
+    pub fn listen(&self, address: SocketAddr, protocol: Protocol) -> TcpListener {
+        let listen = || {
+            let socket = socket(address.ip(), protocol)?;
+            let (raw, length) = sockaddr(address);
+            // SAFETY: the descriptor is open, and the address is as long as is said.
+            check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const raw).cast(), length) })?;
+            // SAFETY: takes no pointers.
+            check(unsafe { libc::listen(socket.as_raw_fd(), 16) })?;
+            Ok(TcpListener::from(socket))
+        };
+        self.run(listen).unwrap()
+    }
+
+    /// A connected socket of Linux's.
+    pub fn connect(&self, address: SocketAddr, protocol: Protocol) -> io::Result<TcpStream> {
+        self.run(|| {
+            let socket = socket(address.ip(), protocol)?;
+            let (raw, length) = sockaddr(address);
+            // SAFETY: the descriptor is open, and the address is as long as is said.
+            check(unsafe { libc::connect(socket.as_raw_fd(), (&raw const raw).cast(), length) })?;
+            Ok(TcpStream::from(socket))
+        })
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        if let Err(why) = ip(&format!("netns del {}", self.name)) {
+            eprintln!("{why}");
+        }
+    }
+}
+
+fn ip(arguments: &str) -> Result<(), String> {
+    let output = Command::new("ip").args(arguments.split_whitespace()).output();
+    let output = output.map_err(|error| format!("ip (of iproute2) cannot be run: {error}"))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() { Ok(()) } else { Err(format!("ip {arguments}: {}", said.trim())) }
+}
+
+fn check(result: libc::c_int) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+fn socket(family: IpAddr, protocol: Protocol) -> io::Result<OwnedFd> {
+    let family = if family.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
+    let protocol = if protocol == Protocol::Tcp { libc::IPPROTO_TCP } else { libc::IPPROTO_MPTCP };
+    // SAFETY: takes no pointers.
+    let fd = unsafe { libc::socket(family, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, protocol) };
+    check(fd)?;
+    // SAFETY: the call succeeded, so the descriptor is open and nobody else has it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+fn sockaddr(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t) {
+    // SAFETY: a C struct of integers and arrays; all zero is a value of it.
+    let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
+    let place = &raw mut storage;
+    let length = match address {
+        SocketAddr::V4(v4) => {
+            let place = place.cast::<libc::sockaddr_in>();
+            // SAFETY: sockaddr_storage is large enough and aligned for every address.
+            let raw = unsafe { &mut *place };
+            raw.sin_family = libc::AF_INET as libc::sa_family_t;
+            raw.sin_port = v4.port().to_be();
+            raw.sin_addr.s_addr = u32::from_ne_bytes(v4.ip().octets());
+            size_of::<libc::sockaddr_in>()
+        }
+        SocketAddr::V6(v6) => {
+            let place = place.cast::<libc::sockaddr_in6>();
+            // SAFETY: as above.
+            let raw = unsafe { &mut *place };
+            raw.sin6_family = libc::AF_INET6 as libc::sa_family_t;
+            raw.sin6_port = v6.port().to_be();
+            raw.sin6_addr.s6_addr = v6.ip().octets();
+            size_of::<libc::sockaddr_in6>()
+        }
+    };
+    (storage, length as libc::socklen_t)
+}
+
+/// What Linux says of a connection in `struct mptcp_info`: how many subflows it has beside the first. None
+/// when it speaks TCP.
+pub fn linux_subflows(stream: &TcpStream) -> Option<u8> {
+    const SOL_MPTCP: libc::c_int = 284;
+    const MPTCP_INFO: libc::c_int = 1;
+    const FALLBACK: u8 = 1;
+    let mut info = [0_u8; 256];
+    let mut length = info.len() as libc::socklen_t;
+    // SAFETY: the descriptor is open, and the kernel writes at most `length` bytes.
+    let result = unsafe {
+        libc::getsockopt(stream.as_raw_fd(), SOL_MPTCP, MPTCP_INFO, info.as_mut_ptr().cast(), &raw mut length)
+    };
+    // mptcpi_subflows is the first byte, mptcpi_flags the 32 bits at 8.
+    let flags = if cfg!(target_endian = "little") { info[8] } else { info[11] };
+    (result == 0 && flags & FALLBACK == 0).then_some(info[0])
+}

@@ -1,0 +1,315 @@
+//! Our endpoint on TUN devices with Linux's MPTCP as the peer. Needs root, `/dev/net/tun`, network namespaces and
+//! IPPROTO_MPTCP; skips without, except in CI.
+
+#![cfg(target_os = "linux")]
+
+mod laboratory;
+
+use std::io::{ErrorKind, Read};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use laboratory::{
+    End, Namespace, Protocol, both_carried, established, exchange, greet, linux, linux_subflows, linux6,
+    ours, ours6, pattern, receive, same, send, wait_until, within,
+};
+use mptcp_live::{Config, Mode, MptcpListener, MptcpStream};
+
+const PORT: u16 = 5001;
+const LIMIT: Duration = Duration::from_secs(40);
+
+/// From one byte over a segment and its edges to many windows.
+const SIZES: [usize; 6] = [1, 1_000, 1_448, 1_449, 300_000, 10_000_000];
+
+fn at(address: std::net::IpAddr) -> SocketAddr {
+    SocketAddr::new(address, PORT)
+}
+
+/// Linux answers our MP_CAPABLE, and takes keys, mappings, DATA_FINs and half closes as we send them.
+#[test]
+fn our_client_and_linux_as_server() {
+    within(LIMIT, || {
+        let Some((namespace, driver)) = Namespace::new(1) else { return };
+        let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
+        for size in SIZES {
+            let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
+            let (them, from) = listener.accept().unwrap();
+            assert_eq!(from, us.local_addr().unwrap());
+            exchange(&us, &them, &pattern(size), &pattern(size / 2));
+            assert_eq!(linux_subflows(&them), Some(0), "Linux speaks MPTCP");
+            assert_eq!(us.info().unwrap().mode, Mode::Multipath);
+        }
+    });
+}
+
+/// Our answer to Linux's MP_CAPABLE and our whole receiving side are what Linux wants of a server.
+#[test]
+fn linux_as_client_and_our_server() {
+    within(LIMIT, || {
+        let Some((namespace, driver)) = Namespace::new(1) else { return };
+        let listener = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
+        for size in SIZES {
+            let them = namespace.connect(at(ours(1)), Protocol::Mptcp).unwrap();
+            let (us, from) = listener.accept().unwrap();
+            assert_eq!(from, them.local_addr().unwrap());
+            exchange(&them, &us, &pattern(size), &pattern(size / 2));
+            assert_eq!(linux_subflows(&them), Some(0), "Linux speaks MPTCP");
+            assert_eq!(us.info().unwrap().mode, Mode::Multipath);
+        }
+    });
+}
+
+/// A Linux peer that speaks TCP only leaves MP_CAPABLE unanswered: both ways it is TCP, and all arrives.
+#[test]
+fn plain_tcp_peers() {
+    within(LIMIT, || {
+        let Some((namespace, driver)) = Namespace::new(1) else { return };
+        let theirs = namespace.listen(at(linux(1)), Protocol::Tcp);
+        let mine = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
+        for size in SIZES {
+            let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
+            let (them, _) = theirs.accept().unwrap();
+            exchange(&us, &them, &pattern(size), &pattern(size / 2));
+            assert_eq!(us.info().unwrap().mode, Mode::Plain);
+
+            let them = namespace.connect(at(ours(1)), Protocol::Tcp).unwrap();
+            let (us, _) = mine.accept().unwrap();
+            exchange(&them, &us, &pattern(size), &pattern(size / 2));
+            assert_eq!(us.info().unwrap().mode, Mode::Plain);
+        }
+    });
+}
+
+/// Linux's MPTCP sockets fall back as well when we speak TCP only.
+#[test]
+fn linux_falls_back() {
+    within(LIMIT, || {
+        let Some((namespace, driver)) = Namespace::new(1) else { return };
+        let theirs = namespace.listen(at(linux(1)), Protocol::Mptcp);
+        let us = MptcpStream::connect(&driver, at(linux(1)), Config::tcp()).unwrap();
+        let (them, _) = theirs.accept().unwrap();
+        exchange(&us, &them, &pattern(300_000), &pattern(200_000));
+        assert_eq!(linux_subflows(&them), None);
+
+        let mine = MptcpListener::bind(&driver, PORT, Config::tcp()).unwrap();
+        let them = namespace.connect(at(ours(1)), Protocol::Mptcp).unwrap();
+        let (us, _) = mine.accept().unwrap();
+        exchange(&them, &us, &pattern(300_000), &pattern(200_000));
+        assert_eq!(linux_subflows(&them), None);
+    });
+}
+
+/// Linux takes our MP_JOIN from a second address at once, and puts the data of both subflows in order.
+#[test]
+fn we_join_from_a_second_device() {
+    within(LIMIT, || {
+        let Some((namespace, driver)) = Namespace::new(2) else { return };
+        let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
+        let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
+        let (them, _) = listener.accept().unwrap();
+        greet(&us, &them);
+        wait_until("the second subflow carries data", || established(&us) == 2);
+        exchange(&us, &them, &pattern(10_000_000), &pattern(10_000_000));
+        assert_eq!(linux_subflows(&them), Some(1));
+        both_carried(&us);
+    });
+}
+
+/// Linux believes our ADD_ADDR (it checks the HMAC), and joins the address that it names.
+#[test]
+fn linux_joins_what_we_announce() {
+    within(LIMIT, || {
+        let Some((namespace, driver)) = Namespace::new(2) else { return };
+        let listener = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
+        let them = namespace.connect(at(ours(1)), Protocol::Mptcp).unwrap();
+        let (us, _) = listener.accept().unwrap();
+        greet(&them, &us);
+        wait_until("Linux has joined", || established(&us) == 2 && linux_subflows(&them) == Some(1));
+        exchange(&them, &us, &pattern(10_000_000), &pattern(10_000_000));
+        both_carried(&us);
+    });
+}
+
+/// Losing a device in the middle of a transfer loses nothing, whether it goes silent or goes altogether: Linux takes
+/// data that we carry again on the other subflow, and so do we from it.
+#[test]
+fn a_device_is_lost() {
+    within(LIMIT, || {
+        for loss in ["link set path2 down", "link del path2"] {
+            let Some((namespace, driver)) = Namespace::new(2) else { return };
+            let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
+            let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
+            let (them, _) = listener.accept().unwrap();
+            greet(&us, &them);
+            wait_until("the second subflow is there", || established(&us) == 2);
+            let all = pattern(10_000_000);
+            std::thread::scope(|scope| {
+                scope.spawn(|| send(&us, &all));
+                let mut some = vec![0; 1_000_000];
+                (&them).read_exact(&mut some).unwrap();
+                namespace.ip(loss).unwrap();
+                some.extend(receive(&them));
+                same(&some, &all, "forth");
+            });
+            std::thread::scope(|scope| {
+                scope.spawn(|| send(&them, &all));
+                same(&receive(&us), &all, "back");
+            });
+            let lost = &us.info().unwrap().subflows[1];
+            assert!(lost.tally.bytes_sent > 0, "{loss}: it carried nothing before");
+        }
+    });
+}
+
+/// With `net.mptcp.checksum_enabled` Linux asks for the DSS checksum; ours are right, and so are its.
+#[test]
+fn checksums() {
+    within(LIMIT, || {
+        let Some((namespace, driver)) = Namespace::new(1) else { return };
+        namespace.sysctl("net.mptcp.checksum_enabled", "1");
+        let theirs = namespace.listen(at(linux(1)), Protocol::Mptcp);
+        let mine = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
+
+        let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
+        let (them, _) = theirs.accept().unwrap();
+        exchange(&us, &them, &pattern(300_000), &pattern(300_001));
+        assert_eq!((us.info().unwrap().mode, linux_subflows(&them)), (Mode::Multipath, Some(0)));
+
+        let them = namespace.connect(at(ours(1)), Protocol::Mptcp).unwrap();
+        let (us, _) = mine.accept().unwrap();
+        exchange(&them, &us, &pattern(300_000), &pattern(300_001));
+        assert_eq!((us.info().unwrap().mode, linux_subflows(&them)), (Mode::Multipath, Some(0)));
+    });
+}
+
+/// The same over IPv6, where Linux's MSS is 20 bytes smaller.
+#[test]
+fn over_ipv6() {
+    within(LIMIT, || {
+        let Some((namespace, driver)) = Namespace::new(2) else { return };
+        let theirs = namespace.listen(at(linux6(1)), Protocol::Mptcp);
+        let us = MptcpStream::connect(&driver, at(linux6(1)), Config::default()).unwrap();
+        let (them, _) = theirs.accept().unwrap();
+        greet(&us, &them);
+        wait_until("the second subflow carries data", || established(&us) == 2);
+        exchange(&us, &them, &pattern(1_000_000), &pattern(1_000_000));
+        both_carried(&us);
+
+        let mine = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
+        let them = namespace.connect(at(ours6(1)), Protocol::Mptcp).unwrap();
+        let (us, _) = mine.accept().unwrap();
+        exchange(&them, &us, &pattern(1_000_000), &pattern(1_000_000));
+        assert_eq!(us.info().unwrap().mode, Mode::Multipath);
+    });
+}
+
+/// After our DATA_FIN Linux still sends: half a connection stays open as long as it likes.
+#[test]
+fn half_close() {
+    within(LIMIT, || {
+        let Some((namespace, driver)) = Namespace::new(1) else { return };
+        let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
+        let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
+        let (them, _) = listener.accept().unwrap();
+        us.be_patient();
+        them.be_patient();
+        send(&us, b"question");
+        same(&receive(&them), b"question", "forth");
+        assert_eq!(us.send_all(b"more").unwrap_err().kind(), ErrorKind::BrokenPipe);
+        std::thread::sleep(Duration::from_millis(300));
+        let answer = pattern(1_000_000);
+        std::thread::scope(|scope| {
+            scope.spawn(|| send(&them, &answer));
+            same(&receive(&us), &answer, "back");
+        });
+    });
+}
+
+/// Linux refuses by RST, and says MP_FASTCLOSE when its application goes with data unread.
+#[test]
+fn refusals_and_resets() {
+    within(LIMIT, || {
+        let Some((namespace, driver)) = Namespace::new(1) else { return };
+        let refused = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
+        let refused = namespace.connect(at(ours(1)), Protocol::Mptcp).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
+
+        let theirs = namespace.listen(at(linux(1)), Protocol::Mptcp);
+        let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
+        let (them, _) = theirs.accept().unwrap();
+        us.be_patient();
+        us.send_all(&pattern(10_000)).unwrap();
+        wait_until("Linux has it", || us.info().unwrap().bytes_acked == 10_000);
+        drop(them);
+        assert_eq!(us.read_some(&mut [0; 10]).unwrap_err().kind(), ErrorKind::ConnectionReset);
+
+        // And ours is believed.
+        let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
+        let (them, _) = theirs.accept().unwrap();
+        them.be_patient();
+        them.send_all(&pattern(10_000)).unwrap();
+        wait_until("it is here", || us.info().unwrap().bytes_received == 10_000);
+        drop(us);
+        assert_eq!(them.read_some(&mut [0; 10]).unwrap_err().kind(), ErrorKind::ConnectionReset);
+    });
+}
+
+/// A connection that both ends closed in order leaves nothing behind; a port is free again after its listener.
+#[test]
+fn tidy_endings() {
+    within(LIMIT, || {
+        let Some((namespace, driver)) = Namespace::new(1) else { return };
+        let listener = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
+        let taken = MptcpListener::bind(&driver, PORT, Config::default()).unwrap_err();
+        assert_eq!(taken.kind(), ErrorKind::AddrInUse);
+        for _ in 0..20 {
+            let them = namespace.connect(at(ours(1)), Protocol::Mptcp).unwrap();
+            let (us, _) = listener.accept().unwrap();
+            exchange(&them, &us, b"ping", b"pong");
+        }
+        assert!(driver.drain(Duration::from_secs(5)), "sockets that are gone still linger");
+        drop(listener);
+        MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
+        let counters = driver.counters();
+        assert_eq!(counters.dropped, 0);
+        assert!(counters.sent > 60 && counters.received > 60, "{counters:?}");
+    });
+}
+
+/// Many connections share the thread and its lock, and each gets its own bytes.
+#[test]
+fn many_at_once() {
+    within(LIMIT, || {
+        let Some((namespace, driver)) = Namespace::new(2) else { return };
+        let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
+        std::thread::scope(|scope| {
+            for number in 0..32 {
+                let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
+                let (them, _) = listener.accept().unwrap();
+                let forth = pattern(200_000 + number)[number..].to_vec();
+                scope.spawn(move || exchange(&us, &them, &forth, &forth[1..]));
+            }
+        });
+        assert!(driver.drain(Duration::from_secs(5)), "sockets that are gone still linger");
+    });
+}
+
+/// An open connection that carries nothing costs nothing: the thread sleeps.
+#[test]
+fn idle_means_asleep() {
+    within(LIMIT, || {
+        let Some((namespace, driver)) = Namespace::new(2) else { return };
+        let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
+        let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
+        let (them, _) = listener.accept().unwrap();
+        greet(&us, &them);
+        wait_until("the second subflow is there", || established(&us) == 2);
+        std::thread::sleep(Duration::from_millis(500));
+        let before = driver.counters();
+        std::thread::sleep(Duration::from_secs(1));
+        let turns = driver.counters().turns - before.turns;
+        assert!(turns < 20, "{turns} turns in a second");
+        exchange(&us, &them, b"still", b"here");
+    });
+}
