@@ -7,7 +7,7 @@ mod laboratory;
 
 use std::io::{ErrorKind, Read};
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use laboratory::{
     End, Namespace, Protocol, both_carried, established, exchange, greet, linux, linux_subflows, linux6,
@@ -295,7 +295,7 @@ fn many_at_once() {
     });
 }
 
-/// An open connection that carries nothing costs nothing: the thread sleeps.
+/// An open connection that carries nothing costs nothing: the thread sleeps, and a write wakes it.
 #[test]
 fn idle_means_asleep() {
     within(LIMIT, || {
@@ -310,6 +310,8 @@ fn idle_means_asleep() {
         std::thread::sleep(Duration::from_secs(1));
         let turns = driver.counters().turns - before.turns;
         assert!(turns < 20, "{turns} turns in a second");
-        exchange(&us, &them, b"still", b"here");
+        let begin = Instant::now();
+        greet(&us, &them);
+        assert!(begin.elapsed() < Duration::from_secs(1), "a write wakes it: {:?}", begin.elapsed());
     });
 }
