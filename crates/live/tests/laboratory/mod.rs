@@ -48,14 +48,7 @@ impl Namespace {
     /// A namespace and an endpoint joined to it by `paths` devices; None, with the reason on the standard
     /// error, when the machine lacks something. In CI (the variable is set) it must not.
     pub fn new(paths: u8) -> Option<(Self, Driver)> {
-        match Self::build(paths) {
-            Ok(both) => Some(both),
-            Err(why) => {
-                assert!(std::env::var_os("CI").is_none(), "in CI this must run, but {why}");
-                eprintln!("skipped: {why}");
-                None
-            }
-        }
+        or_skip(Self::build(paths))
     }
 
     fn build(paths: u8) -> Result<(Self, Driver), String> {
@@ -86,6 +79,21 @@ impl Namespace {
     /// Runs `ip` in the namespace.
     pub fn ip(&self, arguments: &str) -> Result<(), String> {
         ip(&format!("-n {} {arguments}", self.name))
+    }
+
+    /// Gives what Linux sends on a path a rate and a queue, in the units of tc-tbf(8). None when tc or the kernel cannot, as with
+    /// [`Self::new`].
+    pub fn limit(&self, path: u8, rate: &str, queue: &str) -> Option<()> {
+        let shape = format!("qdisc add dev path{path} root tbf rate {rate} burst 20k limit {queue}");
+        or_skip(run("tc", &format!("-n {} {shape}", self.name)).map(drop))
+    }
+
+    /// Packets that a queue of [`Self::limit`] dropped.
+    pub fn dropped(&self, path: u8) -> u64 {
+        let said = run("tc", &format!("-s -n {} qdisc show dev path{path}", self.name)).unwrap();
+        let mut words = said.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.find(|word| *word == "dropped");
+        words.next().and_then(|count| count.parse().ok()).unwrap()
     }
 
     /// Sets a sysctl of the namespace.
@@ -143,11 +151,26 @@ impl Drop for Namespace {
     }
 }
 
+fn or_skip<T>(result: Result<T, String>) -> Option<T> {
+    result
+        .inspect_err(|why| {
+            assert!(std::env::var_os("CI").is_none(), "in CI this must run, but {why}");
+            eprintln!("skipped: {why}");
+        })
+        .ok()
+}
+
 fn ip(arguments: &str) -> Result<(), String> {
-    let output = Command::new("ip").args(arguments.split_whitespace()).output();
-    let output = output.map_err(|error| format!("ip (of iproute2) cannot be run: {error}"))?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    if output.status.success() { Ok(()) } else { Err(format!("ip {arguments}: {}", said.trim())) }
+    run("ip", arguments).map(drop)
+}
+
+fn run(program: &str, arguments: &str) -> Result<String, String> {
+    let output = Command::new(program).args(arguments.split_whitespace()).output();
+    let output = output.map_err(|error| format!("{program} (of iproute2) cannot be run: {error}"))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    Err(format!("{program} {arguments}: {}", String::from_utf8_lossy(&output.stderr).trim()))
 }
 
 fn check(result: libc::c_int) -> io::Result<()> {
