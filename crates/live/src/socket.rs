@@ -143,12 +143,18 @@ impl MptcpStream {
     }
 
     /// How long a read waits before it fails with `WouldBlock`; None is for ever.
+    ///
+    /// # Errors
+    /// `NotConnected` when nothing is known of the connection any more.
     pub fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         self.status(&mut self.shared.lock())?.read_timeout = timeout;
         Ok(())
     }
 
     /// How long a write waits before it fails with `WouldBlock`; None is for ever.
+    ///
+    /// # Errors
+    /// `NotConnected` when nothing is known of the connection any more.
     pub fn set_write_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         self.status(&mut self.shared.lock())?.write_timeout = timeout;
         Ok(())

@@ -81,8 +81,8 @@ impl Namespace {
         ip(&format!("-n {} {arguments}", self.name))
     }
 
-    /// Gives what Linux sends on a path a rate and a queue, in the units of tc-tbf(8). None when tc or the kernel cannot, as with
-    /// [`Self::new`].
+    /// Gives what Linux sends on a path a rate and a queue, in the units of tc-tbf(8). None when tc or the
+    /// kernel cannot, as with [`Self::new`].
     pub fn limit(&self, path: u8, rate: &str, queue: &str) -> Option<()> {
         let shape = format!("qdisc add dev path{path} root tbf rate {rate} burst 20k limit {queue}");
         or_skip(run("tc", &format!("-n {} {shape}", self.name)).map(drop))
