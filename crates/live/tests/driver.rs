@@ -5,20 +5,13 @@
 mod laboratory;
 
 use std::io::ErrorKind;
-use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use laboratory::{
-    Namespace, Protocol, established, exchange, greet, linux, ours, pattern, wait_until, within,
+    LIMIT, Namespace, PORT, Protocol, at, established, exchange, greet, linux, ours, pattern, wait_until,
+    within,
 };
 use mptcp_live::{Config, MptcpListener, MptcpStream, Tun};
-
-const PORT: u16 = 5001;
-const LIMIT: Duration = Duration::from_secs(40);
-
-fn at(address: std::net::IpAddr) -> SocketAddr {
-    SocketAddr::new(address, PORT)
-}
 
 /// A connection that both ends closed in order leaves nothing behind; a port is free again after its listener.
 #[test]

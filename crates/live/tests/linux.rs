@@ -6,24 +6,16 @@
 mod laboratory;
 
 use std::io::{ErrorKind, Read};
-use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use laboratory::{
-    End, Namespace, Protocol, both_carried, established, exchange, greet, linux, linux_subflows, linux6,
-    ours, ours6, pattern, receive, same, send, wait_until, within,
+    End, LIMIT, Namespace, PORT, Protocol, at, both_carried, established, exchange, greet, linux,
+    linux_subflows, linux6, ours, ours6, pattern, receive, same, send, wait_until, within,
 };
 use mptcp_live::{Config, Mode, MptcpListener, MptcpStream};
 
-const PORT: u16 = 5001;
-const LIMIT: Duration = Duration::from_secs(40);
-
 /// From one byte over a segment and its edges to many windows.
 const SIZES: [usize; 6] = [1, 1_000, 1_448, 1_449, 300_000, 10_000_000];
-
-fn at(address: std::net::IpAddr) -> SocketAddr {
-    SocketAddr::new(address, PORT)
-}
 
 /// Linux answers our MP_CAPABLE, and takes keys, mappings, DATA_FINs and half closes as we send them.
 #[test]

@@ -41,9 +41,6 @@ pub enum TopologyError {
         /// What does not fit.
         reason: &'static str,
     },
-    /// A direction that belongs to no cell.
-    #[error("link {0} is not a station")]
-    NotWireless(usize),
     /// An address or a route by a link that does not touch the node.
     #[error("link {link} does not end at node {node}")]
     NotAttached {

@@ -25,8 +25,9 @@ impl World {
         // A label has room for eight bits of the subflow's number; the latest that fits is meant.
         let all = known.subflow_count();
         let subflow = if all <= 256 { detail } else { detail + ((all - 1 - detail) & !255) };
-        endpoint.handle_departed(now, connection, subflow, departure);
-        self.service(now, at);
+        if endpoint.handle_departed(now, connection, subflow, departure) {
+            self.service(now, at);
+        }
     }
 
     /// Sends the datagrams of a flow that go now.

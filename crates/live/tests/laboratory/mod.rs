@@ -13,6 +13,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 pub use ends::*;
 use mptcp_live::{Driver, Interface, Tun};
@@ -22,6 +23,16 @@ use mptcp_live::{Driver, Interface, Tun};
 pub enum Protocol {
     Tcp,
     Mptcp,
+}
+
+/// Where servers listen.
+pub const PORT: u16 = 5001;
+/// How long a test may take.
+pub const LIMIT: Duration = Duration::from_secs(40);
+
+/// A server's address.
+pub fn at(address: IpAddr) -> SocketAddr {
+    SocketAddr::new(address, PORT)
 }
 
 pub struct Namespace {

@@ -77,19 +77,22 @@ impl Endpoint {
         }
     }
 
-    /// The queue of an interface let go of a packet of a subflow.
+    /// The queue of an interface let go of a packet of a subflow. Returns whether something may be sent now
+    /// that could not before.
     pub fn handle_departed(
         &mut self,
         now: Instant,
         connection: ConnectionId,
         subflow: usize,
         departure: Departure,
-    ) {
+    ) -> bool {
         let slot = self.slots.get_mut(connection.0 as usize);
-        let Some(found) = slot.and_then(|slot| slot.connection.as_mut()) else { return };
-        if found.handle_departed(now, subflow, departure) {
+        let Some(found) = slot.and_then(|slot| slot.connection.as_mut()) else { return false };
+        let more = found.handle_departed(now, subflow, departure);
+        if more {
             self.touch(connection.0);
         }
+        more
     }
 
     /// An interface changed. Connections learn of it, and open, close or move subflows.
