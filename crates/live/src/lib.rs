@@ -34,14 +34,17 @@
 #![deny(unsafe_code)]
 
 mod driver;
+mod inbox;
+mod outbox;
 mod shared;
 mod socket;
 #[allow(unsafe_code, reason = "the one file with system calls")]
 mod sys;
 mod tun;
+mod vnet;
 
 pub use driver::{Driver, Interface};
 pub use mptcp::{Config, ConnectionInfo, Mode, SubflowState};
 pub use shared::Counters;
 pub use socket::{MptcpListener, MptcpStream};
-pub use tun::Tun;
+pub use tun::{Offload, Tun};

@@ -69,7 +69,7 @@ impl Drop for MptcpListener {
             core.endpoint.abort(now, id);
             core.abandon(now, id);
         }
-        self.shared.ring(&mut core);
+        self.shared.ring();
     }
 }
 
@@ -106,7 +106,7 @@ impl MptcpStream {
             io::Error::new(kind, error)
         })?;
         core.sockets.insert(id, Status::default());
-        shared.ring(&mut core);
+        shared.ring();
         drop(core);
         // Dropping it on the way out tidies up, and takes the lock.
         let stream = Self { shared, id };
@@ -138,7 +138,7 @@ impl MptcpStream {
             return Err(ended(how));
         }
         core.endpoint.close(self.shared.now(), self.id);
-        self.shared.ring(&mut core);
+        self.shared.ring();
         Ok(())
     }
 
@@ -200,7 +200,7 @@ impl Drop for MptcpStream {
     fn drop(&mut self) {
         let mut core = self.shared.lock();
         core.abandon(self.shared.now(), self.id);
-        self.shared.ring(&mut core);
+        self.shared.ring();
     }
 }
 
@@ -216,7 +216,7 @@ impl Read for &MptcpStream {
             let count = fill(&mut core, self.shared.now(), self.id, buffer)?;
             if count > 0 {
                 // The peer may have waited for the room.
-                self.shared.ring(&mut core);
+                self.shared.ring();
                 return Ok(count);
             }
             let status = self.status(&mut core)?;
@@ -251,7 +251,7 @@ impl Write for &MptcpStream {
             let some = Bytes::copy_from_slice(&data[..data.len().min(room)]);
             let taken = core.endpoint.write(self.shared.now(), self.id, some);
             if taken > 0 {
-                self.shared.ring(&mut core);
+                self.shared.ring();
                 return Ok(taken);
             }
             core = self.shared.wait(core, deadline)?;
