@@ -23,12 +23,6 @@ use crate::{Tun, sys};
 /// Packets handled or sent before the other direction has its turn.
 pub(crate) const BATCH: usize = 64;
 
-/// Bytes read at once that are no conversation but a stream.
-const BULK: usize = 65_536;
-
-/// How long packets of a stream may wait for each other: short against any path's round trip.
-const MODERATION: Duration = Duration::from_micros(100);
-
 /// Payload of the largest segment that a device cuts, bytes: a packet without the longest headers.
 const GSO_MAX: u16 = 65_535 - 120;
 
@@ -88,7 +82,6 @@ impl Driver {
             devices,
             inbox: Inbox::default(),
             outbox: Outbox::default(),
-            bulk: false,
         };
         let thread = std::thread::Builder::new().name("mptcp-live".to_owned()).spawn(move || worker.run())?;
         Ok(Self { shared, thread: Some(thread) })
@@ -152,8 +145,6 @@ struct Worker {
     devices: Vec<Device>,
     inbox: Inbox,
     outbox: Outbox,
-    /// The last packets were many bytes.
-    bulk: bool,
 }
 
 /// What the thread does after the endpoint had its turn.
@@ -217,19 +208,12 @@ impl Worker {
 
     /// Reads what has come; sleeps before when that is nothing.
     fn read(&mut self, idle: Option<Duration>, counted: &mut Counters) -> io::Result<()> {
-        let bytes = self.inbox.read(&mut self.devices, counted);
-        let bulk = std::mem::replace(&mut self.bulk, bytes >= BULK);
-        if bytes > 0 || idle.is_some_and(|idle| idle.is_zero()) || !self.shared.fall_asleep() {
+        let any = self.inbox.read(&mut self.devices, counted);
+        if any || idle.is_some_and(|idle| idle.is_zero()) || !self.shared.fall_asleep() {
             return Ok(());
         }
         let mut fds = vec![self.shared.bell.as_fd()];
-        // While the kernel sends in bulk, packets are left to come together: nobody has to wake this thread for
-        // each of them.
-        let moderated = idle.map_or(MODERATION, |idle| idle.min(MODERATION));
-        let idle = if bulk { Some(moderated) } else { idle };
-        if !bulk {
-            fds.extend(self.devices.iter().filter(|device| device.up).map(|device| device.tun.as_fd()));
-        }
+        fds.extend(self.devices.iter().filter(|device| device.up).map(|device| device.tun.as_fd()));
         if sys::wait_readable(&fds, idle)? {
             self.shared.silence();
         }

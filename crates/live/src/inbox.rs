@@ -29,13 +29,14 @@ pub(crate) struct Inbox {
 }
 
 impl Inbox {
-    /// Reads what the devices have, up to a batch each; returns how many bytes of packets it was.
-    pub(crate) fn read(&mut self, devices: &mut [Device], counted: &mut Counters) -> usize {
-        devices.iter_mut().filter(|device| device.up).map(|device| self.read_device(device, counted)).sum()
+    /// Reads what the devices have, up to a batch each; returns whether there was anything.
+    pub(crate) fn read(&mut self, devices: &mut [Device], counted: &mut Counters) -> bool {
+        let before = (counted.received, counted.ignored, self.gone.len());
+        devices.iter_mut().filter(|device| device.up).for_each(|device| self.read_device(device, counted));
+        before != (counted.received, counted.ignored, self.gone.len())
     }
 
-    fn read_device(&mut self, device: &mut Device, counted: &mut Counters) -> usize {
-        let mut bytes = 0;
+    fn read_device(&mut self, device: &mut Device, counted: &mut Counters) {
         for _ in 0..BATCH {
             if self.block.capacity() < PACKET {
                 self.block.reserve(BLOCK);
@@ -43,7 +44,6 @@ impl Inbox {
             match device.tun.receive(&mut self.block) {
                 Ok(mode) => {
                     let packet = self.block.split().freeze();
-                    bytes += packet.len();
                     let found = Packet::parse_with(&packet, mode).ok().and_then(|packet| {
                         let id = device.interface(packet.segment.destination.ip())?;
                         Some((id, packet.segment))
@@ -64,6 +64,5 @@ impl Inbox {
                 }
             }
         }
-        bytes
     }
 }
