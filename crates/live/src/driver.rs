@@ -16,7 +16,8 @@ use mptcp::{Endpoint, InterfaceChange, InterfaceId};
 use mptcp_clock::{Instant, Stream};
 use mptcp_wire::{Packet, Segment};
 
-use crate::shared::{Counters, Shared};
+use crate::shared::{Address, Counters, Shared};
+use crate::waiting::{Woken, wake};
 use crate::{Tun, sys};
 
 /// Packets handled or sent before the other direction has its turn.
@@ -59,13 +60,18 @@ impl Driver {
         let mut endpoint = Endpoint::new(Stream::new(seed()?, "live"));
         let (mut devices, mut addresses) = (Vec::new(), Vec::new());
         for interface in interfaces {
-            let mtu = interface.tun.mtu();
+            let (device, mtu) = (interface.tun.name().to_owned(), interface.tun.mtu());
             let ids: Vec<(IpAddr, InterfaceId)> = interface
                 .addresses
                 .into_iter()
                 .map(|address| (address, endpoint.add_interface(address, interface.backup)))
                 .collect();
-            addresses.extend(ids.iter().map(|&(address, id)| (id, address, mtu)));
+            addresses.extend(ids.iter().map(|&(address, interface)| Address {
+                interface,
+                address,
+                device: device.clone(),
+                mtu,
+            }));
             devices.push(Device { tun: interface.tun, ids, up: true });
         }
         if addresses.is_empty() {
@@ -97,7 +103,9 @@ impl Driver {
         let deadline = std::time::Instant::now() + patience;
         let mut core = self.shared.lock();
         while core.sockets.values().any(|status| status.orphan) {
-            let Ok(next) = self.shared.wait(core, Some(deadline)) else { return false };
+            let Ok(next) = self.shared.wait(core, Some(deadline), |core| Some(&mut core.drained)) else {
+                return false;
+            };
             core = next;
         }
         true
@@ -148,6 +156,7 @@ struct Turn {
     /// How long there is nothing to do; None is for ever.
     idle: Option<Duration>,
     stopping: bool,
+    woken: Vec<Woken>,
 }
 
 impl Worker {
@@ -157,6 +166,7 @@ impl Worker {
         loop {
             counted.turns += 1;
             let turn = self.turn(&mut counted);
+            wake(turn.woken);
             self.write(&mut counted);
             if turn.stopping {
                 break;
@@ -202,9 +212,7 @@ impl Worker {
                 break;
             }
         }
-        if core.take_events(now) {
-            self.shared.notify();
-        }
+        core.take_events(now);
         core.asleep = true;
         let idle = if full {
             Some(Duration::ZERO)
@@ -213,7 +221,7 @@ impl Worker {
             let next = next.filter(|&at| at < Instant::FAR_FUTURE);
             next.map(|at| Duration::from_nanos(at.since(self.shared.now()).as_nanos()))
         };
-        Turn { idle, stopping: core.stopping }
+        Turn { idle, stopping: core.stopping, woken: std::mem::take(&mut core.woken) }
     }
 
     fn write(&mut self, counted: &mut Counters) {
@@ -293,7 +301,6 @@ struct Stop(Arc<Shared>);
 
 impl Drop for Stop {
     fn drop(&mut self) {
-        self.0.lock().stopped = true;
-        self.0.notify();
+        self.0.stop();
     }
 }
