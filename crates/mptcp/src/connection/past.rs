@@ -46,8 +46,9 @@ impl Connection {
     pub(super) fn add_subflow(&mut self, mut subflow: Subflow) -> usize {
         let mss = subflow.payload_size(&self.config, self.config.multipath);
         subflow.number = self.opened_subflows();
+        let vacant = self.vacant();
         self.registry_changed = true;
-        let Some(id) = self.vacant() else {
+        let Some(id) = vacant else {
             self.subflows.push(subflow);
             return self.congestion.add_path(mss, self.config.initial_window);
         };
