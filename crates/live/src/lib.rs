@@ -33,6 +33,7 @@
 #![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
 
+mod capture;
 mod control;
 mod driver;
 mod listener;
@@ -42,6 +43,8 @@ mod shared;
 mod socket;
 #[allow(unsafe_code, reason = "the one file with system calls")]
 mod sys;
+#[cfg(feature = "tokio")]
+pub mod tokio;
 mod transfer;
 mod tun;
 mod waiting;
