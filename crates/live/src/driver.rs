@@ -7,6 +7,7 @@
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use mptcp::{Endpoint, InterfaceChange, InterfaceId};
 use mptcp_clock::{Instant, Stream};
 use mptcp_wire::{Packet, Segment};
 
+use crate::capture::Capture;
 use crate::shared::{Address, Counters, Shared};
 use crate::waiting::{Woken, wake};
 use crate::{Tun, sys};
@@ -48,7 +50,7 @@ impl Interface {
 #[derive(Debug)]
 pub struct Driver {
     pub(crate) shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<io::Result<()>>>,
 }
 
 impl Driver {
@@ -57,6 +59,15 @@ impl Driver {
     /// # Errors
     /// When there is no address, or the system gives no descriptor, thread or randomness.
     pub fn start(interfaces: Vec<Interface>) -> io::Result<Self> {
+        Self::start_captured(interfaces, None)
+    }
+
+    /// As [`Self::start`], and writes every packet to a pcapng file, with an interface block for each device.
+    /// [`Self::stop`] says whether all of it could be written.
+    ///
+    /// # Errors
+    /// As [`Self::start`], and when the file cannot be made.
+    pub fn start_captured(interfaces: Vec<Interface>, pcap: Option<&Path>) -> io::Result<Self> {
         let mut endpoint = Endpoint::new(Stream::new(seed()?, "live"));
         let (mut devices, mut addresses) = (Vec::new(), Vec::new());
         for interface in interfaces {
@@ -78,10 +89,13 @@ impl Driver {
             let what = "an endpoint needs an interface with an address";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
+        let names = || devices.iter().map(|device| device.tun.name());
+        let capture = pcap.map(|path| Capture::create(path, names())).transpose()?;
         let shared = Arc::new(Shared::new(endpoint, addresses)?);
         let mut worker = Worker {
             shared: Arc::clone(&shared),
             devices,
+            capture,
             arrived: Vec::new(),
             leaving: Vec::new(),
             bytes: Vec::new(),
@@ -112,17 +126,33 @@ impl Driver {
     }
 }
 
-impl Drop for Driver {
-    fn drop(&mut self) {
+impl Driver {
+    /// Ends the connections that are left, as dropping it does, and the thread.
+    ///
+    /// # Errors
+    /// When the capture could not be written, or waiting for packets failed.
+    pub fn stop(mut self) -> io::Result<()> {
+        self.join()
+    }
+
+    fn join(&mut self) -> io::Result<()> {
         {
             let mut core = self.shared.lock();
             core.stopping = true;
             self.shared.ring(&mut core);
         }
-        if let Some(thread) = self.thread.take() {
-            // A panic there was reported there.
-            let _ = thread.join();
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Err(_)) => Err(io::Error::other("the driver's thread panicked")),
+            Some(Ok(result)) => result,
+            None => Ok(()),
         }
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        // Who wants to know calls `stop`.
+        let _ = self.join();
     }
 }
 
@@ -142,6 +172,7 @@ struct Device {
 struct Worker {
     shared: Arc<Shared>,
     devices: Vec<Device>,
+    capture: Option<Capture>,
     /// Read and not yet handled.
     arrived: Vec<(InterfaceId, Segment)>,
     /// To be written: the device, and the end of the packet in `bytes`.
@@ -160,22 +191,23 @@ struct Turn {
 }
 
 impl Worker {
-    fn run(&mut self) {
+    fn run(&mut self) -> io::Result<()> {
         let guard = Stop(Arc::clone(&self.shared));
         let mut counted = Counters::default();
-        loop {
+        let result = loop {
             counted.turns += 1;
             let turn = self.turn(&mut counted);
             wake(turn.woken);
             self.write(&mut counted);
             if turn.stopping {
-                break;
+                break Ok(());
             }
-            if self.read(turn.idle, &mut counted).is_err() {
-                break;
+            if let Err(error) = self.read(turn.idle, &mut counted) {
+                break Err(error);
             }
-        }
+        };
         drop(guard);
+        self.capture.take().map_or(Ok(()), Capture::finish).and(result)
     }
 
     /// Tells the endpoint what has happened, and asks it what to do.
@@ -227,6 +259,9 @@ impl Worker {
     fn write(&mut self, counted: &mut Counters) {
         let mut begin = 0;
         for (device, end) in self.leaving.drain(..) {
+            if let Some(capture) = &mut self.capture {
+                capture.record(device, &self.bytes[begin..end]);
+            }
             let taken = self.devices[device].tun.send(&self.bytes[begin..end]);
             if taken.is_ok() {
                 counted.sent += 1
@@ -259,6 +294,9 @@ impl Worker {
         for _ in 0..BATCH {
             match device.tun.receive(&mut buffer) {
                 Ok(length) => {
+                    if let Some(capture) = &mut self.capture {
+                        capture.record(index, &buffer[..length]);
+                    }
                     let packet = Packet::parse(&Bytes::copy_from_slice(&buffer[..length]));
                     let found = packet.ok().and_then(|packet| {
                         let to = packet.segment.destination.ip();
