@@ -7,6 +7,7 @@
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -14,10 +15,12 @@ use std::time::Duration;
 use mptcp::{Endpoint, InterfaceChange, InterfaceId};
 use mptcp_clock::{Instant, Stream};
 
+use crate::capture::Capture;
 use crate::inbox::Inbox;
 use crate::outbox::Outbox;
-use crate::shared::{Counters, Shared};
+use crate::shared::{Address, Counters, Shared};
 use crate::tun::Offload;
+use crate::waiting::{Woken, wake};
 use crate::{Tun, sys};
 
 /// Packets handled or sent before the other direction has its turn.
@@ -48,7 +51,7 @@ impl Interface {
 #[derive(Debug)]
 pub struct Driver {
     pub(crate) shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<io::Result<()>>>,
 }
 
 impl Driver {
@@ -57,10 +60,19 @@ impl Driver {
     /// # Errors
     /// When there is no address, or the system gives no descriptor, thread or randomness.
     pub fn start(interfaces: Vec<Interface>) -> io::Result<Self> {
+        Self::start_captured(interfaces, None)
+    }
+
+    /// As [`Self::start`], and writes every packet to a pcapng file, with an interface block for each device.
+    /// [`Self::stop`] says whether all of it could be written.
+    ///
+    /// # Errors
+    /// As [`Self::start`], and when the file cannot be made.
+    pub fn start_captured(interfaces: Vec<Interface>, pcap: Option<&Path>) -> io::Result<Self> {
         let mut endpoint = Endpoint::new(Stream::new(seed()?, "live"));
         let (mut devices, mut addresses) = (Vec::new(), Vec::new());
         for interface in interfaces {
-            let mtu = interface.tun.mtu();
+            let (device, mtu) = (interface.tun.name().to_owned(), interface.tun.mtu());
             let ids: Vec<(IpAddr, InterfaceId)> = interface
                 .addresses
                 .into_iter()
@@ -69,17 +81,25 @@ impl Driver {
             if interface.tun.offload() == Offload::Full {
                 ids.iter().for_each(|&(_, id)| endpoint.set_gso_max(id, GSO_MAX));
             }
-            addresses.extend(ids.iter().map(|&(address, id)| (id, address, mtu)));
+            addresses.extend(ids.iter().map(|&(address, interface)| Address {
+                interface,
+                address,
+                device: device.clone(),
+                mtu,
+            }));
             devices.push(Device { tun: interface.tun, ids, up: true });
         }
         if addresses.is_empty() {
             let what = "an endpoint needs an interface with an address";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
+        let names = || devices.iter().map(|device| device.tun.name());
+        let capture = pcap.map(|path| Capture::create(path, names())).transpose()?;
         let shared = Arc::new(Shared::new(endpoint, addresses)?);
         let mut worker = Worker {
             shared: Arc::clone(&shared),
             devices,
+            capture,
             inbox: Inbox::default(),
             outbox: Outbox::default(),
         };
@@ -99,24 +119,42 @@ impl Driver {
         let deadline = std::time::Instant::now() + patience;
         let mut core = self.shared.lock();
         while core.sockets.values().any(|status| status.orphan) {
-            let Ok(next) = self.shared.wait(core, Some(deadline)) else { return false };
+            let Ok(next) = self.shared.wait(core, Some(deadline), |core| Some(&mut core.drained)) else {
+                return false;
+            };
             core = next;
         }
         true
     }
 }
 
-impl Drop for Driver {
-    fn drop(&mut self) {
+impl Driver {
+    /// Ends the connections that are left, as dropping it does, and the thread.
+    ///
+    /// # Errors
+    /// When the capture could not be written, or waiting for packets failed.
+    pub fn stop(mut self) -> io::Result<()> {
+        self.join()
+    }
+
+    fn join(&mut self) -> io::Result<()> {
         {
             let mut core = self.shared.lock();
             core.stopping = true;
-            self.shared.ring();
+            self.shared.ring(&core);
         }
-        if let Some(thread) = self.thread.take() {
-            // A panic there was reported there.
-            let _ = thread.join();
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Err(_)) => Err(io::Error::other("the driver's thread panicked")),
+            Some(Ok(result)) => result,
+            None => Ok(()),
         }
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        // Who wants to know calls `stop`.
+        let _ = self.join();
     }
 }
 
@@ -143,6 +181,7 @@ impl Device {
 struct Worker {
     shared: Arc<Shared>,
     devices: Vec<Device>,
+    capture: Option<Capture>,
     inbox: Inbox,
     outbox: Outbox,
 }
@@ -152,24 +191,27 @@ struct Turn {
     /// How long there is nothing to do; None is for ever.
     idle: Option<Duration>,
     stopping: bool,
+    woken: Vec<Woken>,
 }
 
 impl Worker {
-    fn run(&mut self) {
+    fn run(&mut self) -> io::Result<()> {
         let guard = Stop(Arc::clone(&self.shared));
         let mut counted = Counters::default();
-        loop {
+        let result = loop {
             counted.turns += 1;
             let turn = self.turn(&mut counted);
-            self.outbox.write(&self.devices, &mut counted);
+            wake(turn.woken);
+            self.outbox.write(&self.devices, self.capture.as_mut(), &mut counted);
             if turn.stopping {
-                break;
+                break Ok(());
             }
-            if self.read(turn.idle, &mut counted).is_err() {
-                break;
+            if let Err(error) = self.read(turn.idle, &mut counted) {
+                break Err(error);
             }
-        }
+        };
         drop(guard);
+        self.capture.take().map_or(Ok(()), Capture::finish).and(result)
     }
 
     /// Tells the endpoint what has happened, and asks it what to do.
@@ -193,9 +235,7 @@ impl Worker {
         }
         let lingering = core.end_lingering(now);
         let full = self.outbox.fill(now, core, &self.devices);
-        if core.take_events(now) {
-            self.shared.notify();
-        }
+        core.take_events(now);
         let idle = if full {
             Some(Duration::ZERO)
         } else {
@@ -203,12 +243,12 @@ impl Worker {
             let next = next.filter(|&at| at < Instant::FAR_FUTURE);
             next.map(|at| Duration::from_nanos(at.since(self.shared.now()).as_nanos()))
         };
-        Turn { idle, stopping: core.stopping }
+        Turn { idle, stopping: core.stopping, woken: std::mem::take(&mut core.woken) }
     }
 
     /// Reads what has come; sleeps before when that is nothing.
     fn read(&mut self, idle: Option<Duration>, counted: &mut Counters) -> io::Result<()> {
-        let any = self.inbox.read(&mut self.devices, counted);
+        let any = self.inbox.read(&mut self.devices, self.capture.as_mut(), counted);
         if any || idle.is_some_and(|idle| idle.is_zero()) || !self.shared.fall_asleep() {
             return Ok(());
         }
@@ -217,7 +257,7 @@ impl Worker {
         if sys::wait_readable(&fds, idle)? {
             self.shared.silence();
         }
-        self.inbox.read(&mut self.devices, counted);
+        self.inbox.read(&mut self.devices, self.capture.as_mut(), counted);
         Ok(())
     }
 }
@@ -235,7 +275,6 @@ struct Stop(Arc<Shared>);
 
 impl Drop for Stop {
     fn drop(&mut self) {
-        self.0.lock().stopped = true;
-        self.0.notify();
+        self.0.stop();
     }
 }

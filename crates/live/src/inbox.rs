@@ -7,8 +7,9 @@ use std::io;
 
 use bytes::BytesMut;
 use mptcp::InterfaceId;
-use mptcp_wire::{Packet, Segment};
+use mptcp_wire::{ChecksumMode, Packet, Segment};
 
+use crate::capture::Capture;
 use crate::driver::{BATCH, Device};
 use crate::shared::Counters;
 
@@ -30,13 +31,25 @@ pub(crate) struct Inbox {
 
 impl Inbox {
     /// Reads what the devices have, up to a batch each; returns whether there was anything.
-    pub(crate) fn read(&mut self, devices: &mut [Device], counted: &mut Counters) -> bool {
+    pub(crate) fn read(
+        &mut self,
+        devices: &mut [Device],
+        mut capture: Option<&mut Capture>,
+        counted: &mut Counters,
+    ) -> bool {
         let before = (counted.received, counted.ignored, self.gone.len());
-        devices.iter_mut().filter(|device| device.up).for_each(|device| self.read_device(device, counted));
+        for (number, device) in devices.iter_mut().enumerate().filter(|(_, device)| device.up) {
+            self.read_device(device, capture.as_deref_mut().map(|capture| (capture, number)), counted);
+        }
         before != (counted.received, counted.ignored, self.gone.len())
     }
 
-    fn read_device(&mut self, device: &mut Device, counted: &mut Counters) {
+    fn read_device(
+        &mut self,
+        device: &mut Device,
+        mut capture: Option<(&mut Capture, usize)>,
+        counted: &mut Counters,
+    ) {
         for _ in 0..BATCH {
             if self.block.capacity() < PACKET {
                 self.block.reserve(BLOCK);
@@ -44,7 +57,16 @@ impl Inbox {
             match device.tun.receive(&mut self.block) {
                 Ok(mode) => {
                     let packet = self.block.split().freeze();
-                    let found = Packet::parse_with(&packet, mode).ok().and_then(|packet| {
+                    let parsed = Packet::parse_with(&packet, mode).ok();
+                    if let Some((capture, number)) = &mut capture {
+                        match &parsed {
+                            Some(parsed) if mode == ChecksumMode::Offloaded => {
+                                capture.complete(*number, parsed)
+                            }
+                            _ => capture.record(*number, &packet),
+                        }
+                    }
+                    let found = parsed.and_then(|packet| {
                         let id = device.interface(packet.segment.destination.ip())?;
                         Some((id, packet.segment))
                     });

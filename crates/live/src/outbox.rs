@@ -10,6 +10,7 @@ use bytes::Bytes;
 use mptcp_clock::Instant;
 use mptcp_wire::{ChecksumMode, Packet, Segment};
 
+use crate::capture::Capture;
 use crate::driver::{BATCH, Device};
 use crate::shared::{Core, Counters};
 use crate::tun::{Offload, Tun};
@@ -64,9 +65,17 @@ impl Outbox {
     }
 
     /// Writes the batch. A packet that a device does not take is lost.
-    pub(crate) fn write(&mut self, devices: &[Device], counted: &mut Counters) {
+    pub(crate) fn write(
+        &mut self,
+        devices: &[Device],
+        mut capture: Option<&mut Capture>,
+        counted: &mut Counters,
+    ) {
         for Leaving { device, segment, gso_size } in self.leaving.drain(..) {
             let mut packet = Packet::new(segment);
+            if let Some(capture) = &mut capture {
+                capture.complete(device, &packet);
+            }
             match send(&devices[device].tun, &packet, gso_size, &mut self.headers) {
                 Ok(()) => counted.sent += 1,
                 Err(_) => counted.dropped += 1,

@@ -44,7 +44,7 @@ fn sent(pair: &Pair) -> Vec<&Segment> {
 }
 
 fn mapping(segment: &Segment) -> Mapping {
-    segment.options.dss.and_then(|dss| dss.mapping).unwrap()
+    segment.options.dss.and_then(|dss| dss.mapping).expect("data has a mapping")
 }
 
 /// Whole frames leave in one segment under one mapping, as many as the window has room for.

@@ -105,6 +105,7 @@ impl Connection {
         let subflow = &mut self.subflows[id];
         subflow.control = Some(control);
         subflow.handshake_sent = now;
+        subflow.opened_at = now;
         subflow.handshake_attempts = 1;
         subflow.handshake_deadline = now + HANDSHAKE_TIMEOUT;
     }
@@ -116,7 +117,7 @@ impl Connection {
             State::SynSent => Some(Control::Syn),
             State::SynReceived => Some(Control::SynAck),
             State::TimeWait | State::FinWait2 => {
-                subflow.close(Closure::Finished);
+                subflow.close(now, Closure::Finished);
                 return self.on_subflow_closed(now, id);
             }
             _ if subflow.unconfirmed => None,
@@ -126,7 +127,7 @@ impl Connection {
             }
         };
         if subflow.handshake_attempts >= SYN_ATTEMPTS {
-            subflow.close(Closure::TimedOut);
+            subflow.close(now, Closure::TimedOut);
             return self.on_subflow_closed(now, id);
         }
         subflow.handshake_deadline = now + HANDSHAKE_TIMEOUT * (1 << subflow.handshake_attempts);
@@ -145,7 +146,7 @@ impl Connection {
         let answers = segment.acknowledgment == subflow.iss + 1;
         if flags.rst() {
             if flags.ack() && answers {
-                subflow.close(Closure::ResetByPeer(super::input::reset_reason(segment)));
+                subflow.close(now, Closure::ResetByPeer(super::input::reset_reason(segment)));
                 self.on_subflow_closed(now, id);
             }
             return;

@@ -21,7 +21,9 @@ impl Connection {
         subflow.tally.segments_received += 1;
         if !segment.payload.is_empty() {
             subflow.tally.data_segments_received += 1;
-            subflow.tally.bytes_received += segment.payload.len() as u64;
+            let length = segment.payload.len() as u64;
+            subflow.tally.bytes_received += length;
+            subflow.tally.longest_received = subflow.tally.longest_received.max(length);
         }
         match subflow.state {
             State::Closed => return,
@@ -379,7 +381,7 @@ impl Connection {
                 Closure::ResetByPeer(reset_reason(segment)),
             );
         }
-        self.subflows[id].close(Closure::ResetByPeer(reset_reason(segment)));
+        self.subflows[id].close(now, Closure::ResetByPeer(reset_reason(segment)));
         self.on_subflow_closed(now, id);
     }
 

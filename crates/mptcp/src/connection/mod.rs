@@ -14,6 +14,7 @@ mod input;
 pub mod limits;
 mod outgoing;
 mod output;
+mod past;
 mod reinject;
 mod timers;
 mod transmit;
@@ -96,6 +97,7 @@ pub struct Connection {
     /// The peer has shown by a DSS that it speaks MPTCP: MP_CAPABLE need not be repeated.
     confirmed: bool,
     subflows: Vec<Subflow>,
+    past: past::Past,
     congestion: Congestion,
     scheduler: Box<dyn Scheduler>,
     path_manager: Box<dyn PathManager>,
@@ -152,6 +154,7 @@ impl Connection {
             checksum: false,
             confirmed: false,
             subflows: Vec::new(),
+            past: past::Past::default(),
             congestion: Congestion::new(&config),
             scheduler: config.scheduler.build(),
             path_manager: config.path_manager.build(),
@@ -197,6 +200,11 @@ impl Connection {
             self.outgoing.write(data, taken);
         }
         taken
+    }
+
+    /// Somebody waits for room in the send buffer.
+    pub(crate) fn await_room(&mut self) {
+        self.blocked_writer = true;
     }
 
     /// Tells a writer that waits of the room there is: when little is left to send, or when a third
@@ -288,15 +296,6 @@ impl Connection {
         self.subflows.iter().enumerate().map(|(id, s)| (id, s.local, s.remote, s.is_closed()))
     }
 
-    /// Adds a subflow and its congestion state.
-    fn add_subflow(&mut self, subflow: Subflow) -> usize {
-        let mss = subflow.payload_size(&self.config, self.config.multipath);
-        let id = self.congestion.add_path(mss, self.config.initial_window);
-        self.subflows.push(subflow);
-        self.registry_changed = true;
-        id
-    }
-
     /// A synchronised subflow begins to carry data.
     fn activate(&mut self, id: usize) {
         let multipath = self.mode != Mode::Plain;
@@ -315,7 +314,7 @@ impl Connection {
         self.relieve_stalled();
     }
 
-    /// How many subflows there ever were.
+    /// Places that subflows have or had: their indices are below it.
     #[must_use]
     pub fn subflow_count(&self) -> usize {
         self.subflows.len()
@@ -341,7 +340,9 @@ impl Connection {
         full && !self.is_queue_full(id)
     }
 
-    pub(crate) fn config(&self) -> &Config {
+    /// What it was told.
+    #[must_use]
+    pub fn config(&self) -> &Config {
         &self.config
     }
 
@@ -353,6 +354,10 @@ impl Connection {
 
     pub(crate) fn interface_of(&self, id: usize) -> InterfaceId {
         self.subflows.get(id).map_or(InterfaceId(0), |subflow| subflow.interface)
+    }
+
+    pub(crate) fn set_nodelay(&mut self, nodelay: bool) {
+        self.config.nagle = !nodelay;
     }
 
     pub(crate) fn set_policies(

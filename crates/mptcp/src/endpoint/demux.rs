@@ -6,8 +6,8 @@ use mptcp_clock::Instant;
 use mptcp_wire::{Flags, MpJoin, MpTcpRst, MptcpOption, ResetReason, Segment};
 use rustc_hash::FxHashMap;
 
+use super::listeners::Listener;
 use super::{Endpoint, InterfaceId, Transmit};
-use crate::config::Config;
 use crate::connection::Connection;
 use crate::connection::join_option;
 use crate::subflow::Origin;
@@ -35,7 +35,7 @@ impl Tuple {
 pub(super) struct Demux {
     tuples: FxHashMap<Tuple, (u32, u32)>,
     tokens: FxHashMap<u32, u32>,
-    pub(super) listeners: FxHashMap<u16, Config>,
+    pub(super) listeners: FxHashMap<u16, Listener>,
 }
 
 impl Demux {
@@ -103,9 +103,14 @@ impl Endpoint {
             }
             return;
         }
-        let Some(config) = self.demux.listeners.get(&local.port()).cloned() else {
+        let Some(listener) = self.demux.listeners.get(&local.port()).filter(|it| it.hears(interface)) else {
             return self.refuse(interface, segment, None);
         };
+        if listener.is_full() {
+            // Linux's way: who asks again may find room.
+            return;
+        }
+        let config = listener.config.clone();
         let addresses = self.interfaces.addresses_seen_from(interface, &config);
         // Tokens name connections: a key whose token is taken is drawn again (RFC 8684 section 3.1).
         let mut connection = loop {
@@ -118,7 +123,8 @@ impl Endpoint {
         let iss = self.random.next_u32();
         let subflow = self.interfaces.subflow(interface, local, remote, Origin::Initial, iss, &config);
         connection.accept(now, subflow, segment);
-        self.insert(connection);
+        let id = self.insert(connection);
+        self.keep_waiting(id, local.port());
     }
 
     /// RFC 9293 section 3.5.2: a reset that the sender of `segment` will believe.

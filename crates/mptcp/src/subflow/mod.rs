@@ -137,6 +137,11 @@ pub(crate) struct Subflow {
     pub last_challenge: Option<Instant>,
     pub tally: Tally,
     pub closed_by: Option<Closure>,
+    /// When its first SYN left or came.
+    pub opened_at: Instant,
+    pub closed_at: Option<Instant>,
+    /// Which subflow of its connection it is, from 0; places are used again, numbers are not.
+    pub number: u64,
     /// Set once its outstanding data was given to the others.
     pub reinjected: bool,
     /// When to ask whether a silent path is back.
@@ -168,6 +173,8 @@ pub struct Tally {
     pub data_segments_received: u64,
     /// Payload bytes whose data another subflow carried first.
     pub bytes_reinjected: u64,
+    /// Payload of the longest segment received, bytes.
+    pub longest_received: u64,
 }
 
 /// Why a subflow is over.
@@ -232,6 +239,9 @@ impl Subflow {
             last_challenge: None,
             tally: Tally::default(),
             closed_by: None,
+            opened_at: Instant::ZERO,
+            closed_at: None,
+            number: 0,
             reinjected: false,
             probe_deadline: Instant::FAR_FUTURE,
             next_send: Instant::ZERO,
@@ -364,7 +374,7 @@ impl Subflow {
                 }
             }
             State::Closing => self.enter_time_wait(now),
-            State::LastAck => self.close(Closure::Finished),
+            State::LastAck => self.close(now, Closure::Finished),
             _ => {}
         }
     }
@@ -384,10 +394,11 @@ impl Subflow {
         self.handshake_deadline = now + TIME_WAIT;
     }
 
-    pub(crate) fn close(&mut self, why: Closure) {
+    pub(crate) fn close(&mut self, now: Instant, why: Closure) {
         if self.state != State::Closed {
             self.state = State::Closed;
             self.closed_by.get_or_insert(why);
+            self.closed_at.get_or_insert(now);
             self.handshake_deadline = Instant::FAR_FUTURE;
             self.probe_deadline = Instant::FAR_FUTURE;
             self.sender.board.clear();

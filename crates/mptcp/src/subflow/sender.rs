@@ -180,6 +180,11 @@ impl Sender {
     }
 
     /// Whether a tail loss probe may take one segment of new data beyond the window.
+    /// Segments were seen to overtake others; needs RACK.
+    pub(crate) fn reordering_seen(&self) -> bool {
+        self.rack.as_ref().is_some_and(|rack| rack.reordering_seen)
+    }
+
     pub(crate) fn wants_probe(&self) -> bool {
         self.probe_wanted
     }
