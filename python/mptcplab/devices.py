@@ -36,6 +36,8 @@ class Device:
     up: bool
     mtu: int
     tun: bool
+    openable: bool
+    """It is a TUN device that this user may open without CAP_NET_ADMIN."""
     addresses: list[IPInterface] = field(default_factory=list)
 
 
@@ -64,7 +66,16 @@ def find(name: str) -> Device | None:
     addresses += _six(name)
     mtu = struct.unpack_from("i", _ask(name, _SIOCGIFMTU) or bytes(24))[0]
     up = bool(struct.unpack_from("H", flags)[0] & _IFF_UP)
-    return Device(name, up, mtu, Path(f"/sys/class/net/{name}/tun_flags").exists(), addresses)
+    owner = _tun_owner(name)
+    return Device(name, up, mtu, owner is not None, owner in (-1, os.geteuid()), addresses)
+
+
+def _tun_owner(name: str) -> int | None:
+    """The user that a TUN device was made for, -1 for anybody; None for other devices."""
+    try:
+        return int(Path(f"/sys/class/net/{name}/owner").read_text())
+    except OSError:
+        return None
 
 
 def _six(name: str) -> list[ipaddress.IPv6Interface]:
@@ -97,8 +108,8 @@ def why_no_tun() -> str | None:
         return f"{TUN} is missing: load the module (modprobe tun), or give the container the device"
     if not os.access(TUN, os.R_OK | os.W_OK):
         return f"{TUN} may not be opened: run as root, or allow reading and writing it"
-    if not may_administrate():
-        return "CAP_NET_ADMIN is missing: run as root (only devices made for this user can be opened without)"
+    if not may_administrate() and not any(device.openable for device in everything()):
+        return "CAP_NET_ADMIN is missing, and no TUN device is there for this user: run as root, or have one made"
     return None
 
 
@@ -116,19 +127,19 @@ def endpoint_addresses(text: str, taken: Collection[str]) -> tuple[str, list[str
     if not name:
         raise BadDevice(f"{text!r} names no device; write NAME or NAME=ADDRESS, for example mptcp0=10.88.0.2")
     device = find(name)
+    if device is not None and not device.tun:
+        raise BadDevice(f"{name} is no TUN device; make one: {setup('mptcp0')}")
     if given:
         addresses = [_checked(part, name, device) for part in given.split(",")]
     elif device is None:
         raise BadDevice(f"there is no device {name}; make it: {setup(name)}")
-    elif not device.addresses and device.tun:
+    elif not device.addresses:
         raise BadDevice(
             f"{name} has no address; give the kernel one (ip addr add 10.88.0.1/24 dev {name}) or name the endpoint's "
             f"({name}=10.88.0.2)"
         )
     else:
         addresses = [_next_free(address, taken) for address in _one_each(device.addresses)]
-    if device is not None and not device.tun:
-        raise BadDevice(f"{name} is no TUN device; make one: {setup('mptcp0')}")
     if device is not None and not device.up:
         raise BadDevice(f"{name} is down; bring it up: ip link set {name} up")
     return name, addresses
@@ -152,12 +163,12 @@ def _one_each(addresses: list[IPInterface]) -> list[IPInterface]:
 def _next_free(address: IPInterface, taken: Collection[str]) -> str:
     """The host address after the kernel's that nobody has; after the last comes the first."""
     network = address.network
-    hosts = range(1, network.num_addresses - (1 if network.version == 4 else 0))
+    first, end = 1, network.num_addresses - (1 if network.version == 4 else 0)
     if network.prefixlen >= network.max_prefixlen - 1:
-        hosts = range(network.num_addresses)
+        first, end = 0, network.num_addresses
     own = int(address.ip) - int(network.network_address)
-    for step in range(1, min(len(hosts), 65_536) + 1):
-        offset = hosts.start + (own - hosts.start + step) % len(hosts)
+    for step in range(1, min(end - first, 65_536) + 1):
+        offset = first + (own - first + step) % (end - first)
         candidate = str(network[offset])
         if offset != own and candidate not in taken:
             return candidate

@@ -7,7 +7,7 @@ import hashlib
 import socket
 import sys
 import time
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -58,9 +58,11 @@ def execute(given: argparse.Namespace) -> int:
             finally:
                 watch.close()
             seconds = time.monotonic() - watch.began
-            stream.shutdown(socket.SHUT_WR)
+            with suppress(ConnectionError):
+                # A sender that did not wait for our end has sent all of its own.
+                stream.shutdown(socket.SHUT_WR)
             info = stream.info()
-        driver.drain(2.0)
+        driver.drain(wire.LAST_WORDS)
         done = document(info, wire.devices(driver), count=count, seconds=seconds, digest=digest, sending=False)
         done["peer"] = f"{peer[0]}:{peer[1]}" if ":" not in peer[0] else f"[{peer[0]}]:{peer[1]}"
     if given.json:

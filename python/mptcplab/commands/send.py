@@ -7,7 +7,7 @@ import hashlib
 import socket
 import sys
 import time
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 NAME = "send"
 HELP = "send a file to a receiver by our MPTCP on real packets, over TUN devices"
+PAUSE = 0.02
+"""Seconds between two looks whether everything has arrived."""
+LINGER = 60.0
+"""Seconds that a peer which has everything may take to end its side: Linux's net.mptcp.close_timeout."""
 EXAMPLE = "mptcplab send backup.tar 10.88.0.1:5001 --interface mptcp0 --interface mptcp1"
 
 
@@ -50,7 +54,8 @@ def execute(given: argparse.Namespace) -> int:
                 watch.close()
             seconds = time.monotonic() - watch.began
             info = stream.info()
-        driver.drain(2.0)
+            _await_end(stream)
+        driver.drain(wire.LAST_WORDS)
         done = document(info, wire.devices(driver), count=count, seconds=seconds, digest=digest, sending=True)
     if given.json:
         print_json(done)
@@ -74,8 +79,8 @@ def _connect(driver: Driver, host: str, port: int, config: Config, given: argpar
     if not reachable:
         theirs = ", ".join(sorted({str(row[4][0]) for row in found}))
         raise BadInput(
-            f"mptcplab: {host} is {theirs}, and the endpoint has only IPv{6 if True in versions else 4}; give the "
-            "interface an address of that version"
+            f"mptcplab: {host} ({theirs}) cannot be reached over IPv{6 if True in versions else 4}, which is all "
+            "that the endpoint has; give the interface an address of the other version too: NAME=ADDRESS,ADDRESS"
         )
     try:
         return driver.connect(reachable[0], port, config, timeout=given.connect_timeout)
@@ -103,7 +108,7 @@ def _send(stream: MptcpStream, file: IO[bytes], watch: Watch) -> tuple[int, str]
                 if watch.due():
                     watch.show(stream.info())
         stream.shutdown(socket.SHUT_WR)
-        while not _ended(stream):
+        while not _arrived(stream):
             if watch.due():
                 watch.show(stream.info())
     except ConnectionError as error:
@@ -118,12 +123,20 @@ def _try_send(stream: MptcpStream, data: memoryview) -> int:
         return 0
 
 
-def _ended(stream: MptcpStream) -> bool:
-    """Whether the peer has everything, or has ended the connection in order; waits for it a little."""
-    try:
-        if not stream.recv(wire.PIECE):
-            return True
-    except TimeoutError:
-        info = stream.info()
-        return info["bytes_acked"] >= info["bytes_written"]
+def _arrived(stream: MptcpStream) -> bool:
+    """Whether the peer has everything; waits for it a little."""
+    info = stream.info()
+    if info["bytes_acked"] >= info["bytes_written"]:
+        return True
+    if info["closed"] is not None:
+        raise ConnectionResetError(info["closed"])
+    time.sleep(PAUSE)
     return False
+
+
+def _await_end(stream: MptcpStream) -> None:
+    """Lets a receiver that still works on what it has end the connection in order."""
+    stream.settimeout(LINGER)
+    with suppress(TimeoutError, ConnectionError):
+        while stream.recv(wire.PIECE):
+            pass

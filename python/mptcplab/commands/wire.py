@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,8 @@ PIECE = 1 << 20
 """Bytes that are read or written at once."""
 PATIENCE = 0.2
 """Seconds between two looks at the paths."""
+LAST_WORDS = 0.5
+"""Seconds that the last acknowledgements may take, once both sides have ended."""
 
 _UNITS = {"kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "B": 1}
 
@@ -50,14 +52,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def buffer(text: str) -> int:
-    """A size in bytes, with its unit."""
+    """A size of a buffer in bytes, from text with a unit."""
+    size = 0.0
     for unit, scale in _UNITS.items():
         if text.endswith(unit):
-            try:
-                return int(float(text.removesuffix(unit)) * scale)
-            except (ValueError, OverflowError):
-                break
-    raise argparse.ArgumentTypeError(f"{text!r} is no size; write a number with its unit, for example 200KB or 4MiB")
+            with suppress(ValueError):
+                size = float(text.removesuffix(unit)) * scale
+            break
+    if not 2048 <= size <= 1 << 30:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no size of a buffer; write a number with its unit, 2KiB to 1GiB, for example 200KB or 4MiB"
+        )
+    return int(size)
 
 
 def config(given: argparse.Namespace) -> Config:
