@@ -8,6 +8,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use mptcp_wire::Packet;
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::blocks::interface_description::{
@@ -59,6 +60,15 @@ impl Capture {
             options: Vec::new(),
         };
         self.failed = self.writer.write_pcapng_block(block).err().map(|error| told(&self.path, error));
+    }
+
+    /// Writes a packet whose checksum is, or was, left to the kernel, as it would be with that.
+    pub(crate) fn complete(&mut self, device: usize, packet: &Packet) {
+        let mut bytes = Vec::with_capacity(packet.length());
+        // What has no form on the wire is not sent either.
+        if packet.emit(&mut bytes).is_ok() {
+            self.record(device, &bytes);
+        }
     }
 
     /// Writes what is left; says what went wrong since the start.

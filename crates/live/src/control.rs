@@ -46,7 +46,7 @@ impl Driver {
         let mut core = self.shared.lock();
         core.check_running()?;
         core.endpoint.handle_interface(self.shared.now(), interface, change);
-        self.shared.ring(&mut core);
+        self.shared.ring(&core);
         Ok(())
     }
 }

@@ -12,21 +12,22 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use bytes::Bytes;
 use mptcp::{Endpoint, InterfaceChange, InterfaceId};
 use mptcp_clock::{Instant, Stream};
-use mptcp_wire::{Packet, Segment};
 
 use crate::capture::Capture;
+use crate::inbox::Inbox;
+use crate::outbox::Outbox;
 use crate::shared::{Address, Counters, Shared};
+use crate::tun::Offload;
 use crate::waiting::{Woken, wake};
 use crate::{Tun, sys};
 
 /// Packets handled or sent before the other direction has its turn.
-const BATCH: usize = 64;
+pub(crate) const BATCH: usize = 64;
 
-/// Largest IP packet, bytes.
-const PACKET: usize = 65_535;
+/// Payload of the largest segment that a device cuts, bytes: a packet without the longest headers.
+const GSO_MAX: u16 = 65_535 - 120;
 
 /// A device and the addresses that the endpoint has on it.
 #[derive(Debug)]
@@ -77,6 +78,9 @@ impl Driver {
                 .into_iter()
                 .map(|address| (address, endpoint.add_interface(address, interface.backup)))
                 .collect();
+            if interface.tun.offload() == Offload::Full {
+                ids.iter().for_each(|&(_, id)| endpoint.set_gso_max(id, GSO_MAX));
+            }
             addresses.extend(ids.iter().map(|&(address, interface)| Address {
                 interface,
                 address,
@@ -96,10 +100,8 @@ impl Driver {
             shared: Arc::clone(&shared),
             devices,
             capture,
-            arrived: Vec::new(),
-            leaving: Vec::new(),
-            bytes: Vec::new(),
-            gone: Vec::new(),
+            inbox: Inbox::default(),
+            outbox: Outbox::default(),
         };
         let thread = std::thread::Builder::new().name("mptcp-live".to_owned()).spawn(move || worker.run())?;
         Ok(Self { shared, thread: Some(thread) })
@@ -139,7 +141,7 @@ impl Driver {
         {
             let mut core = self.shared.lock();
             core.stopping = true;
-            self.shared.ring(&mut core);
+            self.shared.ring(&core);
         }
         match self.thread.take().map(JoinHandle::join) {
             Some(Err(_)) => Err(io::Error::other("the driver's thread panicked")),
@@ -163,23 +165,25 @@ fn seed() -> io::Result<u64> {
 }
 
 #[derive(Debug)]
-struct Device {
-    tun: Tun,
-    ids: Vec<(IpAddr, InterfaceId)>,
-    up: bool,
+pub(crate) struct Device {
+    pub tun: Tun,
+    pub ids: Vec<(IpAddr, InterfaceId)>,
+    pub up: bool,
+}
+
+impl Device {
+    /// The interface with an address.
+    pub(crate) fn interface(&self, address: IpAddr) -> Option<InterfaceId> {
+        self.ids.iter().find(|(other, _)| *other == address).map(|(_, id)| *id)
+    }
 }
 
 struct Worker {
     shared: Arc<Shared>,
     devices: Vec<Device>,
     capture: Option<Capture>,
-    /// Read and not yet handled.
-    arrived: Vec<(InterfaceId, Segment)>,
-    /// To be written: the device, and the end of the packet in `bytes`.
-    leaving: Vec<(usize, usize)>,
-    bytes: Vec<u8>,
-    /// Interfaces whose device is gone, not yet told.
-    gone: Vec<InterfaceId>,
+    inbox: Inbox,
+    outbox: Outbox,
 }
 
 /// What the thread does after the endpoint had its turn.
@@ -198,7 +202,7 @@ impl Worker {
             counted.turns += 1;
             let turn = self.turn(&mut counted);
             wake(turn.woken);
-            self.write(&mut counted);
+            self.outbox.write(&self.devices, self.capture.as_mut(), &mut counted);
             if turn.stopping {
                 break Ok(());
             }
@@ -213,14 +217,14 @@ impl Worker {
     /// Tells the endpoint what has happened, and asks it what to do.
     fn turn(&mut self, counted: &mut Counters) -> Turn {
         let mut core = self.shared.lock();
+        self.shared.wake_up();
         let core = &mut *core;
-        core.asleep = false;
         add(&mut core.counters, std::mem::take(counted));
         let now = self.shared.now();
-        for id in self.gone.drain(..) {
+        for id in self.inbox.gone.drain(..) {
             core.endpoint.handle_interface(now, id, InterfaceChange::Down);
         }
-        for (interface, segment) in self.arrived.drain(..) {
+        for (interface, segment) in self.inbox.arrived.drain(..) {
             core.endpoint.handle_segment(now, interface, segment);
         }
         if core.stopping {
@@ -230,22 +234,8 @@ impl Worker {
             core.endpoint.handle_timeout(now);
         }
         let lingering = core.end_lingering(now);
-        let mut full = false;
-        while let Some(transmit) = core.endpoint.poll_transmit(now) {
-            let to = |device: &Device| device.ids.iter().any(|(_, id)| *id == transmit.interface);
-            let Some(device) = self.devices.iter().position(to) else { continue };
-            if Packet::new(transmit.segment).emit(&mut self.bytes).is_err() {
-                counted.dropped += 1;
-                continue;
-            }
-            self.leaving.push((device, self.bytes.len()));
-            full = self.leaving.len() >= BATCH && !core.stopping;
-            if full {
-                break;
-            }
-        }
+        let full = self.outbox.fill(now, core, &self.devices);
         core.take_events(now);
-        core.asleep = true;
         let idle = if full {
             Some(Duration::ZERO)
         } else {
@@ -256,73 +246,19 @@ impl Worker {
         Turn { idle, stopping: core.stopping, woken: std::mem::take(&mut core.woken) }
     }
 
-    fn write(&mut self, counted: &mut Counters) {
-        let mut begin = 0;
-        for (device, end) in self.leaving.drain(..) {
-            if let Some(capture) = &mut self.capture {
-                capture.record(device, &self.bytes[begin..end]);
-            }
-            let taken = self.devices[device].tun.send(&self.bytes[begin..end]);
-            if taken.is_ok() {
-                counted.sent += 1
-            } else {
-                counted.dropped += 1
-            }
-            begin = end;
-        }
-        self.bytes.clear();
-    }
-
-    /// Sleeps until there is something to do, and reads what has come.
+    /// Reads what has come; sleeps before when that is nothing.
     fn read(&mut self, idle: Option<Duration>, counted: &mut Counters) -> io::Result<()> {
+        let any = self.inbox.read(&mut self.devices, self.capture.as_mut(), counted);
+        if any || idle.is_some_and(|idle| idle.is_zero()) || !self.shared.fall_asleep() {
+            return Ok(());
+        }
         let mut fds = vec![self.shared.bell.as_fd()];
-        let up: Vec<usize> = (0..self.devices.len()).filter(|&i| self.devices[i].up).collect();
-        fds.extend(up.iter().map(|&i| self.devices[i].tun.as_fd()));
-        let ready = sys::wait_readable(&fds, idle)?;
-        if ready[0] {
+        fds.extend(self.devices.iter().filter(|device| device.up).map(|device| device.tun.as_fd()));
+        if sys::wait_readable(&fds, idle)? {
             self.shared.silence();
         }
-        for (&device, _) in up.iter().zip(&ready[1..]).filter(|(_, ready)| **ready) {
-            self.read_device(device, counted);
-        }
+        self.inbox.read(&mut self.devices, self.capture.as_mut(), counted);
         Ok(())
-    }
-
-    fn read_device(&mut self, index: usize, counted: &mut Counters) {
-        let device = &mut self.devices[index];
-        let mut buffer = [0; PACKET];
-        for _ in 0..BATCH {
-            match device.tun.receive(&mut buffer) {
-                Ok(length) => {
-                    if let Some(capture) = &mut self.capture {
-                        capture.record(index, &buffer[..length]);
-                    }
-                    let packet = Packet::parse(&Bytes::copy_from_slice(&buffer[..length]));
-                    let found = packet.ok().and_then(|packet| {
-                        let to = packet.segment.destination.ip();
-                        device
-                            .ids
-                            .iter()
-                            .find(|(address, _)| *address == to)
-                            .map(|(_, id)| (*id, packet.segment))
-                    });
-                    if found.is_some() {
-                        counted.received += 1
-                    } else {
-                        counted.ignored += 1
-                    }
-                    self.arrived.extend(found);
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => {
-                    // The device was deleted: its addresses are gone, other paths may go on.
-                    device.up = false;
-                    self.gone.extend(device.ids.iter().map(|(_, id)| *id));
-                    return;
-                }
-            }
-        }
     }
 }
 

@@ -36,8 +36,10 @@
 mod capture;
 mod control;
 mod driver;
+mod inbox;
 mod listener;
 mod options;
+mod outbox;
 mod poll;
 mod shared;
 mod socket;
@@ -47,6 +49,7 @@ mod sys;
 pub mod tokio;
 mod transfer;
 mod tun;
+mod vnet;
 mod waiting;
 
 pub use driver::{Driver, Interface};
@@ -60,4 +63,4 @@ pub use mptcp::{
 };
 pub use shared::{Address, Counters};
 pub use socket::MptcpStream;
-pub use tun::Tun;
+pub use tun::{Offload, Tun};

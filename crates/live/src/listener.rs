@@ -167,6 +167,6 @@ impl Drop for MptcpListener {
             core.endpoint.abort(now, id);
             core.abandon(now, id);
         }
-        self.shared.ring(&mut core);
+        self.shared.ring(&core);
     }
 }

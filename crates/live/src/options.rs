@@ -52,7 +52,7 @@ impl MptcpStream {
         self.running()?;
         let mut core = self.shared.lock();
         core.endpoint.set_nodelay(self.shared.now(), self.id, nodelay);
-        self.shared.ring(&mut core);
+        self.shared.ring(&core);
         Ok(())
     }
 
@@ -100,7 +100,7 @@ impl MptcpStream {
             );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
-        self.shared.ring(&mut core);
+        self.shared.ring(&core);
         Ok(())
     }
 
@@ -115,7 +115,7 @@ impl MptcpStream {
             let what = format!("the connection has no open subflow {subflow}");
             return Err(io::Error::new(io::ErrorKind::NotFound, what));
         }
-        self.shared.ring(&mut core);
+        self.shared.ring(&core);
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -94,14 +95,16 @@ pub(crate) struct Core {
     pub stopping: bool,
     /// The thread is gone, and nothing will happen any more.
     pub stopped: bool,
-    /// The thread waits for packets, time or the bell.
-    pub asleep: bool,
 }
 
 #[derive(Debug)]
 pub(crate) struct Shared {
     core: Mutex<Core>,
     pub bell: File,
+    /// A socket has given the endpoint something to do since the thread's last turn.
+    wanted: AtomicBool,
+    /// The thread waits for packets, time or the bell.
+    asleep: AtomicBool,
     origin: std::time::Instant,
     /// The endpoint's addresses.
     pub addresses: Vec<Address>,
@@ -119,11 +122,12 @@ impl Shared {
             counters: Counters::default(),
             stopping: false,
             stopped: false,
-            asleep: false,
         };
         Ok(Self {
             core: Mutex::new(core),
             bell: File::from(sys::eventfd()?),
+            wanted: AtomicBool::new(false),
+            asleep: AtomicBool::new(false),
             // CLOCK_MONOTONIC on Linux.
             origin: std::time::Instant::now(),
             addresses,
@@ -141,11 +145,27 @@ impl Shared {
     }
 
     /// Wakes the thread if it sleeps and the endpoint has something for it to do.
-    pub(crate) fn ring(&self, core: &mut Core) {
-        if (core.stopping || core.endpoint.wants_transmit()) && std::mem::take(&mut core.asleep) {
+    pub(crate) fn ring(&self, core: &Core) {
+        if !core.stopping && !core.endpoint.wants_transmit() {
+            return;
+        }
+        self.wanted.store(true, Ordering::SeqCst);
+        if self.asleep.swap(false, Ordering::SeqCst) {
             // Only a counter at its end could fail, and then the bell rings already.
             let _ = (&self.bell).write(&1_u64.to_ne_bytes());
         }
+    }
+
+    /// The thread begins a turn, under the lock, and will see what sockets have done until now.
+    pub(crate) fn wake_up(&self) {
+        self.asleep.store(false, Ordering::SeqCst);
+        self.wanted.store(false, Ordering::SeqCst);
+    }
+
+    /// The thread is going to sleep: from here on the bell rings. False when a socket wants something.
+    pub(crate) fn fall_asleep(&self) -> bool {
+        self.asleep.store(true, Ordering::SeqCst);
+        !self.wanted.load(Ordering::SeqCst)
     }
 
     /// The bell was heard.

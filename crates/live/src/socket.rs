@@ -85,7 +85,7 @@ impl MptcpStream {
         }
         let id = opened?;
         core.sockets.insert(id, Status::default());
-        shared.ring(&mut core);
+        shared.ring(&core);
         drop(core);
         Ok(Self { shared, id })
     }
@@ -139,7 +139,7 @@ impl MptcpStream {
         status.waiters.all(&mut woken);
         if how != Shutdown::Read {
             core.endpoint.close(self.shared.now(), self.id);
-            self.shared.ring(&mut core);
+            self.shared.ring(&core);
         }
         drop(core);
         wake(woken);
@@ -165,7 +165,7 @@ impl MptcpStream {
         status.unread = Bytes::new();
         core.endpoint.abort(self.shared.now(), self.id);
         while core.endpoint.read(self.shared.now(), self.id).is_some() {}
-        self.shared.ring(&mut core);
+        self.shared.ring(&core);
         Ok(())
     }
 
@@ -267,7 +267,7 @@ impl Drop for MptcpStream {
     fn drop(&mut self) {
         let mut core = self.shared.lock();
         core.abandon(self.shared.now(), self.id);
-        self.shared.ring(&mut core);
+        self.shared.ring(&core);
     }
 }
 

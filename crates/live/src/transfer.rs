@@ -80,7 +80,7 @@ pub(crate) fn put(shared: &Shared, id: ConnectionId, data: Bytes) -> Attempt<usi
         return Ok(None);
     }
     let taken = core.endpoint.write(shared.now(), id, data);
-    shared.ring(&mut core);
+    shared.ring(&core);
     Ok(Some(taken).filter(|&taken| taken > 0))
 }
 

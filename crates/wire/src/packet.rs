@@ -2,7 +2,7 @@
 //!
 //! Owns the way between bytes and [`Packet`]. Never copies a payload on the way in.
 
-use bytes::{BufMut, Bytes};
+use bytes::{Buf, BufMut, Bytes};
 
 use crate::error::{EmitError, ParseError};
 use crate::{ChecksumMode, IpHeader, Segment, tcp};
@@ -57,8 +57,19 @@ impl Packet {
     ///
     /// [`ParseError`] unless it is one whole TCP segment.
     pub fn parse_with(bytes: &Bytes, mode: ChecksumMode) -> Result<Self, ParseError> {
-        let received = IpHeader::parse(bytes)?;
-        let segment = tcp::parse(received.source, received.destination, &received.transport, mode)?;
+        Self::parse_owned(bytes.clone(), mode)
+    }
+
+    /// [`Self::parse_with`] for those who need the bytes no more: the payload takes their place.
+    ///
+    /// # Errors
+    ///
+    /// [`ParseError`] unless it is one whole TCP segment.
+    pub fn parse_owned(mut bytes: Bytes, mode: ChecksumMode) -> Result<Self, ParseError> {
+        let received = IpHeader::parse(&bytes)?;
+        bytes.truncate(received.transport.end);
+        bytes.advance(received.transport.start);
+        let segment = tcp::parse(received.source, received.destination, bytes, mode)?;
         Ok(Self { ip: received.header, segment })
     }
 
@@ -83,16 +94,31 @@ impl Packet {
     ///
     /// [`EmitError`] if a value has no form on the wire, or the buffer has no room.
     pub fn emit_with(&self, out: &mut impl BufMut, mode: ChecksumMode) -> Result<(), EmitError> {
-        let Segment { source, destination, payload, .. } = &self.segment;
-        let header = tcp::emit_header(&self.segment, mode)?;
-        let transport = header.len() + payload.len();
-        let (needed, room) = (self.ip.length() + transport, out.remaining_mut());
+        let (needed, room) = (self.length(), out.remaining_mut());
         if needed > room {
             return Err(EmitError::Room { needed, room });
         }
+        self.emit_headers(out, mode)?;
+        out.put_slice(&self.segment.payload);
+        Ok(())
+    }
+
+    /// Appends the packet without its payload, for those who hand that on where it lies. Lengths and checksums
+    /// are those of the whole.
+    ///
+    /// # Errors
+    ///
+    /// [`EmitError`] if a value has no form on the wire, or the buffer has no room.
+    pub fn emit_headers(&self, out: &mut impl BufMut, mode: ChecksumMode) -> Result<(), EmitError> {
+        let Segment { source, destination, payload, .. } = &self.segment;
+        let header = tcp::emit_header(&self.segment, mode)?;
+        let (needed, room) = (self.ip.length() + header.len(), out.remaining_mut());
+        if needed > room {
+            return Err(EmitError::Room { needed, room });
+        }
+        let transport = header.len() + payload.len();
         self.ip.emit(source.ip(), destination.ip(), transport, |bytes| out.put_slice(bytes))?;
         out.put_slice(&header);
-        out.put_slice(payload);
         Ok(())
     }
 }

@@ -144,7 +144,7 @@ impl Connection {
     ) -> Self {
         let local_key = Key::new(config.version, random.next_u64());
         let last_address_id = local.iter().map(|address| address.id).max().unwrap_or(0);
-        let incoming = Incoming::new(config.receive_buffer, config.mechanisms.autotuning);
+        let incoming = Incoming::new(config.receive_buffer, config.mechanisms.autotuning, config.mss);
         Self {
             client,
             mode: if config.multipath { Mode::Negotiating } else { Mode::Plain },
@@ -318,6 +318,11 @@ impl Connection {
     #[must_use]
     pub fn subflow_count(&self) -> usize {
         self.subflows.len()
+    }
+
+    /// Payload of a full frame of a subflow, bytes.
+    pub(crate) fn frame_payload(&self, id: usize) -> Option<u64> {
+        self.congestion.paths.get(id).map(|path| path.mss)
     }
 
     /// A packet of a subflow waits in its interface.

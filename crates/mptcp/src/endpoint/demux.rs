@@ -10,7 +10,7 @@ use super::listeners::Listener;
 use super::{Endpoint, InterfaceId, Transmit};
 use crate::connection::Connection;
 use crate::connection::join_option;
-use crate::subflow::{Origin, Subflow};
+use crate::subflow::Origin;
 
 /// Both addresses and ports of a subflow, ours first, as numbers that compare and hash fast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -96,7 +96,7 @@ impl Endpoint {
             let iss = self.random.next_u32();
             let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return };
             let origin = Origin::Join { nonce: 0, peer_nonce: 0 };
-            let subflow = Subflow::new(interface, local, remote, origin, iss, connection.config());
+            let subflow = self.interfaces.subflow(interface, local, remote, origin, iss, connection.config());
             match connection.accept_join(now, subflow, segment) {
                 Ok(()) => self.settle(now, slot),
                 Err(reason) => self.refuse(interface, segment, Some(reason)),
@@ -121,7 +121,7 @@ impl Endpoint {
             }
         };
         let iss = self.random.next_u32();
-        let subflow = Subflow::new(interface, local, remote, Origin::Initial, iss, &config);
+        let subflow = self.interfaces.subflow(interface, local, remote, Origin::Initial, iss, &config);
         connection.accept(now, subflow, segment);
         let id = self.insert(connection);
         self.keep_waiting(id, local.port());

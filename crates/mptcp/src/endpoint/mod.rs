@@ -19,7 +19,7 @@ use mptcp_wire::Segment;
 use crate::config::Config;
 use crate::connection::{Connection, ConnectionInfo};
 use crate::event::Event;
-use crate::subflow::{Origin, Subflow};
+use crate::subflow::Origin;
 use deadlines::Deadlines;
 use demux::Demux;
 use interfaces::Interfaces;
@@ -126,7 +126,7 @@ impl Endpoint {
         let addresses = self.interfaces.addresses_seen_from(interface, &config);
         let random = self.next_random();
         let iss = self.random.next_u32();
-        let subflow = Subflow::new(interface, local, remote, Origin::Initial, iss, &config);
+        let subflow = self.interfaces.subflow(interface, local, remote, Origin::Initial, iss, &config);
         let mut connection = Connection::new(now, config, true, random, addresses);
         connection.open(now, subflow, 0, backup);
         Ok(self.insert(connection))
@@ -308,7 +308,7 @@ impl Endpoint {
             let iss = self.random.next_u32();
             let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return };
             let origin = Origin::Join { nonce: 0, peer_nonce: 0 };
-            let subflow = Subflow::new(
+            let subflow = self.interfaces.subflow(
                 pair.local.interface,
                 local,
                 pair.remote.address,

@@ -120,6 +120,8 @@ pub(crate) struct Subflow {
     recent_at: Instant,
     pub sack: bool,
     peer_mss: u16,
+    /// Most payload of one segment that the device cuts into frames, bytes; 0 where it cuts none.
+    pub gso_max: u64,
     pub control: Option<Control>,
     pub handshake_deadline: Instant,
     pub handshake_attempts: u32,
@@ -161,7 +163,7 @@ pub struct Tally {
     pub bytes_acked: u64,
     /// Payload bytes received in segments, with duplicates.
     pub bytes_received: u64,
-    /// Segments sent.
+    /// Segments sent; a large one that the device cuts counts once, here and below.
     pub segments_sent: u64,
     /// Segments received.
     pub segments_received: u64,
@@ -216,7 +218,7 @@ impl Subflow {
             iss: Seq::new(iss),
             irs: Seq::default(),
             sender: Sender::new(config.min_rto),
-            receiver: Receiver::new(config.delayed_ack),
+            receiver: Receiver::new(config.delayed_ack, config.mss),
             mapper: Mapper::default(),
             send_scale: 0,
             receive_scale: 0,
@@ -225,6 +227,7 @@ impl Subflow {
             recent_at: Instant::ZERO,
             sack: false,
             peer_mss: DEFAULT_MSS,
+            gso_max: 0,
             control: None,
             handshake_deadline: Instant::FAR_FUTURE,
             handshake_attempts: 0,
