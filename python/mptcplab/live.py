@@ -93,11 +93,17 @@ class Config:
 class Interface:
     """A TUN device, opened or made, and the endpoint's addresses on it."""
 
-    def __init__(self, device: str, addresses: str | Sequence[str], *, backup: bool = False) -> None:
-        """`addresses` are the endpoint's, not the kernel's; a backup carries data only when nothing else works."""
+    def __init__(
+        self, device: str, addresses: str | Sequence[str], *, backup: bool = False, offload: bool = True
+    ) -> None:
+        """`addresses` are the endpoint's, not the kernel's; a backup carries data only when nothing else works.
+
+        With `offload` the kernel completes checksums and cuts large segments into frames, and leaves its own to us.
+        """
         self.device = device
         self.addresses = [addresses] if isinstance(addresses, str) else list(addresses)
         self.backup = backup
+        self.offload = offload
 
 
 @dataclass(frozen=True)
@@ -117,7 +123,7 @@ class Driver:
 
     def __init__(self, interfaces: Iterable[Interface], *, pcap: str | PathLike[str] | None = None) -> None:
         """Opens the devices and starts; with `pcap`, every packet is written there (pcapng)."""
-        rows = [(one.device, one.addresses, one.backup) for one in interfaces]
+        rows = [(one.device, one.addresses, one.backup, one.offload) for one in interfaces]
         self._core = _core.Driver(rows, pcap)
 
     def connect(

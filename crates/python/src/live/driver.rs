@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use mptcp_live::{Interface, InterfaceId, Tun};
+use mptcp_live::{Interface, InterfaceId, Offload, Tun};
 use pyo3::exceptions::{PyOSError, PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -33,15 +33,16 @@ pub(super) fn address(text: &str) -> PyResult<IpAddr> {
 
 #[pymethods]
 impl Driver {
-    /// Starts an endpoint over devices, opened or made: (name, addresses of the endpoint, backup). With `pcap`, every
+    /// Starts an endpoint over devices, opened or made: (name, addresses of the endpoint, backup, offload). With `pcap`, every
     /// packet is written there.
     #[new]
     #[pyo3(signature = (interfaces, pcap = None))]
-    fn new(interfaces: Vec<(String, Vec<String>, bool)>, pcap: Option<PathBuf>) -> PyResult<Self> {
+    fn new(interfaces: Vec<(String, Vec<String>, bool, bool)>, pcap: Option<PathBuf>) -> PyResult<Self> {
         let mut opened = Vec::new();
-        for (name, addresses, backup) in interfaces {
+        for (name, addresses, backup, offload) in interfaces {
             let addresses = addresses.iter().map(|text| address(text)).collect::<PyResult<Vec<_>>>()?;
-            opened.push(Interface { backup, ..Interface::new(Tun::open(&name)?, addresses) });
+            let offload = if offload { Offload::Full } else { Offload::None };
+            opened.push(Interface { backup, ..Interface::new(Tun::open_with(&name, offload)?, addresses) });
         }
         let driver = mptcp_live::Driver::start_captured(opened, pcap.as_deref())?;
         Ok(Self { inner: RwLock::new(Some(Arc::new(driver))) })

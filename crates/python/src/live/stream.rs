@@ -59,14 +59,15 @@ impl MptcpStream {
 
     /// Reads into a buffer, such as a bytearray; returns how many bytes.
     fn recv_into(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
-        let room = bytes_of(buffer)?;
-        if room.getattr("readonly")?.extract()? {
+        let buffer = PyBuffer::<u8>::get(&bytes_of(buffer)?)?;
+        let Some(room) = buffer.as_mut_slice(py) else {
             return Err(PyBufferError::new_err("recv_into needs a buffer that can be written"));
+        };
+        let mut cells = room.iter();
+        for slice in self.read(py, room.len())? {
+            cells.by_ref().zip(&slice).for_each(|(cell, byte)| cell.set(*byte));
         }
-        let received = self.recv(py, room.len()?)?;
-        let count = received.as_bytes().len();
-        room.set_item(PySlice::new(py, 0, count as isize, 1), received)?;
-        Ok(count)
+        Ok(room.len() - cells.len())
     }
 
     /// Writes as much as there is room for; returns how many bytes that was.
