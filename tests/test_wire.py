@@ -384,3 +384,31 @@ def test_a_subnet_that_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "find", lambda _: device)
     with pytest.raises(devices.BadDevice, match="use a larger subnet"):
         devices.endpoint_addresses("tun9", ["10.0.0.2"])
+
+
+def test_the_benchmark_measures_both_stacks(namespace: Namespace) -> None:
+    from mptcplab.wire_bench import Case, measure
+
+    del namespace  # It skips where namespaces cannot be made.
+    ticks: list[int] = []
+    chosen = [
+        Case("linux", "linux", 2),
+        Case("ours", "linux", 2),
+        Case("linux", "ours"),
+        Case("ours", "linux", 1, False),
+    ]
+    rows = measure(1, 0.2, 0.2, chosen, ticks.append)
+    assert [(row["sender"], row["receiver"], row["paths"]) for row in rows] == [
+        ("linux", "linux", 2),
+        ("ours", "linux", 2),
+        ("linux", "ours", 1),
+        ("ours", "linux", 1),
+    ]
+    assert all(row["gbps"] > 0 and row["cpu_s_per_gb"] > 0 for row in rows)
+    assert rows[0]["of_linux"] is None
+    assert rows[1]["of_linux"] is not None
+    assert ticks == [0, 1, 2, 3, 4]
+
+
+def test_the_benchmark_takes_nothing_beside_it(cli: Cli) -> None:
+    assert "takes no scenarios beside it" in cli("bench", "wire", "S1", expect=2).stderr

@@ -1,7 +1,7 @@
 """Network devices of this machine, as an endpoint of ours sees them.
 
-Owns the questions to the kernel (ioctl, /proc, /sys) and the errors that say which `ip` command helps. Never changes
-anything.
+Owns the questions to the kernel (ioctl, /proc, /sys) and the errors that say which `ip` command helps. Changes nothing
+but the offload of a device when asked to.
 """
 
 from __future__ import annotations
@@ -87,6 +87,20 @@ def _six(name: str) -> list[ipaddress.IPv6Interface]:
     rows = [line.split() for line in lines]
     all_of_it = [ipaddress.IPv6Interface((int(row[0], 16), int(row[2], 16))) for row in rows if row[5] == name]
     return [address for address in all_of_it if not address.is_link_local]
+
+
+def no_offload(name: str) -> None:
+    """Turns off what a device does for the kernel: checksums, cutting and joining segments, as `ethtool -K` does."""
+    import ctypes
+    import fcntl
+
+    siocethtool = 0x8946
+    # linux/ethtool.h: ETHTOOL_STSO, SGSO, SGRO, STXCSUM, SRXCSUM.
+    for command in (0x1F, 0x24, 0x2C, 0x17, 0x15):
+        value = ctypes.create_string_buffer(struct.pack("II", command, 0), 8)
+        request = struct.pack("16sP16x", name.encode(), ctypes.addressof(value))
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+            fcntl.ioctl(any_socket, siocethtool, request)
 
 
 def everything() -> list[Device]:
