@@ -132,6 +132,9 @@ impl MptcpListener {
 
     fn pop(&self, core: &mut Core) -> Option<MptcpStream> {
         let id = core.backlogs.get_mut(&self.address.port())?.queue.pop_front()?;
+        if let Some(status) = core.sockets.get_mut(&id) {
+            status.waits_at = None;
+        }
         core.endpoint.accept(id);
         Some(MptcpStream::of(&self.shared, id))
     }

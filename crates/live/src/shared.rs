@@ -69,6 +69,8 @@ pub(crate) struct Status {
     pub last: Option<ConnectionInfo>,
     /// Its socket is gone; the connection ends in the background.
     pub orphan: bool,
+    /// The port where it waits to be accepted.
+    pub waits_at: Option<u16>,
     pub waiters: Waiters,
 }
 
@@ -241,6 +243,12 @@ impl Core {
                 if status.orphan {
                     self.sockets.remove(&id);
                     self.drained.all(&mut self.woken);
+                } else if let Some(port) = status.waits_at {
+                    // Nobody would get anything from it; whoever opens and resets without end must not fill memory.
+                    if let Some(backlog) = self.backlogs.get_mut(&port) {
+                        backlog.queue.retain(|waiting| *waiting != id);
+                    }
+                    self.abandon(now, id);
                 }
             }
             EventKind::Accepted | EventKind::Subflows | EventKind::FellBack => {}
@@ -248,12 +256,12 @@ impl Core {
     }
 
     fn take_accepted(&mut self, now: Instant, id: ConnectionId) {
-        let port = self.endpoint.connection(id).and_then(mptcp::Connection::local_port);
-        match port.and_then(|port| self.backlogs.get_mut(&port)) {
+        let waits_at = self.endpoint.connection(id).and_then(mptcp::Connection::local_port);
+        match waits_at.and_then(|port| self.backlogs.get_mut(&port)) {
             Some(backlog) => {
                 backlog.queue.push_back(id);
                 backlog.waiters.served(Interest::Read, &mut self.woken);
-                self.sockets.insert(id, Status { opened: true, ..Status::default() });
+                self.sockets.insert(id, Status { opened: true, waits_at, ..Status::default() });
             }
             None => self.endpoint.abort(now, id),
         }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use laboratory::{
     End, LIMIT, Namespace, PORT, Protocol, at, established, exchange, greet, linux, linux_info, ours,
-    pattern, receive, same, wait_until, within,
+    pattern, receive, reset_on_close, same, wait_until, within,
 };
 use mptcp_live::{
     Closure, Config, CongestionKind, Driver, MptcpListener, MptcpStream, SchedulerKind, SubflowState,
@@ -118,6 +118,25 @@ fn a_backlog_that_is_full() {
             let (_, from) = listener.accept_timeout(LIMIT).unwrap();
             assert_eq!(from, second.join().unwrap().unwrap().local_addr().unwrap());
         });
+    });
+}
+
+/// A caller that resets before it is accepted is never seen, leaves its place to others, and takes its data along.
+#[test]
+fn callers_that_give_up() {
+    within(LIMIT, || {
+        let Some((namespace, driver)) = Namespace::new(1) else { return };
+        let listener = MptcpListener::bind_to(&driver, at(ours(1)), Config::default(), 1).unwrap();
+        for _ in 0..20 {
+            let them = namespace.connect(at(ours(1)), Protocol::Mptcp).unwrap();
+            them.send_all(b"never read").unwrap();
+            reset_on_close(&them);
+        }
+        let them = namespace.connect(at(ours(1)), Protocol::Mptcp).unwrap();
+        let (us, from) = listener.accept_timeout(LIMIT).unwrap();
+        assert_eq!(from, them.local_addr().unwrap());
+        exchange(&us, &them, b"ping", b"pong");
+        assert_eq!(listener.accept_timeout(SHORT).unwrap_err().kind(), ErrorKind::WouldBlock);
     });
 }
 

@@ -234,6 +234,17 @@ fn sockaddr(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t) {
     (storage, length as libc::socklen_t)
 }
 
+/// Has a socket of Linux's reset its connection when it is closed (SO_LINGER of 0).
+pub fn reset_on_close(stream: &TcpStream) {
+    let linger = libc::linger { l_onoff: 1, l_linger: 0 };
+    let length = size_of_val(&linger) as libc::socklen_t;
+    let (level, option) = (libc::SOL_SOCKET, libc::SO_LINGER);
+    // SAFETY: the descriptor is open, and the value is as long as is said.
+    let set =
+        unsafe { libc::setsockopt(stream.as_raw_fd(), level, option, (&raw const linger).cast(), length) };
+    check(set).unwrap();
+}
+
 /// What Linux says of a connection in `struct mptcp_info`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinuxInfo {
