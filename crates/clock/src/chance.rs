@@ -1,34 +1,64 @@
-//! Seeded random streams: xoshiro256++ (Blackman and Vigna), one stream for each component.
+//! Seeded random streams, one for each component: xoshiro256++ (Blackman and Vigna), or ChaCha20 (RFC 8439)
+//! where nobody may guess what comes next.
 
+use chacha20::ChaCha20Rng;
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A stream of random numbers that is a pure function of a seed and a name.
 ///
 /// Components draw from streams of their own, so adding one never changes what another draws.
-#[derive(Clone, Debug)]
 pub struct Stream {
-    seed: u64,
-    generator: Xoshiro256PlusPlus,
+    generator: Generator,
+}
+
+enum Generator {
+    Fast { seed: u64, draws: Xoshiro256PlusPlus },
+    Secret(Box<Secret>),
+}
+
+struct Secret {
+    seed: [u8; 32],
+    draws: ChaCha20Rng,
 }
 
 impl Stream {
-    /// The stream called `name` under `seed`.
+    /// The stream called `name` under `seed`. Fast, and easy to guess: for simulations.
     #[must_use]
     pub fn new(seed: u64, name: &str) -> Self {
         let seed = mix(seed ^ fnv1a(name.as_bytes()));
-        Self { seed, generator: Xoshiro256PlusPlus::seed_from_u64(seed) }
+        Self { generator: Generator::Fast { seed, draws: Xoshiro256PlusPlus::seed_from_u64(seed) } }
+    }
+
+    /// A stream that nobody can guess who does not know `seed`, nor its children: for keys on real networks
+    /// (RFC 4086, RFC 8684 section 5).
+    #[must_use]
+    pub fn secret(seed: [u8; 32]) -> Self {
+        Self { generator: Generator::Secret(Box::new(Secret { seed, draws: ChaCha20Rng::from_seed(seed) })) }
     }
 
     /// A stream below this one; independent of how much was drawn here.
     #[must_use]
     pub fn child(&self, name: &str) -> Self {
-        Self::new(self.seed, name)
+        match &self.generator {
+            Generator::Fast { seed, .. } => Self::new(*seed, name),
+            Generator::Secret(secret) => {
+                // A keystream of its own under the same key; the parent draws from number 0.
+                let mut draws = ChaCha20Rng::from_seed(secret.seed);
+                draws.set_stream(fnv1a(name.as_bytes()).max(1));
+                let mut seed = [0; 32];
+                draws.fill_bytes(&mut seed);
+                Self::secret(seed)
+            }
+        }
     }
 
     /// 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
-        self.generator.next_u64()
+        match &mut self.generator {
+            Generator::Fast { draws, .. } => draws.next_u64(),
+            Generator::Secret(secret) => secret.draws.next_u64(),
+        }
     }
 
     /// 32 random bits.
@@ -60,7 +90,20 @@ impl Stream {
 
     /// Fills `bytes` with random bytes.
     pub fn fill(&mut self, bytes: &mut [u8]) {
-        self.generator.fill_bytes(bytes);
+        match &mut self.generator {
+            Generator::Fast { draws, .. } => draws.fill_bytes(bytes),
+            Generator::Secret(secret) => secret.draws.fill_bytes(bytes),
+        }
+    }
+}
+
+/// Says of which kind it is; never what it draws from.
+impl std::fmt::Debug for Stream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self.generator {
+            Generator::Fast { .. } => "Stream(fast)",
+            Generator::Secret(_) => "Stream(secret)",
+        })
     }
 }
 

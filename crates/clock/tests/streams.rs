@@ -16,7 +16,7 @@ fn the_same_seed_and_name_give_the_same_stream() {
 #[test]
 fn a_child_does_not_depend_on_what_its_parent_drew() {
     let parent = Stream::new(7, "world");
-    let mut drawn = parent.clone();
+    let mut drawn = Stream::new(7, "world");
     drawn.next_u64();
     assert_eq!(parent.child("a").next_u64(), drawn.child("a").next_u64());
 }
@@ -50,4 +50,25 @@ fn time_saturates_instead_of_wrapping() {
         format!("{} {} {}", Duration::from_millis(20), Duration::from_micros(3), Duration::from_secs(2)),
         "20ms 3us 2s"
     );
+}
+
+/// The keystream of RFC 8439 section 2.3.2's cipher under the key of zeros (appendix A.1, test vector 1), and children
+/// that depend on the name and the seed alone.
+#[test]
+fn secret_streams() {
+    let mut zeros = Stream::secret([0; 32]);
+    let mut drawn = [0; 16];
+    zeros.fill(&mut drawn);
+    assert_eq!(
+        drawn,
+        [0x76, 0xb8, 0xe0, 0xad, 0xa0, 0xf1, 0x3d, 0x90, 0x40, 0x5d, 0x6a, 0xe5, 0x53, 0x86, 0xbd, 0x28]
+    );
+    let (mut once, mut again) = (zeros.child("connection 1"), Stream::secret([0; 32]).child("connection 1"));
+    assert_eq!(once.next_u64(), again.next_u64());
+    assert_ne!(zeros.child("connection 2").next_u64(), zeros.child("connection 1").next_u64());
+    assert_ne!(
+        Stream::secret([1; 32]).child("connection 1").next_u64(),
+        zeros.child("connection 1").next_u64()
+    );
+    assert_eq!(format!("{zeros:?}"), "Stream(secret)");
 }

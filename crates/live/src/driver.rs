@@ -69,7 +69,7 @@ impl Driver {
     /// # Errors
     /// As [`Self::start`], and when the file cannot be made.
     pub fn start_captured(interfaces: Vec<Interface>, pcap: Option<&Path>) -> io::Result<Self> {
-        let mut endpoint = Endpoint::new(Stream::new(seed()?, "live"));
+        let mut endpoint = Endpoint::new(Stream::secret(seed()?));
         let (mut devices, mut addresses) = (Vec::new(), Vec::new());
         for interface in interfaces {
             let (device, mtu) = (interface.tun.name().to_owned(), interface.tun.mtu());
@@ -158,10 +158,10 @@ impl Drop for Driver {
     }
 }
 
-fn seed() -> io::Result<u64> {
-    let mut bytes = [0; 8];
+fn seed() -> io::Result<[u8; 32]> {
+    let mut bytes = [0; 32];
     io::Read::read_exact(&mut std::fs::File::open("/dev/urandom")?, &mut bytes)?;
-    Ok(u64::from_ne_bytes(bytes))
+    Ok(bytes)
 }
 
 #[derive(Debug)]

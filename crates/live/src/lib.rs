@@ -27,9 +27,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Keys and sequence numbers come from a generator that is seeded by the kernel but is not a
-//! cryptographic one (RFC 8684 section 3.1 asks for keys that are hard to guess): a laboratory's
-//! stack, not one for the open Internet.
+//! Keys, nonces and sequence numbers come from ChaCha20 under a seed of the kernel (RFC 8684 section 3.1 asks for keys
+//! that are hard to guess).
 #![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
 

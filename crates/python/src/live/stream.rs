@@ -15,6 +15,9 @@ use super::{SLICE, config, info, patiently, span, unless_blocked};
 /// Most bytes that leave a Python buffer at once.
 const PIECE: usize = 1 << 20;
 
+/// Bytes of a slice that is not worth a view of its own.
+const SMALL: usize = 8192;
+
 /// A connection.
 #[pyclass(frozen, module = "mptcplab._core")]
 pub struct MptcpStream {
@@ -59,15 +62,23 @@ impl MptcpStream {
 
     /// Reads into a buffer, such as a bytearray; returns how many bytes.
     fn recv_into(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
-        let buffer = PyBuffer::<u8>::get(&bytes_of(buffer)?)?;
-        let Some(room) = buffer.as_mut_slice(py) else {
+        let room = bytes_of(buffer)?;
+        if room.getattr("readonly")?.extract()? {
             return Err(PyBufferError::new_err("recv_into needs a buffer that can be written"));
-        };
-        let mut cells = room.iter();
-        for slice in self.read(py, room.len())? {
-            cells.by_ref().zip(&slice).for_each(|(cell, byte)| cell.set(*byte));
         }
-        Ok(room.len() - cells.len())
+        let mut slices = self.read(py, room.len()?)?;
+        let count = slices.iter().map(Bytes::len).sum::<usize>();
+        if count < slices.len() * SMALL {
+            // A view for each of them would cost more than to join them.
+            slices = vec![Bytes::from(slices.concat())];
+        }
+        let mut begin = 0;
+        for slice in slices {
+            let part = room.get_item(PySlice::new(py, begin, begin + slice.len() as isize, 1))?;
+            PyBuffer::<u8>::get(&part)?.copy_from_slice(py, &slice)?;
+            begin += slice.len() as isize;
+        }
+        Ok(count)
     }
 
     /// Writes as much as there is room for; returns how many bytes that was.
