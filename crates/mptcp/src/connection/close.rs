@@ -88,7 +88,7 @@ impl Connection {
         }
         if last {
             // Another interface may yet come up: handoff (RFC 8684 section 3.4 on break-before-make).
-            self.timers.orphaned(now);
+            self.timers.orphaned(now + self.config.close_timeout);
         }
         self.consult_path_manager();
     }

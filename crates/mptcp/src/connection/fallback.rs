@@ -45,7 +45,9 @@ impl Connection {
     pub(super) fn confirm(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64, payload: &Bytes) {
         if segment.options.dss.is_some() {
             self.confirmed = true;
-            self.announce_others(now);
+            if !self.config.habits.early_announcements {
+                self.announce_others(now);
+            }
             // RFC 8684 section 3.2: both sides know that MPTCP works, joins may begin.
             self.consult_path_manager();
             return;

@@ -3,7 +3,8 @@
 use arrayvec::ArrayVec;
 use bytes::Bytes;
 use mptcp_clock::Instant;
-use mptcp_wire::{Dss, Mapping, MpJoin, MptcpOption, Options, ResetReason, Segment};
+use mptcp_wire::crypto::Version;
+use mptcp_wire::{DataSequence, Dss, Mapping, MpJoin, MptcpOption, Options, ResetReason, Segment};
 
 use super::incoming::Placed;
 use super::{Connection, Key, Mode};
@@ -155,7 +156,8 @@ impl Connection {
 
     /// TCP's acknowledgements are the stream's.
     pub(super) fn acknowledge_plainly(&mut self, now: Instant, id: usize) {
-        let offset = self.subflows[id].sender.board.una.saturating_sub(1).min(self.outgoing.next);
+        let offset =
+            self.subflows[id].stream_offset(self.subflows[id].sender.board.una).min(self.outgoing.next);
         self.acknowledge_data(now, offset);
     }
 
@@ -213,7 +215,7 @@ impl Connection {
         let from = match (self.mode, segment.options.dss.and_then(|dss| dss.ack)) {
             (Mode::Multipath, Some(ack)) => self.local_key.offset(ack, self.outgoing.una),
             (Mode::Plain, _) if subflow.is_synchronised() => {
-                subflow.send_offset(segment.acknowledgment).map(|ack| ack.saturating_sub(1))
+                subflow.send_offset(segment.acknowledgment).map(|ack| subflow.stream_offset(ack))
             }
             // Who still sends keys has received nothing. Without any of these it may be late, and its
             // window may count from less than what is acknowledged now.
@@ -241,12 +243,19 @@ impl Connection {
         let Some(remote) = self.remote_key else { return };
         let Some(data) = remote.offset(mapping.sequence, self.incoming.next) else { return };
         if mapping.length == 0 {
-            return self.on_infinite_mapping(now, id);
+            // RFC 8684 section 3.7 speaks of the data that it maps: without any it says nothing.
+            if end > start {
+                self.on_infinite_mapping(now, id);
+            }
+            return;
         }
         let length = u64::from(mapping.length) - u64::from(data_fin);
         if data_fin {
             // RFC 8684 section 3.3.3: it takes the last number of the mapping.
             self.take_data_fin(id, data + length);
+        }
+        if length > 0 {
+            self.wide_numbers = matches!(mapping.sequence, DataSequence::Wide(_));
         }
         let subflow = &mut self.subflows[id];
         let next = subflow.receiver.next();
@@ -333,6 +342,8 @@ impl Connection {
                 }
                 MptcpOption::AddAddress(add) => self.on_add_address(id, add),
                 MptcpOption::RemoveAddress(remove) => self.on_remove_address(now, remove),
+                // RFC 8684 section 3.3.8: version 1 speaks of the subflow that it comes on, and has no address id.
+                MptcpOption::Prio(prio) if self.version == Version::V1 && prio.address_id.is_some() => {}
                 MptcpOption::Prio(prio) => self.subflows[id].peer_backup = prio.backup,
                 MptcpOption::Fail(number) => self.on_mp_fail(now, id, *number),
                 MptcpOption::FastClose(key) => {
@@ -353,6 +364,7 @@ impl Connection {
             return;
         }
         let Some(remote) = self.remote_key else { return };
+        self.wide_numbers = true;
         let checksum = checksum.filter(|_| self.checksum).map(|checksum| WireMapping {
             dsn: remote.first,
             subflow_sequence: 1,
@@ -360,10 +372,11 @@ impl Connection {
             checksum,
         });
         let subflow = &mut self.subflows[id];
+        let start = subflow.first_received;
         let next = subflow.receiver.next();
         subflow
             .mapper
-            .announce(ReceivedMapping { start: 1, length: u64::from(length), data: 0, checksum }, next);
+            .announce(ReceivedMapping { start, length: u64::from(length), data: 0, checksum }, next);
     }
 
     fn on_reset(&mut self, now: Instant, id: usize, segment: &Segment) {

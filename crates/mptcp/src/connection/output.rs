@@ -74,6 +74,7 @@ impl Connection {
                 segment.sequence = subflow.iss;
                 segment.window = window;
                 segment.options.mss = Some(self.config.mss);
+                segment.options.fast_open.clone_from(&subflow.cookie);
                 // An answer offers only what was offered (RFC 7323 section 1.3).
                 if !answering || subflow.timestamps {
                     let echo = if answering { subflow.recent_timestamp } else { 0 };
@@ -86,7 +87,12 @@ impl Connection {
                     (!answering || subflow.receive_scale > 0 || subflow.send_scale > 0).then_some(scale);
                 if answering {
                     segment.flags |= Flags::ACK;
-                    segment.acknowledgment = subflow.irs + 1;
+                    segment.acknowledgment = subflow.irs + subflow.receiver.next() as u32;
+                } else if subflow.handshake_attempts == 1 {
+                    // RFC 7413 section 4.2.1; when nothing answers, something may not like it.
+                    segment.payload = subflow.syn_data.clone();
+                } else {
+                    segment.options.fast_open = None;
                 }
             }
             Control::Probe => {}
@@ -152,6 +158,10 @@ impl Connection {
             self.subflows.iter_mut().filter(|s| s.can_send()).for_each(|s| s.fin_wanted = true);
         }
         for id in 0..self.subflows.len() {
+            if self.owes_acknowledgement_before_fin(id) {
+                self.bare_segment(now, id, out);
+                return Some(id);
+            }
             let subflow = &mut self.subflows[id];
             if subflow.fin_wanted && matches!(subflow.state, State::Established | State::CloseWait) {
                 let piece = Piece {
@@ -195,6 +205,15 @@ impl Connection {
         out.options.dss = Some(Dss { ack: Some(self.data_ack()), mapping: Some(mapping), data_fin: true });
         while out.options.length() > mptcp_wire::Options::SPACE && out.options.sack.pop().is_some() {}
         Some(id)
+    }
+
+    fn owes_acknowledgement_before_fin(&self, id: usize) -> bool {
+        let subflow = &self.subflows[id];
+        self.config.habits.acknowledge_before_fin
+            && self.mode == Mode::Multipath
+            && subflow.fin_wanted
+            && subflow.receiver.wants_ack()
+            && matches!(subflow.state, State::Established | State::CloseWait)
     }
 
     /// The subflow for a message that is repeated until it is answered: the one that answers soonest,
@@ -262,7 +281,8 @@ impl Connection {
     fn bare_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) {
         self.header(now, id, segment);
         segment.sequence = self.subflows[id].sequence_at(self.subflows[id].sender.board.next);
-        if self.mode == Mode::Multipath {
+        let forgotten = self.config.habits.plain_time_wait && self.subflows[id].state == State::TimeWait;
+        if self.mode == Mode::Multipath && !forgotten {
             if !self.confirmed && self.client && self.is_initial(id) && self.outgoing.next == 0 {
                 // The third ACK.
                 segment.options.mptcp.extend(self.capable_with_keys(None));
@@ -324,7 +344,10 @@ impl Connection {
     fn add_mapping(&self, id: usize, segment: &mut Segment, piece: &Piece) {
         let length = piece.payload.len() as u16;
         // RFC 8684 section 3.1; in version 0 the first data has a mapping as all other has.
-        let first = piece.start == 1 && piece.data == 0 && self.client && self.version == Version::V1;
+        let first = piece.start == self.subflows[id].first_sent
+            && piece.data == 0
+            && self.client
+            && self.version == Version::V1;
         if first && length > 0 && !self.confirmed && self.is_initial(id) {
             let checksum = self.dss_checksum(0, 1, length, &piece.payload);
             segment.options.mptcp.extend(self.capable_with_keys(Some((length, checksum))));
@@ -363,7 +386,11 @@ impl Connection {
     fn data_ack(&self) -> DataSequence {
         let first = self.remote_key.map_or(0, |key| key.first);
         let fin = u64::from(self.incoming.finished());
-        DataSequence::Short(first.wrapping_add(self.incoming.next + fin) as u32)
+        let number = first.wrapping_add(self.incoming.next + fin);
+        if self.wide_numbers && self.config.habits.wide_data_acks {
+            return DataSequence::Wide(number);
+        }
+        DataSequence::Short(number as u32)
     }
 
     /// Addresses, acknowledgement, window, timestamps.

@@ -130,9 +130,10 @@ impl Connection {
             .any(|(s, path)| s.sender.in_flight() + path.mss <= path.cwnd)
     }
 
-    /// Nagle (RFC 9293 section 3.7.4): a small segment waits while data is in flight.
+    /// Nagle (RFC 9293 section 3.7.4): a small segment waits while data is in flight; corked, also when none is.
     pub(super) fn must_wait_for_more(&self, size: u64, mss: u64) -> bool {
-        self.config.nagle && size < mss && !self.write_closed && self.outgoing.next > self.outgoing.una
+        let waits = self.corked || (self.config.nagle && self.outgoing.next > self.outgoing.una);
+        waits && size < mss && !self.write_closed && !self.pushing
     }
 
     /// Nothing more to send now.

@@ -6,6 +6,7 @@
 
 mod deadlines;
 mod demux;
+mod fast_open;
 mod interfaces;
 
 use std::collections::VecDeque;
@@ -13,7 +14,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
 use mptcp_clock::{Instant, Stream};
-use mptcp_wire::Segment;
+use mptcp_wire::{Cookie, Segment};
+use rustc_hash::FxHashMap;
 
 use crate::config::Config;
 use crate::connection::{Connection, ConnectionInfo};
@@ -37,6 +39,15 @@ pub struct Transmit {
     pub subflow: Option<(ConnectionId, usize)>,
     /// What leaves.
     pub segment: Segment,
+}
+
+/// What happened on all connections, as Linux's MIB of MPTCP counts it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// SYNs with an MP_CAPABLE that a listener could go on with (`MPCapableSYNRX`).
+    pub capable_syns_received: u64,
+    /// Of these, handshakes whose third step had none, so that they are TCP's (`MPCapableFallbackACK`).
+    pub capable_fallback_acks: u64,
 }
 
 /// Why a connection could not be opened.
@@ -83,6 +94,9 @@ pub struct Endpoint {
     deadlines: Deadlines,
     random: Stream,
     opened: u64,
+    /// Cookies of TCP Fast Open, by server.
+    cookies: FxHashMap<IpAddr, Cookie>,
+    counters: Counters,
 }
 
 impl Endpoint {
@@ -99,6 +113,8 @@ impl Endpoint {
             deadlines: Deadlines::default(),
             random,
             opened: 0,
+            cookies: FxHashMap::default(),
+            counters: Counters::default(),
         }
     }
 
@@ -135,6 +151,17 @@ impl Endpoint {
         remote: SocketAddr,
         config: Config,
     ) -> Result<ConnectionId, ConnectError> {
+        self.open(now, interface, remote, config, |_| {})
+    }
+
+    fn open(
+        &mut self,
+        now: Instant,
+        interface: InterfaceId,
+        remote: SocketAddr,
+        config: Config,
+        prepare: impl FnOnce(&mut Subflow),
+    ) -> Result<ConnectionId, ConnectError> {
         let found = self.interfaces.get(interface).ok_or(ConnectError::NoInterface(interface))?;
         if !found.up {
             return Err(ConnectError::Down(interface));
@@ -147,7 +174,8 @@ impl Endpoint {
         let addresses = self.interfaces.addresses_seen_from(interface, &config);
         let random = self.next_random();
         let iss = self.random.next_u32();
-        let subflow = Subflow::new(interface, local, remote, Origin::Initial, iss, &config);
+        let mut subflow = Subflow::new(interface, local, remote, Origin::Initial, iss, &config);
+        prepare(&mut subflow);
         let mut connection = Connection::new(now, config, true, random, addresses);
         connection.open(now, subflow, 0, backup);
         Ok(self.insert(connection))
@@ -186,7 +214,13 @@ impl Endpoint {
     pub fn handle_segment_in_place(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
         if let Some((slot, subflow)) = self.demux.find(segment) {
             if let Some(connection) = &mut self.slots[slot as usize].connection {
+                let unsettled = connection.is_negotiating() && segment.flags.ack() && !segment.flags.syn();
                 connection.handle_segment(now, subflow as usize, segment);
+                let fallen = unsettled && !connection.is_negotiating() && !connection.is_multipath();
+                self.counters.capable_fallback_acks += u64::from(fallen);
+                if let Some(cookie) = connection.take_cookie() {
+                    self.cookies.insert(segment.source.ip(), cookie);
+                }
             }
             return self.settle(now, slot);
         }
@@ -375,6 +409,28 @@ impl Endpoint {
     /// No more will be written; what was written still arrives.
     pub fn close(&mut self, now: Instant, id: ConnectionId) {
         self.with(now, id, Connection::close_write);
+    }
+
+    /// Switches Nagle's algorithm off or on, as TCP_NODELAY does.
+    pub fn set_no_delay(&mut self, now: Instant, id: ConnectionId, no_delay: bool) {
+        self.with(now, id, |connection| connection.set_no_delay(no_delay));
+    }
+
+    /// Holds small segments back for more to come, as TCP_CORK does: 200 ms at most.
+    pub fn set_cork(&mut self, now: Instant, id: ConnectionId, corked: bool) {
+        self.with(now, id, |connection| connection.set_cork(corked));
+    }
+
+    /// Bytes of a connection that can be read now.
+    #[must_use]
+    pub fn readable(&self, id: ConnectionId) -> u64 {
+        self.connection(id).map_or(0, Connection::readable)
+    }
+
+    /// Counts over all connections.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.counters
     }
 
     /// Ends a connection at once.
