@@ -131,7 +131,7 @@ table! {
     fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t = |stack| {
         let Some(message) = message.as_mut() else { return fail(libc::EFAULT) };
         (message.msg_namelen, message.msg_controllen, message.msg_flags) = (0, 0, 0);
-        receive_parts(stack, fd, memory::parts(message.msg_iov, message.msg_iovlen as usize)?, flags)
+        receive_parts(stack, fd, memory::parts(message.msg_iov, message.msg_iovlen)?, flags)
     };
     fn write(fd: c_int, buffer: *const c_void, count: size_t) -> ssize_t = |stack| {
         transmit(stack, fd, memory::bytes(buffer, count)?.to_vec(), 0, std::ptr::null(), 0)
@@ -151,7 +151,7 @@ table! {
     };
     fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t = |stack| {
         let Some(message) = message.as_ref() else { return fail(libc::EFAULT) };
-        let data = memory::gather(memory::parts(message.msg_iov, message.msg_iovlen as usize)?)?;
+        let data = memory::gather(memory::parts(message.msg_iov, message.msg_iovlen)?)?;
         transmit(stack, fd, data, flags, message.msg_name.cast(), message.msg_namelen)
     };
     fn fcntl(fd: c_int, command: c_int, argument: c_long) -> c_int = |stack| {

@@ -69,7 +69,8 @@ impl Connection {
             self.activate(id);
         }
         if !segment.options.mptcp.is_empty() {
-            self.take_options(now, id, &segment.options);
+            let in_order = start <= self.subflows[id].receiver.next();
+            self.take_options(now, id, &segment.options, in_order);
             if self.subflows[id].is_closed() {
                 return;
             }
@@ -254,11 +255,11 @@ impl Connection {
             // RFC 8684 section 3.3.3: it takes the last number of the mapping.
             self.take_data_fin(id, data + length);
         }
-        if length > 0 {
-            self.wide_numbers = matches!(mapping.sequence, DataSequence::Wide(_));
-        }
         let subflow = &mut self.subflows[id];
         let next = subflow.receiver.next();
+        if length > 0 && start <= next {
+            self.wide_numbers = matches!(mapping.sequence, DataSequence::Wide(_));
+        }
         let distance = mapping.subflow_sequence.wrapping_sub(next as u32) as i32;
         let Some(from) = next.checked_add_signed(i64::from(distance)) else { return };
         if length == 0 || (from, from + length) == (start, end) && start < next {
@@ -332,12 +333,12 @@ impl Connection {
         }
     }
 
-    fn take_options(&mut self, now: Instant, id: usize, options: &Options) {
+    fn take_options(&mut self, now: Instant, id: usize, options: &Options, in_order: bool) {
         for option in &options.mptcp {
             match option {
                 MptcpOption::Capable(capable) => {
                     if let Some((length, checksum)) = capable.data {
-                        self.on_capable_with_data(id, length, checksum);
+                        self.on_capable_with_data(id, length, checksum, in_order);
                     }
                 }
                 MptcpOption::AddAddress(add) => self.on_add_address(id, add),
@@ -359,12 +360,11 @@ impl Connection {
     }
 
     /// MP_CAPABLE on the first data maps it (RFC 8684 section 3.1).
-    fn on_capable_with_data(&mut self, id: usize, length: u16, checksum: Option<u16>) {
+    fn on_capable_with_data(&mut self, id: usize, length: u16, checksum: Option<u16>, in_order: bool) {
         if self.mode != Mode::Multipath || !self.is_initial(id) {
             return;
         }
         let Some(remote) = self.remote_key else { return };
-        self.wide_numbers = true;
         let checksum = checksum.filter(|_| self.checksum).map(|checksum| WireMapping {
             dsn: remote.first,
             subflow_sequence: 1,
@@ -374,6 +374,7 @@ impl Connection {
         let subflow = &mut self.subflows[id];
         let start = subflow.first_received;
         let next = subflow.receiver.next();
+        self.wide_numbers |= in_order;
         subflow
             .mapper
             .announce(ReceivedMapping { start, length: u64::from(length), data: 0, checksum }, next);
