@@ -65,6 +65,8 @@ pub struct Announced {
 pub struct ServerFastOpen {
     /// The SipHash key that cookies are made with.
     pub key: [u64; 2],
+    /// The key before it, whose cookies still count.
+    pub old_key: Option<[u64; 2]>,
     /// Take data from a SYN only with a valid cookie; without, from every SYN.
     pub cookies: bool,
 }

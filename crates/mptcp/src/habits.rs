@@ -11,6 +11,8 @@ pub struct Habits {
     pub wide_data_acks: bool,
     /// Announce addresses as soon as the peer's keys are here, not after its first DSS.
     pub early_announcements: bool,
+    /// Echo an announced address before the SYN of the join to it.
+    pub echo_before_join: bool,
     /// Acknowledge a DATA_FIN before the FIN that follows from it, by a segment of its own: kernels before 6.9.
     pub acknowledge_before_fin: bool,
     /// Answer in TIME-WAIT as a TCP that has forgotten the connection, without MPTCP options.
@@ -27,6 +29,7 @@ impl Habits {
     pub const LINUX: Self = Self {
         wide_data_acks: true,
         early_announcements: true,
+        echo_before_join: true,
         acknowledge_before_fin: true,
         plain_time_wait: true,
         quick_data_fin: true,

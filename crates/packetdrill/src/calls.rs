@@ -58,7 +58,8 @@ impl Stack {
             let mut config = core.config(self, socket, None);
             let (options, settings) = (socket.options, core.settings.fast_open);
             config.fast_open = settings.server(options.fast_open_queue > 0).then(|| ServerFastOpen {
-                key: options.fast_open_key.map_or(settings.key, crate::fast_open::key_of),
+                key: options.fast_open_keys.map_or(settings.key, |(key, _)| crate::fast_open::key_of(key)),
+                old_key: options.fast_open_keys.and_then(|(_, old)| old).map(crate::fast_open::key_of),
                 cookies: !(settings.server_without_cookie() || options.fast_open_no_cookie),
             });
             core.endpoint.listen(port, config).or_else(|_| fail(libc::EADDRINUSE))?;

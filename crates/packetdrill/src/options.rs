@@ -7,7 +7,7 @@ use std::os::fd::RawFd;
 use std::time::Duration;
 
 use crate::calls::IPPROTO_MPTCP;
-use crate::errno::{Result, fail};
+use crate::errno::{Errno, Result, fail};
 use crate::sockets::Role;
 use crate::stack::Stack;
 
@@ -69,7 +69,10 @@ impl Stack {
                     Role::Deferred { .. } | Role::Stream(_) => return fail(libc::EINVAL),
                 },
                 (libc::IPPROTO_TCP, libc::TCP_FASTOPEN_KEY) => {
-                    options.fast_open_key = Some(value.try_into().or_else(|_| fail(libc::EINVAL))?);
+                    let (first, rest) = value.split_at_checked(16).ok_or(Errno(libc::EINVAL))?;
+                    let key = |bytes: &[u8]| bytes.try_into().or(Err(Errno(libc::EINVAL)));
+                    let old = if rest.is_empty() { None } else { Some(key(rest)?) };
+                    options.fast_open_keys = Some((key(first)?, old));
                 }
                 _ => return fail(libc::ENOPROTOOPT),
             }
@@ -101,7 +104,8 @@ impl Stack {
                 (libc::IPPROTO_TCP, libc::TCP_FASTOPEN_CONNECT) => options.fast_open_connect.into(),
                 (libc::IPPROTO_TCP, TCP_FASTOPEN_NO_COOKIE) => options.fast_open_no_cookie.into(),
                 (libc::IPPROTO_TCP, libc::TCP_FASTOPEN_KEY) => {
-                    return Ok(options.fast_open_key.unwrap_or_default().to_vec());
+                    let (key, old) = options.fast_open_keys.unwrap_or_default();
+                    return Ok([&key[..], old.as_ref().map_or(&[], |old| &old[..])].concat());
                 }
                 // Linux's two kinds of socket say it in different words.
                 _ if socket.protocol == IPPROTO_MPTCP => return fail(libc::EOPNOTSUPP),

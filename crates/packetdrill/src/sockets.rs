@@ -37,7 +37,8 @@ pub(crate) struct SocketOptions {
     pub(crate) fast_open_connect: bool,
     pub(crate) fast_open_no_cookie: bool,
     pub(crate) fast_open_queue: u32,
-    pub(crate) fast_open_key: Option<[u8; 16]>,
+    /// The key of the cookies, and the one before it.
+    pub(crate) fast_open_keys: Option<([u8; 16], Option<[u8; 16]>)>,
     pub(crate) reuse_address: bool,
 }
 

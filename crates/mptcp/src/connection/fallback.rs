@@ -43,7 +43,9 @@ impl Connection {
     /// The first segments after the handshake show whether the peer, and all boxes on the way, let
     /// MPTCP options through (RFC 8684 section 3.7).
     pub(super) fn confirm(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64, payload: &Bytes) {
-        if segment.options.dss.is_some() {
+        // An address that the peer announces is signed with both keys, so it tells as much as a DSS.
+        let announces = |option: &MptcpOption| matches!(option, MptcpOption::AddAddress(add) if !add.echo);
+        if segment.options.dss.is_some() || segment.options.mptcp.iter().any(announces) {
             self.confirmed = true;
             if !self.config.habits.early_announcements {
                 self.announce_others(now);

@@ -319,8 +319,9 @@ impl Connection {
                 self.incoming.fin = Some(self.incoming.next);
             }
             subflow.fin_received(now);
-            if self.mode != Mode::Plain && subflow.state == State::CloseWait {
-                // RFC 8684 section 3.3.3: without a DATA_FIN it ends this subflow only.
+            if self.mode != Mode::Plain && subflow.state == State::CloseWait && !self.incoming.finished() {
+                // RFC 8684 section 3.3.3: without a DATA_FIN it ends this subflow only; after one it says
+                // nothing new, and our half goes on.
                 subflow.fin_wanted = true;
                 self.give_up_sending(id);
             }
@@ -387,6 +388,9 @@ impl Connection {
             .iter()
             .any(|option| matches!(option, MptcpOption::FastClose(key) if *key == self.local_key.value));
         if fast_close && self.mode == Mode::Multipath {
+            // The peer has ended them all, but the RSTs of the others may be lost (RFC 8684 section 3.5).
+            self.subflows[id].close(Closure::ResetByPeer(reset_reason(segment)));
+            self.reset_all();
             return self.end(
                 now,
                 Closed::Reset(reset_reason(segment)),

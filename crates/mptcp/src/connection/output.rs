@@ -21,6 +21,12 @@ pub(super) struct Piece {
 impl Connection {
     /// Puts the next segment to send into `out`; returns the subflow it belongs to.
     pub(crate) fn poll_transmit(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+        if self.config.habits.echo_before_join
+            && self.signals.front().is_some_and(|(_, option)| matches!(option, MptcpOption::AddAddress(_)))
+            && let Some(sent) = self.transmit_signal(now, out)
+        {
+            return Some(sent);
+        }
         if let Some(sent) = self.transmit_control(now, out) {
             return Some(sent);
         }

@@ -54,8 +54,11 @@ impl Endpoint {
 
 /// What a listener makes of a SYN: its data, and a cookie for who asks or has a wrong one.
 pub(super) fn read_syn(subflow: &mut Subflow, syn: &Segment, settings: ServerFastOpen) {
-    let expected = cookie_for(settings.key, syn.source.ip(), syn.destination.ip());
-    let valid = syn.options.fast_open.as_ref() == Some(&expected);
+    let make = |key: [u64; 2]| cookie_for(key, syn.source.ip(), syn.destination.ip());
+    let expected = make(settings.key);
+    let shown = syn.options.fast_open.as_ref().filter(|cookie| !cookie.is_empty());
+    let valid =
+        shown.is_some_and(|shown| *shown == expected || settings.old_key.map(make).as_ref() == Some(shown));
     if !syn.payload.is_empty() && (valid || !settings.cookies) {
         subflow.syn_data = syn.payload.clone();
     } else if syn.options.fast_open.is_some() && settings.cookies && !valid {
