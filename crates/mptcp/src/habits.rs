@@ -17,6 +17,8 @@ pub struct Habits {
     pub acknowledge_before_fin: bool,
     /// Answer in TIME-WAIT as a TCP that has forgotten the connection, without MPTCP options.
     pub plain_time_wait: bool,
+    /// Send a DATA_FIN on all subflows, not on the one that answers soonest.
+    pub data_fin_everywhere: bool,
     /// Send a DATA_FIN again after the shortest retransmission timeout, that again, and then doubled; without, after
     /// the longest timeout of the subflows.
     pub quick_data_fin: bool,
@@ -32,6 +34,7 @@ impl Habits {
         echo_before_join: true,
         acknowledge_before_fin: true,
         plain_time_wait: true,
+        data_fin_everywhere: true,
         quick_data_fin: true,
         steady_join_ack: true,
     };

@@ -104,6 +104,8 @@ pub struct Connection {
     incoming: Incoming,
     write_closed: bool,
     data_fin_sent: bool,
+    /// Subflows that are yet to carry it, the last one first.
+    data_fin_due: Vec<usize>,
     /// The peer's last mapping had an 8-byte number.
     wide_numbers: bool,
     data_fin_acknowledged: bool,
@@ -168,6 +170,7 @@ impl Connection {
             incoming,
             write_closed: false,
             data_fin_sent: false,
+            data_fin_due: Vec::new(),
             wide_numbers: false,
             data_fin_acknowledged: false,
             finish_reported: false,

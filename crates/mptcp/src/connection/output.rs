@@ -186,18 +186,24 @@ impl Connection {
             self.disarm_data_fin();
             return None;
         }
-        let first = !self.data_fin_sent;
-        if !first && !self.timers.data_fin_wanted {
-            return None;
+        if !self.data_fin_sent || self.timers.data_fin_wanted {
+            let id = self.messenger(self.timers.data_fin_tries())?;
+            if !self.confirmed && self.subflows[id].receiver.wants_ack() {
+                // The third ACK first, with the keys.
+                return None;
+            }
+            self.data_fin_sent = true;
+            self.timers.data_fin_wanted = false;
+            self.arm_data_fin(now);
+            self.data_fin_due.clear();
+            if self.config.habits.data_fin_everywhere {
+                self.data_fin_due
+                    .extend((0..self.subflows.len()).rev().filter(|&id| self.subflows[id].can_send()));
+            } else {
+                self.data_fin_due.push(id);
+            }
         }
-        let id = self.messenger(self.timers.data_fin_tries())?;
-        if !self.confirmed && self.subflows[id].receiver.wants_ack() {
-            // The third ACK first, with the keys.
-            return None;
-        }
-        self.data_fin_sent = true;
-        self.timers.data_fin_wanted = false;
-        self.arm_data_fin(now);
+        let id = self.data_fin_due.pop()?;
         self.bare_segment(now, id, out);
         // RFC 8684 section 3.3.3: alone it has subflow sequence 0 and length 1.
         let mapping = Mapping {

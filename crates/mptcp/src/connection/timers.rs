@@ -241,6 +241,7 @@ impl Connection {
     pub(super) fn disarm_data_fin(&mut self) {
         self.timers.data_fin = Instant::FAR_FUTURE;
         self.timers.data_fin_wanted = false;
+        self.data_fin_due.clear();
     }
 
     fn longest_rto(&self) -> Duration {
