@@ -7,23 +7,27 @@
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use bytes::Bytes;
 use mptcp::{Endpoint, InterfaceChange, InterfaceId};
 use mptcp_clock::{Instant, Stream};
-use mptcp_wire::{Packet, Segment};
 
-use crate::shared::{Counters, Shared};
+use crate::capture::Capture;
+use crate::inbox::Inbox;
+use crate::outbox::Outbox;
+use crate::shared::{Address, Counters, Shared};
+use crate::tun::Offload;
+use crate::waiting::{Woken, wake};
 use crate::{Tun, sys};
 
 /// Packets handled or sent before the other direction has its turn.
-const BATCH: usize = 64;
+pub(crate) const BATCH: usize = 64;
 
-/// Largest IP packet, bytes.
-const PACKET: usize = 65_535;
+/// Payload of the largest segment that a device cuts, bytes: a packet without the longest headers.
+const GSO_MAX: u16 = 65_535 - 120;
 
 /// A device and the addresses that the endpoint has on it.
 #[derive(Debug)]
@@ -47,7 +51,7 @@ impl Interface {
 #[derive(Debug)]
 pub struct Driver {
     pub(crate) shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<io::Result<()>>>,
 }
 
 impl Driver {
@@ -56,30 +60,48 @@ impl Driver {
     /// # Errors
     /// When there is no address, or the system gives no descriptor, thread or randomness.
     pub fn start(interfaces: Vec<Interface>) -> io::Result<Self> {
+        Self::start_captured(interfaces, None)
+    }
+
+    /// As [`Self::start`], and writes every packet to a pcapng file, with an interface block for each device.
+    /// [`Self::stop`] says whether all of it could be written.
+    ///
+    /// # Errors
+    /// As [`Self::start`], and when the file cannot be made.
+    pub fn start_captured(interfaces: Vec<Interface>, pcap: Option<&Path>) -> io::Result<Self> {
         let mut endpoint = Endpoint::new(Stream::new(seed()?, "live"));
         let (mut devices, mut addresses) = (Vec::new(), Vec::new());
         for interface in interfaces {
-            let mtu = interface.tun.mtu();
+            let (device, mtu) = (interface.tun.name().to_owned(), interface.tun.mtu());
             let ids: Vec<(IpAddr, InterfaceId)> = interface
                 .addresses
                 .into_iter()
                 .map(|address| (address, endpoint.add_interface(address, interface.backup)))
                 .collect();
-            addresses.extend(ids.iter().map(|&(address, id)| (id, address, mtu)));
+            if interface.tun.offload() == Offload::Full {
+                ids.iter().for_each(|&(_, id)| endpoint.set_gso_max(id, GSO_MAX));
+            }
+            addresses.extend(ids.iter().map(|&(address, interface)| Address {
+                interface,
+                address,
+                device: device.clone(),
+                mtu,
+            }));
             devices.push(Device { tun: interface.tun, ids, up: true });
         }
         if addresses.is_empty() {
             let what = "an endpoint needs an interface with an address";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
+        let names = || devices.iter().map(|device| device.tun.name());
+        let capture = pcap.map(|path| Capture::create(path, names())).transpose()?;
         let shared = Arc::new(Shared::new(endpoint, addresses)?);
         let mut worker = Worker {
             shared: Arc::clone(&shared),
             devices,
-            arrived: Vec::new(),
-            leaving: Vec::new(),
-            bytes: Vec::new(),
-            gone: Vec::new(),
+            capture,
+            inbox: Inbox::default(),
+            outbox: Outbox::default(),
         };
         let thread = std::thread::Builder::new().name("mptcp-live".to_owned()).spawn(move || worker.run())?;
         Ok(Self { shared, thread: Some(thread) })
@@ -97,24 +119,42 @@ impl Driver {
         let deadline = std::time::Instant::now() + patience;
         let mut core = self.shared.lock();
         while core.sockets.values().any(|status| status.orphan) {
-            let Ok(next) = self.shared.wait(core, Some(deadline)) else { return false };
+            let Ok(next) = self.shared.wait(core, Some(deadline), |core| Some(&mut core.drained)) else {
+                return false;
+            };
             core = next;
         }
         true
     }
 }
 
-impl Drop for Driver {
-    fn drop(&mut self) {
+impl Driver {
+    /// Ends the connections that are left, as dropping it does, and the thread.
+    ///
+    /// # Errors
+    /// When the capture could not be written, or waiting for packets failed.
+    pub fn stop(mut self) -> io::Result<()> {
+        self.join()
+    }
+
+    fn join(&mut self) -> io::Result<()> {
         {
             let mut core = self.shared.lock();
             core.stopping = true;
-            self.shared.ring(&mut core);
+            self.shared.ring(&core);
         }
-        if let Some(thread) = self.thread.take() {
-            // A panic there was reported there.
-            let _ = thread.join();
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Err(_)) => Err(io::Error::other("the driver's thread panicked")),
+            Some(Ok(result)) => result,
+            None => Ok(()),
         }
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        // Who wants to know calls `stop`.
+        let _ = self.join();
     }
 }
 
@@ -125,22 +165,25 @@ fn seed() -> io::Result<u64> {
 }
 
 #[derive(Debug)]
-struct Device {
-    tun: Tun,
-    ids: Vec<(IpAddr, InterfaceId)>,
-    up: bool,
+pub(crate) struct Device {
+    pub tun: Tun,
+    pub ids: Vec<(IpAddr, InterfaceId)>,
+    pub up: bool,
+}
+
+impl Device {
+    /// The interface with an address.
+    pub(crate) fn interface(&self, address: IpAddr) -> Option<InterfaceId> {
+        self.ids.iter().find(|(other, _)| *other == address).map(|(_, id)| *id)
+    }
 }
 
 struct Worker {
     shared: Arc<Shared>,
     devices: Vec<Device>,
-    /// Read and not yet handled.
-    arrived: Vec<(InterfaceId, Segment)>,
-    /// To be written: the device, and the end of the packet in `bytes`.
-    leaving: Vec<(usize, usize)>,
-    bytes: Vec<u8>,
-    /// Interfaces whose device is gone, not yet told.
-    gone: Vec<InterfaceId>,
+    capture: Option<Capture>,
+    inbox: Inbox,
+    outbox: Outbox,
 }
 
 /// What the thread does after the endpoint had its turn.
@@ -148,37 +191,40 @@ struct Turn {
     /// How long there is nothing to do; None is for ever.
     idle: Option<Duration>,
     stopping: bool,
+    woken: Vec<Woken>,
 }
 
 impl Worker {
-    fn run(&mut self) {
+    fn run(&mut self) -> io::Result<()> {
         let guard = Stop(Arc::clone(&self.shared));
         let mut counted = Counters::default();
-        loop {
+        let result = loop {
             counted.turns += 1;
             let turn = self.turn(&mut counted);
-            self.write(&mut counted);
+            wake(turn.woken);
+            self.outbox.write(&self.devices, self.capture.as_mut(), &mut counted);
             if turn.stopping {
-                break;
+                break Ok(());
             }
-            if self.read(turn.idle, &mut counted).is_err() {
-                break;
+            if let Err(error) = self.read(turn.idle, &mut counted) {
+                break Err(error);
             }
-        }
+        };
         drop(guard);
+        self.capture.take().map_or(Ok(()), Capture::finish).and(result)
     }
 
     /// Tells the endpoint what has happened, and asks it what to do.
     fn turn(&mut self, counted: &mut Counters) -> Turn {
         let mut core = self.shared.lock();
+        self.shared.wake_up();
         let core = &mut *core;
-        core.asleep = false;
         add(&mut core.counters, std::mem::take(counted));
         let now = self.shared.now();
-        for id in self.gone.drain(..) {
+        for id in self.inbox.gone.drain(..) {
             core.endpoint.handle_interface(now, id, InterfaceChange::Down);
         }
-        for (interface, segment) in self.arrived.drain(..) {
+        for (interface, segment) in self.inbox.arrived.drain(..) {
             core.endpoint.handle_segment(now, interface, segment);
         }
         if core.stopping {
@@ -188,24 +234,8 @@ impl Worker {
             core.endpoint.handle_timeout(now);
         }
         let lingering = core.end_lingering(now);
-        let mut full = false;
-        while let Some(transmit) = core.endpoint.poll_transmit(now) {
-            let to = |device: &Device| device.ids.iter().any(|(_, id)| *id == transmit.interface);
-            let Some(device) = self.devices.iter().position(to) else { continue };
-            if Packet::new(transmit.segment).emit(&mut self.bytes).is_err() {
-                counted.dropped += 1;
-                continue;
-            }
-            self.leaving.push((device, self.bytes.len()));
-            full = self.leaving.len() >= BATCH && !core.stopping;
-            if full {
-                break;
-            }
-        }
-        if core.take_events(now) {
-            self.shared.notify();
-        }
-        core.asleep = true;
+        let full = self.outbox.fill(now, core, &self.devices);
+        core.take_events(now);
         let idle = if full {
             Some(Duration::ZERO)
         } else {
@@ -213,70 +243,22 @@ impl Worker {
             let next = next.filter(|&at| at < Instant::FAR_FUTURE);
             next.map(|at| Duration::from_nanos(at.since(self.shared.now()).as_nanos()))
         };
-        Turn { idle, stopping: core.stopping }
+        Turn { idle, stopping: core.stopping, woken: std::mem::take(&mut core.woken) }
     }
 
-    fn write(&mut self, counted: &mut Counters) {
-        let mut begin = 0;
-        for (device, end) in self.leaving.drain(..) {
-            let taken = self.devices[device].tun.send(&self.bytes[begin..end]);
-            if taken.is_ok() {
-                counted.sent += 1
-            } else {
-                counted.dropped += 1
-            }
-            begin = end;
-        }
-        self.bytes.clear();
-    }
-
-    /// Sleeps until there is something to do, and reads what has come.
+    /// Reads what has come; sleeps before when that is nothing.
     fn read(&mut self, idle: Option<Duration>, counted: &mut Counters) -> io::Result<()> {
+        let any = self.inbox.read(&mut self.devices, self.capture.as_mut(), counted);
+        if any || idle.is_some_and(|idle| idle.is_zero()) || !self.shared.fall_asleep() {
+            return Ok(());
+        }
         let mut fds = vec![self.shared.bell.as_fd()];
-        let up: Vec<usize> = (0..self.devices.len()).filter(|&i| self.devices[i].up).collect();
-        fds.extend(up.iter().map(|&i| self.devices[i].tun.as_fd()));
-        let ready = sys::wait_readable(&fds, idle)?;
-        if ready[0] {
+        fds.extend(self.devices.iter().filter(|device| device.up).map(|device| device.tun.as_fd()));
+        if sys::wait_readable(&fds, idle)? {
             self.shared.silence();
         }
-        for (&device, _) in up.iter().zip(&ready[1..]).filter(|(_, ready)| **ready) {
-            self.read_device(device, counted);
-        }
+        self.inbox.read(&mut self.devices, self.capture.as_mut(), counted);
         Ok(())
-    }
-
-    fn read_device(&mut self, index: usize, counted: &mut Counters) {
-        let device = &mut self.devices[index];
-        let mut buffer = [0; PACKET];
-        for _ in 0..BATCH {
-            match device.tun.receive(&mut buffer) {
-                Ok(length) => {
-                    let packet = Packet::parse(&Bytes::copy_from_slice(&buffer[..length]));
-                    let found = packet.ok().and_then(|packet| {
-                        let to = packet.segment.destination.ip();
-                        device
-                            .ids
-                            .iter()
-                            .find(|(address, _)| *address == to)
-                            .map(|(_, id)| (*id, packet.segment))
-                    });
-                    if found.is_some() {
-                        counted.received += 1
-                    } else {
-                        counted.ignored += 1
-                    }
-                    self.arrived.extend(found);
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => {
-                    // The device was deleted: its addresses are gone, other paths may go on.
-                    device.up = false;
-                    self.gone.extend(device.ids.iter().map(|(_, id)| *id));
-                    return;
-                }
-            }
-        }
     }
 }
 
@@ -293,7 +275,6 @@ struct Stop(Arc<Shared>);
 
 impl Drop for Stop {
     fn drop(&mut self) {
-        self.0.lock().stopped = true;
-        self.0.notify();
+        self.0.stop();
     }
 }

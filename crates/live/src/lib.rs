@@ -33,15 +33,34 @@
 #![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
 
+mod capture;
+mod control;
 mod driver;
+mod inbox;
+mod listener;
+mod options;
+mod outbox;
+mod poll;
 mod shared;
 mod socket;
 #[allow(unsafe_code, reason = "the one file with system calls")]
 mod sys;
+#[cfg(feature = "tokio")]
+pub mod tokio;
+mod transfer;
 mod tun;
+mod vnet;
+mod waiting;
 
 pub use driver::{Driver, Interface};
-pub use mptcp::{Config, ConnectionInfo, Mode, SubflowState};
-pub use shared::Counters;
-pub use socket::{MptcpListener, MptcpStream};
-pub use tun::Tun;
+pub use listener::{MptcpListener, SOMAXCONN};
+pub use mptcp::congestion::CongestionKind;
+pub use mptcp::path_manager::PathManagerKind;
+pub use mptcp::scheduler::SchedulerKind;
+pub use mptcp::{
+    Closed, Closure, Config, ConnectionInfo, InterfaceId, Mechanisms, Mode, Recovery, SubflowInfo,
+    SubflowState, Version,
+};
+pub use shared::{Address, Counters};
+pub use socket::MptcpStream;
+pub use tun::{Offload, Tun};

@@ -1,12 +1,14 @@
-//! What the driver's thread and the sockets share: the endpoint behind a lock, and two ways to wake.
+//! What the driver's thread and the sockets share: the endpoint behind a lock, and the bell that wakes the thread.
 //!
 //! Owns the state of each socket as events have told it. A socket changes the endpoint under the lock
-//! and rings; the thread does all input and output, and notifies after events. Never touches a device.
+//! and rings; the thread does all input and output, and wakes those that events are for. Never touches a device.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -14,6 +16,7 @@ use mptcp::{Closed, ConnectionId, ConnectionInfo, Endpoint, EventKind, Interface
 use mptcp_clock::Instant;
 
 use crate::sys;
+use crate::waiting::{self, Interest, Waiters, Woken};
 
 /// How long a connection may take to end without its socket: Linux's `tcp_fin_timeout` and
 /// `net.mptcp.close_timeout`.
@@ -34,6 +37,19 @@ pub struct Counters {
     pub turns: u64,
 }
 
+/// An address of the endpoint's and the device that it is on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// What the endpoint calls it.
+    pub interface: InterfaceId,
+    /// The address.
+    pub address: IpAddr,
+    /// The device.
+    pub device: String,
+    /// Longest IP packet of the device, bytes.
+    pub mtu: usize,
+}
+
 /// What a socket has to know of its connection.
 #[derive(Debug, Default)]
 pub(crate) struct Status {
@@ -43,60 +59,75 @@ pub(crate) struct Status {
     pub closed: Option<Closed>,
     /// What the endpoint handed out and the application did not take yet.
     pub unread: Bytes,
+    /// No more will be read, or written.
+    pub read_closed: bool,
     pub write_closed: bool,
+    pub nonblocking: bool,
     pub read_timeout: Option<Duration>,
     pub write_timeout: Option<Duration>,
     /// As it was at the end.
     pub last: Option<ConnectionInfo>,
     /// Its socket is gone; the connection ends in the background.
     pub orphan: bool,
+    pub waiters: Waiters,
+}
+
+/// Connections that wait to be accepted at a port.
+#[derive(Debug, Default)]
+pub(crate) struct Backlog {
+    pub queue: VecDeque<ConnectionId>,
+    pub waiters: Waiters,
 }
 
 #[derive(Debug)]
 pub(crate) struct Core {
     pub endpoint: Endpoint,
     pub sockets: HashMap<ConnectionId, Status>,
-    /// Connections that wait to be accepted, by port.
-    pub backlogs: HashMap<u16, VecDeque<ConnectionId>>,
+    /// By port.
+    pub backlogs: HashMap<u16, Backlog>,
     /// Connections without sockets, and when they have lasted too long; in that order.
     lingering: VecDeque<(Instant, ConnectionId)>,
+    /// Those who wait for connections without sockets to end.
+    pub drained: Waiters,
+    /// To be woken when the lock is free.
+    pub woken: Vec<Woken>,
     pub counters: Counters,
     pub stopping: bool,
     /// The thread is gone, and nothing will happen any more.
     pub stopped: bool,
-    /// The thread waits for packets, time or the bell.
-    pub asleep: bool,
 }
 
 #[derive(Debug)]
 pub(crate) struct Shared {
     core: Mutex<Core>,
-    changed: Condvar,
     pub bell: File,
+    /// A socket has given the endpoint something to do since the thread's last turn.
+    wanted: AtomicBool,
+    /// The thread waits for packets, time or the bell.
+    asleep: AtomicBool,
     origin: std::time::Instant,
-    /// The endpoint's addresses, and the largest MTU towards each.
-    pub addresses: Vec<(InterfaceId, std::net::IpAddr, usize)>,
+    /// The endpoint's addresses.
+    pub addresses: Vec<Address>,
 }
 
 impl Shared {
-    pub(crate) fn new(
-        endpoint: Endpoint,
-        addresses: Vec<(InterfaceId, std::net::IpAddr, usize)>,
-    ) -> io::Result<Self> {
+    pub(crate) fn new(endpoint: Endpoint, addresses: Vec<Address>) -> io::Result<Self> {
         let core = Core {
             endpoint,
             sockets: HashMap::new(),
             backlogs: HashMap::new(),
             lingering: VecDeque::new(),
+            drained: Waiters::default(),
+            woken: Vec::new(),
             counters: Counters::default(),
             stopping: false,
             stopped: false,
-            asleep: false,
         };
         Ok(Self {
             core: Mutex::new(core),
-            changed: Condvar::new(),
             bell: File::from(sys::eventfd()?),
+            wanted: AtomicBool::new(false),
+            asleep: AtomicBool::new(false),
             // CLOCK_MONOTONIC on Linux.
             origin: std::time::Instant::now(),
             addresses,
@@ -113,12 +144,28 @@ impl Shared {
         self.core.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes the thread after the endpoint was given something to do.
-    pub(crate) fn ring(&self, core: &mut Core) {
-        if std::mem::take(&mut core.asleep) {
+    /// Wakes the thread if it sleeps and the endpoint has something for it to do.
+    pub(crate) fn ring(&self, core: &Core) {
+        if !core.stopping && !core.endpoint.wants_transmit() {
+            return;
+        }
+        self.wanted.store(true, Ordering::SeqCst);
+        if self.asleep.swap(false, Ordering::SeqCst) {
             // Only a counter at its end could fail, and then the bell rings already.
             let _ = (&self.bell).write(&1_u64.to_ne_bytes());
         }
+    }
+
+    /// The thread begins a turn, under the lock, and will see what sockets have done until now.
+    pub(crate) fn wake_up(&self) {
+        self.asleep.store(false, Ordering::SeqCst);
+        self.wanted.store(false, Ordering::SeqCst);
+    }
+
+    /// The thread is going to sleep: from here on the bell rings. False when a socket wants something.
+    pub(crate) fn fall_asleep(&self) -> bool {
+        self.asleep.store(true, Ordering::SeqCst);
+        !self.wanted.load(Ordering::SeqCst)
     }
 
     /// The bell was heard.
@@ -127,68 +174,88 @@ impl Shared {
         let _ = (&self.bell).read(&mut [0; 8]);
     }
 
-    /// Wakes all sockets.
-    pub(crate) fn notify(&self) {
-        self.changed.notify_all();
+    /// Nothing will happen any more: tells everybody.
+    pub(crate) fn stop(&self) {
+        let mut core = self.lock();
+        let core_ref = &mut *core;
+        core_ref.stopped = true;
+        let mut woken = std::mem::take(&mut core_ref.woken);
+        core_ref.sockets.values_mut().for_each(|status| status.waiters.all(&mut woken));
+        core_ref.backlogs.values_mut().for_each(|backlog| backlog.waiters.all(&mut woken));
+        core_ref.drained.all(&mut woken);
+        drop(core);
+        waiting::wake(woken);
     }
 
-    /// Waits until something has happened; `WouldBlock` after `deadline`, as in the standard library.
+    /// Waits until something has happened to the socket, listener or driver that `of` finds; `WouldBlock` after
+    /// `deadline`, as in the standard library.
     pub(crate) fn wait<'a>(
         &'a self,
         core: MutexGuard<'a, Core>,
         deadline: Option<std::time::Instant>,
+        of: impl Fn(&mut Core) -> Option<&mut Waiters>,
     ) -> io::Result<MutexGuard<'a, Core>> {
-        if core.stopped {
-            return Err(io::Error::new(io::ErrorKind::NotConnected, "the driver has stopped"));
-        }
-        let Some(deadline) = deadline else {
-            return Ok(self.changed.wait(core).unwrap_or_else(PoisonError::into_inner));
-        };
-        let left = deadline.saturating_duration_since(std::time::Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::WouldBlock.into());
-        }
-        Ok(self.changed.wait_timeout(core, left).unwrap_or_else(PoisonError::into_inner).0)
+        core.check_running()?;
+        waiting::sleep(core, deadline, of).ok_or_else(|| io::ErrorKind::WouldBlock.into())
     }
 }
 
 impl Core {
-    /// Takes in what the endpoint has to tell; returns whether it was anything.
-    pub(crate) fn take_events(&mut self, now: Instant) -> bool {
-        let mut any = false;
+    /// Nothing comes from a driver that has stopped.
+    pub(crate) fn check_running(&self) -> io::Result<()> {
+        if self.stopped {
+            return Err(io::Error::new(io::ErrorKind::NotConnected, "the driver has stopped"));
+        }
+        Ok(())
+    }
+
+    /// Takes in what the endpoint has to tell, and collects those to be woken.
+    pub(crate) fn take_events(&mut self, now: Instant) {
         while let Some(event) = self.endpoint.poll_event() {
-            any = true;
             self.take_event(now, event.connection, event.kind);
         }
-        any
     }
 
     fn take_event(&mut self, now: Instant, id: ConnectionId, kind: EventKind) {
         if kind == EventKind::Accepted {
-            let port = self.endpoint.connection(id).and_then(mptcp::Connection::local_port);
-            match port.and_then(|port| self.backlogs.get_mut(&port)) {
-                Some(backlog) => {
-                    backlog.push_back(id);
-                    self.sockets.insert(id, Status { opened: true, ..Status::default() });
-                }
-                None => self.endpoint.abort(now, id),
-            }
-            return;
+            return self.take_accepted(now, id);
         }
         let Some(status) = self.sockets.get_mut(&id) else { return };
         match kind {
-            EventKind::Connected => status.opened = true,
-            EventKind::Finished => status.finished = true,
+            EventKind::Connected => {
+                status.opened = true;
+                status.waiters.served(Interest::Write, &mut self.woken);
+            }
+            EventKind::Finished => {
+                status.finished = true;
+                status.waiters.served(Interest::Read, &mut self.woken);
+            }
             // RFC 9293 section 3.10.4 as Linux has it: data for a socket that is gone ends the connection.
             EventKind::Readable if status.orphan => self.endpoint.abort(now, id),
+            EventKind::Readable => status.waiters.served(Interest::Read, &mut self.woken),
+            EventKind::Writable => status.waiters.served(Interest::Write, &mut self.woken),
             EventKind::Closed(how) => {
                 status.closed = Some(how);
                 status.last = self.endpoint.info(now, id);
+                status.waiters.all(&mut self.woken);
                 if status.orphan {
                     self.sockets.remove(&id);
+                    self.drained.all(&mut self.woken);
                 }
             }
-            _ => {}
+            EventKind::Accepted | EventKind::Subflows | EventKind::FellBack => {}
+        }
+    }
+
+    fn take_accepted(&mut self, now: Instant, id: ConnectionId) {
+        let port = self.endpoint.connection(id).and_then(mptcp::Connection::local_port);
+        match port.and_then(|port| self.backlogs.get_mut(&port)) {
+            Some(backlog) => {
+                backlog.queue.push_back(id);
+                backlog.waiters.served(Interest::Read, &mut self.woken);
+                self.sockets.insert(id, Status { opened: true, ..Status::default() });
+            }
+            None => self.endpoint.abort(now, id),
         }
     }
 

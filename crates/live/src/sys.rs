@@ -6,6 +6,8 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
+use bytes::BytesMut;
+
 /// Longest interface name, bytes.
 pub(crate) const NAME_MAX: usize = libc::IFNAMSIZ - 1;
 
@@ -24,13 +26,41 @@ fn name_of(request: &libc::ifreq) -> String {
 }
 
 /// Makes an open `/dev/net/tun` the queue of a TUN device without packet information; returns the name
-/// that the device got.
-pub(crate) fn attach_tun(tun: BorrowedFd<'_>, name: &str) -> io::Result<String> {
+/// that the device got. With `offload` a `virtio_net_hdr` stands before each packet, and both sides may leave
+/// checksums and cutting to the other.
+pub(crate) fn attach_tun(tun: BorrowedFd<'_>, name: &str, offload: bool) -> io::Result<String> {
     let mut request = request(name);
-    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    let header = if offload { libc::IFF_VNET_HDR } else { 0 };
+    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI | header) as libc::c_short;
     // SAFETY: the descriptor is open, and TUNSETIFF reads and writes one ifreq, which lives here.
-    let result = unsafe { libc::ioctl(tun.as_raw_fd(), libc::TUNSETIFF, &raw mut request) };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(name_of(&request)) }
+    check(unsafe { libc::ioctl(tun.as_raw_fd(), libc::TUNSETIFF, &raw mut request) })?;
+    // A device that was made before keeps what its last user set, so this is said either way.
+    let all = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6;
+    let features = libc::c_ulong::from(if offload { all } else { 0 });
+    // SAFETY: the descriptor is open, and TUNSETOFFLOAD takes a number, no pointer.
+    check(unsafe { libc::ioctl(tun.as_raw_fd(), libc::TUNSETOFFLOAD, features) })?;
+    Ok(name_of(&request))
+}
+
+fn check(result: libc::c_int) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Reads once: first into `header`, then behind what `buffer` holds, as far as it has memory. Returns how many
+/// bytes came in all; `buffer` is longer by those beyond the header.
+pub(crate) fn read_behind(fd: BorrowedFd<'_>, header: &mut [u8], buffer: &mut BytesMut) -> io::Result<usize> {
+    let room = buffer.spare_capacity_mut();
+    let parts = [
+        libc::iovec { iov_base: header.as_mut_ptr().cast(), iov_len: header.len() },
+        libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() },
+    ];
+    // SAFETY: the descriptor is open, and both parts are memory of ours of the lengths that are said.
+    let count = unsafe { libc::readv(fd.as_raw_fd(), parts.as_ptr(), parts.len() as libc::c_int) };
+    let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
+    let more = count.saturating_sub(header.len());
+    // SAFETY: the kernel wrote `more` bytes from the end of what `buffer` held on, within its capacity.
+    unsafe { buffer.set_len(buffer.len() + more) };
+    Ok(count)
 }
 
 /// The MTU of an interface of the thread's network namespace, bytes.
@@ -57,9 +87,9 @@ pub(crate) fn eventfd() -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Waits until a descriptor is readable or in error, or for `timeout`; None is for ever. Returns which are; all
-/// false when a signal or the timeout came first.
-pub(crate) fn wait_readable(fds: &[BorrowedFd<'_>], timeout: Option<Duration>) -> io::Result<Vec<bool>> {
+/// Waits until a descriptor is readable or in error, or for `timeout`; None is for ever. Returns whether the
+/// first one is; false also when a signal or the timeout came first.
+pub(crate) fn wait_readable(fds: &[BorrowedFd<'_>], timeout: Option<Duration>) -> io::Result<bool> {
     let mut polled: Vec<libc::pollfd> = fds
         .iter()
         .map(|fd| libc::pollfd { fd: fd.as_fd().as_raw_fd(), events: libc::POLLIN, revents: 0 })
@@ -78,7 +108,7 @@ pub(crate) fn wait_readable(fds: &[BorrowedFd<'_>], timeout: Option<Duration>) -
         if error.kind() != io::ErrorKind::Interrupted {
             return Err(error);
         }
-        return Ok(vec![false; fds.len()]);
+        return Ok(false);
     }
-    Ok(polled.iter().map(|entry| entry.revents != 0).collect())
+    Ok(polled.first().is_some_and(|entry| entry.revents != 0))
 }

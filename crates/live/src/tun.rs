@@ -4,13 +4,27 @@
 //! or the MTU.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, IoSlice, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
-use crate::sys;
+use bytes::BytesMut;
+use mptcp_wire::ChecksumMode;
+
+use crate::{sys, vnet};
 
 const DEVICE: &str = "/dev/net/tun";
+
+/// What the kernel and this process leave to each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Offload {
+    /// Checksums, and cutting segments of up to 64 KB into frames (IFF_VNET_HDR with TUN_F_CSUM, TUN_F_TSO4 and
+    /// TUN_F_TSO6): within a host nobody computes or cuts anything.
+    #[default]
+    Full,
+    /// Nothing: each packet is complete, and no longer than the MTU.
+    None,
+}
 
 /// An open TUN device. It lives as long as this does, unless it was made persistent (`ip tuntap add`).
 #[derive(Debug)]
@@ -18,17 +32,26 @@ pub struct Tun {
     file: File,
     name: String,
     mtu: usize,
+    offload: Offload,
 }
 
 impl Tun {
     /// Opens the TUN device `name` in the network namespace of the calling thread, or makes it; it stays
     /// in that namespace, whoever uses it. A name may hold `%d` for the first number that is free. The MTU is that
-    /// of this moment.
+    /// of this moment. All is offloaded: see [`Self::open_with`].
     ///
     /// # Errors
     /// When the name has no room in 15 bytes or is taken, when `/dev/net/tun` is missing, or without
     /// CAP_NET_ADMIN. The message says what would be right.
     pub fn open(name: &str) -> io::Result<Self> {
+        Self::open_with(name, Offload::default())
+    }
+
+    /// As [`Self::open`], with a choice of what is offloaded.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_with(name: &str, offload: Offload) -> io::Result<Self> {
         if name.is_empty() || name.len() > sys::NAME_MAX {
             let what = format!("{name:?} names no interface: 1 to {} bytes are allowed", sys::NAME_MAX);
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
@@ -40,9 +63,10 @@ impl Tun {
             .custom_flags(libc::O_NONBLOCK)
             .open(DEVICE)
             .map_err(|error| explain_open(&error))?;
-        let name = sys::attach_tun(file.as_fd(), name).map_err(|error| explain_attach(name, &error))?;
+        let name = sys::attach_tun(file.as_fd(), name, offload == Offload::Full)
+            .map_err(|error| explain_attach(name, &error))?;
         let mtu = sys::mtu(&name)?;
-        Ok(Self { file, name, mtu })
+        Ok(Self { file, name, mtu, offload })
     }
 
     /// The name of the interface.
@@ -57,14 +81,26 @@ impl Tun {
         self.mtu
     }
 
-    /// Reads one packet into `buffer`, or fails with `WouldBlock`.
-    pub(crate) fn receive(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        (&self.file).read(buffer)
+    /// What is offloaded.
+    #[must_use]
+    pub fn offload(&self) -> Offload {
+        self.offload
     }
 
-    /// Writes one packet.
-    pub(crate) fn send(&self, packet: &[u8]) -> io::Result<()> {
-        (&self.file).write(packet).map(|_| ())
+    /// Reads one packet behind what `buffer` holds, or fails with `WouldBlock`. Says who has to verify its
+    /// checksum.
+    pub(crate) fn receive(&self, buffer: &mut BytesMut) -> io::Result<ChecksumMode> {
+        if self.offload == Offload::None {
+            return sys::read_behind(self.as_fd(), &mut [], buffer).map(|_| ChecksumMode::Complete);
+        }
+        let mut header = [0; vnet::LENGTH];
+        sys::read_behind(self.as_fd(), &mut header, buffer)?;
+        Ok(vnet::incoming(&header))
+    }
+
+    /// Writes one packet, after [`vnet::outgoing`] where all is offloaded.
+    pub(crate) fn send(&self, headers: &[u8], payload: &[u8]) -> io::Result<()> {
+        (&self.file).write_vectored(&[IoSlice::new(headers), IoSlice::new(payload)]).map(drop)
     }
 }
 

@@ -3,7 +3,7 @@
 mod arena;
 mod pair;
 
-use arena::{Arena, Operation, Path, Settings, Side, Strip};
+use arena::{Arena, Gso, Operation, Path, Settings, Side, Strip};
 use mptcp::congestion::CongestionKind;
 use mptcp::path_manager::PathManagerKind;
 use mptcp::{Config, Mechanisms};
@@ -46,7 +46,7 @@ fn check(seed: u64, config: Config, paths: Vec<Path>, operations: &[Operation]) 
 }
 
 fn check_two(seed: u64, client: Config, server: Config, paths: Vec<Path>, operations: &[Operation]) {
-    let settings = Settings { seed, client, server, paths };
+    let settings = Settings { seed, client, server, paths, gso: Gso::default() };
     let mut arena = Arena::new(&settings);
     operations.iter().for_each(|operation| arena.execute(operation));
     arena.finish();

@@ -46,8 +46,8 @@ impl Stack {
         })
     }
 
-    /// listen(2).
-    pub(crate) fn listen(&self, fd: RawFd) -> Result<()> {
+    /// listen(2). As in Linux, one connection more than `backlog` may wait.
+    pub(crate) fn listen(&self, fd: RawFd, backlog: i32) -> Result<()> {
         self.act(|core, _| {
             core.refresh(self);
             let socket = core.sockets.get(fd)?;
@@ -62,7 +62,9 @@ impl Stack {
                 old_key: options.fast_open_keys.and_then(|(_, old)| old).map(crate::fast_open::key_of),
                 cookies: !(settings.server_without_cookie() || options.fast_open_no_cookie),
             });
-            core.endpoint.listen(port, config).or_else(|_| fail(libc::EADDRINUSE))?;
+            let most = usize::try_from(backlog).unwrap_or(0) + 1;
+            let heard = core.endpoint.listen_on(port, config, None, Some(most));
+            heard.or_else(|_| fail(libc::EADDRINUSE))?;
             core.sockets.listen(port);
             core.sockets.get_mut(fd)?.role = Role::Listener { port };
             Ok(())
@@ -79,6 +81,7 @@ impl Stack {
             };
             let Role::Listener { port } = listener.role else { return Some(fail(libc::EINVAL)) };
             let id = core.sockets.next_accepted(port)?;
+            core.endpoint.accept(id);
             let socket = Socket { nonblocking: false, role: Role::Stream(id), ..listener };
             core.sockets.insert(fresh, socket);
             let info = core.endpoint.info(now, id);

@@ -103,7 +103,7 @@ table! {
         let Some(local) = memory::address(address, length)? else { return fail(libc::EAFNOSUPPORT) };
         stack.bind(fd, local).map(|()| 0)
     };
-    fn listen(fd: c_int, _backlog: c_int) -> c_int = |stack| stack.listen(fd).map(|()| 0);
+    fn listen(fd: c_int, backlog: c_int) -> c_int = |stack| stack.listen(fd, backlog).map(|()| 0);
     fn accept(fd: c_int, address: *mut sockaddr, length: *mut socklen_t) -> c_int = |stack| {
         let fresh = memory::descriptor()?;
         let peer = stack.accept(fd, fresh).inspect_err(|_| memory::release(fresh))?;

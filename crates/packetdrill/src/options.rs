@@ -41,7 +41,7 @@ impl Stack {
                     let on = integer(value)? != 0;
                     options.no_delay = on;
                     if let Some(id) = stream {
-                        core.endpoint.set_no_delay(now, id, on);
+                        core.endpoint.set_nodelay(now, id, on);
                     }
                 }
                 (libc::IPPROTO_TCP, libc::TCP_CORK) => {

@@ -154,7 +154,7 @@ impl Core {
         backlog.push_back(id);
         let traffic_class = options.traffic_class;
         self.sockets.streams.insert(id, Status { opened: true, traffic_class, ..Status::default() });
-        self.endpoint.set_no_delay(now, id, options.no_delay);
+        self.endpoint.set_nodelay(now, id, options.no_delay);
         self.endpoint.set_cork(now, id, options.cork);
     }
 

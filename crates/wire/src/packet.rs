@@ -83,16 +83,31 @@ impl Packet {
     ///
     /// [`EmitError`] if a value has no form on the wire, or the buffer has no room.
     pub fn emit_with(&self, out: &mut impl BufMut, mode: ChecksumMode) -> Result<(), EmitError> {
-        let Segment { source, destination, payload, .. } = &self.segment;
-        let header = tcp::emit_header(&self.segment, mode)?;
-        let transport = header.len() + payload.len();
-        let (needed, room) = (self.ip.length() + transport, out.remaining_mut());
+        let (needed, room) = (self.length(), out.remaining_mut());
         if needed > room {
             return Err(EmitError::Room { needed, room });
         }
+        self.emit_headers(out, mode)?;
+        out.put_slice(&self.segment.payload);
+        Ok(())
+    }
+
+    /// Appends the packet without its payload, for those who hand that on where it lies. Lengths and checksums
+    /// are those of the whole.
+    ///
+    /// # Errors
+    ///
+    /// [`EmitError`] if a value has no form on the wire, or the buffer has no room.
+    pub fn emit_headers(&self, out: &mut impl BufMut, mode: ChecksumMode) -> Result<(), EmitError> {
+        let Segment { source, destination, payload, .. } = &self.segment;
+        let header = tcp::emit_header(&self.segment, mode)?;
+        let (needed, room) = (self.ip.length() + header.len(), out.remaining_mut());
+        if needed > room {
+            return Err(EmitError::Room { needed, room });
+        }
+        let transport = header.len() + payload.len();
         self.ip.emit(source.ip(), destination.ip(), transport, |bytes| out.put_slice(bytes))?;
         out.put_slice(&header);
-        out.put_slice(payload);
         Ok(())
     }
 }

@@ -228,19 +228,42 @@ fn sockaddr(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t) {
     (storage, length as libc::socklen_t)
 }
 
-/// What Linux says of a connection in `struct mptcp_info`: how many subflows it has beside the first. None
-/// when it speaks TCP.
-pub fn linux_subflows(stream: &TcpStream) -> Option<u8> {
+/// What Linux says of a connection in `struct mptcp_info`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinuxInfo {
+    pub subflows: u8,
+    pub token: u32,
+    pub write_seq: u64,
+    pub snd_una: u64,
+    pub rcv_nxt: u64,
+    pub checksum: bool,
+}
+
+/// None when it speaks TCP.
+pub fn linux_info(stream: &TcpStream) -> Option<LinuxInfo> {
     const SOL_MPTCP: libc::c_int = 284;
     const MPTCP_INFO: libc::c_int = 1;
-    const FALLBACK: u8 = 1;
+    const FALLBACK: u32 = 1;
     let mut info = [0_u8; 256];
     let mut length = info.len() as libc::socklen_t;
     // SAFETY: the descriptor is open, and the kernel writes at most `length` bytes.
     let result = unsafe {
         libc::getsockopt(stream.as_raw_fd(), SOL_MPTCP, MPTCP_INFO, info.as_mut_ptr().cast(), &raw mut length)
     };
-    // mptcpi_subflows is the first byte, mptcpi_flags the 32 bits at 8.
-    let flags = if cfg!(target_endian = "little") { info[8] } else { info[11] };
-    (result == 0 && flags & FALLBACK == 0).then_some(info[0])
+    let u32_at = |at: usize| u32::from_ne_bytes(info[at..at + 4].try_into().unwrap());
+    let u64_at = |at: usize| u64::from_ne_bytes(info[at..at + 8].try_into().unwrap());
+    // The offsets of linux/mptcp.h.
+    (result == 0 && u32_at(8) & FALLBACK == 0).then(|| LinuxInfo {
+        subflows: info[0],
+        token: u32_at(12),
+        write_seq: u64_at(16),
+        snd_una: u64_at(24),
+        rcv_nxt: u64_at(32),
+        checksum: info[42] != 0,
+    })
+}
+
+/// How many subflows Linux has beside the first. None when it speaks TCP.
+pub fn linux_subflows(stream: &TcpStream) -> Option<u8> {
+    linux_info(stream).map(|info| info.subflows)
 }

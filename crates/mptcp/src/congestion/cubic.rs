@@ -44,6 +44,12 @@ impl CongestionControl for Cubic {
         "cubic"
     }
 
+    fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
+        if !paths[path].active {
+            *self.epoch(path) = Epoch::default();
+        }
+    }
+
     fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
         let state = &mut paths[path];
         let mut left = acked.bytes;

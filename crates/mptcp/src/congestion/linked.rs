@@ -114,6 +114,9 @@ impl CongestionControl for Linked {
     }
 
     fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
+        if !paths[path].active {
+            *self.own(path) = Path::default();
+        }
         self.inner.on_path_change(paths, path);
     }
 }

@@ -95,7 +95,8 @@ pub trait CongestionControl: std::fmt::Debug + Send {
         let _ = (paths, path);
     }
 
-    /// A path begins or ends; `paths[path].active` says which.
+    /// A path begins or ends; `paths[path].active` says which. After its end the index may get another path, so
+    /// that nothing may be remembered.
     fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
         let _ = (paths, path);
     }
@@ -154,7 +155,7 @@ impl CongestionKind {
 /// The windows of a connection's paths and the algorithm over them.
 #[derive(Debug)]
 pub struct Congestion {
-    /// One entry for each subflow that ever was, in order of subflow id.
+    /// One entry for each place of a subflow, in their order.
     pub paths: Vec<PathState>,
     algorithm: Box<dyn CongestionControl>,
     byte_counting: bool,
@@ -170,8 +171,9 @@ impl Congestion {
         Self { paths: Vec::new(), algorithm, byte_counting: config.byte_counting }
     }
 
-    /// Replaces the algorithm, keeping the windows.
+    /// Replaces the algorithm, keeping the windows; a pace that the old one asked for ends with it.
     pub fn set_algorithm(&mut self, algorithm: Box<dyn CongestionControl>) {
+        self.paths.iter_mut().for_each(|path| path.pacing = None);
         self.algorithm = algorithm;
     }
 
@@ -183,12 +185,7 @@ impl Congestion {
 
     /// Adds a path with an initial window of `segments` segments; returns its index.
     pub(crate) fn add_path(&mut self, mss: u64, segments: u32) -> usize {
-        self.paths.push(PathState {
-            cwnd: mss * u64::from(segments),
-            ssthresh: u64::MAX,
-            mss,
-            ..PathState::default()
-        });
+        self.paths.push(PathState::new(mss, segments));
         self.paths.len() - 1
     }
 
@@ -247,6 +244,11 @@ impl Congestion {
 }
 
 impl PathState {
+    /// A path with an initial window of `segments` segments.
+    pub(crate) fn new(mss: u64, segments: u32) -> Self {
+        Self { cwnd: mss * u64::from(segments), ssthresh: u64::MAX, mss, ..Self::default() }
+    }
+
     /// Whether the window grows exponentially.
     #[must_use]
     pub fn in_slow_start(&self) -> bool {

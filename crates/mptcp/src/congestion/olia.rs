@@ -64,6 +64,12 @@ impl CongestionControl for Olia {
         "olia"
     }
 
+    fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
+        if !paths[path].active {
+            *self.interval(path) = Interval::default();
+        }
+    }
+
     fn on_progress(&mut self, _paths: &mut [PathState], path: usize, acked: Acked) {
         self.interval(path).current += acked.bytes;
     }

@@ -101,6 +101,9 @@ impl CongestionControl for Published {
     }
 
     fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
+        if let Some(own) = self.paths.get_mut(path).filter(|_| !paths[path].active) {
+            *own = Path::default();
+        }
         self.inner.on_path_change(paths, path);
     }
 }

@@ -126,7 +126,7 @@ impl CongestionControl for WVegas {
 
     fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
         if !paths[path].active {
-            self.path(path).rate = 0.0;
+            *self.path(path) = Path::default();
         }
     }
 }

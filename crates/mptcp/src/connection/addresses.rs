@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use mptcp_clock::Instant;
 use mptcp_wire::crypto::{self, Version};
-use mptcp_wire::{AddAddress, MpPrio, MptcpOption, RemoveAddress};
+use mptcp_wire::{AddAddress, MpPrio, MptcpOption, RemoveAddress, ResetReason};
 
 use super::{Connection, Mode};
 use crate::InterfaceId;
@@ -63,15 +63,43 @@ impl Connection {
 
     /// A pair whose subflow failed is not tried again until its address comes anew.
     pub(super) fn note_failed(&mut self, id: usize) {
+        if !self.client {
+            return;
+        }
         let subflow = &self.subflows[id];
         if let Some(pair) =
             self.local_addresses.iter().find(|local| local.id == subflow.local_id).map(|&local| Pair {
                 local,
                 remote: RemoteAddress { id: subflow.remote_id, address: subflow.remote },
             })
+            && !self.failed.contains(&pair)
         {
             self.failed.push(pair);
         }
+    }
+
+    /// Asks for a subflow from an interface to an address of the peer's, whatever the path manager thinks; returns
+    /// whether that is possible.
+    pub(crate) fn want_subflow(&mut self, interface: InterfaceId, remote: SocketAddr) -> bool {
+        let family = |a: &&LocalAddress| a.interface == interface && a.address.is_ipv4() == remote.is_ipv4();
+        let local = self.local_addresses.iter().find(family).copied();
+        let open = self.subflows.iter().filter(|subflow| !subflow.is_closed()).count() + self.wanted.len();
+        let room = open <= usize::from(self.config.max_subflows);
+        let ready = self.mode == Mode::Multipath && self.closed.is_none() && self.remote_key.is_some();
+        let Some(local) = local.filter(|_| ready && room) else { return false };
+        let known = self.remote_addresses.iter().find(|known| known.address == remote);
+        let remote = known.copied().unwrap_or(RemoteAddress { id: 0, address: remote });
+        self.wanted.push(Pair { local, remote });
+        true
+    }
+
+    /// Ends one subflow; the others go on. The path manager does not open it again. Returns whether there was one.
+    pub(crate) fn close_subflow(&mut self, now: Instant, id: usize) -> bool {
+        let open = self.subflows.get(id).is_some_and(|subflow| !subflow.is_closed());
+        if open {
+            self.reset_subflow(now, id, Some(ResetReason::PROHIBITED));
+        }
+        open
     }
 
     /// An address of ours came up.
@@ -107,7 +135,7 @@ impl Connection {
         self.announced.retain(|announcement| announcement.interface != Some(interface));
         for id in 0..self.subflows.len() {
             if self.subflows[id].interface == interface && !self.subflows[id].is_closed() {
-                self.subflows[id].close(Closure::InterfaceGone);
+                self.subflows[id].close(now, Closure::InterfaceGone);
                 self.on_subflow_closed(now, id);
             }
         }

@@ -44,7 +44,7 @@ impl Connection {
         }
         for id in 0..self.subflows.len() {
             if !self.subflows[id].is_closed() {
-                self.subflows[id].close(why);
+                self.subflows[id].close(now, why);
                 self.congestion.set_active(id, false);
             }
         }
@@ -59,7 +59,7 @@ impl Connection {
         if subflow.is_closed() {
             return;
         }
-        subflow.close(Closure::ResetByUs(reason));
+        subflow.close(now, Closure::ResetByUs(reason));
         subflow.control = Some(Control::Reset { reason: reason.filter(|_| multipath), fast_close: false });
         self.on_subflow_closed(now, id);
     }
@@ -115,7 +115,7 @@ impl Connection {
             for subflow in &mut self.subflows {
                 match subflow.state {
                     State::SynSent | State::SynReceived => {
-                        subflow.close(Closure::ConnectionEnded);
+                        subflow.close(now, Closure::ConnectionEnded);
                         subflow.control = Some(Control::Reset { reason: None, fast_close: false });
                     }
                     _ => subflow.fin_wanted = true,

@@ -107,6 +107,7 @@ impl Connection {
         let subflow = &mut self.subflows[id];
         subflow.control = Some(control);
         subflow.handshake_sent = now;
+        subflow.opened_at = now;
         subflow.handshake_attempts = 1;
         subflow.handshake_deadline = now + HANDSHAKE_TIMEOUT;
     }
@@ -118,7 +119,7 @@ impl Connection {
             State::SynSent => Some(Control::Syn),
             State::SynReceived => Some(Control::SynAck),
             State::TimeWait | State::FinWait2 => {
-                subflow.close(Closure::Finished);
+                subflow.close(now, Closure::Finished);
                 return self.on_subflow_closed(now, id);
             }
             _ if subflow.unconfirmed => None,
@@ -128,7 +129,7 @@ impl Connection {
             }
         };
         if subflow.handshake_attempts > self.config.syn_retries {
-            subflow.close(Closure::TimedOut);
+            subflow.close(now, Closure::TimedOut);
             return self.on_subflow_closed(now, id);
         }
         subflow.handshake_deadline = match subflow.sender.rtt.srtt().filter(|_| control.is_none()) {
@@ -152,7 +153,7 @@ impl Connection {
             segment.acknowledgment == subflow.iss + 1 || segment.acknowledgment == subflow.iss + (1 + sent);
         if flags.rst() {
             if flags.ack() && answers {
-                subflow.close(Closure::ResetByPeer(super::input::reset_reason(segment)));
+                subflow.close(now, Closure::ResetByPeer(super::input::reset_reason(segment)));
                 self.on_subflow_closed(now, id);
             }
             return;

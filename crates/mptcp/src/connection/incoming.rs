@@ -46,12 +46,13 @@ pub(crate) struct Incoming {
     /// Largest offset ever offered; it never moves left (RFC 9293 section 3.8.6).
     edge: u64,
     full_size: u64,
+    mss: u64,
     tuning: Option<Tuning>,
     pub duplicate_bytes: u64,
 }
 
 impl Incoming {
-    pub(crate) fn new(buffer: u64, autotuning: bool) -> Self {
+    pub(crate) fn new(buffer: u64, autotuning: bool, mss: u16) -> Self {
         let start = if autotuning { INITIAL_BUFFER.min(buffer) } else { buffer };
         Self {
             next: 0,
@@ -64,6 +65,7 @@ impl Incoming {
             largest_buffer: buffer,
             edge: start,
             full_size: 536,
+            mss: mss.into(),
             tuning: autotuning.then_some(Tuning { since: Instant::ZERO, from: 0 }),
             duplicate_bytes: 0,
         }
@@ -73,7 +75,7 @@ impl Incoming {
     pub(crate) fn place(&mut self, start: u64, data: Bytes) -> Placed {
         let length = data.len() as u64;
         let end = start + length;
-        self.full_size = self.full_size.max(length.min(65_535));
+        self.full_size = self.full_size.max(length.min(self.mss));
         if end <= self.next {
             self.duplicate_bytes += length;
             return Placed::Duplicate;

@@ -22,7 +22,9 @@ impl Connection {
         subflow.tally.segments_received += 1;
         if !segment.payload.is_empty() {
             subflow.tally.data_segments_received += 1;
-            subflow.tally.bytes_received += segment.payload.len() as u64;
+            let length = segment.payload.len() as u64;
+            subflow.tally.bytes_received += length;
+            subflow.tally.longest_received = subflow.tally.longest_received.max(length);
         }
         match subflow.state {
             State::Closed => return,
@@ -389,7 +391,7 @@ impl Connection {
             .any(|option| matches!(option, MptcpOption::FastClose(key) if *key == self.local_key.value));
         if fast_close && self.mode == Mode::Multipath {
             // The peer has ended them all, but the RSTs of the others may be lost (RFC 8684 section 3.5).
-            self.subflows[id].close(Closure::ResetByPeer(reset_reason(segment)));
+            self.subflows[id].close(now, Closure::ResetByPeer(reset_reason(segment)));
             self.reset_all();
             return self.end(
                 now,
@@ -397,7 +399,7 @@ impl Connection {
                 Closure::ResetByPeer(reset_reason(segment)),
             );
         }
-        self.subflows[id].close(Closure::ResetByPeer(reset_reason(segment)));
+        self.subflows[id].close(now, Closure::ResetByPeer(reset_reason(segment)));
         self.on_subflow_closed(now, id);
     }
 

@@ -15,6 +15,7 @@ mod input;
 pub mod limits;
 mod outgoing;
 mod output;
+mod past;
 mod reinject;
 mod timers;
 mod transmit;
@@ -97,6 +98,7 @@ pub struct Connection {
     /// The peer has shown by a DSS that it speaks MPTCP: MP_CAPABLE need not be repeated.
     confirmed: bool,
     subflows: Vec<Subflow>,
+    past: past::Past,
     congestion: Congestion,
     scheduler: Box<dyn Scheduler>,
     path_manager: Box<dyn PathManager>,
@@ -153,7 +155,7 @@ impl Connection {
     ) -> Self {
         let local_key = Key::new(config.version, random.next_u64());
         let last_address_id = local.iter().map(|address| address.id).max().unwrap_or(0);
-        let incoming = Incoming::new(config.receive_buffer, config.mechanisms.autotuning);
+        let incoming = Incoming::new(config.receive_buffer, config.mechanisms.autotuning, config.mss);
         Self {
             client,
             mode: if config.multipath { Mode::Negotiating } else { Mode::Plain },
@@ -163,6 +165,7 @@ impl Connection {
             checksum: false,
             confirmed: false,
             subflows: Vec::new(),
+            past: past::Past::default(),
             congestion: Congestion::new(&config),
             scheduler: config.scheduler.build(),
             path_manager: config.path_manager.build(),
@@ -213,6 +216,11 @@ impl Connection {
             self.outgoing.write(data, taken);
         }
         taken
+    }
+
+    /// Somebody waits for room in the send buffer.
+    pub(crate) fn await_room(&mut self) {
+        self.blocked_writer = true;
     }
 
     /// Tells a writer that waits of the room there is: when little is left to send, or when a third
@@ -272,9 +280,9 @@ impl Connection {
     }
 
     /// Nagle's algorithm off or on; what waits goes when it is switched off, corked or not, as in Linux.
-    pub(crate) fn set_no_delay(&mut self, no_delay: bool) {
-        self.config.nagle = !no_delay;
-        self.pushing |= no_delay && self.outgoing.unsent() > 0;
+    pub(crate) fn set_nodelay(&mut self, nodelay: bool) {
+        self.config.nagle = !nodelay;
+        self.pushing |= nodelay && self.outgoing.unsent() > 0;
     }
 
     /// Corked, small segments wait for more, for a limited time.
@@ -328,15 +336,6 @@ impl Connection {
         self.subflows.iter().enumerate().map(|(id, s)| (id, s.local, s.remote, s.is_closed()))
     }
 
-    /// Adds a subflow and its congestion state.
-    fn add_subflow(&mut self, subflow: Subflow) -> usize {
-        let mss = subflow.payload_size(&self.config, self.config.multipath);
-        let id = self.congestion.add_path(mss, self.config.initial_window);
-        self.subflows.push(subflow);
-        self.registry_changed = true;
-        id
-    }
-
     /// A synchronised subflow begins to carry data.
     fn activate(&mut self, id: usize) {
         let multipath = self.mode != Mode::Plain;
@@ -355,10 +354,15 @@ impl Connection {
         self.relieve_stalled();
     }
 
-    /// How many subflows there ever were.
+    /// Places that subflows have or had: their indices are below it.
     #[must_use]
     pub fn subflow_count(&self) -> usize {
         self.subflows.len()
+    }
+
+    /// Payload of a full frame of a subflow, bytes.
+    pub(crate) fn frame_payload(&self, id: usize) -> Option<u64> {
+        self.congestion.paths.get(id).map(|path| path.mss)
     }
 
     /// A packet of a subflow waits in its interface.
@@ -376,7 +380,9 @@ impl Connection {
         full && !self.is_queue_full(id)
     }
 
-    pub(crate) fn config(&self) -> &Config {
+    /// What it was told.
+    #[must_use]
+    pub fn config(&self) -> &Config {
         &self.config
     }
 

@@ -96,10 +96,14 @@ impl Outgoing {
     }
 
     /// Cuts the next chunk of at most `size` bytes. Within one written buffer it is a slice; across
-    /// two it is copied together, so that segments stay full.
-    pub(crate) fn cut(&mut self, size: u64) -> Bytes {
-        let size = size.min(self.unsent_bytes) as usize;
+    /// two it is copied together, so that segments stay full. A large one (more than `mss`) rather ends
+    /// with the buffer than be copied, unless little is left of that.
+    pub(crate) fn cut(&mut self, size: u64, mss: u64) -> Bytes {
+        let mut size = size.min(self.unsent_bytes) as usize;
         let Some(front) = self.unsent.front_mut() else { return Bytes::new() };
+        if size as u64 > mss && front.length >= size / 4 {
+            size = size.min(front.length);
+        }
         let chunk = if front.length >= size {
             front.length -= size;
             front.buffer.split_to(size)
@@ -134,6 +138,23 @@ impl Outgoing {
         self.una = offset;
         while self.flight.pop_front_if(|chunk| chunk.end() <= offset).is_some() {}
         freed
+    }
+
+    /// Makes two chunks of the one at `start` when it is longer than `most` bytes. The second waits to be
+    /// carried again if the first does.
+    pub(crate) fn split(&mut self, start: u64, most: u64) {
+        let at = self.flight.partition_point(|chunk| chunk.end() <= start);
+        let Some(chunk) = self.flight.get_mut(at).filter(|chunk| chunk.payload.len() as u64 > most) else {
+            return;
+        };
+        let mut rest = chunk.clone();
+        chunk.payload.truncate(most as usize);
+        rest.payload = rest.payload.slice(most as usize..);
+        rest.start += most;
+        if rest.queued {
+            self.again.insert(rest.start);
+        }
+        self.flight.insert(at + 1, rest);
     }
 
     /// The chunk that begins at `start` or holds it.

@@ -7,6 +7,7 @@ use mptcp_wire::crypto::Version;
 use mptcp_wire::{Checksum, DataSequence, Dss, Flags, Mapping, MpTcpRst, MptcpOption, Segment, Timestamps};
 
 use super::{Connection, Mode};
+use crate::subflow::scoreboard::Whole;
 use crate::subflow::{Control, Origin, State};
 
 /// A piece of the stream to be put on a subflow.
@@ -15,6 +16,8 @@ pub(super) struct Piece {
     pub start: u64,
     pub data: u64,
     pub payload: Bytes,
+    /// The mapping that it is a part of, unless it has its own.
+    pub whole: Option<Box<Whole>>,
     pub fin: bool,
 }
 
@@ -131,12 +134,13 @@ impl Connection {
             if sender.board.lost == 0 && !probing {
                 continue;
             }
-            let cwnd = self.congestion.paths[id].cwnd;
-            if let Some(sent) = sender.retransmit(now, cwnd) {
+            let path = &self.congestion.paths[id];
+            if let Some(sent) = sender.retransmit(now, path.cwnd, path.mss) {
                 let piece = Piece {
                     start: sent.start,
                     data: sent.data,
                     payload: sent.payload.clone(),
+                    whole: sent.whole.clone(),
                     fin: sent.fin,
                 };
                 self.data_segment(now, id, piece, out);
@@ -174,6 +178,7 @@ impl Connection {
                     start: subflow.sender.board.next,
                     data: self.outgoing.next,
                     payload: Bytes::new(),
+                    whole: None,
                     fin: true,
                 };
                 subflow.sender.send(now, piece.data, Bytes::new(), true);
@@ -365,11 +370,15 @@ impl Connection {
             segment.options.mptcp.extend(self.capable_with_keys(Some((length, checksum))));
             return;
         }
+        let (start, data, payload) = match &piece.whole {
+            Some(whole) => (whole.start as u32, whole.data, &whole.payload),
+            None => (piece.start as u32, piece.data, &piece.payload),
+        };
         let mapping = (length > 0).then(|| Mapping {
-            sequence: DataSequence::Wide(self.local_key.at(piece.data)),
-            subflow_sequence: piece.start as u32,
-            length,
-            checksum: self.dss_checksum(piece.data, piece.start as u32, length, &piece.payload),
+            sequence: DataSequence::Wide(self.local_key.at(data)),
+            subflow_sequence: start,
+            length: payload.len() as u16,
+            checksum: self.dss_checksum(data, start, payload.len() as u16, payload),
         });
         segment.options.dss = Some(Dss { ack: Some(self.data_ack()), mapping, data_fin: false });
     }

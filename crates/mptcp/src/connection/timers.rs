@@ -174,7 +174,7 @@ impl Connection {
         self.watch_silent_path(now, id);
         let subflow = &mut self.subflows[id];
         if subflow.sender.rtt.backoff() > MOST_TIMEOUTS {
-            subflow.close(Closure::TimedOut);
+            subflow.close(now, Closure::TimedOut);
             self.on_subflow_closed(now, id);
         }
     }

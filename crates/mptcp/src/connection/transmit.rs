@@ -61,7 +61,7 @@ impl Connection {
             return self.rest(now, limit, false);
         };
         let Candidate { subflow: id, mss, .. } = candidates[chosen];
-        let size = self.outgoing.unsent().min(mss);
+        let size = self.segment_size(id, mss);
         if self.outgoing.next + size > self.outgoing.edge {
             return self.on_closed_window(now, id, size, out);
         }
@@ -69,6 +69,31 @@ impl Connection {
             return self.on_nothing_new(now, candidates, out);
         }
         Some(self.send_new(now, id, size, out))
+    }
+
+    /// How much new data goes in one segment: one frame's, or as many whole frames as the device cuts and
+    /// the windows have room for.
+    fn segment_size(&self, id: usize, mss: u64) -> u64 {
+        let unsent = self.outgoing.unsent();
+        let largest = self.subflows[id].gso_max;
+        // The first data may carry the keys, which are for one frame.
+        let settled = self.confirmed || self.mode == Mode::Plain;
+        if unsent <= mss || largest <= mss || !settled || self.infinite_from.is_some() {
+            return unsent.min(mss);
+        }
+        let cwnd = self.congestion.paths[id].cwnd;
+        let room = cwnd.saturating_sub(self.subflows[id].sender.in_flight());
+        let open = self.outgoing.edge.saturating_sub(self.outgoing.next);
+        let most = largest.min(room).min(open);
+        if unsent <= most && !self.config.nagle { unsent } else { (most.min(unsent) / mss).max(1) * mss }
+    }
+
+    /// Room in the window that new data waits for: a frame's, or on a device that cuts segments a quarter
+    /// of the window, so that a few large segments are under way and not many small ones.
+    fn wanted_room(&self, id: usize) -> u64 {
+        let path = &self.congestion.paths[id];
+        let large = self.subflows[id].gso_max.min(path.cwnd / 4).min(self.outgoing.unsent());
+        large.max(path.mss)
     }
 
     /// Everything written is in flight. What M1 and M2 do for a full receive window they do here for
@@ -174,7 +199,7 @@ impl Connection {
                 cwnd: path.cwnd,
                 in_flight,
                 mss: path.mss,
-                has_room: (in_flight + path.mss <= path.cwnd || subflow.sender.wants_probe())
+                has_room: (in_flight + self.wanted_room(id) <= path.cwnd || subflow.sender.wants_probe())
                     && !paced
                     && !self.is_queue_full(id),
                 backup,
@@ -196,7 +221,7 @@ impl Connection {
 
     fn send_new(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> usize {
         let data = self.outgoing.next;
-        let payload = self.outgoing.cut(size);
+        let payload = self.outgoing.cut(size, self.congestion.paths[id].mss);
         self.wake_writer();
         if self.mode != Mode::Plain {
             let chunk = Chunk { start: data, payload: payload.clone(), carriers: carrier(id), queued: false };
@@ -208,7 +233,8 @@ impl Connection {
     /// Puts stream data on a subflow as new subflow data.
     fn put(&mut self, now: Instant, id: usize, data: u64, payload: Bytes, out: &mut Segment) -> usize {
         let sender = &mut self.subflows[id].sender;
-        let piece = Piece { start: sender.board.next, data, payload: payload.clone(), fin: false };
+        let start = sender.board.next;
+        let piece = Piece { start, data, payload: payload.clone(), whole: None, fin: false };
         if let Some(rate) = self.congestion.paths[id].pacing {
             let gap = Duration::from_secs_f64(payload.len() as f64 / rate.max(1.0));
             self.subflows[id].next_send = self.subflows[id].next_send.max(now) + gap;
@@ -252,8 +278,17 @@ impl Connection {
         None
     }
 
-    /// Puts the chunk at `start` on a further subflow.
+    /// Payload that one segment of a subflow can carry, bytes: whole frames that its window has room for.
+    fn largest_payload(&self, id: usize) -> u64 {
+        let path = &self.congestion.paths[id];
+        let room = path.cwnd.saturating_sub(self.subflows[id].sender.in_flight());
+        let most = self.subflows[id].gso_max.min(room);
+        (most / path.mss).max(1) * path.mss
+    }
+
+    /// Puts the chunk at `start` on a further subflow: as much of it as fits into one segment there.
     fn carry(&mut self, now: Instant, start: u64, id: usize, out: &mut Segment) -> Option<usize> {
+        self.outgoing.split(start, self.largest_payload(id));
         let chunk = self.outgoing.chunk_at(start)?;
         chunk.queued = false;
         chunk.carriers |= carrier(id);
@@ -272,9 +307,10 @@ impl Connection {
     ) -> Option<usize> {
         for candidate in candidates.iter().filter(|c| c.has_room) {
             let id = candidate.subflow;
-            let Some(chunk) = self.outgoing.flight.iter_mut().find(|chunk| !chunk.carried_by(id)) else {
-                continue;
-            };
+            let missing = self.outgoing.flight.iter().find(|chunk| !chunk.carried_by(id));
+            let Some(start) = missing.map(|chunk| chunk.start) else { continue };
+            self.outgoing.split(start, self.largest_payload(id));
+            let Some(chunk) = self.outgoing.chunk_at(start) else { continue };
             chunk.carriers |= carrier(id);
             let (data, payload) = (chunk.start, chunk.payload.clone());
             self.subflows[id].tally.bytes_reinjected += payload.len() as u64;

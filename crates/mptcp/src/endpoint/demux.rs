@@ -7,11 +7,11 @@ use mptcp_wire::{Flags, MpJoin, MpTcpRst, MptcpOption, ResetReason, Segment};
 use rustc_hash::FxHashMap;
 
 use super::fast_open::read_syn;
+use super::listeners::Listener;
 use super::{Endpoint, InterfaceId, Transmit};
-use crate::config::Config;
 use crate::connection::Connection;
 use crate::connection::join_option;
-use crate::subflow::{Origin, Subflow};
+use crate::subflow::Origin;
 
 /// Both addresses and ports of a subflow, ours first, as numbers that compare and hash fast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,7 +36,7 @@ impl Tuple {
 pub(super) struct Demux {
     tuples: FxHashMap<Tuple, (u32, u32)>,
     tokens: FxHashMap<u32, u32>,
-    pub(super) listeners: FxHashMap<u16, Config>,
+    pub(super) listeners: FxHashMap<u16, Listener>,
 }
 
 impl Demux {
@@ -97,16 +97,21 @@ impl Endpoint {
             let iss = self.random.next_u32();
             let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return };
             let origin = Origin::Join { nonce: 0, peer_nonce: 0 };
-            let subflow = Subflow::new(interface, local, remote, origin, iss, connection.config());
+            let subflow = self.interfaces.subflow(interface, local, remote, origin, iss, connection.config());
             match connection.accept_join(now, subflow, segment) {
                 Ok(()) => self.settle(now, slot),
                 Err(reason) => self.refuse(interface, segment, Some(reason)),
             }
             return;
         }
-        let Some(config) = self.demux.listeners.get(&local.port()).cloned() else {
+        let Some(listener) = self.demux.listeners.get(&local.port()).filter(|it| it.hears(interface)) else {
             return self.refuse(interface, segment, None);
         };
+        if listener.is_full() {
+            // Linux's way: who asks again may find room.
+            return;
+        }
+        let config = listener.config.clone();
         let addresses = self.interfaces.addresses_seen_from(interface, &config);
         // Tokens name connections: a key whose token is taken is drawn again (RFC 8684 section 3.1).
         let mut connection = loop {
@@ -117,13 +122,14 @@ impl Endpoint {
             }
         };
         let iss = self.random.next_u32();
-        let mut subflow = Subflow::new(interface, local, remote, Origin::Initial, iss, &config);
+        let mut subflow = self.interfaces.subflow(interface, local, remote, Origin::Initial, iss, &config);
         if let Some(settings) = config.fast_open {
             read_syn(&mut subflow, segment, settings);
         }
         connection.accept(now, subflow, segment);
         self.counters.capable_syns_received += u64::from(connection.is_negotiating());
-        self.insert(connection);
+        let id = self.insert(connection);
+        self.keep_waiting(id, local.port());
     }
 
     /// RFC 9293 section 3.5.2: a reset that the sender of `segment` will believe.

@@ -1,6 +1,6 @@
 //! The interfaces of a host, and what happens when one comes or goes.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use mptcp_clock::Instant;
 
@@ -8,6 +8,7 @@ use super::{ConnectionId, Endpoint};
 use crate::config::Config;
 use crate::congestion::Departure;
 use crate::path_manager::LocalAddress;
+use crate::subflow::{Origin, Subflow};
 
 /// An interface of an endpoint, numbered in the order of their addition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,6 +32,8 @@ pub(super) struct Interface {
     pub(super) backup: bool,
     /// The driver tells when packets leave its queue.
     pub(super) departures: bool,
+    /// Payload of the largest segment that the device cuts into frames, bytes.
+    pub(super) gso_max: u64,
 }
 
 #[derive(Debug, Default)]
@@ -40,8 +43,23 @@ pub(super) struct Interfaces {
 
 impl Interfaces {
     pub(super) fn add(&mut self, address: IpAddr, backup: bool) -> InterfaceId {
-        self.list.push(Interface { address, up: true, backup, departures: false });
+        self.list.push(Interface { address, up: true, backup, departures: false, gso_max: 0 });
         InterfaceId(self.list.len() as u32 - 1)
+    }
+
+    /// A new subflow of an interface.
+    pub(super) fn subflow(
+        &self,
+        id: InterfaceId,
+        local: SocketAddr,
+        remote: SocketAddr,
+        origin: Origin,
+        iss: u32,
+        config: &Config,
+    ) -> Subflow {
+        let mut subflow = Subflow::new(id, local, remote, origin, iss, config);
+        subflow.gso_max = self.get(id).map_or(0, |interface| interface.gso_max);
+        subflow
     }
 
     pub(super) fn get(&self, id: InterfaceId) -> Option<&Interface> {
@@ -75,6 +93,21 @@ impl Endpoint {
         if let Some(interface) = self.interfaces.list.get_mut(id.0 as usize) {
             interface.departures = true;
         }
+    }
+
+    /// Says that a device cuts segments into frames of [`Endpoint::gso_size`] bytes (generic segmentation
+    /// offload): new subflows of the interface send up to `bytes` of payload in one segment, 65 535 at most,
+    /// the range of a mapping (RFC 8684 section 3.3.1). 0 is how interfaces begin.
+    pub fn set_gso_max(&mut self, id: InterfaceId, bytes: u16) {
+        if let Some(interface) = self.interfaces.list.get_mut(id.0 as usize) {
+            interface.gso_max = bytes.into();
+        }
+    }
+
+    /// The payload of a full frame of a subflow, bytes: how a device should cut a longer segment.
+    #[must_use]
+    pub fn gso_size(&self, connection: ConnectionId, subflow: usize) -> Option<u64> {
+        self.connection(connection).and_then(|connection| connection.frame_payload(subflow))
     }
 
     /// The queue of an interface let go of a packet of a subflow. Returns whether something may be sent now

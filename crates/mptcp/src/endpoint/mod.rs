@@ -8,6 +8,7 @@ mod deadlines;
 mod demux;
 mod fast_open;
 mod interfaces;
+mod listeners;
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
@@ -25,6 +26,7 @@ use deadlines::Deadlines;
 use demux::Demux;
 use interfaces::Interfaces;
 pub use interfaces::{InterfaceChange, InterfaceId};
+pub use listeners::ListenError;
 
 /// A connection of an endpoint. Never used again for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -67,19 +69,13 @@ pub enum ConnectError {
     NoPort(SocketAddr),
 }
 
-/// Why a port could not be listened on.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ListenError {
-    /// The port has a listener.
-    #[error("port {0} has a listener already")]
-    InUse(u16),
-}
-
 #[derive(Debug, Default)]
 struct Slot {
     connection: Option<Box<Connection>>,
     ready: bool,
     eventful: bool,
+    /// The port whose listener it waits for.
+    waits_at: Option<u16>,
 }
 
 /// One host.
@@ -123,23 +119,6 @@ impl Endpoint {
         self.interfaces.add(address, backup)
     }
 
-    /// Accepts connections to `port` on all interfaces.
-    ///
-    /// # Errors
-    /// When the port is taken.
-    pub fn listen(&mut self, port: u16, config: Config) -> Result<(), ListenError> {
-        if self.demux.listeners.contains_key(&port) {
-            return Err(ListenError::InUse(port));
-        }
-        self.demux.listeners.insert(port, config);
-        Ok(())
-    }
-
-    /// Accepts no more connections to `port`; those that exist go on. Returns whether there was a listener.
-    pub fn unlisten(&mut self, port: u16) -> bool {
-        self.demux.listeners.remove(&port).is_some()
-    }
-
     /// Opens a connection from an interface.
     ///
     /// # Errors
@@ -174,7 +153,7 @@ impl Endpoint {
         let addresses = self.interfaces.addresses_seen_from(interface, &config);
         let random = self.next_random();
         let iss = self.random.next_u32();
-        let mut subflow = Subflow::new(interface, local, remote, Origin::Initial, iss, &config);
+        let mut subflow = self.interfaces.subflow(interface, local, remote, Origin::Initial, iss, &config);
         prepare(&mut subflow);
         let mut connection = Connection::new(now, config, true, random, addresses);
         connection.open(now, subflow, 0, backup);
@@ -198,7 +177,7 @@ impl Endpoint {
 
     fn insert(&mut self, connection: Connection) -> ConnectionId {
         let id = self.slots.len() as u32;
-        self.slots.push(Slot { connection: Some(Box::new(connection)), ready: false, eventful: false });
+        self.slots.push(Slot { connection: Some(Box::new(connection)), ..Slot::default() });
         self.deadlines.add();
         self.touch(id);
         ConnectionId(id)
@@ -286,6 +265,12 @@ impl Endpoint {
         None
     }
 
+    /// Whether [`Endpoint::poll_transmit`] may have something: what a driver has to be woken for.
+    #[must_use]
+    pub fn wants_transmit(&self) -> bool {
+        !self.ready.is_empty() || !self.strays.is_empty()
+    }
+
     /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
         while let Some(&slot) = self.eventful.front() {
@@ -333,6 +318,7 @@ impl Endpoint {
         {
             self.demux.forget(slot, connection);
             entry.connection = None;
+            self.stop_waiting(slot);
         }
     }
 
@@ -356,7 +342,7 @@ impl Endpoint {
             let iss = self.random.next_u32();
             let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return };
             let origin = Origin::Join { nonce: 0, peer_nonce: 0 };
-            let subflow = Subflow::new(
+            let subflow = self.interfaces.subflow(
                 pair.local.interface,
                 local,
                 pair.remote.address,
@@ -396,6 +382,11 @@ impl Endpoint {
         self.connection(id).map_or(0, Connection::writable)
     }
 
+    /// Somebody waits for room in a connection's send buffer: [`crate::EventKind::Writable`] will say when there is some.
+    pub fn await_room(&mut self, now: Instant, id: ConnectionId) {
+        self.with(now, id, Connection::await_room);
+    }
+
     /// The next bytes of a connection, in order; None when there are none now.
     pub fn read(&mut self, now: Instant, id: ConnectionId) -> Option<Bytes> {
         let connection = self.slots.get_mut(id.0 as usize)?.connection.as_mut()?;
@@ -409,11 +400,6 @@ impl Endpoint {
     /// No more will be written; what was written still arrives.
     pub fn close(&mut self, now: Instant, id: ConnectionId) {
         self.with(now, id, Connection::close_write);
-    }
-
-    /// Switches Nagle's algorithm off or on, as TCP_NODELAY does.
-    pub fn set_no_delay(&mut self, now: Instant, id: ConnectionId, no_delay: bool) {
-        self.with(now, id, |connection| connection.set_no_delay(no_delay));
     }
 
     /// Holds small segments back for more to come, as TCP_CORK does: 200 ms at most.
@@ -461,6 +447,28 @@ impl Endpoint {
         {
             connection.set_policies(congestion, scheduler);
         }
+    }
+
+    /// Turns Nagle's algorithm off or on (RFC 9293 section 3.7.4), as Linux's `TCP_NODELAY`.
+    pub fn set_nodelay(&mut self, now: Instant, id: ConnectionId, nodelay: bool) {
+        self.with(now, id, |connection| connection.set_nodelay(nodelay));
+    }
+
+    /// Opens a further subflow of a connection, from an interface to an address of the peer's. Returns whether that is
+    /// possible: not on TCP, not beyond the limit of subflows, not across IP versions.
+    pub fn open_subflow(
+        &mut self,
+        now: Instant,
+        id: ConnectionId,
+        from: InterfaceId,
+        to: SocketAddr,
+    ) -> bool {
+        self.with(now, id, |connection| connection.want_subflow(from, to)).unwrap_or(false)
+    }
+
+    /// Ends a subflow of a connection, which goes on over the others. Returns whether there was one.
+    pub fn close_subflow(&mut self, now: Instant, id: ConnectionId, subflow: usize) -> bool {
+        self.with(now, id, |connection| connection.close_subflow(now, subflow)).unwrap_or(false)
     }
 
     /// Connections that exist.

@@ -73,7 +73,9 @@ impl SchedulerKind {
         })
     }
 
-    pub(crate) fn build(self) -> Box<dyn Scheduler> {
+    /// The scheduler itself, with nothing remembered yet.
+    #[must_use]
+    pub fn build(self) -> Box<dyn Scheduler> {
         match self {
             Self::MinRtt => Box::new(MinRtt),
             Self::RoundRobin => Box::<RoundRobin>::default(),

@@ -130,6 +130,8 @@ pub(crate) struct Subflow {
     recent_at: Instant,
     pub sack: bool,
     peer_mss: u16,
+    /// Most payload of one segment that the device cuts into frames, bytes; 0 where it cuts none.
+    pub gso_max: u64,
     pub control: Option<Control>,
     pub handshake_deadline: Instant,
     pub handshake_attempts: u32,
@@ -145,6 +147,11 @@ pub(crate) struct Subflow {
     pub last_challenge: Option<Instant>,
     pub tally: Tally,
     pub closed_by: Option<Closure>,
+    /// When its first SYN left or came.
+    pub opened_at: Instant,
+    pub closed_at: Option<Instant>,
+    /// Which subflow of its connection it is, from 0; places are used again, numbers are not.
+    pub number: u64,
     /// Set once its outstanding data was given to the others.
     pub reinjected: bool,
     /// When to ask whether a silent path is back.
@@ -166,7 +173,7 @@ pub struct Tally {
     pub bytes_acked: u64,
     /// Payload bytes received in segments, with duplicates.
     pub bytes_received: u64,
-    /// Segments sent.
+    /// Segments sent; a large one that the device cuts counts once, here and below.
     pub segments_sent: u64,
     /// Segments received.
     pub segments_received: u64,
@@ -176,6 +183,8 @@ pub struct Tally {
     pub data_segments_received: u64,
     /// Payload bytes whose data another subflow carried first.
     pub bytes_reinjected: u64,
+    /// Payload of the longest segment received, bytes.
+    pub longest_received: u64,
 }
 
 /// Why a subflow is over.
@@ -223,7 +232,7 @@ impl Subflow {
             first_sent: 1,
             first_received: 1,
             sender: Sender::new(config.min_rto),
-            receiver: Receiver::new(config.delayed_ack),
+            receiver: Receiver::new(config.delayed_ack, config.mss),
             mapper: Mapper::default(),
             send_scale: 0,
             receive_scale: 0,
@@ -232,6 +241,7 @@ impl Subflow {
             recent_at: Instant::ZERO,
             sack: false,
             peer_mss: DEFAULT_MSS,
+            gso_max: 0,
             control: None,
             handshake_deadline: Instant::FAR_FUTURE,
             handshake_attempts: 0,
@@ -243,6 +253,9 @@ impl Subflow {
             last_challenge: None,
             tally: Tally::default(),
             closed_by: None,
+            opened_at: Instant::ZERO,
+            closed_at: None,
+            number: 0,
             reinjected: false,
             probe_deadline: Instant::FAR_FUTURE,
             next_send: Instant::ZERO,
@@ -384,7 +397,7 @@ impl Subflow {
                 }
             }
             State::Closing => self.enter_time_wait(now),
-            State::LastAck => self.close(Closure::Finished),
+            State::LastAck => self.close(now, Closure::Finished),
             _ => {}
         }
     }
@@ -404,10 +417,11 @@ impl Subflow {
         self.handshake_deadline = now + TIME_WAIT;
     }
 
-    pub(crate) fn close(&mut self, why: Closure) {
+    pub(crate) fn close(&mut self, now: Instant, why: Closure) {
         if self.state != State::Closed {
             self.state = State::Closed;
             self.closed_by.get_or_insert(why);
+            self.closed_at.get_or_insert(now);
             self.handshake_deadline = Instant::FAR_FUTURE;
             self.probe_deadline = Instant::FAR_FUTURE;
             self.sender.board.clear();

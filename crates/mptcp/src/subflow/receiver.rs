@@ -39,8 +39,10 @@ pub(crate) struct Receiver {
     fin: Option<u64>,
     /// Payload bytes since the last acknowledgement left.
     unacknowledged: u64,
-    /// The largest payload seen: what counts as a full segment.
+    /// The largest payload seen, up to `mss`: what counts as a full segment.
     full_size: u64,
+    /// What a frame can bring; a device may hand over several in one segment.
+    mss: u64,
     quick: u32,
     ack_now: bool,
     delay: bool,
@@ -48,7 +50,7 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    pub(crate) fn new(delay: bool) -> Self {
+    pub(crate) fn new(delay: bool, mss: u16) -> Self {
         Self {
             next: 0,
             queue: VecDeque::new(),
@@ -58,6 +60,7 @@ impl Receiver {
             fin: None,
             unacknowledged: 0,
             full_size: 1,
+            mss: mss.into(),
             quick: QUICK_ACKS,
             ack_now: false,
             delay,
@@ -98,7 +101,7 @@ impl Receiver {
     ) -> Arrival {
         let length = payload.len() as u64;
         let end = start + length;
-        self.full_size = self.full_size.max(length);
+        self.full_size = self.full_size.max(length.min(self.mss));
         if end <= self.next {
             self.report_duplicate((start, end));
             return Arrival::Duplicate;

@@ -7,6 +7,14 @@ use std::collections::VecDeque;
 use bytes::Bytes;
 use mptcp_clock::Instant;
 
+/// A mapping that a segment is a part of: its first byte, as offsets, and all of its payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Whole {
+    pub start: u64,
+    pub data: u64,
+    pub payload: Bytes,
+}
+
 /// One segment in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
@@ -15,6 +23,9 @@ pub(crate) struct Sent {
     /// Connection-level offset of its first byte.
     pub data: u64,
     pub payload: Bytes,
+    /// What was sent as one and is in parts now: each part carries the mapping of the whole, because one
+    /// that differs is invalid while the first holds (RFC 8684 section 3.3.1).
+    pub whole: Option<Box<Whole>>,
     pub sent_at: Instant,
     /// Carries the FIN after its payload.
     pub fin: bool,
@@ -33,6 +44,13 @@ impl Sent {
 
     pub(crate) fn end(&self) -> u64 {
         self.start + self.length()
+    }
+
+    /// Remembers the mapping before a part is cut off.
+    fn keep_whole(&mut self) {
+        let Self { start, data, payload, .. } = self;
+        let whole = || Box::new(Whole { start: *start, data: *data, payload: payload.clone() });
+        self.whole.get_or_insert_with(whole);
     }
 }
 
@@ -92,6 +110,7 @@ impl Scoreboard {
             return;
         }
         let cut = (ack - front.start).min(front.payload.len() as u64);
+        front.keep_whole();
         front.payload = front.payload.slice(cut as usize..);
         front.start += cut;
         front.data += cut;
@@ -99,6 +118,33 @@ impl Scoreboard {
         self.sacked -= if front.sacked { cut } else { 0 };
         self.lost -= if front.lost { cut } else { 0 };
         self.resent -= if front.resent { cut } else { 0 };
+    }
+
+    /// Makes two segments of the one at this position: the first keeps `length` bytes of payload.
+    pub(crate) fn split(&mut self, at: usize, length: u64) {
+        let Some(first) = self.queue.get_mut(at) else { return };
+        if length == 0 || length >= first.payload.len() as u64 {
+            return;
+        }
+        first.keep_whole();
+        let mut second = first.clone();
+        first.payload.truncate(length as usize);
+        first.fin = false;
+        second.payload = second.payload.slice(length as usize..);
+        second.start += length;
+        second.data += length;
+        self.queue.insert(at + 1, second);
+        self.hint = self.hint.min(at);
+    }
+
+    /// A block of a selective acknowledgement begins or ends at `offset`: a large segment that holds it
+    /// becomes two, at the boundary of frames of `mss` bytes before or after it.
+    pub(crate) fn split_near(&mut self, offset: u64, mss: u64, after: bool) {
+        let at = self.queue.partition_point(|sent| sent.end() <= offset);
+        let Some(sent) = self.queue.get(at).filter(|sent| sent.payload.len() as u64 > mss) else { return };
+        let within = offset.saturating_sub(sent.start);
+        let frames = if after { within.div_ceil(mss) } else { within / mss };
+        self.split(at, frames * mss);
     }
 
     /// Whether any of the connection's bytes in `[from, to)` is in flight here.

@@ -133,6 +133,7 @@ impl Sender {
             start,
             data,
             payload,
+            whole: None,
             sent_at: now,
             fin,
             sacked: false,
@@ -148,16 +149,23 @@ impl Sender {
         self.arm(now, self.rto_deadline == Instant::FAR_FUTURE);
     }
 
-    /// The next segment to retransmit, if the window allows it.
-    pub(crate) fn retransmit(&mut self, now: Instant, cwnd: u64) -> Option<&Sent> {
-        let at = if self.board.lost > 0 && self.in_flight() < cwnd { self.board.next_lost() } else { None };
+    /// The next segment to retransmit, if the window allows it. Of a large one, which the device cuts into
+    /// frames of `mss` bytes, as many frames as the window has room for.
+    pub(crate) fn retransmit(&mut self, now: Instant, cwnd: u64, mss: u64) -> Option<&Sent> {
+        let room = cwnd.saturating_sub(self.in_flight());
+        let at = if self.board.lost > 0 && room > 0 { self.board.next_lost() } else { None };
         let at = match at {
-            Some(at) => at,
+            Some(at) => {
+                self.board.split(at, (room / mss).max(1) * mss);
+                at
+            }
             None if std::mem::take(&mut self.probe_wanted) => {
                 // RFC 8985 section 7.3: no new data was there for the probe, so the last segment.
                 let last = self.board.queue.iter().rposition(|sent| !sent.sacked)?;
                 self.probe = Some((self.board.next, true));
-                last
+                let before = (self.board.queue[last].payload.len() as u64).saturating_sub(1) / mss;
+                self.board.split(last, before * mss);
+                last + usize::from(before > 0)
             }
             None => return None,
         };
@@ -172,6 +180,11 @@ impl Sender {
     }
 
     /// Whether a tail loss probe may take one segment of new data beyond the window.
+    /// Segments were seen to overtake others; needs RACK.
+    pub(crate) fn reordering_seen(&self) -> bool {
+        self.rack.as_ref().is_some_and(|rack| rack.reordering_seen)
+    }
+
     pub(crate) fn wants_probe(&self) -> bool {
         self.probe_wanted
     }
@@ -185,7 +198,8 @@ impl Sender {
         if let Some(rack) = &mut self.rack {
             rack.on_ack();
         }
-        let duplicate_report = self.take_blocks(&ack);
+        let mss = congestion.paths[path].mss;
+        let duplicate_report = self.take_blocks(&ack, mss);
         let (advanced, sample) = self.take_cumulative(&ack);
         if let Some(rtt) = sample {
             self.rtt.sample(rtt);
@@ -205,7 +219,7 @@ impl Sender {
         }
         self.end_probe(&ack, advanced, path, congestion, duplicate_report);
         let lost_before = self.board.lost;
-        let newly_lost = self.detect(&ack, advanced, congestion.paths[path].mss);
+        let newly_lost = self.detect(&ack, advanced, mss);
         let delivered = (self.board.una + self.board.sacked).saturating_sub(delivered_before);
         self.leave_recovery(path, congestion);
         if newly_lost && matches!(self.state, Recovery::Open | Recovery::Disorder) {

@@ -118,6 +118,17 @@ pub struct Settings {
     pub client: Config,
     pub server: Config,
     pub paths: Vec<Path>,
+    /// What the devices of both sides cut into frames; 0 for nothing.
+    pub gso: Gso,
+}
+
+/// Segments larger than a frame.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Gso {
+    /// Most payload of one, bytes.
+    pub most: u16,
+    /// They arrive as one, as between two programs of a host.
+    pub whole: bool,
 }
 
 fn side() -> impl Strategy<Value = Side> {
@@ -244,10 +255,13 @@ fn config() -> impl Strategy<Value = Config> {
 
 /// Settings and operations.
 pub fn case() -> impl Strategy<Value = (Settings, Vec<Operation>)> {
-    let settings = (any::<u64>(), config(), config(), any::<bool>(), prop::collection::vec(path(), 1..4));
-    let settings = settings.prop_map(|(seed, client, server, alike, paths)| {
+    let paths = prop::collection::vec(path(), 1..4);
+    let most = prop_oneof![2 => Just(0_u16), 1 => 1_000..=u16::MAX];
+    let gso = (most, any::<bool>()).prop_map(|(most, whole)| Gso { most, whole });
+    let settings = (any::<u64>(), config(), config(), any::<bool>(), paths, gso);
+    let settings = settings.prop_map(|(seed, client, server, alike, paths, gso)| {
         let server = if alike { client.clone() } else { server };
-        Settings { seed, client, server, paths }
+        Settings { seed, client, server, paths, gso }
     });
     (settings, prop::collection::vec(operation(), 1..120))
 }

@@ -12,9 +12,9 @@ use mptcp::{Closed, ConnectionId, Endpoint, EventKind, InterfaceChange, Interfac
 use mptcp_clock::{Duration, Instant, Stream};
 use mptcp_wire::{Packet, Segment};
 
-use super::pair::{PORT, client_address, server_address};
+use super::pair::{PORT, client_address, frames, server_address};
 #[allow(unused_imports, reason = "each test file uses its own part")]
-pub use draw::{Operation, Path, Settings, Side, Strip, case};
+pub use draw::{Gso, Operation, Path, Settings, Side, Strip, case};
 use watch::Watch;
 
 /// A wakeup that sends nothing, delivers nothing and reports nothing may happen this often in a row.
@@ -76,6 +76,7 @@ pub struct Arena {
     healed: bool,
     checksum: bool,
     tampered: bool,
+    gso: Gso,
 }
 
 /// Byte `at` of the stream that `side` sends.
@@ -93,6 +94,10 @@ impl Arena {
             client.add_interface(client_address(path), false);
         }
         server.add_interface(server_address(), false);
+        for endpoint in [&mut client, &mut server] {
+            (0..settings.paths.len() as u32)
+                .for_each(|id| endpoint.set_gso_max(InterfaceId(id), settings.gso.most));
+        }
         server.listen(PORT, settings.server.clone()).unwrap();
         let remote = (server_address(), PORT).into();
         let connection = client.connect(now, InterfaceId(0), remote, settings.client.clone()).unwrap();
@@ -113,6 +118,7 @@ impl Arena {
             healed: false,
             checksum: settings.client.checksum || settings.server.checksum,
             tampered: false,
+            gso: settings.gso,
         };
         arena.settle();
         arena
@@ -340,7 +346,14 @@ impl Arena {
                 self.write(side);
                 let mut sent = 0;
                 while let Some(transmit) = self.ends[side as usize].endpoint.poll_transmit(self.now) {
-                    self.post(side, transmit.segment);
+                    let endpoint = &self.ends[side as usize].endpoint;
+                    let size = transmit.subflow.and_then(|(id, subflow)| endpoint.gso_size(id, subflow));
+                    match size.filter(|_| !self.gso.whole) {
+                        Some(size) => frames(&transmit.segment, size as usize)
+                            .into_iter()
+                            .for_each(|frame| self.post(side, frame)),
+                        None => self.post(side, transmit.segment),
+                    }
                     quiet = false;
                     sent += 1;
                     assert!(sent < 100_000, "{side:?} sends without end at {}", self.now);

@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use bytes::Bytes;
 use mptcp::{Config, ConnectionId, Endpoint, EventKind, InterfaceChange, InterfaceId};
 use mptcp_clock::{Duration, Instant, Stream};
-use mptcp_wire::Segment;
+use mptcp_wire::{Flags, Segment};
 
 /// What a path does to a segment.
 #[derive(Clone, Debug)]
@@ -254,6 +254,21 @@ impl Pair {
     pub fn happened(&self, client: bool, kind: EventKind) -> bool {
         self.events.contains(&(client, kind))
     }
+}
+
+/// What a device makes of a segment: frames of `size` bytes of payload, each with the options of the whole.
+pub fn frames(segment: &Segment, size: usize) -> Vec<Segment> {
+    let last = segment.payload.len().saturating_sub(1) / size;
+    let frame = |at: usize| {
+        let payload = segment.payload.slice(at * size..((at + 1) * size).min(segment.payload.len()));
+        let mut frame = Segment { payload, ..segment.clone() };
+        frame.sequence = segment.sequence + (at * size) as u32;
+        if at < last {
+            frame.flags = Flags::ACK;
+        }
+        frame
+    };
+    (0..=last).map(frame).collect()
 }
 
 /// Bytes that differ everywhere.

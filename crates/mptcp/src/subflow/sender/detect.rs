@@ -6,7 +6,7 @@ use super::{Ack, DUPLICATE_THRESHOLD, Recovery, Sender};
 
 impl Sender {
     /// RFC 2018, RFC 2883: returns whether a duplicate was reported.
-    pub(super) fn take_blocks(&mut self, ack: &Ack<'_>) -> bool {
+    pub(super) fn take_blocks(&mut self, ack: &Ack<'_>, mss: u64) -> bool {
         let mut duplicate = false;
         for (i, &(left, right)) in ack.blocks.iter().enumerate() {
             if i == 0
@@ -21,6 +21,8 @@ impl Sender {
             if left < self.board.una || right > self.board.next || left >= right {
                 continue;
             }
+            self.board.split_near(left, mss, true);
+            self.board.split_near(right, mss, false);
             for at in self.board.positions(left, right) {
                 if self.board.queue[at].sacked {
                     continue;
@@ -108,6 +110,7 @@ impl Sender {
                 // One segment of it filled the hole; duplicates had counted the others.
                 let counted = self.board.sacked.saturating_sub(advanced.saturating_sub(mss));
                 self.board.sacked = 0;
+                self.board.split(0, mss);
                 self.board.mark_lost(0);
                 self.board.sacked = counted.min(self.board.in_flight());
                 return true;
@@ -123,6 +126,7 @@ impl Sender {
             (self.board.next - self.board.una).saturating_sub(self.board.sacked + self.board.lost);
         self.board.sacked += mss.min(unaccounted);
         if self.duplicates == DUPLICATE_THRESHOLD && !self.in_recovery() && !self.in_loss() {
+            self.board.split(0, mss);
             self.board.mark_lost(0);
             return true;
         }

@@ -1,0 +1,92 @@
+//! The packets of a driver as Wireshark reads them: pcapng, one interface block for each device.
+//!
+//! Owns the file. Never stops the driver: after an error nothing more is written, and the error is kept for whoever
+//! stops it.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use mptcp_wire::Packet;
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
+use pcap_file::{DataLink, PcapError};
+
+/// if_tsresol: nanoseconds.
+const NANOSECONDS: u8 = 9;
+
+/// An open capture.
+pub(crate) struct Capture {
+    path: PathBuf,
+    writer: PcapNgWriter<BufWriter<File>>,
+    failed: Option<io::Error>,
+}
+
+impl Capture {
+    /// Makes the file, and says which devices there are.
+    pub(crate) fn create<'a>(path: &Path, devices: impl Iterator<Item = &'a str>) -> io::Result<Self> {
+        let file = File::create(path).map_err(|error| explain(path, &error))?;
+        let mut writer =
+            PcapNgWriter::new(BufWriter::with_capacity(1 << 20, file)).map_err(|error| told(path, error))?;
+        for device in devices {
+            let block = InterfaceDescriptionBlock {
+                linktype: DataLink::RAW,
+                snaplen: 0,
+                options: vec![
+                    InterfaceDescriptionOption::IfName(device.into()),
+                    InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+                ],
+            };
+            writer.write_pcapng_block(block).map_err(|error| told(path, error))?;
+        }
+        Ok(Self { path: path.to_owned(), writer, failed: None })
+    }
+
+    /// Writes a packet of the device of that number.
+    pub(crate) fn record(&mut self, device: usize, packet: &[u8]) {
+        if self.failed.is_some() {
+            return;
+        }
+        let block = EnhancedPacketBlock {
+            interface_id: device as u32,
+            // A clock before 1970 is shown as 1970.
+            timestamp: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO),
+            original_len: packet.len() as u32,
+            data: packet.into(),
+            options: Vec::new(),
+        };
+        self.failed = self.writer.write_pcapng_block(block).err().map(|error| told(&self.path, error));
+    }
+
+    /// Writes a packet whose checksum is, or was, left to the kernel, as it would be with that.
+    pub(crate) fn complete(&mut self, device: usize, packet: &Packet) {
+        let mut bytes = Vec::with_capacity(packet.length());
+        // What has no form on the wire is not sent either.
+        if packet.emit(&mut bytes).is_ok() {
+            self.record(device, &bytes);
+        }
+    }
+
+    /// Writes what is left; says what went wrong since the start.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        self.writer.into_inner().flush().map_err(|error| explain(&self.path, &error))
+    }
+}
+
+fn explain(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("cannot write the capture {}: {error}", path.display()))
+}
+
+fn told(path: &Path, error: PcapError) -> io::Error {
+    match error {
+        PcapError::IoError(error) => explain(path, &error),
+        other => explain(path, &io::Error::other(other.to_string())),
+    }
+}

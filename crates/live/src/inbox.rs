@@ -1,0 +1,90 @@
+//! What comes in: packets on their way from the devices to the endpoint.
+//!
+//! Owns the segments that were read and not yet handled, and the memory that packets are read into. Payload is
+//! never copied here. Never waits.
+
+use std::io;
+
+use bytes::BytesMut;
+use mptcp::InterfaceId;
+use mptcp_wire::{ChecksumMode, Packet, Segment};
+
+use crate::capture::Capture;
+use crate::driver::{BATCH, Device};
+use crate::shared::Counters;
+
+/// Largest IP packet, bytes.
+const PACKET: usize = 65_535;
+
+/// Memory that packets are read into, one behind the other, bytes.
+const BLOCK: usize = 4 * PACKET;
+
+#[derive(Debug, Default)]
+pub(crate) struct Inbox {
+    /// Read and not yet handled.
+    pub arrived: Vec<(InterfaceId, Segment)>,
+    /// Interfaces whose device is gone, not yet told.
+    pub gone: Vec<InterfaceId>,
+    /// Where the next packet is read to.
+    block: BytesMut,
+}
+
+impl Inbox {
+    /// Reads what the devices have, up to a batch each; returns whether there was anything.
+    pub(crate) fn read(
+        &mut self,
+        devices: &mut [Device],
+        mut capture: Option<&mut Capture>,
+        counted: &mut Counters,
+    ) -> bool {
+        let before = (counted.received, counted.ignored, self.gone.len());
+        for (number, device) in devices.iter_mut().enumerate().filter(|(_, device)| device.up) {
+            self.read_device(device, capture.as_deref_mut().map(|capture| (capture, number)), counted);
+        }
+        before != (counted.received, counted.ignored, self.gone.len())
+    }
+
+    fn read_device(
+        &mut self,
+        device: &mut Device,
+        mut capture: Option<(&mut Capture, usize)>,
+        counted: &mut Counters,
+    ) {
+        for _ in 0..BATCH {
+            if self.block.capacity() < PACKET {
+                self.block.reserve(BLOCK);
+            }
+            match device.tun.receive(&mut self.block) {
+                Ok(mode) => {
+                    let packet = self.block.split().freeze();
+                    let parsed = Packet::parse_with(&packet, mode).ok();
+                    if let Some((capture, number)) = &mut capture {
+                        match &parsed {
+                            Some(parsed) if mode == ChecksumMode::Offloaded => {
+                                capture.complete(*number, parsed)
+                            }
+                            _ => capture.record(*number, &packet),
+                        }
+                    }
+                    let found = parsed.and_then(|packet| {
+                        let id = device.interface(packet.segment.destination.ip())?;
+                        Some((id, packet.segment))
+                    });
+                    match found {
+                        Some(_) => counted.received += 1,
+                        None => counted.ignored += 1,
+                    }
+                    self.arrived.extend(found);
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => {
+                    // The device was deleted: its addresses are gone, other paths may go on.
+                    device.up = false;
+                    self.gone.extend(device.ids.iter().map(|(_, id)| *id));
+                    break;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! A port that accepts connections, in the manner of `std::net::TcpListener`.
+//!
+//! Owns the port until it is dropped. Never sees a packet: the endpoint makes the connections, and drops SYNs while too
+//! many of them wait here.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use mptcp::{Config, ListenError};
+
+use crate::shared::{Backlog, Core, Shared};
+use crate::socket::{after, fitted};
+use crate::waiting::{Interest, Waiters};
+use crate::{Driver, MptcpStream};
+
+/// Connections that may wait when nobody says how many: Linux's `net.core.somaxconn`.
+pub const SOMAXCONN: usize = 4096;
+/// Ports that are given out for port 0: Linux's default `net.ipv4.ip_local_port_range`.
+const EPHEMERAL: std::ops::RangeInclusive<u16> = 32_768..=60_999;
+
+/// A port that accepts connections, from MPTCP and TCP alike. Dropping it resets those that wait.
+#[derive(Debug)]
+pub struct MptcpListener {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+    nonblocking: AtomicBool,
+}
+
+impl MptcpListener {
+    /// Listens on a port of all addresses of a driver; `config` holds for the connections that come. Port 0 is one
+    /// that is free.
+    ///
+    /// # Errors
+    /// `AddrInUse` when the port has a listener.
+    pub fn bind(driver: &Driver, port: u16, config: Config) -> io::Result<Self> {
+        let six = driver.shared.addresses.iter().all(|known| known.address.is_ipv6());
+        let any: IpAddr = if six { Ipv6Addr::UNSPECIFIED.into() } else { Ipv4Addr::UNSPECIFIED.into() };
+        Self::bind_to(driver, SocketAddr::new(any, port), config, SOMAXCONN)
+    }
+
+    /// Listens on one address of a driver, or with an unspecified one (`0.0.0.0`, `::`) on all, of both families.
+    /// Further subflows may come in anywhere. At most `backlog` connections wait to be accepted, and one more, as on
+    /// Linux; while there are so many, further SYNs are dropped.
+    ///
+    /// # Errors
+    /// `AddrInUse` when the port has a listener, `AddrNotAvailable` when the driver has not this address.
+    pub fn bind_to(
+        driver: &Driver,
+        mut address: SocketAddr,
+        config: Config,
+        backlog: usize,
+    ) -> io::Result<Self> {
+        let shared = Arc::clone(&driver.shared);
+        let anywhere = address.ip().is_unspecified();
+        let here = |ip: IpAddr| anywhere || ip == address.ip();
+        let of = shared.addresses.iter().filter(|known| here(known.address)).map(|known| known.interface);
+        let interfaces: Vec<_> = of.collect();
+        if interfaces.is_empty() {
+            let all: Vec<String> = shared.addresses.iter().map(|known| known.address.to_string()).collect();
+            let what = format!("{} is no address of the endpoint: it has {}", address.ip(), all.join(", "));
+            return Err(io::Error::new(io::ErrorKind::AddrNotAvailable, what));
+        }
+        let config = fitted(&shared, config, |_| true);
+        let mut core = shared.lock();
+        core.check_running()?;
+        if address.port() == 0 {
+            let free = EPHEMERAL.into_iter().find(|port| !core.backlogs.contains_key(port));
+            address.set_port(free.ok_or(io::ErrorKind::AddrInUse)?);
+        }
+        let some = (!anywhere).then_some(interfaces);
+        // Linux's accept queue takes one more than it is asked for (sk_acceptq_is_full).
+        let most = Some(backlog.saturating_add(1));
+        core.endpoint.listen_on(address.port(), config, some, most).map_err(|error| match error {
+            ListenError::InUse(_) => io::Error::new(io::ErrorKind::AddrInUse, error),
+        })?;
+        core.backlogs.insert(address.port(), Backlog::default());
+        drop(core);
+        Ok(Self { shared, address, nonblocking: AtomicBool::new(false) })
+    }
+
+    /// Waits for a connection; returns it with the address that it came from.
+    ///
+    /// # Errors
+    /// `NotConnected` when the driver has stopped, `WouldBlock` in non-blocking mode when none waits.
+    pub fn accept(&self) -> io::Result<(MptcpStream, SocketAddr)> {
+        let patience = self.nonblocking.load(Ordering::Relaxed).then_some(Duration::ZERO);
+        self.accept_within(patience)
+    }
+
+    /// As [`Self::accept`], for at most `timeout`.
+    ///
+    /// # Errors
+    /// `WouldBlock` when none came, `NotConnected` when the driver has stopped.
+    pub fn accept_timeout(&self, timeout: Duration) -> io::Result<(MptcpStream, SocketAddr)> {
+        self.accept_within(Some(timeout))
+    }
+
+    fn accept_within(&self, timeout: Option<Duration>) -> io::Result<(MptcpStream, SocketAddr)> {
+        let deadline = after(timeout);
+        let mut core = self.shared.lock();
+        loop {
+            if let Some(stream) = self.pop(&mut core) {
+                drop(core);
+                let peer = stream.peer_addr()?;
+                return Ok((stream, peer));
+            }
+            core = self.shared.wait(core, deadline, |core| self.waiters(core))?;
+        }
+    }
+
+    /// Takes a connection that waits, or has the task woken when one comes: what an asynchronous runtime needs.
+    ///
+    /// # Errors
+    /// `NotConnected` when the driver has stopped.
+    pub fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(MptcpStream, SocketAddr)>> {
+        let mut core = self.shared.lock();
+        let Some(stream) = self.pop(&mut core) else {
+            core.check_running()?;
+            if let Some(waiters) = self.waiters(&mut core) {
+                waiters.register(Interest::Read, context);
+            }
+            return Poll::Pending;
+        };
+        drop(core);
+        let peer = stream.peer_addr()?;
+        Poll::Ready(Ok((stream, peer)))
+    }
+
+    fn pop(&self, core: &mut Core) -> Option<MptcpStream> {
+        let id = core.backlogs.get_mut(&self.address.port())?.queue.pop_front()?;
+        core.endpoint.accept(id);
+        Some(MptcpStream::of(&self.shared, id))
+    }
+
+    fn waiters<'a>(&self, core: &'a mut Core) -> Option<&'a mut Waiters> {
+        core.backlogs.get_mut(&self.address.port()).map(|backlog| &mut backlog.waiters)
+    }
+
+    /// The connections that come, for ever; an error does not end it.
+    pub fn incoming(&self) -> impl Iterator<Item = io::Result<MptcpStream>> + '_ {
+        std::iter::repeat_with(|| self.accept().map(|(stream, _)| stream))
+    }
+
+    /// Whether [`Self::accept`] waits.
+    pub fn set_nonblocking(&self, nonblocking: bool) {
+        self.nonblocking.store(nonblocking, Ordering::Relaxed);
+    }
+
+    /// The address that it was bound to, with the port that it got.
+    #[must_use]
+    pub fn local_addr(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for MptcpListener {
+    fn drop(&mut self) {
+        let now = self.shared.now();
+        let mut core = self.shared.lock();
+        core.endpoint.unlisten(self.address.port());
+        let backlog = core.backlogs.remove(&self.address.port());
+        for id in backlog.into_iter().flat_map(|backlog| backlog.queue) {
+            core.endpoint.abort(now, id);
+            core.abandon(now, id);
+        }
+        self.shared.ring(&core);
+    }
+}

@@ -1,0 +1,101 @@
+//! What leaves: segments on their way from the endpoint to the devices.
+//!
+//! Owns a batch of them. The endpoint fills it under the lock; encoding and writing need none. Payload is
+//! never copied here.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+
+use bytes::Bytes;
+use mptcp_clock::Instant;
+use mptcp_wire::{ChecksumMode, Packet, Segment};
+
+use crate::capture::Capture;
+use crate::driver::{BATCH, Device};
+use crate::shared::{Core, Counters};
+use crate::tun::{Offload, Tun};
+use crate::vnet;
+
+/// Payload sent before the other direction has its turn, bytes: large segments make a batch sooner.
+const BATCH_BYTES: usize = 1 << 20;
+
+/// What a segment holds before it is filled.
+const NOWHERE: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
+
+/// A segment to be written.
+#[derive(Debug)]
+struct Leaving {
+    device: usize,
+    segment: Segment,
+    /// Payload of a frame, where the device has to cut it.
+    gso_size: Option<u16>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    leaving: Vec<Leaving>,
+    /// Segments that were written, to be used again.
+    spare: Vec<Segment>,
+    /// Headers of the packet being written.
+    headers: Vec<u8>,
+}
+
+impl Outbox {
+    /// Takes what the endpoint has to send, up to a batch; returns whether there may be more.
+    pub(crate) fn fill(&mut self, now: Instant, core: &mut Core, devices: &[Device]) -> bool {
+        let mut bytes = 0;
+        loop {
+            let mut segment = self.spare.pop().unwrap_or_else(|| Segment::new(NOWHERE, NOWHERE));
+            let Some((interface, subflow)) = core.endpoint.poll_transmit_into(now, &mut segment) else {
+                self.spare.push(segment);
+                return false;
+            };
+            let to = |device: &Device| device.ids.iter().any(|(_, id)| *id == interface);
+            let Some(device) = devices.iter().position(to) else { continue };
+            let length = segment.payload.len();
+            let frame = subflow.and_then(|(id, subflow)| core.endpoint.gso_size(id, subflow));
+            let gso_size =
+                frame.filter(|&frame| length as u64 > frame).and_then(|frame| frame.try_into().ok());
+            self.leaving.push(Leaving { device, segment, gso_size });
+            bytes += length;
+            if (self.leaving.len() >= BATCH || bytes >= BATCH_BYTES) && !core.stopping {
+                return true;
+            }
+        }
+    }
+
+    /// Writes the batch. A packet that a device does not take is lost.
+    pub(crate) fn write(
+        &mut self,
+        devices: &[Device],
+        mut capture: Option<&mut Capture>,
+        counted: &mut Counters,
+    ) {
+        for Leaving { device, segment, gso_size } in self.leaving.drain(..) {
+            let mut packet = Packet::new(segment);
+            if let Some(capture) = &mut capture {
+                capture.complete(device, &packet);
+            }
+            match send(&devices[device].tun, &packet, gso_size, &mut self.headers) {
+                Ok(()) => counted.sent += 1,
+                Err(_) => counted.dropped += 1,
+            }
+            // The connection holds the payload until it is acknowledged; nobody else should.
+            packet.segment.payload = Bytes::new();
+            self.spare.push(packet.segment);
+        }
+    }
+}
+
+/// Writes a packet to a device, which completes the checksum and cuts the payload where it can.
+fn send(tun: &Tun, packet: &Packet, gso_size: Option<u16>, headers: &mut Vec<u8>) -> io::Result<()> {
+    headers.clear();
+    let mut mode = ChecksumMode::Complete;
+    if tun.offload() == Offload::Full {
+        mode = ChecksumMode::Offloaded;
+        let (v4, ip) = (packet.segment.source.is_ipv4(), packet.ip.length());
+        headers.extend_from_slice(&vnet::outgoing(v4, ip, packet.segment.header_length(), gso_size));
+    }
+    packet.emit_headers(headers, mode).map_err(io::Error::other)?;
+    tun.send(headers, &packet.segment.payload)
+}

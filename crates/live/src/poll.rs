@@ -1,0 +1,69 @@
+//! Sockets that are polled: what an asynchronous runtime needs, whichever it is.
+//!
+//! Owns no state and starts no thread: a task that finds nothing is kept with the socket, and woken by what happens
+//! to it.
+
+use std::io;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+
+use crate::MptcpStream;
+use crate::transfer::{copy, put, room, take};
+use crate::waiting::Interest;
+
+impl MptcpStream {
+    /// Whether the connection can carry data, after [`Self::open`].
+    ///
+    /// # Errors
+    /// As [`Self::connect`].
+    pub fn poll_connected(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut core = self.shared.lock();
+        if self.is_connected(&mut core)? {
+            return Poll::Ready(Ok(()));
+        }
+        self.status(&mut core)?.waiters.register(Interest::Write, context);
+        Poll::Pending
+    }
+
+    /// Reads what is there; 0 at the end of the peer's stream. Nothing is lost when the task is never polled again.
+    ///
+    /// # Errors
+    /// As reading from a socket that blocks.
+    pub fn poll_read(&self, context: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+        if buffer.is_empty() {
+            return Poll::Ready(Ok(0));
+        }
+        let mut core = self.shared.lock();
+        if let Some(slices) = take(&self.shared, &mut core, self.id, buffer.len())? {
+            drop(core);
+            return Poll::Ready(Ok(copy(slices, buffer)));
+        }
+        core.check_running()?;
+        self.status(&mut core)?.waiters.register(Interest::Read, context);
+        Poll::Pending
+    }
+
+    /// Writes as much as there is room for.
+    ///
+    /// # Errors
+    /// As writing to a socket that blocks.
+    pub fn poll_write(&self, context: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
+        if data.is_empty() {
+            return Poll::Ready(Ok(0));
+        }
+        loop {
+            let mut core = self.shared.lock();
+            let Some(room) = room(&self.shared, &mut core, self.id)? else {
+                core.check_running()?;
+                self.status(&mut core)?.waiters.register(Interest::Write, context);
+                return Poll::Pending;
+            };
+            drop(core);
+            let some = Bytes::copy_from_slice(&data[..data.len().min(room)]);
+            if let Some(taken) = put(&self.shared, self.id, some)? {
+                return Poll::Ready(Ok(taken));
+            }
+        }
+    }
+}

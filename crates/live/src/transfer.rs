@@ -1,0 +1,100 @@
+//! Bytes between an application and the endpoint.
+//!
+//! Owns the one copy on each way, which happens while the lock is free: reading takes slices of what came under the
+//! lock and copies them afterwards; writing copies first and hands the copy over. Never waits.
+
+use std::io;
+
+use bytes::{Buf, Bytes};
+use mptcp::{Closed, ConnectionId};
+
+use crate::shared::{Core, Shared};
+
+/// Most bytes that one call copies. More would only delay the first of them.
+const MOST: usize = 1 << 20;
+
+/// What an attempt to read or write gave; None when there is nothing to be had now.
+pub(crate) type Attempt<T> = io::Result<Option<T>>;
+
+/// Takes at most `length` bytes of the stream, in slices; no slice at the end of the peer's stream.
+pub(crate) fn take(shared: &Shared, core: &mut Core, id: ConnectionId, length: usize) -> Attempt<Vec<Bytes>> {
+    let Core { endpoint, sockets, .. } = core;
+    let status = sockets.get_mut(&id).ok_or(io::ErrorKind::NotConnected)?;
+    let (mut taken, mut left) = (Vec::new(), length);
+    let now = shared.now();
+    while left > 0 {
+        if status.unread.is_empty() {
+            let Some(more) = endpoint.read(now, id) else { break };
+            status.unread = more;
+        }
+        let part = status.unread.split_to(status.unread.len().min(left));
+        left -= part.len();
+        taken.push(part);
+    }
+    if taken.is_empty() {
+        return match status.closed {
+            _ if status.finished || status.read_closed => Ok(Some(taken)),
+            Some(Closed::Finished) => Ok(Some(taken)),
+            Some(how) => Err(ended(how)),
+            None => Ok(None),
+        };
+    }
+    // The peer may have waited for the room.
+    shared.ring(core);
+    Ok(Some(taken))
+}
+
+/// Copies slices into a buffer that they fit in; returns how many bytes that were.
+pub(crate) fn copy(slices: Vec<Bytes>, buffer: &mut [u8]) -> usize {
+    let mut count = 0;
+    for mut slice in slices {
+        let length = slice.len();
+        slice.copy_to_slice(&mut buffer[count..count + length]);
+        count += length;
+    }
+    count
+}
+
+/// How many bytes may be written now. None when there is no room; then the endpoint knows of a writer that waits.
+pub(crate) fn room(shared: &Shared, core: &mut Core, id: ConnectionId) -> Attempt<usize> {
+    let status = core.sockets.get(&id).ok_or(io::ErrorKind::NotConnected)?;
+    match status.closed {
+        _ if status.write_closed => return Err(io::ErrorKind::BrokenPipe.into()),
+        Some(Closed::Finished) => return Err(io::ErrorKind::BrokenPipe.into()),
+        Some(how) => return Err(ended(how)),
+        None => {}
+    }
+    match usize::try_from(core.endpoint.writable(id)).unwrap_or(usize::MAX) {
+        0 => {
+            core.endpoint.await_room(shared.now(), id);
+            Ok(None)
+        }
+        room => Ok(Some(room.min(MOST))),
+    }
+}
+
+/// Writes a copy; returns how many bytes of it there was room for. None when another writer was faster.
+pub(crate) fn put(shared: &Shared, id: ConnectionId, data: Bytes) -> Attempt<usize> {
+    let mut core = shared.lock();
+    if room(shared, &mut core, id)?.is_none() {
+        return Ok(None);
+    }
+    let taken = core.endpoint.write(shared.now(), id, data);
+    shared.ring(&core);
+    Ok(Some(taken).filter(|&taken| taken > 0))
+}
+
+/// An ending as an error.
+pub(crate) fn ended(how: Closed) -> io::Error {
+    match how {
+        Closed::Finished => io::ErrorKind::BrokenPipe.into(),
+        Closed::Refused => io::ErrorKind::ConnectionRefused.into(),
+        Closed::Reset(None) => io::ErrorKind::ConnectionReset.into(),
+        Closed::Reset(Some(reason)) => io::Error::new(
+            io::ErrorKind::ConnectionReset,
+            format!("connection reset by peer, MP_TCPRST reason {reason:?}"),
+        ),
+        Closed::Aborted => io::ErrorKind::ConnectionAborted.into(),
+        Closed::TimedOut => io::ErrorKind::TimedOut.into(),
+    }
+}

@@ -1,0 +1,46 @@
+//! The header in front of each packet of a device with offload: `struct virtio_net_hdr` of Linux's
+//! `virtio_net.h`, which both sides of a TUN device use.
+//!
+//! Owns its ten bytes, in the byte order of the machine. Never touches the packet behind it.
+
+use mptcp_wire::ChecksumMode;
+
+/// Length of the header, bytes.
+pub(crate) const LENGTH: usize = 10;
+
+/// The checksum field holds the sum of the pseudo-header only.
+const F_NEEDS_CSUM: u8 = 1;
+/// The checksum was found right.
+const F_DATA_VALID: u8 = 2;
+const GSO_NONE: u8 = 0;
+const GSO_TCPV4: u8 = 1;
+const GSO_TCPV6: u8 = 4;
+/// Where the checksum field stands in a TCP header, bytes.
+const TCP_CHECKSUM: u16 = 16;
+
+/// What stands before a packet to be sent, whose checksum the kernel completes: headers of `ip` and `tcp`
+/// bytes. With `gso_size` it is cut into frames of so many bytes of payload.
+pub(crate) fn outgoing(v4: bool, ip: usize, tcp: usize, gso_size: Option<u16>) -> [u8; LENGTH] {
+    let kind = match (gso_size, v4) {
+        (None, _) => GSO_NONE,
+        (Some(_), true) => GSO_TCPV4,
+        (Some(_), false) => GSO_TCPV6,
+    };
+    let mut header = [0; LENGTH];
+    header[0] = F_NEEDS_CSUM;
+    header[1] = kind;
+    header[2..4].copy_from_slice(&((ip + tcp) as u16).to_ne_bytes());
+    header[4..6].copy_from_slice(&gso_size.unwrap_or(0).to_ne_bytes());
+    header[6..8].copy_from_slice(&(ip as u16).to_ne_bytes());
+    header[8..10].copy_from_slice(&TCP_CHECKSUM.to_ne_bytes());
+    header
+}
+
+/// Who has to see to the checksum of the packet behind a header.
+pub(crate) fn incoming(header: &[u8; LENGTH]) -> ChecksumMode {
+    if header[0] & (F_NEEDS_CSUM | F_DATA_VALID) != 0 {
+        ChecksumMode::Offloaded
+    } else {
+        ChecksumMode::Complete
+    }
+}

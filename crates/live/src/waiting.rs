@@ -1,0 +1,98 @@
+//! Who waits for a socket: threads that sleep, and tasks.
+//!
+//! Owns how they are woken. Whoever changes a socket collects them under the lock and wakes them after it, so that
+//! nobody wakes up only to wait for the lock, and nothing that a task does runs inside it.
+
+use std::sync::{Arc, Condvar, MutexGuard, PoisonError};
+use std::task::{Context, Waker};
+use std::time::Instant;
+
+use crate::shared::Core;
+
+/// What a waiter waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interest {
+    /// Data, the end of the stream, or a connection to accept.
+    Read,
+    /// Room in the send buffer, or the end of the handshake.
+    Write,
+}
+
+/// Those who wait for one socket. Tasks may be as many as there are handles of it that poll.
+#[derive(Debug, Default)]
+pub(crate) struct Waiters {
+    threads: Arc<Condvar>,
+    sleeping: usize,
+    tasks: Vec<(Interest, Waker)>,
+}
+
+/// Somebody to be woken once the lock is free.
+#[derive(Debug)]
+#[must_use]
+pub(crate) enum Woken {
+    Threads(Arc<Condvar>),
+    Task(Waker),
+}
+
+impl Waiters {
+    /// Remembers the task that polls.
+    pub(crate) fn register(&mut self, interest: Interest, context: &Context<'_>) {
+        let waker = context.waker();
+        if !self.tasks.iter().any(|(for_what, known)| *for_what == interest && known.will_wake(waker)) {
+            self.tasks.push((interest, waker.clone()));
+        }
+    }
+
+    /// Those to be woken when `interest` is served.
+    pub(crate) fn served(&mut self, interest: Interest, woken: &mut Vec<Woken>) {
+        self.wake_threads(woken);
+        let tasks = self.tasks.extract_if(.., |(for_what, _)| *for_what == interest);
+        woken.extend(tasks.map(|(_, waker)| Woken::Task(waker)));
+    }
+
+    /// Everybody.
+    pub(crate) fn all(&mut self, woken: &mut Vec<Woken>) {
+        self.wake_threads(woken);
+        woken.extend(self.tasks.drain(..).map(|(_, waker)| Woken::Task(waker)));
+    }
+
+    fn wake_threads(&self, woken: &mut Vec<Woken>) {
+        if self.sleeping > 0 {
+            woken.push(Woken::Threads(Arc::clone(&self.threads)));
+        }
+    }
+}
+
+/// Wakes them; the lock is free.
+pub(crate) fn wake(woken: Vec<Woken>) {
+    for one in woken {
+        match one {
+            Woken::Threads(threads) => threads.notify_all(),
+            Woken::Task(waker) => waker.wake(),
+        }
+    }
+}
+
+/// Sleeps until a socket's waiters are woken, or until `deadline`; returns None when that has passed. `of` finds the
+/// waiters, which may be gone afterwards.
+pub(crate) fn sleep<'a>(
+    mut core: MutexGuard<'a, Core>,
+    deadline: Option<Instant>,
+    of: impl Fn(&mut Core) -> Option<&mut Waiters>,
+) -> Option<MutexGuard<'a, Core>> {
+    let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+    if left.is_some_and(|left| left.is_zero()) {
+        return None;
+    }
+    let Some(waiters) = of(&mut core) else { return Some(core) };
+    waiters.sleeping += 1;
+    let threads = Arc::clone(&waiters.threads);
+    let mut core = match left {
+        None => threads.wait(core).unwrap_or_else(PoisonError::into_inner),
+        Some(left) => threads.wait_timeout(core, left).unwrap_or_else(PoisonError::into_inner).0,
+    };
+    if let Some(waiters) = of(&mut core) {
+        waiters.sleeping -= 1;
+    }
+    Some(core)
+}
