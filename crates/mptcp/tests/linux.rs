@@ -160,7 +160,7 @@ fn an_address_is_echoed_before_the_join_or_after_its_syn() {
         let mut pair = Pair::new(23, &[10], config.clone(), config);
         pair.server.add_interface([10, 9, 0, 3].into(), false);
         pair.keep_log = true;
-        pair.transfer(&pattern(1000), Duration::from_secs(10));
+        pair.transfer(&pattern(5000), Duration::from_secs(10));
         pair.run(Duration::from_secs(1));
         let forth = || pair.log.iter().filter(|entry| entry.1).map(|entry| &entry.3);
         let echoes = |option: &MptcpOption| matches!(option, MptcpOption::AddAddress(add) if add.echo);
