@@ -70,7 +70,7 @@ fn a_fin_after_a_data_fin_leaves_our_half_open() {
     hand.send(hand.flow, 1, 1, |segment| segment.options.dss = Some(dss));
     let dss = hand.dss(1, None);
     let answers = hand.send(hand.flow, 1, 1, |segment| {
-        segment.flags = segment.flags | Flags::FIN;
+        segment.flags |= Flags::FIN;
         segment.options.dss = Some(dss);
     });
     assert!(answers.iter().all(|answer| !answer.flags.fin()), "{answers:?}");
