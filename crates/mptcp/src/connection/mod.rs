@@ -8,6 +8,7 @@ mod addresses;
 mod close;
 mod fallback;
 mod fast_open;
+mod finish;
 mod handshake;
 mod incoming;
 mod info;
@@ -276,20 +277,6 @@ impl Connection {
     fn acknowledge_everywhere(&mut self) {
         for subflow in self.subflows.iter_mut().filter(|subflow| subflow.is_synchronised()) {
             subflow.receiver.acknowledge_now();
-        }
-    }
-
-    /// Nagle's algorithm off or on; what waits goes when it is switched off, corked or not, as in Linux.
-    pub(crate) fn set_nodelay(&mut self, nodelay: bool) {
-        self.config.nagle = !nodelay;
-        self.pushing |= nodelay && self.outgoing.unsent() > 0;
-    }
-
-    /// Corked, small segments wait for more, for a limited time.
-    pub(crate) fn set_cork(&mut self, corked: bool) {
-        self.corked = corked;
-        if !corked {
-            self.timers.cork = Instant::FAR_FUTURE;
         }
     }
 

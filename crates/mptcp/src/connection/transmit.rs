@@ -161,6 +161,20 @@ impl Connection {
         waits && size < mss && !self.write_closed && !self.pushing
     }
 
+    /// Nagle's algorithm off or on; what waits goes when it is switched off, corked or not, as in Linux.
+    pub(crate) fn set_nodelay(&mut self, nodelay: bool) {
+        self.config.nagle = !nodelay;
+        self.pushing |= nodelay && self.outgoing.unsent() > 0;
+    }
+
+    /// Corked, small segments wait for more, for a limited time.
+    pub(crate) fn set_cork(&mut self, corked: bool) {
+        self.corked = corked;
+        if !corked {
+            self.timers.cork = Instant::FAR_FUTURE;
+        }
+    }
+
     /// Nothing more to send now.
     fn rest(&mut self, now: Instant, limit: Limit, window_closed: bool) -> Option<usize> {
         self.limits.note(now, limit);

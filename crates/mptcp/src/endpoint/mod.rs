@@ -9,6 +9,7 @@ mod demux;
 mod fast_open;
 mod interfaces;
 mod listeners;
+mod options;
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
@@ -27,6 +28,7 @@ use demux::Demux;
 use interfaces::Interfaces;
 pub use interfaces::{InterfaceChange, InterfaceId};
 pub use listeners::ListenError;
+pub use options::Counters;
 
 /// A connection of an endpoint. Never used again for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -41,15 +43,6 @@ pub struct Transmit {
     pub subflow: Option<(ConnectionId, usize)>,
     /// What leaves.
     pub segment: Segment,
-}
-
-/// What happened on all connections, as Linux's MIB of MPTCP counts it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// SYNs with an MP_CAPABLE that a listener could go on with (`MPCapableSYNRX`).
-    pub capable_syns_received: u64,
-    /// Of these, handshakes whose third step had none, so that they are TCP's (`MPCapableFallbackACK`).
-    pub capable_fallback_acks: u64,
 }
 
 /// Why a connection could not be opened.
@@ -402,21 +395,10 @@ impl Endpoint {
         self.with(now, id, Connection::close_write);
     }
 
-    /// Holds small segments back for more to come, as TCP_CORK does: 200 ms at most.
-    pub fn set_cork(&mut self, now: Instant, id: ConnectionId, corked: bool) {
-        self.with(now, id, |connection| connection.set_cork(corked));
-    }
-
     /// Bytes of a connection that can be read now.
     #[must_use]
     pub fn readable(&self, id: ConnectionId) -> u64 {
         self.connection(id).map_or(0, Connection::readable)
-    }
-
-    /// Counts over all connections.
-    #[must_use]
-    pub fn counters(&self) -> Counters {
-        self.counters
     }
 
     /// Ends a connection at once.
@@ -434,24 +416,6 @@ impl Endpoint {
     #[must_use]
     pub fn connection(&self, id: ConnectionId) -> Option<&Connection> {
         self.slots.get(id.0 as usize)?.connection.as_deref()
-    }
-
-    /// Replaces the congestion control or the scheduler of a connection by one's own.
-    pub fn set_policies(
-        &mut self,
-        id: ConnectionId,
-        congestion: Option<Box<dyn crate::congestion::CongestionControl>>,
-        scheduler: Option<Box<dyn crate::scheduler::Scheduler>>,
-    ) {
-        if let Some(connection) = self.slots.get_mut(id.0 as usize).and_then(|slot| slot.connection.as_mut())
-        {
-            connection.set_policies(congestion, scheduler);
-        }
-    }
-
-    /// Turns Nagle's algorithm off or on (RFC 9293 section 3.7.4), as Linux's `TCP_NODELAY`.
-    pub fn set_nodelay(&mut self, now: Instant, id: ConnectionId, nodelay: bool) {
-        self.with(now, id, |connection| connection.set_nodelay(nodelay));
     }
 
     /// Opens a further subflow of a connection, from an interface to an address of the peer's. Returns whether that is
