@@ -41,7 +41,7 @@ def check(checkout: str) -> Path:
     """Return the checkout, or say what is missing."""
     build = "cd CHECKOUT/gtests/net/packetdrill && ./configure && make (needs a C compiler, flex and bison)"
     if not checkout:
-        source = "git clone -b mptcp-net-next https://github.com/multipath-tcp/packetdrill CHECKOUT"
+        source = "git clone -b mptcp-net-next https://github.com/gdetal/packetdrill CHECKOUT"
         raise MissingError(f"no packetdrill: make conformance PACKETDRILL=CHECKOUT; to get one: {source}, then {build}")
     path = Path(checkout).resolve()
     if not (path / variants.SCRIPTS).is_dir():
