@@ -135,7 +135,8 @@ pub struct Config {
     pub announce_timeout: Duration,
     /// How long a connection lives without a subflow: Linux's `net.mptcp.close_timeout`.
     pub close_timeout: Duration,
-    /// SYNs after the first that go without an answer: Linux's `tcp_syn_retries`.
+    /// How often a SYN without an answer goes again: Linux's `tcp_syn_retries`. It holds for SYN/ACKs and the
+    /// third ACK of joins too.
     pub syn_retries: u32,
     /// A listener takes data from SYNs; None does not.
     pub fast_open: Option<ServerFastOpen>,

@@ -1,9 +1,11 @@
 //! What an endpoint answers to single segments of a peer; found by packetdrill's scripts.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 mod hand;
 
 use bytes::Bytes;
-use hand::{Hand, KEY, capable};
+use hand::{Hand, KEY};
 use mptcp::{Announced, Closed, Config, EventKind, Mode};
 use mptcp_clock::Duration;
 use mptcp_wire::crypto::add_address_hmac;
@@ -135,37 +137,52 @@ fn a_priority_in_the_form_of_version_0_is_ignored() {
     }
 }
 
-/// A client that has yet to see a DSS would repeat its keys beside the echo: both do not fit one header.
-#[test]
-fn an_announcement_before_any_dss_is_echoed() {
+/// A client that has yet to see a DSS, an announcement to it, and the client's address and key.
+fn client_with_keys() -> (mptcp::Endpoint, mptcp::ConnectionId, mptcp_wire::Segment, u64) {
     let mut host = mptcp::Endpoint::new(mptcp_clock::Stream::new(7, "client"));
     let near = host.add_interface([10, 0, 0, 1].into(), false);
-    let now = mptcp_clock::Instant::ZERO + Duration::from_secs(1);
     let peer = "10.0.0.9:80".parse().unwrap();
-    host.connect(now, near, peer, Config::default()).unwrap();
-    let syn = host.poll_transmit(now).unwrap().segment;
+    let id = host.connect(NOW, near, peer, Config::default()).unwrap();
+    let syn = host.poll_transmit(NOW).unwrap().segment;
     let mut answer = hand::segment(peer, syn.source, Flags::SYN | Flags::ACK, Vec::new());
     answer.acknowledgment = syn.sequence + 1;
     answer.options.timestamps = Some(mptcp_wire::Timestamps { value: 9, echo: 0 });
-    let MptcpOption::Capable(mut offer) = capable(MpCapable::HMAC, None) else { panic!() };
-    offer.sender_key = Some(KEY);
-    answer.options.mptcp.push(MptcpOption::Capable(offer));
-    host.handle_segment(now, near, answer);
-    let third = host.poll_transmit(now).unwrap().segment;
+    let (sender_key, receiver_key) = (Some(KEY), None);
+    let flags = MpCapable::HMAC;
+    let capable = MpCapable { version: 1, flags, sender_key, receiver_key, data: None };
+    answer.options.mptcp.push(MptcpOption::Capable(capable));
+    host.handle_segment(NOW, near, answer);
+    let third = host.poll_transmit(NOW).unwrap().segment;
     let Some(MptcpOption::Capable(MpCapable { sender_key: Some(key), .. })) = third.options.mptcp.first()
     else {
         panic!("no keys in {third:?}");
     };
-    let address = "2001:db8::7".parse().unwrap();
-    let hmac = Some(add_address_hmac(KEY, *key, 12, address, Some(4321)));
-    let add = AddAddress { echo: false, id: 12, address, port: Some(4321), hmac };
-    let mut announcement = hand::segment(peer, syn.source, Flags::ACK, vec![MptcpOption::AddAddress(add)]);
-    (announcement.sequence, announcement.acknowledgment) = (mptcp_wire::Seq::new(1), third.sequence);
-    host.handle_segment(now, near, announcement);
-    let echo = host.poll_transmit(now).unwrap().segment;
-    let expected = MptcpOption::AddAddress(AddAddress { echo: true, hmac: None, ..add });
-    assert!(echo.options.length() <= Options::SPACE, "{echo:?}");
-    assert_eq!(echo.options.mptcp, [expected]);
+    let key = *key;
+    (host, id, third, key)
+}
+
+const NOW: mptcp_clock::Instant = mptcp_clock::Instant::from_nanos(1_000_000_000);
+
+/// Its keys would go beside the echo, and both do not fit one header. The signature shows that they are not needed.
+#[test]
+fn an_announcement_before_any_dss_is_echoed_and_says_that_the_keys_have_come() {
+    for valid in [true, false] {
+        let (mut host, id, third, key) = client_with_keys();
+        let address = "2001:db8::7".parse().unwrap();
+        let hmac = add_address_hmac(KEY, key, 12, address, Some(4321)) ^ u64::from(!valid);
+        let add = AddAddress { echo: false, id: 12, address, port: Some(4321), hmac: Some(hmac) };
+        let options = vec![MptcpOption::AddAddress(add)];
+        let mut announcement = hand::segment(third.destination, third.source, Flags::ACK, options);
+        announcement.sequence = mptcp_wire::Seq::new(1);
+        announcement.acknowledgment = third.sequence;
+        host.handle_segment(NOW, mptcp::InterfaceId(0), announcement);
+        let echo = host.poll_transmit(NOW).map(|sent| sent.segment.options);
+        let expected = MptcpOption::AddAddress(AddAddress { echo: true, hmac: None, ..add });
+        assert!(echo.as_ref().is_none_or(|echo| echo.length() <= Options::SPACE), "{echo:?}");
+        assert_eq!(echo.map(|echo| echo.mptcp), valid.then(|| vec![expected]));
+        host.write(NOW, id, Bytes::from_static(b"first"));
+        assert_eq!(host.poll_transmit(NOW).unwrap().segment.options.dss.is_some(), valid);
+    }
 }
 
 #[test]

@@ -246,7 +246,8 @@ impl Core {
     ) -> Result<ConnectionId> {
         let socket = self.sockets.get(fd)?.clone();
         let interface = self.source(remote.ip())?;
-        let config = self.config(stack, &socket, Some(remote.ip()));
+        let mut config = self.config(stack, &socket, Some(remote.ip()));
+        config.interfaces = Some(vec![interface]);
         let opened = if ask_for_cookie || !data.is_empty() {
             let free = self.settings.fast_open.client_without_cookie() || socket.options.fast_open_no_cookie;
             self.endpoint.connect_fast_open(now, interface, remote, config, data, !free)

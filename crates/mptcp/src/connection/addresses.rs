@@ -211,7 +211,7 @@ impl Connection {
         waiting.map(|a| a.again_at).min().unwrap_or(Instant::FAR_FUTURE)
     }
 
-    pub(super) fn on_add_address(&mut self, id: usize, add: &AddAddress) {
+    pub(super) fn on_add_address(&mut self, now: Instant, id: usize, add: &AddAddress) {
         if add.echo {
             // RFC 8684 section 3.4.1: the echo has the same fields; another one answers nothing that we sent.
             let ours = |a: &&mut Announcement| a.announced.id == add.id && a.announced.address == add.address;
@@ -228,6 +228,8 @@ impl Connection {
             return;
         }
         if expected.is_some() {
+            // It is signed with both keys, so it tells as much as a DSS.
+            self.on_confirmed(now);
             let echo = AddAddress { echo: true, hmac: None, ..*add };
             self.signals.push_back((Some(id), MptcpOption::AddAddress(echo)));
         }

@@ -43,16 +43,8 @@ impl Connection {
     /// The first segments after the handshake show whether the peer, and all boxes on the way, let
     /// MPTCP options through (RFC 8684 section 3.7).
     pub(super) fn confirm(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64, payload: &Bytes) {
-        // An address that the peer announces is signed with both keys, so it tells as much as a DSS.
-        let announces = |option: &MptcpOption| matches!(option, MptcpOption::AddAddress(add) if !add.echo);
-        if segment.options.dss.is_some() || segment.options.mptcp.iter().any(announces) {
-            self.confirmed = true;
-            if !self.config.habits.early_announcements {
-                self.announce_others(now);
-            }
-            // RFC 8684 section 3.2: both sides know that MPTCP works, joins may begin.
-            self.consult_path_manager();
-            return;
+        if segment.options.dss.is_some() {
+            return self.on_confirmed(now);
         }
         let keys = super::handshake::capable(&segment.options).is_some();
         let proves_nothing = payload.is_empty() && ack <= 1 && !segment.flags.fin();
@@ -67,6 +59,18 @@ impl Connection {
             return;
         }
         self.fall_back_here(now, id, Vec::new());
+    }
+
+    /// The peer has shown that it has both keys.
+    pub(super) fn on_confirmed(&mut self, now: Instant) {
+        if std::mem::replace(&mut self.confirmed, true) {
+            return;
+        }
+        if !self.config.habits.early_announcements {
+            self.announce_others(now);
+        }
+        // RFC 8684 section 3.2: both sides know that MPTCP works, joins may begin.
+        self.consult_path_manager();
     }
 
     /// Data or the DATA_FIN was not acknowledged at the data level for too long. When what comes on the

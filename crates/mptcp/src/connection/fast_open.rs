@@ -1,7 +1,7 @@
 //! TCP Fast Open (RFC 7413): data in a SYN.
 //!
 //! Owns what becomes of that data. It has no data sequence numbers: MPTCP's stream begins behind it (RFC 8684
-//! appendix B.1). Cookies are made and kept by the endpoint.
+//! appendix B). Cookies are made and kept by the endpoint.
 
 use bytes::Bytes;
 use mptcp_wire::{Cookie, Options, Segment};
@@ -52,7 +52,7 @@ impl Connection {
         }
     }
 
-    /// Client: the data that did not go in the SYN, because there was no cookie, is the first of the stream.
+    /// Client: the data that did not go in the SYN, or that nobody took from there, is the first of the stream.
     pub(crate) fn begin_stream_with(&mut self, data: Bytes) {
         if !data.is_empty() {
             self.outgoing.put_back(data);

@@ -231,6 +231,8 @@ impl Connection {
             return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
         }
         self.fall_back(id);
+        let data = std::mem::take(&mut self.subflows[id].syn_data);
+        self.begin_stream_with(data);
         let scale = self.window_scale();
         let subflow = &mut self.subflows[id];
         subflow.negotiate(segment, &self.config, scale);

@@ -344,7 +344,7 @@ impl Connection {
                         self.on_capable_with_data(id, length, checksum, in_order);
                     }
                 }
-                MptcpOption::AddAddress(add) => self.on_add_address(id, add),
+                MptcpOption::AddAddress(add) => self.on_add_address(now, id, add),
                 MptcpOption::RemoveAddress(remove) => self.on_remove_address(now, remove),
                 // RFC 8684 section 3.3.8: version 1 speaks of the subflow that it comes on, and has no address id.
                 MptcpOption::Prio(prio) if self.version == Version::V1 && prio.address_id.is_some() => {}
