@@ -1,10 +1,13 @@
 """Types of the compiled core; checked against it by stubtest."""
 
+import sys
 from os import PathLike
+from types import TracebackType
 from typing import Final, TypedDict, final, type_check_only
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import Buffer
 
 __version__: Final[str]
 __all__ = [
@@ -18,6 +21,9 @@ __all__ = [
     "reference_page",
     "run",
 ]
+
+if sys.platform == "linux":
+    __all__ += ["Driver", "MptcpListener", "MptcpStream"]
 
 @type_check_only
 class PathRow(TypedDict):
@@ -64,6 +70,116 @@ class LinkRow(TypedDict):
     mac_retries: int
     mac_drops: int
     longest_queue: int
+
+@type_check_only
+class ConfigTable(TypedDict):
+    multipath: bool
+    version: str
+    checksum: bool
+    congestion: str
+    scheduler: str
+    opportunistic_retransmission: bool
+    penalisation: bool
+    autotuning: bool
+    cwnd_capping: bool
+    receive_buffer: int
+    send_buffer: int
+    nodelay: bool
+    max_subflows: int
+
+@type_check_only
+class CounterRow(TypedDict):
+    received: int
+    ignored: int
+    sent: int
+    dropped: int
+
+@type_check_only
+class SubflowInfo(TypedDict):
+    """A path, also one that is over; times are seconds since the start of the driver, sizes bytes."""
+
+    number: int
+    id: int | None
+    interface: int
+    local: str
+    remote: str
+    state: str
+    ca_state: str
+    backup: bool
+    opened_at_s: float
+    closed_at_s: float | None
+    closed_by: str | None
+    snd_cwnd: int
+    snd_ssthresh: int | None
+    snd_mss: int
+    rcv_mss: int
+    advmss: int
+    timestamps: bool
+    sack: bool
+    snd_wscale: int
+    rcv_wscale: int
+    rtt_s: float | None
+    rttvar_s: float
+    min_rtt_s: float | None
+    rto_s: float
+    backoff: int
+    pacing_rate: float | None
+    in_flight: int
+    unacked: int
+    sacked: int
+    lost: int
+    retrans: int
+    total_retrans: int
+    bytes_retrans: int
+    bytes_reinjected: int
+    timeouts: int
+    recoveries: int
+    reordering_seen: bool
+    bytes_out_of_order: int
+    bytes_sent: int
+    bytes_acked: int
+    bytes_received: int
+    segs_out: int
+    segs_in: int
+    data_segs_out: int
+    data_segs_in: int
+
+@type_check_only
+class ConnectionInfo(TypedDict):
+    """A connection; the names are those of struct mptcp_info where it has them."""
+
+    at_s: float
+    mode: str
+    fallback: bool
+    version: str
+    checksum: bool
+    client: bool
+    token: int
+    remote_token: int | None
+    write_seq: int
+    snd_una: int
+    rcv_nxt: int
+    congestion: str
+    scheduler: str
+    subflows_max: int
+    subflows_total: int
+    add_addr_signal: int
+    add_addr_accepted: int
+    bytes_written: int
+    bytes_sent: int
+    bytes_acked: int
+    bytes_received: int
+    bytes_retrans: int
+    bytes_opportunistic: int
+    bytes_duplicate: int
+    bytes_out_of_order: int
+    penalties: int
+    send_queue: int
+    receive_buffer: int
+    peer_window: int
+    closed: str | None
+    limits_s: dict[str, float]
+    paths: list[SubflowInfo]
 
 @type_check_only
 class Columns(TypedDict):
@@ -122,6 +238,68 @@ class Batch:
     def next(self, timeout: float) -> tuple[int, Results] | None: ...
     def cancel(self) -> None: ...
     def join(self) -> None: ...
+
+if sys.platform == "linux":
+    @final
+    class Driver:
+        def __new__(
+            cls, interfaces: list[tuple[str, list[str], bool, bool]], pcap: str | PathLike[str] | None = None
+        ) -> Driver: ...
+        def addresses(self) -> list[tuple[int, str, str, int]]: ...
+        def counters(self) -> CounterRow: ...
+        def connect(self, host: str, port: int, config: ConfigTable, timeout: float | None = None) -> MptcpStream: ...
+        def listen(self, host: str, port: int, config: ConfigTable, backlog: int) -> MptcpListener: ...
+        def set_interface(self, interface: int, up: bool) -> None: ...
+        def set_backup(self, interface: int, backup: bool) -> None: ...
+        def drain(self, timeout: float) -> bool: ...
+        def stop(self) -> None: ...
+        def __enter__(self) -> Driver: ...
+        def __exit__(
+            self,
+            _kind: type[BaseException] | None,
+            _error: BaseException | None,
+            _trace: TracebackType | None,
+        ) -> None: ...
+
+    @final
+    class MptcpListener:
+        def accept(self) -> tuple[MptcpStream, tuple[str, int]]: ...
+        def settimeout(self, timeout: float | None) -> None: ...
+        def gettimeout(self) -> float | None: ...
+        def getsockname(self) -> tuple[str, int]: ...
+        def close(self) -> None: ...
+        def __enter__(self) -> MptcpListener: ...
+        def __exit__(
+            self,
+            _kind: type[BaseException] | None,
+            _error: BaseException | None,
+            _trace: TracebackType | None,
+        ) -> None: ...
+
+    @final
+    class MptcpStream:
+        def recv(self, size: int) -> bytes: ...
+        def recv_into(self, buffer: Buffer) -> int: ...
+        def send(self, data: Buffer) -> int: ...
+        def sendall(self, data: Buffer) -> None: ...
+        def shutdown(self, how: int) -> None: ...
+        def close(self) -> None: ...
+        def abort(self) -> None: ...
+        def settimeout(self, timeout: float | None) -> None: ...
+        def gettimeout(self) -> float | None: ...
+        def set_nodelay(self, nodelay: bool) -> None: ...
+        def set_congestion(self, congestion: str) -> None: ...
+        def set_scheduler(self, scheduler: str) -> None: ...
+        def info(self) -> ConnectionInfo: ...
+        def getsockname(self) -> tuple[str, int]: ...
+        def getpeername(self) -> tuple[str, int]: ...
+        def __enter__(self) -> MptcpStream: ...
+        def __exit__(
+            self,
+            _kind: type[BaseException] | None,
+            _error: BaseException | None,
+            _trace: TracebackType | None,
+        ) -> None: ...
 
 def json_schema() -> str: ...
 def reference_page() -> str: ...

@@ -16,6 +16,9 @@ use crate::shared::Counters;
 /// Largest IP packet, bytes.
 const PACKET: usize = 65_535;
 
+/// Bytes read before they are handled: more would leave the peer without acknowledgements for too long.
+const BATCH_BYTES: usize = PACKET;
+
 /// Memory that packets are read into, one behind the other, bytes.
 const BLOCK: usize = 4 * PACKET;
 
@@ -50,20 +53,26 @@ impl Inbox {
         mut capture: Option<(&mut Capture, usize)>,
         counted: &mut Counters,
     ) {
+        let mut bytes = 0;
         for _ in 0..BATCH {
+            if bytes >= BATCH_BYTES {
+                break;
+            }
             if self.block.capacity() < PACKET {
                 self.block.reserve(BLOCK);
             }
             match device.tun.receive(&mut self.block) {
                 Ok(mode) => {
                     let packet = self.block.split().freeze();
-                    let parsed = Packet::parse_with(&packet, mode).ok();
-                    if let Some((capture, number)) = &mut capture {
+                    bytes += packet.len();
+                    let raw = capture.as_ref().map(|_| packet.clone());
+                    let parsed = Packet::parse_owned(packet, mode).ok();
+                    if let (Some((capture, number)), Some(raw)) = (&mut capture, raw) {
                         match &parsed {
                             Some(parsed) if mode == ChecksumMode::Offloaded => {
                                 capture.complete(*number, parsed)
                             }
-                            _ => capture.record(*number, &packet),
+                            _ => capture.record(*number, &raw),
                         }
                     }
                     let found = parsed.and_then(|packet| {

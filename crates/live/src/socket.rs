@@ -196,6 +196,52 @@ impl MptcpStream {
         Ok(())
     }
 
+    /// Reads at most `most` bytes without copying them, or waits; nothing at the end of the peer's stream.
+    ///
+    /// # Errors
+    /// `WouldBlock` when it may not wait (longer), and how the connection ended, if it was not in order.
+    pub fn read_slices(&self, most: usize) -> io::Result<Vec<Bytes>> {
+        if most == 0 {
+            return Ok(Vec::new());
+        }
+        let mut core = self.shared.lock();
+        let deadline = self.patience(&mut core, Interest::Read)?;
+        loop {
+            if let Some(slices) = take(&self.shared, &mut core, self.id, most)? {
+                return Ok(slices);
+            }
+            core = self.wait(core, deadline)?;
+        }
+    }
+
+    /// Writes without copying, or waits; returns how many bytes there was room for. The memory is held until the peer has
+    /// acknowledged it.
+    ///
+    /// # Errors
+    /// `WouldBlock` when it may not wait (longer), `BrokenPipe` after the end was written, and how the connection ended.
+    pub fn write_bytes(&self, data: &Bytes) -> io::Result<usize> {
+        self.write_with(data.len(), |some| data.slice(..some))
+    }
+
+    fn write_with(&self, length: usize, make: impl Fn(usize) -> Bytes) -> io::Result<usize> {
+        if length == 0 {
+            return Ok(0);
+        }
+        let mut core = self.shared.lock();
+        let deadline = self.patience(&mut core, Interest::Write)?;
+        loop {
+            if let Some(room) = room(&self.shared, &mut core, self.id)? {
+                drop(core);
+                if let Some(taken) = put(&self.shared, self.id, make(length.min(room)))? {
+                    return Ok(taken);
+                }
+                core = self.shared.lock();
+            } else {
+                core = self.wait(core, deadline)?;
+            }
+        }
+    }
+
     pub(crate) fn status<'a>(&self, core: &'a mut MutexGuard<'_, Core>) -> io::Result<&'a mut Status> {
         core.sockets.get_mut(&self.id).ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
@@ -228,41 +274,14 @@ impl Drop for MptcpStream {
 impl Read for &MptcpStream {
     /// Reads what is there, or waits; 0 at the end of the peer's stream.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if buffer.is_empty() {
-            return Ok(0);
-        }
-        let mut core = self.shared.lock();
-        let deadline = self.patience(&mut core, Interest::Read)?;
-        loop {
-            if let Some(slices) = take(&self.shared, &mut core, self.id, buffer.len())? {
-                drop(core);
-                return Ok(copy(slices, buffer));
-            }
-            core = self.wait(core, deadline)?;
-        }
+        Ok(copy(self.read_slices(buffer.len())?, buffer))
     }
 }
 
 impl Write for &MptcpStream {
     /// Puts as much as there is room for into the send buffer, or waits for room.
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        if data.is_empty() {
-            return Ok(0);
-        }
-        let mut core = self.shared.lock();
-        let deadline = self.patience(&mut core, Interest::Write)?;
-        loop {
-            if let Some(room) = room(&self.shared, &mut core, self.id)? {
-                drop(core);
-                let some = Bytes::copy_from_slice(&data[..data.len().min(room)]);
-                if let Some(taken) = put(&self.shared, self.id, some)? {
-                    return Ok(taken);
-                }
-                core = self.shared.lock();
-            } else {
-                core = self.wait(core, deadline)?;
-            }
-        }
+        self.write_with(data.len(), |some| Bytes::copy_from_slice(&data[..some]))
     }
 
     /// Nothing waits here: what is written is sent as soon as windows allow.

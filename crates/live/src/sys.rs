@@ -50,6 +50,14 @@ fn check(result: libc::c_int) -> io::Result<()> {
 /// bytes came in all; `buffer` is longer by those beyond the header.
 pub(crate) fn read_behind(fd: BorrowedFd<'_>, header: &mut [u8], buffer: &mut BytesMut) -> io::Result<usize> {
     let room = buffer.spare_capacity_mut();
+    if header.is_empty() {
+        // SAFETY: the descriptor is open, and the memory is ours and of the length that is said.
+        let count = unsafe { libc::read(fd.as_raw_fd(), room.as_mut_ptr().cast(), room.len()) };
+        let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
+        // SAFETY: the kernel wrote so many bytes from the end of what `buffer` held on, within its capacity.
+        unsafe { buffer.set_len(buffer.len() + count) };
+        return Ok(count);
+    }
     let parts = [
         libc::iovec { iov_base: header.as_mut_ptr().cast(), iov_len: header.len() },
         libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() },

@@ -4,10 +4,7 @@ mod pair;
 
 use std::collections::BTreeSet;
 
-use mptcp::{
-    Closure, Config, ConnectionId, Endpoint, EventKind, InterfaceChange, InterfaceId, ListenError,
-    SubflowState,
-};
+use mptcp::{Closure, Config, Endpoint, EventKind, InterfaceChange, InterfaceId, ListenError, SubflowState};
 use mptcp_clock::{Duration, Instant, Stream};
 use pair::{Pair, pattern};
 
@@ -27,7 +24,7 @@ fn paths_that_come_and_go_for_ever() {
     pair.run(Duration::from_secs(5));
     assert_eq!(pair.received[0].len(), 401 * piece.len());
     assert!(pair.received[0].chunks(piece.len()).all(|chunk| chunk == piece));
-    let accepted = pair.accepted.unwrap_or(ConnectionId(0));
+    let accepted = pair.accepted.expect("the server has accepted");
     for (host, endpoint, id) in
         [("client", &pair.client, pair.connection), ("server", &pair.server, accepted)]
     {
@@ -119,4 +116,22 @@ fn a_listener_on_one_interface() {
     };
     assert!(!ask([10, 0, 0, 1], here));
     assert!(ask([10, 1, 0, 1], there), "a reset");
+}
+
+/// The places of connections that are over are used again, and no two connections were ever called the same.
+#[test]
+fn connections_that_come_and_go() {
+    let mut client = Endpoint::new(Stream::new(1, "client"));
+    let near = client.add_interface([10, 0, 0, 2].into(), false);
+    let mut seen = BTreeSet::new();
+    for at in 0..1_000 {
+        let now = Instant::ZERO + Duration::from_millis(at);
+        let id = client.connect(now, near, ([10, 0, 0, 1], 80).into(), Config::default()).expect("a port");
+        assert!(id.place() == 0 && seen.insert(id), "{id:?}");
+        client.abort(now, id);
+        while client.poll_transmit(now).is_some() {}
+        while client.poll_event().is_some() {}
+        assert_eq!(client.connections().count(), 0);
+        assert!(client.info(now, id).is_none() && client.read(now, id).is_none());
+    }
 }

@@ -5,6 +5,8 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+#[cfg(target_os = "linux")]
+mod live;
 mod results;
 mod scenario;
 
@@ -18,6 +20,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<results::Results>()?;
     module.add_class::<batch::Batch>()?;
+    #[cfg(target_os = "linux")]
+    {
+        module.add_class::<live::Driver>()?;
+        module.add_class::<live::MptcpListener>()?;
+        module.add_class::<live::MptcpStream>()?;
+    }
     module.add_function(wrap_pyfunction!(scenario::json_schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::reference_page, module)?)?;
     module.add_function(wrap_pyfunction!(results::metrics, module)?)?;

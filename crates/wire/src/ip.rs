@@ -4,6 +4,7 @@
 //! fragment is an error. Nothing gets lost on the way in and out again.
 
 use std::net::IpAddr;
+use std::ops::Range;
 
 use bytes::Bytes;
 
@@ -35,8 +36,8 @@ pub(crate) struct Received {
     pub(crate) header: IpHeader,
     pub(crate) source: IpAddr,
     pub(crate) destination: IpAddr,
-    /// The TCP header and what follows, without link padding.
-    pub(crate) transport: Bytes,
+    /// Where the TCP header and what follows stand, without link padding.
+    pub(crate) transport: Range<usize>,
 }
 
 impl IpHeader {

@@ -2,7 +2,7 @@
 //!
 //! Owns the way between bytes and [`Packet`]. Never copies a payload on the way in.
 
-use bytes::{BufMut, Bytes};
+use bytes::{Buf, BufMut, Bytes};
 
 use crate::error::{EmitError, ParseError};
 use crate::{ChecksumMode, IpHeader, Segment, tcp};
@@ -57,8 +57,19 @@ impl Packet {
     ///
     /// [`ParseError`] unless it is one whole TCP segment.
     pub fn parse_with(bytes: &Bytes, mode: ChecksumMode) -> Result<Self, ParseError> {
-        let received = IpHeader::parse(bytes)?;
-        let segment = tcp::parse(received.source, received.destination, &received.transport, mode)?;
+        Self::parse_owned(bytes.clone(), mode)
+    }
+
+    /// [`Self::parse_with`] for those who need the bytes no more: the payload takes their place.
+    ///
+    /// # Errors
+    ///
+    /// [`ParseError`] unless it is one whole TCP segment.
+    pub fn parse_owned(mut bytes: Bytes, mode: ChecksumMode) -> Result<Self, ParseError> {
+        let received = IpHeader::parse(&bytes)?;
+        bytes.truncate(received.transport.end);
+        bytes.advance(received.transport.start);
+        let segment = tcp::parse(received.source, received.destination, bytes, mode)?;
         Ok(Self { ip: received.header, segment })
     }
 

@@ -5,7 +5,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use arrayvec::ArrayVec;
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 
 use crate::cursor::Reader;
 use crate::error::{EmitError, ParseError};
@@ -59,19 +59,23 @@ impl Fields {
 pub(crate) fn parse(
     source: IpAddr,
     destination: IpAddr,
-    bytes: &Bytes,
+    mut bytes: Bytes,
     mode: ChecksumMode,
 ) -> Result<Segment, ParseError> {
     let truncated = |needed| ParseError::Truncated { what: "TCP header", needed, available: bytes.len() };
-    let fields = Fields::read(bytes).ok_or_else(|| truncated(20))?;
+    let fields = Fields::read(&bytes).ok_or_else(|| truncated(20))?;
     let header_length = usize::from(fields.offset_flags >> 12) * 4;
     if header_length < 20 {
         return Err(ParseError::Length { what: "TCP data offset", length: header_length, least: 20 });
     }
     let options = bytes.get(20..header_length).ok_or_else(|| truncated(header_length))?;
     if mode == ChecksumMode::Complete {
-        verify(source, destination, bytes, fields.checksum)?;
+        verify(source, destination, &bytes, fields.checksum)?;
     }
+    let options = Options::parse(options)?;
+    bytes.advance(header_length);
+    // Nothing left should not hold the memory.
+    let payload = if bytes.is_empty() { Bytes::new() } else { bytes };
     Ok(Segment {
         source: SocketAddr::new(source, fields.source_port),
         destination: SocketAddr::new(destination, fields.destination_port),
@@ -80,8 +84,8 @@ pub(crate) fn parse(
         flags: Flags::from_bits(fields.offset_flags),
         window: fields.window,
         urgent: fields.urgent,
-        options: Options::parse(options)?,
-        payload: bytes.slice(header_length..),
+        options,
+        payload,
     })
 }
 

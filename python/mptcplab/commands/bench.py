@@ -1,4 +1,4 @@
-"""`mptcplab bench`: the standard benchmarks."""
+"""`mptcplab bench`: the standard benchmarks, in the simulator and on real packets."""
 
 from __future__ import annotations
 
@@ -8,26 +8,39 @@ from pathlib import Path
 from mptcplab.commands.common import BadInput, RunFailed, positive, print_json, table
 
 NAME = "bench"
-HELP = "measure how fast the simulator is (S1: one TCP flow, S2: two paths, S3: a hundred TCP flows, S4: a WiFi cell)"
+HELP = (
+    "measure how fast the simulator is (S1: one TCP flow, S2: two paths, S3: a hundred TCP flows, S4: a WiFi cell), "
+    "or with `wire` our stack on real packets beside Linux (takes root)"
+)
 EXAMPLE = "mptcplab bench S1 --json"
 REPETITIONS = 3
+WIRE = "wire"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="S1 to S4 or files (default: all four)")
+    parser.add_argument(
+        "scenarios", nargs="*", metavar="SCENARIO", help="S1 to S4 or files (default: all four), or wire"
+    )
     parser.add_argument("--json", action="store_true", help="print a list with an entry for each scenario")
     parser.add_argument(
         "--repetitions",
         type=positive,
         default=REPETITIONS,
         metavar="N",
-        help=f"runs of each, each in its own process; the quickest counts (default: {REPETITIONS})",
+        help=f"runs of each, each in its own process; the quickest counts, of wire the median (default: {REPETITIONS})",
+    )
+    parser.add_argument(
+        "--seconds", type=positive, default=3, metavar="S", help="how long each run of wire is measured (default: 3)"
     )
 
 
 def execute(given: argparse.Namespace) -> int:
     """Measures and prints."""
+    if WIRE in given.scenarios:
+        if given.scenarios != [WIRE]:
+            raise BadInput("mptcplab: `bench wire` measures real packets and takes no scenarios beside it")
+        return _wire(given)
     from mptcplab.bench import STANDARD, measure
 
     measured = []
@@ -58,4 +71,48 @@ def execute(given: argparse.Namespace) -> int:
     ]
     print(table(rows))
     print(f"one core; best of {given.repetitions} runs, each in its own process")
+    return 0
+
+
+def _wire(given: argparse.Namespace) -> int:
+    from mptcplab.batch import Progress
+    from mptcplab.namespaces import CannotMake
+    from mptcplab.wire_bench import CannotMeasure, cases, measure
+
+    try:
+        chosen = cases()
+        progress = Progress(len(chosen) * given.repetitions, "bench wire", quiet=given.json)
+        try:
+            measured = measure(given.repetitions, given.seconds, 1.0, chosen, progress.tick)
+        finally:
+            progress.close()
+    except CannotMake as error:
+        raise BadInput(f"mptcplab bench wire: {error}") from error
+    except CannotMeasure as error:
+        raise RunFailed(str(error)) from error
+    if given.json:
+        print_json(measured)
+        return 0
+    names = {"ours": "mptcplab", "linux": "Linux"}
+    rows = [["sender", "receiver", "transport", "paths", "frames", "Gb/s", "least", "most", "CPU s/GB", "of Linux"]]
+    rows += [
+        [
+            names[row["sender"]],
+            names[row["receiver"]],
+            row["transport"],
+            str(row["paths"]),
+            "offload" if row["offload"] else "1500 B",
+            f"{row['gbps']:.2f}",
+            f"{row['gbps_least']:.2f}",
+            f"{row['gbps_most']:.2f}",
+            f"{row['cpu_s_per_gb']:.2f}",
+            "" if row["of_linux"] is None else f"{row['of_linux']:.2f}",
+        ]
+        for row in measured
+    ]
+    print(table(rows))
+    print(
+        f"median of {given.repetitions} rounds of {given.seconds} s after 1 s; CPU seconds of both ends, the kernel's "
+        "share too; Linux to Linux over veth, the others over TUN"
+    )
     return 0

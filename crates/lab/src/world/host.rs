@@ -43,11 +43,11 @@ impl Host {
 
     /// Which flow a connection belongs to.
     pub(super) fn flow_of(&self, connection: ConnectionId) -> Option<usize> {
-        self.flows.get(connection.0 as usize).copied().flatten()
+        self.flows.get(connection.place()).copied().flatten()
     }
 
     pub(super) fn own(&mut self, connection: ConnectionId, flow: usize) {
-        let at = connection.0 as usize;
+        let at = connection.place();
         if self.flows.len() <= at {
             self.flows.resize(at + 1, None);
         }

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 pub use ends::*;
-use mptcp_live::{Driver, Interface, Tun};
+use mptcp_live::{Driver, Interface, Offload, Tun};
 
 /// Protocol of a socket of Linux's: IPPROTO_TCP or IPPROTO_MPTCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,10 +59,15 @@ impl Namespace {
     /// A namespace and an endpoint joined to it by `paths` devices; None, with the reason on the standard
     /// error, when the machine lacks something. In CI (the variable is set) it must not.
     pub fn new(paths: u8) -> Option<(Self, Driver)> {
-        or_skip(Self::build(paths))
+        Self::with(paths, Offload::Full)
     }
 
-    fn build(paths: u8) -> Result<(Self, Driver), String> {
+    /// As [`Self::new`], with devices that offload all or nothing.
+    pub fn with(paths: u8, offload: Offload) -> Option<(Self, Driver)> {
+        or_skip(Self::build(paths, offload))
+    }
+
+    fn build(paths: u8, offload: Offload) -> Result<(Self, Driver), String> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("mptcplive-{}-{number}", std::process::id());
@@ -75,7 +80,8 @@ impl Namespace {
         let mut interfaces = Vec::new();
         for path in 1..=paths {
             let device = format!("path{path}");
-            let tun = namespace.run(|| Tun::open(&device)).map_err(|error| error.to_string())?;
+            let tun =
+                namespace.run(|| Tun::open_with(&device, offload)).map_err(|error| error.to_string())?;
             namespace.ip(&format!("addr add {}/24 dev {device}", linux(path)))?;
             // Without IPv6 in the kernel, only the test of IPv6 misses it.
             let _ = namespace.ip(&format!("addr add {}/64 dev {device} nodad", linux6(path.into())));

@@ -16,8 +16,11 @@ pub(super) struct Deadlines {
 }
 
 impl Deadlines {
-    pub(super) fn add(&mut self) {
-        self.queued.push(Instant::FAR_FUTURE);
+    /// A connection has come to a place.
+    pub(super) fn add(&mut self, slot: u32) {
+        if slot as usize == self.queued.len() {
+            self.queued.push(Instant::FAR_FUTURE);
+        }
     }
 
     pub(super) fn set(&mut self, slot: u32, at: Instant) {

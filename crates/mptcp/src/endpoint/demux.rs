@@ -70,7 +70,12 @@ impl Demux {
     }
 
     pub(super) fn forget(&mut self, slot: u32, connection: &Connection) {
-        self.tuples.retain(|_, owner| owner.0 != slot);
+        for (_, local, remote, _) in connection.tuples() {
+            let tuple = Tuple::new(local, remote);
+            if self.tuples.get(&tuple).is_some_and(|owner| owner.0 == slot) {
+                self.tuples.remove(&tuple);
+            }
+        }
         if self.tokens.get(&connection.token()) == Some(&slot) {
             self.tokens.remove(&connection.token());
         }
@@ -95,7 +100,7 @@ impl Endpoint {
                 return self.refuse(interface, segment, Some(ResetReason::MPTCP));
             };
             let iss = self.random.next_u32();
-            let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return };
+            let Some(connection) = self.slots.connection_at(slot) else { return };
             let origin = Origin::Join { nonce: 0, peer_nonce: 0 };
             let subflow = self.interfaces.subflow(interface, local, remote, origin, iss, connection.config());
             match connection.accept_join(now, subflow, segment) {
@@ -129,7 +134,9 @@ impl Endpoint {
         connection.accept(now, subflow, segment);
         self.counters.capable_syns_received += u64::from(connection.is_negotiating());
         let id = self.insert(connection);
-        self.keep_waiting(id, local.port());
+        if let Some(place) = self.slots.place(id) {
+            self.keep_waiting(place, local.port());
+        }
     }
 
     /// RFC 9293 section 3.5.2: a reset that the sender of `segment` will believe.

@@ -119,11 +119,11 @@ impl Endpoint {
         subflow: usize,
         departure: Departure,
     ) -> bool {
-        let slot = self.slots.get_mut(connection.0 as usize);
-        let Some(found) = slot.and_then(|slot| slot.connection.as_mut()) else { return false };
-        let more = found.handle_departed(now, subflow, departure);
+        let Some(place) = self.slots.place(connection) else { return false };
+        let found = self.slots.connection_at(place);
+        let more = found.is_some_and(|connection| connection.handle_departed(now, subflow, departure));
         if more {
-            self.touch(connection.0);
+            self.touch(place);
         }
         more
     }
@@ -137,8 +137,8 @@ impl Endpoint {
             InterfaceChange::Backup(backup) => interface.backup = backup,
         }
         let interface = *interface;
-        for slot in 0..self.slots.len() as u32 {
-            let Some(connection) = self.slots[slot as usize].connection.as_mut() else { continue };
+        for slot in 0..self.slots.count() {
+            let Some(connection) = self.slots.connection_at(slot) else { continue };
             if !connection.config().allows(id) {
                 continue;
             }

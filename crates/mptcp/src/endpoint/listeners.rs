@@ -70,18 +70,20 @@ impl Endpoint {
 
     /// A connection was taken from its listener, and makes room there.
     pub fn accept(&mut self, id: ConnectionId) {
-        self.stop_waiting(id.0);
-    }
-
-    pub(super) fn keep_waiting(&mut self, id: ConnectionId, port: u16) {
-        if let Some(listener) = self.demux.listeners.get_mut(&port) {
-            listener.waiting += 1;
-            self.slots[id.0 as usize].waits_at = Some(port);
+        if let Some(place) = self.slots.place(id) {
+            self.stop_waiting(place);
         }
     }
 
-    pub(super) fn stop_waiting(&mut self, slot: u32) {
-        let port = self.slots.get_mut(slot as usize).and_then(|slot| slot.waits_at.take());
+    pub(super) fn keep_waiting(&mut self, place: u32, port: u16) {
+        if let Some(listener) = self.demux.listeners.get_mut(&port) {
+            listener.waiting += 1;
+            self.slots.at(place).waits_at = Some(port);
+        }
+    }
+
+    pub(super) fn stop_waiting(&mut self, place: u32) {
+        let port = self.slots.at(place).waits_at.take();
         if let Some(listener) = port.and_then(|port| self.demux.listeners.get_mut(&port)) {
             listener.waiting -= 1;
         }

@@ -10,6 +10,7 @@ mod fast_open;
 mod interfaces;
 mod listeners;
 mod options;
+mod slots;
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
@@ -29,10 +30,8 @@ use interfaces::Interfaces;
 pub use interfaces::{InterfaceChange, InterfaceId};
 pub use listeners::ListenError;
 pub use options::Counters;
-
-/// A connection of an endpoint. Never used again for another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ConnectionId(pub u32);
+pub use slots::ConnectionId;
+use slots::Slots;
 
 /// A segment and the interface it leaves by.
 #[derive(Clone, Debug)]
@@ -62,20 +61,11 @@ pub enum ConnectError {
     NoPort(SocketAddr),
 }
 
-#[derive(Debug, Default)]
-struct Slot {
-    connection: Option<Box<Connection>>,
-    ready: bool,
-    eventful: bool,
-    /// The port whose listener it waits for.
-    waits_at: Option<u16>,
-}
-
 /// One host.
 #[derive(Debug)]
 pub struct Endpoint {
     interfaces: Interfaces,
-    slots: Vec<Slot>,
+    slots: Slots,
     demux: Demux,
     ready: VecDeque<u32>,
     eventful: VecDeque<u32>,
@@ -94,7 +84,7 @@ impl Endpoint {
     pub fn new(random: Stream) -> Self {
         Self {
             interfaces: Interfaces::default(),
-            slots: Vec::new(),
+            slots: Slots::default(),
             demux: Demux::default(),
             ready: VecDeque::new(),
             eventful: VecDeque::new(),
@@ -169,11 +159,10 @@ impl Endpoint {
     }
 
     fn insert(&mut self, connection: Connection) -> ConnectionId {
-        let id = self.slots.len() as u32;
-        self.slots.push(Slot { connection: Some(Box::new(connection)), ..Slot::default() });
-        self.deadlines.add();
-        self.touch(id);
-        ConnectionId(id)
+        let place = self.slots.insert(connection);
+        self.deadlines.add(place);
+        self.touch(place);
+        self.slots.id(place)
     }
 
     /// A segment arrived on an interface.
@@ -185,7 +174,7 @@ impl Endpoint {
     /// taken out, the rest stays.
     pub fn handle_segment_in_place(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
         if let Some((slot, subflow)) = self.demux.find(segment) {
-            if let Some(connection) = &mut self.slots[slot as usize].connection {
+            if let Some(connection) = self.slots.connection_at(slot) {
                 let unsettled = connection.is_negotiating() && segment.flags.ack() && !segment.flags.syn();
                 connection.handle_segment(now, subflow as usize, segment);
                 let fallen = unsettled && !connection.is_negotiating() && !connection.is_multipath();
@@ -202,7 +191,7 @@ impl Endpoint {
     /// The time given by [`Endpoint::poll_timeout`] has come.
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some(slot) = self.deadlines.pop_due(now) {
-            let Some(connection) = &mut self.slots[slot as usize].connection else { continue };
+            let Some(connection) = self.slots.connection_at(slot) else { continue };
             if connection.deadline() <= now {
                 connection.handle_timeout(now);
                 self.settle(now, slot);
@@ -239,14 +228,14 @@ impl Endpoint {
             return Some((stray.interface, stray.subflow));
         }
         while let Some(&slot) = self.ready.front() {
-            let entry = &mut self.slots[slot as usize];
+            let entry = self.slots.at(slot);
             if let Some(connection) = &mut entry.connection {
                 if let Some(subflow) = connection.poll_transmit(now, out) {
                     let interface = connection.interface_of(subflow);
                     if self.interfaces.get(interface).is_some_and(|interface| interface.departures) {
                         connection.note_queued(subflow, out.packet_length() as u64);
                     }
-                    return Some((interface, Some((ConnectionId(slot), subflow))));
+                    return Some((interface, Some((self.slots.id(slot), subflow))));
                 }
                 let at = connection.deadline();
                 self.deadlines.set(slot, at);
@@ -267,11 +256,11 @@ impl Endpoint {
     /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
         while let Some(&slot) = self.eventful.front() {
-            let entry = &mut self.slots[slot as usize];
+            let entry = self.slots.at(slot);
             if let Some(connection) = &mut entry.connection
                 && let Some(kind) = connection.happenings().take()
             {
-                return Some(Event { connection: ConnectionId(slot), kind });
+                return Some(Event { connection: self.slots.id(slot), kind });
             }
             entry.eventful = false;
             self.eventful.pop_front();
@@ -287,15 +276,15 @@ impl Endpoint {
     }
 
     fn settle_quietly(&mut self, now: Instant, slot: u32) {
-        let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return };
+        let Some(connection) = self.slots.connection_at(slot) else { return };
         if connection.has_wanted() {
             self.open_wanted(now, slot);
         }
-        let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return };
+        let Some(connection) = self.slots.connection_at(slot) else { return };
         if connection.take_registry_change() {
             self.demux.register(slot, connection);
         }
-        let entry = &mut self.slots[slot as usize];
+        let entry = self.slots.at(slot);
         let Some(connection) = entry.connection.as_mut() else { return };
         if !connection.happenings().is_empty() && !entry.eventful {
             entry.eventful = true;
@@ -305,18 +294,18 @@ impl Endpoint {
     }
 
     fn forget_if_finished(&mut self, slot: u32) {
-        let entry = &mut self.slots[slot as usize];
+        let entry = self.slots.at(slot);
         if let Some(connection) =
             entry.connection.as_ref().filter(|c| c.closed().is_some() && c.is_finished())
         {
             self.demux.forget(slot, connection);
-            entry.connection = None;
             self.stop_waiting(slot);
+            self.slots.remove(slot);
         }
     }
 
     fn touch(&mut self, slot: u32) {
-        let entry = &mut self.slots[slot as usize];
+        let entry = self.slots.at(slot);
         if let Some(connection) = entry.connection.as_mut() {
             if connection.take_registry_change() {
                 self.demux.register(slot, connection);
@@ -329,11 +318,11 @@ impl Endpoint {
     }
 
     fn open_wanted(&mut self, now: Instant, slot: u32) {
-        let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return };
+        let Some(connection) = self.slots.connection_at(slot) else { return };
         for pair in connection.take_wanted() {
             let Some(local) = self.free_port(pair.local.address, pair.remote.address) else { continue };
             let iss = self.random.next_u32();
-            let Some(connection) = self.slots[slot as usize].connection.as_mut() else { return };
+            let Some(connection) = self.slots.connection_at(slot) else { return };
             let origin = Origin::Join { nonce: 0, peer_nonce: 0 };
             let subflow = self.interfaces.subflow(
                 pair.local.interface,
@@ -357,10 +346,10 @@ impl Endpoint {
         id: ConnectionId,
         work: impl FnOnce(&mut Connection) -> T,
     ) -> Option<T> {
-        let connection = self.slots.get_mut(id.0 as usize)?.connection.as_mut()?;
-        let result = work(connection);
-        self.settle(now, id.0);
-        Some(result)
+        let place = self.slots.place(id)?;
+        let result = self.slots.connection_at(place).map(work);
+        self.settle(now, place);
+        result
     }
 
     /// Writes to a connection without copying; returns how many bytes its send buffer took. When it
@@ -382,10 +371,11 @@ impl Endpoint {
 
     /// The next bytes of a connection, in order; None when there are none now.
     pub fn read(&mut self, now: Instant, id: ConnectionId) -> Option<Bytes> {
-        let connection = self.slots.get_mut(id.0 as usize)?.connection.as_mut()?;
+        let place = self.slots.place(id)?;
+        let connection = self.slots.connection_at(place)?;
         let data = connection.read(now);
         if connection.wants_attention() {
-            self.touch(id.0);
+            self.touch(place);
         }
         data
     }
@@ -415,7 +405,7 @@ impl Endpoint {
     /// A connection to look at.
     #[must_use]
     pub fn connection(&self, id: ConnectionId) -> Option<&Connection> {
-        self.slots.get(id.0 as usize)?.connection.as_deref()
+        self.slots.connection(id)
     }
 
     /// Opens a further subflow of a connection, from an interface to an address of the peer's. Returns whether that is
@@ -437,10 +427,6 @@ impl Endpoint {
 
     /// Connections that exist.
     pub fn connections(&self) -> impl Iterator<Item = ConnectionId> + '_ {
-        self.slots
-            .iter()
-            .enumerate()
-            .filter(|(_, slot)| slot.connection.is_some())
-            .map(|(id, _)| ConnectionId(id as u32))
+        self.slots.ids()
     }
 }

@@ -31,8 +31,8 @@ impl Endpoint {
         congestion: Option<Box<dyn CongestionControl>>,
         scheduler: Option<Box<dyn Scheduler>>,
     ) {
-        if let Some(connection) = self.slots.get_mut(id.0 as usize).and_then(|slot| slot.connection.as_mut())
-        {
+        let place = self.slots.place(id);
+        if let Some(connection) = place.and_then(|place| self.slots.connection_at(place)) {
             connection.set_policies(congestion, scheduler);
         }
     }

@@ -61,10 +61,11 @@ impl Hand {
             iss: Seq::default(),
         };
         let now = Instant::ZERO + Duration::from_secs(1);
-        let mut hand =
-            Self { now, host, interface, flow, host_key: 0, connection: ConnectionId(0), events: Vec::new() };
         let syn = segment(flow.peer, flow.host, Flags::SYN, vec![capable(MpCapable::HMAC, None)]);
-        let answers = hand.inject(syn);
+        host.handle_segment(now, interface, syn);
+        let connection = host.connections().next().unwrap();
+        let mut hand = Self { now, host, interface, flow, host_key: 0, connection, events: Vec::new() };
+        let answers = hand.collect();
         hand.flow.iss = answers[0].sequence;
         if let Some(MptcpOption::Capable(MpCapable { sender_key: Some(key), .. })) =
             answers[0].options.mptcp.first()

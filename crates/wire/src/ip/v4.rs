@@ -109,7 +109,7 @@ pub(super) fn parse(bytes: &Bytes) -> Result<Received, ParseError> {
         }),
         source: fields.source.into(),
         destination: fields.destination.into(),
-        transport: bytes.slice(header_length..total),
+        transport: header_length..total,
     })
 }
 

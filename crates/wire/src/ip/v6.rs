@@ -81,7 +81,7 @@ pub(super) fn parse(bytes: &Bytes) -> Result<Received, ParseError> {
         }),
         source: fields.source.into(),
         destination: fields.destination.into(),
-        transport: bytes.slice(start..total),
+        transport: start..total,
     })
 }
 

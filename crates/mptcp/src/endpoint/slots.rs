@@ -1,0 +1,97 @@
+//! The places of connections, used again when a connection is over.
+//!
+//! Owns the numbers that connections are known by. A place has a generation, so that a number that somebody kept
+//! never means a later connection.
+
+use crate::connection::Connection;
+
+/// A connection of an endpoint. Never used again for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ConnectionId {
+    place: u32,
+    generation: u32,
+}
+
+impl ConnectionId {
+    /// A small number that no two connections have at the same time, for tables.
+    #[must_use]
+    pub fn place(self) -> usize {
+        self.place as usize
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Slot {
+    pub connection: Option<Box<Connection>>,
+    pub ready: bool,
+    pub eventful: bool,
+    /// The port whose listener it waits for.
+    pub waits_at: Option<u16>,
+    generation: u32,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Slots {
+    list: Vec<Slot>,
+    free: Vec<u32>,
+}
+
+impl Slots {
+    /// Puts a connection into a place.
+    pub(super) fn insert(&mut self, connection: Connection) -> u32 {
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.list.push(Slot::default());
+            self.list.len() as u32 - 1
+        });
+        self.list[place as usize].connection = Some(Box::new(connection));
+        place
+    }
+
+    /// Empties a place.
+    pub(super) fn remove(&mut self, place: u32) {
+        let slot = &mut self.list[place as usize];
+        if slot.connection.take().is_some() {
+            slot.generation = slot.generation.wrapping_add(1);
+            self.free.push(place);
+        }
+    }
+
+    /// How the connection in a place is called.
+    pub(super) fn id(&self, place: u32) -> ConnectionId {
+        ConnectionId { place, generation: self.list[place as usize].generation }
+    }
+
+    /// The place of a connection that exists.
+    pub(super) fn place(&self, id: ConnectionId) -> Option<u32> {
+        let slot = self.list.get(id.place as usize)?;
+        (slot.generation == id.generation && slot.connection.is_some()).then_some(id.place)
+    }
+
+    pub(super) fn at(&mut self, place: u32) -> &mut Slot {
+        &mut self.list[place as usize]
+    }
+
+    /// The connection in a place.
+    pub(super) fn connection_at(&mut self, place: u32) -> Option<&mut Connection> {
+        self.list.get_mut(place as usize)?.connection.as_deref_mut()
+    }
+
+    pub(super) fn connection(&self, id: ConnectionId) -> Option<&Connection> {
+        self.place(id).and_then(|place| self.list[place as usize].connection.as_deref())
+    }
+
+    /// Places that there are, used or not.
+    pub(super) fn count(&self) -> u32 {
+        self.list.len() as u32
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Slot> {
+        self.list.iter_mut()
+    }
+
+    /// The connections that exist.
+    pub(super) fn ids(&self) -> impl Iterator<Item = ConnectionId> + '_ {
+        let used = self.list.iter().enumerate().filter(|(_, slot)| slot.connection.is_some());
+        used.map(|(place, slot)| ConnectionId { place: place as u32, generation: slot.generation })
+    }
+}

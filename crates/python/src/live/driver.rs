@@ -1,0 +1,158 @@
+//! A running endpoint as a Python object.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use mptcp_live::{Interface, InterfaceId, Offload, Tun};
+use pyo3::exceptions::{PyOSError, PyTimeoutError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::config::Table;
+use super::{MptcpListener, MptcpStream, patiently, span};
+
+/// An endpoint over TUN devices, with its thread.
+#[pyclass(frozen, module = "mptcplab._core")]
+pub struct Driver {
+    inner: RwLock<Option<Arc<mptcp_live::Driver>>>,
+}
+
+impl Driver {
+    fn get(&self) -> PyResult<Arc<mptcp_live::Driver>> {
+        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        inner.clone().ok_or_else(|| PyOSError::new_err("the driver has stopped"))
+    }
+}
+
+/// An address as Python writes it.
+pub(super) fn address(text: &str) -> PyResult<IpAddr> {
+    text.parse().map_err(|_| PyValueError::new_err(format!("{text:?} is no IP address")))
+}
+
+#[pymethods]
+impl Driver {
+    /// Starts an endpoint over devices, opened or made: (name, addresses of the endpoint, backup, offload). With `pcap`, every
+    /// packet is written there.
+    #[new]
+    #[pyo3(signature = (interfaces, pcap = None))]
+    fn new(interfaces: Vec<(String, Vec<String>, bool, bool)>, pcap: Option<PathBuf>) -> PyResult<Self> {
+        let mut opened = Vec::new();
+        for (name, addresses, backup, offload) in interfaces {
+            let addresses = addresses.iter().map(|text| address(text)).collect::<PyResult<Vec<_>>>()?;
+            let offload = if offload { Offload::Full } else { Offload::None };
+            opened.push(Interface { backup, ..Interface::new(Tun::open_with(&name, offload)?, addresses) });
+        }
+        let driver = mptcp_live::Driver::start_captured(opened, pcap.as_deref())?;
+        Ok(Self { inner: RwLock::new(Some(Arc::new(driver))) })
+    }
+
+    /// The addresses of the endpoint: (number of the interface, address, device, MTU).
+    fn addresses(&self) -> PyResult<Vec<(u32, String, String, usize)>> {
+        let driver = self.get()?;
+        let rows = driver
+            .addresses()
+            .iter()
+            .map(|known| (known.interface.0, known.address.to_string(), known.device.clone(), known.mtu));
+        Ok(rows.collect())
+    }
+
+    /// Packets so far.
+    fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let counters = self.get()?.counters();
+        let row = PyDict::new(py);
+        row.set_item("received", counters.received)?;
+        row.set_item("ignored", counters.ignored)?;
+        row.set_item("sent", counters.sent)?;
+        row.set_item("dropped", counters.dropped)?;
+        Ok(row)
+    }
+
+    /// Connects to an address and port; `timeout` in seconds, None for ever.
+    #[pyo3(signature = (host, port, config, timeout = None))]
+    fn connect(
+        &self,
+        py: Python<'_>,
+        host: &str,
+        port: u16,
+        config: Table,
+        timeout: Option<f64>,
+    ) -> PyResult<MptcpStream> {
+        let remote = SocketAddr::new(address(host)?, port);
+        let stream = mptcp_live::MptcpStream::open(&*self.get()?, remote, config.config()?)?;
+        let connected = patiently(py, span(timeout)?, |slice| {
+            stream.wait_connected(Some(slice)).map(|done| done.then_some(()))
+        });
+        match connected {
+            Err(error) if error.is_instance_of::<PyTimeoutError>(py) => {
+                let spent = timeout.map_or(String::new(), |seconds| format!(" in {seconds} s"));
+                Err(PyTimeoutError::new_err(format!("no answer from {remote}{spent}")))
+            }
+            Err(error) => Err(error),
+            Ok(()) => MptcpStream::new(stream),
+        }
+    }
+
+    /// Listens on an address of the endpoint, or on all (`0.0.0.0`, `::`); port 0 is one that is free.
+    #[pyo3(signature = (host, port, config, backlog))]
+    fn listen(&self, host: &str, port: u16, config: Table, backlog: usize) -> PyResult<MptcpListener> {
+        let at = SocketAddr::new(address(host)?, port);
+        let config = config.config()?;
+        Ok(MptcpListener::new(mptcp_live::MptcpListener::bind_to(&*self.get()?, at, config, backlog)?))
+    }
+
+    /// Brings an interface up or takes it down, for all connections.
+    fn set_interface(&self, interface: u32, up: bool) -> PyResult<()> {
+        Ok(self.get()?.set_interface(InterfaceId(interface), up)?)
+    }
+
+    /// Makes the subflows of an interface backups, or regular ones again.
+    fn set_backup(&self, interface: u32, backup: bool) -> PyResult<()> {
+        Ok(self.get()?.set_backup(InterfaceId(interface), backup)?)
+    }
+
+    /// Waits until the connections whose sockets are gone have ended, `timeout` seconds at most; whether they have.
+    fn drain(&self, py: Python<'_>, timeout: f64) -> PyResult<bool> {
+        let driver = self.get()?;
+        let drained = patiently(py, span(Some(timeout))?, |slice| Ok(driver.drain(slice).then_some(())));
+        match drained {
+            Ok(()) => Ok(true),
+            // With no time left it was only a look.
+            Err(error) if error.is_instance_of::<pyo3::exceptions::PyOSError>(py) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Resets the connections that are left and ends the thread; raises when the capture could not be written.
+    fn stop(&self, py: Python<'_>) -> PyResult<()> {
+        let driver = self.inner.write().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(driver) = driver else { return Ok(()) };
+        // Another thread may be in a call, for a slice at most.
+        py.detach(|| {
+            let mut shared = driver;
+            loop {
+                match Arc::try_unwrap(shared) {
+                    Ok(alone) => return alone.stop(),
+                    Err(still) => shared = still,
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        })?;
+        Ok(())
+    }
+
+    fn __enter__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    fn __exit__(
+        &self,
+        py: Python<'_>,
+        _kind: Option<Py<PyAny>>,
+        _error: Option<Py<PyAny>>,
+        _trace: Option<Py<PyAny>>,
+    ) -> PyResult<()> {
+        self.stop(py)
+    }
+}

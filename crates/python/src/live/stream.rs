@@ -1,0 +1,181 @@
+//! A connection as a Python object, in the manner of `socket.socket`.
+
+use std::net::Shutdown;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use bytes::Bytes;
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::{PyBufferError, PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyMemoryView, PySlice};
+
+use super::listener::name;
+use super::{SLICE, config, info, patiently, span, unless_blocked};
+
+/// Most bytes that leave a Python buffer at once.
+const PIECE: usize = 1 << 20;
+
+/// A connection.
+#[pyclass(frozen, module = "mptcplab._core")]
+pub struct MptcpStream {
+    inner: RwLock<Option<Arc<mptcp_live::MptcpStream>>>,
+    timeout: RwLock<Option<f64>>,
+}
+
+impl MptcpStream {
+    pub(super) fn new(stream: mptcp_live::MptcpStream) -> PyResult<Self> {
+        // The way to slices of waiting; Python's own timeout is in `timeout`.
+        stream.set_read_timeout(Some(SLICE))?;
+        stream.set_write_timeout(Some(SLICE))?;
+        Ok(Self { inner: RwLock::new(Some(Arc::new(stream))), timeout: RwLock::new(None) })
+    }
+
+    fn get(&self) -> PyResult<Arc<mptcp_live::MptcpStream>> {
+        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        inner.clone().ok_or_else(|| PyOSError::new_err("the socket is closed"))
+    }
+
+    fn read(&self, py: Python<'_>, most: usize) -> PyResult<Vec<Bytes>> {
+        let stream = self.get()?;
+        patiently(py, span(self.gettimeout())?, |_| unless_blocked(stream.read_slices(most)))
+    }
+}
+
+#[pymethods]
+impl MptcpStream {
+    /// Reads at most `size` bytes; none at the end of the peer's stream.
+    fn recv<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Bound<'py, PyBytes>> {
+        let slices = self.read(py, size)?;
+        let length = slices.iter().map(Bytes::len).sum();
+        PyBytes::new_with(py, length, |room| {
+            let mut begin = 0;
+            for slice in &slices {
+                room[begin..begin + slice.len()].copy_from_slice(slice);
+                begin += slice.len();
+            }
+            Ok(())
+        })
+    }
+
+    /// Reads into a buffer, such as a bytearray; returns how many bytes.
+    fn recv_into(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let buffer = PyBuffer::<u8>::get(&bytes_of(buffer)?)?;
+        let Some(room) = buffer.as_mut_slice(py) else {
+            return Err(PyBufferError::new_err("recv_into needs a buffer that can be written"));
+        };
+        let mut cells = room.iter();
+        for slice in self.read(py, room.len())? {
+            cells.by_ref().zip(&slice).for_each(|(cell, byte)| cell.set(*byte));
+        }
+        Ok(room.len() - cells.len())
+    }
+
+    /// Writes as much as there is room for; returns how many bytes that was.
+    fn send(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let piece = piece(&bytes_of(data)?, 0)?;
+        let stream = self.get()?;
+        patiently(py, span(self.gettimeout())?, |_| unless_blocked(stream.write_bytes(&piece)))
+    }
+
+    /// Writes everything.
+    fn sendall(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<()> {
+        let data = bytes_of(data)?;
+        let stream = self.get()?;
+        let timeout = span(self.gettimeout())?;
+        let mut sent = 0;
+        loop {
+            let mut piece = piece(&data, sent)?;
+            if piece.is_empty() {
+                return Ok(());
+            }
+            sent += piece.len();
+            while !piece.is_empty() {
+                let taken = patiently(py, timeout, |_| unless_blocked(stream.write_bytes(&piece)))?;
+                piece = piece.slice(taken..);
+            }
+        }
+    }
+
+    /// Ends a direction: `SHUT_RD` (0), `SHUT_WR` (1) or `SHUT_RDWR` (2) of the module socket.
+    fn shutdown(&self, how: i32) -> PyResult<()> {
+        let how = match how {
+            0 => Shutdown::Read,
+            1 => Shutdown::Write,
+            2 => Shutdown::Both,
+            _ => return Err(PyValueError::new_err(format!("{how} is none of SHUT_RD, SHUT_WR, SHUT_RDWR"))),
+        };
+        Ok(self.get()?.shutdown(how)?)
+    }
+
+    /// Closes it in the background, or resets it when data was left unread.
+    fn close(&self) {
+        *self.inner.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Ends it at once and tells the peer (MP_FASTCLOSE).
+    fn abort(&self) -> PyResult<()> {
+        Ok(self.get()?.abort()?)
+    }
+
+    /// Seconds that a call waits before it raises `TimeoutError`; None is for ever, 0 not at all.
+    fn settimeout(&self, timeout: Option<f64>) -> PyResult<()> {
+        span(timeout)?;
+        *self.timeout.write().unwrap_or_else(PoisonError::into_inner) = timeout;
+        Ok(())
+    }
+
+    /// What `settimeout` set.
+    fn gettimeout(&self) -> Option<f64> {
+        *self.timeout.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Turns Nagle's algorithm off or on.
+    fn set_nodelay(&self, nodelay: bool) -> PyResult<()> {
+        Ok(self.get()?.set_nodelay(nodelay)?)
+    }
+
+    /// Changes the congestion control.
+    fn set_congestion(&self, congestion: &str) -> PyResult<()> {
+        Ok(self.get()?.set_congestion(config::congestion(congestion)?)?)
+    }
+
+    /// Changes the scheduler.
+    fn set_scheduler(&self, scheduler: &str) -> PyResult<()> {
+        Ok(self.get()?.set_scheduler(config::scheduler(scheduler)?)?)
+    }
+
+    /// State of the connection and its paths; see `ConnectionInfo`.
+    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        info::connection(py, &self.get()?.info()?)
+    }
+
+    /// Our address and port.
+    fn getsockname(&self) -> PyResult<(String, u16)> {
+        Ok(name(self.get()?.local_addr()?))
+    }
+
+    /// The peer's address and port.
+    fn getpeername(&self) -> PyResult<(String, u16)> {
+        Ok(name(self.get()?.peer_addr()?))
+    }
+
+    fn __enter__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    fn __exit__(&self, _kind: Option<Py<PyAny>>, _error: Option<Py<PyAny>>, _trace: Option<Py<PyAny>>) {
+        self.close();
+    }
+}
+
+/// A view of any buffer, in bytes.
+fn bytes_of<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    PyMemoryView::from(data)?.call_method1("cast", ("B",))
+}
+
+/// A copy of what a view holds from `begin` on, `PIECE` bytes at most.
+fn piece(view: &Bound<'_, PyAny>, begin: usize) -> PyResult<Bytes> {
+    let (begin, end) = (begin as isize, begin.saturating_add(PIECE) as isize);
+    let part = view.get_item(PySlice::new(view.py(), begin, end, 1))?;
+    PyBuffer::<u8>::get(&part)?.to_vec(view.py()).map(Bytes::from)
+}

@@ -1,0 +1,414 @@
+"""Real packets: the commands and the Python API, among ourselves and with Linux's MPTCP."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import Cli, need
+from mptcplab import devices
+from namespace import Namespace, ends, namespace
+
+__all__ = ["namespace"]
+
+A, B = ("--interface", "a1", "--interface", "a2"), ("--interface", "b1", "--interface", "b2")
+
+# What a Linux peer does: it listens or connects, sends its argument back and forth, prints a digest.
+LINUX_SERVER = """
+import hashlib, socket, sys
+with socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262) as server:
+    server.bind(("10.88.1.1", 5001))
+    server.listen()
+    print("listening", file=sys.stderr, flush=True)
+    with server.accept()[0] as stream:
+        digest = hashlib.sha256()
+        while piece := stream.recv(65536):
+            digest.update(piece)
+        print(digest.hexdigest())
+"""
+LINUX_CLIENT = """
+import socket, sys
+with socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262) as stream:
+    stream.connect(("10.88.11.2", 5001))
+    stream.sendall(sys.stdin.buffer.read())
+    stream.shutdown(socket.SHUT_WR)
+    assert stream.recv(1) == b""
+"""
+
+
+def words(count: int) -> bytes:
+    """Bytes that no dissector takes for a protocol of its own."""
+    return bytes(random.Random(1).choices(b"abcdefghijklmnopqrstuvwxyz \n", k=count))  # noqa: S311
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def receiver(*arguments: str) -> tuple[str, ...]:
+    return (sys.executable, "-m", "mptcplab", "receive", "--listen", ":5001", *B, *arguments)
+
+
+def test_send_and_receive(namespace: Namespace, tmp_path: Path) -> None:
+    data = words(5_000_000)
+    (tmp_path / "sent").write_bytes(data)
+    with namespace.background(*receiver("--output", "got", "--json"), says="listening on 10.88.11.2") as process:
+        sent = json.loads(namespace.mptcplab("send", "sent", "10.88.11.2:5001", *A, "--json").stdout)
+        received = json.loads(ends(process)[0])
+    assert (tmp_path / "got").read_bytes() == data
+    for end, local in ((sent, {"a1", "a2"}), (received, {"b1", "b2"})):
+        assert end["bytes"] == len(data)
+        assert end["sha256"] == sha256(data)
+        assert end["connection"]["mode"] == "mptcp"
+        assert end["connection"]["version"] == "v1"
+        assert {path["device"] for path in end["connection"]["paths"]} == local
+        assert sum(path["share"] for path in end["connection"]["paths"]) == pytest.approx(1)
+    assert received["peer"] == sent["connection"]["paths"][0]["local"]
+    assert sent["connection"]["token"] == received["connection"]["remote_token"]
+
+
+def test_summaries_for_people(namespace: Namespace) -> None:
+    # No more than a pipe holds: nobody reads from the receiver before the sender has ended.
+    data = words(60_000)
+    with namespace.background(*receiver("--output", "-"), says="listening") as process:
+        command = ("send", "-", "10.88.11.2:5001", *A, "--congestion", "olia")
+        told = namespace.mptcplab(*command, given=data).stdout.decode()
+        out, err = ends(process)
+    assert out == data
+    assert "sent 60.00 kB" in told
+    assert "MPTCP v1, olia, minrtt" in told
+    assert f"SHA-256 {sha256(data)}" in told
+    assert "received 60.00 kB" in err.decode()
+    assert "b1 " in err.decode()
+
+
+def test_wireshark_reads_the_capture(namespace: Namespace, tmp_path: Path) -> None:
+    need("tshark")
+    (tmp_path / "sent").write_bytes(words(1_000_000))
+    with namespace.background(*receiver("--pcap", "b.pcapng"), says="listening") as process:
+        namespace.mptcplab("send", "sent", "10.88.11.2:5001", *A, "--pcap", "a.pcapng")
+        ends(process)
+
+    def tshark(file: str, *arguments: str) -> str:
+        command = ["tshark", "-r", str(tmp_path / file), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+
+    for file, names in (("a.pcapng", {"a1", "a2"}), ("b.pcapng", {"b1", "b2"})):
+        assert tshark(file, "-Y", "_ws.malformed") == ""
+        experts = [line for line in tshark(file, "-q", "-z", "expert,warn").splitlines() if line[:1] == " "]
+        rows = [line.split() for line in experts if line.split()[0].isdigit()]
+        assert all(row[1] == "Sequence" for row in rows), experts
+        assert tshark(file, "-q", "-z", "expert,error").count("Errors") == 0
+        assert set(tshark(file, "-T", "fields", "-e", "frame.interface_name").split()) == names
+        assert set(tshark(file, "-T", "fields", "-e", "mptcp.stream").split()) == {"0"}
+        times = [line.split(".")[1] for line in tshark(file, "-T", "fields", "-e", "frame.time_epoch").split()]
+        assert any(not time.endswith("000") for time in times), "nanoseconds"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "mode", "fallback"),
+    [
+        ((), "mptcp", False),
+        (("--checksum",), "mptcp", False),
+        (("--tcp",), "tcp", False),
+        # Linux speaks version 1 only.
+        (("--v0",), "tcp", True),
+    ],
+)
+def test_send_to_linux(namespace: Namespace, arguments: tuple[str, ...], mode: str, fallback: bool) -> None:
+    data = words(2_000_000)
+    with namespace.background(sys.executable, "-c", LINUX_SERVER, says="listening") as process:
+        command = ("send", "-", "10.88.1.1:5001", *A, "--json", *arguments)
+        sent = json.loads(namespace.mptcplab(*command, given=data).stdout)
+        assert ends(process)[0].decode().strip() == sha256(data) == sent["sha256"]
+    connection = sent["connection"]
+    assert (connection["mode"], connection["fallback"]) == (mode, fallback)
+    assert connection["checksum"] == ("--checksum" in arguments)
+    assert len({path["device"] for path in connection["paths"]}) == (2 if mode == "mptcp" else 1)
+    assert connection["congestion"] == ("reno" if "--tcp" in arguments else "lia")
+
+
+def test_receive_from_linux(namespace: Namespace) -> None:
+    data = words(2_000_000)
+    with namespace.background(*receiver("--output", "got", "--json"), says="listening") as process:
+        namespace.run(sys.executable, "-c", LINUX_CLIENT, given=data)
+        received = json.loads(ends(process)[0])
+    assert received["sha256"] == sha256(data)
+    assert received["connection"]["mode"] == "mptcp"
+    assert (namespace.directory / "got").read_bytes() == data
+
+
+API = """
+import socket, threading
+from mptcplab.live import Address, Config, Driver, Interface
+
+with (
+    Driver([Interface("a1", "10.88.1.2"), Interface("a2", ["10.88.2.2"])], pcap="api.pcapng") as near,
+    Driver([Interface("b1", "10.88.11.2")]) as far,
+):
+    assert near.addresses == [Address(0, "10.88.1.2", "a1", 1500), Address(1, "10.88.2.2", "a2", 1500)]
+    config = Config(congestion="cubic", scheduler="roundrobin", receive_buffer=200_000, checksum=True, nodelay=True)
+    with far.listen(config=config, backlog=4) as listener:
+        host, port = listener.getsockname()
+        assert (host, port > 0) == ("0.0.0.0", True)
+        listener.settimeout(0.05)
+        try:
+            listener.accept()
+        except TimeoutError:
+            pass
+        else:
+            raise AssertionError("nobody connects yet")
+        try:
+            far.listen(port)
+        except OSError as error:
+            assert "has a listener already" in str(error)
+        else:
+            raise AssertionError("the port is taken")
+        listener.settimeout(10)
+        with near.connect("10.88.11.2", port, config, timeout=5) as us:
+            them, peer = listener.accept()
+            assert peer == us.getsockname() and us.getpeername() == ("10.88.11.2", port)
+            us.settimeout(0)
+            try:
+                us.recv(10)
+            except BlockingIOError:
+                pass
+            else:
+                raise AssertionError("nothing is there")
+            us.settimeout(10)
+            them.settimeout(10)
+            data = bytes(range(256)) * 20_000
+            sender = threading.Thread(target=us.sendall, args=(memoryview(data),))
+            sender.start()
+            received, room = bytearray(), bytearray(70_000)
+            while len(received) < len(data):
+                received += room[: them.recv_into(room)]
+            sender.join()
+            assert received == data
+            try:
+                them.recv_into(b"constant")
+            except BufferError:
+                pass
+            else:
+                raise AssertionError("bytes cannot be written")
+            info = us.info()
+            assert (info["congestion"], info["scheduler"], info["checksum"]) == ("cubic", "roundrobin", True)
+            assert info["remote_token"] == them.info()["token"]
+            assert [path["interface"] for path in info["paths"]] == [0, 1]
+            assert all(path["bytes_acked"] > 0 for path in info["paths"])
+            us.set_congestion("balia")
+            us.set_scheduler("minrtt")
+            us.set_nodelay(False)
+            assert (us.info()["congestion"], us.info()["scheduler"]) == ("balia", "minrtt")
+            try:
+                us.set_congestion("bbr")
+            except ValueError as error:
+                assert "lia" in str(error)
+            else:
+                raise AssertionError("there is no bbr")
+            near.set_backup(1, backup=True)
+            assert us.info()["paths"][1]["backup"]
+            near.set_interface(1, up=False)
+            gone = us.info()["paths"][1]
+            assert gone["closed_by"] == "interface gone" and gone["closed_at_s"] > gone["opened_at_s"]
+            us.shutdown(socket.SHUT_WR)
+            assert them.recv(1) == b""
+            them.sendall(b"bye")
+            them.close()
+            assert us.recv(10) == b"bye" and us.recv(10) == b""
+            try:
+                them.recv(1)
+            except OSError as error:
+                assert "closed" in str(error)
+            else:
+                raise AssertionError("it is closed")
+        with near.connect("10.88.11.2", port, timeout=5) as us:
+            them, _ = listener.accept()
+            us.abort()
+            try:
+                them.recv(1)
+            except ConnectionResetError:
+                pass
+            else:
+                raise AssertionError("it was reset")
+    assert near.drain(5) and near.counters()["sent"] > 0
+    try:
+        near.connect("10.88.11.2", port, timeout=5)
+    except ConnectionRefusedError:
+        print("done")
+"""
+
+
+def test_python_api(namespace: Namespace, tmp_path: Path) -> None:
+    assert namespace.run(sys.executable, "-c", API).stdout == b"done\n"
+    assert (tmp_path / "api.pcapng").stat().st_size > 5_000_000
+
+
+WAITING = """
+import signal, sys
+from mptcplab.live import Driver, Interface
+signal.signal(signal.SIGINT, signal.default_int_handler)
+with Driver([Interface("a1", "10.88.1.2")]) as driver, driver.listen(5001) as listener:
+    try:
+        print("waiting", file=sys.stderr, flush=True)
+        listener.accept()
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+
+
+def test_ctrl_c_ends_waiting(namespace: Namespace) -> None:
+    with namespace.background(sys.executable, "-c", WAITING, says="waiting") as process:
+        process.send_signal(signal.SIGINT)
+        assert ends(process)[0] == b"interrupted\n"
+
+
+@pytest.mark.parametrize(
+    ("prepare", "arguments", "code", "says"),
+    [
+        ("", ("--interface", "lo"), 2, "lo is no TUN device; make one: ip tuntap add mptcp0"),
+        ("", ("--interface", "nothing"), 2, "there is no device nothing; make it: ip tuntap add nothing mode tun"),
+        ("", ("--interface", "a1=10.88.1.1"), 2, "the kernel's own address"),
+        ("", ("--interface", "a1=here"), 2, "'here' is no IP address"),
+        ("", ("--interface", "=10.88.1.2"), 2, "names no device"),
+        ("addr flush dev a1", ("--interface", "a1"), 2, "a1 has no address"),
+        ("link set a1 down", ("--interface", "a1"), 2, "ip link set a1 up"),
+        ("", ("--interface", "a1", "--congestion", "cubik"), 2, "did you mean cubic?"),
+        ("", ("--interface", "a1", "--scheduler", "fast"), 2, "minrtt"),
+        ("", ("--interface", "a1", "--rcvbuf", "12"), 2, "write a number with its unit"),
+        ("", ("--interface", "a1", "--rcvbuf", "12B"), 2, "2KiB to 1GiB"),
+        ("", ("--interface", "a1", "--pcap", "no/such/file"), 2, "cannot write the capture no/such/file"),
+        ("", ("--interface", "a1"), 1, "10.88.1.1:5001 refused the connection"),
+        ("", ("--interface", "a1", "--connect-timeout", "100ms"), 1, "refused"),
+    ],
+)
+def test_what_is_wrong_and_what_would_be_right(
+    namespace: Namespace, prepare: str, arguments: tuple[str, ...], code: int, says: str
+) -> None:
+    if prepare:
+        namespace.ip(prepare)
+    (namespace.directory / "file").write_bytes(b"content")
+    done = namespace.mptcplab("send", "file", "10.88.1.1:5001", *arguments, expect=code)
+    assert says in done.stderr.decode()
+    assert done.stdout == b""
+
+
+@pytest.mark.parametrize(
+    ("to", "code", "says"),
+    [
+        ("10.88.1.99:5001", 1, "no answer from 10.88.1.99:5001 in 0.1 s"),
+        ("10.88.1.1", 2, "write HOST:PORT"),
+        ("10.88.1.1:99999", 2, "write HOST:PORT"),
+        ("[fd00::1]:5001", 2, "cannot be reached over IPv4"),
+        ("no.such.name.invalid:5001", 2, "a name that resolves here"),
+    ],
+)
+def test_places_that_cannot_be_reached(namespace: Namespace, to: str, code: int, says: str) -> None:
+    command = ("send", "-", to, "--interface", "a1", "--connect-timeout", "100ms")
+    assert says in namespace.mptcplab(*command, expect=code).stderr.decode()
+
+
+def test_what_only_one_can_have(namespace: Namespace) -> None:
+    with namespace.background(*receiver(), says="listening"):
+        taken = namespace.mptcplab("receive", "--listen", ":5001", "--interface", "b1", expect=2)
+        assert "another process has it open" in taken.stderr.decode()
+    other = namespace.mptcplab("receive", "--listen", "10.88.1.1:5001", "--interface", "a1", expect=2)
+    assert "10.88.1.1 is no address of the endpoint: it has 10.88.1.2" in other.stderr.decode()
+
+
+def test_without_privileges(namespace: Namespace) -> None:
+    need("capsh")
+    namespace.ip("tuntap add other mode tun user 12345")
+    namespace.ip("addr add 10.88.9.1/24 dev other")
+    namespace.ip("link set other up")
+    command = f"{sys.executable} -m mptcplab send - 10.88.9.1:5001 --interface other"
+    done = namespace.run("capsh", "--drop=cap_net_admin", "--", "-c", command, expect=2)
+    assert "run as root or with CAP_NET_ADMIN" in done.stderr.decode()
+
+
+def test_a_peer_that_resets(namespace: Namespace) -> None:
+    server = LINUX_SERVER.replace("while piece := stream.recv(65536):", "stream.recv(1)\n        if False:")
+    with namespace.background(sys.executable, "-c", server, says="listening"):
+        command = ("send", "-", "10.88.1.1:5001", "--interface", "a1")
+        done = namespace.mptcplab(*command, given=words(3_000_000), expect=1)
+    assert "the connection was lost after" in done.stderr.decode()
+    assert "reset by peer" in done.stderr.decode()
+
+
+def test_info(cli: Cli, namespace: Namespace) -> None:
+    known = json.loads(namespace.mptcplab("info", "--json").stdout)
+    assert [name for name, backend in known["backends"].items() if backend["runs"]] == ["sim", "wire", "kernel"]
+    found = {device["name"]: device for device in known["devices"]}
+    assert found["a1"] == {"name": "a1", "tun": True, "up": True, "mtu": 1500, "addresses": ["10.88.1.1/24"]}
+    assert not found["lo"]["tun"]
+    assert "backends" in cli("info").stdout
+
+
+def test_other_systems_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.delitem(sys.modules, "mptcplab.live", raising=False)
+    with pytest.raises(ImportError, match=r"takes Linux; this is darwin.*mptcplab run"):
+        importlib.import_module("mptcplab.live")
+
+
+@pytest.mark.parametrize(
+    ("address", "taken", "free"),
+    [
+        ("10.88.0.1/24", [], "10.88.0.2"),
+        ("10.88.0.1/24", ["10.88.0.2"], "10.88.0.3"),
+        ("10.88.0.254/24", [], "10.88.0.1"),
+        ("10.88.0.1/31", [], "10.88.0.0"),
+        ("fd88::1/64", [], "fd88::2"),
+    ],
+)
+def test_the_next_free_address(monkeypatch: pytest.MonkeyPatch, address: str, taken: list[str], free: str) -> None:
+    import ipaddress
+
+    device = devices.Device("tun9", True, 1500, True, True, [ipaddress.ip_interface(address)])
+    monkeypatch.setattr(devices, "find", lambda _: device)
+    assert devices.endpoint_addresses("tun9", taken) == ("tun9", [free])
+
+
+def test_a_subnet_that_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    import ipaddress
+
+    device = devices.Device("tun9", True, 1500, True, True, [ipaddress.ip_interface("10.0.0.1/30")])
+    monkeypatch.setattr(devices, "find", lambda _: device)
+    with pytest.raises(devices.BadDevice, match="use a larger subnet"):
+        devices.endpoint_addresses("tun9", ["10.0.0.2"])
+
+
+def test_the_benchmark_measures_both_stacks(namespace: Namespace) -> None:
+    from mptcplab.wire_bench import Case, measure
+
+    del namespace  # It skips where namespaces cannot be made.
+    ticks: list[int] = []
+    chosen = [
+        Case("linux", "linux", 2),
+        Case("ours", "linux", 2),
+        Case("linux", "ours"),
+        Case("ours", "linux", 1, False),
+    ]
+    rows = measure(1, 0.2, 0.2, chosen, ticks.append)
+    assert [(row["sender"], row["receiver"], row["paths"]) for row in rows] == [
+        ("linux", "linux", 2),
+        ("ours", "linux", 2),
+        ("linux", "ours", 1),
+        ("ours", "linux", 1),
+    ]
+    assert all(row["gbps"] > 0 and row["cpu_s_per_gb"] > 0 for row in rows)
+    assert rows[0]["of_linux"] is None
+    assert rows[1]["of_linux"] is not None
+    assert ticks == [0, 1, 2, 3, 4]
+
+
+def test_the_benchmark_takes_nothing_beside_it(cli: Cli) -> None:
+    assert "takes no scenarios beside it" in cli("bench", "wire", "S1", expect=2).stderr
