@@ -13,7 +13,7 @@ pub struct Habits {
     pub early_announcements: bool,
     /// Echo an announced address before the SYN of the join to it.
     pub echo_before_join: bool,
-    /// Acknowledge a DATA_FIN before the FIN that follows from it, by a segment of its own: kernels before 6.9.
+    /// Acknowledge a DATA_FIN by a segment of its own before the FIN that follows from it, as older kernels do.
     pub acknowledge_before_fin: bool,
     /// Answer in TIME-WAIT as a TCP that has forgotten the connection, without MPTCP options.
     pub plain_time_wait: bool,

@@ -52,7 +52,7 @@ unsafe fn call(userdata: *mut c_void, work: impl FnOnce(&Stack) -> Result<ssize_
 }
 
 macro_rules! table {
-    ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $kind:ty),*) -> $result:ty = |$stack:ident| $body:expr;)*) => {
+    ($(fn $name:ident($($argument:ident: $kind:ty),*) -> $result:ty = |$stack:ident| $body:expr;)*) => {
         /// `struct packetdrill_interface`.
         #[repr(C)]
         #[derive(Clone, Copy, Debug)]
@@ -81,7 +81,6 @@ macro_rules! table {
         }
 
         $(
-            $(#[$doc])*
             unsafe extern "C" fn $name(userdata: *mut c_void, $($argument: $kind),*) -> $result {
                 // SAFETY: packetdrill passes the userdata that it was given, and the arguments of the
                 // system call of this name, whose promises are those that `memory` asks for.
