@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 import explanations
+import summary
 import variants
+from execution import Outcome
 
 ROOT = Path(__file__).parent.parent
 TOOL = ROOT / "tools" / "conformance"
@@ -72,6 +74,33 @@ def test_a_wrong_explanation_is_named(tmp_path: Path, text: str, named: str) -> 
     path.write_text(text)
     with pytest.raises(explanations.WrongFileError, match=named):
         explanations.read(path)
+
+
+@pytest.mark.parametrize(
+    ("passed", "explained", "surprises"), [(True, False, 0), (False, True, 0), (False, False, 1), (True, True, 1)]
+)
+def test_only_explained_failures_are_no_surprise(
+    capsys: pytest.CaptureFixture[str], *, passed: bool, explained: bool, surprises: int
+) -> None:
+    outcome = Outcome(variants.Variant("dss/any.pkt", "ipv4"), passed=passed, message="any.pkt:7: wrong\nand more")
+    known = [explanations.Explanation("dss/*", "our choice", "it is better so")] if explained else []
+    assert summary.judge([outcome], known, verbose=False) == surprises
+    said = capsys.readouterr().out
+    assert ("it is better so" in said) == (explained and not passed)
+    assert ("NOT EXPLAINED" in said) == (not explained and not passed)
+    assert "and more" not in said
+
+
+def test_the_table_counts_by_directory() -> None:
+    ran = [("dss/a.pkt", True), ("dss/b.pkt", False), ("mp_join/c.pkt", True)]
+    outcomes = [Outcome(variants.Variant(script, "ipv4"), passed=passed, message="") for script, passed in ran]
+    rows = [row.split() for row in summary.table(outcomes, [variants.Variant("fastopen/d.pkt", "ipv6")]).splitlines()]
+    assert rows[1:] == [
+        ["dss", "2", "1", "1", "0"],
+        ["fastopen", "1", "0", "0", "1"],
+        ["mp_join", "1", "1", "0", "0"],
+        ["all", "4", "2", "1", "1"],
+    ]
 
 
 def test_what_is_missing_is_said_with_the_way_to_get_it(tmp_path: Path) -> None:

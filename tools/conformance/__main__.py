@@ -11,13 +11,13 @@ import os
 import shutil
 import subprocess
 import sys
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import explanations
 import variants
-from execution import HERE, Outcome, Target, kernel_hashes, run
+from execution import HERE, Target, kernel_hashes, run
+from summary import judge, table
 
 ROOT = HERE.parent.parent
 
@@ -69,38 +69,6 @@ def target(checkout: Path, *, kernel: bool) -> Target:
     places = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
     library = None if kernel else places / "libmptcp_packetdrill.so"
     return Target(checkout, library, None if kernel_hashes() else places / "libmptcp_afalg.so")
-
-
-def table(outcomes: list[Outcome], left_out: list[variants.Variant]) -> str:
-    """Lay out the counts by directory."""
-    passed = Counter(outcome.variant.directory for outcome in outcomes if outcome.passed)
-    failed = Counter(outcome.variant.directory for outcome in outcomes if not outcome.passed)
-    absent = Counter(variant.directory for variant in left_out)
-    lines = [f"{'directory':<14}{'variants':>9}{'pass':>7}{'fail':>7}{'left out':>10}"]
-    for name in sorted(passed | failed | absent):
-        row = (passed[name] + failed[name] + absent[name], passed[name], failed[name], absent[name])
-        lines.append(f"{name:<14}{row[0]:>9}{row[1]:>7}{row[2]:>7}{row[3]:>10}")
-    row = (len(outcomes) + len(left_out), passed.total(), failed.total(), len(left_out))
-    lines.append(f"{'all':<14}{row[0]:>9}{row[1]:>7}{row[2]:>7}{row[3]:>10}")
-    return "\n".join(lines)
-
-
-def judge(outcomes: list[Outcome], known: list[explanations.Explanation], *, verbose: bool) -> int:
-    """List failures and surprises; return how many of them nobody has explained, or explained in vain."""
-    surprises = 0
-    for outcome in outcomes:
-        explanation = explanations.find(known, outcome.variant)
-        if outcome.passed and explanation is None:
-            continue
-        if outcome.passed:
-            surprises += 1
-            print(f"{outcome.variant}: passes, but explanations.toml says that it fails: remove the entry")
-            continue
-        surprises += explanation is None
-        why = f"{explanation.kind}: {explanation.reason}" if explanation else "NOT EXPLAINED"
-        message = outcome.message if verbose else outcome.message.split("\n", 1)[0]
-        print(f"{outcome.variant}: {message}\n    {why}")
-    return surprises
 
 
 def conformance() -> int:
