@@ -8,11 +8,12 @@ BIN := $(VENV)/bin
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 OUTPUT ?= report
 FUZZ_SECONDS ?= 60
+PACKETDRILL ?=
 
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PYO3_BUILD_EXTENSION_MODULE := 1
 
-.PHONY: help reproduce test test-rust test-python build bench fuzz clean prerequisites
+.PHONY: help reproduce test test-rust test-python build bench fuzz conformance clean prerequisites
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -41,6 +42,9 @@ bench: build ## Run the standard benchmarks S1 to S4
 
 fuzz: ## Fuzz the packet parsers for FUZZ_SECONDS each (60; needs cargo-fuzz)
 	@tools/fuzz $(FUZZ_SECONDS)
+
+conformance: ## Run packetdrill's MPTCP scripts (PACKETDRILL=CHECKOUT, built; needs root)
+	@"$$(tools/check-prerequisites --python)" tools/conformance $(PACKETDRILL)
 
 clean: ## Remove what was made
 	rm -rf $(VENV) target report results results-* python/mptcplab/_core*.so

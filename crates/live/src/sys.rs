@@ -1,6 +1,6 @@
 //! The system calls that the standard library has not.
 //!
-//! Owns all unsafe code of the workspace. Never interprets an error: callers say what it means.
+//! Owns all unsafe code of the crate. Never interprets an error: callers say what it means.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};

@@ -1,10 +1,13 @@
 //! What a connection is told before it starts.
 
+use std::net::IpAddr;
+
 use mptcp_clock::Duration;
 use mptcp_wire::crypto::Version;
 
 use crate::InterfaceId;
 use crate::congestion::{CongestionKind, SendQueueRule};
+use crate::habits::Habits;
 use crate::path_manager::PathManagerKind;
 use crate::scheduler::SchedulerKind;
 
@@ -46,6 +49,26 @@ pub enum PenaltyRule {
     /// threshold falls to the new window, so slow start ends.
     #[default]
     Original,
+}
+
+/// An address that the peer is told of, as Linux's `ip mptcp endpoint add ADDRESS id ID signal`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Announced {
+    /// Address id, 1 to 255.
+    pub id: u8,
+    /// The address; of either family.
+    pub address: IpAddr,
+}
+
+/// TCP Fast Open at a listener (RFC 7413).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServerFastOpen {
+    /// The SipHash key that cookies are made with.
+    pub key: [u64; 2],
+    /// The key before it, whose cookies still count.
+    pub old_key: Option<[u64; 2]>,
+    /// Take data from a SYN only with a valid cookie; without, from every SYN.
+    pub cookies: bool,
 }
 
 /// Settings of one connection; [`Config::default`] is Multipath TCP as its papers ran it.
@@ -105,6 +128,20 @@ pub struct Config {
     pub backups: Vec<InterfaceId>,
     /// Most subflows beside the first, on both sides.
     pub max_subflows: u8,
+    /// Addresses to announce; None is those of the other interfaces that the connection may use.
+    pub announce: Option<Vec<Announced>>,
+    /// When an announcement that was not echoed goes again: Linux's `net.mptcp.add_addr_timeout`, which has 120 s;
+    /// ours is what a lossy path needs.
+    pub announce_timeout: Duration,
+    /// How long a connection lives without a subflow: Linux's `net.mptcp.close_timeout`.
+    pub close_timeout: Duration,
+    /// How often a SYN without an answer goes again: Linux's `tcp_syn_retries`. It holds for SYN/ACKs and the
+    /// third ACK of joins too.
+    pub syn_retries: u32,
+    /// A listener takes data from SYNs; None does not.
+    pub fast_open: Option<ServerFastOpen>,
+    /// What Linux does where the RFCs leave a choice.
+    pub habits: Habits,
 }
 
 impl Default for Config {
@@ -134,6 +171,12 @@ impl Default for Config {
             interfaces: None,
             backups: Vec::new(),
             max_subflows: 8,
+            announce: None,
+            announce_timeout: Duration::from_secs(3),
+            close_timeout: Duration::from_secs(60),
+            syn_retries: 6,
+            fast_open: None,
+            habits: Habits::default(),
         }
     }
 }

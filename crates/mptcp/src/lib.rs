@@ -34,18 +34,20 @@ pub mod congestion;
 mod connection;
 mod endpoint;
 mod event;
+mod habits;
 pub mod path_manager;
 pub mod scheduler;
 mod subflow;
 
-pub use config::{Config, Mechanisms, PenaltyRule};
+pub use config::{Announced, Config, Mechanisms, PenaltyRule, ServerFastOpen};
 pub use congestion::SendQueueRule;
 pub use connection::limits::Limit;
 pub use connection::{Connection, ConnectionInfo, Mode, SubflowInfo};
 pub use endpoint::{
-    ConnectError, ConnectionId, Endpoint, InterfaceChange, InterfaceId, ListenError, Transmit,
+    ConnectError, ConnectionId, Counters, Endpoint, InterfaceChange, InterfaceId, ListenError, Transmit,
 };
 pub use event::{Closed, Event, EventKind};
+pub use habits::Habits;
 pub use mptcp_wire::crypto::Version;
 pub use subflow::rtt::RttEstimator;
 pub use subflow::sender::Recovery;

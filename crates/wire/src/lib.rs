@@ -26,7 +26,7 @@ pub use mptcp::{
     AddAddress, DataSequence, Dss, Mapping, MpCapable, MpJoin, MpPrio, MpTcpRst, MptcpOption, RemoveAddress,
     ResetReason,
 };
-pub use options::{Options, Sack, SackBlock, Timestamps};
+pub use options::{Cookie, Options, Sack, SackBlock, Timestamps};
 pub use packet::Packet;
 pub use segment::Segment;
 pub use sequence::Seq;

@@ -23,6 +23,7 @@ pub(crate) mod kind {
     pub(crate) const SACK: u8 = 5;
     pub(crate) const TIMESTAMPS: u8 = 8;
     pub(crate) const MPTCP: u8 = 30;
+    pub(crate) const FAST_OPEN: u8 = 34;
 }
 
 /// The timestamps option (RFC 7323 section 3.2).
@@ -36,6 +37,9 @@ pub struct Timestamps {
 
 /// A block of received data (RFC 2018 section 3): `[left, right)`.
 pub type SackBlock = (sequence::Seq, sequence::Seq);
+
+/// A cookie of TCP Fast Open (RFC 7413 section 4.1.1): 4 to 16 bytes, an even number, or none, which asks for one.
+pub type Cookie = ArrayVec<u8, 16>;
 
 /// Up to four blocks; three fit beside timestamps.
 pub type Sack = ArrayVec<SackBlock, 4>;
@@ -56,6 +60,8 @@ pub struct Options {
     pub sack_permitted: bool,
     /// Timestamps.
     pub timestamps: Option<Timestamps>,
+    /// TCP Fast Open; on SYN only.
+    pub fast_open: Option<Cookie>,
     /// Selective acknowledgement blocks.
     pub sack: Sack,
     /// The MPTCP data sequence signal, the one MPTCP option of nearly every segment.
@@ -86,6 +92,7 @@ impl Options {
             (_, true) => 12,
         };
         length += if self.window_scale.is_some() { 4 } else { 0 };
+        length += self.fast_open.as_ref().map_or(0, |cookie| (2 + cookie.len()).next_multiple_of(4));
         length += if self.sack.is_empty() { 0 } else { 4 + 8 * self.sack.len() };
         length += self.dss.as_ref().map_or(0, |dss| dss.length().next_multiple_of(4));
         length + self.mptcp.iter().map(|option| option.length().next_multiple_of(4)).sum::<usize>()
@@ -109,6 +116,7 @@ impl Options {
         self.window_scale = None;
         self.sack_permitted = false;
         self.timestamps = None;
+        self.fast_open = None;
         self.sack.clear();
         self.dss = None;
         self.mptcp.clear();

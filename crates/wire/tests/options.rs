@@ -162,3 +162,20 @@ fn a_field_of_a_size_that_no_header_has_is_an_error() {
         assert_eq!(Options::parse(&vec![1; length]), Err(OptionError::Space { length }));
     }
 }
+
+/// RFC 7413 section 4.1.1; sizes that it does not have are kept as they came.
+#[test]
+fn cookies_of_fast_open_are_padded_and_other_sizes_are_unknown() {
+    let mut options = Options::default();
+    options.fast_open = Some([1, 2, 3, 4].into_iter().collect());
+    let bytes = options.emit().unwrap();
+    assert_eq!(bytes.as_slice(), [34, 6, 1, 2, 3, 4, 1, 1]);
+    assert_eq!(Options::parse(&bytes).unwrap(), options);
+    options.fast_open = Some(mptcp_wire::Cookie::new());
+    let bytes = options.emit().unwrap();
+    assert_eq!(bytes.as_slice(), [34, 2, 1, 1]);
+    assert_eq!(Options::parse(&bytes).unwrap(), options);
+    let odd = Options::parse(&[34, 5, 1, 2, 3, 1, 1, 1]).unwrap();
+    assert_eq!(odd.fast_open, None);
+    assert_eq!(odd.emit().unwrap().as_slice(), [34, 5, 1, 2, 3, 1, 1, 1]);
+}

@@ -2,24 +2,25 @@
 
 use std::net::SocketAddr;
 
-use mptcp_clock::{Duration, Instant};
+use mptcp_clock::Instant;
 use mptcp_wire::crypto::{self, Version};
 use mptcp_wire::{AddAddress, MpPrio, MptcpOption, RemoveAddress, ResetReason};
 
 use super::{Connection, Mode};
 use crate::InterfaceId;
+use crate::config::Announced;
 use crate::path_manager::{LocalAddress, Pair, RemoteAddress};
 use crate::subflow::{Closure, State};
 
-/// Linux's `net.mptcp.add_addr_timeout` is 120 s; ours is what a lossy path needs.
-const ANNOUNCE_AGAIN: Duration = Duration::from_secs(3);
 /// Tries before an announcement is given up, as in Linux.
 const ANNOUNCEMENTS: u32 = 3;
 
 /// An address of ours that the peer was told of.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Announcement {
-    pub(super) address: LocalAddress,
+    pub(super) announced: Announced,
+    /// Where it lives, unless the configuration names it.
+    pub(super) interface: Option<InterfaceId>,
     pub(super) echoed: bool,
     pub(super) tries: u32,
     pub(super) again_at: Instant,
@@ -109,8 +110,8 @@ impl Connection {
             // subflows (RFC 8684 section 3.4.2).
             address.id = self.fresh_address_id();
             self.local_addresses.push(address);
-            if !self.client {
-                self.announce(now, address);
+            if !self.client && self.config.announce.is_none() {
+                self.announce(now, announced(&address), Some(address.interface));
             }
         }
         self.consult_path_manager();
@@ -131,7 +132,7 @@ impl Connection {
         let gone: Vec<u8> =
             self.local_addresses.iter().filter(|a| a.interface == interface).map(|a| a.id).collect();
         self.local_addresses.retain(|address| address.interface != interface);
-        self.announced.retain(|announcement| announcement.address.interface != interface);
+        self.announced.retain(|announcement| announcement.interface != Some(interface));
         for id in 0..self.subflows.len() {
             if self.subflows[id].interface == interface && !self.subflows[id].is_closed() {
                 self.subflows[id].close(now, Closure::InterfaceGone);
@@ -151,21 +152,24 @@ impl Connection {
         }
     }
 
-    /// Tells the peer of the addresses that it cannot know, of the first subflow's family. Only the side that was
-    /// connected to does: the other one's joins say as much.
+    /// Tells the peer of the addresses that it cannot know: those that the configuration names, or those of the
+    /// first subflow's family. Only the side that was connected to does: the other one's joins say as much.
     pub(super) fn announce_others(&mut self, now: Instant) {
         if self.client {
             return;
+        }
+        if let Some(named) = self.config.announce.clone() {
+            return named.into_iter().for_each(|address| self.announce(now, address, None));
         }
         let family = |address: &LocalAddress| address.address.is_ipv4();
         let first = self.local_addresses.iter().find(|address| address.id == 0).map(family);
         let others: Vec<LocalAddress> =
             self.local_addresses.iter().filter(|a| a.id != 0 && Some(family(a)) == first).copied().collect();
-        others.into_iter().for_each(|address| self.announce(now, address));
+        others.iter().for_each(|address| self.announce(now, announced(address), Some(address.interface)));
     }
 
     /// Tells the peer of an address.
-    pub(crate) fn announce(&mut self, now: Instant, address: LocalAddress) {
+    fn announce(&mut self, now: Instant, address: Announced, interface: Option<InterfaceId>) {
         let Some(remote) = self.remote_key.filter(|_| self.mode == Mode::Multipath) else { return };
         let hmac =
             crypto::add_address_hmac(self.local_key.value, remote.value, address.id, address.address, None);
@@ -178,10 +182,11 @@ impl Connection {
             hmac: (self.version == Version::V1).then_some(hmac),
         };
         self.signals.push_back((None, MptcpOption::AddAddress(add)));
-        if !self.announced.iter().any(|known| known.address.id == address.id) {
-            let again_at = now + ANNOUNCE_AGAIN;
+        if !self.announced.iter().any(|known| known.announced.id == address.id) {
+            let again_at = now + self.config.announce_timeout;
             let echoed = self.version == Version::V0;
-            self.announced.push(Announcement { address, echoed, tries: 1, again_at });
+            self.announced.push(Announcement { announced: address, interface, echoed, tries: 1, again_at });
+            self.timers.announcements = self.next_announcement();
         }
     }
 
@@ -192,23 +197,26 @@ impl Connection {
         for announcement in self.announced.iter_mut().filter(|a| !a.echoed && a.tries < ANNOUNCEMENTS) {
             if announcement.again_at <= now {
                 announcement.tries += 1;
-                announcement.again_at = now + ANNOUNCE_AGAIN;
-                due.push(announcement.address);
+                announcement.again_at = now + self.config.announce_timeout;
+                due.push((announcement.announced, announcement.interface));
             }
             next = next.min(announcement.again_at);
         }
-        due.into_iter().for_each(|address| self.announce(now, address));
+        due.into_iter().for_each(|(address, interface)| self.announce(now, address, interface));
         next
     }
 
-    pub(super) fn next_announcement(&self) -> Instant {
+    fn next_announcement(&self) -> Instant {
         let waiting = self.announced.iter().filter(|a| !a.echoed && a.tries < ANNOUNCEMENTS);
         waiting.map(|a| a.again_at).min().unwrap_or(Instant::FAR_FUTURE)
     }
 
-    pub(super) fn on_add_address(&mut self, id: usize, add: &AddAddress) {
+    pub(super) fn on_add_address(&mut self, now: Instant, id: usize, add: &AddAddress) {
         if add.echo {
-            self.announced.iter_mut().filter(|a| a.address.id == add.id).for_each(|a| a.echoed = true);
+            // RFC 8684 section 3.4.1: the echo has the same fields; another one answers nothing that we sent.
+            let ours = |a: &&mut Announcement| a.announced.id == add.id && a.announced.address == add.address;
+            self.announced.iter_mut().filter(ours).for_each(|a| a.echoed = true);
+            self.timers.announcements = self.next_announcement();
             return;
         }
         let Some(remote) = self.remote_key else { return };
@@ -220,6 +228,8 @@ impl Connection {
             return;
         }
         if expected.is_some() {
+            // It is signed with both keys, so it tells as much as a DSS.
+            self.on_confirmed(now);
             let echo = AddAddress { echo: true, hmac: None, ..*add };
             self.signals.push_back((Some(id), MptcpOption::AddAddress(echo)));
         }
@@ -259,4 +269,8 @@ impl Connection {
             }
         }
     }
+}
+
+fn announced(address: &LocalAddress) -> Announced {
+    Announced { id: address.id, address: address.address }
 }

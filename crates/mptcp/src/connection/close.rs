@@ -26,9 +26,14 @@ impl Connection {
 
     /// The peer sent MP_FASTCLOSE on an acknowledgement: answered by a RST on each subflow.
     pub(super) fn on_fast_close(&mut self, now: Instant, _id: usize) {
+        self.reset_all();
+        self.end(now, Closed::Reset(None), Closure::ResetByPeer(None));
+    }
+
+    /// A RST on each subflow that is left.
+    pub(super) fn reset_all(&mut self) {
         let answer = Control::Reset { reason: Some(ResetReason::UNSPECIFIED), fast_close: false };
         self.subflows.iter_mut().filter(|s| !s.is_closed()).for_each(|s| s.control = Some(answer));
-        self.end(now, Closed::Reset(None), Closure::ResetByPeer(None));
     }
 
     /// The connection is over, for all subflows.
@@ -88,7 +93,7 @@ impl Connection {
         }
         if last {
             // Another interface may yet come up: handoff (RFC 8684 section 3.4 on break-before-make).
-            self.timers.orphaned(now);
+            self.timers.orphaned(now + self.config.close_timeout);
         }
         self.consult_path_manager();
     }

@@ -44,11 +44,7 @@ impl Connection {
     /// MPTCP options through (RFC 8684 section 3.7).
     pub(super) fn confirm(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64, payload: &Bytes) {
         if segment.options.dss.is_some() {
-            self.confirmed = true;
-            self.announce_others(now);
-            // RFC 8684 section 3.2: both sides know that MPTCP works, joins may begin.
-            self.consult_path_manager();
-            return;
+            return self.on_confirmed(now);
         }
         let keys = super::handshake::capable(&segment.options).is_some();
         let proves_nothing = payload.is_empty() && ack <= 1 && !segment.flags.fin();
@@ -63,6 +59,18 @@ impl Connection {
             return;
         }
         self.fall_back_here(now, id, Vec::new());
+    }
+
+    /// The peer has shown that it has both keys.
+    pub(super) fn on_confirmed(&mut self, now: Instant) {
+        if std::mem::replace(&mut self.confirmed, true) {
+            return;
+        }
+        if !self.config.habits.early_announcements {
+            self.announce_others(now);
+        }
+        // RFC 8684 section 3.2: both sides know that MPTCP works, joins may begin.
+        self.consult_path_manager();
     }
 
     /// Data or the DATA_FIN was not acknowledged at the data level for too long. When what comes on the

@@ -6,13 +6,11 @@ use mptcp_wire::crypto::Version;
 use mptcp_wire::{MpCapable, MpJoin, MptcpOption, Options, ResetReason, Segment};
 
 use super::{Connection, Key, Mode};
-use crate::path_manager::{LocalAddress, Pair, RemoteAddress};
+use crate::path_manager::{Pair, RemoteAddress};
 use crate::subflow::{Closure, Control, Origin, State, Subflow};
 
 /// RFC 6298 section 2.1: wait for the first answer.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(1);
-/// Linux's `tcp_syn_retries` and one.
-const SYN_ATTEMPTS: u32 = 7;
 
 impl Connection {
     /// Client: sends the first SYN.
@@ -42,6 +40,8 @@ impl Connection {
         }
         first.state = State::SynReceived;
         first.negotiate(syn, &self.config, self.window_scale());
+        let multipath = self.mode == Mode::Negotiating;
+        first.take_syn_data(syn, multipath);
         let id = self.add_subflow(first);
         self.note_window(id, syn);
         self.start_handshake(now, id, Control::SynAck);
@@ -97,8 +97,10 @@ impl Connection {
     }
 
     fn local_id_of(&self, subflow: &Subflow) -> u8 {
-        let known = |address: &&LocalAddress| address.address == subflow.local.ip();
-        self.local_addresses.iter().find(known).map_or(0, |address| address.id)
+        let local = subflow.local.ip();
+        let known = self.local_addresses.iter().find(|known| known.address == local).map(|known| known.id);
+        let mut announced = self.config.announce.iter().flatten();
+        known.or_else(|| announced.find(|a| a.address == local).map(|a| a.id)).unwrap_or(0)
     }
 
     fn start_handshake(&mut self, now: Instant, id: usize, control: Control) {
@@ -126,11 +128,14 @@ impl Connection {
                 return;
             }
         };
-        if subflow.handshake_attempts >= SYN_ATTEMPTS {
+        if subflow.handshake_attempts > self.config.syn_retries {
             subflow.close(now, Closure::TimedOut);
             return self.on_subflow_closed(now, id);
         }
-        subflow.handshake_deadline = now + HANDSHAKE_TIMEOUT * (1 << subflow.handshake_attempts);
+        subflow.handshake_deadline = match subflow.sender.rtt.srtt().filter(|_| control.is_none()) {
+            Some(srtt) if self.config.habits.steady_join_ack => now + srtt * 2,
+            _ => now + HANDSHAKE_TIMEOUT * (1 << subflow.handshake_attempts.min(16)),
+        };
         subflow.handshake_attempts += 1;
         match control {
             Some(control) => subflow.control = Some(control),
@@ -143,7 +148,9 @@ impl Connection {
     pub(super) fn on_syn_sent(&mut self, now: Instant, id: usize, segment: &Segment) {
         let subflow = &mut self.subflows[id];
         let flags = segment.flags;
-        let answers = segment.acknowledgment == subflow.iss + 1;
+        let sent = subflow.syn_data.len() as u32;
+        let answers =
+            segment.acknowledgment == subflow.iss + 1 || segment.acknowledgment == subflow.iss + (1 + sent);
         if flags.rst() {
             if flags.ack() && answers {
                 subflow.close(now, Closure::ResetByPeer(super::input::reset_reason(segment)));
@@ -163,6 +170,7 @@ impl Connection {
             return self.on_simultaneous_open(now, id, segment);
         }
         let scale = self.window_scale();
+        self.settle_syn_data(id, segment);
         let subflow = &mut self.subflows[id];
         subflow.negotiate(segment, &self.config, scale);
         subflow.establish(now, self.config.rack);
@@ -211,7 +219,10 @@ impl Connection {
         subflow.peer_backup |= backup;
         subflow.unconfirmed = true;
         subflow.handshake_attempts = 1;
-        subflow.handshake_deadline = now + subflow.sender.rtt.rto();
+        subflow.handshake_deadline = match subflow.sender.rtt.srtt() {
+            Some(srtt) if self.config.habits.steady_join_ack => now + srtt * 2,
+            _ => now + subflow.sender.rtt.rto(),
+        };
     }
 
     /// RFC 9293 section 3.5: both sides sent a SYN. Only TCP does that: no option has a place.
@@ -220,6 +231,8 @@ impl Connection {
             return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
         }
         self.fall_back(id);
+        let data = std::mem::take(&mut self.subflows[id].syn_data);
+        self.begin_stream_with(data);
         let scale = self.window_scale();
         let subflow = &mut self.subflows[id];
         subflow.negotiate(segment, &self.config, scale);
@@ -257,12 +270,16 @@ impl Connection {
         }
         let rack = self.config.rack;
         self.subflows[id].establish(now, rack);
+        self.deliver_syn_data(id);
         self.set_plain_mapping(id);
         self.activate(id);
         if self.subflows[id].opened_here {
             self.happenings.connected = true;
         } else if self.is_initial(id) {
             self.happenings.accepted = true;
+            if self.config.habits.early_announcements {
+                self.announce_others(now);
+            }
         }
         true
     }
@@ -271,7 +288,10 @@ impl Connection {
         if self.mode != Mode::Negotiating {
             return;
         }
-        match capable(&segment.options).and_then(|capable| Some((capable.flags, capable.sender_key?))) {
+        // RFC 8684 section 3.1: an option that is not understood is none.
+        let keys = capable(&segment.options)
+            .filter(|keys| acceptable_offer(keys, self.version) && keys.version == self.version.number());
+        match keys.and_then(|capable| Some((capable.flags, capable.sender_key?))) {
             Some((flags, key)) => {
                 // A flag here turns checksums on even when the SYN/ACK had none (as Linux does).
                 self.checksum |= flags & MpCapable::CHECKSUM_REQUIRED != 0;

@@ -103,6 +103,12 @@ impl Incoming {
         if self.next > before { Placed::Filled } else { Placed::Fresh }
     }
 
+    /// Takes data that has no data sequence numbers: that of a SYN (RFC 7413).
+    pub(crate) fn take_unnumbered(&mut self, data: Bytes) {
+        self.ready_bytes += data.len() as u64;
+        self.ready.push_back(data);
+    }
+
     fn append(&mut self, data: Bytes) {
         self.next += data.len() as u64;
         self.ready_bytes += data.len() as u64;

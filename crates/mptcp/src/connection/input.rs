@@ -3,7 +3,8 @@
 use arrayvec::ArrayVec;
 use bytes::Bytes;
 use mptcp_clock::Instant;
-use mptcp_wire::{Dss, Mapping, MpJoin, MptcpOption, Options, ResetReason, Segment};
+use mptcp_wire::crypto::Version;
+use mptcp_wire::{DataSequence, Dss, Mapping, MpJoin, MptcpOption, Options, ResetReason, Segment};
 
 use super::incoming::Placed;
 use super::{Connection, Key, Mode};
@@ -70,7 +71,8 @@ impl Connection {
             self.activate(id);
         }
         if !segment.options.mptcp.is_empty() {
-            self.take_options(now, id, &segment.options);
+            let in_order = start <= self.subflows[id].receiver.next();
+            self.take_options(now, id, &segment.options, in_order);
             if self.subflows[id].is_closed() {
                 return;
             }
@@ -157,7 +159,8 @@ impl Connection {
 
     /// TCP's acknowledgements are the stream's.
     pub(super) fn acknowledge_plainly(&mut self, now: Instant, id: usize) {
-        let offset = self.subflows[id].sender.board.una.saturating_sub(1).min(self.outgoing.next);
+        let offset =
+            self.subflows[id].stream_offset(self.subflows[id].sender.board.una).min(self.outgoing.next);
         self.acknowledge_data(now, offset);
     }
 
@@ -215,7 +218,7 @@ impl Connection {
         let from = match (self.mode, segment.options.dss.and_then(|dss| dss.ack)) {
             (Mode::Multipath, Some(ack)) => self.local_key.offset(ack, self.outgoing.una),
             (Mode::Plain, _) if subflow.is_synchronised() => {
-                subflow.send_offset(segment.acknowledgment).map(|ack| ack.saturating_sub(1))
+                subflow.send_offset(segment.acknowledgment).map(|ack| subflow.stream_offset(ack))
             }
             // Who still sends keys has received nothing. Without any of these it may be late, and its
             // window may count from less than what is acknowledged now.
@@ -243,7 +246,11 @@ impl Connection {
         let Some(remote) = self.remote_key else { return };
         let Some(data) = remote.offset(mapping.sequence, self.incoming.next) else { return };
         if mapping.length == 0 {
-            return self.on_infinite_mapping(now, id);
+            // RFC 8684 section 3.7 speaks of the data that it maps: without any it says nothing.
+            if end > start {
+                self.on_infinite_mapping(now, id);
+            }
+            return;
         }
         let length = u64::from(mapping.length) - u64::from(data_fin);
         if data_fin {
@@ -252,6 +259,9 @@ impl Connection {
         }
         let subflow = &mut self.subflows[id];
         let next = subflow.receiver.next();
+        if length > 0 && start <= next {
+            self.wide_numbers = matches!(mapping.sequence, DataSequence::Wide(_));
+        }
         let distance = mapping.subflow_sequence.wrapping_sub(next as u32) as i32;
         let Some(from) = next.checked_add_signed(i64::from(distance)) else { return };
         if length == 0 || (from, from + length) == (start, end) && start < next {
@@ -311,8 +321,9 @@ impl Connection {
                 self.incoming.fin = Some(self.incoming.next);
             }
             subflow.fin_received(now);
-            if self.mode != Mode::Plain && subflow.state == State::CloseWait {
-                // RFC 8684 section 3.3.3: without a DATA_FIN it ends this subflow only.
+            if self.mode != Mode::Plain && subflow.state == State::CloseWait && !self.incoming.finished() {
+                // RFC 8684 section 3.3.3: without a DATA_FIN it ends this subflow only; after one it says
+                // nothing new, and our half goes on.
                 subflow.fin_wanted = true;
                 self.give_up_sending(id);
             }
@@ -325,16 +336,18 @@ impl Connection {
         }
     }
 
-    fn take_options(&mut self, now: Instant, id: usize, options: &Options) {
+    fn take_options(&mut self, now: Instant, id: usize, options: &Options, in_order: bool) {
         for option in &options.mptcp {
             match option {
                 MptcpOption::Capable(capable) => {
                     if let Some((length, checksum)) = capable.data {
-                        self.on_capable_with_data(id, length, checksum);
+                        self.on_capable_with_data(id, length, checksum, in_order);
                     }
                 }
-                MptcpOption::AddAddress(add) => self.on_add_address(id, add),
+                MptcpOption::AddAddress(add) => self.on_add_address(now, id, add),
                 MptcpOption::RemoveAddress(remove) => self.on_remove_address(now, remove),
+                // RFC 8684 section 3.3.8: version 1 speaks of the subflow that it comes on, and has no address id.
+                MptcpOption::Prio(prio) if self.version == Version::V1 && prio.address_id.is_some() => {}
                 MptcpOption::Prio(prio) => self.subflows[id].peer_backup = prio.backup,
                 MptcpOption::Fail(number) => self.on_mp_fail(now, id, *number),
                 MptcpOption::FastClose(key) => {
@@ -350,7 +363,7 @@ impl Connection {
     }
 
     /// MP_CAPABLE on the first data maps it (RFC 8684 section 3.1).
-    fn on_capable_with_data(&mut self, id: usize, length: u16, checksum: Option<u16>) {
+    fn on_capable_with_data(&mut self, id: usize, length: u16, checksum: Option<u16>, in_order: bool) {
         if self.mode != Mode::Multipath || !self.is_initial(id) {
             return;
         }
@@ -362,10 +375,12 @@ impl Connection {
             checksum,
         });
         let subflow = &mut self.subflows[id];
+        let start = subflow.first_received;
         let next = subflow.receiver.next();
+        self.wide_numbers |= in_order;
         subflow
             .mapper
-            .announce(ReceivedMapping { start: 1, length: u64::from(length), data: 0, checksum }, next);
+            .announce(ReceivedMapping { start, length: u64::from(length), data: 0, checksum }, next);
     }
 
     fn on_reset(&mut self, now: Instant, id: usize, segment: &Segment) {
@@ -375,6 +390,9 @@ impl Connection {
             .iter()
             .any(|option| matches!(option, MptcpOption::FastClose(key) if *key == self.local_key.value));
         if fast_close && self.mode == Mode::Multipath {
+            // The peer has ended them all, but the RSTs of the others may be lost (RFC 8684 section 3.5).
+            self.subflows[id].close(now, Closure::ResetByPeer(reset_reason(segment)));
+            self.reset_all();
             return self.end(
                 now,
                 Closed::Reset(reset_reason(segment)),

@@ -7,6 +7,8 @@
 mod addresses;
 mod close;
 mod fallback;
+mod fast_open;
+mod finish;
 mod handshake;
 mod incoming;
 mod info;
@@ -25,7 +27,7 @@ use std::net::SocketAddr;
 use bytes::Bytes;
 use mptcp_clock::{Duration, Instant, Stream};
 use mptcp_wire::crypto::Version;
-use mptcp_wire::{DataSequence, MptcpOption};
+use mptcp_wire::{Cookie, DataSequence, MptcpOption};
 
 use crate::InterfaceId;
 use crate::config::Config;
@@ -105,6 +107,10 @@ pub struct Connection {
     incoming: Incoming,
     write_closed: bool,
     data_fin_sent: bool,
+    /// Subflows that are yet to carry it, the last one first.
+    data_fin_due: Vec<usize>,
+    /// The peer's last mapping had an 8-byte number.
+    wide_numbers: bool,
     data_fin_acknowledged: bool,
     finish_reported: bool,
     /// Subflow offset of the segment that carries the infinite mapping after an MP_FAIL.
@@ -112,6 +118,10 @@ pub struct Connection {
     /// The address id given out last.
     last_address_id: u8,
     blocked_writer: bool,
+    /// Small segments wait for more: Linux's TCP_CORK.
+    corked: bool,
+    /// What waits goes all the same, once.
+    pushing: bool,
     /// Scratch for the scheduler's view, so that looking costs no allocation.
     candidates: Vec<Candidate>,
     /// Options to send, each on an acknowledgement of its own; on this subflow or on any.
@@ -128,6 +138,8 @@ pub struct Connection {
     limits: LimitClock,
     happenings: Happenings,
     closed: Option<Closed>,
+    /// A cookie that the peer gave us, until the endpoint takes it.
+    cookie: Option<Cookie>,
     random: Stream,
     reinjected_bytes: u64,
     opportunistic_bytes: u64,
@@ -162,11 +174,15 @@ impl Connection {
             incoming,
             write_closed: false,
             data_fin_sent: false,
+            data_fin_due: Vec::new(),
+            wide_numbers: false,
             data_fin_acknowledged: false,
             finish_reported: false,
             infinite_from: None,
             last_address_id,
             blocked_writer: false,
+            corked: false,
+            pushing: false,
             candidates: Vec::new(),
             signals: VecDeque::new(),
             local_addresses: local,
@@ -179,6 +195,7 @@ impl Connection {
             limits: LimitClock::new(now),
             happenings: Happenings::default(),
             closed: None,
+            cookie: None,
             random,
             reinjected_bytes: 0,
             opportunistic_bytes: 0,
@@ -261,6 +278,16 @@ impl Connection {
         for subflow in self.subflows.iter_mut().filter(|subflow| subflow.is_synchronised()) {
             subflow.receiver.acknowledge_now();
         }
+    }
+
+    /// Bytes that can be read now.
+    pub(crate) fn readable(&self) -> u64 {
+        self.incoming.unread()
+    }
+
+    /// Whether it is not settled yet what is spoken.
+    pub(crate) fn is_negotiating(&self) -> bool {
+        self.mode == Mode::Negotiating
     }
 
     pub(crate) fn is_multipath(&self) -> bool {
@@ -354,10 +381,6 @@ impl Connection {
 
     pub(crate) fn interface_of(&self, id: usize) -> InterfaceId {
         self.subflows.get(id).map_or(InterfaceId(0), |subflow| subflow.interface)
-    }
-
-    pub(crate) fn set_nodelay(&mut self, nodelay: bool) {
-        self.config.nagle = !nodelay;
     }
 
     pub(crate) fn set_policies(

@@ -74,6 +74,13 @@ impl Outgoing {
         self.unsent.push_back(Written { buffer: data.clone(), length });
     }
 
+    /// Puts data before all that is unsent.
+    pub(crate) fn put_back(&mut self, data: Bytes) {
+        let length = data.len();
+        self.unsent_bytes += length as u64;
+        self.unsent.push_front(Written { buffer: data, length });
+    }
+
     pub(crate) fn unsent(&self) -> u64 {
         self.unsent_bytes
     }

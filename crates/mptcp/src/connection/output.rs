@@ -24,6 +24,12 @@ pub(super) struct Piece {
 impl Connection {
     /// Puts the next segment to send into `out`; returns the subflow it belongs to.
     pub(crate) fn poll_transmit(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+        if self.config.habits.echo_before_join
+            && self.signals.front().is_some_and(|(_, option)| matches!(option, MptcpOption::AddAddress(_)))
+            && let Some(sent) = self.transmit_signal(now, out)
+        {
+            return Some(sent);
+        }
         if let Some(sent) = self.transmit_control(now, out) {
             return Some(sent);
         }
@@ -77,6 +83,7 @@ impl Connection {
                 segment.sequence = subflow.iss;
                 segment.window = window;
                 segment.options.mss = Some(self.config.mss);
+                segment.options.fast_open.clone_from(&subflow.cookie);
                 // An answer offers only what was offered (RFC 7323 section 1.3).
                 if !answering || subflow.timestamps {
                     let echo = if answering { subflow.recent_timestamp } else { 0 };
@@ -89,7 +96,12 @@ impl Connection {
                     (!answering || subflow.receive_scale > 0 || subflow.send_scale > 0).then_some(scale);
                 if answering {
                     segment.flags |= Flags::ACK;
-                    segment.acknowledgment = subflow.irs + 1;
+                    segment.acknowledgment = subflow.irs + subflow.receiver.next() as u32;
+                } else if subflow.handshake_attempts == 1 {
+                    // RFC 7413 section 4.2.1; when nothing answers, something may not like it.
+                    segment.payload = subflow.syn_data.clone();
+                } else {
+                    segment.options.fast_open = None;
                 }
             }
             Control::Probe => {}
@@ -149,71 +161,6 @@ impl Connection {
             && self.subflows[id].can_send()
     }
 
-    /// DATA_FIN when everything was sent, FINs when the streams are over.
-    fn transmit_fin(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
-        let all_sent = self.outgoing.unsent() == 0;
-        if self.mode == Mode::Plain && self.write_closed && all_sent {
-            self.subflows.iter_mut().filter(|s| s.can_send()).for_each(|s| s.fin_wanted = true);
-        }
-        for id in 0..self.subflows.len() {
-            let subflow = &mut self.subflows[id];
-            if subflow.fin_wanted && matches!(subflow.state, State::Established | State::CloseWait) {
-                let piece = Piece {
-                    start: subflow.sender.board.next,
-                    data: self.outgoing.next,
-                    payload: Bytes::new(),
-                    whole: None,
-                    fin: true,
-                };
-                subflow.sender.send(now, piece.data, Bytes::new(), true);
-                subflow.fin_sent();
-                self.data_segment(now, id, piece, out);
-                return Some(id);
-            }
-        }
-        if self.mode != Mode::Multipath || !self.write_closed || !all_sent || self.data_fin_acknowledged {
-            self.disarm_data_fin();
-            return None;
-        }
-        let first = !self.data_fin_sent;
-        if !first && !self.timers.data_fin_wanted {
-            return None;
-        }
-        let id = self.messenger(self.timers.data_fin_tries())?;
-        if !self.confirmed && self.subflows[id].receiver.wants_ack() {
-            // The third ACK first, with the keys.
-            return None;
-        }
-        self.data_fin_sent = true;
-        self.timers.data_fin_wanted = false;
-        self.arm_data_fin(now);
-        self.bare_segment(now, id, out);
-        // RFC 8684 section 3.3.3: alone it has subflow sequence 0 and length 1.
-        let mapping = Mapping {
-            sequence: DataSequence::Wide(self.local_key.at(self.outgoing.next)),
-            subflow_sequence: 0,
-            length: 1,
-            checksum: self.dss_checksum(self.outgoing.next, 0, 1, &[]),
-        };
-        // Also in place of the keys on an acknowledgement that would repeat them.
-        out.options.mptcp.clear();
-        out.options.dss = Some(Dss { ack: Some(self.data_ack()), mapping: Some(mapping), data_fin: true });
-        while out.options.length() > mptcp_wire::Options::SPACE && out.options.sack.pop().is_some() {}
-        Some(id)
-    }
-
-    /// The subflow for a message that is repeated until it is answered: the one that answers soonest,
-    /// at each further try the next one, because silence may be the path's.
-    fn messenger(&self, tries: u32) -> Option<usize> {
-        let subflows = self.subflows.iter().enumerate().filter(|(_, subflow)| subflow.can_send());
-        let mut usable: Vec<_> = subflows
-            .map(|(id, subflow)| (subflow.sender.in_loss(), self.congestion.paths[id].srtt, id))
-            .collect();
-        usable.sort_unstable();
-        let at = (tries as usize).checked_rem(usable.len())?;
-        usable.get(at).map(|&(_, _, id)| id)
-    }
-
     fn transmit_acknowledgement(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         if !self.signals.is_empty()
             && let Some(sent) = self.transmit_signal(now, out)
@@ -264,10 +211,11 @@ impl Connection {
     }
 
     /// A segment without payload that acknowledges.
-    fn bare_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) {
+    pub(super) fn bare_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) {
         self.header(now, id, segment);
         segment.sequence = self.subflows[id].sequence_at(self.subflows[id].sender.board.next);
-        if self.mode == Mode::Multipath {
+        let forgotten = self.config.habits.plain_time_wait && self.subflows[id].state == State::TimeWait;
+        if self.mode == Mode::Multipath && !forgotten {
             if !self.confirmed && self.client && self.is_initial(id) && self.outgoing.next == 0 {
                 // The third ACK.
                 segment.options.mptcp.extend(self.capable_with_keys(None));
@@ -329,7 +277,10 @@ impl Connection {
     fn add_mapping(&self, id: usize, segment: &mut Segment, piece: &Piece) {
         let length = piece.payload.len() as u16;
         // RFC 8684 section 3.1; in version 0 the first data has a mapping as all other has.
-        let first = piece.start == 1 && piece.data == 0 && self.client && self.version == Version::V1;
+        let first = piece.start == self.subflows[id].first_sent
+            && piece.data == 0
+            && self.client
+            && self.version == Version::V1;
         if first && length > 0 && !self.confirmed && self.is_initial(id) {
             let checksum = self.dss_checksum(0, 1, length, &piece.payload);
             segment.options.mptcp.extend(self.capable_with_keys(Some((length, checksum))));
@@ -360,7 +311,13 @@ impl Connection {
             Some(Dss { ack: Some(self.data_ack()), mapping: Some(mapping), data_fin: false });
     }
 
-    fn dss_checksum(&self, data: u64, subflow_sequence: u32, length: u16, payload: &[u8]) -> Option<u16> {
+    pub(super) fn dss_checksum(
+        &self,
+        data: u64,
+        subflow_sequence: u32,
+        length: u16,
+        payload: &[u8],
+    ) -> Option<u16> {
         self.checksum.then(|| {
             let mut sum = Checksum::dss(self.local_key.at(data), subflow_sequence, length);
             sum.add(payload);
@@ -369,10 +326,14 @@ impl Connection {
     }
 
     /// The low half is enough, and leaves room for SACK (RFC 8684 section 3.3.1).
-    fn data_ack(&self) -> DataSequence {
+    pub(super) fn data_ack(&self) -> DataSequence {
         let first = self.remote_key.map_or(0, |key| key.first);
         let fin = u64::from(self.incoming.finished());
-        DataSequence::Short(first.wrapping_add(self.incoming.next + fin) as u32)
+        let number = first.wrapping_add(self.incoming.next + fin);
+        if self.wide_numbers && self.config.habits.wide_data_acks {
+            return DataSequence::Wide(number);
+        }
+        DataSequence::Short(number as u32)
     }
 
     /// Addresses, acknowledgement, window, timestamps.

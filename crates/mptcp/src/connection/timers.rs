@@ -6,14 +6,14 @@ use super::{Connection, Mode};
 use crate::event::Closed;
 use crate::subflow::{Closure, Control, State};
 
-/// How long a connection lives without a subflow: Linux's `net.mptcp.close_timeout`.
-const ORPHAN_TIMEOUT: Duration = Duration::from_secs(60);
 /// Retransmission timeouts in a row after which a subflow is dead: Linux's `tcp_retries2`.
 const MOST_TIMEOUTS: u32 = 15;
 /// How long the peer may keep its half of an ended connection open: Linux's `tcp_fin_timeout`.
 const LINGER_TIMEOUT: Duration = Duration::from_secs(60);
 /// Timeouts in a row after which a path counts as silent.
 const SILENT: u32 = 2;
+/// How long what is corked waits for more: Linux's `TCP_RTO_MIN`.
+const CORK_TIMEOUT: Duration = Duration::from_millis(200);
 /// How often a silent path is probed while others carry the data.
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -33,9 +33,11 @@ pub(crate) struct Timers {
     pub data_fin_wanted: bool,
     /// No subflow is left.
     orphan: Instant,
-    announcements: Instant,
+    pub announcements: Instant,
     /// A paced subflow may send again.
     pub pace: Instant,
+    /// What is corked has waited long enough.
+    pub cork: Instant,
 }
 
 impl Default for Timers {
@@ -52,6 +54,7 @@ impl Default for Timers {
             orphan: Instant::FAR_FUTURE,
             announcements: Instant::FAR_FUTURE,
             pace: Instant::FAR_FUTURE,
+            cork: Instant::FAR_FUTURE,
         }
     }
 }
@@ -59,7 +62,7 @@ impl Default for Timers {
 impl Timers {
     fn earliest(&self) -> Instant {
         let waits = self.probe.min(self.data).min(self.data_fin);
-        waits.min(self.orphan).min(self.announcements).min(self.pace)
+        waits.min(self.orphan).min(self.announcements).min(self.pace).min(self.cork)
     }
 
     /// The peer acknowledged new data: the wait begins anew when there is more to wait for.
@@ -84,8 +87,8 @@ impl Timers {
         self.probe_backoff.saturating_sub(1)
     }
 
-    pub(super) fn orphaned(&mut self, now: Instant) {
-        self.orphan = self.orphan.min(now + ORPHAN_TIMEOUT);
+    pub(super) fn orphaned(&mut self, at: Instant) {
+        self.orphan = self.orphan.min(at);
     }
 
     pub(super) fn adopted(&mut self) {
@@ -105,6 +108,10 @@ impl Connection {
         }
         if self.timers.pace <= now {
             self.timers.pace = Instant::FAR_FUTURE;
+        }
+        if self.timers.cork <= now {
+            self.timers.cork = Instant::FAR_FUTURE;
+            self.pushing = true;
         }
         if self.timers.probe <= now {
             self.timers.probe_wanted = true;
@@ -190,6 +197,12 @@ impl Connection {
 
     /// Sets what the state after a round of sending calls for.
     pub(super) fn arm(&mut self, now: Instant, window_closed: bool) {
+        if self.outgoing.unsent() == 0 {
+            self.pushing = false;
+            self.timers.cork = Instant::FAR_FUTURE;
+        } else if self.corked && self.timers.cork == Instant::FAR_FUTURE {
+            self.timers.cork = now + CORK_TIMEOUT;
+        }
         if window_closed && self.subflows.iter().all(|subflow| subflow.sender.is_idle()) {
             if self.timers.probe == Instant::FAR_FUTURE && !self.timers.probe_wanted {
                 let wait = self.longest_rto() * (1 << self.timers.probe_backoff.min(9));
@@ -205,9 +218,6 @@ impl Connection {
             } else if self.timers.data == Instant::FAR_FUTURE {
                 self.arm_data_timer(now);
             }
-            if !self.announced.is_empty() {
-                self.timers.announcements = self.next_announcement();
-            }
         }
     }
 
@@ -218,7 +228,12 @@ impl Connection {
     }
 
     pub(super) fn arm_data_fin(&mut self, now: Instant) {
-        let wait = self.longest_rto() * (1 << self.timers.data_fin_tries.min(8));
+        let tries = self.timers.data_fin_tries.min(8);
+        let wait = if self.config.habits.quick_data_fin {
+            self.config.min_rto * (1 << tries.saturating_sub(1))
+        } else {
+            self.longest_rto() * (1 << tries)
+        };
         self.timers.data_fin_tries += 1;
         self.timers.data_fin = now + wait.min(LINGER_TIMEOUT);
     }
@@ -226,6 +241,7 @@ impl Connection {
     pub(super) fn disarm_data_fin(&mut self) {
         self.timers.data_fin = Instant::FAR_FUTURE;
         self.timers.data_fin_wanted = false;
+        self.data_fin_due.clear();
     }
 
     fn longest_rto(&self) -> Duration {

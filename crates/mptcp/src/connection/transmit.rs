@@ -155,9 +155,24 @@ impl Connection {
             .any(|(s, path)| s.sender.in_flight() + path.mss <= path.cwnd)
     }
 
-    /// Nagle (RFC 9293 section 3.7.4): a small segment waits while data is in flight.
+    /// Nagle (RFC 9293 section 3.7.4): a small segment waits while data is in flight; corked, also when none is.
     pub(super) fn must_wait_for_more(&self, size: u64, mss: u64) -> bool {
-        self.config.nagle && size < mss && !self.write_closed && self.outgoing.next > self.outgoing.una
+        let waits = self.corked || (self.config.nagle && self.outgoing.next > self.outgoing.una);
+        waits && size < mss && !self.write_closed && !self.pushing
+    }
+
+    /// Nagle's algorithm off or on; what waits goes when it is switched off, corked or not, as in Linux.
+    pub(crate) fn set_nodelay(&mut self, nodelay: bool) {
+        self.config.nagle = !nodelay;
+        self.pushing |= nodelay && self.outgoing.unsent() > 0;
+    }
+
+    /// Corked, small segments wait for more, for a limited time.
+    pub(crate) fn set_cork(&mut self, corked: bool) {
+        self.corked = corked;
+        if !corked {
+            self.timers.cork = Instant::FAR_FUTURE;
+        }
     }
 
     /// Nothing more to send now.

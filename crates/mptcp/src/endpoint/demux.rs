@@ -6,6 +6,7 @@ use mptcp_clock::Instant;
 use mptcp_wire::{Flags, MpJoin, MpTcpRst, MptcpOption, ResetReason, Segment};
 use rustc_hash::FxHashMap;
 
+use super::fast_open::read_syn;
 use super::listeners::Listener;
 use super::{Endpoint, InterfaceId, Transmit};
 use crate::connection::Connection;
@@ -126,8 +127,12 @@ impl Endpoint {
             }
         };
         let iss = self.random.next_u32();
-        let subflow = self.interfaces.subflow(interface, local, remote, Origin::Initial, iss, &config);
+        let mut subflow = self.interfaces.subflow(interface, local, remote, Origin::Initial, iss, &config);
+        if let Some(settings) = config.fast_open {
+            read_syn(&mut subflow, segment, settings);
+        }
         connection.accept(now, subflow, segment);
+        self.counters.capable_syns_received += u64::from(connection.is_negotiating());
         let id = self.insert(connection);
         if let Some(place) = self.slots.place(id) {
             self.keep_waiting(place, local.port());

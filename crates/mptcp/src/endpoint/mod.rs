@@ -6,8 +6,10 @@
 
 mod deadlines;
 mod demux;
+mod fast_open;
 mod interfaces;
 mod listeners;
+mod options;
 mod slots;
 
 use std::collections::VecDeque;
@@ -15,17 +17,19 @@ use std::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
 use mptcp_clock::{Instant, Stream};
-use mptcp_wire::Segment;
+use mptcp_wire::{Cookie, Segment};
+use rustc_hash::FxHashMap;
 
 use crate::config::Config;
 use crate::connection::{Connection, ConnectionInfo};
 use crate::event::Event;
-use crate::subflow::Origin;
+use crate::subflow::{Origin, Subflow};
 use deadlines::Deadlines;
 use demux::Demux;
 use interfaces::Interfaces;
 pub use interfaces::{InterfaceChange, InterfaceId};
 pub use listeners::ListenError;
+pub use options::Counters;
 pub use slots::ConnectionId;
 use slots::Slots;
 
@@ -69,6 +73,9 @@ pub struct Endpoint {
     deadlines: Deadlines,
     random: Stream,
     opened: u64,
+    /// Cookies of TCP Fast Open, by server.
+    cookies: FxHashMap<IpAddr, Cookie>,
+    counters: Counters,
 }
 
 impl Endpoint {
@@ -85,6 +92,8 @@ impl Endpoint {
             deadlines: Deadlines::default(),
             random,
             opened: 0,
+            cookies: FxHashMap::default(),
+            counters: Counters::default(),
         }
     }
 
@@ -104,6 +113,17 @@ impl Endpoint {
         remote: SocketAddr,
         config: Config,
     ) -> Result<ConnectionId, ConnectError> {
+        self.open(now, interface, remote, config, |_| {})
+    }
+
+    fn open(
+        &mut self,
+        now: Instant,
+        interface: InterfaceId,
+        remote: SocketAddr,
+        config: Config,
+        prepare: impl FnOnce(&mut Subflow),
+    ) -> Result<ConnectionId, ConnectError> {
         let found = self.interfaces.get(interface).ok_or(ConnectError::NoInterface(interface))?;
         if !found.up {
             return Err(ConnectError::Down(interface));
@@ -116,7 +136,8 @@ impl Endpoint {
         let addresses = self.interfaces.addresses_seen_from(interface, &config);
         let random = self.next_random();
         let iss = self.random.next_u32();
-        let subflow = self.interfaces.subflow(interface, local, remote, Origin::Initial, iss, &config);
+        let mut subflow = self.interfaces.subflow(interface, local, remote, Origin::Initial, iss, &config);
+        prepare(&mut subflow);
         let mut connection = Connection::new(now, config, true, random, addresses);
         connection.open(now, subflow, 0, backup);
         Ok(self.insert(connection))
@@ -154,7 +175,13 @@ impl Endpoint {
     pub fn handle_segment_in_place(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
         if let Some((slot, subflow)) = self.demux.find(segment) {
             if let Some(connection) = self.slots.connection_at(slot) {
+                let unsettled = connection.is_negotiating() && segment.flags.ack() && !segment.flags.syn();
                 connection.handle_segment(now, subflow as usize, segment);
+                let fallen = unsettled && !connection.is_negotiating() && !connection.is_multipath();
+                self.counters.capable_fallback_acks += u64::from(fallen);
+                if let Some(cookie) = connection.take_cookie() {
+                    self.cookies.insert(segment.source.ip(), cookie);
+                }
             }
             return self.settle(now, slot);
         }
@@ -358,6 +385,12 @@ impl Endpoint {
         self.with(now, id, Connection::close_write);
     }
 
+    /// Bytes of a connection that can be read now.
+    #[must_use]
+    pub fn readable(&self, id: ConnectionId) -> u64 {
+        self.connection(id).map_or(0, Connection::readable)
+    }
+
     /// Ends a connection at once.
     pub fn abort(&mut self, now: Instant, id: ConnectionId) {
         self.with(now, id, |connection| connection.abort(now));
@@ -373,24 +406,6 @@ impl Endpoint {
     #[must_use]
     pub fn connection(&self, id: ConnectionId) -> Option<&Connection> {
         self.slots.connection(id)
-    }
-
-    /// Replaces the congestion control or the scheduler of a connection by one's own.
-    pub fn set_policies(
-        &mut self,
-        id: ConnectionId,
-        congestion: Option<Box<dyn crate::congestion::CongestionControl>>,
-        scheduler: Option<Box<dyn crate::scheduler::Scheduler>>,
-    ) {
-        let place = self.slots.place(id);
-        if let Some(connection) = place.and_then(|place| self.slots.connection_at(place)) {
-            connection.set_policies(congestion, scheduler);
-        }
-    }
-
-    /// Turns Nagle's algorithm off or on (RFC 9293 section 3.7.4), as Linux's `TCP_NODELAY`.
-    pub fn set_nodelay(&mut self, now: Instant, id: ConnectionId, nodelay: bool) {
-        self.with(now, id, |connection| connection.set_nodelay(nodelay));
     }
 
     /// Opens a further subflow of a connection, from an interface to an address of the peer's. Returns whether that is

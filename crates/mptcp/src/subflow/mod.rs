@@ -14,8 +14,9 @@ pub mod sender;
 
 use std::net::SocketAddr;
 
+use bytes::Bytes;
 use mptcp_clock::{Duration, Instant};
-use mptcp_wire::{ResetReason, Segment, Seq, Timestamps};
+use mptcp_wire::{Cookie, ResetReason, Segment, Seq, Timestamps};
 
 use crate::InterfaceId;
 use crate::config::Config;
@@ -33,6 +34,8 @@ const DEFAULT_MSS: u16 = 536;
 const TIMESTAMPS_SPACE: u64 = 12;
 /// DSS option of a data segment, padded: 4-byte ack and 8-byte sequence; the checksum fits the padding.
 const DSS_SPACE: u64 = 24;
+/// The same with an 8-byte ack.
+const WIDE_DSS_SPACE: u64 = 28;
 
 /// RFC 9293 section 3.3.2.
 ///
@@ -110,6 +113,13 @@ pub(crate) struct Subflow {
     pub unconfirmed: bool,
     pub iss: Seq,
     pub irs: Seq,
+    /// Data of TCP Fast Open, in our SYN or in the peer's, that the stream has not taken yet (RFC 7413).
+    pub syn_data: Bytes,
+    /// The Fast Open option of our SYN or SYN/ACK.
+    pub cookie: Option<Cookie>,
+    /// Offsets of the first bytes after the SYNs and what they carried, ours and the peer's.
+    pub first_sent: u64,
+    pub first_received: u64,
     pub sender: Sender,
     pub receiver: Receiver,
     pub mapper: Mapper,
@@ -217,6 +227,10 @@ impl Subflow {
             unconfirmed: false,
             iss: Seq::new(iss),
             irs: Seq::default(),
+            syn_data: Bytes::new(),
+            cookie: None,
+            first_sent: 1,
+            first_received: 1,
             sender: Sender::new(config.min_rto),
             receiver: Receiver::new(config.delayed_ack, config.mss),
             mapper: Mapper::default(),
@@ -272,8 +286,12 @@ impl Subflow {
 
     /// Payload bytes of a full segment, with the options every data segment carries (RFC 6691).
     pub(crate) fn payload_size(&self, config: &Config, multipath: bool) -> u64 {
-        let options =
-            if self.timestamps { TIMESTAMPS_SPACE } else { 0 } + if multipath { DSS_SPACE } else { 0 };
+        let dss = match multipath {
+            false => 0,
+            true if config.habits.wide_data_acks => WIDE_DSS_SPACE,
+            true => DSS_SPACE,
+        };
+        let options = dss + if self.timestamps { TIMESTAMPS_SPACE } else { 0 };
         u64::from(self.peer_mss.min(config.mss)).saturating_sub(options).max(16)
     }
 
@@ -282,7 +300,7 @@ impl Subflow {
         self.state = State::Established;
         self.handshake_deadline = Instant::FAR_FUTURE;
         self.control = None;
-        self.sender.synchronised(self.sack, rack);
+        self.sender.synchronised(self.first_sent, self.sack, rack);
         if self.handshake_attempts == 1 {
             self.sender.rtt.sample(now.since(self.handshake_sent));
         }
@@ -300,6 +318,11 @@ impl Subflow {
         let near = self.sender.board.una;
         let distance = acknowledgment.offset_from(self.iss + near as u32);
         near.checked_add_signed(i64::from(distance))
+    }
+
+    /// Where in the stream of a TCP an offset of ours stands.
+    pub(crate) fn stream_offset(&self, offset: u64) -> u64 {
+        offset.saturating_sub(self.first_sent)
     }
 
     pub(crate) fn sequence_at(&self, offset: u64) -> Seq {

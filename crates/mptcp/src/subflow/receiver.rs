@@ -77,6 +77,11 @@ impl Receiver {
         self.next = 1;
     }
 
+    /// The SYN carried data.
+    pub(crate) fn skip(&mut self, length: u64) {
+        self.next += length;
+    }
+
     pub(crate) fn queued_bytes(&self) -> u64 {
         self.queued_bytes
     }

@@ -101,10 +101,10 @@ impl Sender {
         }
     }
 
-    /// The handshake is over: offset 0, the SYN, is acknowledged.
-    pub(crate) fn synchronised(&mut self, sack: bool, rack: bool) {
-        self.board.una = 1;
-        self.board.next = 1;
+    /// The handshake is over: all before the offset `first`, the SYN and what it carried, is acknowledged.
+    pub(crate) fn synchronised(&mut self, first: u64, sack: bool, rack: bool) {
+        self.board.una = first;
+        self.board.next = first;
         self.sack = sack;
         self.rack = (sack && rack).then(Rack::default);
     }

@@ -48,7 +48,7 @@ impl Options {
     }
 
     fn emit_fields(&self, field: &mut Field) -> Result<(), EmitError> {
-        use kind::{MSS, NOP, SACK, SACK_PERMITTED, TIMESTAMPS, WINDOW_SCALE};
+        use kind::{FAST_OPEN, MSS, NOP, SACK, SACK_PERMITTED, TIMESTAMPS, WINDOW_SCALE};
         if let Some(mss) = self.mss {
             field.put(&[MSS, 4])?;
             field.put(&mss.to_be_bytes())?;
@@ -66,6 +66,11 @@ impl Options {
         }
         if let Some(shift) = self.window_scale {
             field.put(&[NOP, WINDOW_SCALE, 3, shift])?;
+        }
+        if let Some(cookie) = &self.fast_open {
+            field.put(&[FAST_OPEN, 2 + cookie.len() as u8])?;
+            field.put(cookie)?;
+            field.pad()?;
         }
         if !self.sack.is_empty() {
             field.put(&[NOP, NOP, SACK, 2 + 8 * self.sack.len() as u8])?;

@@ -4,7 +4,7 @@
 //! verbatim. An option that comes twice counts as it came last, except that MPTCP options other
 //! than DSS are all kept.
 
-use super::{Options, Sack, Timestamps, kind};
+use super::{Cookie, Options, Sack, Timestamps, kind};
 use crate::Seq;
 use crate::cursor::Reader;
 use crate::error::OptionError;
@@ -68,6 +68,10 @@ impl Options {
             kind::SACK => self.sack = sack(reader).ok_or(("SACK", "10, 18, 26 or 34"))?,
             kind::TIMESTAMPS => {
                 self.timestamps = Some(timestamps(reader).ok_or(("timestamps", "10"))?);
+            }
+            // Sizes that RFC 7413 does not have are as unknown as another kind.
+            kind::FAST_OPEN if matches!(body.len(), 0 | 4 | 6 | 8 | 10 | 12 | 14 | 16) => {
+                self.fast_open = Cookie::try_from(body).ok();
             }
             kind::MPTCP => match parse_mptcp(body) {
                 Some(Parsed::Dss(dss)) => self.dss = Some(dss),

@@ -72,6 +72,7 @@ impl Builder<'_> {
             initial_ssthresh: flow.tcp.ssthresh,
             small_queues: flow.tcp.small_queues,
             max_subflows: 8,
+            ..Config::default()
         }
     }
 }

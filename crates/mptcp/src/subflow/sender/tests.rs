@@ -19,7 +19,7 @@ struct Rig {
 impl Rig {
     fn new(sack: bool, rack: bool) -> Self {
         let mut sender = Sender::new(Duration::from_millis(200));
-        sender.synchronised(sack, rack);
+        sender.synchronised(1, sack, rack);
         sender.rtt.sample(Duration::from_millis(100));
         let mut congestion = Congestion::new(&Config::tcp());
         congestion.add_path(MSS, 20);

@@ -1,0 +1,49 @@
+//! What may be changed about a connection while it runs, and what is counted over all of them.
+//!
+//! Never decides anything: the connection does.
+
+use mptcp_clock::Instant;
+
+use super::{ConnectionId, Endpoint};
+use crate::congestion::CongestionControl;
+use crate::scheduler::Scheduler;
+
+/// What happened on all connections, as Linux's MIB of MPTCP counts it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// SYNs with an MP_CAPABLE that a listener could go on with (`MPCapableSYNRX`).
+    pub capable_syns_received: u64,
+    /// Of these, handshakes whose third step had none, so that they are TCP's (`MPCapableFallbackACK`).
+    pub capable_fallback_acks: u64,
+}
+
+impl Endpoint {
+    /// Counts over all connections.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// Replaces the congestion control or the scheduler of a connection by one's own.
+    pub fn set_policies(
+        &mut self,
+        id: ConnectionId,
+        congestion: Option<Box<dyn CongestionControl>>,
+        scheduler: Option<Box<dyn Scheduler>>,
+    ) {
+        let place = self.slots.place(id);
+        if let Some(connection) = place.and_then(|place| self.slots.connection_at(place)) {
+            connection.set_policies(congestion, scheduler);
+        }
+    }
+
+    /// Turns Nagle's algorithm off or on (RFC 9293 section 3.7.4), as Linux's `TCP_NODELAY`.
+    pub fn set_nodelay(&mut self, now: Instant, id: ConnectionId, nodelay: bool) {
+        self.with(now, id, |connection| connection.set_nodelay(nodelay));
+    }
+
+    /// Holds small segments back for more to come, as TCP_CORK does: 200 ms at most.
+    pub fn set_cork(&mut self, now: Instant, id: ConnectionId, corked: bool) {
+        self.with(now, id, |connection| connection.set_cork(corked));
+    }
+}

@@ -1,0 +1,41 @@
+//! What Linux's kernel does where the RFCs leave a choice.
+//!
+//! Owns the switches; the connection asks them where it acts.
+
+/// Each is a switch of its own. The default, none, is what the simulator runs; [`Habits::LINUX`] is for peers
+/// that expect a kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Habits {
+    /// Acknowledge 8-byte data sequence numbers with 8 bytes. Four are enough, and leave room for SACK
+    /// (RFC 8684 section 3.3.1).
+    pub wide_data_acks: bool,
+    /// Announce addresses as soon as the peer's keys are here, not after its first DSS.
+    pub early_announcements: bool,
+    /// Echo an announced address before the SYN of the join to it.
+    pub echo_before_join: bool,
+    /// Acknowledge a DATA_FIN by a segment of its own before the FIN that follows from it, as older kernels do.
+    pub acknowledge_before_fin: bool,
+    /// Answer in TIME-WAIT as a TCP that has forgotten the connection, without MPTCP options.
+    pub plain_time_wait: bool,
+    /// Send a DATA_FIN on all subflows, not on the one that answers soonest.
+    pub data_fin_everywhere: bool,
+    /// Send a DATA_FIN again after the shortest retransmission timeout, that again, and then doubled; without, after
+    /// the longest timeout of the subflows.
+    pub quick_data_fin: bool,
+    /// Send the third ACK of a join again every two round trips; without, as RFC 6298 backs off.
+    pub steady_join_ack: bool,
+}
+
+impl Habits {
+    /// All of them.
+    pub const LINUX: Self = Self {
+        wide_data_acks: true,
+        early_announcements: true,
+        echo_before_join: true,
+        acknowledge_before_fin: true,
+        plain_time_wait: true,
+        data_fin_everywhere: true,
+        quick_data_fin: true,
+        steady_join_ack: true,
+    };
+}

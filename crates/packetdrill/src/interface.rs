@@ -1,0 +1,313 @@
+//! The table of functions that packetdrill calls (its `packetdrill.h`), and how it is filled.
+//!
+//! Owns the layout of the table and the way from C's arguments to [`Stack`] and back: a result, or -1 and errno. No
+//! panic leaves a function here: it becomes EIO. Never does more with a pointer than `memory` allows.
+
+use std::ffi::{CStr, c_char, c_int, c_long, c_longlong, c_uint, c_ulong, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use bytes::Bytes;
+use libc::{iovec, loff_t, msghdr, nfds_t, pollfd, size_t, sockaddr, socklen_t, ssize_t, timeval};
+
+use crate::errno::{Result, fail};
+use crate::flags::Flags;
+use crate::memory;
+use crate::stack::Stack;
+use crate::streams::Polled;
+
+/// What `userdata` points to.
+struct Instance {
+    stack: Arc<Stack>,
+    timers: Option<JoinHandle<()>>,
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        self.stack.stop();
+        if let Some(timers) = self.timers.take() {
+            // A panic there was reported there.
+            let _ = timers.join();
+        }
+    }
+}
+
+/// Runs a call; a failure or a panic is -1 with errno set.
+///
+/// # Safety
+/// `userdata` is what [`packetdrill_interface_init`] stored, and not freed.
+unsafe fn call(userdata: *mut c_void, work: impl FnOnce(&Stack) -> Result<ssize_t>) -> ssize_t {
+    // SAFETY: the caller vouches for it.
+    let instance = unsafe { userdata.cast::<Instance>().as_ref() };
+    let Some(instance) = instance else {
+        memory::set_errno(libc::EFAULT);
+        return -1;
+    };
+    let outcome = catch_unwind(AssertUnwindSafe(|| work(&instance.stack))).unwrap_or(fail(libc::EIO));
+    outcome.unwrap_or_else(|error| {
+        memory::set_errno(error.0);
+        -1
+    })
+}
+
+macro_rules! table {
+    ($(fn $name:ident($($argument:ident: $kind:ty),*) -> $result:ty = |$stack:ident| $body:expr;)*) => {
+        /// `struct packetdrill_interface`.
+        #[repr(C)]
+        #[derive(Clone, Copy, Debug)]
+        #[allow(missing_docs, reason = "the names are those of the system calls")]
+        pub struct Interface {
+            pub userdata: *mut c_void,
+            pub free: Option<unsafe extern "C" fn(*mut c_void)>,
+            $(pub $name: Option<unsafe extern "C" fn(*mut c_void, $($kind),*) -> $result>,)*
+        }
+
+        impl Interface {
+            /// The table of an instance.
+            fn of(instance: Box<Instance>) -> Self {
+                Self {
+                    userdata: Box::into_raw(instance).cast(),
+                    free: Some(free),
+                    $($name: Some($name),)*
+                }
+            }
+
+            /// A table without functions, to be filled.
+            #[must_use]
+            pub const fn empty() -> Self {
+                Self { userdata: std::ptr::null_mut(), free: None, $($name: None,)* }
+            }
+        }
+
+        $(
+            unsafe extern "C" fn $name(userdata: *mut c_void, $($argument: $kind),*) -> $result {
+                // SAFETY: packetdrill passes the userdata that it was given, and the arguments of the
+                // system call of this name, whose promises are those that `memory` asks for.
+                unsafe { call(userdata, |$stack| $body) as $result }
+            }
+        )*
+    };
+}
+
+// In the order of packetdrill.h. C calls `fcntl` and `ioctl` with "..."; the calling conventions of Linux on x86-64
+// and AArch64 pass one argument more in the same register either way.
+table! {
+    fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int = |stack| {
+        let fd = memory::descriptor()?;
+        stack.socket(fd, domain, kind, protocol).inspect_err(|_| memory::release(fd))?;
+        Ok(fd as ssize_t)
+    };
+    fn bind(fd: c_int, address: *const sockaddr, length: socklen_t) -> c_int = |stack| {
+        let Some(local) = memory::address(address, length)? else { return fail(libc::EAFNOSUPPORT) };
+        stack.bind(fd, local).map(|()| 0)
+    };
+    fn listen(fd: c_int, backlog: c_int) -> c_int = |stack| stack.listen(fd, backlog).map(|()| 0);
+    fn accept(fd: c_int, address: *mut sockaddr, length: *mut socklen_t) -> c_int = |stack| {
+        let fresh = memory::descriptor()?;
+        let peer = stack.accept(fd, fresh).inspect_err(|_| memory::release(fresh))?;
+        memory::put_address(address, length, peer)?;
+        Ok(fresh as ssize_t)
+    };
+    fn connect(fd: c_int, address: *const sockaddr, length: socklen_t) -> c_int = |stack| {
+        let remote = memory::address(address, length)?;
+        stack.connect(fd, remote).map(|()| 0)
+    };
+    fn read(fd: c_int, buffer: *mut c_void, count: size_t) -> ssize_t = |stack| {
+        receive(stack, fd, buffer, count, 0)
+    };
+    fn readv(fd: c_int, vector: *const iovec, count: c_int) -> ssize_t = |stack| {
+        receive_parts(stack, fd, memory::parts(vector, count.max(0) as usize)?, 0)
+    };
+    fn recv(fd: c_int, buffer: *mut c_void, count: size_t, flags: c_int) -> ssize_t = |stack| {
+        receive(stack, fd, buffer, count, flags)
+    };
+    // On a connected stream there is no address to tell.
+    fn recvfrom(
+        fd: c_int, buffer: *mut c_void, count: size_t, flags: c_int,
+        _address: *mut sockaddr, _length: *mut socklen_t
+    ) -> ssize_t = |stack| receive(stack, fd, buffer, count, flags);
+    fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t = |stack| {
+        let Some(message) = message.as_mut() else { return fail(libc::EFAULT) };
+        (message.msg_namelen, message.msg_controllen, message.msg_flags) = (0, 0, 0);
+        receive_parts(stack, fd, memory::parts(message.msg_iov, message.msg_iovlen)?, flags)
+    };
+    fn write(fd: c_int, buffer: *const c_void, count: size_t) -> ssize_t = |stack| {
+        transmit(stack, fd, memory::bytes(buffer, count)?.to_vec(), 0, std::ptr::null(), 0)
+    };
+    fn writev(fd: c_int, vector: *const iovec, count: c_int) -> ssize_t = |stack| {
+        let data = memory::gather(memory::parts(vector, count.max(0) as usize)?)?;
+        transmit(stack, fd, data, 0, std::ptr::null(), 0)
+    };
+    fn send(fd: c_int, buffer: *const c_void, count: size_t, flags: c_int) -> ssize_t = |stack| {
+        transmit(stack, fd, memory::bytes(buffer, count)?.to_vec(), flags, std::ptr::null(), 0)
+    };
+    fn sendto(
+        fd: c_int, buffer: *const c_void, count: size_t, flags: c_int,
+        address: *const sockaddr, length: socklen_t
+    ) -> ssize_t = |stack| {
+        transmit(stack, fd, memory::bytes(buffer, count)?.to_vec(), flags, address, length)
+    };
+    fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t = |stack| {
+        let Some(message) = message.as_ref() else { return fail(libc::EFAULT) };
+        let data = memory::gather(memory::parts(message.msg_iov, message.msg_iovlen)?)?;
+        transmit(stack, fd, data, flags, message.msg_name.cast(), message.msg_namelen)
+    };
+    fn fcntl(fd: c_int, command: c_int, argument: c_long) -> c_int = |stack| {
+        stack.control(fd, command, argument as i32).map(|flags| flags as ssize_t)
+    };
+    fn ioctl(fd: c_int, request: c_ulong, value: *mut c_int) -> c_int = |stack| {
+        let count = stack.queued(fd, request)?;
+        memory::copy_out(value.cast(), &count.to_ne_bytes()).map(|()| 0)
+    };
+    fn close(fd: c_int) -> c_int = |stack| {
+        stack.close(fd)?;
+        memory::release(fd);
+        Ok(0)
+    };
+    fn shutdown(fd: c_int, how: c_int) -> c_int = |stack| stack.shutdown(fd, how).map(|()| 0);
+    fn getsockopt(
+        fd: c_int, level: c_int, name: c_int, value: *mut c_void, length: *mut socklen_t
+    ) -> c_int = |stack| {
+        let found = stack.option(fd, level, name)?;
+        let Some(length) = length.as_mut() else { return fail(libc::EFAULT) };
+        let count = found.len().min(*length as usize);
+        memory::copy_out(value, &found[..count])?;
+        *length = count as socklen_t;
+        Ok(0)
+    };
+    fn setsockopt(
+        fd: c_int, level: c_int, name: c_int, value: *const c_void, length: socklen_t
+    ) -> c_int = |stack| {
+        stack.set_option(fd, level, name, memory::bytes(value, length as usize)?).map(|()| 0)
+    };
+    fn poll(entries: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int = |stack| {
+        if entries.is_null() && count > 0 {
+            return fail(libc::EFAULT);
+        }
+        let entries = if count == 0 { &mut [] } else { std::slice::from_raw_parts_mut(entries, count as usize) };
+        let mut polled: Vec<Polled> =
+            entries.iter().map(|entry| Polled { fd: entry.fd, events: entry.events, ready: 0 }).collect();
+        let ready = stack.poll(&mut polled, timeout);
+        entries.iter_mut().zip(&polled).for_each(|(entry, polled)| entry.revents = polled.ready);
+        Ok(ready as ssize_t)
+    };
+    // packetdrill asks for zero, not a count.
+    fn netdev_send(packet: *const c_void, count: size_t) -> c_int = |stack| {
+        stack.receive(memory::bytes(packet, count)?);
+        Ok(0)
+    };
+    // packetdrill asks again and again after a failure; a packet of no bytes ends the script instead.
+    fn netdev_receive(buffer: *mut c_void, count: *mut size_t, micros: *mut c_longlong) -> c_int = |stack| {
+        let (Some(count), Some(micros)) = (count.as_mut(), micros.as_mut()) else { return fail(libc::EFAULT) };
+        let Some(left) = stack.next_packet() else {
+            eprintln!("no packet left the stack within {} s", stack.flags.patience.as_secs());
+            *count = 0;
+            return Ok(0);
+        };
+        let taken = left.packet.len().min(*count);
+        memory::copy_out(buffer, &left.packet[..taken])?;
+        (*count, *micros) = (taken, stack.time_of_day(left.at));
+        Ok(0)
+    };
+    fn usleep(micros: c_uint) -> c_int = |_stack| {
+        std::thread::sleep(std::time::Duration::from_micros(micros.into()));
+        Ok(0)
+    };
+    fn gettimeofday(time: *mut timeval, _zone: *mut c_void) -> c_int = |stack| {
+        let Some(time) = time.as_mut() else { return fail(libc::EFAULT) };
+        let micros = stack.time_of_day(stack.now());
+        (time.tv_sec, time.tv_usec) = (micros / 1_000_000, micros % 1_000_000);
+        Ok(0)
+    };
+    fn epoll_create(_size: c_int) -> c_int = |_stack| fail(libc::ENOSYS);
+    fn epoll_ctl(_epoll: c_int, _operation: c_int, _fd: c_int, _event: *mut c_void) -> c_int =
+        |_stack| fail(libc::ENOSYS);
+    fn epoll_wait(_epoll: c_int, _events: *mut c_void, _most: c_int, _timeout: c_int) -> c_int =
+        |_stack| fail(libc::ENOSYS);
+    fn pipe(_ends: *mut c_int) -> c_int = |_stack| fail(libc::ENOSYS);
+    fn splice(
+        _from: c_int, _from_offset: *mut loff_t, _to: c_int, _to_offset: *mut loff_t, _count: size_t, _flags: c_uint
+    ) -> ssize_t = |_stack| fail(libc::ENOSYS);
+}
+
+/// Ends an instance.
+unsafe extern "C" fn free(userdata: *mut c_void) {
+    if !userdata.is_null() {
+        // SAFETY: packetdrill gives back once what it was given; nobody uses it afterwards.
+        let instance = unsafe { Box::from_raw(userdata.cast::<Instance>()) };
+        // There is nobody to tell of a panic.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(instance)));
+    }
+}
+
+/// # Safety
+/// Unless null, `buffer` has room for `count` bytes.
+unsafe fn receive(
+    stack: &Stack,
+    fd: c_int,
+    buffer: *mut c_void,
+    count: usize,
+    flags: c_int,
+) -> Result<ssize_t> {
+    let data = stack.read(fd, count, flags)?;
+    // SAFETY: the caller vouches for it, and there are not more bytes than were asked for.
+    unsafe { memory::copy_out(buffer, &data) }?;
+    Ok(data.len() as ssize_t)
+}
+
+/// # Safety
+/// Each part has the room that it says.
+unsafe fn receive_parts(stack: &Stack, fd: c_int, parts: &[iovec], flags: c_int) -> Result<ssize_t> {
+    let room = parts.iter().map(|part| part.iov_len).sum();
+    let data = stack.read(fd, room, flags)?;
+    // SAFETY: the caller vouches for it.
+    unsafe { memory::scatter(parts, &data) }?;
+    Ok(data.len() as ssize_t)
+}
+
+/// # Safety
+/// Unless null, `address` points to `length` bytes.
+unsafe fn transmit(
+    stack: &Stack,
+    fd: c_int,
+    data: Vec<u8>,
+    flags: c_int,
+    address: *const sockaddr,
+    length: socklen_t,
+) -> Result<ssize_t> {
+    // SAFETY: the caller vouches for it.
+    let to = if address.is_null() { None } else { unsafe { memory::address(address, length) }? };
+    stack.write(fd, Bytes::from(data), flags, to).map(|count| count as ssize_t)
+}
+
+/// Fills packetdrill's table. When the flags are wrong, says so and ends the process, as packetdrill does for its own.
+///
+/// # Safety
+/// `flags` is null or a C string, and `table` points to a `struct packetdrill_interface`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn packetdrill_interface_init(flags: *const c_char, table: *mut Interface) {
+    let text = if flags.is_null() {
+        String::new()
+    } else {
+        // SAFETY: the caller vouches for a C string.
+        unsafe { CStr::from_ptr(flags) }.to_string_lossy().into_owned()
+    };
+    let made = catch_unwind(|| {
+        let stack = Arc::new(Stack::new(Flags::parse(&text)?));
+        let driven = Arc::clone(&stack);
+        let timers = std::thread::Builder::new()
+            .name("timers".to_owned())
+            .spawn(move || driven.run_timers())
+            .map_err(|error| format!("no thread for the timers: {error}"))?;
+        Ok(Interface::of(Box::new(Instance { stack, timers: Some(timers) })))
+    });
+    match made.unwrap_or_else(|_| Err("the stack could not be made".to_owned())) {
+        // SAFETY: the caller vouches for the table.
+        Ok(made) => unsafe { table.write(made) },
+        Err(message) => {
+            eprintln!("{message}");
+            std::process::exit(1);
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The endpoint under packetdrill.
+//!
+//! A shared library for `packetdrill --so_filename=libmptcp_packetdrill.so --so_flags=local=ADDRESS`: packetdrill
+//! calls its functions where it would make system calls, hands it the packets of a script, and compares the packets
+//! that it takes back. Owns sockets over an [`mptcp::Endpoint`], a clock that is the machine's, and a device that is
+//! packetdrill's. The endpoint is the one that the simulator runs, with [`mptcp::Habits::LINUX`]. Never knows which
+//! script is run, and never touches a network.
+//!
+//! `sockets`, `calls`, `streams` and `options` are Linux's sockets; `stack` drives the endpoint; `settings` reads what
+//! the script told the kernel; `interface` is the table of functions that C sees, and `memory` C's memory.
+#![deny(unsafe_code)]
+
+mod calls;
+mod errno;
+mod fast_open;
+mod flags;
+#[allow(unsafe_code, reason = "the functions that C calls")]
+mod interface;
+#[allow(unsafe_code, reason = "reads and writes C's memory")]
+mod memory;
+mod options;
+mod settings;
+mod sockets;
+mod stack;
+mod streams;
+
+pub use interface::{Interface, packetdrill_interface_init};

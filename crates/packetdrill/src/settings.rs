@@ -1,0 +1,167 @@
+//! What a script's `ip` and `sysctl` commands say, for a stack that is not the kernel.
+//!
+//! Owns the reading of the record that the runner's stand-ins for those commands keep: one command in a line, its
+//! words between tabs. Never runs a command. What has no meaning for the stack (queueing disciplines, cached
+//! metrics) is passed over; so are settings of Linux that this stack does not have.
+
+use std::net::IpAddr;
+
+use mptcp::{Announced, Config, Habits};
+use mptcp_clock::Duration;
+
+use crate::fast_open::FastOpenSettings;
+
+/// The settings that matter, with the kernel's defaults.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) mptcp: bool,
+    pub(crate) fast_open: FastOpenSettings,
+    /// Addresses that `ip addr add` gave the host.
+    pub(crate) addresses: Vec<IpAddr>,
+    config: Config,
+    endpoints: Vec<Announced>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let mut config = Config {
+            receive_buffer: 6 << 20,
+            max_subflows: 2,
+            announce_timeout: Duration::from_secs(120),
+            habits: Habits::LINUX,
+            ..Config::default()
+        };
+        config.mechanisms.autotuning = true;
+        Self {
+            mptcp: true,
+            fast_open: FastOpenSettings::default(),
+            addresses: Vec::new(),
+            config,
+            endpoints: Vec::new(),
+        }
+    }
+}
+
+impl Settings {
+    /// The settings after all commands of a record.
+    pub(crate) fn read(record: &str) -> Self {
+        let mut settings = Self::default();
+        for line in record.lines() {
+            let words: Vec<&str> = line.split('\t').filter(|word| !word.is_empty()).collect();
+            match words.as_slice() {
+                ["sysctl", arguments @ ..] => arguments.iter().for_each(|word| settings.sysctl(word)),
+                ["ip", arguments @ ..] => settings.ip(arguments),
+                _ => {}
+            }
+        }
+        settings
+    }
+
+    /// What a connection is told.
+    pub(crate) fn config(&self) -> Config {
+        Config { announce: Some(self.endpoints.clone()), ..self.config.clone() }
+    }
+
+    fn sysctl(&mut self, word: &str) {
+        let Some((key, value)) = word.split_once('=') else { return };
+        let number = value.split_whitespace().next_back().and_then(number);
+        let Some(number) = number else { return self.text_sysctl(key, value) };
+        let config = &mut self.config;
+        match key.replace('/', ".").as_str() {
+            "net.mptcp.enabled" => self.mptcp = number != 0,
+            "net.mptcp.checksum_enabled" => config.checksum = number != 0,
+            "net.mptcp.add_addr_timeout" => config.announce_timeout = Duration::from_secs(number),
+            "net.mptcp.close_timeout" => config.close_timeout = Duration::from_secs(number),
+            "net.ipv4.tcp_timestamps" => config.timestamps = number != 0,
+            "net.ipv4.tcp_sack" => config.sack = number != 0,
+            "net.ipv4.tcp_recovery" => config.rack = number != 0,
+            // The last of three is the largest size.
+            "net.ipv4.tcp_rmem" => config.receive_buffer = number,
+            "net.ipv4.tcp_wmem" => config.send_buffer = number,
+            "net.ipv4.tcp_syn_retries" => config.syn_retries = number.min(127) as u32,
+            "net.ipv4.tcp_fastopen" => self.fast_open.mode = number,
+            _ => {}
+        }
+    }
+
+    fn text_sysctl(&mut self, key: &str, value: &str) {
+        if key.replace('/', ".") == "net.ipv4.tcp_fastopen_key"
+            && let Some(key) = crate::fast_open::parse_key(value)
+        {
+            self.fast_open.key = key;
+        }
+    }
+
+    fn ip(&mut self, arguments: &[&str]) {
+        let arguments = match arguments {
+            ["-6" | "-4", rest @ ..] => rest,
+            all => all,
+        };
+        match arguments {
+            ["addr" | "address", "add", address, ..] => {
+                let address = address.split('/').next().unwrap_or_default();
+                self.addresses.extend(address.parse::<IpAddr>().ok());
+            }
+            ["mptcp", "endpoint", "flush"] => self.endpoints.clear(),
+            ["mptcp", "endpoint", "add", address, options @ ..] => self.add_endpoint(address, options),
+            ["mptcp", "limits", "set", options @ ..] => {
+                for pair in options.chunks(2) {
+                    if let ["subflows", count] = pair {
+                        self.config.max_subflows = count.parse().unwrap_or(self.config.max_subflows);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Only endpoints to be announced: no script uses others.
+    fn add_endpoint(&mut self, address: &str, options: &[&str]) {
+        if !options.contains(&"signal") {
+            return;
+        }
+        let place = options.iter().position(|&word| word == "id");
+        let named = place.and_then(|place| options.get(place + 1)).and_then(|id| id.parse().ok());
+        let free = || (1..=u8::MAX).find(|id| self.endpoints.iter().all(|known| known.id != *id));
+        if let (Ok(address), Some(id)) = (address.parse(), named.or_else(free)) {
+            self.endpoints.push(Announced { id, address });
+        }
+    }
+}
+
+/// A number as sysctl(8) takes it, in base ten or sixteen.
+fn number(text: &str) -> Option<u64> {
+    text.strip_prefix("0x").map_or_else(|| text.parse().ok(), |digits| u64::from_str_radix(digits, 16).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sysctls_reach_the_configuration() {
+        let record = "sysctl\t-q\tnet.ipv4.tcp_rmem=4096 540000 15728640\n\
+            sysctl\t-wq\tnet.mptcp.add_addr_timeout=1\nsysctl\t-q\tnet/ipv4/tcp_syn_retries=1\n\
+            sysctl\t-q\tnet.ipv4.tcp_fastopen=0x602\n";
+        let settings = Settings::read(record);
+        let config = settings.config();
+        assert_eq!(config.receive_buffer, 15 << 20);
+        assert_eq!(config.announce_timeout, Duration::from_secs(1));
+        assert_eq!(config.syn_retries, 1);
+        assert_eq!(settings.fast_open.mode, 0x602);
+    }
+
+    #[test]
+    fn endpoints_come_and_go() {
+        let record = "ip\tmptcp\tendpoint\tadd\t10.0.0.9\tsignal\nip\tmptcp\tendpoint\tflush\n\
+            ip\taddr\tadd\t10.0.0.2/16\tdev\ttun0\nip\tmptcp\tendpoint\tadd\t10.0.0.2\tsignal\n\
+            ip\t-6\tmptcp\tendpoint\tadd\t2001:db8::1\tid\t7\tsignal\n\
+            ip\tmptcp\tlimits\tset\tadd_addr_accepted\t8\tsubflows\t8\n";
+        let settings = Settings::read(record);
+        let config = settings.config();
+        let ids: Vec<u8> = config.announce.iter().flatten().map(|endpoint| endpoint.id).collect();
+        assert_eq!(ids, [1, 7]);
+        assert_eq!(config.max_subflows, 8);
+        assert_eq!(settings.addresses.len(), 1);
+    }
+}

@@ -1,0 +1,220 @@
+//! The endpoint, its clock and its one network device, which is packetdrill.
+//!
+//! Owns the lock, the thread that drives the timers, and the packets on their way out. Sockets change the endpoint
+//! under the lock and wait here; what the endpoint says is done at once, so that a packet's answer is there when
+//! the call that brought the packet returns. Never interprets a system call.
+
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use mptcp::{Endpoint, InterfaceId};
+use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_wire::{IpHeader, Packet};
+
+use crate::errno::{Result, fail};
+use crate::flags::Flags;
+use crate::settings::Settings;
+use crate::sockets::Sockets;
+
+/// A packet that left the stack.
+#[derive(Debug)]
+pub(crate) struct Left {
+    /// When.
+    pub(crate) at: Instant,
+    /// Its bytes.
+    pub(crate) packet: Vec<u8>,
+}
+
+/// What the lock guards.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) settings: Settings,
+    pub(crate) interfaces: Vec<(IpAddr, InterfaceId)>,
+    pub(crate) sockets: Sockets,
+    left: VecDeque<Left>,
+    /// The counters as they were last written.
+    counted: String,
+    stopping: bool,
+}
+
+/// The stack under test.
+#[derive(Debug)]
+pub(crate) struct Stack {
+    core: Mutex<Core>,
+    changed: Condvar,
+    origin: std::time::Instant,
+    /// The time of day at the origin, microseconds since 1970.
+    epoch: i64,
+    pub(crate) flags: Flags,
+}
+
+impl Stack {
+    pub(crate) fn new(flags: Flags) -> Self {
+        let mut endpoint = Endpoint::new(Stream::new(flags.seed, "packetdrill"));
+        let interfaces =
+            flags.local.iter().map(|&address| (address, endpoint.add_interface(address, false))).collect();
+        let core = Core {
+            endpoint,
+            settings: Settings::default(),
+            interfaces,
+            sockets: Sockets::default(),
+            left: VecDeque::new(),
+            counted: String::new(),
+            stopping: false,
+        };
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Self {
+            core: Mutex::new(core),
+            changed: Condvar::new(),
+            origin: std::time::Instant::now(),
+            epoch: i64::try_from(since.as_micros()).unwrap_or(0),
+            flags,
+        }
+    }
+
+    /// The stack's time. It does not begin at zero: Linux's timestamps do not either.
+    pub(crate) fn now(&self) -> Instant {
+        let elapsed = u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX / 2);
+        Instant::ZERO + Duration::from_secs(1) + Duration::from_nanos(elapsed)
+    }
+
+    /// The time of day of an instant, microseconds since 1970.
+    pub(crate) fn time_of_day(&self, at: Instant) -> i64 {
+        self.epoch + i64::try_from(at.since(Instant::ZERO).as_micros()).unwrap_or(0)
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Core> {
+        self.core.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something to the stack, and then what the endpoint says.
+    pub(crate) fn act<T>(&self, work: impl FnOnce(&mut Core, Instant) -> T) -> T {
+        let mut core = self.lock();
+        let result = work(&mut core, self.now());
+        core.turn(self);
+        self.changed.notify_all();
+        result
+    }
+
+    /// Tries until there is a result. A call that may not block gets EAGAIN, one whose time is up `late`.
+    pub(crate) fn wait<T>(
+        &self,
+        deadline: Option<std::time::Instant>,
+        late: i32,
+        mut attempt: impl FnMut(&mut Core, Instant) -> Option<Result<T>>,
+    ) -> Result<T> {
+        let mut core = self.lock();
+        loop {
+            if let Some(result) = attempt(&mut core, self.now()) {
+                core.turn(self);
+                self.changed.notify_all();
+                return result;
+            }
+            // The attempt may have changed something: its packets leave before anybody sleeps.
+            core.turn(self);
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(std::time::Instant::now()));
+            core = match left {
+                Some(left) if left.is_zero() => return fail(late),
+                Some(left) => self.changed.wait_timeout(core, left).unwrap_or_else(PoisonError::into_inner).0,
+                None => self.changed.wait(core).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+
+    /// A packet comes in. What is not for the stack is dropped, as a host does.
+    pub(crate) fn receive(&self, bytes: &[u8]) {
+        let Ok(packet) = Packet::parse(&Bytes::copy_from_slice(bytes)) else { return };
+        self.act(|core, now| {
+            let to = packet.segment.destination.ip();
+            let Some(&(_, interface)) = core.interfaces.iter().find(|(address, _)| *address == to) else {
+                return;
+            };
+            core.endpoint.handle_segment(now, interface, packet.segment);
+        });
+    }
+
+    /// The next packet that leaves, or None when packetdrill has waited long enough.
+    pub(crate) fn next_packet(&self) -> Option<Left> {
+        let deadline = std::time::Instant::now() + self.flags.patience;
+        self.wait(Some(deadline), libc::EAGAIN, |core, _| core.left.pop_front().map(Ok)).ok()
+    }
+
+    /// What the thread of the timers does, until [`Stack::stop`].
+    pub(crate) fn run_timers(&self) {
+        let mut core = self.lock();
+        while !core.stopping {
+            core.turn(self);
+            self.changed.notify_all();
+            let next = core.endpoint.poll_timeout().filter(|&at| at < Instant::FAR_FUTURE);
+            core = match next {
+                None => self.changed.wait(core).unwrap_or_else(PoisonError::into_inner),
+                Some(at) => {
+                    let left = std::time::Duration::from_nanos(at.since(self.now()).as_nanos());
+                    self.changed.wait_timeout(core, left).unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+        }
+    }
+
+    pub(crate) fn stop(&self) {
+        self.lock().stopping = true;
+        self.changed.notify_all();
+    }
+}
+
+impl Core {
+    /// Timers that are due, packets that want to leave, events that sockets should know of.
+    fn turn(&mut self, stack: &Stack) {
+        let now = stack.now();
+        if self.endpoint.poll_timeout().is_some_and(|at| at <= now) {
+            self.endpoint.handle_timeout(now);
+        }
+        self.take_events(now);
+        while let Some(transmit) = self.endpoint.poll_transmit(now) {
+            let class = transmit.subflow.map_or(0, |(id, _)| self.sockets.traffic_class(id));
+            let mut packet = Packet::new(transmit.segment);
+            match &mut packet.ip {
+                IpHeader::V4(header) => header.traffic_class = class,
+                IpHeader::V6(header) => header.traffic_class = class,
+            }
+            let mut bytes = Vec::new();
+            if packet.emit(&mut bytes).is_ok() {
+                self.left.push_back(Left { at: now, packet: bytes });
+            }
+        }
+        self.take_events(now);
+        self.write_counters(stack);
+    }
+
+    /// Looks at the record of the script's commands.
+    pub(crate) fn refresh(&mut self, stack: &Stack) {
+        let Some(path) = &stack.flags.settings else { return };
+        // Without a command there is no record yet.
+        let record = std::fs::read_to_string(path).unwrap_or_default();
+        self.settings = Settings::read(&record);
+        for &address in &self.settings.addresses {
+            if !self.interfaces.iter().any(|(known, _)| *known == address) {
+                self.interfaces.push((address, self.endpoint.add_interface(address, false)));
+            }
+        }
+    }
+
+    /// The counters under Linux's names, in the form of `nstat -zjs`.
+    fn write_counters(&mut self, stack: &Stack) {
+        let Some(path) = &stack.flags.counters else { return };
+        let counters = self.endpoint.counters();
+        let text = format!(
+            "{{\"kernel\":{{\"MPTcpExtMPCapableSYNRX\":{},\"MPTcpExtMPCapableFallbackACK\":{}}}}}\n",
+            counters.capable_syns_received, counters.capable_fallback_acks
+        );
+        if self.counted != text {
+            // A script that asks for counters which could not be written fails by itself, and says so.
+            let _ = std::fs::write(path, &text);
+            self.counted = text;
+        }
+    }
+}

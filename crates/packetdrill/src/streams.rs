@@ -1,0 +1,196 @@
+//! Data through sockets: read, write, poll.
+//!
+//! Owns waiting for data and for room, and the errors at a stream's end. Sees bytes, never packets or pointers.
+
+use std::net::SocketAddr;
+use std::os::fd::RawFd;
+
+use bytes::{Buf, Bytes};
+use mptcp::ConnectionId;
+use mptcp_clock::Instant;
+
+use crate::errno::{Result, fail};
+use crate::sockets::Role;
+use crate::stack::{Core, Stack};
+
+/// A descriptor in a poll, and what is so of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Polled {
+    pub(crate) fd: RawFd,
+    pub(crate) events: i16,
+    pub(crate) ready: i16,
+}
+
+impl Stack {
+    /// Reads at most `count` bytes; none at the end of the stream. `flags` are those of recv(2).
+    pub(crate) fn read(&self, fd: RawFd, count: usize, flags: i32) -> Result<Vec<u8>> {
+        let id = match self.lock().sockets.get(fd)?.role {
+            Role::Stream(id) => id,
+            Role::Fresh { .. } | Role::Listener { .. } | Role::Deferred { .. } => {
+                return fail(libc::ENOTCONN);
+            }
+        };
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let (mut deadline, late) = self.patience(fd, |options| options.receive_timeout)?;
+        if flags & libc::MSG_DONTWAIT != 0 {
+            deadline = Some(std::time::Instant::now());
+        }
+        self.wait(deadline, late, |core, now| {
+            let data = match core.take(now, id, count, flags & libc::MSG_PEEK != 0) {
+                Ok(data) => data,
+                Err(error) => return Some(Err(error)),
+            };
+            if !data.is_empty() {
+                return Some(Ok(data));
+            }
+            let status = core.sockets.status(id).ok()?;
+            if status.finished || status.read_closed {
+                return Some(Ok(Vec::new()));
+            }
+            if let Some(error) = status.error.take() {
+                return Some(fail(error));
+            }
+            status.closed.map(|_| fail(libc::ENOTCONN))
+        })
+    }
+
+    /// Writes, as far as there is room; `flags` are those of send(2), `to` the address of sendto(2).
+    pub(crate) fn write(&self, fd: RawFd, data: Bytes, flags: i32, to: Option<SocketAddr>) -> Result<usize> {
+        let begun = self.act(|core, now| {
+            core.refresh(self);
+            core.begin_with(self, now, fd, &data, flags & libc::MSG_FASTOPEN != 0, to)
+        })?;
+        let (mut deadline, late) = self.patience(fd, |options| options.send_timeout)?;
+        if let Some((id, sent)) = begun {
+            if deadline.is_none() {
+                self.await_connection(fd, id)?;
+            }
+            return Ok(sent);
+        }
+        let Role::Stream(id) = self.lock().sockets.get(fd)?.role else { return fail(libc::ENOTCONN) };
+        if flags & libc::MSG_DONTWAIT != 0 {
+            deadline = Some(std::time::Instant::now());
+        }
+        self.wait(deadline, late, |core, now| {
+            let status = match core.sockets.status(id) {
+                Ok(status) => status,
+                Err(error) => return Some(Err(error)),
+            };
+            if let Some(error) = status.error.take() {
+                return Some(fail(error));
+            }
+            if status.write_closed || status.closed.is_some() {
+                return Some(fail(libc::EPIPE));
+            }
+            if !status.opened {
+                return None;
+            }
+            let taken = core.endpoint.write(now, id, data.clone());
+            (taken > 0 || data.is_empty()).then_some(Ok(taken))
+        })
+    }
+
+    /// poll(2): waits until something is so, for `timeout` milliseconds at most, for ever when negative.
+    pub(crate) fn poll(&self, polled: &mut [Polled], timeout: i32) -> usize {
+        let deadline = u64::try_from(timeout).ok().and_then(|milliseconds| {
+            std::time::Instant::now().checked_add(std::time::Duration::from_millis(milliseconds))
+        });
+        let outcome = self.wait(deadline, libc::EAGAIN, |core, _| {
+            for entry in polled.iter_mut() {
+                entry.ready = core.readiness(entry.fd) & (entry.events | ALWAYS);
+            }
+            let count = polled.iter().filter(|entry| entry.ready != 0).count();
+            (count > 0).then_some(Ok(count))
+        });
+        outcome.unwrap_or(0)
+    }
+}
+
+/// What poll(2) tells although nobody asked.
+const ALWAYS: i16 = libc::POLLERR | libc::POLLHUP | libc::POLLNVAL;
+
+impl Core {
+    /// The next bytes of a stream, `count` at most; none when there are none now.
+    fn take(&mut self, now: Instant, id: ConnectionId, count: usize, peek: bool) -> Result<Vec<u8>> {
+        let mut taken = Vec::new();
+        while taken.len() < count {
+            let status = self.sockets.status(id)?;
+            if status.unread.is_empty() {
+                let Some(more) = self.endpoint.read(now, id) else { break };
+                status.unread = more;
+            }
+            let part = status.unread.len().min(count - taken.len());
+            taken.extend_from_slice(&status.unread[..part]);
+            if peek {
+                break;
+            }
+            status.unread.advance(part);
+        }
+        Ok(taken)
+    }
+
+    /// The first data of a socket that is not connected: what TCP Fast Open sends in the SYN, and how much that
+    /// was; None when the socket is connected.
+    fn begin_with(
+        &mut self,
+        stack: &Stack,
+        now: Instant,
+        fd: RawFd,
+        data: &Bytes,
+        fast_open: bool,
+        to: Option<SocketAddr>,
+    ) -> Result<Option<(ConnectionId, usize)>> {
+        let socket = self.sockets.get(fd)?.clone();
+        let remote = match (socket.role, to) {
+            (Role::Deferred { remote }, _) => remote,
+            (Role::Fresh { .. }, Some(to)) if fast_open => to,
+            (Role::Fresh { .. }, _) => return fail(libc::EPIPE),
+            _ => return Ok(None),
+        };
+        if !self.may_send_in_syn(&socket, remote) {
+            let id = self.open(stack, now, fd, remote, Bytes::new(), true)?;
+            return if socket.nonblocking { fail(libc::EINPROGRESS) } else { Ok(Some((id, 0))) };
+        }
+        let room = usize::from(self.config(stack, &socket, Some(remote.ip())).mss) - 40;
+        let first = data.slice(..data.len().min(room));
+        let sent = first.len();
+        let id = self.open(stack, now, fd, remote, first, false)?;
+        Ok(Some((id, sent)))
+    }
+
+    fn readiness(&mut self, fd: RawFd) -> i16 {
+        let role = match self.sockets.get(fd) {
+            Ok(socket) => socket.role,
+            Err(_) => return libc::POLLNVAL,
+        };
+        let id = match role {
+            Role::Listener { port } if self.sockets.has_accepted(port) => return libc::POLLIN,
+            Role::Listener { .. } => return 0,
+            Role::Fresh { .. } | Role::Deferred { .. } => return libc::POLLOUT | libc::POLLHUP,
+            Role::Stream(id) => id,
+        };
+        let readable = self.endpoint.readable(id);
+        let writable = self.endpoint.writable(id);
+        let Ok(status) = self.sockets.status(id) else { return libc::POLLHUP };
+        let over = status.closed.is_some();
+        let mut ready = 0;
+        if readable > 0 || !status.unread.is_empty() || status.finished || status.read_closed || over {
+            ready |= libc::POLLIN;
+        }
+        if status.finished || status.read_closed || over {
+            ready |= libc::POLLRDHUP;
+        }
+        if over || status.write_closed || (status.opened && writable > 0) {
+            ready |= libc::POLLOUT;
+        }
+        if over || (status.finished && status.write_closed) {
+            ready |= libc::POLLHUP;
+        }
+        if status.error.is_some() {
+            ready |= libc::POLLERR;
+        }
+        ready
+    }
+}

@@ -1,0 +1,44 @@
+"""What came of a run: the table by directory, and what is said of each failure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import explanations
+
+if TYPE_CHECKING:
+    from execution import Outcome
+    from variants import Variant
+
+
+def table(outcomes: list[Outcome], left_out: list[Variant]) -> str:
+    """Lay out the counts by directory."""
+    passed = Counter(outcome.variant.directory for outcome in outcomes if outcome.passed)
+    failed = Counter(outcome.variant.directory for outcome in outcomes if not outcome.passed)
+    absent = Counter(variant.directory for variant in left_out)
+    lines = [f"{'directory':<14}{'variants':>9}{'pass':>7}{'fail':>7}{'left out':>10}"]
+    for name in sorted(passed | failed | absent):
+        row = (passed[name] + failed[name] + absent[name], passed[name], failed[name], absent[name])
+        lines.append(f"{name:<14}{row[0]:>9}{row[1]:>7}{row[2]:>7}{row[3]:>10}")
+    row = (len(outcomes) + len(left_out), passed.total(), failed.total(), len(left_out))
+    lines.append(f"{'all':<14}{row[0]:>9}{row[1]:>7}{row[2]:>7}{row[3]:>10}")
+    return "\n".join(lines)
+
+
+def judge(outcomes: list[Outcome], known: list[explanations.Explanation], *, verbose: bool) -> int:
+    """List failures and surprises; return how many of them nobody has explained, or explained in vain."""
+    surprises = 0
+    for outcome in outcomes:
+        explanation = explanations.find(known, outcome.variant)
+        if outcome.passed and explanation is None:
+            continue
+        if outcome.passed:
+            surprises += 1
+            print(f"{outcome.variant}: passes, but explanations.toml says that it fails: remove the entry")
+            continue
+        surprises += explanation is None
+        why = f"{explanation.kind}: {explanation.reason}" if explanation else "NOT EXPLAINED"
+        message = outcome.message if verbose else outcome.message.split("\n", 1)[0]
+        print(f"{outcome.variant}: {message}\n    {why}")
+    return surprises
