@@ -32,8 +32,8 @@ def check_backend(name: str) -> None:
     """Refuses what this version cannot run."""
     if name in BACKENDS:
         raise BadInput(
-            f"mptcplab: scenarios do not run on the backend {name} ({BACKENDS[name]}) in this version; use --backend sim, "
-            "or mptcplab send and receive for real packets"
+            f"mptcplab: scenarios do not run on the backend {name} ({BACKENDS[name]}) in this version; use "
+            "--backend sim, or mptcplab send and receive for real packets"
         )
     if name != "sim":
         raise BadInput(f"mptcplab: there is no backend {name!r}; use --backend sim")
