@@ -5,6 +5,7 @@
 
 #![allow(dead_code, clippy::unwrap_used, reason = "a harness: each test file uses its own part")]
 
+mod bulk;
 mod ends;
 
 use std::fs::File;
@@ -15,6 +16,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+pub use bulk::*;
 pub use ends::*;
 use mptcp_live::{Driver, Interface, Offload, Tun};
 
@@ -145,7 +147,7 @@ impl Namespace {
             // SAFETY: the descriptor is open, and the address is as long as is said.
             check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const raw).cast(), length) })?;
             // SAFETY: takes no pointers.
-            check(unsafe { libc::listen(socket.as_raw_fd(), 16) })?;
+            check(unsafe { libc::listen(socket.as_raw_fd(), 4096) })?;
             Ok(TcpListener::from(socket))
         };
         self.run(listen).unwrap()
