@@ -7,8 +7,8 @@ mod laboratory;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 
 use laboratory::{
-    LIMIT, Namespace, PORT, Protocol, at, established, exchange, ferry, greet, linux,
-    linux_subflows, linux6, ours, pattern, wait_until, within,
+    LIMIT, Namespace, PORT, Protocol, at, established, exchange, ferry, greet, linux, linux_subflows, linux6,
+    ours, pattern, wait_until, within,
 };
 use mptcp_live::{Config, Driver, MptcpListener, MptcpStream, Offload, SubflowState};
 

@@ -9,8 +9,8 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use laboratory::{
-    LIMIT, Namespace, PORT, Protocol, at, established, exchange, ferry, greet, linux,
-    linux_info, linux6, ours, ours6, pattern, wait_until, within,
+    LIMIT, Namespace, PORT, Protocol, at, established, exchange, ferry, greet, linux, linux_info, linux6,
+    ours, ours6, pattern, wait_until, within,
 };
 use mptcp_live::{Config, Driver, Mode, MptcpListener, MptcpStream, Offload};
 

@@ -5,7 +5,7 @@
 mod laboratory;
 
 use std::io::{ErrorKind, Read};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 
 use laboratory::{
     End, LIMIT, Namespace, PORT, Protocol, at, established, exchange, ferry, greet, linux, linux_info,
@@ -13,9 +13,13 @@ use laboratory::{
 };
 use mptcp_live::{Config, Driver, InterfaceId, MptcpListener, MptcpStream, SubflowState};
 
+/// Linux's listener, which has to live as long as subflows may come.
+fn theirs(namespace: &Namespace) -> TcpListener {
+    namespace.listen(at(linux(1)), Protocol::Mptcp)
+}
+
 /// A connection of ours to Linux over two paths.
-fn two(namespace: &Namespace, driver: &Driver) -> (MptcpStream, TcpStream) {
-    let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
+fn two(driver: &Driver, listener: &TcpListener) -> (MptcpStream, TcpStream) {
     let us = MptcpStream::connect(driver, at(linux(1)), Config::default()).unwrap();
     let (them, _) = listener.accept().unwrap();
     greet(&us, &them);
@@ -68,7 +72,8 @@ fn second(us: &MptcpStream) -> InterfaceId {
 fn our_backups() {
     within(LIMIT, || {
         let Some((namespace, driver)) = Namespace::new(2) else { return };
-        let (us, them) = two(&namespace, &driver);
+        let listener = theirs(&namespace);
+        let (us, them) = two(&driver, &listener);
         driver.set_backup(second(&us), true).unwrap();
         // What comes back on that subflow shows that the option has arrived before it.
         greet(&us, &them);
@@ -133,8 +138,7 @@ fn backups_from_the_start() {
 
         let theirs = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let backups = driver.addresses().iter().filter(|known| known.device == "path2");
-        let config =
-            Config { backups: backups.map(|known| known.interface).collect(), ..Config::default() };
+        let config = Config { backups: backups.map(|known| known.interface).collect(), ..Config::default() };
         let us = MptcpStream::connect(&driver, at(linux(1)), config).unwrap();
         let (them, _) = theirs.accept().unwrap();
         greet(&us, &them);
@@ -149,7 +153,8 @@ fn backups_from_the_start() {
 fn a_backup_is_used_when_nothing_else_works() {
     within(LIMIT, || {
         let Some((namespace, driver)) = Namespace::new(2) else { return };
-        let (us, them) = two(&namespace, &driver);
+        let listener = theirs(&namespace);
+        let (us, them) = two(&driver, &listener);
         let ids: Vec<InterfaceId> = us.info().unwrap().subflows.iter().map(|s| s.interface).collect();
         driver.set_backup(ids[1], true).unwrap();
         greet(&us, &them);
@@ -165,7 +170,8 @@ fn a_backup_is_used_when_nothing_else_works() {
 fn we_remove_an_address() {
     within(LIMIT, || {
         let Some((namespace, driver)) = Namespace::new(2) else { return };
-        let (us, them) = two(&namespace, &driver);
+        let listener = theirs(&namespace);
+        let (us, them) = two(&driver, &listener);
         let gone = second(&us);
         driver.set_interface(gone, false).unwrap();
         wait_until("Linux has closed it", || linux_subflows(&them) == Some(0));
@@ -208,9 +214,12 @@ fn we_reset_one_subflow() {
     within(LIMIT, || {
         for which in [0, 1] {
             let Some((namespace, driver)) = Namespace::new(2) else { return };
-            let (us, them) = two(&namespace, &driver);
+            let listener = theirs(&namespace);
+            let (us, them) = two(&driver, &listener);
             us.close_subflow(which).unwrap();
-            wait_until("Linux has closed it", || linux_info(&them).is_some_and(|info| info.subflows == 0 || which == 0));
+            wait_until("Linux has closed it", || {
+                linux_info(&them).is_some_and(|info| info.subflows == 0 || which == 0)
+            });
             pass(&us, &them);
             ferry(&us, &them, 300_000, 300_000, &format!("without subflow {which}"));
         }
@@ -223,7 +232,8 @@ fn a_path_goes_silent_and_comes_back() {
     within(LIMIT, || {
         for silent in [1_u8, 2] {
             let Some((namespace, driver)) = Namespace::new(2) else { return };
-            let (us, them) = two(&namespace, &driver);
+            let listener = theirs(&namespace);
+            let (us, them) = two(&driver, &listener);
             pass(&us, &them);
             namespace.ip(&format!("link set path{silent} down")).unwrap();
             pass(&us, &them);
@@ -247,11 +257,12 @@ fn a_path_goes_silent_and_comes_back() {
 fn fast_close_over_two_paths() {
     within(LIMIT, || {
         let Some((namespace, driver)) = Namespace::new(2) else { return };
-        let (us, them) = two(&namespace, &driver);
+        let listener = theirs(&namespace);
+        let (us, them) = two(&driver, &listener);
         us.abort().unwrap();
         assert_eq!((&them).read(&mut [0; 9]).unwrap_err().kind(), ErrorKind::ConnectionReset);
 
-        let (us, them) = two(&namespace, &driver);
+        let (us, them) = two(&driver, &listener);
         laboratory::reset_on_close(&them);
         drop(them);
         assert_eq!((&us).read(&mut [0; 9]).unwrap_err().kind(), ErrorKind::ConnectionReset);
