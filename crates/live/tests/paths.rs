@@ -54,7 +54,14 @@ fn pass(us: &MptcpStream, them: &TcpStream) {
             scope.spawn(|| from.send_all(&data).unwrap());
             let mut buffer = vec![0; 1 << 16];
             while received.len() < data.len() {
-                let count = to.read_some(&mut buffer).unwrap();
+                let count = to.read_some(&mut buffer).unwrap_or_else(|error| {
+                    panic!(
+                        "{which}, after {} bytes: {error}; {:?} {:?}",
+                        received.len(),
+                        us.info(),
+                        linux_info(them)
+                    )
+                });
                 assert!(count > 0, "the stream ended after {} bytes", received.len());
                 received.extend_from_slice(&buffer[..count]);
             }
