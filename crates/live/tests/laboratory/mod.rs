@@ -18,7 +18,7 @@ use std::time::Duration;
 
 pub use bulk::*;
 pub use ends::*;
-use mptcp_live::{Driver, Interface, Offload, Tun};
+use mptcp_live::{Driver, Edge, Interface, Offload, Tun};
 
 /// Protocol of a socket of Linux's: IPPROTO_TCP or IPPROTO_MPTCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,16 @@ impl Namespace {
 
     /// As [`Self::new`], with devices that offload all or nothing.
     pub fn with(paths: u8, offload: Offload) -> Option<(Self, Driver)> {
-        or_skip(Self::build(paths, offload))
+        or_skip(Self::build(paths, offload, |_| None))
+    }
+
+    /// As [`Self::with`], with a bad network at the devices, which are numbered from 1.
+    pub fn impaired(
+        paths: u8,
+        offload: Offload,
+        edge: impl Fn(u8) -> Option<Edge>,
+    ) -> Option<(Self, Driver)> {
+        or_skip(Self::build(paths, offload, edge))
     }
 
     /// A namespace without devices, and without an endpoint.
@@ -99,12 +108,17 @@ impl Namespace {
         Ok(tun)
     }
 
-    fn build(paths: u8, offload: Offload) -> Result<(Self, Driver), String> {
+    fn build(
+        paths: u8,
+        offload: Offload,
+        edge: impl Fn(u8) -> Option<Edge>,
+    ) -> Result<(Self, Driver), String> {
         let namespace = Self::build_bare()?;
         let mut interfaces = Vec::new();
         for path in 1..=paths {
             let tun = namespace.device(path, offload)?;
-            interfaces.push(Interface::new(tun, [ours(path), ours6(path.into())]));
+            let addresses = [ours(path), ours6(path.into())];
+            interfaces.push(Interface { edge: edge(path), ..Interface::new(tun, addresses) });
         }
         let driver = Driver::start(interfaces).map_err(|error| error.to_string())?;
         Ok((namespace, driver))
