@@ -159,7 +159,7 @@ fn a_simultaneous_open_falls_back() {
     within(LIMIT, || {
         let Some((namespace, wire)) = Wire::new() else { return };
         std::thread::scope(|scope| {
-            let them = scope.spawn(|| namespace.connect(at(ours(1)), Protocol::Mptcp).unwrap());
+            let them = scope.spawn(|| namespace.connect(at(ours(1)), Protocol::Mptcp).map(drop));
             let (mut flow, syn) = Flow::called(&wire);
             assert_eq!(
                 capable_of(&syn).unwrap(),
@@ -170,9 +170,11 @@ fn a_simultaneous_open_falls_back() {
                 answer.flags.contains(Flags::SYN | Flags::ACK) && !answer.options.has_mptcp(),
                 "{answer:?}"
             );
-            flow.say(|_| {});
-            let them = them.join().unwrap();
-            assert_eq!(linux_info(&them), None);
+            flow.say(|data| data.payload = "plain".into());
+            let ack = flow.acked();
+            assert!(!ack.options.has_mptcp(), "{ack:?}");
+            flow.say(|reset| reset.flags = Flags::RST | Flags::ACK);
+            let _ = them.join();
         });
     });
 }

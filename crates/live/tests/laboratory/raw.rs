@@ -71,7 +71,7 @@ impl Wire {
 
 /// One subflow as we see it.
 pub struct Flow<'a> {
-    wire: &'a Wire,
+    pub wire: &'a Wire,
     pub us: SocketAddr,
     pub them: SocketAddr,
     /// Bytes of sequence space that we have sent, the SYN too.
