@@ -16,6 +16,7 @@ pub trait End: Sync {
     fn send_all(&self, data: &[u8]) -> io::Result<()>;
     fn half_close(&self) -> io::Result<()>;
     fn be_patient(&self);
+    fn wait_for_ever(&self);
 }
 
 impl End for MptcpStream {
@@ -32,6 +33,10 @@ impl End for MptcpStream {
         self.set_read_timeout(Some(PATIENCE)).unwrap();
         self.set_write_timeout(Some(PATIENCE)).unwrap();
     }
+    fn wait_for_ever(&self) {
+        self.set_read_timeout(None).unwrap();
+        self.set_write_timeout(None).unwrap();
+    }
 }
 
 impl End for TcpStream {
@@ -47,6 +52,10 @@ impl End for TcpStream {
     fn be_patient(&self) {
         self.set_read_timeout(Some(PATIENCE)).unwrap();
         self.set_write_timeout(Some(PATIENCE)).unwrap();
+    }
+    fn wait_for_ever(&self) {
+        self.set_read_timeout(None).unwrap();
+        self.set_write_timeout(None).unwrap();
     }
 }
 

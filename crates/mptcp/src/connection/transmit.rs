@@ -157,8 +157,11 @@ impl Connection {
     }
 
     /// Nagle (RFC 9293 section 3.7.4): a small segment waits while data is in flight; corked, also when none is.
+    /// What subflows have had acknowledged is not: Linux's DATA_ACK for it may come only with the answer to more.
     pub(super) fn must_wait_for_more(&self, size: u64, mss: u64) -> bool {
-        let waits = self.corked || (self.config.nagle && self.outgoing.next > self.outgoing.una);
+        let in_flight = || self.subflows.iter().any(|subflow| !subflow.sender.is_idle());
+        let nagle = self.config.nagle && self.outgoing.next > self.outgoing.una && in_flight();
+        let waits = self.corked || nagle;
         waits && size < mss && !self.write_closed && !self.pushing
     }
 

@@ -117,11 +117,11 @@ impl Endpoint {
         let Some(listener) = self.demux.listeners.get(&local.port()).filter(|it| it.hears(interface)) else {
             return self.refuse(interface, segment, None);
         };
-        if listener.is_full() {
+        let config = listener.config.clone();
+        if !self.make_room(now, local.port()) {
             // Linux's way: who asks again may find room.
             return;
         }
-        let config = listener.config.clone();
         let addresses = self.interfaces.addresses_seen_from(interface, &config);
         // Tokens name connections: a key whose token is taken is drawn again (RFC 8684 section 3.1).
         let mut connection = loop {
