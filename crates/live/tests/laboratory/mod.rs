@@ -3,7 +3,12 @@
 //! Path `n` (from 1) is the subnet 10.88.n.0/24 (fd88:n::/64): Linux is .1, we are .2. The namespace and
 //! its devices go with the value.
 
-#![allow(dead_code, clippy::unwrap_used, reason = "a harness: each test file uses its own part")]
+#![allow(
+    dead_code,
+    unused_imports,
+    clippy::unwrap_used,
+    reason = "a harness: each test file uses its own part"
+)]
 
 mod bulk;
 mod ends;
