@@ -129,6 +129,17 @@ pub fn established(stream: &MptcpStream) -> usize {
     subflows.iter().filter(|subflow| subflow.state == SubflowState::Established).count()
 }
 
+/// Waits until `us` has so many subflows that carry data, which takes a word now and then: a new one is on probation until
+/// data was acknowledged.
+pub fn joined(us: &MptcpStream, them: &impl End, count: usize) {
+    wait_until("the subflows carry data", || {
+        greet(us, them);
+        let subflows = us.info().unwrap().subflows;
+        let ready = |s: &&mptcp_live::SubflowInfo| s.state == SubflowState::Established && !s.probation;
+        subflows.iter().filter(ready).count() == count
+    });
+}
+
 pub fn both_carried(stream: &MptcpStream) {
     let subflows = stream.info().unwrap().subflows;
     assert_eq!(subflows.len(), 2);

@@ -12,6 +12,7 @@ use super::outgoing::{Chunk, carrier};
 use super::output::Piece;
 use super::{Connection, Mode};
 use crate::scheduler::Candidate;
+use crate::subflow::Probation;
 
 impl Connection {
     /// New data, or data that another subflow did not get through.
@@ -185,18 +186,20 @@ impl Connection {
         None
     }
 
-    /// The subflows that may carry data. Backups only when nothing else works; those in timeout not
-    /// at all, unless there is no other.
+    /// The subflows that may carry data. Backups only when nothing else works, and those on probation; those in
+    /// timeout not at all, unless there is no other.
     fn find_candidates(&mut self, now: Instant, found: &mut Vec<Candidate>) {
         found.clear();
-        // Backup or not, then in timeout or not: the first kind that exists is used.
+        self.end_probations(now);
+        // Backup or not, then on probation or not, then in timeout or not: the first kind that exists is used.
         let mut best = u8::MAX;
         for (id, subflow) in self.subflows.iter().enumerate() {
             if !subflow.can_send() {
                 continue;
             }
             let backup = subflow.peer_backup || subflow.backup;
-            let kind = 2 * u8::from(subflow.sender.in_loss()) + u8::from(backup);
+            let probation = subflow.probation.is_some();
+            let kind = 4 * u8::from(subflow.sender.in_loss()) + 2 * u8::from(probation) + u8::from(backup);
             if kind > best {
                 continue;
             }
@@ -221,6 +224,21 @@ impl Connection {
                     && !self.is_queue_full(id),
                 backup,
             });
+        }
+    }
+
+    /// Looks whether new subflows have waited for long enough.
+    fn end_probations(&mut self, now: Instant) {
+        for subflow in &mut self.subflows {
+            match subflow.probation {
+                Some(Probation::Until(time)) if time <= now => {
+                    subflow.probation = Some(Probation::Acknowledged(self.outgoing.next));
+                }
+                Some(Probation::Acknowledged(offset)) if self.outgoing.una > offset => {
+                    subflow.probation = None;
+                }
+                _ => {}
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use mptcp_clock::Instant;
+use mptcp_wire::crypto::Version;
 use mptcp_wire::{Flags, MpJoin, MpTcpRst, MptcpOption, ResetReason, Segment};
 use rustc_hash::FxHashMap;
 
@@ -105,7 +106,11 @@ impl Endpoint {
             let subflow = self.interfaces.subflow(interface, local, remote, origin, iss, connection.config());
             match connection.accept_join(now, subflow, segment) {
                 Ok(()) => self.settle(now, slot),
-                Err(reason) => self.refuse(interface, segment, Some(reason)),
+                Err(reason) => {
+                    // RFC 6824 has no MP_TCPRST.
+                    let reason = Some(reason).filter(|_| connection.version() == Version::V1);
+                    self.refuse(interface, segment, reason);
+                }
             }
             return;
         }
