@@ -2,6 +2,7 @@
 //! with the DSS checksum and without, with offload and without; and sizes from a byte to a gigabyte.
 
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod laboratory;
 

@@ -1,6 +1,7 @@
 //! What Linux makes of each mapping, end and failure, segment by segment.
 
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod laboratory;
 

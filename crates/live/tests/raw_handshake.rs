@@ -2,6 +2,7 @@
 //! joins, announcements.
 
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod laboratory;
 
