@@ -134,7 +134,7 @@ fn ten_megabytes() {
 
 #[test]
 fn a_hundred_megabytes() {
-    within(4 * LIMIT, || {
+    within(2 * LIMIT, || {
         two_paths(Offload::Full, false, 100_000_000, 100_000_000);
         two_paths(Offload::None, false, 100_000_000, 0);
     });
