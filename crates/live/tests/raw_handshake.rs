@@ -6,15 +6,12 @@
 
 mod laboratory;
 
-use laboratory::raw::{Flow, KEY, Wire, capable, capable_of, number, reason_of};
+use laboratory::raw::{C, Flow, H, KEY, Wire, capable, capable_of, number, reason_of};
 use laboratory::{
     End, LIMIT, Protocol, at, linux, linux_info, linux_subflows, ours, same, wait_until, within,
 };
 use mptcp_wire::crypto::{Version, add_address_hmac};
 use mptcp_wire::{AddAddress, DataSequence, Flags, MpCapable, MpJoin, MptcpOption};
-
-const H: u8 = MpCapable::HMAC;
-const C: u8 = MpCapable::CHECKSUM_REQUIRED;
 
 /// Token: the first 32 bits of SHA-256 of the key; IDSN: its last 64; the first byte of data is IDSN + 1, and the
 /// subflow sequence of a mapping begins at 1.

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{Read, Write};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::{Duration, Instant};
 
@@ -16,12 +16,15 @@ use mptcp_wire::{
     Checksum, DataSequence, Dss, Flags, Mapping, MpCapable, MpJoin, MptcpOption, Packet, Segment, Seq,
 };
 
-use super::{Namespace, PORT, at, linux, or_skip, ours};
+use super::{End, Namespace, PORT, Protocol, at, linux, linux_subflows, or_skip, ours, wait_until};
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Our key.
 pub const KEY: u64 = 0x0123_4567_89ab_cdef;
+/// Flags of MP_CAPABLE: HMAC-SHA256, checksum required.
+pub const H: u8 = MpCapable::HMAC;
+pub const C: u8 = MpCapable::CHECKSUM_REQUIRED;
 /// Our first sequence number.
 const ISS: u32 = 1_000;
 
@@ -84,6 +87,8 @@ pub struct Flow<'a> {
     pub data_acked: u64,
     /// The window that we say, without a scale.
     pub window: u16,
+    /// Joins are heard as long as there is one.
+    pub listener: Option<TcpListener>,
     /// All that was heard.
     pub log: Vec<Segment>,
 }
@@ -128,6 +133,7 @@ impl<'a> Flow<'a> {
             their_key: 0,
             data_acked: 0,
             window: 60_000,
+            listener: None,
             log: Vec::new(),
         }
     }
@@ -259,4 +265,47 @@ impl<'a> Flow<'a> {
         flow.say(|ack| ack.options.mptcp.push(MptcpOption::Join(MpJoin::Ack { hmac })));
         flow
     }
+}
+
+/// A connection over which five bytes have gone.
+pub fn open<'a>(namespace: &Namespace, wire: &'a Wire, flags: u8) -> (Flow<'a>, TcpStream) {
+    let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
+    let mut flow = Flow::connect(wire, 2_000, flags);
+    let (them, _) = listener.accept().unwrap();
+    them.be_patient();
+    if flags & C == 0 {
+        flow.send(1, b"first")
+    } else {
+        flow.send_summed(1, b"first", 0)
+    }
+    flow.acked();
+    read(&them, b"first");
+    flow.listener = Some(listener);
+    (flow, them)
+}
+
+/// As [`open`], with a second subflow that works.
+pub fn open_two<'a>(namespace: &Namespace, wire: &'a Wire, flags: u8) -> (Flow<'a>, Flow<'a>, TcpStream) {
+    let (first, them) = open(namespace, wire, flags);
+    let mut second = Flow::join(wire, &first, 2_001, true);
+    second.hear("the fourth ACK", |segment| segment.flags == Flags::ACK);
+    wait_until("it has joined", || linux_subflows(&them) == Some(1));
+    (first, second, them)
+}
+
+/// Linux's application gets these bytes next.
+pub fn read(them: &TcpStream, expected: &[u8]) {
+    let mut received = vec![0; expected.len()];
+    let mut count = 0;
+    while count < expected.len() {
+        let some = them.read_some(&mut received[count..]).unwrap();
+        assert!(some > 0, "the stream has ended");
+        count += some;
+    }
+    assert_eq!(received, expected);
+}
+
+/// Whether a segment has such an option.
+pub fn has(segment: &Segment, wanted: impl Fn(&MptcpOption) -> bool) -> bool {
+    segment.options.mptcp.iter().any(wanted)
 }
