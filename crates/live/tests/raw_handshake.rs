@@ -177,36 +177,39 @@ fn a_simultaneous_open_falls_back() {
     });
 }
 
-/// The third ACK of a Linux client has both keys, in 20 bytes; its first data repeats them with a length.
+/// The third ACK of a Linux client has both keys, in 20 bytes; its first data repeats them with a length, in 22 bytes, or
+/// 24 with the checksum.
 #[test]
 fn linux_opens() {
     within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
-        std::thread::scope(|scope| {
-            let them = scope.spawn(|| namespace.connect(at(ours(1)), Protocol::Mptcp).unwrap());
-            let (mut flow, _) = Flow::called(&wire);
-            flow.say(|answer| {
-                answer.flags = Flags::SYN | Flags::ACK;
-                answer.options.mss = Some(1_460);
-                answer.options.mptcp.push(MptcpOption::Capable(MpCapable {
-                    version: 1,
-                    flags: H,
-                    sender_key: Some(KEY),
-                    receiver_key: None,
-                    data: None,
-                }));
+        for flags in [H, H | C] {
+            let Some((namespace, wire)) = Wire::new() else { return };
+            namespace.sysctl("net.mptcp.checksum_enabled", if flags & C == 0 { "0" } else { "1" });
+            std::thread::scope(|scope| {
+                let them = scope.spawn(|| namespace.connect(at(ours(1)), Protocol::Mptcp).unwrap());
+                let (mut flow, syn) = Flow::called(&wire);
+                assert_eq!(capable_of(&syn).unwrap().flags, flags);
+                let (version, sender_key, receiver_key, data) = (1, Some(KEY), None, None);
+                let option = MpCapable { version, flags, sender_key, receiver_key, data };
+                flow.say(|answer| {
+                    answer.flags = Flags::SYN | Flags::ACK;
+                    answer.options.mss = Some(1_460);
+                    answer.options.mptcp.push(MptcpOption::Capable(option));
+                });
+                let third = flow.hear("the third ACK", |segment| !segment.flags.syn());
+                let keys = capable_of(&third).unwrap();
+                assert_eq!((keys.receiver_key, keys.data), (Some(KEY), None));
+                assert_eq!(third.options.mptcp[0].length(), 20);
+                let them = them.join().unwrap();
+                them.send_all(b"hello").unwrap();
+                let data = flow.hear("data", |segment| !segment.payload.is_empty());
+                let again = capable_of(&data).unwrap();
+                assert_eq!((again.sender_key, again.receiver_key), (keys.sender_key, Some(KEY)));
+                let (length, checksum) = again.data.unwrap();
+                assert_eq!((length, checksum.is_some()), (5, flags & C != 0));
+                assert_eq!(data.options.mptcp[0].length(), if flags & C == 0 { 22 } else { 24 });
             });
-            let third = flow.hear("the third ACK", |segment| !segment.flags.syn());
-            let keys = capable_of(&third).unwrap();
-            assert_eq!((keys.receiver_key, keys.data), (Some(KEY), None));
-            assert_eq!(third.options.mptcp[0].length(), 20);
-            let them = them.join().unwrap();
-            them.send_all(b"hello").unwrap();
-            let data = flow.hear("data", |segment| !segment.payload.is_empty());
-            let again = capable_of(&data).unwrap();
-            assert_eq!((again.sender_key, again.receiver_key), (keys.sender_key, Some(KEY)));
-            assert_eq!((again.data, data.options.mptcp[0].length()), (Some((5, None)), 22));
-        });
+        }
     });
 }
 
