@@ -20,6 +20,7 @@ fn judge(case: &str, place: &str, variant: Variant, outcome: &boxes::Outcome) {
     let rewrites = case.starts_with("rewrite-payload");
     // The one way to damage: no checksum, or nothing left but TCP, which has never promised more.
     assert!(outcome.intact || rewrites && (!variant.checksum || !outcome.multipath), "{what}");
+    assert!(outcome.closed, "stuck: {what}");
     // With a box that breaks mappings on every path no subflow is left.
     let breaks = rewrites || case == "coalesce";
     assert!(outcome.finished || breaks && place == "both", "{what}");
@@ -47,7 +48,10 @@ fn every_box_in_every_place() {
         std::fs::write(FILE, &now).expect("docs/ can be written");
     }
     let before = std::fs::read_to_string(FILE).unwrap_or_default();
-    assert!(now == before, "the outcomes changed; if they should have, UPDATE=1 writes docs/middleboxes.md anew");
+    assert!(
+        now == before,
+        "the outcomes changed; if they should have, UPDATE=1 writes docs/middleboxes.md anew"
+    );
 }
 
 const TWO_PATHS: &str = "sample = \"1s\"\n[paths.first]\nrate = \"8Mbit\"\ndelay = \"10ms\"\n\
@@ -68,7 +72,8 @@ const RARE: &str = "[flows.f]\nblocks = \"10kB\"\nrate = \"8kbit\"\nstop = \"55s
 fn a_nat_that_forgets_costs_the_subflow_and_not_the_connection() {
     for direction in ["", "direction = \"download\"\n"] {
         for version in ["v0", "v1"] {
-            let flow = through_a_forgetful_nat(TWO_PATHS, &format!("{RARE}{direction}version = \"{version}\"\n"));
+            let flow =
+                through_a_forgetful_nat(TWO_PATHS, &format!("{RARE}{direction}version = \"{version}\"\n"));
             assert!(flow.intact && flow.multipath, "{direction} {version}: {flow:?}");
             assert_eq!(flow.bytes_received_total, 60_000, "{direction} {version}: {flow:?}");
         }
@@ -87,7 +92,12 @@ fn a_nat_that_forgets_ends_a_connection_of_one_path() {
 fn a_nat_remembers_what_is_used() {
     let steady = "[flows.f]\nblocks = \"10kB\"\nrate = \"80kbit\"\nstop = \"55s\"\n";
     let flow = through_a_forgetful_nat(ONE_PATH, steady);
-    assert_eq!((flow.bytes_received_total, flow.closed.as_deref()), (550_000, Some("Finished")), "{:?}", flow.paths);
+    assert_eq!(
+        (flow.bytes_received_total, flow.closed.as_deref()),
+        (550_000, Some("Finished")),
+        "{:?}",
+        flow.paths
+    );
 }
 
 #[test]
@@ -103,7 +113,10 @@ fn boxes_come_and_go() {
     for kind in kinds {
         for on in [false, true] {
             let flow = scenario(TWO_PATHS, kind, on);
-            assert!(flow.intact && flow.bytes_received_total == 2_000_000, "{kind}, on at first: {on}: {flow:?}");
+            assert!(
+                flow.intact && flow.bytes_received_total == 2_000_000,
+                "{kind}, on at first: {on}: {flow:?}"
+            );
         }
     }
     // Options that vanish on the way, on the only path.

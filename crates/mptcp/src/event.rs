@@ -99,8 +99,7 @@ impl Happenings {
 
     /// The next event in the order of their meaning.
     pub(crate) fn take(&mut self) -> Option<EventKind> {
-        let opened =
-            [(&mut self.accepted, EventKind::Accepted), (&mut self.connected, EventKind::Connected)];
+        let opened = [(&mut self.accepted, EventKind::Accepted), (&mut self.connected, EventKind::Connected)];
         for (flag, kind) in opened {
             if std::mem::take(flag) {
                 return Some(kind);

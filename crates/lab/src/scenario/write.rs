@@ -3,7 +3,6 @@
 use mptcp_clock::Duration;
 use netsim::{Jitter, Loss, Parameters, QueueLimit, Rate, Spread};
 
-use super::{air, middleboxes};
 use super::file::{
     DirectionTable, EventTable, FilterTable, FlowTable, GilbertElliottTable, LinkTable, PathTable,
     ScenarioFile, SetTable,
@@ -13,6 +12,7 @@ use super::model::{
 };
 use super::names::{PathManager, Side};
 use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
+use super::{air, middleboxes};
 
 impl Scenario {
     /// The scenario as TOML, with every value in full. Reading it gives the same scenario.
@@ -55,7 +55,7 @@ impl Scenario {
                     .chain(self.switches.iter().map(middleboxes::switch))
                     .collect(),
             )
-                .filter(|all: &Vec<_>| !all.is_empty()),
+            .filter(|all: &Vec<_>| !all.is_empty()),
             filters: Some(self.filters.iter().map(|one| self.filter(one)).collect())
                 .filter(|all: &Vec<_>| !all.is_empty()),
             middleboxes: some(

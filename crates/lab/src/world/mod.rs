@@ -324,9 +324,7 @@ impl World {
             netsim::Fate::Held => self.middleboxes.before(direction),
             netsim::Fate::Queued => false,
         };
-        if gone
-            && self.own_queues.get(direction.index()).is_some_and(Option::is_some)
-        {
+        if gone && self.own_queues.get(direction.index()).is_some_and(Option::is_some) {
             // What the queue never took has left it, and so has what a middlebox has.
             let nothing = Duration::ZERO;
             let bytes = u64::from(bytes) - ETHERNET as u64;

@@ -123,6 +123,8 @@ pub struct Outcome {
     /// Every byte that arrived was right.
     pub intact: bool,
     pub finished: bool,
+    /// It is over, whatever the reason.
+    pub closed: bool,
     /// The paths with a box carried their part of the data.
     pub used: bool,
     pub reason: Option<&'static str>,
@@ -136,6 +138,7 @@ impl Outcome {
             multipath: flow.multipath,
             intact: flow.intact,
             finished: whole && flow.closed.as_deref() == Some("Finished"),
+            closed: flow.closed.is_some(),
             used: with_box.map(|path| path.bytes_acked).sum::<u64>() > SIZE / 7,
             reason: flow.fallback.as_ref().map(|fallback| fallback.reason),
         }

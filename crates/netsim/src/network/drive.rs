@@ -186,12 +186,7 @@ impl<P> Network<P> {
 
     /// A frame has come out of a direction: it is where it belongs, goes on, or is lost.
     #[inline]
-    pub(super) fn reach(
-        &mut self,
-        now: Instant,
-        by: DirectionId,
-        frame: Frame<P>,
-    ) -> Option<Occurrence<P>> {
+    pub(super) fn reach(&mut self, now: Instant, by: DirectionId, frame: Frame<P>) -> Option<Occurrence<P>> {
         let node = self.topology.head(by);
         if self.topology.owns(node, frame.destination) {
             return Some(Occurrence::Arrived { node, by, frame });

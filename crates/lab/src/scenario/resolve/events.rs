@@ -54,7 +54,7 @@ fn event(
     let link = context.link(&["events", index], names, links)?;
     let set = adjustment(table.set.as_ref());
     if table.set.as_ref().is_some_and(|set| set.on.is_some()) {
-        let problem = "is for middleboxes; a path is up or down (try middlebox = \"NAME\", or up)";
+        let problem = "is for middleboxes; a path goes up and down (try set = { up = true })";
         return Err(context.error(&["events", index, "set", "on"], problem));
     }
     let wrong = if link.kind == LinkKind::Station {

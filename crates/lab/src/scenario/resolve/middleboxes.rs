@@ -72,20 +72,18 @@ fn deed(
 ) -> Result<Deed, ScenarioError> {
     let at = |key| ["middleboxes", name, key];
     let bytes = |key: &str, size: Option<Size>, default: u64| match size {
-        Some(Size(0)) => Err(context.error(&["middleboxes", name, key], "is 1B or more")),
+        Some(Size(0)) => Err(context.error(&["middleboxes", name, key], "is 1B or more (nearest: 1B)")),
         size => Ok(size.map_or(default, |size| size.0)),
     };
     let time = |key: &str, span: Option<Span>, default: Duration| match span {
         Some(Span(span)) if span.is_zero() => {
-            Err(context.error(&["middleboxes", name, key], "is longer than 0s"))
+            Err(context.error(&["middleboxes", name, key], "is longer than 0s (try \"5s\")"))
         }
         span => Ok(span.map_or(default, |span| span.0)),
     };
     Ok(match kind {
         // RFC 5382 section 5, REQ-5: 2 hours and 4 minutes for established connections.
-        BoxKind::Nat => {
-            Deed::Nat { timeout: time("timeout", table.timeout, Duration::from_secs(124 * 60))? }
-        }
+        BoxKind::Nat => Deed::Nat { timeout: time("timeout", table.timeout, Duration::from_secs(124 * 60))? },
         BoxKind::RewriteSequence => Deed::RewriteSequence,
         BoxKind::StripOptions => {
             let from = table.from.clone().unwrap_or_else(|| SegmentKind::ALL.to_vec());
@@ -142,7 +140,7 @@ fn switch(context: &Context<'_>, index: &str, table: &EventTable) -> Result<bool
         ("how", table.how.is_some()),
     ];
     if let Some((key, _)) = foreign.iter().find(|(_, given)| *given) {
-        let problem = "stands beside middlebox, and an event about a middlebox only sets on";
+        let problem = format!("an event about a middlebox only sets on (leave {key} out)");
         return Err(context.error(&["events", index, key], problem));
     }
     match &table.set {

@@ -53,7 +53,8 @@ impl Middlebox for Coalesce {
 
     fn wake(&mut self, now: Instant, out: &mut Vec<Travelling>) {
         for (held, side) in self.held.iter_mut().zip([Side::Forward, Side::Backward]) {
-            let due: Vec<_> = held.iter().filter(|(_, (until, _))| *until <= now).map(|(of, _)| *of).collect();
+            let due: Vec<_> =
+                held.iter().filter(|(_, (until, _))| *until <= now).map(|(of, _)| *of).collect();
             out.extend(due.iter().filter_map(|of| held.remove(of)).map(|(_, segment)| (side, segment)));
         }
     }

@@ -93,11 +93,8 @@ impl Half {
         ack.acknowledgment = self.next;
         ack.window = model.window;
         let echo = data.options.timestamps.map(|stamps| stamps.value);
-        ack.options.timestamps = model
-            .options
-            .timestamps
-            .zip(echo)
-            .map(|(stamps, echo)| Timestamps { value: stamps.value, echo });
+        ack.options.timestamps =
+            model.options.timestamps.zip(echo).map(|(stamps, echo)| Timestamps { value: stamps.value, echo });
         Some(ack)
     }
 

@@ -114,12 +114,7 @@ pub(super) struct Middleboxes {
 }
 
 impl Middleboxes {
-    pub(super) fn add(
-        &mut self,
-        spec: &crate::scenario::Middlebox,
-        link: LinkId,
-        stream: Stream,
-    ) {
+    pub(super) fn add(&mut self, spec: &crate::scenario::Middlebox, link: LinkId, stream: Stream) {
         let (name, deed) = (spec.name.clone(), spec.deed.clone());
         self.places.push(Place { name, link, way: spec.way, deed, inner: None, stream, lives: 0 });
         self.switch(&spec.name, spec.on);
@@ -142,7 +137,13 @@ impl Middleboxes {
     }
 
     /// A segment comes to the boxes of a link; what comes out at either side of them.
-    pub(super) fn take(&mut self, now: Instant, link: LinkId, side: Side, segment: Segment) -> Vec<Travelling> {
+    pub(super) fn take(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        side: Side,
+        segment: Segment,
+    ) -> Vec<Travelling> {
         let chain = self.chain(link);
         let first = match side {
             Side::Forward => 0,
