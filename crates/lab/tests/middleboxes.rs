@@ -127,6 +127,14 @@ fn boxes_come_and_go() {
 }
 
 #[test]
+fn a_data_fin_that_waits_for_data_is_no_sign_of_stripped_options() {
+    // The proxy's acknowledgements make round trips look short, so the timer of the DATA_FIN is early.
+    let proxy = "[middleboxes.proxy]\npath = \"first\"\nkind = \"early-ack\"\n";
+    let flow = simulate(&format!("duration = \"20s\"\n{ONE_PATH}{proxy}[flows.f]\nbytes = \"1MB\"\n"));
+    assert_eq!((flow.fallback, flow.closed.as_deref()), (None, Some("Finished")));
+}
+
+#[test]
 fn boxes_stand_in_the_order_of_the_file() {
     // Behind a translator and an offset, and cut and joined between: still one connection.
     let boxes = ["nat", "rewrite-sequence", "split", "nat"];

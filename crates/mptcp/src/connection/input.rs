@@ -93,12 +93,7 @@ impl Connection {
         if let Some(dss) = &segment.options.dss
             && self.mode == Mode::Multipath
         {
-            let before = self.outgoing.una;
             self.take_data_ack(now, dss);
-            if self.outgoing.una > before {
-                // Options come through, though who acknowledges the subflow's data in the peer's place has none.
-                self.subflows[id].optionless = false;
-            }
         }
         self.note_window(id, segment);
         let end = start + payload.len() as u64;
