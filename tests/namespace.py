@@ -6,9 +6,7 @@ kernel forwards between them.
 
 from __future__ import annotations
 
-import itertools
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -18,23 +16,17 @@ from pathlib import Path
 
 import pytest
 
-_NUMBERS = itertools.count()
-
+from mptcplab import namespaces
 
 Done = subprocess.CompletedProcess[bytes]
 
 
-class Namespace:
+class Namespace(namespaces.Namespace):
     """Where commands run."""
 
     def __init__(self, name: str, directory: Path) -> None:
-        self.name, self.directory = name, directory
-
-    def ip(self, arguments: str) -> None:
-        _ip("-n", self.name, *arguments.split())
-
-    def command(self, *arguments: str | Path) -> list[str]:
-        return ["ip", "netns", "exec", self.name, *map(str, arguments)]
+        super().__init__(name)
+        self.directory = directory
 
     def run(self, *arguments: str | Path, given: bytes = b"", expect: int | None = 0) -> Done:
         """Runs a command to its end; `expect` is the exit code, None for any."""
@@ -65,12 +57,6 @@ class Namespace:
                 process.kill()
 
 
-def _ip(*arguments: str) -> None:
-    done = subprocess.run(["ip", *arguments], capture_output=True, text=True, timeout=30, check=False)
-    if done.returncode:
-        _cannot(f"ip {' '.join(arguments)}: {done.stderr.strip()}")
-
-
 def _cannot(why: str) -> None:
     if os.environ.get("CI"):
         pytest.fail(f"in CI this must run, but {why}")
@@ -87,29 +73,23 @@ def ends(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
 @pytest.fixture
 def namespace(tmp_path: Path) -> Iterator[Namespace]:
     """Two devices for each of two endpoints; skips where the machine lacks something."""
-    if sys.platform != "linux":
-        pytest.skip("namespaces take Linux")
-    if shutil.which("ip") is None:
-        _cannot("ip (of iproute2) is not installed")
-    if os.geteuid() != 0:
-        _cannot("namespaces take root")
+    if (why := namespaces.why_not()) is not None:
+        _cannot(why)
     if not Path("/dev/net/tun").exists():
         _cannot("/dev/net/tun is missing")
     try:
         socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262).close()
     except OSError as error:
         _cannot(f"the kernel has no MPTCP sockets: {error}")
-    name = f"mptcpwire-{os.getpid()}-{next(_NUMBERS)}"
-    _ip("netns", "add", name)
-    made = Namespace(name, tmp_path)
     try:
-        made.ip("link set lo up")
-        for device, subnet in (("a1", 1), ("a2", 2), ("b1", 11), ("b2", 12)):
-            made.ip(f"tuntap add {device} mode tun")
-            made.ip(f"addr add 10.88.{subnet}.1/24 dev {device}")
-            made.ip(f"link set {device} up txqueuelen 2000")
-        made.ip("mptcp limits set subflows 8 add_addr_accepted 8")
-        made.run("sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward")
-        yield made
-    finally:
-        _ip("netns", "del", name)
+        with namespaces.namespace("test") as bare:
+            made = Namespace(bare.name, tmp_path)
+            for device, subnet in (("a1", 1), ("a2", 2), ("b1", 11), ("b2", 12)):
+                made.ip(f"tuntap add {device} mode tun")
+                made.ip(f"addr add 10.88.{subnet}.1/24 dev {device}")
+                made.ip(f"link set {device} up txqueuelen 2000")
+            made.ip("mptcp limits set subflows 8 add_addr_accepted 8")
+            made.sysctl("net.ipv4.ip_forward", "1")
+            yield made
+    except namespaces.CannotMake as error:
+        _cannot(str(error))

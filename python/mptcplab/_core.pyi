@@ -109,6 +109,7 @@ class SubflowInfo(TypedDict):
     state: str
     ca_state: str
     backup: bool
+    probation: bool
     opened_at_s: float
     closed_at_s: float | None
     closed_by: str | None

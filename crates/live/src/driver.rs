@@ -16,6 +16,7 @@ use mptcp::{Endpoint, InterfaceChange, InterfaceId};
 use mptcp_clock::{Instant, Stream};
 
 use crate::capture::Capture;
+use crate::impairment::{Edge, Lanes};
 use crate::inbox::Inbox;
 use crate::outbox::Outbox;
 use crate::shared::{Address, Counters, Shared};
@@ -38,12 +39,14 @@ pub struct Interface {
     pub addresses: Vec<IpAddr>,
     /// Its subflows are used only when no other works (RFC 8684 section 3.3.8).
     pub backup: bool,
+    /// A bad network at this device; None is the device as it is.
+    pub edge: Option<Edge>,
 }
 
 impl Interface {
     /// A regular interface.
     pub fn new(tun: Tun, addresses: impl IntoIterator<Item = IpAddr>) -> Self {
-        Self { tun, addresses: addresses.into_iter().collect(), backup: false }
+        Self { tun, addresses: addresses.into_iter().collect(), backup: false, edge: None }
     }
 }
 
@@ -87,7 +90,8 @@ impl Driver {
                 device: device.clone(),
                 mtu,
             }));
-            devices.push(Device { tun: interface.tun, ids, up: true });
+            let edge = interface.edge.map(|edge| Box::new(Lanes::new(edge)));
+            devices.push(Device { tun: interface.tun, ids, up: true, edge });
         }
         if addresses.is_empty() {
             let what = "an endpoint needs an interface with an address";
@@ -169,6 +173,7 @@ pub(crate) struct Device {
     pub tun: Tun,
     pub ids: Vec<(IpAddr, InterfaceId)>,
     pub up: bool,
+    pub edge: Option<Box<Lanes>>,
 }
 
 impl Device {
@@ -202,7 +207,7 @@ impl Worker {
             counted.turns += 1;
             let turn = self.turn(&mut counted);
             wake(turn.woken);
-            self.outbox.write(&self.devices, self.capture.as_mut(), &mut counted);
+            self.outbox.write(&mut self.devices, self.capture.as_mut(), &mut counted);
             if turn.stopping {
                 break Ok(());
             }

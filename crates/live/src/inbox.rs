@@ -83,7 +83,10 @@ impl Inbox {
                         Some(_) => counted.received += 1,
                         None => counted.ignored += 1,
                     }
-                    self.arrived.extend(found);
+                    match (&mut device.edge, found) {
+                        (Some(edge), Some(found)) => edge.incoming.pass(found, |one| self.arrived.push(one)),
+                        (_, found) => self.arrived.extend(found),
+                    }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

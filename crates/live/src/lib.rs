@@ -35,6 +35,7 @@
 mod capture;
 mod control;
 mod driver;
+mod impairment;
 mod inbox;
 mod listener;
 mod options;
@@ -52,6 +53,7 @@ mod vnet;
 mod waiting;
 
 pub use driver::{Driver, Interface};
+pub use impairment::{Edge, Impairment};
 pub use listener::{MptcpListener, SOMAXCONN};
 pub use mptcp::congestion::CongestionKind;
 pub use mptcp::path_manager::PathManagerKind;

@@ -67,18 +67,25 @@ impl Outbox {
     /// Writes the batch. A packet that a device does not take is lost.
     pub(crate) fn write(
         &mut self,
-        devices: &[Device],
+        devices: &mut [Device],
         mut capture: Option<&mut Capture>,
         counted: &mut Counters,
     ) {
-        for Leaving { device, segment, gso_size } in self.leaving.drain(..) {
+        for Leaving { device: number, segment, gso_size } in self.leaving.drain(..) {
             let mut packet = Packet::new(segment);
             if let Some(capture) = &mut capture {
-                capture.complete(device, &packet);
+                capture.complete(number, &packet);
             }
-            match send(&devices[device].tun, &packet, gso_size, &mut self.headers) {
+            let Device { tun, edge, .. } = &mut devices[number];
+            let mut put = |packet: &Packet, gso_size| match send(tun, packet, gso_size, &mut self.headers) {
                 Ok(()) => counted.sent += 1,
                 Err(_) => counted.dropped += 1,
+            };
+            match edge {
+                Some(edge) => {
+                    edge.outgoing.pass((packet.clone(), gso_size), |(packet, size)| put(&packet, size))
+                }
+                None => put(&packet, gso_size),
             }
             // The connection holds the payload until it is acknowledged; nobody else should.
             packet.segment.payload = Bytes::new();

@@ -310,11 +310,12 @@ pub(crate) fn after(timeout: Option<Duration>) -> Option<Instant> {
     timeout.and_then(|span| Instant::now().checked_add(span))
 }
 
-/// The MSS that the devices of these addresses can carry (RFC 9293 section 3.7.1).
+/// The MSS that the devices of these addresses can carry (RFC 9293 section 3.7.1), and what peers that are Linux need.
 pub(crate) fn fitted(shared: &Shared, mut config: Config, of: impl Fn(IpAddr) -> bool) -> Config {
     for known in shared.addresses.iter().filter(|known| of(known.address)) {
         let headers = if known.address.is_ipv4() { 40 } else { 60 };
         config.mss = config.mss.min(u16::try_from(known.mtu.saturating_sub(headers)).unwrap_or(u16::MAX));
     }
+    config.join_probation.get_or_insert(mptcp::JOIN_PROBATION);
     config
 }

@@ -9,7 +9,7 @@ use std::io::{ErrorKind, Read};
 use std::time::{Duration, Instant};
 
 use laboratory::{
-    End, LIMIT, Namespace, PORT, Protocol, at, both_carried, established, exchange, greet, linux,
+    End, LIMIT, Namespace, PORT, Protocol, at, both_carried, established, exchange, greet, joined, linux,
     linux_subflows, linux6, ours, ours6, pattern, receive, same, send, wait_until, within,
 };
 use mptcp_live::{Config, Mode, MptcpListener, MptcpStream};
@@ -100,7 +100,7 @@ fn we_join_from_a_second_device() {
         let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
         let (them, _) = listener.accept().unwrap();
         greet(&us, &them);
-        wait_until("the second subflow carries data", || established(&us) == 2);
+        joined(&us, &them, 2);
         exchange(&us, &them, &pattern(10_000_000), &pattern(10_000_000));
         assert_eq!(linux_subflows(&them), Some(1));
         both_carried(&us);
@@ -135,7 +135,7 @@ fn two_slow_paths_add_up() {
         let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
         let (them, _) = listener.accept().unwrap();
         greet(&us, &them);
-        wait_until("the second subflow is there", || established(&us) == 2);
+        joined(&us, &them, 2);
         let begin = Instant::now();
         exchange(&us, &them, &[], &pattern(10_000_000));
         let took = begin.elapsed().as_secs_f64();
@@ -156,7 +156,7 @@ fn a_device_is_lost() {
             let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
             let (them, _) = listener.accept().unwrap();
             greet(&us, &them);
-            wait_until("the second subflow is there", || established(&us) == 2);
+            joined(&us, &them, 2);
             let all = pattern(10_000_000);
             std::thread::scope(|scope| {
                 scope.spawn(|| send(&us, &all));
@@ -206,7 +206,7 @@ fn over_ipv6() {
         let us = MptcpStream::connect(&driver, at(linux6(1)), Config::default()).unwrap();
         let (them, _) = theirs.accept().unwrap();
         greet(&us, &them);
-        wait_until("the second subflow carries data", || established(&us) == 2);
+        joined(&us, &them, 2);
         exchange(&us, &them, &pattern(1_000_000), &pattern(1_000_000));
         both_carried(&us);
 

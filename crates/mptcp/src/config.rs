@@ -71,6 +71,12 @@ pub struct ServerFastOpen {
     pub cookies: bool,
 }
 
+/// For peers that may be Linux. When a join comes while an application's call holds the connection, kernels (6.18 among
+/// them) adopt the subflow only when that call ends, and then take what came first on it for the next data of the stream,
+/// whatever its mapping says: the stream is corrupt, and without DSS checksums nobody sees it. So new subflows carry data
+/// only when nothing else does, for this time and until the peer has acknowledged data that was sent after it.
+pub const JOIN_PROBATION: Duration = Duration::from_millis(20);
+
 /// Settings of one connection; [`Config::default`] is Multipath TCP as its papers ran it.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -128,6 +134,9 @@ pub struct Config {
     pub backups: Vec<InterfaceId>,
     /// Most subflows beside the first, on both sides.
     pub max_subflows: u8,
+    /// How long a subflow that we joined carries data only when no other can: see [`JOIN_PROBATION`]. None is no
+    /// probation, and becomes that constant on real packets (crate `live`).
+    pub join_probation: Option<Duration>,
     /// Addresses to announce; None is those of the other interfaces that the connection may use.
     pub announce: Option<Vec<Announced>>,
     /// When an announcement that was not echoed goes again: Linux's `net.mptcp.add_addr_timeout`, which has 120 s;
@@ -171,6 +180,7 @@ impl Default for Config {
             interfaces: None,
             backups: Vec::new(),
             max_subflows: 8,
+            join_probation: None,
             announce: None,
             announce_timeout: Duration::from_secs(3),
             close_timeout: Duration::from_secs(60),

@@ -39,7 +39,7 @@ pub mod path_manager;
 pub mod scheduler;
 mod subflow;
 
-pub use config::{Announced, Config, Mechanisms, PenaltyRule, ServerFastOpen};
+pub use config::{Announced, Config, JOIN_PROBATION, Mechanisms, PenaltyRule, ServerFastOpen};
 pub use congestion::SendQueueRule;
 pub use connection::limits::Limit;
 pub use connection::{Connection, ConnectionInfo, Mode, SubflowInfo};

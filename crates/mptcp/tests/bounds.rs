@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use mptcp::{Closure, Config, Endpoint, EventKind, InterfaceChange, InterfaceId, ListenError, SubflowState};
 use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_wire::{Flags, Segment};
 use pair::{Pair, pattern};
 
 /// Two hundred handoffs leave what was decided: the last 64 remembered beside 64 places, each number once, and the
@@ -134,4 +135,38 @@ fn connections_that_come_and_go() {
         assert_eq!(client.connections().count(), 0);
         assert!(client.info(now, id).is_none() && client.read(now, id).is_none());
     }
+}
+
+/// Handshakes that nobody completes hold their places for a second only while others want them; the number of
+/// connections never exceeds the backlog, and nothing is said to forged addresses beyond their SYN/ACKs.
+#[test]
+fn a_flood_of_syns_shuts_a_port_for_a_moment() {
+    let mut server = Endpoint::new(Stream::new(1, "server"));
+    let far = server.add_interface([10, 0, 0, 1].into(), false);
+    assert_eq!(server.listen_on(80, Config::default(), None, Some(3)), Ok(()));
+    let mut now = Instant::ZERO + Duration::from_secs(1);
+    let ask = |server: &mut Endpoint, now: Instant, port: u16| {
+        let mut syn = Segment::new(([10, 0, 0, 2], port).into(), ([10, 0, 0, 1], 80).into());
+        syn.flags = Flags::SYN;
+        server.handle_segment(now, far, syn);
+        let answers: Vec<Segment> =
+            std::iter::from_fn(|| server.poll_transmit(now)).map(|sent| sent.segment).collect();
+        while server.poll_event().is_some() {}
+        assert!(server.connections().count() <= 3);
+        answers
+    };
+    let answered = (0..1_000).map(|port| ask(&mut server, now, port).len()).sum::<usize>();
+    assert_eq!(answered, 3, "the others are dropped");
+    now = now + Duration::from_millis(999);
+    assert!(ask(&mut server, now, 2_000).is_empty(), "a handshake has a second");
+    now = now + Duration::from_millis(101);
+    let answers = ask(&mut server, now, 2_000);
+    assert_eq!(answers.len(), 1, "the stale ones make room");
+    assert!(answers[0].flags.contains(Flags::SYN | Flags::ACK) && answers[0].destination.port() == 2_000);
+    let mut ack = Segment::new(answers[0].destination, answers[0].source);
+    (ack.flags, ack.sequence, ack.acknowledgment) =
+        (Flags::ACK, answers[0].acknowledgment, answers[0].sequence + 1);
+    server.handle_segment(now, far, ack);
+    let accepted = std::iter::from_fn(|| server.poll_event()).any(|event| event.kind == EventKind::Accepted);
+    assert!(accepted && server.connections().count() == 1);
 }

@@ -197,3 +197,34 @@ fn a_port_without_its_listener_refuses() {
     assert!(pair.happened(true, EventKind::Closed(mptcp::Closed::Refused)));
     assert!(pair.server.listen(pair::PORT, Config::default()).is_ok());
 }
+
+/// A subflow on probation carries nothing until its time is over and the peer has acknowledged what was sent after it;
+/// when nothing else works it does.
+#[test]
+fn a_join_on_probation() {
+    let config = Config { join_probation: Some(Duration::from_millis(100)), ..Config::default() };
+    let mut pair = Pair::new(5, &[10, 1], config, Config::default());
+    pair.keep_log = true;
+    let data = pattern(3_000_000);
+    pair.transfer(&data, Duration::from_secs(30));
+    assert_eq!(pair.received[0], data);
+    let first = |path: usize, joins: bool| {
+        let mut log = pair.log.iter().filter(|(_, to_server, on, _)| *to_server && *on == path);
+        log.find(|(.., s)| if joins { s.flags.syn() } else { !s.payload.is_empty() })
+            .map(|(at, ..)| *at)
+            .unwrap()
+    };
+    // The handshake takes a round trip of 2 ms, and an acknowledgement of the first path another 20.
+    let waited = first(1, false).since(first(1, true));
+    assert!(waited >= Duration::from_millis(122) && waited < Duration::from_millis(200), "{waited:?}");
+}
+
+#[test]
+fn a_join_on_probation_is_better_than_nothing() {
+    let config = Config { join_probation: Some(Duration::from_secs(1000)), ..Config::default() };
+    let mut pair = Pair::new(5, &[10, 1], config, Config::default());
+    pair.transfer(&pattern(100_000), Duration::from_secs(5));
+    pair.interface(0, mptcp::InterfaceChange::Down);
+    pair.transfer(&pattern(100_000), Duration::from_secs(5));
+    assert_eq!(pair.received[0].len(), 200_000);
+}

@@ -244,3 +244,36 @@ fn a_syn_goes_as_often_as_it_may() {
     }
     assert_eq!((syns, now.as_millis()), (vec![0, 1000], 3000));
 }
+
+/// Linux acknowledges a segment before it takes it to the connection, and its DATA_ACK comes with the next
+/// acknowledgement only: whoever waited for that before sending a small rest would wait for ever.
+#[test]
+fn a_small_rest_waits_for_acknowledgements_of_the_subflow_only() {
+    let (mut hand, _) = Hand::open(Config::default());
+    hand.send_data(hand.flow, 1, 1, 100);
+    hand.host.write(hand.now, hand.connection, Bytes::from(vec![7; 600]));
+    let sent = hand.collect();
+    assert_eq!(sent.len(), 1, "the rest waits");
+    let first = sent[0].payload.len() as u32;
+    let dss = hand.dss(1, None);
+    let sent = hand.send(hand.flow, 101, 1 + first, |ack| ack.options.dss = Some(dss));
+    assert_eq!(sent.iter().map(|segment| segment.payload.len()).sum::<usize>(), 600 - first as usize);
+}
+
+/// Data that only a subflow acknowledged goes again on it when no other may carry any: a backup may not.
+#[test]
+fn data_without_a_data_ack_goes_again_beside_a_backup() {
+    let (mut hand, _) = Hand::open(Config::default());
+    hand.send_data(hand.flow, 1, 1, 100);
+    let (joined, _) = hand.join(1_001);
+    let prio = MptcpOption::Prio(MpPrio { backup: true, address_id: None });
+    hand.send(joined, 1, 1, |ack| ack.options.mptcp.push(prio));
+    hand.host.write(hand.now, hand.connection, Bytes::from(vec![7; 50]));
+    let sent = hand.collect();
+    assert_eq!((sent.len(), sent[0].destination), (1, hand.flow.peer));
+    let dss = hand.dss(1, None);
+    hand.send(hand.flow, 101, 51, |ack| ack.options.dss = Some(dss));
+    let again = hand.sleep(Duration::from_secs(10));
+    let (_, segment) = again.iter().find(|(_, segment)| !segment.payload.is_empty()).expect("it goes again");
+    assert_eq!((segment.destination, &segment.payload[..]), (hand.flow.peer, &[7; 50][..]));
+}

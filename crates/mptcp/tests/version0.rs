@@ -157,3 +157,16 @@ fn a_forged_join_is_reset_and_the_connection_lives() {
     let info = pair.client.info(pair.now, pair.connection).expect("open");
     assert!(info.subflows[1].closed_by.is_some(), "{:?}", info.subflows[1]);
 }
+
+/// RFC 6824 has no MP_TCPRST: a join that is refused gets a reset without it.
+#[test]
+fn a_refused_join_gets_a_plain_reset() {
+    let config = Config { version: Version::V0, ..Config::default() };
+    let mut pair = Pair::new(3, &[5, 5], config.clone(), Config { max_subflows: 0, ..config });
+    pair.keep_log = true;
+    pair.transfer(&pattern(50_000), Duration::from_secs(5));
+    let resets: Vec<_> =
+        pair.log.iter().filter(|(_, to_server, path, s)| !to_server && *path == 1 && s.flags.rst()).collect();
+    assert!(!resets.is_empty());
+    assert!(resets.iter().all(|(.., segment)| segment.options.mptcp.is_empty()));
+}

@@ -20,6 +20,7 @@ from mptcplab.commands import (
     select,
     send,
     sweep,
+    verify,
 )
 
 COMMANDS = (
@@ -38,5 +39,6 @@ COMMANDS = (
     schema,
     send,
     receive,
+    verify,
     info,
 )

@@ -16,6 +16,7 @@ pub trait End: Sync {
     fn send_all(&self, data: &[u8]) -> io::Result<()>;
     fn half_close(&self) -> io::Result<()>;
     fn be_patient(&self);
+    fn wait_for_ever(&self);
 }
 
 impl End for MptcpStream {
@@ -32,6 +33,10 @@ impl End for MptcpStream {
         self.set_read_timeout(Some(PATIENCE)).unwrap();
         self.set_write_timeout(Some(PATIENCE)).unwrap();
     }
+    fn wait_for_ever(&self) {
+        self.set_read_timeout(None).unwrap();
+        self.set_write_timeout(None).unwrap();
+    }
 }
 
 impl End for TcpStream {
@@ -47,6 +52,10 @@ impl End for TcpStream {
     fn be_patient(&self) {
         self.set_read_timeout(Some(PATIENCE)).unwrap();
         self.set_write_timeout(Some(PATIENCE)).unwrap();
+    }
+    fn wait_for_ever(&self) {
+        self.set_read_timeout(None).unwrap();
+        self.set_write_timeout(None).unwrap();
     }
 }
 
@@ -118,6 +127,17 @@ pub fn greet(a: &impl End, b: &impl End) {
 pub fn established(stream: &MptcpStream) -> usize {
     let subflows = stream.info().unwrap().subflows;
     subflows.iter().filter(|subflow| subflow.state == SubflowState::Established).count()
+}
+
+/// Waits until `us` has so many subflows that carry data, which takes a word now and then: a new one is on probation until
+/// data was acknowledged.
+pub fn joined(us: &MptcpStream, them: &impl End, count: usize) {
+    wait_until("the subflows carry data", || {
+        greet(us, them);
+        let subflows = us.info().unwrap().subflows;
+        let ready = |s: &&mptcp_live::SubflowInfo| s.state == SubflowState::Established && !s.probation;
+        subflows.iter().filter(ready).count() == count
+    });
 }
 
 pub fn both_carried(stream: &MptcpStream) {

@@ -3,8 +3,14 @@
 //! Path `n` (from 1) is the subnet 10.88.n.0/24 (fd88:n::/64): Linux is .1, we are .2. The namespace and
 //! its devices go with the value.
 
-#![allow(dead_code, clippy::unwrap_used, reason = "a harness: each test file uses its own part")]
+#![allow(
+    dead_code,
+    unused_imports,
+    clippy::unwrap_used,
+    reason = "a harness: each test file uses its own part"
+)]
 
+mod bulk;
 mod ends;
 
 use std::fs::File;
@@ -15,8 +21,9 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+pub use bulk::*;
 pub use ends::*;
-use mptcp_live::{Driver, Interface, Offload, Tun};
+use mptcp_live::{Driver, Edge, Interface, Offload, Tun};
 
 /// Protocol of a socket of Linux's: IPPROTO_TCP or IPPROTO_MPTCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,10 +71,24 @@ impl Namespace {
 
     /// As [`Self::new`], with devices that offload all or nothing.
     pub fn with(paths: u8, offload: Offload) -> Option<(Self, Driver)> {
-        or_skip(Self::build(paths, offload))
+        or_skip(Self::build(paths, offload, |_| None))
     }
 
-    fn build(paths: u8, offload: Offload) -> Result<(Self, Driver), String> {
+    /// As [`Self::with`], with a bad network at the devices, which are numbered from 1.
+    pub fn impaired(
+        paths: u8,
+        offload: Offload,
+        edge: impl Fn(u8) -> Option<Edge>,
+    ) -> Option<(Self, Driver)> {
+        or_skip(Self::build(paths, offload, edge))
+    }
+
+    /// A namespace without devices, and without an endpoint.
+    pub fn bare() -> Option<Self> {
+        or_skip(Self::build_bare())
+    }
+
+    fn build_bare() -> Result<Self, String> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("mptcplive-{}-{number}", std::process::id());
@@ -77,18 +98,33 @@ impl Namespace {
         namespace
             .run(|| socket(linux(1), Protocol::Mptcp))
             .map_err(|error| format!("the kernel has no MPTCP sockets: {error}"))?;
+        namespace.ip("mptcp limits set subflows 8 add_addr_accepted 8")?;
+        Ok(namespace)
+    }
+
+    /// A device of this namespace's, with Linux's addresses.
+    pub fn device(&self, path: u8, offload: Offload) -> Result<Tun, String> {
+        let device = format!("path{path}");
+        let tun = self.run(|| Tun::open_with(&device, offload)).map_err(|error| error.to_string())?;
+        self.ip(&format!("addr add {}/24 dev {device}", linux(path)))?;
+        // Without IPv6 in the kernel, only the test of IPv6 misses it.
+        let _ = self.ip(&format!("addr add {}/64 dev {device} nodad", linux6(path.into())));
+        self.ip(&format!("link set {device} up txqueuelen 2000"))?;
+        Ok(tun)
+    }
+
+    fn build(
+        paths: u8,
+        offload: Offload,
+        edge: impl Fn(u8) -> Option<Edge>,
+    ) -> Result<(Self, Driver), String> {
+        let namespace = Self::build_bare()?;
         let mut interfaces = Vec::new();
         for path in 1..=paths {
-            let device = format!("path{path}");
-            let tun =
-                namespace.run(|| Tun::open_with(&device, offload)).map_err(|error| error.to_string())?;
-            namespace.ip(&format!("addr add {}/24 dev {device}", linux(path)))?;
-            // Without IPv6 in the kernel, only the test of IPv6 misses it.
-            let _ = namespace.ip(&format!("addr add {}/64 dev {device} nodad", linux6(path.into())));
-            namespace.ip(&format!("link set {device} up txqueuelen 2000"))?;
-            interfaces.push(Interface::new(tun, [ours(path), ours6(path.into())]));
+            let tun = namespace.device(path, offload)?;
+            let addresses = [ours(path), ours6(path.into())];
+            interfaces.push(Interface { edge: edge(path), ..Interface::new(tun, addresses) });
         }
-        namespace.ip("mptcp limits set subflows 8 add_addr_accepted 8")?;
         let driver = Driver::start(interfaces).map_err(|error| error.to_string())?;
         Ok((namespace, driver))
     }
@@ -145,7 +181,7 @@ impl Namespace {
             // SAFETY: the descriptor is open, and the address is as long as is said.
             check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const raw).cast(), length) })?;
             // SAFETY: takes no pointers.
-            check(unsafe { libc::listen(socket.as_raw_fd(), 16) })?;
+            check(unsafe { libc::listen(socket.as_raw_fd(), 4096) })?;
             Ok(TcpListener::from(socket))
         };
         self.run(listen).unwrap()
@@ -153,13 +189,7 @@ impl Namespace {
 
     /// A connected socket of Linux's.
     pub fn connect(&self, address: SocketAddr, protocol: Protocol) -> io::Result<TcpStream> {
-        self.run(|| {
-            let socket = socket(address.ip(), protocol)?;
-            let (raw, length) = sockaddr(address);
-            // SAFETY: the descriptor is open, and the address is as long as is said.
-            check(unsafe { libc::connect(socket.as_raw_fd(), (&raw const raw).cast(), length) })?;
-            Ok(TcpStream::from(socket))
-        })
+        self.run(|| connect(address, protocol))
     }
 }
 
@@ -168,6 +198,39 @@ impl Drop for Namespace {
         if let Err(why) = ip(&format!("netns del {}", self.name)) {
             eprintln!("{why}");
         }
+    }
+}
+
+/// A connected socket of Linux's, in the namespace of this thread.
+pub fn connect(address: SocketAddr, protocol: Protocol) -> io::Result<TcpStream> {
+    let socket = socket(address.ip(), protocol)?;
+    let (raw, length) = sockaddr(address);
+    // SAFETY: the descriptor is open, and the address is as long as is said.
+    check(unsafe { libc::connect(socket.as_raw_fd(), (&raw const raw).cast(), length) })?;
+    Ok(TcpStream::from(socket))
+}
+
+/// A socket that sends IPv4 packets as they are.
+pub struct RawSocket(OwnedFd);
+
+/// In the namespace of this thread.
+pub fn raw_socket() -> io::Result<RawSocket> {
+    // SAFETY: takes no pointers.
+    let fd = unsafe { libc::socket(libc::AF_INET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::IPPROTO_RAW) };
+    check(fd)?;
+    // SAFETY: the call succeeded, so the descriptor is open and nobody else has it.
+    Ok(RawSocket(unsafe { OwnedFd::from_raw_fd(fd) }))
+}
+
+impl RawSocket {
+    /// Sends a packet, header and all, on the route to `next`.
+    pub fn send(&self, packet: &[u8], next: Ipv4Addr) -> io::Result<()> {
+        let (to, length) = sockaddr(SocketAddr::new(next.into(), 0));
+        let (place, count) = (packet.as_ptr().cast(), packet.len());
+        // SAFETY: the descriptor is open; packet and address are as long as is said.
+        let sent =
+            unsafe { libc::sendto(self.0.as_raw_fd(), place, count, 0, (&raw const to).cast(), length) };
+        if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 }
 

@@ -24,6 +24,17 @@ impl Connection {
         self.end(now, Closed::Aborted, Closure::ConnectionEnded);
     }
 
+    /// Since when it waits for the third ACK of its handshake; None when it does not.
+    pub(crate) fn half_open_since(&self) -> Option<Instant> {
+        let first = self.subflows.first().filter(|first| first.state == State::SynReceived)?;
+        self.closed.is_none().then_some(first.opened_at)
+    }
+
+    /// Ends a handshake without a word.
+    pub(crate) fn give_up(&mut self, now: Instant) {
+        self.end(now, Closed::TimedOut, Closure::TimedOut);
+    }
+
     /// The peer sent MP_FASTCLOSE on an acknowledgement: answered by a RST on each subflow.
     pub(super) fn on_fast_close(&mut self, now: Instant, _id: usize) {
         self.reset_all();

@@ -106,6 +106,8 @@ pub struct SubflowInfo {
     pub closed_by: Option<Closure>,
     /// Used only when nothing else works.
     pub backup: bool,
+    /// New, and used only when nothing else works until the peer is ready for sure: [`crate::JOIN_PROBATION`].
+    pub probation: bool,
     /// Congestion window, bytes.
     pub cwnd: u64,
     /// Slow start threshold, bytes; None in the first slow start.
@@ -220,6 +222,7 @@ impl Connection {
             state: subflow.state,
             closed_by: subflow.closed_by,
             backup: subflow.backup || subflow.peer_backup,
+            probation: subflow.probation.is_some(),
             cwnd: path.cwnd,
             ssthresh: (path.ssthresh != u64::MAX).then_some(path.ssthresh),
             mss: path.mss,

@@ -13,7 +13,7 @@ use crate::subflow::check::Verdict;
 use crate::subflow::mapping::{MappingFault, ReceivedMapping, WireMapping};
 use crate::subflow::receiver::{Arrival, Range};
 use crate::subflow::sender::Ack;
-use crate::subflow::{Closure, State, Subflow};
+use crate::subflow::{Closure, Probation, State, Subflow};
 
 impl Connection {
     pub(crate) fn handle_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) {
@@ -67,6 +67,7 @@ impl Connection {
         if subflow.unconfirmed {
             // RFC 8684 section 3.2: any acknowledgement of our third ACK confirms the join.
             subflow.unconfirmed = false;
+            subflow.probation = self.config.join_probation.map(|span| Probation::Until(now + span));
             subflow.handshake_deadline = Instant::FAR_FUTURE;
             self.activate(id);
         }

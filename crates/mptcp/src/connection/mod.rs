@@ -294,6 +294,10 @@ impl Connection {
         self.mode == Mode::Multipath
     }
 
+    pub(crate) fn version(&self) -> Version {
+        self.version
+    }
+
     pub(crate) fn token(&self) -> u32 {
         self.local_key.token
     }

@@ -53,6 +53,14 @@ impl Connection {
         working.fold(0, |bits, (id, _)| bits | carrier(id))
     }
 
+    /// Those of them that may carry data: backups only where nothing else works (RFC 8684 section 3.3.8).
+    fn usable(&self) -> u64 {
+        let working = self.working();
+        let backups = self.subflows.iter().enumerate().filter(|(_, s)| s.backup || s.peer_backup);
+        let regular = backups.fold(working, |bits, (id, _)| bits & !carrier(id));
+        if regular == 0 { working } else { regular }
+    }
+
     /// No acknowledgement at the data level for too long: the oldest chunk goes again, but not on
     /// subflows that have yet to acknowledge it themselves. Twice in one subflow's stream it would be
     /// twice in the byte stream of a peer that has fallen back (RFC 8684 section 3.7).
@@ -62,10 +70,10 @@ impl Connection {
         };
         let outstanding = self.subflows.iter().enumerate().filter(|(_, s)| s.sender.board.holds(start, end));
         let carriers = outstanding.fold(0, |bits, (id, _)| bits | carrier(id));
-        let working = self.working();
+        let usable = self.usable();
         if let Some(chunk) = self.outgoing.flight.front_mut() {
             // First on those that have not carried it: the answer may be lost on its way back.
-            if working & !chunk.carriers == 0 {
+            if usable & !chunk.carriers == 0 {
                 chunk.carriers = carriers;
             }
         }

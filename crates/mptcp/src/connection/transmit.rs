@@ -12,6 +12,7 @@ use super::outgoing::{Chunk, carrier};
 use super::output::Piece;
 use super::{Connection, Mode};
 use crate::scheduler::Candidate;
+use crate::subflow::Probation;
 
 impl Connection {
     /// New data, or data that another subflow did not get through.
@@ -156,8 +157,11 @@ impl Connection {
     }
 
     /// Nagle (RFC 9293 section 3.7.4): a small segment waits while data is in flight; corked, also when none is.
+    /// What subflows have had acknowledged is not: Linux's DATA_ACK for it may come only with the answer to more.
     pub(super) fn must_wait_for_more(&self, size: u64, mss: u64) -> bool {
-        let waits = self.corked || (self.config.nagle && self.outgoing.next > self.outgoing.una);
+        let in_flight = || self.subflows.iter().any(|subflow| !subflow.sender.is_idle());
+        let nagle = self.config.nagle && self.outgoing.next > self.outgoing.una && in_flight();
+        let waits = self.corked || nagle;
         waits && size < mss && !self.write_closed && !self.pushing
     }
 
@@ -182,18 +186,20 @@ impl Connection {
         None
     }
 
-    /// The subflows that may carry data. Backups only when nothing else works; those in timeout not
-    /// at all, unless there is no other.
+    /// The subflows that may carry data. Backups only when nothing else works, and those on probation; those in
+    /// timeout not at all, unless there is no other.
     fn find_candidates(&mut self, now: Instant, found: &mut Vec<Candidate>) {
         found.clear();
-        // Backup or not, then in timeout or not: the first kind that exists is used.
+        self.end_probations(now);
+        // Backup or not, then on probation or not, then in timeout or not: the first kind that exists is used.
         let mut best = u8::MAX;
         for (id, subflow) in self.subflows.iter().enumerate() {
             if !subflow.can_send() {
                 continue;
             }
             let backup = subflow.peer_backup || subflow.backup;
-            let kind = 2 * u8::from(subflow.sender.in_loss()) + u8::from(backup);
+            let probation = subflow.probation.is_some();
+            let kind = 4 * u8::from(subflow.sender.in_loss()) + 2 * u8::from(probation) + u8::from(backup);
             if kind > best {
                 continue;
             }
@@ -218,6 +224,21 @@ impl Connection {
                     && !self.is_queue_full(id),
                 backup,
             });
+        }
+    }
+
+    /// Looks whether new subflows have waited for long enough.
+    fn end_probations(&mut self, now: Instant) {
+        for subflow in &mut self.subflows {
+            match subflow.probation {
+                Some(Probation::Until(time)) if time <= now => {
+                    subflow.probation = Some(Probation::Acknowledged(self.outgoing.next));
+                }
+                Some(Probation::Acknowledged(offset)) if self.outgoing.una > offset => {
+                    subflow.probation = None;
+                }
+                _ => {}
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use mptcp_clock::Instant;
+use mptcp_wire::crypto::Version;
 use mptcp_wire::{Flags, MpJoin, MpTcpRst, MptcpOption, ResetReason, Segment};
 use rustc_hash::FxHashMap;
 
@@ -105,18 +106,22 @@ impl Endpoint {
             let subflow = self.interfaces.subflow(interface, local, remote, origin, iss, connection.config());
             match connection.accept_join(now, subflow, segment) {
                 Ok(()) => self.settle(now, slot),
-                Err(reason) => self.refuse(interface, segment, Some(reason)),
+                Err(reason) => {
+                    // RFC 6824 has no MP_TCPRST.
+                    let reason = Some(reason).filter(|_| connection.version() == Version::V1);
+                    self.refuse(interface, segment, reason);
+                }
             }
             return;
         }
         let Some(listener) = self.demux.listeners.get(&local.port()).filter(|it| it.hears(interface)) else {
             return self.refuse(interface, segment, None);
         };
-        if listener.is_full() {
+        let config = listener.config.clone();
+        if !self.make_room(now, local.port()) {
             // Linux's way: who asks again may find room.
             return;
         }
-        let config = listener.config.clone();
         let addresses = self.interfaces.addresses_seen_from(interface, &config);
         // Tokens name connections: a key whose token is taken is drawn again (RFC 8684 section 3.1).
         let mut connection = loop {

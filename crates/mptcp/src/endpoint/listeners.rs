@@ -2,8 +2,16 @@
 //!
 //! Owns the bound on those who wait. Never looks into a connection.
 
+use mptcp_clock::{Duration, Instant};
+
 use super::{ConnectionId, Endpoint, InterfaceId};
 use crate::config::Config;
+
+/// How long a handshake may keep its place when others want it: Linux's first retransmission timeout
+/// (RFC 6298 section 2), after which a caller that exists has answered.
+const YOUNG: Duration = Duration::from_secs(1);
+/// How often a full listener looks for places.
+const SWEEP_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Why a port could not be listened on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,6 +29,8 @@ pub(super) struct Listener {
     /// Most connections that wait; None for no limit.
     backlog: Option<usize>,
     waiting: usize,
+    /// When it may look for places again.
+    sweep_at: Instant,
 }
 
 impl Listener {
@@ -57,7 +67,9 @@ impl Endpoint {
         if self.demux.listeners.contains_key(&port) {
             return Err(ListenError::InUse(port));
         }
-        self.demux.listeners.insert(port, Listener { config, interfaces, backlog, waiting: 0 });
+        self.demux
+            .listeners
+            .insert(port, Listener { config, interfaces, backlog, waiting: 0, sweep_at: Instant::ZERO });
         Ok(())
     }
 
@@ -73,6 +85,33 @@ impl Endpoint {
         if let Some(place) = self.slots.place(id) {
             self.stop_waiting(place);
         }
+    }
+
+    /// Makes room at a listener that is full: handshakes that nobody has completed for long give up their places, as
+    /// the oldest ones in RFC 4987 section 3.5, so that a flood of SYNs shuts a port for a moment only. Nothing
+    /// is sent to them. Returns whether there is room.
+    pub(super) fn make_room(&mut self, now: Instant, port: u16) -> bool {
+        let Some(listener) = self.demux.listeners.get_mut(&port) else { return false };
+        if !listener.is_full() || listener.sweep_at > now {
+            return !listener.is_full();
+        }
+        listener.sweep_at = now + SWEEP_INTERVAL;
+        let old = |since: Instant| now.since(since) >= YOUNG;
+        let places = 0..self.slots.count();
+        let waits = |place: &u32| {
+            let slot = self.slots.at(*place);
+            let since = slot.connection.as_ref().and_then(|connection| connection.half_open_since());
+            slot.waits_at == Some(port) && since.is_some_and(old)
+        };
+        let stale: Vec<u32> = places.filter(waits).collect();
+        for place in stale {
+            self.stop_waiting(place);
+            if let Some(connection) = self.slots.connection_at(place) {
+                connection.give_up(now);
+            }
+            self.settle(now, place);
+        }
+        self.demux.listeners.get(&port).is_some_and(|listener| !listener.is_full())
     }
 
     pub(super) fn keep_waiting(&mut self, place: u32, port: u16) {

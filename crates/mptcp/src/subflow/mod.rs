@@ -156,6 +156,8 @@ pub(crate) struct Subflow {
     pub reinjected: bool,
     /// When to ask whether a silent path is back.
     pub probe_deadline: Instant,
+    /// Joined from here lately, so that the peer may not be ready for data: see [`crate::JOIN_PROBATION`].
+    pub probation: Option<Probation>,
     /// The earliest time for new data, where the path is paced.
     pub next_send: Instant,
     /// The earliest time for M4 to look again.
@@ -185,6 +187,15 @@ pub struct Tally {
     pub bytes_reinjected: u64,
     /// Payload of the longest segment received, bytes.
     pub longest_received: u64,
+}
+
+/// How a new subflow waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Probation {
+    /// For the time to come.
+    Until(Instant),
+    /// For an acknowledgement of more of the stream than this offset, which was sent after that time.
+    Acknowledged(u64),
 }
 
 /// Why a subflow is over.
@@ -258,6 +269,7 @@ impl Subflow {
             number: 0,
             reinjected: false,
             probe_deadline: Instant::FAR_FUTURE,
+            probation: None,
             next_send: Instant::ZERO,
             next_cap: Instant::ZERO,
             last_penalty: None,

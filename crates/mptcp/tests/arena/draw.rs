@@ -3,7 +3,7 @@
 use mptcp::congestion::CongestionKind;
 use mptcp::path_manager::PathManagerKind;
 use mptcp::scheduler::SchedulerKind;
-use mptcp::{Config, Mechanisms, PenaltyRule, Version};
+use mptcp::{Config, Habits, Mechanisms, PenaltyRule, Version};
 use mptcp_clock::Duration;
 use proptest::prelude::*;
 
@@ -210,8 +210,9 @@ fn config() -> impl Strategy<Value = Config> {
         prop::array::uniform6(any::<bool>()),
         (buffer(), buffer(), mss),
         (prop::array::uniform5(prop::bool::weighted(0.75)), 0..5_u8, 1..20_u32),
+        (prop::array::uniform8(prop::bool::weighted(0.3)), prop::option::weighted(0.3, 0..300_u64)),
     )
-        .prop_map(|(kinds, mechanisms, sizes, rest)| {
+        .prop_map(|(kinds, mechanisms, sizes, rest, (habits, probation))| {
             let (multipath, checksum, congestion, scheduler, path_manager, version) = kinds;
             let [
                 opportunistic_retransmission,
@@ -222,6 +223,16 @@ fn config() -> impl Strategy<Value = Config> {
                 byte_counting,
             ] = mechanisms;
             let ([sack, rack, timestamps, delayed_ack, nagle], max_subflows, initial_window) = rest;
+            let [
+                wide_data_acks,
+                early_announcements,
+                echo_before_join,
+                acknowledge_before_fin,
+                plain_time_wait,
+                data_fin_everywhere,
+                quick_data_fin,
+                steady_join_ack,
+            ] = habits;
             Config {
                 multipath,
                 version,
@@ -248,6 +259,17 @@ fn config() -> impl Strategy<Value = Config> {
                 min_rto: Duration::from_millis(200),
                 initial_window,
                 max_subflows,
+                join_probation: probation.map(Duration::from_millis),
+                habits: Habits {
+                    wide_data_acks,
+                    early_announcements,
+                    echo_before_join,
+                    acknowledge_before_fin,
+                    plain_time_wait,
+                    data_fin_everywhere,
+                    quick_data_fin,
+                    steady_join_ack,
+                },
                 ..Config::default()
             }
         })

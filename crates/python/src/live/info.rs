@@ -106,6 +106,7 @@ fn subflow<'py>(py: Python<'py>, path: &SubflowInfo, id: Option<usize>) -> PyRes
     row.set_item("bytes_reinjected", tally.bytes_reinjected)?;
     row.set_item("timeouts", path.timeouts)?;
     row.set_item("recoveries", path.recoveries)?;
+    row.set_item("probation", path.probation)?;
     row.set_item("reordering_seen", path.reordering_seen)?;
     row.set_item("bytes_out_of_order", path.out_of_order)?;
     row.set_item("bytes_sent", tally.bytes_sent)?;

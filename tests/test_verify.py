@@ -1,0 +1,101 @@
+"""Captures verified against the standards: ours, Linux's, and ones with a bit changed."""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Cli
+from mptcplab.packets import BadCapture, read
+from mptcplab.verify import verify
+
+ROOT = Path(__file__).parent.parent
+LINUX = sorted((ROOT / "crates/wire/tests/captures").glob("*.txt"))
+
+
+def ours(cli: Cli, file: Path, directory: Path, version: str) -> list[Path]:
+    """The captures of a client with two interfaces and a server, with DSS checksums."""
+    text = file.read_text().replace("baselines = true", f'bytes = "200kB"\nversion = "{version}"\nchecksum = true')
+    file.write_text(text)
+    cli("run", file, "--pcap", "--output", "out")
+    return sorted((directory / "out" / "pcap").glob("*.pcapng"))
+
+
+@pytest.mark.parametrize("version", ["v0", "v1"])
+def test_ours_keep_the_standard(cli: Cli, scenario_file: Path, tmp_path: Path, version: str) -> None:
+    files = ours(cli, scenario_file, tmp_path, version)
+    server = [file for file in files if file.stem.startswith("server")]
+    client = [file for file in files if file.stem.startswith("client")]
+    for host in (server, client):
+        said = json.loads(cli("verify", *host, "--json").stdout)
+        assert said["faults"] == []
+        assert {"MP_CAPABLE", "MP_JOIN", "DSS"} <= set(said["options"])
+        checks: dict[str, Any] = said["checks"]
+        assert checks["token"] == {"right": 1, "wrong": 0, "unknown": 0}
+        assert checks["MP_JOIN HMAC"]["right"] >= 2
+        assert checks["DSS checksum"]["right"] > 100
+        assert all(verdicts["unknown"] == 0 for verdicts in checks.values()), checks
+
+
+def as_pcap(file: Path, directory: Path) -> Path:
+    """A text of packets in hexadecimal, one a line, as a pcap of raw IP."""
+    packets = [bytes.fromhex(line.split()[-1]) for line in file.read_text().splitlines() if line and line[0] != "#"]
+    data = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101)
+    for at, packet in enumerate(packets):
+        data += struct.pack("<IIII", at, 0, len(packet), len(packet)) + packet
+    copy = directory / f"{file.stem}.pcap"
+    copy.write_bytes(data)
+    return copy
+
+
+@pytest.mark.parametrize("file", LINUX, ids=lambda file: file.stem)
+def test_what_linux_sends_is_right(file: Path, tmp_path: Path) -> None:
+    findings = verify(read([as_pcap(file, tmp_path)]))
+    assert findings.faults == []
+    assert {"MP_CAPABLE", "DSS"} <= set(findings.options)
+    assert ("DSS checksum", "right") in findings.checks or "checksum" not in file.stem
+
+
+def flipped(file: Path, directory: Path, find: bytes, at: int) -> Path:
+    """A copy with a bit changed, `at` bytes after the first place of `find`."""
+    data = bytearray(file.read_bytes())
+    data[data.index(find) + at] ^= 1
+    copy = directory / f"changed-{at}-{file.name}"
+    copy.write_bytes(data)
+    return copy
+
+
+def test_one_wrong_bit_is_found(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
+    server = next(file for file in ours(cli, scenario_file, tmp_path, "v1") if file.stem.startswith("server"))
+    # The second ACK of a join: kind 30, 24 bytes, subtype 1. A SYN/ACK of a join: 16 bytes.
+    for find, at, what in ((b"\x1e\x18\x10\x00", 10, "HMAC"), (b"\x1e\x10\x10", 6, "HMAC")):
+        findings = verify(read([flipped(server, tmp_path, find, at)]))
+        assert any(what in fault.what for fault in findings.faults), (find, findings.checks)
+    # A DSS with a short data acknowledgement, a long data sequence number and a checksum: 24 bytes.
+    changed = flipped(server, tmp_path, b"\x1e\x18\x20\x0d", 23)
+    said = cli("verify", changed, expect=1).stdout
+    assert "DSS checksum" in said
+    assert "is not right" in said
+
+
+def test_a_capture_that_begins_late_is_unknown(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
+    server = next(file for file in ours(cli, scenario_file, tmp_path, "v1") if file.stem.startswith("server"))
+    segments = read([server])
+    late = [segment for segment in segments if not segment.syn][20:]
+    findings = verify(late)
+    assert findings.faults == []
+    assert findings.checks["data sequence", "unknown"] > 0
+    assert findings.checks["data sequence", "right"] == 0
+
+
+def test_files_that_are_no_captures(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "x.pcap").write_bytes(b"no capture at all, but long enough for a header")
+    assert "neither pcap nor pcapng" in cli("verify", "x.pcap", expect=2).stderr
+    assert "No such file" in cli("verify", "y.pcap", expect=2).stderr
+    (tmp_path / "z.pcap").write_bytes(as_pcap(LINUX[0], tmp_path).read_bytes()[:-3])
+    with pytest.raises(BadCapture, match="cut off at byte"):
+        read([tmp_path / "z.pcap"])
