@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conftest import ROOT, Cli
-from mptcplab import Run, Runs
+from mptcplab import Run, Runs, Scenario
 
 
 def code(file: str, language: str) -> list[str]:
@@ -40,6 +41,25 @@ def test_the_scenario_of_the_readme(cli: Cli, tmp_path: Path, backticks: bool) -
     text = code("README.md", "toml")[0] if backticks else (ROOT / "docs/examples/handoff.toml").read_text()
     (tmp_path / "handoff.toml").write_text(text)
     assert "limited by" in cli("run", "handoff.toml").stdout
+
+
+def test_the_example_with_a_middlebox() -> None:
+    example = ROOT / "docs/examples/middlebox.toml"
+    snippet = tomllib.loads(code("README.md", "toml")[1])
+    whole = tomllib.loads(example.read_text(encoding="utf-8"))
+    assert snippet["middleboxes"]["hotspot"] == whole["middleboxes"]["hotspot"]
+    assert snippet["events"] == whole["events"]
+    run = Scenario.load(example).run(seed=1)
+    moving, late = run.flow("moving"), run.flow("late")
+    # Who is there already loses a subflow; who comes later finds no Multipath TCP.
+    assert moving["multipath"]
+    assert moving["intact"]
+    assert moving["bytes_received_total"] == 5_000_000
+    assert not late["multipath"]
+    assert late["intact"]
+    said = "fell back to TCP at 3.02 s on path wifi: options were removed from the SYN"
+    assert said in run.summary()
+    assert said in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_links_in_the_documentation_lead_somewhere() -> None:

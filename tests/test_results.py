@@ -80,6 +80,29 @@ def test_summary_says_what_limited_it(run: Run) -> None:
     assert "seed 3" in repr(run)
 
 
+def test_why_a_connection_fell_back() -> None:
+    path = {"rate": "8Mbit", "delay": "10ms"}
+    box = {"path": "wifi", "kind": "strip-options", "from": ["syn-ack"]}
+    boxed = Scenario(duration="2s", paths={"wifi": path}, flows={"bulk": {}}, middleboxes={"box": box}).run()
+    row = boxed.flow()
+    assert (row["multipath"], row["fell_back"], row["fell_back_path"]) == (False, True, "wifi")
+    assert row["fell_back_at_s"] == pytest.approx(0.02, abs=0.005)
+    assert row["fell_back_because"] == "options were removed from the SYN/ACK"
+    assert "fell back to TCP at 0.02 s on path wifi: options were removed from the SYN/ACK" in boxed.summary()
+    assert boxed.flows["fell_back_because"].to_pylist() == [row["fell_back_because"]]
+
+
+def test_a_connection_that_did_not_fall_back_gives_no_reason(run: Run) -> None:
+    row = run.flow()
+    assert (row["fell_back"], row["fell_back_at_s"], row["fell_back_path"], row["fell_back_because"]) == (
+        False,
+        None,
+        None,
+        None,
+    )
+    assert "fell back" not in run.summary()
+
+
 def test_what_is_saved(run: Run, tmp_path: Path) -> None:
     run.save(tmp_path)
     assert set(files(tmp_path)) == {

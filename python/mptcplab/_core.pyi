@@ -41,6 +41,9 @@ class FlowRow(TypedDict):
     flow: str
     multipath: bool
     fell_back: bool
+    fell_back_at_s: float | None
+    fell_back_path: str | None
+    fell_back_because: str | None
     bytes_received: int
     bytes_received_total: int
     measured_s: float

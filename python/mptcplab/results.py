@@ -325,7 +325,8 @@ def _schema(**columns: pa.DataType) -> pa.Schema:
 def _flow_schema(limits: list[str]) -> pa.Schema:
     text, count, real, flag = pa.string(), pa.int64(), pa.float64(), pa.bool_()
     return _schema(
-        flow=text, multipath=flag, fell_back=flag, bytes_received=count, bytes_received_total=count,
+        flow=text, multipath=flag, fell_back=flag, fell_back_at_s=real, fell_back_path=text, fell_back_because=text,
+        bytes_received=count, bytes_received_total=count,
         measured_s=real, goodput=real, throughput=real, intact=flag, completion_s=real, handshake_s=real,
         closed=text, reinjected=count, opportunistic=count, penalties=count, duplicates=count, blocks=count,
         **{f"limit_{name}": real for name in limits},

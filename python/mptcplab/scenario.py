@@ -119,6 +119,7 @@ class Event:
     path: str | None = None
     link: str | None = None
     station: str | None = None
+    middlebox: str | None = None
     direction: Literal["forward", "backward"] | None = None
     how: Literal["admin", "blackhole"] | None = None
 

@@ -78,6 +78,11 @@ def _flow(row: FlowRow, baselines: Mapping[str, float]) -> Sequence[str]:
     if not row["intact"]:
         head += ", DATA DAMAGED"
     lines = [head]
+    if row["fell_back"]:
+        lines.append(
+            f"    fell back to TCP at {row['fell_back_at_s']:.2f} s on path {row['fell_back_path']}: "
+            f"{row['fell_back_because']}"
+        )
     whole = sum(path["bytes_sent"] for path in row["paths"]) or 1
     for path in row["paths"]:
         rate = path["bytes_sent"] * 8 / row["measured_s"] if row["measured_s"] else 0.0

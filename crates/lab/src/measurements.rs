@@ -166,6 +166,17 @@ pub struct PathSummary {
     pub mean_srtt: f64,
 }
 
+/// Multipath TCP was given up for TCP (RFC 8684 section 3.7).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fallback {
+    /// Seconds since the start of the run: when the first end fell back.
+    pub at: f64,
+    /// The path that goes on as TCP.
+    pub path: String,
+    /// What showed that the network does not carry Multipath TCP, in words.
+    pub reason: &'static str,
+}
+
 /// A flow over the whole run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowSummary {
@@ -173,8 +184,8 @@ pub struct FlowSummary {
     pub flow: String,
     /// Whether it spoke Multipath TCP to the end.
     pub multipath: bool,
-    /// Multipath TCP was given up.
-    pub fell_back: bool,
+    /// Multipath TCP was given up for TCP.
+    pub fallback: Option<Fallback>,
     /// Bytes read in order after the warm-up.
     pub bytes_received: u64,
     /// Bytes read in order over the whole run.

@@ -236,7 +236,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_table",
-        r#"unknown_table.toml:13: path: unknown key; did you mean "paths"? (allowed: name, description, duration, warmup, sample, include, defaults, paths, links, cells, stations, background, interference, coupling, flows, events, filters)"#,
+        r#"unknown_table.toml:13: path: unknown key; did you mean "paths"? (allowed: name, description, duration, warmup, sample, include, defaults, paths, links, cells, stations, background, interference, coupling, flows, events, filters, middleboxes)"#,
     ),
     (
         "unreachable_host",
@@ -252,6 +252,74 @@ const FAULTS: &[(&str, &str)] = &[
         r#"wrong_unit.toml:5: paths.wifi.delay = "10msec": a delay is in one of ns, us, ms, s, min, h, not "msec" (try "10ms")"#,
     ),
     ("zero_rate", r#"zero_rate.toml:4: paths.wifi.rate = "0Mbit": a rate is at least 8bit, or "unlimited""#),
+    (
+        "middlebox_without_kind",
+        r#"middlebox_without_kind.toml:9: middleboxes.home: says no kind (try kind = "nat")"#,
+    ),
+    (
+        "middlebox_of_no_kind",
+        r#"middlebox_of_no_kind.toml:11: middleboxes.home.kind = "natt": is not one of "nat", "rewrite-sequence", "strip-options", "split", "coalesce", "early-ack", "rewrite-payload"; did you mean "nat"?"#,
+    ),
+    (
+        "middlebox_without_path",
+        r#"middlebox_without_path.toml:9: middleboxes.home: says no path (try path = "wifi")"#,
+    ),
+    (
+        "middlebox_on_unknown_path",
+        r#"middlebox_on_unknown_path.toml:10: middleboxes.home.path = "wify": there is no path "wify"; did you mean "wifi"? (there are: wifi)"#,
+    ),
+    (
+        "middlebox_with_a_dot",
+        r#"middlebox_with_a_dot.toml:9: middleboxes.at.home: the name "at.home" is not made of letters, digits, - and _, with one letter or more"#,
+    ),
+    (
+        "middlebox_key_of_another_kind",
+        r#"middlebox_key_of_another_kind.toml:12: middleboxes.home.size = "500B": is for split, and this one is of the kind nat"#,
+    ),
+    (
+        "middlebox_nat_one_way",
+        r#"middlebox_nat_one_way.toml:12: middleboxes.home.direction = "forward": a nat works in both directions: its inside is the first end of the path"#,
+    ),
+    (
+        "middlebox_nat_that_forgets_at_once",
+        r#"middlebox_nat_that_forgets_at_once.toml:12: middleboxes.home.timeout = "0s": is longer than 0s (try "5s")"#,
+    ),
+    (
+        "middlebox_splits_to_nothing",
+        r#"middlebox_splits_to_nothing.toml:12: middleboxes.home.size = "0B": is 1B or more (nearest: 1B)"#,
+    ),
+    (
+        "middlebox_strips_nothing",
+        r#"middlebox_strips_nothing.toml:12: middleboxes.home.from = []: removes nothing (try from = ["syn"])"#,
+    ),
+    (
+        "middlebox_strips_from_unknown_segments",
+        r#"middlebox_strips_from_unknown_segments.toml:12: middleboxes.home.from[0] = "synack": is not one of "syn", "syn-ack", "data", "ack"; did you mean "syn-ack"?"#,
+    ),
+    (
+        "middlebox_grows_too_much",
+        r#"middlebox_grows_too_much.toml:12: middleboxes.home.grow = "65B": a change puts in 0B to 64B (nearest: 64B)"#,
+    ),
+    (
+        "event_on_unknown_middlebox",
+        r#"event_on_unknown_middlebox.toml:15: events[0].middlebox = "hom": there is no middlebox "hom"; did you mean "home"? (there are: home)"#,
+    ),
+    (
+        "event_middlebox_and_path",
+        r#"event_middlebox_and_path.toml:16: events[0].path = "wifi": an event about a middlebox only sets on (leave path out)"#,
+    ),
+    (
+        "event_middlebox_set_up",
+        r#"event_middlebox_set_up.toml:13: events[0]: a middlebox comes or goes, and nothing else (try set = { on = false })"#,
+    ),
+    (
+        "event_middlebox_after_the_end",
+        r#"event_middlebox_after_the_end.toml:14: events[0].at = "41s": lies after the end of the run (duration 40s)"#,
+    ),
+    (
+        "event_switches_a_path_on",
+        r#"event_switches_a_path_on.toml:16: events[0].set.on = true: is for middleboxes; a path goes up and down (try set = { up = true })"#,
+    ),
 ];
 
 /// The message of a broken scenario, with file names as seen from `broken/`.

@@ -1,8 +1,10 @@
 //! Scenarios that are right: what they mean, how they merge, and that they survive being written.
 
 use mptcp_clock::Duration;
-use mptcp_lab::scenario::names::{Congestion, DataDirection, Manner, Scheduler, Side, Transport};
-use mptcp_lab::scenario::{Draft, LinkKind, PathManagement, Scenario, Traffic, Way};
+use mptcp_lab::scenario::names::{
+    Congestion, DataDirection, Manner, Scheduler, SegmentKind, Side, Stripped, Transport,
+};
+use mptcp_lab::scenario::{Deed, Draft, LinkKind, PathManagement, Scenario, Switch, Traffic, Way};
 use netsim::{GilbertElliott, Loss, QueueLimit};
 
 fn scenario(text: &str) -> Scenario {
@@ -243,6 +245,22 @@ fn overrides_go_through_the_same_checks() {
     ] {
         assert_eq!(with(key, value).err().as_deref(), Some(message), "{key}");
     }
+}
+
+#[test]
+fn middleboxes_survive_being_written() {
+    let scenario = Scenario::load("tests/good/middleboxes.toml").unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(self::scenario(&scenario.to_toml()), scenario);
+    let deeds: Vec<_> =
+        scenario.middleboxes.iter().map(|one| (one.name.as_str(), one.on, &one.deed)).collect();
+    assert_eq!(deeds[0], ("home", true, &Deed::Nat { timeout: Duration::from_secs(300) }));
+    let from = vec![SegmentKind::Syn, SegmentKind::Data];
+    assert_eq!(deeds[2], ("old", false, &Deed::StripOptions { options: Stripped::Unknown, from }));
+    assert_eq!(deeds[6], ("gateway", true, &Deed::RewritePayload { every: 1_000_000, grow: 7 }));
+    assert_eq!(scenario.middleboxes[4].way, Way::One(Side::Backward));
+    // The event of the path is not among them.
+    let wanted = Switch { at: Duration::from_secs(5), middlebox: "old".to_owned(), on: true };
+    assert_eq!((scenario.switches.as_slice(), scenario.events.len()), ([wanted].as_slice(), 1));
 }
 
 #[test]

@@ -251,7 +251,7 @@ impl Core {
                     self.abandon(now, id);
                 }
             }
-            EventKind::Accepted | EventKind::Subflows | EventKind::FellBack => {}
+            EventKind::Accepted | EventKind::Subflows | EventKind::FellBack(_) => {}
         }
     }
 

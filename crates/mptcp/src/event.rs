@@ -27,11 +27,34 @@ pub enum EventKind {
     /// A subflow came or went.
     Subflows,
     /// Multipath TCP was given up for plain TCP (RFC 8684 section 3.7).
-    FellBack,
+    FellBack(FallbackReason),
     /// The peer has sent all it will send, and it is here.
     Finished,
     /// The connection is over.
     Closed(Closed),
+}
+
+/// What showed that the network does not carry Multipath TCP (RFC 8684 section 3.7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FallbackReason {
+    /// Both sides sent a SYN, which only TCP does.
+    SimultaneousOpen,
+    /// The SYN/ACK had no MP_CAPABLE: Linux's `MPCapableFallbackSYNACK`.
+    SynAck,
+    /// The third ACK had no MP_CAPABLE: Linux's `MPCapableFallbackACK`.
+    ThirdAck,
+    /// The first segments after the handshake had no options: Linux's `MPCapableDataFallback`.
+    FirstData,
+    /// Options came no more, and nothing was acknowledged at the data level.
+    Stripped,
+    /// Payload came that no mapping speaks of: Linux's `DSSNoMatchTCP`.
+    Unmapped,
+    /// The DSS checksum did not match the payload: Linux's `DataCsumErr`.
+    Checksum,
+    /// The peer said that a checksum did not match: Linux's `MPFailRx`.
+    MpFail,
+    /// The peer sent the infinite mapping: Linux's `InfiniteMapRx`.
+    InfiniteMapping,
 }
 
 /// How a connection ended.
@@ -57,7 +80,7 @@ pub(crate) struct Happenings {
     pub readable: bool,
     pub writable: bool,
     pub subflows: bool,
-    pub fell_back: bool,
+    pub fell_back: Option<FallbackReason>,
     pub finished: bool,
     pub closed: Option<Closed>,
 }
@@ -69,17 +92,23 @@ impl Happenings {
             || self.readable
             || self.writable
             || self.subflows
-            || self.fell_back
+            || self.fell_back.is_some()
             || self.finished
             || self.closed.is_some())
     }
 
     /// The next event in the order of their meaning.
     pub(crate) fn take(&mut self) -> Option<EventKind> {
+        let opened = [(&mut self.accepted, EventKind::Accepted), (&mut self.connected, EventKind::Connected)];
+        for (flag, kind) in opened {
+            if std::mem::take(flag) {
+                return Some(kind);
+            }
+        }
+        if let Some(reason) = self.fell_back.take() {
+            return Some(EventKind::FellBack(reason));
+        }
         let flags = [
-            (&mut self.accepted, EventKind::Accepted),
-            (&mut self.connected, EventKind::Connected),
-            (&mut self.fell_back, EventKind::FellBack),
             (&mut self.subflows, EventKind::Subflows),
             (&mut self.readable, EventKind::Readable),
             (&mut self.writable, EventKind::Writable),

@@ -46,7 +46,7 @@ pub use connection::{Connection, ConnectionInfo, Mode, SubflowInfo};
 pub use endpoint::{
     ConnectError, ConnectionId, Counters, Endpoint, InterfaceChange, InterfaceId, ListenError, Transmit,
 };
-pub use event::{Closed, Event, EventKind};
+pub use event::{Closed, Event, EventKind, FallbackReason};
 pub use habits::Habits;
 pub use mptcp_wire::crypto::Version;
 pub use subflow::rtt::RttEstimator;

@@ -106,7 +106,7 @@ fn watched_departures_come_at_their_times() {
         seen.push(match occurrence {
             Occurrence::Departed { bytes, .. } => (at.as_nanos() / 1000, "departed", bytes),
             Occurrence::Arrived { frame, .. } => (at.as_nanos() / 1000, "arrived", frame.bytes),
-            Occurrence::Timer(_) => unreachable!("no timer was made"),
+            Occurrence::Timer(_) | Occurrence::Tapped { .. } => unreachable!("no timer and no tap was made"),
         });
     }
     let expected = [

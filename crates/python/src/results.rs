@@ -137,7 +137,11 @@ fn flow_row<'py>(py: Python<'py>, flow: &FlowSummary) -> PyResult<Bound<'py, PyD
     let row = PyDict::new(py);
     row.set_item("flow", &flow.flow)?;
     row.set_item("multipath", flow.multipath)?;
-    row.set_item("fell_back", flow.fell_back)?;
+    let fallback = flow.fallback.as_ref();
+    row.set_item("fell_back", fallback.is_some())?;
+    row.set_item("fell_back_at_s", fallback.map(|fallback| fallback.at))?;
+    row.set_item("fell_back_path", fallback.map(|fallback| &fallback.path))?;
+    row.set_item("fell_back_because", fallback.map(|fallback| fallback.reason))?;
     row.set_item("bytes_received", flow.bytes_received)?;
     row.set_item("bytes_received_total", flow.bytes_received_total)?;
     row.set_item("measured_s", flow.measured)?;

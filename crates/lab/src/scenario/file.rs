@@ -31,8 +31,10 @@ macro_rules! table {
 }
 
 mod air;
+mod middlebox;
 
 pub use air::{BackgroundTable, CellTable, CouplingTable, StationTable};
+pub use middlebox::MiddleboxTable;
 
 table! {
     /// A scenario.
@@ -73,6 +75,8 @@ table! {
         events: Vec<EventTable>,
         /// Extra delay and loss for chosen subflows.
         filters: Vec<FilterTable>,
+        /// Boxes on the way that change what passes.
+        middleboxes: IndexMap<String, MiddleboxTable>,
     }
 }
 
@@ -246,6 +250,8 @@ table! {
         link: String,
         /// The wireless interface that changes.
         station: String,
+        /// The middlebox that comes or goes.
+        middlebox: String,
         /// The direction that changes. Default: both.
         direction: Side,
         /// The new values. Needed.
@@ -272,6 +278,9 @@ table! {
         jitter: Span,
         /// Where a wireless interface is now.
         distance: Distance,
+        /// Whether a middlebox is there. One that comes knows nothing of what passed before; what one holds is
+        /// lost when it goes.
+        on: bool,
     }
 }
 

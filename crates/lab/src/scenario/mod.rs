@@ -13,6 +13,7 @@ mod check;
 mod draft;
 mod error;
 pub mod file;
+mod middleboxes;
 mod model;
 pub mod names;
 mod reference;
@@ -25,8 +26,8 @@ mod write;
 pub use draft::Draft;
 pub use error::{Place, ScenarioError};
 pub use model::{
-    Adjustment, Background, Cell, Coupling, Event, Filter, Flow, Line, Link, LinkKind, Mechanisms,
-    PathManagement, Scenario, Station, Tcp, Traffic, Way,
+    Adjustment, Background, Cell, Coupling, Deed, Event, Filter, Flow, Line, Link, LinkKind, Mechanisms,
+    Middlebox, PathManagement, Scenario, Station, Switch, Tcp, Traffic, Way,
 };
 pub use reference::reference_page;
 pub use schema::json_schema;

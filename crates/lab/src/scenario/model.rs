@@ -9,8 +9,10 @@ use super::names::{
 };
 
 mod air;
+mod middlebox;
 
 pub use air::{Background, Cell, Coupling, Station};
+pub use middlebox::{Deed, Middlebox, Switch};
 
 /// A whole scenario.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +43,10 @@ pub struct Scenario {
     pub events: Vec<Event>,
     /// In the order of the file.
     pub filters: Vec<Filter>,
+    /// In the order of the file: on one link, who stands nearer to its first end comes first.
+    pub middleboxes: Vec<Middlebox>,
+    /// By time; those of one instant in the order of the file.
+    pub switches: Vec<Switch>,
 }
 
 /// Whether a link was written as a path.

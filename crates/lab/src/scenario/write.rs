@@ -3,7 +3,6 @@
 use mptcp_clock::Duration;
 use netsim::{Jitter, Loss, Parameters, QueueLimit, Rate, Spread};
 
-use super::air;
 use super::file::{
     DirectionTable, EventTable, FilterTable, FlowTable, GilbertElliottTable, LinkTable, PathTable,
     ScenarioFile, SetTable,
@@ -13,6 +12,7 @@ use super::model::{
 };
 use super::names::{PathManager, Side};
 use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
+use super::{air, middleboxes};
 
 impl Scenario {
     /// The scenario as TOML, with every value in full. Reading it gives the same scenario.
@@ -48,10 +48,22 @@ impl Scenario {
             coupling: Some(self.coupling.iter().map(air::coupling).collect())
                 .filter(|all: &Vec<_>| !all.is_empty()),
             flows: some(self.flows.iter().map(|one| (one.name.clone(), flow(one))).collect()),
-            events: Some(self.events.iter().map(|one| self.event(one)).collect())
-                .filter(|all: &Vec<_>| !all.is_empty()),
+            events: Some(
+                self.events
+                    .iter()
+                    .map(|one| self.event(one))
+                    .chain(self.switches.iter().map(middleboxes::switch))
+                    .collect(),
+            )
+            .filter(|all: &Vec<_>| !all.is_empty()),
             filters: Some(self.filters.iter().map(|one| self.filter(one)).collect())
                 .filter(|all: &Vec<_>| !all.is_empty()),
+            middleboxes: some(
+                self.middleboxes
+                    .iter()
+                    .map(|one| (one.name.clone(), middleboxes::middlebox(one, self.by_kind(&one.link))))
+                    .collect(),
+            ),
         }
     }
 
@@ -66,6 +78,7 @@ impl Scenario {
             queue: queue.map(queue_size),
             jitter: jitter.map(Span),
             distance: distance.map(Distance),
+            on: None,
         };
         let direction = direction(event.way);
         EventTable {
@@ -73,6 +86,7 @@ impl Scenario {
             path,
             link,
             station,
+            middlebox: None,
             direction,
             set: Some(set),
             how: up.map(|_| event.how),
@@ -139,7 +153,7 @@ pub(super) fn queue_size(limit: QueueLimit) -> QueueSize {
     }
 }
 
-fn direction(way: Way) -> Option<Side> {
+pub(super) fn direction(way: Way) -> Option<Side> {
     match way {
         Way::Both => None,
         Way::One(side) => Some(side),

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-use mptcp::{Closed, Config, ConnectionId, ConnectionInfo, EventKind, InterfaceId};
+use mptcp::{Closed, Config, ConnectionId, ConnectionInfo, EventKind, FallbackReason, InterfaceId};
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::Segment;
 use netsim::Frame;
@@ -46,7 +46,8 @@ pub(super) struct App {
     pub last_byte_at: Option<Instant>,
     pub finished_at: Option<Instant>,
     pub closed: Option<Closed>,
-    pub fell_back: bool,
+    /// When and why it fell back, at the opening and the accepting host.
+    pub fell_back: [Option<(Instant, FallbackReason)>; 2],
     /// What it sends, if it is a flow of datagrams.
     pub datagrams: Option<Datagrams>,
     /// When the first data could be written.
@@ -87,7 +88,7 @@ impl App {
             last_byte_at: None,
             finished_at: None,
             closed: None,
-            fell_back: false,
+            fell_back: [None; 2],
             datagrams: match spec.traffic {
                 Traffic::Datagrams { bytes, rate } => Some(Datagrams::new(bytes, rate, spec.tcp.sndbuf)),
                 _ => None,
@@ -148,7 +149,7 @@ impl App {
             }
             EventKind::Writable if at == self.sending_host() => return self.write(now, hosts),
             EventKind::Readable if at == self.receiving_host() => self.read(now, hosts),
-            EventKind::FellBack => self.fell_back = true,
+            EventKind::FellBack(reason) => self.fell_back[usize::from(!opener)] = Some((now, reason)),
             EventKind::Finished => {
                 if at == self.receiving_host() {
                     self.finished_at = Some(now);

@@ -14,6 +14,7 @@ use netsim::{
 
 use super::apps::{App, class_of};
 use super::host::{self, Host};
+use super::middlebox::Middleboxes;
 use super::pool::Pool;
 use super::sampler::Sampler;
 use super::{Alarm, Appointment, FIRST_PORT, World};
@@ -36,6 +37,7 @@ impl World {
         builder.add_addresses()?;
         builder.add_flows();
         builder.add_filters()?;
+        builder.add_middleboxes()?;
         builder.add_events();
         builder.watch_queues();
         Ok(builder.finish())
@@ -50,6 +52,8 @@ struct Builder<'a> {
     hosts: Vec<Host>,
     cells: Vec<CellId>,
     links: Vec<LinkId>,
+    middleboxes: Middleboxes,
+    middleboxes_timer: Option<netsim::TimerId>,
     own_queues: Vec<Option<usize>>,
     addresses: Vec<Vec<netsim::AddressId>>,
     apps: Vec<App>,
@@ -67,6 +71,8 @@ impl<'a> Builder<'a> {
             hosts: Vec::new(),
             cells: Vec::new(),
             links: Vec::new(),
+            middleboxes: Middleboxes::default(),
+            middleboxes_timer: None,
             own_queues: Vec::new(),
             addresses: Vec::new(),
             apps: Vec::new(),
@@ -191,6 +197,23 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
+    fn add_middleboxes(&mut self) -> Result<(), TopologyError> {
+        for spec in &self.scenario.middleboxes {
+            let named = self.scenario.links.iter().position(|link| link.name == spec.link);
+            let Some(&link) = named.and_then(|at| self.links.get(at)) else { continue };
+            self.network.tap(link)?;
+            let stream = self.root.child(&format!("middlebox {}", spec.name));
+            self.middleboxes.add(spec, link, stream);
+        }
+        if !self.scenario.middleboxes.is_empty() {
+            self.middleboxes_timer = Some(self.alarm(Alarm::Middleboxes, None));
+        }
+        for (number, switch) in self.scenario.switches.iter().enumerate() {
+            self.appointments.insert((at(switch.at), Appointment::Switch(number)));
+        }
+        Ok(())
+    }
+
     fn labels(&self, filter: &crate::scenario::Filter) -> Labels {
         if filter.flows.is_none() && filter.paths.is_none() {
             return Labels::All;
@@ -282,6 +305,8 @@ impl<'a> Builder<'a> {
             host_of_node,
             addresses: self.addresses,
             apps: self.apps,
+            middleboxes: self.middleboxes,
+            middleboxes_timer: self.middleboxes_timer,
             alarms: self.alarms,
             appointments: self.appointments,
             appointments_timer,

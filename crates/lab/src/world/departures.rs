@@ -18,6 +18,10 @@ impl World {
             datagrams.departed();
             return self.pump(now, flow);
         }
+        if self.middleboxes.before(by) {
+            // It left this host when the box took it.
+            return;
+        }
         let connection = if at == app.from { app.connections.0 } else { app.connections.1 };
         let Some(connection) = connection else { return };
         let endpoint = &mut self.hosts[at].endpoint;

@@ -8,7 +8,9 @@ mod build;
 mod capture;
 mod datagrams;
 mod departures;
+mod fallback;
 mod host;
+mod middlebox;
 mod pattern;
 mod pool;
 mod sampler;
@@ -27,6 +29,7 @@ pub use capture::CaptureError;
 use capture::Captures;
 use datagrams::DATAGRAM;
 use host::Host;
+use middlebox::Middleboxes;
 use pool::Pool;
 use sampler::Sampler;
 
@@ -43,6 +46,8 @@ enum Alarm {
     Sample,
     /// The first appointments are due.
     Appointments,
+    /// A middlebox wants to be woken.
+    Middleboxes,
 }
 
 /// Something that a flow or a host has to do at a time known before. They are few and share one timer.
@@ -56,6 +61,8 @@ enum Appointment {
     Write(usize),
     /// A host is told of an interface.
     Interface(usize, InterfaceId, bool),
+    /// A middlebox comes or goes, by its place in the list of switches.
+    Switch(usize),
 }
 
 /// A running scenario.
@@ -73,6 +80,9 @@ pub struct World {
     alarms: Vec<Alarm>,
     appointments: BTreeSet<(Instant, Appointment)>,
     appointments_timer: TimerId,
+    middleboxes: Middleboxes,
+    /// Rings when one wants to be woken; there is none without middleboxes.
+    middleboxes_timer: Option<TimerId>,
     sampler: Sampler,
     captures: Option<Captures>,
     /// Whether frames carry labels: filters or departures are read by them.
@@ -103,6 +113,7 @@ impl World {
             match occurrence {
                 Occurrence::Arrived { node, frame, .. } => self.on_arrival(now, node, &frame),
                 Occurrence::Timer(timer) => self.on_alarm(now, timer),
+                Occurrence::Tapped { direction, frame } => self.on_tapped(now, direction, frame),
                 Occurrence::Departed { direction, label, bytes, service, alone } => {
                     let bytes = u64::from(bytes) - ETHERNET as u64;
                     self.on_departure(now, direction, label, Departure { bytes, service, alone });
@@ -163,6 +174,7 @@ impl World {
                 self.hosts[at].endpoint.handle_timeout(now);
                 self.service(now, at);
             }
+            Alarm::Middleboxes => self.wake_middleboxes(now),
             Alarm::Sample => {
                 let lost = self.network.lost().filter(|lost| lost.frame.payload != DATAGRAM);
                 lost.for_each(|lost| self.pool.give_back(lost.frame.payload));
@@ -209,6 +221,7 @@ impl World {
                 self.hosts[at].endpoint.handle_interface(now, interface, change);
                 self.service(now, at);
             }
+            Appointment::Switch(number) => self.switch_middlebox(number),
         }
     }
 
@@ -306,10 +319,13 @@ impl World {
         };
         // A frame that is lost comes back through `Network::lost`.
         let fate = self.network.send(now, direction, Frame { bytes, destination, label, payload });
-        if matches!(fate, netsim::Fate::Lost(_))
-            && self.own_queues.get(direction.index()).is_some_and(Option::is_some)
-        {
-            // What the queue never took has left it.
+        let gone = match fate {
+            netsim::Fate::Lost(_) => true,
+            netsim::Fate::Held => self.middleboxes.before(direction),
+            netsim::Fate::Queued => false,
+        };
+        if gone && self.own_queues.get(direction.index()).is_some_and(Option::is_some) {
+            // What the queue never took has left it, and so has what a middlebox has.
             let nothing = Duration::ZERO;
             let bytes = u64::from(bytes) - ETHERNET as u64;
             if let Some((connection, subflow)) = subflow {

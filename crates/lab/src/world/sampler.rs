@@ -265,7 +265,7 @@ impl Sampler {
         FlowSummary {
             flow: app.name.clone(),
             multipath: info.as_ref().is_some_and(|info| info.mode == mptcp::Mode::Multipath),
-            fell_back: app.fell_back,
+            fallback: super::fallback::of(app, hosts),
             bytes_received,
             bytes_received_total: app.received,
             measured,

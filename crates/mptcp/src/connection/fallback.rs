@@ -5,15 +5,16 @@ use mptcp_clock::Instant;
 use mptcp_wire::{MptcpOption, ResetReason, Segment};
 
 use super::{Connection, Mode};
+use crate::event::FallbackReason;
 
 impl Connection {
     /// From here on the connection is TCP on the subflow `id`.
-    pub(super) fn fall_back(&mut self, id: usize) {
+    pub(super) fn fall_back(&mut self, id: usize, reason: FallbackReason) {
         if self.mode == Mode::Plain {
             return;
         }
         self.mode = Mode::Plain;
-        self.happenings.fell_back = self.config.multipath;
+        self.happenings.fell_back = Some(reason).filter(|_| self.config.multipath);
         self.signals.clear();
         self.wanted.clear();
         self.set_plain_mapping(id);
@@ -58,7 +59,7 @@ impl Connection {
             }
             return;
         }
-        self.fall_back_here(now, id, Vec::new());
+        self.fall_back_here(now, id, Vec::new(), FallbackReason::FirstData);
     }
 
     /// The peer has shown that it has both keys.
@@ -81,7 +82,7 @@ impl Connection {
             && self.subflows.first().is_some_and(|first| first.optionless && !first.is_closed())
             && self.may_fall_back(0);
         if stripped {
-            return self.fall_back_here(now, 0, Vec::new());
+            return self.fall_back_here(now, 0, Vec::new(), FallbackReason::Stripped);
         }
         // More data could only do harm: a peer that has fallen back takes it for what follows.
         if self.mode == Mode::Multipath {
@@ -95,14 +96,14 @@ impl Connection {
 
     /// Falls back in mid-stream: what could not be mapped is the stream's, after what is here, and the
     /// peer's acknowledgements count for data from now on.
-    fn fall_back_here(&mut self, now: Instant, id: usize, rest: Vec<Bytes>) {
+    fn fall_back_here(&mut self, now: Instant, id: usize, rest: Vec<Bytes>, reason: FallbackReason) {
         let held = self.subflows[id].mapper.take_held();
         for bytes in held.into_iter().chain(rest).filter(|bytes| !bytes.is_empty()) {
             let next = self.incoming.next;
             self.incoming.place(next, bytes);
             self.happenings.readable = true;
         }
-        self.fall_back(id);
+        self.fall_back(id, reason);
         // Joins that were under way have lost their connection.
         for other in (0..self.subflows.len()).filter(|&other| other != id) {
             self.reset_subflow(now, other, None);
@@ -119,7 +120,7 @@ impl Connection {
             return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
         }
         // The stream goes on where it stands: this segment may have overtaken others.
-        self.fall_back_here(now, id, Vec::new());
+        self.fall_back_here(now, id, Vec::new(), FallbackReason::InfiniteMapping);
     }
 
     /// Payload without a mapping: TCP's if MPTCP never worked here, an error otherwise.
@@ -127,7 +128,7 @@ impl Connection {
         if !self.may_fall_back(id) {
             return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
         }
-        self.fall_back_here(now, id, rest);
+        self.fall_back_here(now, id, rest, FallbackReason::Unmapped);
     }
 
     /// Something on the way changed the payload (RFC 8684 section 3.7).
@@ -139,7 +140,7 @@ impl Connection {
             return self.reset_subflow(now, id, Some(ResetReason::MIDDLEBOX));
         }
         // Alone, the subflow goes on as TCP: the stream is what the middlebox made of it.
-        self.fall_back_here(now, id, rest);
+        self.fall_back_here(now, id, rest, FallbackReason::Checksum);
         self.signals.push_back((Some(id), fail));
     }
 
@@ -153,7 +154,7 @@ impl Connection {
         }
         // Room for one more mapping: the infinite one, which tells the peer.
         let mss = self.congestion.paths[id].mss;
-        self.fall_back_here(now, id, Vec::new());
+        self.fall_back_here(now, id, Vec::new(), FallbackReason::MpFail);
         self.congestion.paths[id].mss = mss;
         self.infinite_from = Some(self.subflows[id].sender.board.next);
         self.signals.push_back((Some(id), MptcpOption::Fail(number)));

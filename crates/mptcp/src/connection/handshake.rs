@@ -6,6 +6,7 @@ use mptcp_wire::crypto::Version;
 use mptcp_wire::{MpCapable, MpJoin, MptcpOption, Options, ResetReason, Segment};
 
 use super::{Connection, Key, Mode};
+use crate::event::FallbackReason;
 use crate::path_manager::{Pair, RemoteAddress};
 use crate::subflow::{Closure, Control, Origin, State, Subflow};
 
@@ -195,7 +196,7 @@ impl Connection {
                     self.checksum = self.config.checksum || flags & MpCapable::CHECKSUM_REQUIRED != 0;
                 }
                 // RFC 8684 section 3.7: no MP_CAPABLE in the answer means TCP.
-                None => self.fall_back(id),
+                None => self.fall_back(id, FallbackReason::SynAck),
             }
         }
         self.set_plain_mapping(id);
@@ -230,7 +231,7 @@ impl Connection {
         if !self.is_initial(id) {
             return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
         }
-        self.fall_back(id);
+        self.fall_back(id, FallbackReason::SimultaneousOpen);
         let data = std::mem::take(&mut self.subflows[id].syn_data);
         self.begin_stream_with(data);
         let scale = self.window_scale();
@@ -304,7 +305,7 @@ impl Connection {
             }
             // Options get through: what brings the keys was lost or overtaken, and will come again.
             None if segment.options.dss.is_some() => {}
-            None => self.fall_back(id),
+            None => self.fall_back(id, FallbackReason::ThirdAck),
         }
     }
 

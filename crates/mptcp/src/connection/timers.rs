@@ -30,6 +30,8 @@ pub(crate) struct Timers {
     /// The DATA_FIN goes again.
     data_fin: Instant,
     data_fin_tries: u32,
+    /// What was acknowledged at the data level when the timer of the DATA_FIN was set.
+    data_fin_una: u64,
     pub data_fin_wanted: bool,
     /// No subflow is left.
     orphan: Instant,
@@ -50,6 +52,7 @@ impl Default for Timers {
             data_backoff: 0,
             data_fin: Instant::FAR_FUTURE,
             data_fin_tries: 0,
+            data_fin_una: 0,
             data_fin_wanted: false,
             orphan: Instant::FAR_FUTURE,
             announcements: Instant::FAR_FUTURE,
@@ -130,7 +133,10 @@ impl Connection {
         if self.timers.data_fin <= now {
             self.timers.data_fin = Instant::FAR_FUTURE;
             self.timers.data_fin_wanted = true;
-            self.fall_back_if_stripped(now);
+            // While data are acknowledged it has only to wait for them.
+            if self.outgoing.una == self.timers.data_fin_una {
+                self.fall_back_if_stripped(now);
+            }
             if self.timers.data_fin_tries > MOST_TIMEOUTS && self.mode == Mode::Multipath {
                 self.end(now, Closed::TimedOut, Closure::TimedOut);
             }
@@ -235,6 +241,7 @@ impl Connection {
             self.longest_rto() * (1 << tries)
         };
         self.timers.data_fin_tries += 1;
+        self.timers.data_fin_una = self.outgoing.una;
         self.timers.data_fin = now + wait.min(LINGER_TIMEOUT);
     }
 

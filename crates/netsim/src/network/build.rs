@@ -32,6 +32,8 @@ impl<P> Network<P> {
             cells: Vec::new(),
             backgrounds: Vec::new(),
             air: Air::new(),
+            tapped: std::collections::VecDeque::new(),
+            tap_source: None,
         }
     }
 
@@ -62,7 +64,14 @@ impl<P> Network<P> {
         for (id, parameters) in [(link.forward(), forward), (link.backward(), backward)] {
             let source = self.add_source(Source::Arrivals(id));
             let direction = Direction::new(id, parameters, &self.stream_of(id));
-            self.lines.push(Line { direction, pipes: Vec::new(), source, watch: None, radio: None });
+            self.lines.push(Line {
+                direction,
+                pipes: Vec::new(),
+                source,
+                watch: None,
+                radio: None,
+                tap: None,
+            });
         }
         Ok(link)
     }

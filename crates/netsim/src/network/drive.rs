@@ -2,7 +2,7 @@
 
 use mptcp_clock::Instant;
 
-use super::{CHANGES, Fate, Network, Occurrence, Source};
+use super::{CHANGES, Fate, Network, Occurrence, Source, TapSide};
 use crate::counters::Counters;
 use crate::filter::Passage;
 use crate::frame::{Cause, DirectionId, Frame, LinkId, Lost, TimerId};
@@ -21,7 +21,7 @@ impl<P> Network<P> {
     pub fn send(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
         debug_assert!(now >= self.now, "time runs forward");
         self.now = now;
-        self.offer(now, direction, frame)
+        self.offer_tapped(now, direction, frame)
     }
 
     /// Sets a timer, or stops it. A time in the past counts as now.
@@ -83,6 +83,7 @@ impl<P> Network<P> {
                 Source::Pipe(direction, number) => self.release(at, direction, number as usize),
                 Source::Changes => self.change(at),
                 Source::Medium(medium) => self.pass_air(at, medium),
+                Source::Taps => self.untap(),
             };
             if let Some(occurrence) = occurrence {
                 return Some((at, occurrence));
@@ -106,8 +107,17 @@ impl<P> Network<P> {
         self.graveyard.frames.drain(..)
     }
 
+    /// Gives a frame to a direction, or to the tap before it.
     #[inline]
-    fn offer(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
+    fn offer_tapped(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
+        if self.lines[direction.index()].tap == Some(TapSide::Entry) {
+            return self.stop_before(now, direction, frame);
+        }
+        self.offer(now, direction, frame)
+    }
+
+    #[inline]
+    pub(super) fn offer(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
         let line = &mut self.lines[direction.index()];
         line.direction.count_offered(frame.bytes);
         if !line.pipes.is_empty() {
@@ -168,6 +178,15 @@ impl<P> Network<P> {
         let frame = line.direction.arrival(now, &mut self.graveyard);
         self.agenda.set(line.source, line.direction.next_event());
         let frame = frame?;
+        if line.tap == Some(TapSide::Exit) {
+            return Some(Occurrence::Tapped { direction: by, frame });
+        }
+        self.reach(now, by, frame)
+    }
+
+    /// A frame has come out of a direction: it is where it belongs, goes on, or is lost.
+    #[inline]
+    pub(super) fn reach(&mut self, now: Instant, by: DirectionId, frame: Frame<P>) -> Option<Occurrence<P>> {
         let node = self.topology.head(by);
         if self.topology.owns(node, frame.destination) {
             return Some(Occurrence::Arrived { node, by, frame });
@@ -176,7 +195,7 @@ impl<P> Network<P> {
             if self.topology.is_router(node) { self.topology.route(node, frame.destination) } else { None };
         match onward {
             Some(onward) => {
-                self.offer(now, onward, frame);
+                self.offer_tapped(now, onward, frame);
             }
             None => self.graveyard.bury(now, by, Cause::NoRoute, frame),
         }

@@ -1,13 +1,14 @@
 //! The network as the driver sees it: what it may ask for, and what happens.
 //!
 //! Owns every part and the agenda that orders them. `build` puts nodes and links together,
-//! `drive` lets time pass. Never does anything between two calls.
+//! `drive` lets time pass, `tap` stops frames for the driver. Never does anything between two calls.
 
 mod build;
 mod drive;
+mod tap;
 mod wireless;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use mptcp_clock::{Duration, Instant, Stream};
 
@@ -46,6 +47,10 @@ pub struct Network<P> {
     /// Names of groups of background stations.
     backgrounds: Vec<(CellId, String)>,
     air: Air,
+    /// Frames at taps, in order: stopped before a queue, or handed on to a node by the driver.
+    tapped: VecDeque<Occurrence<P>>,
+    /// The agenda's number for them, once there is a tap.
+    tap_source: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +61,7 @@ enum Source {
     Pipe(DirectionId, u32),
     Timer(TimerId),
     Medium(u32),
+    Taps,
 }
 
 /// A direction with what surrounds it.
@@ -69,6 +75,7 @@ struct Line<P> {
     watch: Option<u32>,
     /// The air's number for it, if it is wireless.
     radio: Option<u32>,
+    tap: Option<TapSide>,
 }
 
 #[derive(Debug)]
@@ -79,12 +86,21 @@ struct Timer {
     deadline: Instant,
 }
 
+/// Where frames of a direction are stopped for the driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TapSide {
+    /// Before the queue and its filters.
+    Entry,
+    /// Where they come out.
+    Exit,
+}
+
 /// What became of a frame given to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It is in the queue or in service.
     Queued,
-    /// A filter holds it back before the queue.
+    /// A filter or a tap holds it back before the queue.
     Held,
     /// It is gone.
     Lost(Cause),
@@ -120,6 +136,13 @@ pub enum Occurrence<P> {
         /// least contention window, the frame at its rate, SIFS and ACK; its share of an aggregate. On
         /// a wire the same as `service`; zero for a frame that the MAC gave up.
         alone: Duration,
+    },
+    /// A frame is at a tap (see [`Network::tap`]): it goes on when, and as, the driver passes it on.
+    Tapped {
+        /// The direction in which it travels.
+        direction: DirectionId,
+        /// The frame.
+        frame: Frame<P>,
     },
     /// A timer reached its time; it is not set any more.
     Timer(TimerId),

@@ -66,7 +66,14 @@ impl<P> Network<P> {
             };
             let source = self.add_source(Source::Arrivals(id));
             let direction = Direction::wireless(id, wire, &self.stream_of(id));
-            self.lines.push(Line { direction, pipes: Vec::new(), source, watch: None, radio: Some(radio) });
+            self.lines.push(Line {
+                direction,
+                pipes: Vec::new(),
+                source,
+                watch: None,
+                radio: Some(radio),
+                tap: None,
+            });
         }
         Ok(link)
     }

@@ -95,7 +95,7 @@ impl Bench {
                         self.send(flow);
                     }
                 }
-                Occurrence::Timer(_) => {}
+                Occurrence::Timer(_) | Occurrence::Tapped { .. } => {}
             }
         }
     }

@@ -16,11 +16,29 @@ pub(super) fn resolve(
     duration: Duration,
 ) -> Result<Vec<Event>, ScenarioError> {
     let mut events = Vec::new();
-    for (index, table) in file.events.iter().flatten().enumerate() {
+    let of_links = |table: &EventTable| table.middlebox.is_none();
+    for (index, table) in file.events.iter().flatten().enumerate().filter(|(_, table)| of_links(table)) {
         events.push(event(context, &index.to_string(), table, links, duration)?);
     }
     events.sort_by_key(|event| event.at);
     Ok(events)
+}
+
+/// When an event is.
+pub(super) fn time(
+    context: &Context<'_>,
+    index: &str,
+    table: &EventTable,
+    duration: Duration,
+) -> Result<Duration, ScenarioError> {
+    let Some(Span(when)) = table.at else {
+        return Err(context.error(&["events", index], "says no time (try at = \"7s\")"));
+    };
+    if when >= duration {
+        let problem = format!("lies after the end of the run (duration {})", Span(duration));
+        return Err(context.error(&["events", index, "at"], problem));
+    }
+    Ok(when)
 }
 
 fn event(
@@ -31,16 +49,14 @@ fn event(
     duration: Duration,
 ) -> Result<Event, ScenarioError> {
     let at = |key| ["events", index, key];
-    let Some(Span(when)) = table.at else {
-        return Err(context.error(&["events", index], "says no time (try at = \"7s\")"));
-    };
-    if when >= duration {
-        let problem = format!("lies after the end of the run (duration {})", Span(duration));
-        return Err(context.error(&at("at"), problem));
-    }
+    let when = time(context, index, table, duration)?;
     let names = [table.path.as_deref(), table.link.as_deref(), table.station.as_deref()];
     let link = context.link(&["events", index], names, links)?;
     let set = adjustment(table.set.as_ref());
+    if table.set.as_ref().is_some_and(|set| set.on.is_some()) {
+        let problem = "is for middleboxes; a path goes up and down (try set = { up = true })";
+        return Err(context.error(&["events", index, "set", "on"], problem));
+    }
     let wrong = if link.kind == LinkKind::Station {
         [("rate", set.rate.is_some()), ("jitter", set.jitter.is_some())]
             .iter()
@@ -69,7 +85,7 @@ fn event(
     Ok(Event { at: when, link: link.name.clone(), way, set, how })
 }
 
-fn way(side: Option<Side>) -> Way {
+pub(super) fn way(side: Option<Side>) -> Way {
     side.map_or(Way::Both, Way::One)
 }
 

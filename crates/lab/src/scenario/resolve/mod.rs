@@ -6,6 +6,7 @@ mod cells;
 mod events;
 mod flows;
 mod links;
+mod middleboxes;
 
 use std::ops::RangeInclusive;
 
@@ -53,6 +54,8 @@ pub(super) fn resolve(file: &ScenarioFile, tree: &Node, name: &str) -> Result<Sc
     let flows = flows::resolve(&context, file, &links, duration)?;
     let events = events::resolve(&context, file, &links, duration)?;
     let filters = events::filters(&context, file, &links, &flows)?;
+    let middleboxes = middleboxes::resolve(&context, file, &links)?;
+    let switches = middleboxes::switches(&context, file, &middleboxes, duration)?;
     let name = file.name.clone().unwrap_or_else(|| name.to_owned());
     let description = file.description.clone().unwrap_or_default();
     Ok(Scenario {
@@ -69,6 +72,8 @@ pub(super) fn resolve(file: &ScenarioFile, tree: &Node, name: &str) -> Result<Sc
         flows,
         events,
         filters,
+        middleboxes,
+        switches,
     })
 }
 

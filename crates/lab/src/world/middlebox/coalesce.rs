@@ -1,0 +1,78 @@
+//! A box that joins two segments that follow each other; the options of the second are lost.
+//!
+//! Holds one segment of each connection and direction, for a short time.
+
+use bytes::BytesMut;
+use mptcp_clock::{Duration, Instant};
+use mptcp_wire::Segment;
+
+use super::{Flows, Middlebox, Travelling, covers, ends};
+use crate::scenario::Way;
+use crate::scenario::names::Side;
+
+#[derive(Debug)]
+pub(super) struct Coalesce {
+    way: Way,
+    wait: Duration,
+    /// Segments that wait for the next one, forward and backward, with the end of their wait.
+    held: [Flows<(Instant, Segment)>; 2],
+}
+
+impl Coalesce {
+    pub(super) fn new(way: Way, wait: Duration) -> Self {
+        Self { way, wait, held: [Flows::new(), Flows::new()] }
+    }
+}
+
+impl Middlebox for Coalesce {
+    fn take(&mut self, now: Instant, side: Side, segment: Segment, out: &mut Vec<Travelling>) {
+        if !covers(self.way, side) {
+            out.push((side, segment));
+            return;
+        }
+        let held = &mut self.held[side as usize];
+        let connection = ends(side, &segment);
+        let plain = !segment.flags.syn() && !segment.flags.rst() && !segment.payload.is_empty();
+        match held.remove(&connection) {
+            Some((_, first)) if plain && follows(&first, &segment) => out.push((side, join(first, segment))),
+            before => {
+                // Nothing overtakes what is held.
+                out.extend(before.map(|(_, first)| (side, first)));
+                if plain && !segment.flags.fin() {
+                    held.insert(connection, (now + self.wait, segment));
+                } else {
+                    out.push((side, segment));
+                }
+            }
+        }
+    }
+
+    fn due(&self) -> Option<Instant> {
+        self.held.iter().flat_map(|held| held.values().map(|(until, _)| *until)).min()
+    }
+
+    fn wake(&mut self, now: Instant, out: &mut Vec<Travelling>) {
+        for (held, side) in self.held.iter_mut().zip([Side::Forward, Side::Backward]) {
+            let due: Vec<_> =
+                held.iter().filter(|(_, (until, _))| *until <= now).map(|(of, _)| *of).collect();
+            out.extend(due.iter().filter_map(|of| held.remove(of)).map(|(_, segment)| (side, segment)));
+        }
+    }
+}
+
+fn follows(first: &Segment, second: &Segment) -> bool {
+    second.sequence == first.sequence + first.payload.len() as u32
+}
+
+fn join(first: Segment, second: Segment) -> Segment {
+    let mut payload = BytesMut::with_capacity(first.payload.len() + second.payload.len());
+    payload.extend_from_slice(&first.payload);
+    payload.extend_from_slice(&second.payload);
+    Segment {
+        payload: payload.freeze(),
+        flags: first.flags | second.flags,
+        acknowledgment: second.acknowledgment,
+        window: second.window,
+        ..first
+    }
+}

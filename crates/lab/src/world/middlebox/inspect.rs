@@ -1,0 +1,71 @@
+//! Between the network and the boxes: segments out of frames, and frames for what comes out.
+
+use mptcp_clock::Instant;
+use mptcp_wire::Segment;
+use netsim::{DirectionId, Frame, LinkId};
+
+use super::Travelling;
+use crate::scenario::names::Side;
+use crate::world::datagrams::DATAGRAM;
+use crate::world::{ETHERNET, FIRST_PORT, World, host};
+
+impl World {
+    /// A frame is at a tap: the boxes there have it, and what they give goes on.
+    pub(in crate::world) fn on_tapped(&mut self, now: Instant, direction: DirectionId, frame: Frame<u32>) {
+        if frame.payload == DATAGRAM {
+            self.network.pass(now, direction, frame);
+            return;
+        }
+        let segment = self.pool.get(frame.payload).clone();
+        self.pool.give_back(frame.payload);
+        let link = direction.link();
+        let side = if direction == link.forward() { Side::Forward } else { Side::Backward };
+        for travelling in self.middleboxes.take(now, link, side, segment) {
+            self.emerge(now, link, travelling);
+        }
+        self.await_middleboxes();
+    }
+
+    /// It is time for a box.
+    pub(in crate::world) fn wake_middleboxes(&mut self, now: Instant) {
+        for (link, travelling) in self.middleboxes.wake(now) {
+            self.emerge(now, link, travelling);
+        }
+        self.await_middleboxes();
+    }
+
+    /// A box comes or goes.
+    pub(in crate::world) fn switch_middlebox(&mut self, number: usize) {
+        if let Some(switch) = self.scenario.switches.get(number) {
+            self.middleboxes.switch(&switch.middlebox, switch.on);
+            self.await_middleboxes();
+        }
+    }
+
+    fn await_middleboxes(&mut self) {
+        if let Some(timer) = self.middleboxes_timer {
+            self.network.set_timer(timer, self.middleboxes.due());
+        }
+    }
+
+    /// Puts a segment back into the network.
+    fn emerge(&mut self, now: Instant, link: LinkId, (side, segment): Travelling) {
+        let Some(destination) = host::lookup(&self.addresses, segment.destination.ip()) else { return };
+        let direction = match side {
+            Side::Forward => link.forward(),
+            Side::Backward => link.backward(),
+        };
+        let bytes = (segment.packet_length() + ETHERNET) as u32;
+        let label = self.label_of(&segment);
+        let (payload, place) = self.pool.lend();
+        *place = segment;
+        self.network.pass(now, direction, Frame { bytes, destination, label, payload });
+    }
+
+    /// The label for filters; a box does not know the subflow.
+    fn label_of(&self, segment: &Segment) -> u32 {
+        let flow_at = |port: u16| self.apps.get(usize::from(port.wrapping_sub(FIRST_PORT)));
+        let app = flow_at(segment.destination.port()).or_else(|| flow_at(segment.source.port()));
+        app.map_or(0, |app| app.label(segment, 0))
+    }
+}

@@ -1,0 +1,218 @@
+//! Middleboxes at work: what each does to the segments of a link.
+//!
+//! Owns the boxes, their order on a link and what each knows. One file for each kind. Never sees a frame: the
+//! world takes segments out of the network and puts back what comes out here (`inspect`).
+
+mod coalesce;
+mod early_ack;
+mod inspect;
+mod nat;
+mod rewrite_payload;
+mod rewrite_sequence;
+mod split;
+mod strip_options;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::SocketAddr;
+
+use mptcp_clock::{Instant, Stream};
+use mptcp_wire::{Segment, Seq};
+use netsim::{DirectionId, LinkId};
+
+use crate::scenario::names::Side;
+use crate::scenario::{Deed, Way};
+
+/// A segment and the direction of the link in which it travels.
+pub(super) type Travelling = (Side, Segment);
+
+/// A box. It sees both directions of its link, one segment after the other.
+trait Middlebox: fmt::Debug {
+    /// A segment came; what goes on, in any direction, is put into `out`.
+    fn take(&mut self, now: Instant, side: Side, segment: Segment, out: &mut Vec<Travelling>);
+
+    /// When it wants to be woken.
+    fn due(&self) -> Option<Instant> {
+        None
+    }
+
+    /// It is time.
+    fn wake(&mut self, _now: Instant, _out: &mut Vec<Travelling>) {}
+}
+
+/// Both ends of a TCP connection, who sits at the first end of the link first.
+type Ends = (SocketAddr, SocketAddr);
+
+/// What a box knows of each connection.
+type Flows<T> = BTreeMap<Ends, T>;
+
+fn ends(side: Side, segment: &Segment) -> Ends {
+    match side {
+        Side::Forward => (segment.source, segment.destination),
+        Side::Backward => (segment.destination, segment.source),
+    }
+}
+
+fn opposite(side: Side) -> Side {
+    match side {
+        Side::Forward => Side::Backward,
+        Side::Backward => Side::Forward,
+    }
+}
+
+/// How far a sequence number lies behind its SYN. Good for 4 GB.
+fn since(origin: Seq, sequence: Seq) -> u64 {
+    u64::from(sequence.value().wrapping_sub(origin.value()))
+}
+
+fn covers(way: Way, side: Side) -> bool {
+    match way {
+        Way::Both => true,
+        Way::One(only) => only == side,
+    }
+}
+
+/// A box at its place.
+#[derive(Debug)]
+struct Place {
+    name: String,
+    link: LinkId,
+    way: Way,
+    deed: Deed,
+    /// None while it is not there.
+    inner: Option<Box<dyn Middlebox>>,
+    stream: Stream,
+    /// How often it has come.
+    lives: u32,
+}
+
+impl Place {
+    fn build(&mut self) -> Box<dyn Middlebox> {
+        self.lives += 1;
+        let random = self.stream.child(&self.lives.to_string());
+        match &self.deed {
+            Deed::Nat { timeout } => Box::new(nat::Nat::new(*timeout, random)),
+            Deed::RewriteSequence => Box::new(rewrite_sequence::RewriteSequence::new(self.way, random)),
+            Deed::StripOptions { options, from } => {
+                Box::new(strip_options::StripOptions::new(self.way, *options, from))
+            }
+            Deed::Split { size } => Box::new(split::Split::new(self.way, *size as usize)),
+            Deed::Coalesce { wait } => Box::new(coalesce::Coalesce::new(self.way, *wait)),
+            Deed::EarlyAck { buffer } => Box::new(early_ack::EarlyAck::new(self.way, *buffer)),
+            Deed::RewritePayload { every, grow } => {
+                Box::new(rewrite_payload::RewritePayload::new(self.way, *every, *grow))
+            }
+        }
+    }
+}
+
+/// All boxes of a world.
+#[derive(Debug, Default)]
+pub(super) struct Middleboxes {
+    /// In the order of the scenario; on one link, who is nearer to its first end comes first.
+    places: Vec<Place>,
+}
+
+impl Middleboxes {
+    pub(super) fn add(&mut self, spec: &crate::scenario::Middlebox, link: LinkId, stream: Stream) {
+        let (name, deed) = (spec.name.clone(), spec.deed.clone());
+        self.places.push(Place { name, link, way: spec.way, deed, inner: None, stream, lives: 0 });
+        self.switch(&spec.name, spec.on);
+    }
+
+    /// Whether boxes stand before the queue of this direction, now or at another time.
+    pub(super) fn before(&self, direction: DirectionId) -> bool {
+        self.places.iter().any(|place| place.link.backward() == direction)
+    }
+
+    /// A box comes or goes; what it knows and holds goes with it.
+    pub(super) fn switch(&mut self, name: &str, on: bool) {
+        for place in self.places.iter_mut().filter(|place| place.name == name) {
+            if on && place.inner.is_none() {
+                place.inner = Some(place.build());
+            } else if !on {
+                place.inner = None;
+            }
+        }
+    }
+
+    /// A segment comes to the boxes of a link; what comes out at either side of them.
+    pub(super) fn take(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        side: Side,
+        segment: Segment,
+    ) -> Vec<Travelling> {
+        let chain = self.chain(link);
+        let first = match side {
+            Side::Forward => 0,
+            Side::Backward => chain.len() as isize - 1,
+        };
+        let mut out = Vec::new();
+        self.walk(now, &chain, vec![(first, (side, segment))], &mut out);
+        out
+    }
+
+    /// When the first box wants to be woken.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.places.iter().filter_map(|place| place.inner.as_ref()?.due()).min()
+    }
+
+    /// Wakes those whose time has come: what comes out, with the link of each.
+    pub(super) fn wake(&mut self, now: Instant) -> Vec<(LinkId, Travelling)> {
+        let mut out = Vec::new();
+        for at in 0..self.places.len() {
+            let place = &mut self.places[at];
+            let link = place.link;
+            let Some(inner) = place.inner.as_mut().filter(|inner| inner.due().is_some_and(|due| due <= now))
+            else {
+                continue;
+            };
+            let mut made = Vec::new();
+            inner.wake(now, &mut made);
+            let chain = self.chain(link);
+            let here = chain.iter().position(|&other| other == at).unwrap_or(0) as isize;
+            let made = made.into_iter().map(|one| (beyond(here, one.0), one)).collect();
+            let mut through = Vec::new();
+            self.walk(now, &chain, made, &mut through);
+            out.extend(through.into_iter().map(|one| (link, one)));
+        }
+        out
+    }
+
+    fn chain(&self, link: LinkId) -> Vec<usize> {
+        (0..self.places.len()).filter(|&at| self.places[at].link == link).collect()
+    }
+
+    /// Takes segments through the boxes of a link, each from its place in the chain on, in order.
+    fn walk(
+        &mut self,
+        now: Instant,
+        chain: &[usize],
+        mut under_way: Vec<(isize, Travelling)>,
+        out: &mut Vec<Travelling>,
+    ) {
+        under_way.reverse();
+        while let Some((here, (side, segment))) = under_way.pop() {
+            let Some(&at) = usize::try_from(here).ok().and_then(|here| chain.get(here)) else {
+                out.push((side, segment));
+                continue;
+            };
+            let mut made = Vec::new();
+            match &mut self.places[at].inner {
+                Some(inner) => inner.take(now, side, segment, &mut made),
+                None => made.push((side, segment)),
+            }
+            under_way.extend(made.into_iter().rev().map(|one| (beyond(here, one.0), one)));
+        }
+    }
+}
+
+/// The place in a chain behind `here`.
+fn beyond(here: isize, side: Side) -> isize {
+    match side {
+        Side::Forward => here + 1,
+        Side::Backward => here - 1,
+    }
+}

@@ -1,0 +1,82 @@
+//! A network address translator: one address outside, a port for each connection.
+//!
+//! Its inside is the first end of the link. Remembers a mapping as long as it is used; knows nothing of
+//! connections beyond their addresses and ports.
+
+use std::net::{IpAddr, SocketAddr};
+
+use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_wire::Segment;
+
+use super::{Middlebox, Travelling};
+use crate::scenario::names::Side;
+
+/// The last byte of an outside address; the simulated network routes by the others.
+const OUTSIDE: u8 = 254;
+/// The ports that it gives out (RFC 6335 section 6: the dynamic ones).
+const PORTS: std::ops::Range<u16> = 49_152..65_535;
+
+#[derive(Debug)]
+struct Mapping {
+    inside: SocketAddr,
+    outside: SocketAddr,
+    used: Instant,
+}
+
+#[derive(Debug)]
+pub(super) struct Nat {
+    timeout: Duration,
+    random: Stream,
+    mappings: Vec<Mapping>,
+}
+
+impl Nat {
+    pub(super) fn new(timeout: Duration, random: Stream) -> Self {
+        Self { timeout, random, mappings: Vec::new() }
+    }
+
+    /// The outside address of `inside` (RFC 4787 REQ-1: the same for all peers), drawn if there is none.
+    fn outside_of(&mut self, now: Instant, inside: SocketAddr) -> SocketAddr {
+        if let Some(mapping) = self.mappings.iter_mut().find(|mapping| mapping.inside == inside) {
+            mapping.used = now;
+            return mapping.outside;
+        }
+        let outside = loop {
+            let port = PORTS.start + self.random.below(u64::from(PORTS.end - PORTS.start)) as u16;
+            let drawn = SocketAddr::new(outside_address(inside.ip()), port);
+            if !self.mappings.iter().any(|mapping| mapping.outside == drawn) {
+                break drawn;
+            }
+        };
+        self.mappings.push(Mapping { inside, outside, used: now });
+        outside
+    }
+}
+
+impl Middlebox for Nat {
+    fn take(&mut self, now: Instant, side: Side, mut segment: Segment, out: &mut Vec<Travelling>) {
+        let timeout = self.timeout;
+        self.mappings.retain(|mapping| now.since(mapping.used) < timeout);
+        match side {
+            Side::Forward => segment.source = self.outside_of(now, segment.source),
+            Side::Backward => {
+                let known = self.mappings.iter_mut().find(|mapping| mapping.outside == segment.destination);
+                // RFC 5382 REQ-3: what comes from outside to no mapping is for nobody.
+                let Some(mapping) = known else { return };
+                mapping.used = now;
+                segment.destination = mapping.inside;
+            }
+        }
+        out.push((side, segment));
+    }
+}
+
+fn outside_address(inside: IpAddr) -> IpAddr {
+    match inside {
+        IpAddr::V4(address) => {
+            let [a, b, c, _] = address.octets();
+            IpAddr::from([a, b, c, OUTSIDE])
+        }
+        IpAddr::V6(_) => inside,
+    }
+}

@@ -1,0 +1,46 @@
+//! A box that adds an offset to sequence numbers, as firewalls do that do not trust a host's random numbers.
+//!
+//! Remembers the offsets of each connection whose SYN it saw, and leaves the others alone.
+
+use mptcp_clock::{Instant, Stream};
+use mptcp_wire::Segment;
+
+use super::{Flows, Middlebox, Travelling, covers, ends, opposite};
+use crate::scenario::Way;
+use crate::scenario::names::Side;
+
+#[derive(Debug)]
+pub(super) struct RewriteSequence {
+    way: Way,
+    random: Stream,
+    /// What is added forward and backward.
+    flows: Flows<[u32; 2]>,
+}
+
+impl RewriteSequence {
+    pub(super) fn new(way: Way, random: Stream) -> Self {
+        Self { way, random, flows: Flows::new() }
+    }
+}
+
+impl Middlebox for RewriteSequence {
+    fn take(&mut self, _now: Instant, side: Side, mut segment: Segment, out: &mut Vec<Travelling>) {
+        let connection = ends(side, &segment);
+        if segment.flags.syn() && !segment.flags.ack() && !self.flows.contains_key(&connection) {
+            let drawn = [Side::Forward, Side::Backward]
+                .map(|side| if covers(self.way, side) { self.random.next_u32() } else { 0 });
+            self.flows.insert(connection, drawn);
+        }
+        if let Some(offsets) = self.flows.get(&connection) {
+            let back = offsets[opposite(side) as usize];
+            segment.sequence = segment.sequence + offsets[side as usize];
+            if segment.flags.ack() {
+                segment.acknowledgment = segment.acknowledgment - back;
+                for (left, right) in &mut segment.options.sack {
+                    (*left, *right) = (*left - back, *right - back);
+                }
+            }
+        }
+        out.push((side, segment));
+    }
+}

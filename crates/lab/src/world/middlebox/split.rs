@@ -1,0 +1,45 @@
+//! A box that cuts segments, as segmentation offload does: each part has the options of the whole.
+//!
+//! Holds nothing and remembers nothing.
+
+use mptcp_clock::Instant;
+use mptcp_wire::{Flags, Segment};
+
+use super::{Middlebox, Travelling, covers};
+use crate::scenario::Way;
+use crate::scenario::names::Side;
+
+#[derive(Debug)]
+pub(super) struct Split {
+    way: Way,
+    size: usize,
+}
+
+impl Split {
+    pub(super) fn new(way: Way, size: usize) -> Self {
+        Self { way, size }
+    }
+}
+
+impl Middlebox for Split {
+    fn take(&mut self, _now: Instant, side: Side, segment: Segment, out: &mut Vec<Travelling>) {
+        let whole = segment.payload.len();
+        // A SYN with data is one sequence number ahead of its data; offload leaves it alone.
+        if !covers(self.way, side) || whole <= self.size || segment.flags.syn() {
+            out.push((side, segment));
+            return;
+        }
+        for start in (0..whole).step_by(self.size) {
+            let end = whole.min(start + self.size);
+            let mut part = segment.clone();
+            part.payload = segment.payload.slice(start..end);
+            part.sequence = segment.sequence + start as u32;
+            if end < whole {
+                // The stream ends, and is pushed, behind the last part.
+                let ending = Flags::FIN.bits() | Flags::PSH.bits();
+                part.flags = Flags::from_bits(segment.flags.bits() & !ending);
+            }
+            out.push((side, part));
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Taps: a place in the network where frames are stopped for the driver, who passes on what it likes.
+//!
+//! Owns the frames that are stopped before a queue, and those that the driver has passed on to a node. What a
+//! box does to a frame, and what it puts in its place, is the driver's business: nothing here reads one.
+
+use mptcp_clock::Instant;
+
+use super::{Fate, Network, Occurrence, Source, TapSide};
+use crate::frame::{DirectionId, Frame, LinkId};
+use crate::topology::TopologyError;
+
+impl<P> Network<P> {
+    /// Puts a tap at the second end of a link: frames forward are stopped when they come out, frames backward
+    /// before the queue. Each becomes [`Occurrence::Tapped`], and goes on by [`Self::pass`].
+    ///
+    /// # Errors
+    /// An unknown link.
+    pub fn tap(&mut self, link: LinkId) -> Result<(), TopologyError> {
+        self.topology.check_direction(link.forward())?;
+        if self.tap_source.is_none() {
+            self.tap_source = Some(self.add_source(Source::Taps));
+        }
+        self.lines[link.forward().index()].tap = Some(TapSide::Exit);
+        self.lines[link.backward().index()].tap = Some(TapSide::Entry);
+        Ok(())
+    }
+
+    /// Lets a frame go on behind the tap of `direction`, at `now`: any frame, at any time. Forward it reaches
+    /// the node there, as an occurrence of this instant if it is at its destination; backward it
+    /// comes to the filters and the queue.
+    pub fn pass(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
+        debug_assert!(now >= self.now, "time runs forward");
+        self.now = now;
+        if self.lines[direction.index()].tap != Some(TapSide::Exit) {
+            return self.offer(now, direction, frame);
+        }
+        if let Some(arrived) = self.reach(now, direction, frame) {
+            self.hold(now, arrived);
+        }
+        Fate::Held
+    }
+
+    /// Stops a frame before the queue of `direction`.
+    #[cold]
+    pub(super) fn stop_before(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
+        self.hold(now, Occurrence::Tapped { direction, frame });
+        Fate::Held
+    }
+
+    fn hold(&mut self, now: Instant, occurrence: Occurrence<P>) {
+        self.tapped.push_back(occurrence);
+        if let Some(source) = self.tap_source {
+            self.agenda.set(source, now);
+        }
+    }
+
+    /// The first that waits.
+    pub(super) fn untap(&mut self) -> Option<Occurrence<P>> {
+        let first = self.tapped.pop_front();
+        if let Some(source) = self.tap_source.filter(|_| self.tapped.is_empty()) {
+            self.agenda.set(source, Instant::FAR_FUTURE);
+        }
+        first
+    }
+}
