@@ -1,6 +1,7 @@
 //! A bad network between Linux and us: loss, reordering and duplication at our edge, both ways, on one path and on two.
 
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod laboratory;
 

@@ -1,6 +1,7 @@
 //! Further subflows between Linux and us, however they come about: who opens them, and what was announced before.
 
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod laboratory;
 

@@ -1,6 +1,7 @@
 //! Subflows that change while Linux and we use them: backups, removed addresses, resets, silence.
 
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod laboratory;
 

@@ -226,7 +226,7 @@ fn a_peer_that_stops_reading() {
 /// A thousand connections, one after the other, opened by us and by Linux: nothing is left of them.
 #[test]
 fn a_thousand_one_after_the_other() {
-    within(2 * LIMIT, || {
+    within(LIMIT, || {
         let Some((namespace, driver)) = Namespace::new(1) else { return };
         let theirs = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let mine = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
@@ -249,7 +249,7 @@ fn a_thousand_one_after_the_other() {
 /// A thousand connections at the same time, each with its own data both ways.
 #[test]
 fn a_thousand_at_once() {
-    within(2 * LIMIT, || {
+    within(LIMIT, || {
         let Some((namespace, driver)) = Namespace::new(1) else { return };
         let theirs = namespace.listen(at(linux(1)), Protocol::Mptcp);
         bounded("1000 at once", 256, || {
@@ -297,7 +297,7 @@ fn forged(number: u32) -> Vec<u8> {
 /// open meanwhile works, and soon after it Linux opens one to the port that was flooded.
 #[test]
 fn a_flood_of_forged_syns() {
-    within(3 * LIMIT, || {
+    within(LIMIT, || {
         let Some((namespace, driver)) = Namespace::new(1) else { return };
         let mine = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
         let theirs = namespace.listen(at(linux(1)), Protocol::Mptcp);

@@ -157,9 +157,9 @@ fn a_flood_of_syns_shuts_a_port_for_a_moment() {
     };
     let answered = (0..1_000).map(|port| ask(&mut server, now, port).len()).sum::<usize>();
     assert_eq!(answered, 3, "the others are dropped");
-    now = now + Duration::from_millis(999);
+    now += Duration::from_millis(999);
     assert!(ask(&mut server, now, 2_000).is_empty(), "a handshake has a second");
-    now = now + Duration::from_millis(101);
+    now += Duration::from_millis(101);
     let answers = ask(&mut server, now, 2_000);
     assert_eq!(answers.len(), 1, "the stale ones make room");
     assert!(answers[0].flags.contains(Flags::SYN | Flags::ACK) && answers[0].destination.port() == 2_000);

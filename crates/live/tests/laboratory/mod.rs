@@ -12,6 +12,7 @@
 
 mod bulk;
 mod ends;
+pub mod raw;
 
 use std::fs::File;
 use std::io;
@@ -35,7 +36,7 @@ pub enum Protocol {
 /// Where servers listen.
 pub const PORT: u16 = 5001;
 /// How long a test may take.
-pub const LIMIT: Duration = Duration::from_secs(40);
+pub const LIMIT: Duration = Duration::from_secs(120);
 
 /// A server's address.
 pub fn at(address: IpAddr) -> SocketAddr {
