@@ -161,6 +161,15 @@ fn the_same_seed_gives_the_same_run_and_a_box_that_is_off_changes_nothing() {
 }
 
 #[test]
+fn a_host_whose_queue_lies_behind_a_box_does_not_wait_for_departures() {
+    // The box loses nothing of what it joins, but fewer segments leave the queue than were sent.
+    let coalesce = "[middleboxes.box]\npath = \"first\"\nkind = \"coalesce\"\n";
+    let flow = "[flows.f]\ntransport = \"tcp\"\ndirection = \"download\"\nbytes = \"2MB\"\nsmall_queues = \"20KB\"\n";
+    let flow = simulate(&format!("duration = \"10s\"\n{ONE_PATH}{coalesce}{flow}"));
+    assert!(flow.intact && flow.completion.is_some_and(|seconds| seconds < 3.0), "{flow:?}");
+}
+
+#[test]
 fn datagrams_pass_untouched() {
     let text = "duration = \"5s\"\n[paths.wifi]\nrate = \"8Mbit\"\n[middleboxes.home]\npath = \"wifi\"\nkind = \"nat\"\n\
                 [flows.f]\ntransport = \"udp\"\nrate = \"1Mbit\"\ndirection = \"download\"\n";
