@@ -47,7 +47,7 @@ impl Connection {
         if segment.options.dss.is_some() {
             return self.on_confirmed(now);
         }
-        let keys = super::handshake::capable(&segment.options).is_some();
+        let keys = super::offers::capable(&segment.options).is_some();
         let proves_nothing = payload.is_empty() && ack <= 1 && !segment.flags.fin();
         if keys || proves_nothing || segment.options.has_mptcp() {
             return;

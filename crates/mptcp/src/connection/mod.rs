@@ -6,6 +6,7 @@
 
 mod addresses;
 mod close;
+mod data;
 mod fallback;
 mod fast_open;
 mod finish;
@@ -13,7 +14,9 @@ mod handshake;
 mod incoming;
 mod info;
 mod input;
+mod key;
 pub mod limits;
+mod offers;
 mod outgoing;
 mod output;
 mod past;
@@ -27,7 +30,7 @@ use std::net::SocketAddr;
 use bytes::Bytes;
 use mptcp_clock::{Duration, Instant, Stream};
 use mptcp_wire::crypto::Version;
-use mptcp_wire::{Cookie, DataSequence, MptcpOption};
+use mptcp_wire::{Cookie, MptcpOption};
 
 use crate::InterfaceId;
 use crate::config::Config;
@@ -36,10 +39,11 @@ use crate::event::{Closed, Happenings};
 use crate::path_manager::{LocalAddress, Pair, PathManager, RemoteAddress};
 use crate::scheduler::{Candidate, Scheduler};
 use crate::subflow::{Origin, Subflow};
-pub(crate) use handshake::join as join_option;
 use incoming::Incoming;
 pub use info::{ConnectionInfo, SubflowInfo};
+pub(crate) use key::Key;
 use limits::LimitClock;
+pub(crate) use offers::join as join_option;
 use outgoing::Outgoing;
 use timers::Timers;
 
@@ -55,34 +59,6 @@ pub enum Mode {
     Multipath,
     /// TCP, from the start or by fallback.
     Plain,
-}
-
-/// A key and what follows from it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Key {
-    pub value: u64,
-    pub token: u32,
-    /// Data sequence number of the first byte.
-    pub first: u64,
-}
-
-impl Key {
-    pub(crate) fn new(version: Version, value: u64) -> Self {
-        let digest = version.digest(value);
-        // RFC 8684 section 3.1: the initial number itself is taken by the handshake.
-        Self { value, token: digest.token, first: digest.initial_sequence.wrapping_add(1) }
-    }
-
-    /// The number of the byte at `offset`.
-    pub(crate) fn at(&self, offset: u64) -> u64 {
-        self.first.wrapping_add(offset)
-    }
-
-    /// The offset nearest to `near` that a number on the wire stands for; None before the start.
-    pub(crate) fn offset(&self, number: DataSequence, near: u64) -> Option<u64> {
-        let offset = number.expand(self.at(near)).wrapping_sub(self.first);
-        (offset < 1 << 62).then_some(offset)
-    }
 }
 
 /// One connection.

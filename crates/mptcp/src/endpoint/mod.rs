@@ -9,19 +9,19 @@ mod demux;
 mod fast_open;
 mod interfaces;
 mod listeners;
+mod operations;
 mod options;
 mod slots;
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
-use bytes::Bytes;
 use mptcp_clock::{Instant, Stream};
 use mptcp_wire::{Cookie, Segment};
 use rustc_hash::FxHashMap;
 
 use crate::config::Config;
-use crate::connection::{Connection, ConnectionInfo};
+use crate::connection::Connection;
 use crate::event::Event;
 use crate::subflow::{Origin, Subflow};
 use deadlines::Deadlines;
@@ -338,95 +338,5 @@ impl Endpoint {
             }
         }
         self.touch(slot);
-    }
-
-    fn with<T>(
-        &mut self,
-        now: Instant,
-        id: ConnectionId,
-        work: impl FnOnce(&mut Connection) -> T,
-    ) -> Option<T> {
-        let place = self.slots.place(id)?;
-        let result = self.slots.connection_at(place).map(work);
-        self.settle(now, place);
-        result
-    }
-
-    /// Writes to a connection without copying; returns how many bytes its send buffer took. When it
-    /// was not all, [`crate::EventKind::Writable`] says when to go on. 0 when the connection is gone.
-    pub fn write(&mut self, now: Instant, id: ConnectionId, data: Bytes) -> usize {
-        self.with(now, id, |connection| connection.write(&data)).unwrap_or(0)
-    }
-
-    /// Room in a connection's send buffer, bytes.
-    #[must_use]
-    pub fn writable(&self, id: ConnectionId) -> u64 {
-        self.connection(id).map_or(0, Connection::writable)
-    }
-
-    /// Somebody waits for room in a connection's send buffer: [`crate::EventKind::Writable`] will say when there is some.
-    pub fn await_room(&mut self, now: Instant, id: ConnectionId) {
-        self.with(now, id, Connection::await_room);
-    }
-
-    /// The next bytes of a connection, in order; None when there are none now.
-    pub fn read(&mut self, now: Instant, id: ConnectionId) -> Option<Bytes> {
-        let place = self.slots.place(id)?;
-        let connection = self.slots.connection_at(place)?;
-        let data = connection.read(now);
-        if connection.wants_attention() {
-            self.touch(place);
-        }
-        data
-    }
-
-    /// No more will be written; what was written still arrives.
-    pub fn close(&mut self, now: Instant, id: ConnectionId) {
-        self.with(now, id, Connection::close_write);
-    }
-
-    /// Bytes of a connection that can be read now.
-    #[must_use]
-    pub fn readable(&self, id: ConnectionId) -> u64 {
-        self.connection(id).map_or(0, Connection::readable)
-    }
-
-    /// Ends a connection at once.
-    pub fn abort(&mut self, now: Instant, id: ConnectionId) {
-        self.with(now, id, |connection| connection.abort(now));
-    }
-
-    /// A connection's state; None when it is over and everything about it was told.
-    #[must_use]
-    pub fn info(&self, now: Instant, id: ConnectionId) -> Option<ConnectionInfo> {
-        self.connection(id).map(|connection| connection.info(now))
-    }
-
-    /// A connection to look at.
-    #[must_use]
-    pub fn connection(&self, id: ConnectionId) -> Option<&Connection> {
-        self.slots.connection(id)
-    }
-
-    /// Opens a further subflow of a connection, from an interface to an address of the peer's. Returns whether that is
-    /// possible: not on TCP, not beyond the limit of subflows, not across IP versions.
-    pub fn open_subflow(
-        &mut self,
-        now: Instant,
-        id: ConnectionId,
-        from: InterfaceId,
-        to: SocketAddr,
-    ) -> bool {
-        self.with(now, id, |connection| connection.want_subflow(from, to)).unwrap_or(false)
-    }
-
-    /// Ends a subflow of a connection, which goes on over the others. Returns whether there was one.
-    pub fn close_subflow(&mut self, now: Instant, id: ConnectionId, subflow: usize) -> bool {
-        self.with(now, id, |connection| connection.close_subflow(now, subflow)).unwrap_or(false)
-    }
-
-    /// Connections that exist.
-    pub fn connections(&self) -> impl Iterator<Item = ConnectionId> + '_ {
-        self.slots.ids()
     }
 }

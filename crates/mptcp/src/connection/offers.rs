@@ -1,0 +1,109 @@
+//! The options of the handshakes: MP_CAPABLE and MP_JOIN as we send them, and found in what came.
+//!
+//! Owns their form; what follows from them is `handshake`'s affair.
+
+use mptcp_wire::crypto::Version;
+use mptcp_wire::{MpCapable, MpJoin, MptcpOption, Options};
+
+use super::{Connection, Mode};
+use crate::subflow::{Control, Origin};
+
+impl Connection {
+    /// The options of a SYN or SYN/ACK of ours.
+    pub(super) fn handshake_options(&self, id: usize, control: Control) -> Vec<MptcpOption> {
+        let subflow = &self.subflows[id];
+        let flags = MpCapable::HMAC | if self.checksum_wanted() { MpCapable::CHECKSUM_REQUIRED } else { 0 };
+        let option = match (subflow.origin, control) {
+            (Origin::Initial, Control::Syn) if self.mode == Mode::Negotiating => {
+                // After three SYNs without answer, one without options: something may eat them.
+                if subflow.handshake_attempts > 3 {
+                    return Vec::new();
+                }
+                MptcpOption::Capable(MpCapable {
+                    version: self.version.number(),
+                    flags,
+                    sender_key: (self.version == Version::V0).then_some(self.local_key.value),
+                    receiver_key: None,
+                    data: None,
+                })
+            }
+            (Origin::Initial, Control::SynAck) if self.mode == Mode::Negotiating => {
+                MptcpOption::Capable(MpCapable {
+                    version: self.version.number(),
+                    flags,
+                    sender_key: Some(self.local_key.value),
+                    receiver_key: None,
+                    data: None,
+                })
+            }
+            (Origin::Join { nonce, .. }, Control::Syn) => {
+                let Some(remote) = self.remote_key else { return Vec::new() };
+                MptcpOption::Join(MpJoin::Syn {
+                    backup: subflow.backup,
+                    address_id: subflow.local_id,
+                    token: remote.token,
+                    nonce,
+                })
+            }
+            (Origin::Join { nonce, peer_nonce }, Control::SynAck) => {
+                let Some(remote) = self.remote_key else { return Vec::new() };
+                MptcpOption::Join(MpJoin::SynAck {
+                    backup: subflow.backup,
+                    address_id: subflow.local_id,
+                    hmac: self.version.join_hmac_truncated(
+                        self.local_key.value,
+                        remote.value,
+                        nonce,
+                        peer_nonce,
+                    ),
+                    nonce,
+                })
+            }
+            _ => return Vec::new(),
+        };
+        vec![option]
+    }
+
+    fn checksum_wanted(&self) -> bool {
+        if self.client { self.config.checksum } else { self.checksum }
+    }
+
+    /// MP_CAPABLE with both keys: on the third ACK, and on the first data.
+    pub(super) fn capable_with_keys(&self, data: Option<(u16, Option<u16>)>) -> Option<MptcpOption> {
+        let flags = MpCapable::HMAC | if self.checksum { MpCapable::CHECKSUM_REQUIRED } else { 0 };
+        Some(MptcpOption::Capable(MpCapable {
+            version: self.version.number(),
+            flags,
+            sender_key: Some(self.local_key.value),
+            receiver_key: Some(self.remote_key?.value),
+            data,
+        }))
+    }
+
+    /// The third ACK of a join.
+    pub(super) fn join_with_hmac(&self, id: usize) -> Option<MptcpOption> {
+        let Origin::Join { nonce, peer_nonce } = self.subflows[id].origin else { return None };
+        let remote = self.remote_key?;
+        let hmac = self.version.join_hmac(self.local_key.value, remote.value, nonce, peer_nonce);
+        Some(MptcpOption::Join(MpJoin::Ack { hmac }))
+    }
+
+    /// The shift that lets the largest buffer be offered (RFC 7323 section 2.3).
+    pub(super) fn window_scale(&self) -> u8 {
+        (0..14).find(|shift| self.config.receive_buffer >> shift <= 65_535).unwrap_or(14)
+    }
+}
+
+pub(super) fn capable(options: &Options) -> Option<&MpCapable> {
+    options.mptcp.iter().find_map(|option| match option {
+        MptcpOption::Capable(capable) => Some(capable),
+        _ => None,
+    })
+}
+
+pub(crate) fn join(options: &Options) -> Option<&MpJoin> {
+    options.mptcp.iter().find_map(|option| match option {
+        MptcpOption::Join(join) => Some(join),
+        _ => None,
+    })
+}
