@@ -16,7 +16,7 @@ from namespace import Namespace, ends, namespace
 __all__ = ["namespace"]
 
 API = """
-import socket, threading
+import socket, threading, time
 from mptcplab.live import Address, Config, Driver, Interface
 
 with (
@@ -72,7 +72,14 @@ with (
             assert (info["congestion"], info["scheduler"], info["checksum"]) == ("cubic", "roundrobin", True)
             assert info["remote_token"] == them.info()["token"]
             assert [path["interface"] for path in info["paths"]] == [0, 1]
-            assert all(path["bytes_acked"] > 0 for path in info["paths"])
+            # A new path is on probation for a while.
+            limit = time.monotonic() + 20
+            while not all(path["bytes_acked"] > 0 for path in us.info()["paths"]):
+                assert time.monotonic() < limit, us.info()["paths"]
+                us.sendall(data[:50_000])
+                left = 50_000
+                while left:
+                    left -= them.recv_into(room)
             us.set_congestion("balia")
             us.set_scheduler("minrtt")
             us.set_nodelay(False)
