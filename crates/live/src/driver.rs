@@ -24,9 +24,6 @@ use crate::tun::Offload;
 use crate::waiting::{Woken, wake};
 use crate::{Tun, sys};
 
-/// Packets handled or sent before the other direction has its turn.
-pub(crate) const BATCH: usize = 64;
-
 /// Payload of the largest segment that a device cuts, bytes: a packet without the longest headers.
 const GSO_MAX: u16 = 65_535 - 120;
 

@@ -10,14 +10,20 @@ use mptcp::InterfaceId;
 use mptcp_wire::{ChecksumMode, Packet, Segment};
 
 use crate::capture::Capture;
-use crate::driver::{BATCH, Device};
+use crate::driver::Device;
 use crate::shared::Counters;
 
 /// Largest IP packet, bytes.
 const PACKET: usize = 65_535;
 
-/// Bytes read before they are handled: more would leave the peer without acknowledgements for too long.
+/// Packets read before they are handled. Each batch is acknowledged once.
+const BATCH: usize = 128;
+
+/// Bytes of large packets that make a batch: more would leave the peer without acknowledgements for too long.
 const BATCH_BYTES: usize = PACKET;
+
+/// What a large packet holds, bytes: many frames.
+const LARGE: usize = PACKET / 4;
 
 /// Memory that packets are read into, one behind the other, bytes.
 const BLOCK: usize = 4 * PACKET;
@@ -53,9 +59,9 @@ impl Inbox {
         mut capture: Option<(&mut Capture, usize)>,
         counted: &mut Counters,
     ) {
-        let mut bytes = 0;
+        let (mut bytes, mut large) = (0, false);
         for _ in 0..BATCH {
-            if bytes >= BATCH_BYTES {
+            if bytes >= BATCH_BYTES && large {
                 break;
             }
             if self.block.capacity() < PACKET {
@@ -65,6 +71,7 @@ impl Inbox {
                 Ok(mode) => {
                     let packet = self.block.split().freeze();
                     bytes += packet.len();
+                    large = packet.len() > LARGE;
                     let raw = capture.as_ref().map(|_| packet.clone());
                     let parsed = Packet::parse_owned(packet, mode).ok();
                     if let (Some((capture, number)), Some(raw)) = (&mut capture, raw) {

@@ -11,10 +11,13 @@ use mptcp_clock::Instant;
 use mptcp_wire::{ChecksumMode, Packet, Segment};
 
 use crate::capture::Capture;
-use crate::driver::{BATCH, Device};
+use crate::driver::Device;
 use crate::shared::{Core, Counters};
 use crate::tun::{Offload, Tun};
 use crate::vnet;
+
+/// Packets sent before the other direction has its turn.
+const BATCH: usize = 64;
 
 /// Payload sent before the other direction has its turn, bytes: large segments make a batch sooner.
 const BATCH_BYTES: usize = 1 << 20;
