@@ -10,8 +10,8 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use laboratory::{
-    LIMIT, Namespace, PORT, Protocol, at, established, exchange, ferry, greet, linux, linux_info, linux6,
-    ours, ours6, pattern, wait_until, within,
+    LIMIT, Namespace, PORT, Protocol, at, exchange, ferry, greet, joined, linux, linux_info, linux6, ours,
+    ours6, pattern, wait_until, within,
 };
 use mptcp_live::{Config, Driver, Mode, MptcpListener, MptcpStream, Offload};
 
@@ -112,7 +112,7 @@ fn two_paths(offload: Offload, checksum: bool, up: u64, down: u64) {
     let us = MptcpStream::connect(&driver, at(linux(1)), config).unwrap();
     let (them, _) = listener.accept().unwrap();
     greet(&us, &them);
-    wait_until("the second subflow is there", || established(&us) == 2);
+    joined(&us, &them, 2);
     ferry(&us, &them, up, down, &format!("{offload:?}, checksum {checksum}, {up} up, {down} down"));
     for subflow in us.info().unwrap().subflows {
         let tally = subflow.tally;

@@ -9,8 +9,8 @@ use std::io::{ErrorKind, Read};
 use std::net::{TcpListener, TcpStream};
 
 use laboratory::{
-    End, LIMIT, Namespace, PORT, Protocol, at, established, exchange, ferry, greet, linux, linux_info,
-    linux_subflows, ours, pattern, same, wait_until, within,
+    End, LIMIT, Namespace, PORT, Protocol, at, established, exchange, ferry, greet, joined, linux,
+    linux_info, linux_subflows, ours, pattern, same, wait_until, within,
 };
 use mptcp_live::{Config, Driver, InterfaceId, MptcpListener, MptcpStream, SubflowState};
 
@@ -24,7 +24,8 @@ fn two(driver: &Driver, listener: &TcpListener) -> (MptcpStream, TcpStream) {
     let us = MptcpStream::connect(driver, at(linux(1)), Config::default()).unwrap();
     let (them, _) = listener.accept().unwrap();
     greet(&us, &them);
-    wait_until("the second subflow is there", || established(&us) == 2 && linux_subflows(&them) == Some(1));
+    joined(&us, &them, 2);
+    wait_until("Linux has joined", || linux_subflows(&them) == Some(1));
     (us, them)
 }
 
