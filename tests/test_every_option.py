@@ -80,7 +80,7 @@ with Driver(ours, pcap=pcap) as near, Driver(theirs) as far:
     peer.close()
     assert near.drain(20) and far.drain(20)
 """
-# Subtypes; MP_TCPRST is of version 1. MP_FAIL needs somebody who changes content: see the middleboxes.
+# Subtypes; MP_TCPRST is of version 1. MP_FAIL needs somebody who changes content: below.
 SUBTYPES = {"v0": {0, 1, 2, 3, 4, 5, 7}, "v1": {0, 1, 2, 3, 4, 5, 7, 8}}
 
 
@@ -104,3 +104,41 @@ def test_every_option(namespace: Namespace, cli: Cli, tmp_path: Path, version: s
         assert checks[check]["right"] > 0, (check, checks)
     assert ("ADD_ADDR HMAC" in checks) == (version == "v1")
     assert all(verdicts["unknown"] == 0 for verdicts in checks.values()), checks
+
+
+SCENARIO = """
+duration = "10s"
+
+[paths.wifi]
+rate = "8Mbit"
+delay = "10ms"
+queue = "100p"
+
+[middleboxes.gateway]
+path = "wifi"
+kind = "rewrite-payload"
+
+[flows.bulk]
+bytes = "300kB"
+checksum = true
+version = "{version}"
+"""
+
+
+@pytest.mark.parametrize("version", ["v0", "v1"])
+def test_mp_fail(cli: Cli, tmp_path: Path, version: str) -> None:
+    need("tshark")
+    (tmp_path / "gateway.toml").write_text(SCENARIO.format(version=version))
+    # The application gets what the box wrote, and the run says so.
+    assert "DATA DAMAGED" in cli("run", "gateway.toml", "--pcap", "--output", "out", expect=1).stdout
+    files = list((tmp_path / "out" / "pcap").glob("*.pcapng"))
+    assert len(files) == 2
+    for file in files:
+        fields = tshark("-r", file, "-T", "fields", "-e", "tcp.options.mptcp.subtype").replace(",", " ").split()
+        assert 6 in {int(field, 0) for field in fields}, file.stem
+        assert tshark("-r", file, "-Y", "_ws.malformed") == ""
+        assert expert(file, "error") == []
+    # What left was right, what arrived was not: the box stands between the captures.
+    sent, received = sorted(files, key=lambda file: file.stem)
+    assert json.loads(cli("verify", sent, "--json").stdout)["faults"] == []
+    assert "DSS checksum" in cli("verify", received, expect=1).stdout

@@ -78,7 +78,10 @@ def execute(given: argparse.Namespace) -> int:
             print(f"written to {given.output}/")
     damaged = [run.seed for run in runs if not all(row["intact"] for row in run.flow_rows)]
     if damaged:
-        raise RunFailed(f"data arrived damaged with seed {', '.join(map(str, damaged))}: please report this")
+        seeds = ", ".join(map(str, damaged))
+        raise RunFailed(
+            f"data arrived damaged with seed {seeds}: unless a middlebox of the scenario rewrites payload, report this"
+        )
     return 0
 
 
