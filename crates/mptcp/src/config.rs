@@ -99,6 +99,10 @@ pub struct Config {
     pub mechanisms: Mechanisms,
     /// Receive buffer shared by all subflows, bytes; its size is the largest window.
     pub receive_buffer: u64,
+    /// Payload that is handed to the endpoint is slices of blocks of this many bytes, as a driver makes them that reads
+    /// packets one behind the other; what waits longer is copied before it holds more memory than it is worth. 0 where
+    /// each payload has memory of its own.
+    pub receive_block: u64,
     /// Send buffer: bytes written and not yet acknowledged at the data level.
     pub send_buffer: u64,
     /// The MSS option we send: largest TCP payload with no options, bytes.
@@ -165,6 +169,7 @@ impl Default for Config {
             path_manager: PathManagerKind::FullMesh,
             mechanisms: Mechanisms::default(),
             receive_buffer: 6 << 20,
+            receive_block: 0,
             send_buffer: 4 << 20,
             mss: 1460,
             sack: true,

@@ -35,6 +35,7 @@ mod connection;
 mod endpoint;
 mod event;
 mod habits;
+mod memory;
 pub mod path_manager;
 pub mod scheduler;
 mod subflow;

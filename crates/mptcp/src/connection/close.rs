@@ -60,6 +60,8 @@ impl Connection {
             }
         }
         self.registry_changed = true;
+        self.incoming.give_up();
+        self.outgoing.give_up();
         self.limits.note(now, super::limits::Limit::Idle);
     }
 

@@ -4,7 +4,7 @@
 
 use bytes::Bytes;
 use mptcp_clock::Instant;
-use mptcp_wire::{DataSequence, Dss, Mapping, Segment};
+use mptcp_wire::{DataSequence, Dss, Mapping, ResetReason, Segment};
 
 use super::incoming::Placed;
 use super::{Connection, Mode};
@@ -61,7 +61,8 @@ impl Connection {
         }
     }
 
-    /// Stores a mapping, and the DATA_FIN that may stand at its end.
+    /// Stores a mapping, and the DATA_FIN that may stand at its end. False when the payload of the segment must not be
+    /// taken: its mapping has no place, or ended the subflow.
     pub(super) fn take_mapping(
         &mut self,
         now: Instant,
@@ -70,15 +71,20 @@ impl Connection {
         data_fin: bool,
         start: u64,
         end: u64,
-    ) {
-        let Some(remote) = self.remote_key else { return };
-        let Some(data) = remote.offset(mapping.sequence, self.incoming.next) else { return };
+    ) -> bool {
+        let Some(remote) = self.remote_key else { return true };
+        let Some(data) = remote.offset(mapping.sequence, self.incoming.next) else { return true };
         if mapping.length == 0 {
             // RFC 8684 section 3.7 speaks of the data that it maps: without any it says nothing.
             if end > start {
                 self.on_infinite_mapping(now, id);
             }
-            return;
+            return !self.subflows[id].is_closed();
+        }
+        if self.checksum && mapping.checksum.is_none() {
+            // RFC 8684 section 3.3: without the checksum that was agreed on, the subflow is broken.
+            self.reset_subflow(now, id, Some(ResetReason::MPTCP));
+            return false;
         }
         let length = u64::from(mapping.length) - u64::from(data_fin);
         if data_fin {
@@ -91,9 +97,9 @@ impl Connection {
             self.wide_numbers = matches!(mapping.sequence, DataSequence::Wide(_));
         }
         let distance = mapping.subflow_sequence.wrapping_sub(next as u32) as i32;
-        let Some(from) = next.checked_add_signed(i64::from(distance)) else { return };
+        let Some(from) = next.checked_add_signed(i64::from(distance)) else { return true };
         if length == 0 || (from, from + length) == (start, end) && start < next {
-            return;
+            return true;
         }
         let checksum = mapping.checksum.filter(|_| self.checksum).map(|checksum| WireMapping {
             dsn: remote.at(data),
@@ -101,19 +107,19 @@ impl Connection {
             length: mapping.length,
             checksum,
         });
-        subflow.mapper.announce(ReceivedMapping { start: from, length, data, checksum }, next);
+        subflow.mapper.announce(ReceivedMapping { start: from, length, data, checksum }, next)
     }
 
     fn take_data_fin(&mut self, id: usize, offset: u64) {
-        if offset < self.incoming.next {
-            self.subflows[id].receiver.acknowledge_now();
-            return;
-        }
-        self.incoming.fin.get_or_insert(offset);
         self.subflows[id].receiver.acknowledge_now();
+        self.incoming.end_at(offset);
     }
 
     pub(super) fn take_payload(&mut self, now: Instant, id: usize, start: u64, payload: Bytes) {
+        if start > self.subflows[id].receiver.next() && !self.has_room_out_of_order(payload.len() as u64) {
+            // It counts as lost: the peer sends it again.
+            return self.subflows[id].receiver.acknowledge_now();
+        }
         let (subflow, incoming) = (&mut self.subflows[id], &mut self.incoming);
         let Subflow { receiver, mapper, .. } = subflow;
         let before = incoming.next;
@@ -140,5 +146,12 @@ impl Connection {
         if let Some(error) = fault {
             self.on_mapping_fault(now, id, rest, error);
         }
+    }
+
+    /// Whether what waits out of order on all subflows may grow. The window is one for all of them (RFC 8684 section
+    /// 3.3.1), and data that several carry waits on each: twice the buffer is what honest peers need.
+    fn has_room_out_of_order(&self, more: u64) -> bool {
+        let waiting: u64 = self.subflows.iter().map(|subflow| subflow.receiver.queue().bytes()).sum();
+        waiting + self.incoming.early().bytes() + more <= 2 * self.incoming.buffer() + 65_536
     }
 }

@@ -38,7 +38,7 @@ impl Connection {
     fn may_fall_back(&self, id: usize) -> bool {
         let mut others = self.subflows.iter().enumerate().filter(|&(other, _)| other != id);
         let only = others.all(|(_, subflow)| subflow.sender.board.una == 0);
-        self.is_initial(id) && only && self.reinjected_bytes == 0 && self.incoming.early_bytes() == 0
+        self.is_initial(id) && only && self.reinjected_bytes == 0 && self.incoming.early().is_empty()
     }
 
     /// The first segments after the handshake show whether the peer, and all boxes on the way, let

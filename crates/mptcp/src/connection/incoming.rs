@@ -3,10 +3,10 @@
 //! Owns reassembly at the data level and the receive window of RFC 8684 section 3.3.1, shared by all
 //! subflows. Offsets count from the first byte of the peer's stream.
 
-use std::collections::VecDeque;
-
 use bytes::Bytes;
 use mptcp_clock::{Duration, Instant};
+
+use crate::memory::{Inserted, Reassembly, Unread, most_pieces};
 
 /// Receive buffer at the start when it tunes itself: Linux's `tcp_rmem` default.
 const INITIAL_BUFFER: u64 = 131_072;
@@ -35,10 +35,8 @@ struct Tuning {
 pub(crate) struct Incoming {
     /// Next offset expected: what a DATA_ACK says.
     pub next: u64,
-    early: VecDeque<(u64, Bytes)>,
-    early_bytes: u64,
-    ready: VecDeque<Bytes>,
-    ready_bytes: u64,
+    early: Reassembly,
+    ready: Unread,
     /// Offset of the DATA_FIN, or of the FIN of plain TCP.
     pub fin: Option<u64>,
     buffer: u64,
@@ -52,14 +50,13 @@ pub(crate) struct Incoming {
 }
 
 impl Incoming {
-    pub(crate) fn new(buffer: u64, autotuning: bool, mss: u16) -> Self {
+    /// Payload is slices of blocks of `block` bytes (0: it has memory of its own).
+    pub(crate) fn new(buffer: u64, autotuning: bool, mss: u16, block: u64) -> Self {
         let start = if autotuning { INITIAL_BUFFER.min(buffer) } else { buffer };
         Self {
             next: 0,
-            early: VecDeque::new(),
-            early_bytes: 0,
-            ready: VecDeque::new(),
-            ready_bytes: 0,
+            early: Reassembly::new(most_pieces(buffer), block),
+            ready: Unread::new(block),
             fin: None,
             buffer: start,
             largest_buffer: buffer,
@@ -71,6 +68,19 @@ impl Incoming {
         }
     }
 
+    /// The stream ends at `offset`, a DATA_FIN says. The last one that can be true counts, until it is reached: one that lies
+    /// beyond what was offered is none (RFC 8684 section 3.3.3).
+    pub(crate) fn end_at(&mut self, offset: u64) {
+        if !self.finished() && offset >= self.next && offset <= self.limit() {
+            self.fin = Some(offset);
+        }
+    }
+
+    /// Offset behind the last byte that may come.
+    fn limit(&self) -> u64 {
+        self.edge.max(self.next + self.buffer)
+    }
+
     /// Takes data at `start`.
     pub(crate) fn place(&mut self, start: u64, data: Bytes) -> Placed {
         let length = data.len() as u64;
@@ -80,8 +90,12 @@ impl Incoming {
             self.duplicate_bytes += length;
             return Placed::Duplicate;
         }
-        if end > self.edge.max(self.next + self.buffer) {
+        if end > self.limit() || self.finished() {
             return Placed::Beyond;
+        }
+        if self.fin.is_some_and(|fin| end > fin) {
+            // There is more: that was not the end.
+            self.fin = None;
         }
         if start > self.next {
             return self.keep_early(start, data);
@@ -92,8 +106,7 @@ impl Incoming {
             return Placed::Fresh;
         }
         let before = self.next;
-        while let Some((start, data)) = self.early.pop_front_if(|(start, _)| *start <= self.next) {
-            self.early_bytes -= data.len() as u64;
+        while let Some((start, data)) = self.early.take(self.next) {
             let known = (self.next - start).min(data.len() as u64);
             self.duplicate_bytes += known;
             if known < data.len() as u64 {
@@ -105,50 +118,51 @@ impl Incoming {
 
     /// Takes data that has no data sequence numbers: that of a SYN (RFC 7413).
     pub(crate) fn take_unnumbered(&mut self, data: Bytes) {
-        self.ready_bytes += data.len() as u64;
-        self.ready.push_back(data);
+        self.ready.push(data);
     }
 
     fn append(&mut self, data: Bytes) {
         self.next += data.len() as u64;
-        self.ready_bytes += data.len() as u64;
-        self.ready.push_back(data);
+        self.ready.push(data);
     }
 
     fn keep_early(&mut self, start: u64, data: Bytes) -> Placed {
         let length = data.len() as u64;
-        let last = self.early.back().map_or(0, |(start, _)| *start);
-        let at = if start > last {
-            self.early.len()
-        } else {
-            self.early.partition_point(|(other, _)| *other < start)
-        };
-        let end_of = |(start, data): &(u64, Bytes)| start + data.len() as u64;
-        let covered =
-            at.checked_sub(1).and_then(|i| self.early.get(i)).is_some_and(|e| end_of(e) >= start + length)
-                || self.early.get(at).is_some_and(|e| e.0 == start && end_of(e) >= start + length);
-        if covered {
-            self.duplicate_bytes += length;
-            return Placed::Duplicate;
+        match self.early.insert(start, data) {
+            Inserted::Fresh(fresh) => {
+                self.duplicate_bytes += length - fresh;
+                Placed::Early
+            }
+            Inserted::Known => {
+                self.duplicate_bytes += length;
+                Placed::Duplicate
+            }
+            Inserted::Refused => Placed::Beyond,
         }
-        self.early_bytes += length;
-        self.early.insert(at, (start, data));
-        Placed::Early
     }
 
     /// The next bytes in order.
     pub(crate) fn read(&mut self) -> Option<Bytes> {
-        let data = self.ready.pop_front()?;
-        self.ready_bytes -= data.len() as u64;
-        Some(data)
+        self.ready.pop()
     }
 
     pub(crate) fn unread(&self) -> u64 {
-        self.ready_bytes
+        self.ready.bytes()
     }
 
-    pub(crate) fn early_bytes(&self) -> u64 {
-        self.early_bytes
+    /// What waits out of order.
+    pub(crate) fn early(&self) -> &Reassembly {
+        &self.early
+    }
+
+    /// Bytes of memory that it holds alive, at most.
+    pub(crate) fn held(&self) -> u64 {
+        self.early.held() + self.ready.held()
+    }
+
+    /// Over: nothing is waited for any more. What is in order can still be read.
+    pub(crate) fn give_up(&mut self) {
+        self.early.clear();
     }
 
     pub(crate) fn buffer(&self) -> u64 {
@@ -163,7 +177,7 @@ impl Incoming {
     /// The window to offer: it moves right, when it does, by a segment or half the buffer at least
     /// (RFC 9293 section 3.8.6.2.2).
     pub(crate) fn window(&mut self) -> u64 {
-        let open = self.next + self.buffer.saturating_sub(self.ready_bytes);
+        let open = self.next + self.buffer.saturating_sub(self.ready.bytes());
         if open >= self.edge + self.full_size.min(self.buffer / 2) {
             self.edge = open;
         }
@@ -172,7 +186,7 @@ impl Incoming {
 
     /// Whether reading has opened the window so far that the peer should hear of it now.
     pub(crate) fn wants_update(&self) -> bool {
-        let open = self.next + self.buffer.saturating_sub(self.ready_bytes);
+        let open = self.next + self.buffer.saturating_sub(self.ready.bytes());
         let offered = self.edge.saturating_sub(self.next);
         open > self.edge
             && open - self.edge >= (2 * self.full_size).min(self.buffer / 2)
@@ -185,8 +199,8 @@ impl Incoming {
         if rtt.is_zero() || now.since(tuning.since) < rtt {
             return;
         }
-        let taken = self.next - self.ready_bytes - tuning.from;
-        *tuning = Tuning { since: now, from: self.next - self.ready_bytes };
+        let taken = self.next - self.ready.bytes() - tuning.from;
+        *tuning = Tuning { since: now, from: self.next - self.ready.bytes() };
         // Twice the rate seen, and room for the next doubling of slow start.
         let wanted = (2 * taken + 16 * self.full_size).min(self.largest_buffer);
         self.buffer = self.buffer.max(wanted);

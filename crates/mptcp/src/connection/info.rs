@@ -193,7 +193,7 @@ impl Connection {
             bytes_written: self.outgoing.written(),
             bytes_acked: self.outgoing.una,
             bytes_received: self.incoming.next,
-            out_of_order: self.incoming.early_bytes(),
+            out_of_order: self.incoming.early().bytes(),
             duplicate_bytes: self.incoming.duplicate_bytes,
             send_queue: self.outgoing.held(),
             receive_buffer: self.incoming.buffer(),
@@ -249,7 +249,7 @@ impl Connection {
             retransmitted_bytes: subflow.sender.retransmitted_bytes,
             timeouts: subflow.sender.timeouts,
             recoveries: subflow.sender.recoveries,
-            out_of_order: subflow.receiver.queued_bytes(),
+            out_of_order: subflow.receiver.queue().bytes(),
             tally: subflow.tally,
         }
     }

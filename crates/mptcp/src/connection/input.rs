@@ -101,8 +101,9 @@ impl Connection {
         if self.mode == Mode::Multipath
             && let Some(dss) = &segment.options.dss
             && let Some(mapping) = dss.mapping
+            && !self.take_mapping(now, id, mapping, dss.data_fin, start, end)
         {
-            self.take_mapping(now, id, mapping, dss.data_fin, start, end);
+            return self.subflows[id].receiver.acknowledge_now();
         }
         if carries_data {
             self.take_payload(now, id, start, payload);
@@ -212,7 +213,7 @@ impl Connection {
             match option {
                 MptcpOption::Capable(capable) => {
                     if let Some((length, checksum)) = capable.data {
-                        self.on_capable_with_data(id, length, checksum, in_order);
+                        self.on_capable_with_data(now, id, length, checksum, in_order);
                     }
                 }
                 MptcpOption::AddAddress(add) => self.on_add_address(now, id, add),
@@ -234,11 +235,22 @@ impl Connection {
     }
 
     /// MP_CAPABLE on the first data maps it (RFC 8684 section 3.1).
-    fn on_capable_with_data(&mut self, id: usize, length: u16, checksum: Option<u16>, in_order: bool) {
+    fn on_capable_with_data(
+        &mut self,
+        now: Instant,
+        id: usize,
+        length: u16,
+        checksum: Option<u16>,
+        in_order: bool,
+    ) {
         if self.mode != Mode::Multipath || !self.is_initial(id) {
             return;
         }
         let Some(remote) = self.remote_key else { return };
+        if self.checksum && checksum.is_none() {
+            // RFC 8684 section 3.3: without the checksum that was agreed on, the subflow is broken.
+            return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
+        }
         let checksum = checksum.filter(|_| self.checksum).map(|checksum| WireMapping {
             dsn: remote.first,
             subflow_sequence: 1,

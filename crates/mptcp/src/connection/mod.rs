@@ -132,7 +132,12 @@ impl Connection {
     ) -> Self {
         let local_key = Key::new(config.version, random.next_u64());
         let last_address_id = local.iter().map(|address| address.id).max().unwrap_or(0);
-        let incoming = Incoming::new(config.receive_buffer, config.mechanisms.autotuning, config.mss);
+        let incoming = Incoming::new(
+            config.receive_buffer,
+            config.mechanisms.autotuning,
+            config.mss,
+            config.receive_block,
+        );
         Self {
             client,
             mode: if config.multipath { Mode::Negotiating } else { Mode::Plain },

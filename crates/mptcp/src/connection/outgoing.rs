@@ -128,6 +128,13 @@ impl Outgoing {
         chunk
     }
 
+    /// Over: nothing is sent any more, nor sent again.
+    pub(crate) fn give_up(&mut self) {
+        self.unsent.clear();
+        self.flight.clear();
+        self.again.clear();
+    }
+
     /// A data-level acknowledgement up to `offset`; returns the bytes it freed.
     pub(crate) fn acknowledge(&mut self, offset: u64) -> u64 {
         // One beyond what was sent is ignored: the peer cannot have it.

@@ -3,13 +3,12 @@
 //! Owns the mappings a peer has announced, and payload that waits for its checksum. Takes payload
 //! in subflow order and hands it on with connection-level offsets.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use mptcp_wire::Checksum;
 
-/// Mappings held at once; more than a window of small segments needs.
-const MOST_MAPPINGS: usize = 16_384;
+use crate::memory::{Unread, most_pieces};
 
 /// A mapping in offsets: `length` bytes at subflow offset `start` are data from `data` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,15 +37,35 @@ pub(crate) enum MappingFault {
     BadChecksum { data: u64 },
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Mapper {
-    mappings: VecDeque<ReceivedMapping>,
-    held: Vec<Bytes>,
+    /// By their first subflow offset.
+    mappings: BTreeMap<u64, ReceivedMapping>,
+    /// Mappings held at once, at most; the one that holds what comes next always has a place.
+    most: usize,
+    held: Unread,
     /// Subflow offset and data offset from which on all is mapped one to one.
     infinite: Option<(u64, u64)>,
 }
 
 impl Mapper {
+    /// As many mappings as pieces of payload are kept for a receive buffer of `buffer` bytes; payload is slices of blocks of
+    /// `block` bytes (0: it has memory of its own).
+    pub(crate) fn new(buffer: u64, block: u64) -> Self {
+        Self { mappings: BTreeMap::new(), most: most_pieces(buffer), held: Unread::new(block), infinite: None }
+    }
+
+    /// Mappings that wait for their payload.
+    pub(crate) fn mappings(&self) -> usize {
+        self.mappings.len()
+    }
+
+    /// Over: lets go of everything.
+    pub(crate) fn clear(&mut self) {
+        self.mappings.clear();
+        self.held.clear();
+    }
+
     /// From subflow offset `start` on, everything is data from `data` on: plain TCP, or fallback.
     pub(crate) fn set_infinite(&mut self, start: u64, data: u64) {
         self.infinite = Some((start, data));
@@ -57,16 +76,17 @@ impl Mapper {
         self.infinite.is_some()
     }
 
-    /// Stores a mapping. Repetitions and those wholly before `next` are dropped.
-    pub(crate) fn announce(&mut self, mapping: ReceivedMapping, next: u64) {
+    /// Stores a mapping. Repetitions and those wholly before `next` are dropped. False when there is no place for it: its
+    /// payload has to be dropped too.
+    pub(crate) fn announce(&mut self, mapping: ReceivedMapping, next: u64) -> bool {
         if mapping.start + mapping.length <= next || mapping.length == 0 || self.infinite.is_some() {
-            return;
+            return true;
         }
-        let at = self.mappings.partition_point(|other| other.start < mapping.start);
-        let repeated = self.mappings.get(at).is_some_and(|other| other.start == mapping.start);
-        if !repeated && self.mappings.len() < MOST_MAPPINGS {
-            self.mappings.insert(at, mapping);
+        if self.mappings.len() >= self.most && mapping.start > next {
+            return self.mappings.contains_key(&mapping.start);
         }
+        self.mappings.entry(mapping.start).or_insert(mapping);
+        true
     }
 
     /// Maps payload that is next in subflow order. What follows a fault comes back with it.
@@ -81,8 +101,7 @@ impl Mapper {
             return Ok(());
         }
         while !payload.is_empty() {
-            while self.mappings.pop_front_if(|m| m.start + m.length <= start).is_some() {}
-            let Some(mapping) = self.mappings.front().copied().filter(|m| m.start <= start) else {
+            let Some(mapping) = self.current(start) else {
                 return Err((MappingFault::Unmapped, payload));
             };
             let end = mapping.start + mapping.length;
@@ -101,6 +120,18 @@ impl Mapper {
         Ok(())
     }
 
+    /// The mapping that holds `start`; forgets those before it.
+    fn current(&mut self, start: u64) -> Option<ReceivedMapping> {
+        while let Some(first) = self.mappings.first_entry().filter(|entry| *entry.key() <= start) {
+            let mapping = *first.get();
+            if mapping.start + mapping.length > start {
+                return Some(mapping);
+            }
+            first.remove();
+        }
+        None
+    }
+
     /// Payload under a checksum waits until its mapping is whole.
     fn hold(
         &mut self,
@@ -114,13 +145,15 @@ impl Mapper {
         if !complete {
             return Ok(());
         }
+        let parts = self.take_held();
         let mut sum = Checksum::dss(wire.dsn, wire.subflow_sequence, wire.length);
-        self.held.iter().for_each(|part| sum.add(part));
+        parts.iter().for_each(|part| sum.add(part));
         let mut data = mapping.data;
         if !sum.accepts(wire.checksum) {
+            parts.into_iter().for_each(|part| self.held.push(part));
             return Err(MappingFault::BadChecksum { data });
         }
-        for part in self.held.drain(..) {
+        for part in parts {
             let length = part.len() as u64;
             deliver(data, part);
             data += length;
@@ -131,6 +164,6 @@ impl Mapper {
     /// The payload that failed its checksum or still waits for it: RFC 8684 section 3.7 delivers it on
     /// a single subflow.
     pub(crate) fn take_held(&mut self) -> Vec<Bytes> {
-        std::mem::take(&mut self.held)
+        std::iter::from_fn(|| self.held.pop()).collect()
     }
 }

@@ -140,8 +140,13 @@ impl Subflow {
             first_sent: 1,
             first_received: 1,
             sender: Sender::new(config.min_rto),
-            receiver: Receiver::new(config.delayed_ack, config.mss),
-            mapper: Mapper::default(),
+            receiver: Receiver::new(
+                config.delayed_ack,
+                config.mss,
+                config.receive_buffer,
+                config.receive_block,
+            ),
+            mapper: Mapper::new(config.receive_buffer, config.receive_block),
             send_scale: 0,
             receive_scale: 0,
             timestamps: false,
@@ -334,6 +339,9 @@ impl Subflow {
             self.handshake_deadline = Instant::FAR_FUTURE;
             self.probe_deadline = Instant::FAR_FUTURE;
             self.sender.board.clear();
+            self.receiver.clear();
+            self.mapper.clear();
+            self.syn_data = Bytes::new();
         }
     }
 

@@ -3,11 +3,11 @@
 //! Owns the subflow's out-of-order queue. Offsets count from the peer's initial sequence number:
 //! 0 is the SYN, 1 the first byte. Knows nothing of data sequence numbers.
 
-use std::collections::VecDeque;
-
 use arrayvec::ArrayVec;
 use bytes::Bytes;
 use mptcp_clock::{Duration, Instant};
+
+use crate::memory::{Inserted, Reassembly, most_pieces};
 
 /// How long an acknowledgement may wait: Linux's minimum (RFC 9293 section 3.8.6.3 allows 500 ms).
 const DELAYED_ACK: Duration = Duration::from_millis(40);
@@ -23,14 +23,15 @@ pub(crate) enum Arrival {
     InOrder,
     OutOfOrder,
     Duplicate,
+    /// There is no place for it.
+    Refused,
 }
 
 #[derive(Debug)]
 pub(crate) struct Receiver {
     /// Next offset expected.
     next: u64,
-    queue: VecDeque<(u64, Bytes)>,
-    queued_bytes: u64,
+    queue: Reassembly,
     /// Blocks to report, the latest first (RFC 2018 section 4).
     recent: ArrayVec<Range, 4>,
     /// A duplicate to report once (RFC 2883).
@@ -50,11 +51,11 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    pub(crate) fn new(delay: bool, mss: u16) -> Self {
+    /// `buffer` is the receive buffer; payload is slices of blocks of `block` bytes (0: it has memory of its own).
+    pub(crate) fn new(delay: bool, mss: u16, buffer: u64, block: u64) -> Self {
         Self {
             next: 0,
-            queue: VecDeque::new(),
-            queued_bytes: 0,
+            queue: Reassembly::new(most_pieces(buffer), block),
             recent: ArrayVec::new(),
             duplicate: None,
             fin: None,
@@ -82,8 +83,16 @@ impl Receiver {
         self.next += length;
     }
 
-    pub(crate) fn queued_bytes(&self) -> u64 {
-        self.queued_bytes
+    /// What waits out of order.
+    pub(crate) fn queue(&self) -> &Reassembly {
+        &self.queue
+    }
+
+    /// Over: nothing is waited for any more.
+    pub(crate) fn clear(&mut self) {
+        self.queue.clear();
+        self.recent.clear();
+        self.duplicate = None;
     }
 
     /// Whether the peer's FIN and everything before it are here.
@@ -105,6 +114,15 @@ impl Receiver {
         if end <= self.next {
             self.report_duplicate((start, end));
             return Arrival::Duplicate;
+        }
+        if self.finished() {
+            // RFC 9293 section 3.10.7.4: nothing follows a FIN.
+            self.ack_now = true;
+            return Arrival::Refused;
+        }
+        if self.fin.is_some_and(|fin| end > fin) {
+            // There is more: that was not the end.
+            self.fin = None;
         }
         if start > self.next {
             let arrival = self.enqueue(start, payload);
@@ -129,20 +147,20 @@ impl Receiver {
 
     /// Takes a FIN at `offset`.
     pub(crate) fn on_fin(&mut self, offset: u64) {
-        // One that would stand before data already taken is no end of this stream.
-        if self.fin.is_none() && offset >= self.next {
-            self.fin = Some(offset);
+        self.ack_now = true;
+        // One that would stand before data already taken is no end of this stream; of others the last one counts.
+        if self.finished() || offset < self.next {
+            return;
         }
-        if self.fin == Some(self.next) {
+        self.fin = Some(offset);
+        if self.next == offset {
             self.next += 1;
         }
-        self.ack_now = true;
     }
 
     fn drain(&mut self, deliver: &mut impl FnMut(u64, Bytes)) {
-        while let Some((start, payload)) = self.queue.pop_front_if(|(start, _)| *start <= self.next) {
+        while let Some((start, payload)) = self.queue.take(self.next) {
             let end = start + payload.len() as u64;
-            self.queued_bytes -= payload.len() as u64;
             if end > self.next {
                 deliver(self.next, payload.slice((self.next - start) as usize..));
                 self.next = end;
@@ -157,10 +175,11 @@ impl Receiver {
 
     fn enqueue(&mut self, start: u64, payload: Bytes) -> Arrival {
         let end = start + payload.len() as u64;
-        let at = self.queue.partition_point(|(other, _)| *other <= start);
-        // Queued payloads may overlap each other when a peer resegments; `drain` trims them. One
-        // that adds nothing is not kept.
-        let covered = at > 0 && self.queue.get(at - 1).is_some_and(|(s, p)| s + p.len() as u64 >= end);
+        let inserted = self.queue.insert(start, payload);
+        if inserted == Inserted::Refused {
+            // Not reported: the peer sends it again.
+            return Arrival::Refused;
+        }
         let mut merged = (start, end);
         self.recent.retain(|block| {
             let touches = block.0 <= merged.1 && merged.0 <= block.1;
@@ -173,12 +192,10 @@ impl Receiver {
             self.recent.pop();
         }
         self.recent.insert(0, merged);
-        if covered {
+        if inserted == Inserted::Known {
             self.report_duplicate((start, end));
             return Arrival::Duplicate;
         }
-        self.queued_bytes += payload.len() as u64;
-        self.queue.insert(at, (start, payload));
         Arrival::OutOfOrder
     }
 

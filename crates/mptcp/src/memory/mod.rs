@@ -1,0 +1,20 @@
+//! Received payload while it waits: for what comes before it, or for the application.
+//!
+//! Owns the bounds on what such payload really holds: bytes, pieces, and the memory around a slice. Knows
+//! neither sequence numbers of a subflow nor those of the data.
+
+mod pins;
+mod reassembly;
+mod unread;
+
+pub(crate) use reassembly::{Inserted, Reassembly};
+pub(crate) use unread::Unread;
+
+/// Most bytes that are copied together into one piece.
+const CHUNK: usize = 65_536;
+
+/// Out-of-order pieces that a store keeps for `buffer` bytes: honest senders fill a buffer with far fewer, and
+/// what each costs beside its bytes stays below half of that buffer (or 128 KB).
+pub(crate) fn most_pieces(buffer: u64) -> usize {
+    (buffer / 256).clamp(1024, 65_536) as usize
+}

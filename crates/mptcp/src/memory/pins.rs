@@ -1,0 +1,52 @@
+//! How much memory slices keep alive.
+//!
+//! A driver reads packets into blocks, one behind the other, and a payload is a slice of such a block: while
+//! one byte of it waits, the whole block stays. Owns an upper bound of those blocks. Never holds a payload.
+
+use bytes::Bytes;
+
+/// Counts the blocks behind the payloads that entered since all were let go of or copied.
+#[derive(Debug, Default)]
+pub(crate) struct Pins {
+    /// Size of a block, bytes; 0 where each payload has memory of its own.
+    block: u64,
+    /// Where the run of payloads began that is counted as one block.
+    run: Option<usize>,
+    pinned: u64,
+}
+
+impl Pins {
+    pub(crate) fn new(block: u64) -> Self {
+        Self { block, run: None, pinned: 0 }
+    }
+
+    /// A payload begins to wait.
+    pub(crate) fn enter(&mut self, payload: &Bytes) {
+        if self.block == 0 {
+            return;
+        }
+        let at = payload.as_ptr() as usize;
+        // What lies less than a block behind the first one is taken for the same block.
+        let same = self.run.is_some_and(|run| (at.wrapping_sub(run) as u64) < self.block);
+        if !same {
+            self.run = Some(at);
+            self.pinned += self.block;
+        }
+    }
+
+    /// Bytes that may be kept alive.
+    pub(crate) fn pinned(&self) -> u64 {
+        self.pinned
+    }
+
+    /// Whether so much is held for `waiting` bytes that copying them is better.
+    pub(crate) fn wasteful(&self, waiting: u64) -> bool {
+        self.pinned > 2 * waiting + 2 * self.block
+    }
+
+    /// Nothing that entered waits any more, or all of it was copied.
+    pub(crate) fn forget(&mut self) {
+        self.run = None;
+        self.pinned = 0;
+    }
+}

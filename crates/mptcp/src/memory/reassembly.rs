@@ -1,0 +1,263 @@
+//! Payload that came before its turn, in the order of its offsets, without overlaps.
+//!
+//! Owns the bound on the number of pieces: adjacent ones are joined when there are too many, and what cannot be
+//! joined is refused. Inserting and taking cost the logarithm of the pieces.
+
+use std::collections::BTreeMap;
+
+use bytes::{Bytes, BytesMut};
+
+use super::CHUNK;
+use super::pins::Pins;
+
+/// What became of a payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Inserted {
+    /// It added this many bytes; the rest was known.
+    Fresh(u64),
+    /// All of it was known.
+    Known,
+    /// There is no place for a further piece.
+    Refused,
+}
+
+#[derive(Debug)]
+pub(crate) struct Reassembly {
+    pieces: BTreeMap<u64, Bytes>,
+    bytes: u64,
+    /// Most pieces.
+    most: usize,
+    /// Insertions since pieces were joined: what joining costs is spread over them.
+    since: usize,
+    pins: Pins,
+    /// Pieces that are slices of a driver's block, those that left among them.
+    borrowed: Vec<u64>,
+    shares_blocks: bool,
+}
+
+impl Reassembly {
+    /// Keeps up to `most` pieces of payload that comes in blocks of `block` bytes (0: in memory of its own).
+    pub(crate) fn new(most: usize, block: u64) -> Self {
+        Self {
+            pieces: BTreeMap::new(),
+            bytes: 0,
+            most,
+            since: 0,
+            pins: Pins::new(block),
+            borrowed: Vec::new(),
+            shares_blocks: block > 0,
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// Bytes that wait.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Pieces that wait.
+    pub(crate) fn pieces(&self) -> usize {
+        self.pieces.len()
+    }
+
+    /// Bytes of memory that they hold alive, at most: their own, or the blocks that they are slices of.
+    pub(crate) fn held(&self) -> u64 {
+        self.bytes.max(self.pins.pinned())
+    }
+
+    /// Offset behind the last byte that waits.
+    pub(crate) fn end(&self) -> Option<u64> {
+        self.pieces.last_key_value().map(|(start, data)| start + data.len() as u64)
+    }
+
+    /// Keeps `data` at `start`, as far as it is not known.
+    pub(crate) fn insert(&mut self, mut start: u64, mut data: Bytes) -> Inserted {
+        let mut end = start + data.len() as u64;
+        if let Some((&before, known)) = self.pieces.range(..=start).next_back() {
+            let known_end = before + known.len() as u64;
+            if known_end >= end {
+                return Inserted::Known;
+            }
+            if known_end > start {
+                data = data.slice((known_end - start) as usize..);
+                start = known_end;
+            }
+        }
+        // What lies within the new payload gives way to it: one piece instead of many.
+        let mut known = 0;
+        while let Some((&after, piece)) = self.pieces.range(start..end).next() {
+            let (length, piece_end) = (piece.len() as u64, after + piece.len() as u64);
+            if piece_end > end {
+                data.truncate((after - start) as usize);
+                end = after;
+                break;
+            }
+            known += length;
+            self.pieces.remove(&after);
+        }
+        self.bytes -= known;
+        let length = end - start;
+        if length == 0 {
+            return Inserted::Known;
+        }
+        if length == known {
+            // Only pieces that touched each other were replaced.
+            self.put(start, data);
+            return Inserted::Known;
+        }
+        if !self.has_room() {
+            return Inserted::Refused;
+        }
+        self.put(start, data);
+        Inserted::Fresh(length - known)
+    }
+
+    fn put(&mut self, start: u64, data: Bytes) {
+        self.bytes += data.len() as u64;
+        if self.shares_blocks {
+            self.pins.enter(&data);
+            self.borrowed.push(start);
+        }
+        self.pieces.insert(start, data);
+        self.since += 1;
+        if self.shares_blocks && (self.pins.wasteful(self.bytes) || self.borrowed.len() > 2 * self.most) {
+            self.own();
+        }
+    }
+
+    /// Whether a further piece has a place; joins pieces where that makes one.
+    fn has_room(&mut self) -> bool {
+        if self.pieces.len() < self.most {
+            return true;
+        }
+        if self.since < self.most / 4 {
+            return false;
+        }
+        self.join();
+        self.pieces.len() < self.most
+    }
+
+    /// The piece that holds `next` or ends before it; what is taken again and again brings all that is in order.
+    pub(crate) fn take(&mut self, next: u64) -> Option<(u64, Bytes)> {
+        let entry = self.pieces.first_entry().filter(|entry| *entry.key() <= next)?;
+        let (start, data) = entry.remove_entry();
+        self.bytes -= data.len() as u64;
+        if self.pieces.is_empty() {
+            self.pins.forget();
+            self.borrowed.clear();
+        }
+        Some((start, data))
+    }
+
+    /// Lets go of everything.
+    pub(crate) fn clear(&mut self) {
+        self.pieces.clear();
+        self.bytes = 0;
+        self.pins.forget();
+        self.borrowed = Vec::new();
+    }
+
+    /// Copies what is still a slice of a block into memory of its own.
+    fn own(&mut self) {
+        for start in self.borrowed.drain(..) {
+            if let Some(piece) = self.pieces.get_mut(&start) {
+                *piece = Bytes::copy_from_slice(piece);
+            }
+        }
+        self.pins.forget();
+    }
+
+    /// Makes one piece of those that touch each other.
+    fn join(&mut self) {
+        self.since = 0;
+        self.borrowed.clear();
+        self.pins.forget();
+        let mut joined: Vec<(u64, BytesMut)> = Vec::new();
+        for (start, data) in std::mem::take(&mut self.pieces) {
+            match joined.last_mut() {
+                Some((before, last))
+                    if *before + last.len() as u64 == start && last.len() + data.len() <= CHUNK =>
+                {
+                    last.extend_from_slice(&data);
+                }
+                _ => joined.push((start, BytesMut::from(&data[..]))),
+            }
+        }
+        // What was made by growing has room behind it that nobody needs.
+        self.pieces = joined.into_iter().map(|(start, data)| (start, Bytes::copy_from_slice(&data))).collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bytes, Inserted, Reassembly};
+
+    fn bytes(from: u64, to: u64) -> Bytes {
+        (from..to).map(|at| at as u8).collect()
+    }
+
+    /// All that `store` gives out from `next` on.
+    fn drain(store: &mut Reassembly, mut next: u64) -> Vec<u8> {
+        let mut out = Vec::new();
+        while let Some((start, data)) = store.take(next) {
+            assert!(start >= next || start + data.len() as u64 > next, "no piece repeats another");
+            out.extend_from_slice(&data[(next - start) as usize..]);
+            next = start + data.len() as u64;
+        }
+        out
+    }
+
+    #[test]
+    fn shifted_segments_hold_each_byte_once() {
+        let mut store = Reassembly::new(1024, 0);
+        for start in 10..1000 {
+            assert_eq!(store.insert(start, bytes(start, start + 100)), Inserted::Fresh(if start == 10 { 100 } else { 1 }));
+        }
+        assert_eq!(store.bytes(), 1089);
+        assert_eq!(drain(&mut store, 10), bytes(10, 1099));
+        assert_eq!((store.bytes(), store.pieces()), (0, 0));
+    }
+
+    #[test]
+    fn a_payload_over_many_pieces_replaces_them() {
+        let mut store = Reassembly::new(1024, 0);
+        for start in (11..500).step_by(2) {
+            store.insert(start, bytes(start, start + 1));
+        }
+        assert_eq!(store.insert(10, bytes(10, 500)), Inserted::Fresh(490 - 245));
+        assert_eq!((store.bytes(), store.pieces()), (490, 1));
+        assert_eq!(store.insert(20, bytes(20, 30)), Inserted::Known);
+        assert_eq!(drain(&mut store, 10), bytes(10, 500));
+    }
+
+    #[test]
+    fn single_bytes_side_by_side_are_joined_and_holes_are_refused() {
+        let mut store = Reassembly::new(1024, 0);
+        for start in 10..100_000 {
+            assert_eq!(store.insert(start, bytes(start, start + 1)), Inserted::Fresh(1));
+            assert!(store.pieces() <= 1024);
+        }
+        store.clear();
+        let placed = |at: &u64| (10 + 2 * at, bytes(10 + 2 * at, 11 + 2 * at));
+        let results: Vec<Inserted> =
+            (0..5000).map(|at| placed(&at)).map(|(start, data)| store.insert(start, data)).collect();
+        assert_eq!(results.iter().filter(|result| **result == Inserted::Fresh(1)).count(), 1024);
+        assert!(results[1024..].iter().all(|result| *result == Inserted::Refused));
+        // What closes gaps finds its way all the same.
+        assert_eq!(store.insert(10, bytes(10, 2000)), Inserted::Fresh(995));
+    }
+
+    #[test]
+    fn slices_of_blocks_do_not_keep_them() {
+        let mut store = Reassembly::new(1024, 4096);
+        for at in 0..1000 {
+            let block = Bytes::from(vec![7; 4096]);
+            store.insert(10 + 2 * at, block.slice(100..101));
+            assert!(store.held() <= 2 * store.bytes() + 3 * 4096, "{} bytes held", store.held());
+        }
+        assert_eq!(store.bytes(), 1000);
+    }
+}

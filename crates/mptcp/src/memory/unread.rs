@@ -1,0 +1,152 @@
+//! Bytes in order that wait to be taken.
+//!
+//! Owns the bound on what they hold beside themselves: small payloads behind others are copied together, and
+//! slices of large blocks are copied when the blocks would weigh more than the bytes.
+
+use std::collections::VecDeque;
+
+use bytes::{Bytes, BytesMut};
+
+use super::CHUNK;
+use super::pins::Pins;
+
+/// Payload below this size costs more than its bytes, and is copied where something waits before it.
+const SMALL: usize = 512;
+/// A piece made of small ones.
+const PIECE: usize = 16_384;
+
+#[derive(Debug, Default)]
+pub(crate) struct Unread {
+    pieces: VecDeque<Bytes>,
+    /// Small payloads at the end.
+    tail: Vec<u8>,
+    bytes: u64,
+    pins: Pins,
+}
+
+impl Unread {
+    /// For payload that comes in blocks of `block` bytes; 0 for payload in memory of its own.
+    pub(crate) fn new(block: u64) -> Self {
+        Self { pins: Pins::new(block), ..Self::default() }
+    }
+
+    /// Bytes that wait.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Bytes of memory that they hold alive, at most.
+    pub(crate) fn held(&self) -> u64 {
+        self.bytes.max(self.pins.pinned())
+    }
+
+    pub(crate) fn push(&mut self, data: Bytes) {
+        self.bytes += data.len() as u64;
+        let waits = !self.pieces.is_empty() || !self.tail.is_empty();
+        if data.len() < SMALL && waits {
+            self.tail.extend_from_slice(&data);
+            if self.tail.len() >= PIECE {
+                self.end_tail();
+            }
+            return;
+        }
+        self.end_tail();
+        self.pins.enter(&data);
+        self.pieces.push_back(data);
+        if self.pins.wasteful(self.bytes) {
+            self.own();
+        }
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Bytes> {
+        if self.pieces.is_empty() {
+            self.end_tail();
+        }
+        let data = self.pieces.pop_front()?;
+        self.bytes -= data.len() as u64;
+        if self.pieces.is_empty() {
+            self.pins.forget();
+        }
+        Some(data)
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = Self { pins: std::mem::take(&mut self.pins), ..Self::default() };
+        self.pins.forget();
+    }
+
+    fn end_tail(&mut self) {
+        if !self.tail.is_empty() {
+            self.pieces.push_back(Bytes::copy_from_slice(&self.tail));
+            self.tail.clear();
+            self.tail.shrink_to(PIECE + SMALL);
+        }
+    }
+
+    /// Copies everything into memory of its own, in large pieces.
+    fn own(&mut self) {
+        let mut left = self.bytes as usize;
+        let mut copy = BytesMut::with_capacity(left.min(CHUNK));
+        for mut data in std::mem::take(&mut self.pieces) {
+            left -= data.len();
+            while !data.is_empty() {
+                let part = data.split_to(data.len().min(CHUNK - copy.len()));
+                copy.extend_from_slice(&part);
+                if copy.len() == CHUNK {
+                    let next = BytesMut::with_capacity((left + data.len()).min(CHUNK));
+                    self.pieces.push_back(std::mem::replace(&mut copy, next).freeze());
+                }
+            }
+        }
+        if !copy.is_empty() {
+            self.pieces.push_back(copy.freeze());
+        }
+        self.pins.forget();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bytes, Unread};
+
+    #[test]
+    fn single_bytes_come_back_in_large_pieces() {
+        let mut unread = Unread::new(0);
+        (0..100_000_u32).for_each(|at| unread.push(Bytes::from(vec![at as u8])));
+        assert_eq!(unread.bytes(), 100_000);
+        let mut pieces = 0;
+        let mut all = Vec::new();
+        while let Some(data) = unread.pop() {
+            all.extend_from_slice(&data);
+            pieces += 1;
+        }
+        assert_eq!(all, (0..100_000_u32).map(|at| at as u8).collect::<Vec<u8>>());
+        assert!(pieces < 10, "{pieces} pieces");
+        assert_eq!(unread.bytes(), 0);
+    }
+
+    #[test]
+    fn what_waits_alone_is_not_copied() {
+        let mut unread = Unread::new(0);
+        let data = Bytes::from(vec![1, 2, 3]);
+        unread.push(data.clone());
+        let back = unread.pop().unwrap_or_default();
+        assert!(std::ptr::eq(back.as_ptr(), data.as_ptr()));
+    }
+
+    #[test]
+    fn slices_of_blocks_do_not_keep_them() {
+        let mut unread = Unread::new(4096);
+        for _ in 0..1000 {
+            let block = Bytes::from(vec![7; 4096]);
+            unread.push(block.slice(100..700));
+            assert!(unread.held() <= 2 * unread.bytes() + 3 * 4096, "{} bytes held", unread.held());
+        }
+        let mut total = 0;
+        while let Some(data) = unread.pop() {
+            assert!(data.iter().all(|&byte| byte == 7));
+            total += data.len();
+        }
+        assert_eq!(total, 600_000);
+    }
+}
