@@ -60,6 +60,24 @@ pub struct Announced {
     pub address: IpAddr,
 }
 
+/// Keepalive (RFC 9293 section 3.8.4), as Linux's TCP_KEEPIDLE, TCP_KEEPINTVL and TCP_KEEPCNT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keepalive {
+    /// Silence after which the peer is asked.
+    pub idle: Duration,
+    /// Time from one question to the next.
+    pub interval: Duration,
+    /// Questions without an answer after which a subflow ends.
+    pub probes: u32,
+}
+
+impl Default for Keepalive {
+    /// Linux's: two hours, 75 s, 9.
+    fn default() -> Self {
+        Self { idle: Duration::from_secs(7200), interval: Duration::from_secs(75), probes: 9 }
+    }
+}
+
 /// TCP Fast Open at a listener (RFC 7413).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerFastOpen {
@@ -136,8 +154,11 @@ pub struct Config {
     pub interfaces: Option<Vec<InterfaceId>>,
     /// Interfaces whose subflows are used only when no other works (RFC 8684 section 3.3.8).
     pub backups: Vec<InterfaceId>,
-    /// Most subflows beside the first, on both sides.
+    /// Most subflows beside the first, on both sides; above 48 it counts as 48.
     pub max_subflows: u8,
+    /// The peer may open further subflows to the address and port of the first one; without, flag C of MP_CAPABLE tells it
+    /// not to (RFC 8684 section 3.1), as Linux's `net.mptcp.allow_join_initial_addr_port` = 0.
+    pub join_initial_address: bool,
     /// How long a subflow that we joined carries data only when no other can: see [`JOIN_PROBATION`]. None is no
     /// probation, and becomes that constant on real packets (crate `live`).
     pub join_probation: Option<Duration>,
@@ -148,9 +169,13 @@ pub struct Config {
     pub announce_timeout: Duration,
     /// How long a connection lives without a subflow: Linux's `net.mptcp.close_timeout`.
     pub close_timeout: Duration,
+    /// Ask peers that say nothing whether they are there, on each subflow; None does not, as is Linux's default.
+    pub keepalive: Option<Keepalive>,
     /// How often a SYN without an answer goes again: Linux's `tcp_syn_retries`. It holds for SYN/ACKs and the
     /// third ACK of joins too.
     pub syn_retries: u32,
+    /// A listener whose places are taken answers SYNs by cookies (RFC 4987 section 3.6), as Linux's `tcp_syncookies`.
+    pub syn_cookies: bool,
     /// A listener takes data from SYNs; None does not.
     pub fast_open: Option<ServerFastOpen>,
     /// What Linux does where the RFCs leave a choice.
@@ -185,11 +210,14 @@ impl Default for Config {
             interfaces: None,
             backups: Vec::new(),
             max_subflows: 8,
+            join_initial_address: true,
             join_probation: None,
             announce: None,
             announce_timeout: Duration::from_secs(3),
             close_timeout: Duration::from_secs(60),
+            keepalive: None,
             syn_retries: 6,
+            syn_cookies: true,
             fast_open: None,
             habits: Habits::default(),
         }

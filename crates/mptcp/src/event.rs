@@ -68,6 +68,8 @@ pub enum Closed {
     Reset(Option<ResetReason>),
     /// We aborted it.
     Aborted,
+    /// The network says that the peer cannot be reached: an ICMP error, before the handshake was over.
+    Unreachable,
     /// Nothing came back for too long, or no subflow was left for too long.
     TimedOut,
 }

@@ -11,6 +11,9 @@ pub struct Habits {
     pub wide_data_acks: bool,
     /// Announce addresses as soon as the peer's keys are here, not after its first DSS.
     pub early_announcements: bool,
+    /// Say nothing to the third ACK of a connection; without, a DSS follows after 40 ms if no data has brought one, so that
+    /// the peer may join an idle connection (RFC 8684 section 3.2).
+    pub quiet_after_handshake: bool,
     /// Echo an announced address before the SYN of the join to it.
     pub echo_before_join: bool,
     /// Acknowledge a DATA_FIN by a segment of its own before the FIN that follows from it, as older kernels do.
@@ -31,6 +34,7 @@ impl Habits {
     pub const LINUX: Self = Self {
         wide_data_acks: true,
         early_announcements: true,
+        quiet_after_handshake: true,
         echo_before_join: true,
         acknowledge_before_fin: true,
         plain_time_wait: true,

@@ -29,6 +29,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod bounds;
 mod config;
 pub mod congestion;
 mod connection;
@@ -37,10 +38,12 @@ mod event;
 mod habits;
 mod memory;
 pub mod path_manager;
+mod ration;
 pub mod scheduler;
 mod subflow;
 
-pub use config::{Announced, Config, JOIN_PROBATION, Mechanisms, PenaltyRule, ServerFastOpen};
+pub use bounds::{ConnectionUse, EndpointBounds, EndpointUse};
+pub use config::{Announced, Config, JOIN_PROBATION, Keepalive, Mechanisms, PenaltyRule, ServerFastOpen};
 pub use congestion::SendQueueRule;
 pub use connection::limits::Limit;
 pub use connection::{Connection, ConnectionInfo, Mode, SubflowInfo};

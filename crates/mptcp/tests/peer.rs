@@ -187,7 +187,8 @@ fn an_announcement_before_any_dss_is_echoed_and_says_that_the_keys_have_come() {
 
 #[test]
 fn a_corked_connection_waits_for_more_and_not_for_ever() {
-    let (mut hand, _) = Hand::open(Config::default());
+    let habits = mptcp::Habits { quiet_after_handshake: true, ..mptcp::Habits::default() };
+    let (mut hand, _) = Hand::open(Config { habits, ..Config::default() });
     hand.host.set_cork(hand.now, hand.connection, true);
     for _ in 0..2 {
         hand.host.write(hand.now, hand.connection, Bytes::from_static(b"little"));

@@ -1,11 +1,13 @@
 //! Addresses that come and go: ADD_ADDR, REMOVE_ADDR, MP_PRIO (RFC 8684 sections 3.3.8, 3.4).
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use mptcp_clock::Instant;
 use mptcp_wire::crypto::{self, Version};
 use mptcp_wire::{AddAddress, MpPrio, MptcpOption, RemoveAddress, ResetReason};
+use subtle::ConstantTimeEq;
 
+use super::failures::Failed;
 use super::{Connection, Mode};
 use crate::InterfaceId;
 use crate::config::Announced;
@@ -14,6 +16,9 @@ use crate::subflow::{Closure, State};
 
 /// Tries before an announcement is given up, as in Linux.
 const ANNOUNCEMENTS: u32 = 3;
+
+/// Addresses of the peer that are kept, at most: Linux takes 8.
+const MOST_REMOTE_ADDRESSES: usize = 16;
 
 /// An address of ours that the peer was told of.
 #[derive(Clone, Copy, Debug)]
@@ -29,22 +34,21 @@ pub(crate) struct Announcement {
 impl Connection {
     /// Opens what the path manager misses. Only the side that opened the connection does: the other
     /// one may be behind a NAT's far side, and announces instead.
-    pub(crate) fn consult_path_manager(&mut self) {
+    pub(crate) fn consult_path_manager(&mut self, now: Instant) {
         if !self.client || self.mode != Mode::Multipath || self.closed.is_some() {
             return;
         }
         let mut missing = Vec::new();
         let existing = self.pairs();
         self.path_manager.missing(&self.local_addresses, &self.remote_addresses, &existing, &mut missing);
-        // The peer may name its address by another id than it was announced with.
-        let same = |a: &Pair, b: &Pair| a.local.id == b.local.id && a.remote.address == b.remote.address;
-        missing.retain(|pair| !self.failed.iter().any(|failed| same(failed, pair)));
+        missing.retain(|pair| !self.failures.hold_back(now, pair));
         missing.retain(|pair| !self.wanted.contains(pair));
         let open = self.subflows.iter().filter(|subflow| !subflow.is_closed()).count();
-        let most = usize::from(self.config.max_subflows) + 1;
+        let most = usize::from(self.most_subflows()) + 1;
         let room = most.saturating_sub(open + self.wanted.len());
         missing.truncate(room);
         self.wanted.append(&mut missing);
+        self.timers.rejoin = self.failures.next(now);
     }
 
     fn pairs(&self) -> Vec<Pair> {
@@ -61,20 +65,15 @@ impl Connection {
         .collect()
     }
 
-    /// A pair whose subflow failed is not tried again until its address comes anew.
-    pub(super) fn note_failed(&mut self, id: usize) {
-        if !self.client {
-            return;
-        }
+    /// A pair whose subflow failed is tried again later, or not until its address comes anew.
+    pub(super) fn note_failed(&mut self, now: Instant, id: usize) {
         let subflow = &self.subflows[id];
-        if let Some(pair) =
-            self.local_addresses.iter().find(|local| local.id == subflow.local_id).map(|&local| Pair {
-                local,
-                remote: RemoteAddress { id: subflow.remote_id, address: subflow.remote },
-            })
-            && !self.failed.contains(&pair)
-        {
-            self.failed.push(pair);
+        let local = self.local_addresses.iter().find(|local| local.id == subflow.local_id);
+        if let Some(&local) = local.filter(|_| self.client) {
+            let remote = RemoteAddress { id: subflow.remote_id, address: subflow.remote };
+            let lived = subflow.was_open.then(|| now.since(subflow.opened_at));
+            let failed = Failed { pair: Pair { local, remote }, why: subflow.closed_by, lived };
+            self.failures.note(now, failed);
         }
     }
 
@@ -84,9 +83,12 @@ impl Connection {
         let family = |a: &&LocalAddress| a.interface == interface && a.address.is_ipv4() == remote.is_ipv4();
         let local = self.local_addresses.iter().find(family).copied();
         let open = self.subflows.iter().filter(|subflow| !subflow.is_closed()).count() + self.wanted.len();
-        let room = open <= usize::from(self.config.max_subflows);
+        let room = open <= usize::from(self.most_subflows());
         let ready = self.mode == Mode::Multipath && self.closed.is_none() && self.remote_key.is_some();
         let Some(local) = local.filter(|_| ready && room) else { return false };
+        if self.no_join_to_first && self.subflows.first().is_some_and(|first| first.remote == remote) {
+            return false;
+        }
         let known = self.remote_addresses.iter().find(|known| known.address == remote);
         let remote = known.copied().unwrap_or(RemoteAddress { id: 0, address: remote });
         self.wanted.push(Pair { local, remote });
@@ -104,7 +106,7 @@ impl Connection {
 
     /// An address of ours came up.
     pub(crate) fn add_local_address(&mut self, now: Instant, mut address: LocalAddress) {
-        self.failed.retain(|pair| pair.local.interface != address.interface);
+        self.failures.forget_interface(address.interface);
         if !self.local_addresses.iter().any(|known| known.interface == address.interface) {
             // A new id: a REMOVE_ADDR for the old one may still be under way, and would end the new
             // subflows (RFC 8684 section 3.4.2).
@@ -114,7 +116,7 @@ impl Connection {
                 self.announce(now, announced(&address), Some(address.interface));
             }
         }
-        self.consult_path_manager();
+        self.consult_path_manager(now);
     }
 
     fn fresh_address_id(&mut self) -> u8 {
@@ -145,7 +147,7 @@ impl Connection {
                 // Ids are bytes and the option holds 37; more addresses than that have no subflows.
                 let _ = option.ids.try_push(id);
             });
-            self.signals.push_back((None, MptcpOption::RemoveAddress(option)));
+            self.signals.push(None, MptcpOption::RemoveAddress(option));
         }
         if self.mode != Mode::Multipath && self.subflows.iter().all(|subflow| subflow.is_closed()) {
             self.end(now, crate::event::Closed::TimedOut, Closure::InterfaceGone);
@@ -181,7 +183,7 @@ impl Connection {
             // RFC 6824 section 3.4.1: version 0 signs and echoes nothing.
             hmac: (self.version == Version::V1).then_some(hmac),
         };
-        self.signals.push_back((None, MptcpOption::AddAddress(add)));
+        self.signals.push(None, MptcpOption::AddAddress(add));
         if !self.announced.iter().any(|known| known.announced.id == address.id) {
             let again_at = now + self.config.announce_timeout;
             let echoed = self.version == Version::V0;
@@ -224,22 +226,42 @@ impl Connection {
             crypto::add_address_hmac(remote.value, self.local_key.value, add.id, add.address, add.port);
         // RFC 8684 section 3.4.1: a wrong HMAC is ignored without a word. Id 0 is not announced.
         let expected = (self.version == Version::V1).then_some(expected);
-        if add.hmac != expected || add.id == 0 {
+        let valid = match (add.hmac, expected) {
+            (Some(hmac), Some(expected)) => hmac.ct_eq(&expected).into(),
+            (hmac, expected) => hmac == expected,
+        };
+        if !valid || add.id == 0 || self.closed.is_some() {
             return;
         }
         if expected.is_some() {
             // It is signed with both keys, so it tells as much as a DSS.
             self.on_confirmed(now);
             let echo = AddAddress { echo: true, hmac: None, ..*add };
-            self.signals.push_back((Some(id), MptcpOption::AddAddress(echo)));
+            self.signals.push(Some(id), MptcpOption::AddAddress(echo));
         }
         let port = add.port.unwrap_or(self.subflows[id].remote.port());
         let address = RemoteAddress { id: add.id, address: SocketAddr::new(add.address, port) };
-        self.remote_addresses.retain(|known| known.id != add.id);
-        if !self.remote_addresses.iter().any(|known| known.address == address.address) {
-            self.remote_addresses.push(address);
+        if !self.may_join(id, add.address) {
+            return;
         }
-        self.consult_path_manager();
+        self.failures.announced(address.address);
+        if !self.remote_addresses.contains(&address) {
+            self.remote_addresses.retain(|known| known.id != add.id);
+            let known = self.remote_addresses.iter().any(|known| known.address == address.address);
+            if !known && self.remote_addresses.len() < MOST_REMOTE_ADDRESSES {
+                self.remote_addresses.push(address);
+            }
+        }
+        self.consult_path_manager(now);
+    }
+
+    /// Whether an address that the peer announces on a subflow can be another host's: not nobody's, everybody's or ours
+    /// (RFC 8684 section 5.1 on what announcements may be abused for).
+    fn may_join(&self, id: usize, address: IpAddr) -> bool {
+        let local = self.subflows[id].remote.ip().is_loopback();
+        let everybody = address.is_multicast() || address == IpAddr::V4(Ipv4Addr::BROADCAST);
+        let ours = self.local_addresses.iter().any(|known| known.address == address);
+        !(address.is_unspecified() || everybody || ours || (address.is_loopback() && !local))
     }
 
     pub(super) fn on_remove_address(&mut self, now: Instant, remove: &RemoveAddress) {
@@ -248,8 +270,13 @@ impl Connection {
             for id in 0..self.subflows.len() {
                 let subflow = &self.subflows[id];
                 if subflow.remote_id == gone && subflow.state != State::SynSent && !subflow.is_closed() {
-                    // RFC 8684 section 3.4.2 asks for a keepalive first; the option came inside the
-                    // connection, and whoever could forge it there could also forge data.
+                    // RFC 8684 section 3.4.2 asks for a keepalive first. The option came inside the connection, but it
+                    // must not end it: the last subflow stays, and ends by itself if its address is gone.
+                    let others =
+                        self.subflows.iter().enumerate().any(|(o, s)| o != id && s.is_synchronised());
+                    if subflow.is_synchronised() && !others {
+                        continue;
+                    }
                     self.reset_subflow(now, id, None);
                 }
             }
@@ -265,7 +292,7 @@ impl Connection {
             if subflow.interface == interface && subflow.is_synchronised() && subflow.backup != backup {
                 subflow.backup = backup;
                 subflow.peer_backup = backup;
-                self.signals.push_back((Some(id), MptcpOption::Prio(MpPrio { backup, address_id: None })));
+                self.signals.push(Some(id), MptcpOption::Prio(MpPrio { backup, address_id: None }));
             }
         }
     }

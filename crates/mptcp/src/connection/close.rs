@@ -5,7 +5,7 @@ use mptcp_wire::ResetReason;
 
 use super::{Connection, Mode};
 use crate::event::Closed;
-use crate::subflow::{Closure, Control, State};
+use crate::subflow::{Closure, Control, LINGER, State};
 
 impl Connection {
     /// The application writes no more; the peer may go on.
@@ -15,12 +15,14 @@ impl Connection {
 
     /// Ends the connection at once, on all subflows; unsent data is lost.
     pub(crate) fn abort(&mut self, now: Instant) {
-        if self.closed.is_some() {
-            return;
+        // Linux's way: every subflow ends with a RST, and MP_FASTCLOSE says that all do. Also when the streams are over:
+        // subflows may still wait for the peer's FIN.
+        let reset = Control::Reset { reason: None, fast_close: self.mode == Mode::Multipath, failed: None };
+        for subflow in self.subflows.iter_mut().filter(|subflow| !subflow.is_closed()) {
+            // RFC 9293 section 3.10.5: in SYN-SENT there is nobody to be told, and in TIME-WAIT nothing.
+            let told = !matches!(subflow.state, State::SynSent | State::TimeWait);
+            subflow.control = Some(reset).filter(|_| told);
         }
-        // Linux's way: every subflow ends with a RST, and MP_FASTCLOSE says that all do.
-        let reset = Control::Reset { reason: None, fast_close: self.mode == Mode::Multipath };
-        self.subflows.iter_mut().filter(|s| !s.is_closed()).for_each(|s| s.control = Some(reset));
         self.end(now, Closed::Aborted, Closure::ConnectionEnded);
     }
 
@@ -43,7 +45,8 @@ impl Connection {
 
     /// A RST on each subflow that is left.
     pub(super) fn reset_all(&mut self) {
-        let answer = Control::Reset { reason: Some(ResetReason::UNSPECIFIED), fast_close: false };
+        let answer =
+            Control::Reset { reason: Some(ResetReason::UNSPECIFIED), fast_close: false, failed: None };
         self.subflows.iter_mut().filter(|s| !s.is_closed()).for_each(|s| s.control = Some(answer));
     }
 
@@ -67,13 +70,25 @@ impl Connection {
 
     /// Resets one subflow, with a reason for a peer that speaks MPTCP.
     pub(super) fn reset_subflow(&mut self, now: Instant, id: usize, reason: Option<ResetReason>) {
+        self.reset_failed(now, id, reason, None);
+    }
+
+    /// As [`Self::reset_subflow`], because the data from a sequence number on failed its checksum.
+    pub(super) fn reset_failed(
+        &mut self,
+        now: Instant,
+        id: usize,
+        reason: Option<ResetReason>,
+        failed: Option<u64>,
+    ) {
         let multipath = self.mode != Mode::Plain;
         let subflow = &mut self.subflows[id];
         if subflow.is_closed() {
             return;
         }
         subflow.close(now, Closure::ResetByUs(reason));
-        subflow.control = Some(Control::Reset { reason: reason.filter(|_| multipath), fast_close: false });
+        let reason = reason.filter(|_| multipath);
+        subflow.control = Some(Control::Reset { reason, fast_close: false, failed });
         self.on_subflow_closed(now, id);
     }
 
@@ -82,6 +97,7 @@ impl Connection {
         self.congestion.set_active(id, false);
         self.registry_changed = true;
         self.happenings.subflows = true;
+        self.signals.forget(id);
         let cause = self.subflows[id].closed_by;
         let never_opened = self.subflows[id].sender.board.una == 0;
         let last = self.subflows.iter().all(|subflow| subflow.is_closed());
@@ -91,6 +107,7 @@ impl Connection {
                     Some(Closure::Finished) => Closed::Finished,
                     Some(Closure::ResetByPeer(_)) if never_opened && self.client => Closed::Refused,
                     Some(Closure::ResetByPeer(reason)) if !self.is_over() => Closed::Reset(reason),
+                    Some(Closure::Unreachable) if !self.is_over() => Closed::Unreachable,
                     Some(Closure::TimedOut | Closure::InterfaceGone) if !self.is_over() => Closed::TimedOut,
                     _ if self.is_over() => Closed::Finished,
                     _ => Closed::Aborted,
@@ -102,13 +119,13 @@ impl Connection {
         }
         self.abandon(id);
         if cause != Some(Closure::InterfaceGone) {
-            self.note_failed(id);
+            self.note_failed(now, id);
         }
         if last {
             // Another interface may yet come up: handoff (RFC 8684 section 3.4 on break-before-make).
             self.timers.orphaned(now + self.config.close_timeout);
         }
-        self.consult_path_manager();
+        self.consult_path_manager(now);
     }
 
     /// Both streams have ended and both ends know.
@@ -128,10 +145,16 @@ impl Connection {
             for subflow in &mut self.subflows {
                 match subflow.state {
                     State::SynSent | State::SynReceived => {
+                        let told = subflow.state == State::SynReceived;
                         subflow.close(now, Closure::ConnectionEnded);
-                        subflow.control = Some(Control::Reset { reason: None, fast_close: false });
+                        let reset = Control::Reset { reason: None, fast_close: false, failed: None };
+                        subflow.control = Some(reset).filter(|_| told);
                     }
-                    _ => subflow.fin_wanted = true,
+                    _ => {
+                        subflow.fin_wanted = true;
+                        // A peer that acknowledges the data and not the subflow would hold its memory for long.
+                        subflow.handshake_deadline = subflow.handshake_deadline.min(now + LINGER);
+                    }
                 }
             }
             self.registry_changed = true;

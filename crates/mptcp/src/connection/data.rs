@@ -55,6 +55,14 @@ impl Connection {
         };
         let Some(from) = from.filter(|&from| from <= self.outgoing.next + 1) else { return };
         self.outgoing.largest_window = self.outgoing.largest_window.max(window);
+        if self.mode == Mode::Plain && self.subflows[id].is_synchronised() {
+            if !self.subflows[id].window_is_news(segment) {
+                return;
+            }
+            // RFC 9293 section 3.8.6: a window may shrink, and nothing new goes where it was. Over several subflows no order
+            // tells which window is the last one, and the furthest edge holds (RFC 8684 section 3.3.4).
+            self.outgoing.edge = self.outgoing.edge.min(from + window);
+        }
         if from + window > self.outgoing.edge {
             self.outgoing.edge = from + window;
             self.timers.window_opened();

@@ -71,7 +71,7 @@ impl Connection {
             self.announce_others(now);
         }
         // RFC 8684 section 3.2: both sides know that MPTCP works, joins may begin.
-        self.consult_path_manager();
+        self.consult_path_manager(now);
     }
 
     /// Data or the DATA_FIN was not acknowledged at the data level for too long. When what comes on the
@@ -97,6 +97,10 @@ impl Connection {
     /// Falls back in mid-stream: what could not be mapped is the stream's, after what is here, and the
     /// peer's acknowledgements count for data from now on.
     fn fall_back_here(&mut self, now: Instant, id: usize, rest: Vec<Bytes>, reason: FallbackReason) {
+        if self.closed.is_some() {
+            // Both streams have ended: there is nothing to go on with.
+            return self.reset_subflow(now, id, None);
+        }
         let held = self.subflows[id].mapper.take_held();
         for bytes in held.into_iter().chain(rest).filter(|bytes| !bytes.is_empty()) {
             let next = self.incoming.next;
@@ -134,21 +138,21 @@ impl Connection {
     /// Something on the way changed the payload (RFC 8684 section 3.7).
     pub(super) fn on_bad_checksum(&mut self, now: Instant, id: usize, data: u64, rest: Vec<Bytes>) {
         let Some(remote) = self.remote() else { return };
-        let fail = MptcpOption::Fail(remote.at(data));
+        let number = remote.at(data);
         if !self.may_fall_back(id) {
-            self.signals.push_back((Some(id), fail));
-            return self.reset_subflow(now, id, Some(ResetReason::MIDDLEBOX));
+            return self.reset_failed(now, id, Some(ResetReason::MIDDLEBOX), Some(number));
         }
         // Alone, the subflow goes on as TCP: the stream is what the middlebox made of it.
         self.fall_back_here(now, id, rest, FallbackReason::Checksum);
-        self.signals.push_back((Some(id), fail));
+        self.signals.push(Some(id), MptcpOption::Fail(number));
     }
 
     /// The peer found a bad checksum in what we sent: answers with MP_FAIL and goes on as TCP.
-    pub(super) fn on_mp_fail(&mut self, now: Instant, id: usize, number: u64) {
-        if self.mode != Mode::Multipath {
+    pub(super) fn on_mp_fail(&mut self, now: Instant, id: usize) {
+        if self.mode != Mode::Multipath || self.closed.is_some() {
             return;
         }
+        let Some(remote) = self.remote() else { return };
         if !self.may_fall_back(id) {
             return self.reset_subflow(now, id, Some(ResetReason::MIDDLEBOX));
         }
@@ -157,6 +161,7 @@ impl Connection {
         self.fall_back_here(now, id, Vec::new(), FallbackReason::MpFail);
         self.congestion.paths[id].mss = mss;
         self.infinite_from = Some(self.subflows[id].sender.board.next);
-        self.signals.push_back((Some(id), MptcpOption::Fail(number)));
+        // The answer speaks of the peer's numbers, as its own spoke of ours.
+        self.signals.push(Some(id), MptcpOption::Fail(remote.at(self.incoming.next)));
     }
 }

@@ -43,13 +43,15 @@ impl Connection {
         self.cookie = answer.options.fast_open.clone().filter(|cookie| !cookie.is_empty());
     }
 
-    /// Server: the handshake is over, the data of the SYN can be read.
-    pub(super) fn deliver_syn_data(&mut self, id: usize) {
+    /// Server: the data of the SYN can be read; returns whether there is any.
+    pub(super) fn deliver_syn_data(&mut self, id: usize) -> bool {
         let data = std::mem::take(&mut self.subflows[id].syn_data);
-        if !self.client && !data.is_empty() {
+        let any = !data.is_empty();
+        if any {
             self.incoming.take_unnumbered(data);
             self.happenings.readable = true;
         }
+        any
     }
 
     /// Client: the data that did not go in the SYN, or that nobody took from there, is the first of the stream.
@@ -59,7 +61,9 @@ impl Connection {
         }
     }
 
-    pub(crate) fn take_cookie(&mut self) -> Option<Cookie> {
-        self.cookie.take()
+    /// A cookie that the server gave, and the MSS that it has (RFC 7413 section 4.1.3).
+    pub(crate) fn take_cookie(&mut self) -> Option<(Cookie, u16)> {
+        let cookie = self.cookie.take()?;
+        Some((cookie, self.subflows.first()?.peer_mss()))
     }
 }

@@ -4,6 +4,7 @@
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::crypto::Version;
 use mptcp_wire::{MpCapable, MpJoin, ResetReason, Segment};
+use subtle::ConstantTimeEq;
 
 use super::offers::{capable, join};
 use super::{Connection, Key, Mode};
@@ -13,6 +14,20 @@ use crate::subflow::{Closure, Control, Origin, State, Subflow};
 
 /// RFC 6298 section 2.1: wait for the first answer.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Joins that are half open at the same time, at most.
+const HALF_OPEN_JOINS: usize = 8;
+/// Subflows beside the first, at most: with those that are half open they fit the places that there are.
+const MOST_SUBFLOWS: u8 = 48;
+
+/// Why a join is not answered by a SYN/ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JoinRefusal {
+    /// It is told why.
+    Because(ResetReason),
+    /// It is not answered at all, and may ask again.
+    Busy,
+}
 
 impl Connection {
     /// Client: sends the first SYN.
@@ -47,6 +62,10 @@ impl Connection {
         let id = self.add_subflow(first);
         self.note_window(id, syn);
         self.start_handshake(now, id, Control::SynAck);
+        if self.deliver_syn_data(id) {
+            // RFC 7413 section 4.2.2: the application need not wait for the end of the handshake.
+            self.report_accepted();
+        }
     }
 
     /// Goes on in another version: the key stays, what follows from it changes.
@@ -59,6 +78,9 @@ impl Connection {
 
     /// Client: opens a further subflow.
     pub(crate) fn open_join(&mut self, now: Instant, mut subflow: Subflow, pair: Pair) {
+        if !self.has_place() {
+            return;
+        }
         subflow.state = State::SynSent;
         subflow.opened_here = true;
         subflow.local_id = pair.local.id;
@@ -70,22 +92,53 @@ impl Connection {
         self.start_handshake(now, id, Control::Syn);
     }
 
+    /// The SYN/ACK has left as a cookie, and was answered.
+    pub(crate) fn answered_by_cookie(&mut self) {
+        for subflow in &mut self.subflows {
+            subflow.control = None;
+            // Nobody knows when it left: it gives no round-trip time.
+            subflow.handshake_attempts = 2;
+        }
+    }
+
+    /// A SYN for a subflow that is in TIME-WAIT: where a new connection may follow, ends the old one and gives the sequence
+    /// number that the new one begins with.
+    pub(crate) fn gives_way(&mut self, now: Instant, id: usize, segment: &Segment) -> Option<u32> {
+        let flags = segment.flags;
+        if !flags.syn() || flags.ack() || flags.rst() || flags.fin() {
+            return None;
+        }
+        let next = self.subflows[id].gives_way(segment)?;
+        self.subflows[id].close(now, Closure::Finished);
+        self.on_subflow_closed(now, id);
+        Some(next)
+    }
+
     /// A SYN with our token: answers it, or says why not.
     pub(crate) fn accept_join(
         &mut self,
         now: Instant,
         mut subflow: Subflow,
         syn: &Segment,
-    ) -> Result<(), ResetReason> {
+    ) -> Result<(), JoinRefusal> {
         let Some(&MpJoin::Syn { backup, address_id, nonce: peer_nonce, .. }) = join(&syn.options) else {
-            return Err(ResetReason::MPTCP);
+            return Err(JoinRefusal::Because(ResetReason::MPTCP));
         };
         if self.mode != Mode::Multipath || self.closed.is_some() {
-            return Err(ResetReason::MPTCP);
+            return Err(JoinRefusal::Because(ResetReason::MPTCP));
         }
-        let open = self.subflows.iter().filter(|subflow| !subflow.is_closed()).count();
-        if open > usize::from(self.config.max_subflows) {
-            return Err(ResetReason::PROHIBITED);
+        // Who joins shows only in the third ACK that it may (RFC 8684 section 3.2), and counts from then on.
+        let joined = self.subflows.iter().filter(|s| !s.is_closed() && !s.is_half_open_join()).count();
+        if joined > usize::from(self.most_subflows()) {
+            return Err(JoinRefusal::Because(ResetReason::PROHIBITED));
+        }
+        if !self.config.join_initial_address
+            && self.subflows.first().is_some_and(|f| f.local == subflow.local)
+        {
+            return Err(JoinRefusal::Because(ResetReason::PROHIBITED));
+        }
+        if !self.make_room_for_join(now) || !self.has_place() {
+            return Err(JoinRefusal::Busy);
         }
         subflow.state = State::SynReceived;
         subflow.remote_id = address_id;
@@ -96,6 +149,29 @@ impl Connection {
         let id = self.add_subflow(subflow);
         self.start_handshake(now, id, Control::SynAck);
         Ok(())
+    }
+
+    /// Subflows beside the first, at most: a connection has so many places that none is without.
+    pub(super) fn most_subflows(&self) -> u8 {
+        self.config.max_subflows.min(MOST_SUBFLOWS)
+    }
+
+    /// Whether one more join may begin: of those that are half open the oldest gives way, once an honest peer would have
+    /// answered. Anybody who has seen the token can send such SYNs.
+    fn make_room_for_join(&mut self, now: Instant) -> bool {
+        let half_open = self.subflows.iter().enumerate().filter(|(_, subflow)| subflow.is_half_open_join());
+        if half_open.clone().count() < HALF_OPEN_JOINS {
+            return true;
+        }
+        let srtt = self.congestion.paths.iter().filter_map(|path| path.srtt).max();
+        let patience = srtt.map_or(HANDSHAKE_TIMEOUT, |srtt| (srtt * 4).min(HANDSHAKE_TIMEOUT));
+        let oldest = half_open.min_by_key(|(_, subflow)| subflow.opened_at);
+        let Some((id, _)) = oldest.filter(|(_, subflow)| now.since(subflow.opened_at) >= patience) else {
+            return false;
+        };
+        self.subflows[id].close(now, Closure::TimedOut);
+        self.on_subflow_closed(now, id);
+        true
     }
 
     fn local_id_of(&self, subflow: &Subflow) -> u8 {
@@ -124,6 +200,8 @@ impl Connection {
                 subflow.close(now, Closure::Finished);
                 return self.on_subflow_closed(now, id);
             }
+            // The streams have ended, and this subflow takes too long to.
+            _ if self.closed.is_some() => return self.reset_subflow(now, id, None),
             _ if subflow.unconfirmed => None,
             _ => {
                 subflow.handshake_deadline = Instant::FAR_FUTURE;
@@ -151,8 +229,9 @@ impl Connection {
         let subflow = &mut self.subflows[id];
         let flags = segment.flags;
         let sent = subflow.syn_data.len() as u32;
+        // RFC 7413 section 4.2.2: a server may take a part of the data.
         let answers =
-            segment.acknowledgment == subflow.iss + 1 || segment.acknowledgment == subflow.iss + (1 + sent);
+            (0..=i64::from(sent)).contains(&segment.acknowledgment.offset_from(subflow.iss + 1).into());
         if flags.rst() {
             if flags.ack() && answers {
                 subflow.close(now, Closure::ResetByPeer(super::input::reset_reason(segment)));
@@ -178,12 +257,12 @@ impl Connection {
         subflow.establish(now, self.config.rack);
         subflow.receiver.acknowledge_now();
         match subflow.origin {
-            Origin::Initial => self.on_capable_answer(id, segment),
+            Origin::Initial => self.on_capable_answer(now, id, segment),
             Origin::Join { nonce, .. } => self.on_join_answer(now, id, segment, nonce),
         }
     }
 
-    fn on_capable_answer(&mut self, id: usize, segment: &Segment) {
+    fn on_capable_answer(&mut self, now: Instant, id: usize, segment: &Segment) {
         if self.mode == Mode::Negotiating {
             // RFC 8684 section 3.1: an answer in another version is one that we cannot go on with.
             let answer = capable(&segment.options).filter(|answer| {
@@ -195,15 +274,24 @@ impl Connection {
                     self.remote_key = Some(Key::new(self.version, key));
                     // RFC 8684 section 3.1: checksums are used if either side asks for them.
                     self.checksum = self.config.checksum || flags & MpCapable::CHECKSUM_REQUIRED != 0;
+                    if flags & MpCapable::NO_JOIN_HERE != 0 {
+                        // RFC 8684 section 3.1: no subflow to this address and port then.
+                        self.no_join_to_first = true;
+                        self.remote_addresses.clear();
+                    }
                 }
                 // RFC 8684 section 3.7: no MP_CAPABLE in the answer means TCP.
                 None => self.fall_back(id, FallbackReason::SynAck),
             }
         }
         self.set_plain_mapping(id);
-        self.activate(id);
+        self.activate(now, id);
         self.note_window(id, segment);
         self.happenings.connected = true;
+        if self.mode == Mode::Plain && !segment.payload.is_empty() {
+            // RFC 9293 section 3.10.7.3 step 4; with Multipath TCP such data would have no mapping.
+            self.take_payload(now, id, 1, segment.payload.clone());
+        }
     }
 
     fn on_join_answer(&mut self, now: Instant, id: usize, segment: &Segment, nonce: u32) {
@@ -212,7 +300,9 @@ impl Connection {
         else {
             return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
         };
-        if hmac != self.version.join_hmac_truncated(remote.value, self.local_key.value, peer_nonce, nonce) {
+        let expected =
+            self.version.join_hmac_truncated(remote.value, self.local_key.value, peer_nonce, nonce);
+        if !bool::from(hmac.ct_eq(&expected)) {
             return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
         }
         let subflow = &mut self.subflows[id];
@@ -254,13 +344,20 @@ impl Connection {
             Origin::Join { nonce, peer_nonce } => {
                 let valid = match (join(&segment.options), self.remote_key) {
                     (Some(MpJoin::Ack { hmac }), Some(remote)) => {
-                        *hmac == self.version.join_hmac(remote.value, self.local_key.value, peer_nonce, nonce)
+                        let (ours, theirs) = (self.local_key.value, remote.value);
+                        hmac.ct_eq(&self.version.join_hmac(theirs, ours, peer_nonce, nonce)).into()
                     }
                     _ => false,
                 };
                 if !valid {
                     // RFC 8684 section 3.2: a wrong HMAC resets the subflow, not the connection.
                     self.reset_subflow(now, id, Some(ResetReason::MPTCP));
+                    return false;
+                }
+                let joined =
+                    self.subflows.iter().filter(|s| !s.is_closed() && !s.is_half_open_join()).count();
+                if joined > usize::from(self.most_subflows()) {
+                    self.reset_subflow(now, id, Some(ResetReason::PROHIBITED));
                     return false;
                 }
                 // The fourth ACK, which lets the peer send.
@@ -272,18 +369,26 @@ impl Connection {
         }
         let rack = self.config.rack;
         self.subflows[id].establish(now, rack);
-        self.deliver_syn_data(id);
         self.set_plain_mapping(id);
-        self.activate(id);
+        self.activate(now, id);
         if self.subflows[id].opened_here {
             self.happenings.connected = true;
         } else if self.is_initial(id) {
-            self.happenings.accepted = true;
+            self.report_accepted();
+            if self.mode == Mode::Multipath && !self.config.habits.quiet_after_handshake {
+                // A DSS tells the peer that it may join (RFC 8684 section 3.2), if no data brings one before.
+                self.subflows[id].receiver.acknowledge_soon(now);
+            }
             if self.config.habits.early_announcements {
                 self.announce_others(now);
             }
         }
         true
+    }
+
+    /// The application may have the connection.
+    fn report_accepted(&mut self) {
+        self.happenings.accepted |= !std::mem::replace(&mut self.accept_reported, true);
     }
 
     fn on_capable_third_ack(&mut self, id: usize, segment: &Segment) {
@@ -292,7 +397,9 @@ impl Connection {
         }
         // RFC 8684 section 3.1: an option that is not understood is none.
         let keys = capable(&segment.options)
-            .filter(|keys| acceptable_offer(keys, self.version) && keys.version == self.version.number());
+            .filter(|keys| acceptable_offer(keys, self.version) && keys.version == self.version.number())
+            // It repeats our key: one with another key answers somebody else.
+            .filter(|keys| keys.receiver_key == Some(self.local_key.value));
         match keys.and_then(|capable| Some((capable.flags, capable.sender_key?))) {
             Some((flags, key)) => {
                 // A flag here turns checksums on even when the SYN/ACK had none (as Linux does).

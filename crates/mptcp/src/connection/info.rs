@@ -8,6 +8,7 @@ use mptcp_wire::crypto::Version;
 use super::limits::Limit;
 use super::{Connection, Mode};
 use crate::InterfaceId;
+use crate::bounds::ConnectionUse;
 use crate::event::Closed;
 use crate::subflow::sender::Recovery;
 use crate::subflow::{Closure, State, Tally};
@@ -77,6 +78,8 @@ pub struct ConnectionInfo {
     pub penalties: u64,
     /// Time under each limit so far.
     pub limits: [(Limit, Duration); 8],
+    /// What it holds that others decide about; the bounds are in docs/security.md.
+    pub usage: ConnectionUse,
     /// Subflows, those that are over too, in order of their ids.
     pub subflows: Vec<SubflowInfo>,
     /// Subflows that are over and whose ids others have got, the oldest first; the 64 last ones.
@@ -202,8 +205,26 @@ impl Connection {
             opportunistic_bytes: self.opportunistic_bytes,
             penalties: self.penalties,
             limits: self.limits.totals(now),
+            usage: self.usage(),
             subflows: (0..self.subflows.len()).map(|id| self.subflow_info(id)).collect(),
             past: self.past.known.iter().cloned().collect(),
+        }
+    }
+
+    fn usage(&self) -> ConnectionUse {
+        let queues = || self.subflows.iter().map(|subflow| subflow.receiver.queue());
+        ConnectionUse {
+            receive_bytes: self.incoming.held()
+                + queues().map(|queue| queue.held()).sum::<u64>()
+                + self.subflows.iter().map(|subflow| subflow.mapper.held()).sum::<u64>(),
+            pieces: self.incoming.early().pieces() + queues().map(|queue| queue.pieces()).sum::<usize>(),
+            mappings: self.subflows.iter().map(|subflow| subflow.mapper.mappings()).sum(),
+            segments_in_flight: self.subflows.iter().map(|subflow| subflow.sender.board.queue.len()).sum(),
+            signals: self.signals.len(),
+            half_open_joins: self.subflows.iter().filter(|subflow| subflow.is_half_open_join()).count(),
+            remote_addresses: self.remote_addresses.len(),
+            failed: self.failures.len(),
+            subflows: self.subflows.len(),
         }
     }
 

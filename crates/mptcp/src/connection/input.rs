@@ -14,6 +14,9 @@ use crate::subflow::receiver::Range;
 use crate::subflow::sender::Ack;
 use crate::subflow::{Closure, Probation, State};
 
+/// How far beyond the last data that is here a segment may begin whose options count, bytes.
+const NEAR: u64 = 65_535;
+
 impl Connection {
     pub(crate) fn handle_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) {
         let window = self.incoming.buffer().max(65_535);
@@ -30,7 +33,7 @@ impl Connection {
             State::SynSent => return self.on_syn_sent(now, id, segment),
             _ => {}
         }
-        match subflow.check(now, segment, window) {
+        match subflow.check(now, segment, window, self.outgoing.largest_window) {
             Verdict::Drop => {}
             Verdict::Acknowledge => {
                 // A SYN that comes again in SYN-RECEIVED wants the SYN/ACK again.
@@ -62,16 +65,23 @@ impl Connection {
     ) {
         let subflow = &mut self.subflows[id];
         subflow.note_timestamp(now, segment, start);
+        self.timers.answered();
+        if subflow.keep_at != Instant::FAR_FUTURE {
+            subflow.keep_alive(now, self.config.keepalive);
+        }
         subflow.optionless |= !segment.options.has_mptcp();
         if subflow.unconfirmed {
             // RFC 8684 section 3.2: any acknowledgement of our third ACK confirms the join.
             subflow.unconfirmed = false;
             subflow.probation = self.config.join_probation.map(|span| Probation::Until(now + span));
             subflow.handshake_deadline = Instant::FAR_FUTURE;
-            self.activate(id);
+            self.activate(now, id);
         }
-        if !segment.options.mptcp.is_empty() {
-            let in_order = start <= self.subflows[id].receiver.next();
+        let receiver = &self.subflows[id].receiver;
+        let in_order = start <= receiver.next();
+        // Who cannot see the connection hits its window now and then, but hardly what comes next.
+        let near = start <= receiver.queue().end().unwrap_or(0).max(receiver.next()) + NEAR;
+        if near && !segment.options.mptcp.is_empty() {
             self.take_options(now, id, &segment.options, in_order);
             if self.subflows[id].is_closed() {
                 return;
@@ -79,7 +89,8 @@ impl Connection {
         }
         // Once confirmed, only a FIN without options tells that the peer has fallen back.
         let fallen = segment.flags.fin() && !segment.options.has_mptcp();
-        if self.mode == Mode::Multipath && (!self.confirmed || fallen) {
+        let tells = in_order || segment.options.dss.is_some();
+        if self.mode == Mode::Multipath && tells && (!self.confirmed || fallen) {
             self.confirm(now, id, segment, ack, &payload);
             if self.subflows[id].is_closed() {
                 return;
@@ -116,6 +127,7 @@ impl Connection {
 
     fn take_ack(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64, empty: bool) {
         let subflow = &mut self.subflows[id];
+        let last_window = std::mem::replace(&mut subflow.last_window, segment.window);
         if subflow.sender.is_idle() {
             // A pure receiver: nothing of ours is left to be acknowledged.
             return;
@@ -131,8 +143,7 @@ impl Connection {
         let echo = subflow.echo_time(segment, now);
         // RFC 5681 section 2: a window update is no duplicate; RFC 8684 section 3.3.5: nor is what
         // carries another MPTCP option than the DSS.
-        let updates = self.mode == Mode::Plain && segment.window > subflow.last_window;
-        subflow.last_window = segment.window;
+        let updates = self.mode == Mode::Plain && segment.window > last_window;
         let bare = empty && !segment.flags.fin() && !updates && segment.options.mptcp.is_empty();
         let ack = Ack { now, number: ack, blocks: &blocks, echo, bare };
         let advanced = subflow.sender.on_ack(ack, id, &mut self.congestion);
@@ -148,7 +159,8 @@ impl Connection {
         }
         let subflow = &mut self.subflows[id];
         if subflow.fin_wanted && subflow.sender.is_idle() {
-            subflow.fin_acknowledged(now, self.mode == Mode::Multipath);
+            let over = self.mode == Mode::Multipath || self.closed.is_some();
+            subflow.fin_acknowledged(now, over);
             if subflow.is_closed() {
                 self.on_subflow_closed(now, id);
             }
@@ -221,7 +233,7 @@ impl Connection {
                 // RFC 8684 section 3.3.8: version 1 speaks of the subflow that it comes on, and has no address id.
                 MptcpOption::Prio(prio) if self.version == Version::V1 && prio.address_id.is_some() => {}
                 MptcpOption::Prio(prio) => self.subflows[id].peer_backup = prio.backup,
-                MptcpOption::Fail(number) => self.on_mp_fail(now, id, *number),
+                MptcpOption::Fail(_) => self.on_mp_fail(now, id),
                 MptcpOption::FastClose(key) => {
                     if *key == self.local_key.value {
                         return self.on_fast_close(now, id);

@@ -7,6 +7,7 @@
 mod addresses;
 mod close;
 mod data;
+mod failures;
 mod fallback;
 mod fast_open;
 mod finish;
@@ -21,16 +22,16 @@ mod outgoing;
 mod output;
 mod past;
 mod reinject;
+mod signals;
 mod timers;
 mod transmit;
 
-use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use bytes::Bytes;
 use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_wire::Cookie;
 use mptcp_wire::crypto::Version;
-use mptcp_wire::{Cookie, MptcpOption};
 
 use crate::InterfaceId;
 use crate::config::Config;
@@ -39,11 +40,12 @@ use crate::event::{Closed, Happenings};
 use crate::path_manager::{LocalAddress, Pair, PathManager, RemoteAddress};
 use crate::scheduler::{Candidate, Scheduler};
 use crate::subflow::{Origin, Subflow};
+pub(crate) use handshake::JoinRefusal;
 use incoming::Incoming;
 pub use info::{ConnectionInfo, SubflowInfo};
 pub(crate) use key::Key;
 use limits::LimitClock;
-pub(crate) use offers::join as join_option;
+pub(crate) use offers::{capable as capable_option, join as join_option, window_scale_for};
 use outgoing::Outgoing;
 use timers::Timers;
 
@@ -89,6 +91,7 @@ pub struct Connection {
     wide_numbers: bool,
     data_fin_acknowledged: bool,
     finish_reported: bool,
+    accept_reported: bool,
     /// Subflow offset of the segment that carries the infinite mapping after an MP_FAIL.
     infinite_from: Option<u64>,
     /// The address id given out last.
@@ -100,14 +103,17 @@ pub struct Connection {
     pushing: bool,
     /// Scratch for the scheduler's view, so that looking costs no allocation.
     candidates: Vec<Candidate>,
-    /// Options to send, each on an acknowledgement of its own; on this subflow or on any.
-    signals: VecDeque<(Option<usize>, MptcpOption)>,
+    signals: signals::Signals,
     local_addresses: Vec<LocalAddress>,
     remote_addresses: Vec<RemoteAddress>,
     announced: Vec<addresses::Announcement>,
     /// Subflows that the endpoint should open.
     wanted: Vec<Pair>,
-    failed: Vec<Pair>,
+    failures: failures::Failures,
+    /// The peer wants no subflow to the address of its first one (RFC 8684 section 3.1, flag C).
+    no_join_to_first: bool,
+    /// Four-tuples of subflows whose places others have got, which the endpoint may still know.
+    retired: Vec<(usize, SocketAddr, SocketAddr)>,
     /// The endpoint has to look at the list of subflows.
     registry_changed: bool,
     timers: Timers,
@@ -123,14 +129,17 @@ pub struct Connection {
 }
 
 impl Connection {
+    /// With a key drawn from `random` unless one is given.
     pub(crate) fn new(
         now: Instant,
         config: Config,
         client: bool,
         mut random: Stream,
         local: Vec<LocalAddress>,
+        key: Option<u64>,
     ) -> Self {
-        let local_key = Key::new(config.version, random.next_u64());
+        let drawn = random.next_u64();
+        let local_key = Key::new(config.version, key.unwrap_or(drawn));
         let last_address_id = local.iter().map(|address| address.id).max().unwrap_or(0);
         let incoming = Incoming::new(
             config.receive_buffer,
@@ -159,18 +168,21 @@ impl Connection {
             wide_numbers: false,
             data_fin_acknowledged: false,
             finish_reported: false,
+            accept_reported: false,
             infinite_from: None,
             last_address_id,
             blocked_writer: false,
             corked: false,
             pushing: false,
             candidates: Vec::new(),
-            signals: VecDeque::new(),
+            signals: signals::Signals::default(),
             local_addresses: local,
             remote_addresses: Vec::new(),
             announced: Vec::new(),
             wanted: Vec::new(),
-            failed: Vec::new(),
+            failures: failures::Failures::default(),
+            no_join_to_first: false,
+            retired: Vec::new(),
             registry_changed: false,
             timers: Timers::default(),
             limits: LimitClock::new(now),
@@ -308,11 +320,20 @@ impl Connection {
         self.subflows.iter().enumerate().map(|(id, s)| (id, s.local, s.remote, s.is_closed()))
     }
 
+    /// Four-tuples that are in use no more, with the index that their subflow had.
+    pub(crate) fn take_retired(&mut self) -> Vec<(usize, SocketAddr, SocketAddr)> {
+        std::mem::take(&mut self.retired)
+    }
+
     /// A synchronised subflow begins to carry data.
-    fn activate(&mut self, id: usize) {
+    fn activate(&mut self, now: Instant, id: usize) {
         let multipath = self.mode != Mode::Plain;
         let subflow = &self.subflows[id];
         let mss = subflow.payload_size(&self.config, multipath);
+        let keepalive = self.config.keepalive;
+        let subflow = &mut self.subflows[id];
+        subflow.was_open = true;
+        subflow.keep_alive(now, keepalive);
         let path = &mut self.congestion.paths[id];
         path.cwnd = mss * u64::from(self.config.initial_window);
         path.mss = mss;

@@ -12,7 +12,11 @@ impl Connection {
     /// The options of a SYN or SYN/ACK of ours.
     pub(super) fn handshake_options(&self, id: usize, control: Control) -> Vec<MptcpOption> {
         let subflow = &self.subflows[id];
-        let flags = MpCapable::HMAC | if self.checksum_wanted() { MpCapable::CHECKSUM_REQUIRED } else { 0 };
+        let mut flags =
+            MpCapable::HMAC | if self.checksum_wanted() { MpCapable::CHECKSUM_REQUIRED } else { 0 };
+        if !self.config.join_initial_address {
+            flags |= MpCapable::NO_JOIN_HERE;
+        }
         let option = match (subflow.origin, control) {
             (Origin::Initial, Control::Syn) if self.mode == Mode::Negotiating => {
                 // After three SYNs without answer, one without options: something may eat them.
@@ -88,13 +92,17 @@ impl Connection {
         Some(MptcpOption::Join(MpJoin::Ack { hmac }))
     }
 
-    /// The shift that lets the largest buffer be offered (RFC 7323 section 2.3).
     pub(super) fn window_scale(&self) -> u8 {
-        (0..14).find(|shift| self.config.receive_buffer >> shift <= 65_535).unwrap_or(14)
+        window_scale_for(self.config.receive_buffer)
     }
 }
 
-pub(super) fn capable(options: &Options) -> Option<&MpCapable> {
+/// The shift that lets a buffer of so many bytes be offered (RFC 7323 section 2.3).
+pub(crate) fn window_scale_for(buffer: u64) -> u8 {
+    (0..14).find(|shift| buffer >> shift <= 65_535).unwrap_or(14)
+}
+
+pub(crate) fn capable(options: &Options) -> Option<&MpCapable> {
     options.mptcp.iter().find_map(|option| match option {
         MptcpOption::Capable(capable) => Some(capable),
         _ => None,

@@ -16,9 +16,51 @@ pub(crate) struct Chunk {
     pub carriers: u64,
     /// Queued to be carried by another subflow.
     pub queued: bool,
+    /// Where it was put first.
+    put: Put,
+    /// Where it was put after that.
+    puts: Option<Box<Vec<Put>>>,
+}
+
+/// A place in a subflow's stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Put {
+    pub subflow: usize,
+    /// Subflow offset behind its last byte.
+    pub end: u64,
 }
 
 impl Chunk {
+    /// Data that is given to a first subflow.
+    pub(crate) fn new(start: u64, payload: Bytes, put: Put) -> Self {
+        Self { start, payload, carriers: carrier(put.subflow), queued: false, put, puts: None }
+    }
+
+    /// It is given to a further subflow.
+    pub(crate) fn put(&mut self, put: Put) {
+        self.queued = false;
+        self.carriers |= carrier(put.subflow);
+        let puts = self.puts.get_or_insert_default();
+        puts.retain(|other| other.subflow != put.subflow);
+        puts.push(put);
+    }
+
+    /// Subflow offset behind its last byte, where it was put last on a subflow.
+    pub(crate) fn end_on(&self, subflow: usize) -> Option<u64> {
+        let puts = self.puts.iter().flat_map(|puts| puts.iter());
+        let mut all = puts.chain([&self.put]);
+        all.find(|put| put.subflow == subflow).map(|put| put.end)
+    }
+
+    /// A part of `length` bytes was cut off behind it.
+    fn shorten(&mut self, length: u64) {
+        self.put.end = self.put.end.saturating_sub(length);
+        self.puts
+            .iter_mut()
+            .flat_map(|puts| puts.iter_mut())
+            .for_each(|put| put.end = put.end.saturating_sub(length));
+    }
+
     pub(crate) fn end(&self) -> u64 {
         self.start + self.payload.len() as u64
     }
@@ -155,6 +197,7 @@ impl Outgoing {
             return;
         };
         let mut rest = chunk.clone();
+        chunk.shorten(rest.payload.len() as u64 - most);
         chunk.payload.truncate(most as usize);
         rest.payload = rest.payload.slice(most as usize..);
         rest.start += most;
@@ -168,6 +211,18 @@ impl Outgoing {
     pub(crate) fn chunk_at(&mut self, start: u64) -> Option<&mut Chunk> {
         let at = self.flight.partition_point(|chunk| chunk.end() <= start);
         self.flight.get_mut(at).filter(|chunk| chunk.start <= start)
+    }
+
+    /// The first chunk in flight that a subflow has not carried; all before the offset `from` it has, and that moves on.
+    pub(crate) fn first_not_on(&self, subflow: usize, from: &mut u64) -> Option<u64> {
+        let at = self.flight.partition_point(|chunk| chunk.end() <= *from);
+        for chunk in self.flight.range(at..) {
+            if !chunk.carried_by(subflow) {
+                return Some(chunk.start);
+            }
+            *from = chunk.end();
+        }
+        None
     }
 
     /// Asks for the chunk that holds `start` to be carried again.

@@ -25,7 +25,7 @@ impl Connection {
     /// Puts the next segment to send into `out`; returns the subflow it belongs to.
     pub(crate) fn poll_transmit(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         if self.config.habits.echo_before_join
-            && self.signals.front().is_some_and(|(_, option)| matches!(option, MptcpOption::AddAddress(_)))
+            && self.signals.address_first()
             && let Some(sent) = self.transmit_signal(now, out)
         {
             return Some(sent);
@@ -87,7 +87,7 @@ impl Connection {
                 // An answer offers only what was offered (RFC 7323 section 1.3).
                 if !answering || subflow.timestamps {
                     let echo = if answering { subflow.recent_timestamp } else { 0 };
-                    let value = (now.as_millis() as u32).wrapping_add(1);
+                    let value = subflow.clock(now);
                     segment.options.timestamps =
                         (answering || self.config.timestamps).then_some(Timestamps { value, echo });
                 }
@@ -108,14 +108,19 @@ impl Connection {
             Control::Refuse { sequence } => {
                 segment.flags = Flags::RST;
                 segment.sequence = sequence;
+                segment.options.timestamps = subflow.timestamps_at(now);
             }
-            Control::Reset { reason, fast_close } => {
+            Control::Reset { reason, fast_close, failed } => {
                 segment.flags = Flags::RST | Flags::ACK;
                 segment.sequence = subflow.sequence_at(subflow.sender.board.next.max(1));
                 segment.acknowledgment = subflow.irs + subflow.receiver.next() as u32;
+                // RFC 7323 section 3.2.
+                segment.options.timestamps = subflow.timestamps_at(now);
                 if fast_close && let Some(remote) = self.remote_key {
                     segment.options.mptcp.push(MptcpOption::FastClose(remote.value));
                 }
+                // RFC 8684 section 3.7: what failed is told with the reset.
+                segment.options.mptcp.extend(failed.map(MptcpOption::Fail));
                 // RFC 6824 has no MP_TCPRST.
                 if let Some(reason) = reason.filter(|_| self.version == Version::V1) {
                     segment.options.mptcp.push(MptcpOption::TcpRst(MpTcpRst { flags: 0, reason }));
@@ -190,11 +195,11 @@ impl Connection {
     fn transmit_signal(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         let usable =
             |s: &crate::subflow::Subflow| s.is_synchronised() && !s.unconfirmed && s.state != State::TimeWait;
-        let at = self.signals.iter().position(|(on, _)| match on {
-            Some(id) => usable(&self.subflows[*id]),
-            None => self.subflows.iter().any(usable),
+        let subflows = &self.subflows;
+        let (on, option) = self.signals.take(|on| match on {
+            Some(id) => usable(&subflows[id]),
+            None => subflows.iter().any(usable),
         })?;
-        let (on, option) = self.signals.remove(at)?;
         let id = match on {
             Some(id) => id,
             None => self.messenger(0).or_else(|| self.subflows.iter().position(usable))?,

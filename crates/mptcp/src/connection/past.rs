@@ -33,13 +33,17 @@ impl Connection {
     /// The place of the subflow that ended first, if there are so many that it has to make room. The first
     /// subflow stays: it says what the connection was called by.
     fn vacant(&self) -> Option<usize> {
-        // Until the endpoint has looked, it would still find the dead one by its four-tuple.
-        if self.subflows.len() < PLACES || self.registry_changed {
+        if self.subflows.len() < PLACES {
             return None;
         }
         let dead = self.subflows.iter().enumerate().skip(1);
         let dead = dead.filter(|(_, subflow)| subflow.is_closed() && subflow.control.is_none());
         dead.min_by_key(|(_, subflow)| subflow.closed_at).map(|(id, _)| id)
+    }
+
+    /// Whether there is a place for one more subflow.
+    pub(super) fn has_place(&self) -> bool {
+        self.subflows.len() < PLACES || self.vacant().is_some()
     }
 
     /// Gives a subflow a place and its congestion state; returns the place.
@@ -58,7 +62,9 @@ impl Connection {
         }
         let info = self.subflow_info(id);
         self.past.known.push_back(info);
-        self.signals.retain(|(on, _)| *on != Some(id));
+        self.signals.forget(id);
+        // The endpoint may not have looked since it ended.
+        self.retired.push((id, self.subflows[id].local, self.subflows[id].remote));
         self.subflows[id] = subflow;
         self.congestion.paths[id] = PathState::new(mss, self.config.initial_window);
         id

@@ -27,6 +27,9 @@ impl Connection {
 
     /// The subflow is dead: what no living one carries goes to the others.
     pub(super) fn abandon(&mut self, id: usize) {
+        if self.subflows[id].tally.data_segments_sent == 0 {
+            return;
+        }
         for chunk in &mut self.outgoing.flight {
             chunk.carriers &= !carrier(id);
             if chunk.carriers == 0 && !chunk.queued {
@@ -65,10 +68,11 @@ impl Connection {
     /// subflows that have yet to acknowledge it themselves. Twice in one subflow's stream it would be
     /// twice in the byte stream of a peer that has fallen back (RFC 8684 section 3.7).
     pub(super) fn retry_oldest(&mut self) {
-        let Some((start, end)) = self.outgoing.flight.front().map(|chunk| (chunk.start, chunk.end())) else {
-            return;
-        };
-        let outstanding = self.subflows.iter().enumerate().filter(|(_, s)| s.sender.board.holds(start, end));
+        let Some(chunk) = self.outgoing.flight.front() else { return };
+        let start = chunk.start;
+        let holds =
+            |id: usize, una: u64| chunk.end_on(id).is_some_and(|end| end > una) && chunk.carried_by(id);
+        let outstanding = self.subflows.iter().enumerate().filter(|(id, s)| holds(*id, s.sender.board.una));
         let carriers = outstanding.fold(0, |bits, (id, _)| bits | carrier(id));
         let usable = self.usable();
         if let Some(chunk) = self.outgoing.flight.front_mut() {

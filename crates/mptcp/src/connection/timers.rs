@@ -3,6 +3,7 @@
 use mptcp_clock::{Duration, Instant};
 
 use super::{Connection, Mode};
+use crate::config::Keepalive;
 use crate::event::Closed;
 use crate::subflow::{Closure, Control, State};
 
@@ -23,6 +24,8 @@ pub(crate) struct Timers {
     /// The peer's window is closed: ask again (RFC 9293 section 3.8.6.1).
     probe: Instant,
     probe_backoff: u32,
+    /// Probes since the peer was heard last.
+    unanswered: u32,
     pub probe_wanted: bool,
     /// No acknowledgement at the data level.
     data: Instant,
@@ -36,6 +39,8 @@ pub(crate) struct Timers {
     /// No subflow is left.
     orphan: Instant,
     pub announcements: Instant,
+    /// A path that failed may be tried again.
+    pub rejoin: Instant,
     /// A paced subflow may send again.
     pub pace: Instant,
     /// What is corked has waited long enough.
@@ -47,6 +52,7 @@ impl Default for Timers {
         Self {
             probe: Instant::FAR_FUTURE,
             probe_backoff: 0,
+            unanswered: 0,
             probe_wanted: false,
             data: Instant::FAR_FUTURE,
             data_backoff: 0,
@@ -56,6 +62,7 @@ impl Default for Timers {
             data_fin_wanted: false,
             orphan: Instant::FAR_FUTURE,
             announcements: Instant::FAR_FUTURE,
+            rejoin: Instant::FAR_FUTURE,
             pace: Instant::FAR_FUTURE,
             cork: Instant::FAR_FUTURE,
         }
@@ -65,7 +72,7 @@ impl Default for Timers {
 impl Timers {
     fn earliest(&self) -> Instant {
         let waits = self.probe.min(self.data).min(self.data_fin);
-        waits.min(self.orphan).min(self.announcements).min(self.pace).min(self.cork)
+        waits.min(self.orphan).min(self.announcements).min(self.rejoin).min(self.pace).min(self.cork)
     }
 
     /// The peer acknowledged new data: the wait begins anew when there is more to wait for.
@@ -78,6 +85,11 @@ impl Timers {
         self.probe = Instant::FAR_FUTURE;
         self.probe_backoff = 0;
         self.probe_wanted = false;
+    }
+
+    /// The peer is there.
+    pub(super) fn answered(&mut self) {
+        self.unanswered = 0;
     }
 
     /// How often the DATA_FIN has gone.
@@ -120,6 +132,11 @@ impl Connection {
             self.timers.probe_wanted = true;
             self.timers.probe = Instant::FAR_FUTURE;
             self.fall_back_if_stripped(now);
+            self.timers.unanswered += 1;
+            if self.timers.unanswered > MOST_TIMEOUTS {
+                // RFC 9293 section 3.8.6.1 lets a closed window stay closed for ever, but only while the peer answers.
+                self.end(now, Closed::TimedOut, Closure::TimedOut);
+            }
         }
         if self.timers.data <= now {
             self.timers.data = Instant::FAR_FUTURE;
@@ -144,6 +161,10 @@ impl Connection {
         if self.timers.announcements <= now {
             self.timers.announcements = self.announce_again(now);
         }
+        if self.timers.rejoin <= now {
+            self.timers.rejoin = Instant::FAR_FUTURE;
+            self.consult_path_manager(now);
+        }
         if self.timers.orphan <= now {
             self.timers.orphan = Instant::FAR_FUTURE;
             if self.subflows.iter().all(|subflow| subflow.is_closed()) && self.closed.is_none() {
@@ -164,6 +185,10 @@ impl Connection {
         if subflow.receiver.deadline() <= now {
             subflow.receiver.on_deadline();
         }
+        if subflow.keep_at <= now {
+            self.ask_whether_alive(now, id);
+        }
+        let subflow = &mut self.subflows[id];
         if subflow.probe_deadline <= now {
             subflow.probe_deadline = now + PROBE_INTERVAL;
             subflow.control = Some(Control::Probe);
@@ -183,6 +208,31 @@ impl Connection {
             subflow.close(now, Closure::TimedOut);
             self.on_subflow_closed(now, id);
         }
+    }
+
+    /// Keepalive (RFC 9293 section 3.8.4): a peer that does not answer several questions is gone.
+    fn ask_whether_alive(&mut self, now: Instant, id: usize) {
+        let subflow = &mut self.subflows[id];
+        let Some(keepalive) = self.config.keepalive.filter(|_| subflow.is_synchronised()) else {
+            subflow.keep_at = Instant::FAR_FUTURE;
+            return;
+        };
+        if subflow.kept >= keepalive.probes {
+            subflow.close(now, Closure::TimedOut);
+            return self.on_subflow_closed(now, id);
+        }
+        // What is in flight is its own question.
+        if subflow.sender.is_idle() {
+            subflow.kept += 1;
+            subflow.control = Some(Control::Probe);
+        }
+        subflow.keep_at = now + keepalive.interval;
+    }
+
+    /// Keepalive on or off, or with other times.
+    pub(crate) fn set_keepalive(&mut self, now: Instant, keepalive: Option<Keepalive>) {
+        self.config.keepalive = keepalive;
+        self.subflows.iter_mut().filter(|s| s.is_synchronised()).for_each(|s| s.keep_alive(now, keepalive));
     }
 
     /// A path that went silent would be tried again only when its doubled timeout ends, up to two

@@ -8,7 +8,7 @@ use mptcp_clock::{Duration, Instant};
 use mptcp_wire::Segment;
 
 use super::limits::Limit;
-use super::outgoing::{Chunk, carrier};
+use super::outgoing::{Chunk, Put};
 use super::output::Piece;
 use super::{Connection, Mode};
 use crate::scheduler::Candidate;
@@ -259,7 +259,8 @@ impl Connection {
         let payload = self.outgoing.cut(size, self.congestion.paths[id].mss);
         self.wake_writer();
         if self.mode != Mode::Plain {
-            let chunk = Chunk { start: data, payload: payload.clone(), carriers: carrier(id), queued: false };
+            let end = self.subflows[id].sender.board.next + payload.len() as u64;
+            let chunk = Chunk::new(data, payload.clone(), Put { subflow: id, end });
             self.outgoing.flight.push_back(chunk);
         }
         self.put(now, id, data, payload, out)
@@ -291,10 +292,9 @@ impl Connection {
             };
             // A working subflow that has yet to get it through will do so by its own retransmissions;
             // so will those in a stall, when there is no other to take it.
-            let end = chunk.end();
             let on_its_way = |c: &Candidate| {
                 let sender = &self.subflows[c.subflow].sender;
-                !sender.in_loss() && sender.board.holds(start, end)
+                !sender.in_loss() && chunk.end_on(c.subflow).is_some_and(|end| end > sender.board.una)
             };
             let mut carriers = candidates.iter().filter(|c| chunk.carried_by(c.subflow));
             let settled = carriers.any(on_its_way) || candidates.iter().all(|c| chunk.carried_by(c.subflow));
@@ -324,9 +324,9 @@ impl Connection {
     /// Puts the chunk at `start` on a further subflow: as much of it as fits into one segment there.
     fn carry(&mut self, now: Instant, start: u64, id: usize, out: &mut Segment) -> Option<usize> {
         self.outgoing.split(start, self.largest_payload(id));
+        let next = self.subflows[id].sender.board.next;
         let chunk = self.outgoing.chunk_at(start)?;
-        chunk.queued = false;
-        chunk.carriers |= carrier(id);
+        chunk.put(Put { subflow: id, end: next + chunk.payload.len() as u64 });
         let (data, payload) = (chunk.start, chunk.payload.clone());
         self.reinjected_bytes += payload.len() as u64;
         self.subflows[id].tally.bytes_reinjected += payload.len() as u64;
@@ -342,11 +342,15 @@ impl Connection {
     ) -> Option<usize> {
         for candidate in candidates.iter().filter(|c| c.has_room) {
             let id = candidate.subflow;
-            let missing = self.outgoing.flight.iter().find(|chunk| !chunk.carried_by(id));
-            let Some(start) = missing.map(|chunk| chunk.start) else { continue };
+            let Some(start) = self.outgoing.first_not_on(id, &mut self.subflows[id].duplicated) else {
+                continue;
+            };
             self.outgoing.split(start, self.largest_payload(id));
+            let next = self.subflows[id].sender.board.next;
             let Some(chunk) = self.outgoing.chunk_at(start) else { continue };
-            chunk.carriers |= carrier(id);
+            let queued = chunk.queued;
+            chunk.put(Put { subflow: id, end: next + chunk.payload.len() as u64 });
+            chunk.queued = queued;
             let (data, payload) = (chunk.start, chunk.payload.clone());
             self.subflows[id].tally.bytes_reinjected += payload.len() as u64;
             return Some(self.put(now, id, data, payload, out));

@@ -28,7 +28,17 @@ impl Deadlines {
         if at < *queued {
             *queued = at;
             self.heap.push(Reverse((at, slot)));
+            if self.heap.len() > 2 * self.queued.len() + 64 {
+                // Most are of the past: what is queued now is all that counts.
+                let current = self.queued.iter().enumerate().filter(|(_, at)| **at < Instant::FAR_FUTURE);
+                self.heap = current.map(|(slot, at)| Reverse((*at, slot as u32))).collect();
+            }
         }
+    }
+
+    /// Entries that are kept, those of the past among them.
+    pub(super) fn entries(&self) -> usize {
+        self.heap.len()
     }
 
     pub(super) fn earliest(&self) -> Option<Instant> {

@@ -8,21 +8,35 @@ use std::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
 use mptcp_clock::Instant;
-use mptcp_wire::{Cookie, Segment};
+use mptcp_wire::{Cookie, Options, Segment};
+use siphasher::sip::SipHasher24;
 
 use super::{ConnectError, ConnectionId, Endpoint, InterfaceId};
 use crate::config::{Config, ServerFastOpen};
 use crate::subflow::Subflow;
 
+/// Servers whose cookies a client keeps; beyond it others give way.
+const MOST_COOKIES: usize = 1024;
+
 impl Endpoint {
+    pub(super) fn keep_cookie(&mut self, server: IpAddr, cookie: (Cookie, u16)) {
+        if self.cookies.len() >= MOST_COOKIES
+            && !self.cookies.contains_key(&server)
+            && let Some(other) = self.cookies.keys().min().copied()
+        {
+            self.cookies.remove(&other);
+        }
+        self.cookies.insert(server, cookie);
+    }
+
     /// Whether a server has given us a cookie.
     #[must_use]
     pub fn has_cookie(&self, server: IpAddr) -> bool {
         self.cookies.contains_key(&server)
     }
 
-    /// Opens a connection as [`Endpoint::connect`] does, with data in the SYN; it must fit one segment. With
-    /// `cookies`, only with a cookie of the server's: without one, the SYN asks for it, and the data follows the
+    /// Opens a connection as [`Endpoint::connect`] does, with data in the SYN: as much as fits one segment of the server's
+    /// MSS, if that is known from before; the rest follows the handshake. With `cookies`, only with a cookie of the server's: without one, the SYN asks for it, and the data follows the
     /// handshake.
     ///
     /// # Errors
@@ -36,18 +50,20 @@ impl Endpoint {
         data: Bytes,
         cookies: bool,
     ) -> Result<ConnectionId, ConnectError> {
-        let cookie = cookies.then(|| self.cookies.get(&remote.ip()).cloned().unwrap_or_default());
+        let known = self.cookies.get(&remote.ip()).cloned();
+        let mss = known.as_ref().map_or(config.mss, |(_, mss)| config.mss.min(*mss));
+        let cookie = cookies.then(|| known.map(|(cookie, _)| cookie).unwrap_or_default());
         let early = cookie.as_ref().is_none_or(|cookie| !cookie.is_empty());
+        // As in Linux, the SYN leaves room for all options.
+        let room = usize::from(mss).saturating_sub(Options::SPACE);
+        let mut rest = data;
+        let first = rest.split_to(if early { room.min(rest.len()) } else { 0 });
         self.open(now, interface, remote, config, |subflow| {
             subflow.cookie = cookie;
-            if early {
-                subflow.syn_data = data.clone();
-            }
+            subflow.syn_data = first;
         })
         .inspect(|&id| {
-            if !early {
-                self.with(now, id, |connection| connection.begin_stream_with(data));
-            }
+            self.with(now, id, |connection| connection.begin_stream_with(rest));
         })
     }
 }
@@ -67,9 +83,8 @@ pub(super) fn read_syn(subflow: &mut Subflow, syn: &Segment, settings: ServerFas
 }
 
 /// SipHash-2-4 over both addresses, the client's first; eight bytes.
-#[allow(deprecated, reason = "it is SipHash-2-4 under its own name, which is what is wanted")]
 fn cookie_for(key: [u64; 2], client: IpAddr, server: IpAddr) -> Cookie {
-    let mut hasher = std::hash::SipHasher::new_with_keys(key[0], key[1]);
+    let mut hasher = SipHasher24::new_with_keys(key[0], key[1]);
     for address in [client, server] {
         match address {
             IpAddr::V4(address) => hasher.write(&address.octets()),

@@ -96,11 +96,14 @@ impl Endpoint {
     }
 
     /// Says that a device cuts segments into frames of [`Endpoint::gso_size`] bytes (generic segmentation
-    /// offload): new subflows of the interface send up to `bytes` of payload in one segment, 65 535 at most,
-    /// the range of a mapping (RFC 8684 section 3.3.1). 0 is how interfaces begin.
+    /// offload): new subflows of the interface send up to `bytes` of payload in one segment, 65 535 at most
+    /// less the longest headers: an IP packet has 65 535 in all, and so has a mapping (RFC 8684 section 3.3.1). 0 is how
+    /// interfaces begin.
     pub fn set_gso_max(&mut self, id: InterfaceId, bytes: u16) {
+        /// IPv4 and TCP headers with all options, bytes; IPv6's extension headers we never send.
+        const HEADERS: u16 = 60 + 60;
         if let Some(interface) = self.interfaces.list.get_mut(id.0 as usize) {
-            interface.gso_max = bytes.into();
+            interface.gso_max = bytes.min(u16::MAX - HEADERS).into();
         }
     }
 

@@ -2,6 +2,8 @@
 //!
 //! Owns the bound on those who wait. Never looks into a connection.
 
+use std::collections::VecDeque;
+
 use mptcp_clock::{Duration, Instant};
 
 use super::{ConnectionId, Endpoint, InterfaceId};
@@ -10,8 +12,6 @@ use crate::config::Config;
 /// How long a handshake may keep its place when others want it: Linux's first retransmission timeout
 /// (RFC 6298 section 2), after which a caller that exists has answered.
 const YOUNG: Duration = Duration::from_secs(1);
-/// How often a full listener looks for places.
-const SWEEP_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Why a port could not be listened on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,9 +28,14 @@ pub(super) struct Listener {
     interfaces: Option<Vec<InterfaceId>>,
     /// Most connections that wait; None for no limit.
     backlog: Option<usize>,
+    /// Connections that are opening or wait to be accepted.
     waiting: usize,
-    /// When it may look for places again.
-    sweep_at: Instant,
+    /// Those of them that are opening.
+    opening: usize,
+    /// Handshakes in the order in which they began; some are over.
+    begun: VecDeque<(Instant, ConnectionId)>,
+    /// Until when cookies that were sent may be answered.
+    pub(super) cookies_until: Instant,
 }
 
 impl Listener {
@@ -40,6 +45,16 @@ impl Listener {
 
     pub(super) fn is_full(&self) -> bool {
         self.backlog.is_some_and(|most| self.waiting >= most)
+    }
+
+    /// Connections that are opening, and these with those that wait to be accepted.
+    pub(super) fn waits(&self) -> (usize, usize) {
+        (self.opening, self.waiting)
+    }
+
+    /// Whether so many are open and not accepted that no further one may open.
+    pub(super) fn accept_queue_is_full(&self) -> bool {
+        self.backlog.is_some_and(|most| self.waiting - self.opening >= most)
     }
 }
 
@@ -67,16 +82,26 @@ impl Endpoint {
         if self.demux.listeners.contains_key(&port) {
             return Err(ListenError::InUse(port));
         }
-        self.demux
-            .listeners
-            .insert(port, Listener { config, interfaces, backlog, waiting: 0, sweep_at: Instant::ZERO });
+        let listener = Listener {
+            config,
+            interfaces,
+            backlog,
+            waiting: 0,
+            opening: 0,
+            begun: VecDeque::new(),
+            cookies_until: Instant::ZERO,
+        };
+        self.demux.listeners.insert(port, listener);
         Ok(())
     }
 
     /// Accepts no more connections to `port`; those that exist go on. Returns whether there was a listener.
     pub fn unlisten(&mut self, port: u16) -> bool {
         let slots = self.slots.iter_mut();
-        slots.filter(|slot| slot.waits_at == Some(port)).for_each(|slot| slot.waits_at = None);
+        slots.filter(|slot| slot.waits_at == Some(port)).for_each(|slot| {
+            slot.waits_at = None;
+            slot.opening = false;
+        });
         self.demux.listeners.remove(&port).is_some()
     }
 
@@ -91,40 +116,62 @@ impl Endpoint {
     /// the oldest ones in RFC 4987 section 3.5, so that a flood of SYNs shuts a port for a moment only. Nothing
     /// is sent to them. Returns whether there is room.
     pub(super) fn make_room(&mut self, now: Instant, port: u16) -> bool {
-        let Some(listener) = self.demux.listeners.get_mut(&port) else { return false };
-        if !listener.is_full() || listener.sweep_at > now {
-            return !listener.is_full();
-        }
-        listener.sweep_at = now + SWEEP_INTERVAL;
-        let old = |since: Instant| now.since(since) >= YOUNG;
-        let places = 0..self.slots.count();
-        let waits = |place: &u32| {
-            let slot = self.slots.at(*place);
-            let since = slot.connection.as_ref().and_then(|connection| connection.half_open_since());
-            slot.waits_at == Some(port) && since.is_some_and(old)
-        };
-        let stale: Vec<u32> = places.filter(waits).collect();
-        for place in stale {
+        loop {
+            let Some(listener) = self.demux.listeners.get_mut(&port) else { return false };
+            if !listener.is_full() {
+                return true;
+            }
+            let old = |(since, _): &mut (Instant, ConnectionId)| now.since(*since) >= YOUNG;
+            let Some((_, id)) = listener.begun.pop_front_if(old) else { return false };
+            let Some(place) = self.slots.place(id).filter(|&place| self.slots.at(place).opening) else {
+                continue;
+            };
             self.stop_waiting(place);
             if let Some(connection) = self.slots.connection_at(place) {
                 connection.give_up(now);
             }
             self.settle(now, place);
         }
-        self.demux.listeners.get(&port).is_some_and(|listener| !listener.is_full())
     }
 
-    pub(super) fn keep_waiting(&mut self, place: u32, port: u16) {
-        if let Some(listener) = self.demux.listeners.get_mut(&port) {
-            listener.waiting += 1;
-            self.slots.at(place).waits_at = Some(port);
+    /// A connection begins to wait at a listener: for the end of its handshake, and then to be accepted.
+    pub(super) fn keep_waiting(&mut self, now: Instant, place: u32, port: u16) {
+        let id = self.slots.id(place);
+        let Some(listener) = self.demux.listeners.get_mut(&port) else { return };
+        listener.waiting += 1;
+        listener.opening += 1;
+        if listener.backlog.is_some() {
+            listener.begun.push_back((now, id));
+            if listener.begun.len() > 2 * listener.opening + 64 {
+                let slots = &mut self.slots;
+                listener
+                    .begun
+                    .retain(|(_, id)| slots.place(*id).is_some_and(|place| slots.at(place).opening));
+            }
+        }
+        let slot = self.slots.at(place);
+        slot.waits_at = Some(port);
+        slot.opening = true;
+    }
+
+    /// A handshake may be over: its place is among those that wait to be accepted then.
+    pub(super) fn note_opened(&mut self, place: u32) {
+        let slot = self.slots.at(place);
+        let open = slot.opening && slot.connection.as_ref().is_some_and(|c| c.half_open_since().is_none());
+        if open {
+            slot.opening = false;
+            if let Some(listener) = slot.waits_at.and_then(|port| self.demux.listeners.get_mut(&port)) {
+                listener.opening -= 1;
+            }
         }
     }
 
     pub(super) fn stop_waiting(&mut self, place: u32) {
-        let port = self.slots.at(place).waits_at.take();
+        let slot = self.slots.at(place);
+        let (port, opening) = (slot.waits_at.take(), std::mem::take(&mut slot.opening));
         if let Some(listener) = port.and_then(|port| self.demux.listeners.get_mut(&port)) {
             listener.waiting -= 1;
+            listener.opening -= usize::from(opening);
         }
     }
 }

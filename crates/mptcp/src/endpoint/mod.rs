@@ -4,6 +4,7 @@
 //! connections are served. The driver owns time and devices: `handle_*` takes what happened, `poll_*`
 //! gives what to do. Never decides anything inside a connection.
 
+mod cookies;
 mod deadlines;
 mod demux;
 mod fast_open;
@@ -11,6 +12,7 @@ mod interfaces;
 mod listeners;
 mod operations;
 mod options;
+mod secret;
 mod slots;
 
 use std::collections::VecDeque;
@@ -20,9 +22,11 @@ use mptcp_clock::{Instant, Stream};
 use mptcp_wire::{Cookie, Segment};
 use rustc_hash::FxHashMap;
 
+use crate::bounds::EndpointBounds;
 use crate::config::Config;
 use crate::connection::Connection;
 use crate::event::Event;
+use crate::ration::Ration;
 use crate::subflow::{Origin, Subflow};
 use deadlines::Deadlines;
 use demux::Demux;
@@ -30,6 +34,7 @@ use interfaces::Interfaces;
 pub use interfaces::{InterfaceChange, InterfaceId};
 pub use listeners::ListenError;
 pub use options::Counters;
+use secret::Secret;
 pub use slots::ConnectionId;
 use slots::Slots;
 
@@ -73,19 +78,24 @@ pub struct Endpoint {
     deadlines: Deadlines,
     random: Stream,
     opened: u64,
-    /// Cookies of TCP Fast Open, by server.
-    cookies: FxHashMap<IpAddr, Cookie>,
+    /// Cookies of TCP Fast Open and the MSS that goes with each, by server.
+    cookies: FxHashMap<IpAddr, (Cookie, u16)>,
     counters: Counters,
+    bounds: EndpointBounds,
+    /// Resets for strangers.
+    refusals: Ration,
+    secret: Secret,
 }
 
 impl Endpoint {
     /// A host without interfaces. Keys, nonces, ports and sequence numbers follow from `random`.
     #[must_use]
     pub fn new(random: Stream) -> Self {
+        let (bounds, secret) = (EndpointBounds::default(), Secret::new(random.child("secret")));
         Self {
             interfaces: Interfaces::default(),
             slots: Slots::default(),
-            demux: Demux::default(),
+            demux: Demux::new(secret),
             ready: VecDeque::new(),
             eventful: VecDeque::new(),
             strays: VecDeque::new(),
@@ -94,6 +104,9 @@ impl Endpoint {
             opened: 0,
             cookies: FxHashMap::default(),
             counters: Counters::default(),
+            refusals: bounds.refusals(),
+            bounds,
+            secret,
         }
     }
 
@@ -137,8 +150,9 @@ impl Endpoint {
         let random = self.next_random();
         let iss = self.random.next_u32();
         let mut subflow = self.interfaces.subflow(interface, local, remote, Origin::Initial, iss, &config);
+        subflow.timestamp_offset = self.secret.timestamp_offset(local, remote);
         prepare(&mut subflow);
-        let mut connection = Connection::new(now, config, true, random, addresses);
+        let mut connection = Connection::new(now, config, true, random, addresses, None);
         connection.open(now, subflow, 0, backup);
         Ok(self.insert(connection))
     }
@@ -173,19 +187,25 @@ impl Endpoint {
     /// As [`Endpoint::handle_segment`], for drivers that use their segments again: the payload is
     /// taken out, the rest stays.
     pub fn handle_segment_in_place(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
-        if let Some((slot, subflow)) = self.demux.find(segment) {
-            if let Some(connection) = self.slots.connection_at(slot) {
-                let unsettled = connection.is_negotiating() && segment.flags.ack() && !segment.flags.syn();
-                connection.handle_segment(now, subflow as usize, segment);
-                let fallen = unsettled && !connection.is_negotiating() && !connection.is_multipath();
-                self.counters.capable_fallback_acks += u64::from(fallen);
-                if let Some(cookie) = connection.take_cookie() {
-                    self.cookies.insert(segment.source.ip(), cookie);
-                }
+        let Some((slot, subflow)) = self.demux.find(segment) else {
+            return self.handle_stranger(now, interface, segment);
+        };
+        if let Some(connection) = self.slots.connection_at(slot) {
+            if let Some(iss) = connection.gives_way(now, subflow as usize, segment) {
+                // RFC 9293 section 3.10.7.4: a new connection may follow an old one from TIME-WAIT.
+                self.settle(now, slot);
+                return self.handle_first(now, interface, segment, Some(iss));
             }
-            return self.settle(now, slot);
+            let unsettled = connection.is_negotiating() && segment.flags.ack() && !segment.flags.syn();
+            connection.handle_segment(now, subflow as usize, segment);
+            let fallen = unsettled && !connection.is_negotiating() && !connection.is_multipath();
+            self.counters.capable_fallback_acks += u64::from(fallen);
+            if let Some(cookie) = connection.take_cookie() {
+                self.keep_cookie(segment.source.ip(), cookie);
+            }
+            self.note_opened(slot);
         }
-        self.handle_stranger(now, interface, segment);
+        self.settle(now, slot);
     }
 
     /// The time given by [`Endpoint::poll_timeout`] has come.
@@ -324,7 +344,7 @@ impl Endpoint {
             let iss = self.random.next_u32();
             let Some(connection) = self.slots.connection_at(slot) else { return };
             let origin = Origin::Join { nonce: 0, peer_nonce: 0 };
-            let subflow = self.interfaces.subflow(
+            let mut subflow = self.interfaces.subflow(
                 pair.local.interface,
                 local,
                 pair.remote.address,
@@ -332,6 +352,7 @@ impl Endpoint {
                 iss,
                 connection.config(),
             );
+            subflow.timestamp_offset = self.secret.timestamp_offset(local, pair.remote.address);
             connection.open_join(now, subflow, pair);
             if connection.take_registry_change() {
                 self.demux.register(slot, connection);

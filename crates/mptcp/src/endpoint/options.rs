@@ -5,6 +5,8 @@
 use mptcp_clock::Instant;
 
 use super::{ConnectionId, Endpoint};
+use crate::bounds::{EndpointBounds, EndpointUse};
+use crate::config::Keepalive;
 use crate::congestion::CongestionControl;
 use crate::scheduler::Scheduler;
 
@@ -15,6 +17,12 @@ pub struct Counters {
     pub capable_syns_received: u64,
     /// Of these, handshakes whose third step had none, so that they are TCP's (`MPCapableFallbackACK`).
     pub capable_fallback_acks: u64,
+    /// SYNs answered by a cookie (`TCPReqQFullDoCookies`).
+    pub cookies_sent: u64,
+    /// Connections that began with the answer to one (`SyncookiesRecv`).
+    pub cookies_accepted: u64,
+    /// Segments of strangers that got no answer, because there were too many.
+    pub unanswered: u64,
 }
 
 impl Endpoint {
@@ -22,6 +30,32 @@ impl Endpoint {
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.counters
+    }
+
+    /// Sets what strangers may make this endpoint hold and do.
+    pub fn set_bounds(&mut self, bounds: EndpointBounds) {
+        self.refusals = bounds.refusals();
+        self.bounds = bounds;
+    }
+
+    /// The bounds that are in force.
+    #[must_use]
+    pub fn bounds(&self) -> EndpointBounds {
+        self.bounds
+    }
+
+    /// What is held now.
+    #[must_use]
+    pub fn usage(&self) -> EndpointUse {
+        let (half_open, waiting) = self.demux.waiting();
+        EndpointUse {
+            connections: self.slots.used(),
+            half_open,
+            to_accept: waiting - half_open,
+            stray_answers: self.strays.len(),
+            deadlines: self.deadlines.entries(),
+            cookies: self.cookies.len(),
+        }
     }
 
     /// Replaces the congestion control or the scheduler of a connection by one's own.
@@ -40,6 +74,11 @@ impl Endpoint {
     /// Turns Nagle's algorithm off or on (RFC 9293 section 3.7.4), as Linux's `TCP_NODELAY`.
     pub fn set_nodelay(&mut self, now: Instant, id: ConnectionId, nodelay: bool) {
         self.with(now, id, |connection| connection.set_nodelay(nodelay));
+    }
+
+    /// Asks the peer of a connection whether it is there when it says nothing, or no more: Linux's SO_KEEPALIVE.
+    pub fn set_keepalive(&mut self, now: Instant, id: ConnectionId, keepalive: Option<Keepalive>) {
+        self.with(now, id, |connection| connection.set_keepalive(now, keepalive));
     }
 
     /// Holds small segments back for more to come, as TCP_CORK does: 200 ms at most.

@@ -27,6 +27,8 @@ pub(super) struct Slot {
     pub eventful: bool,
     /// The port whose listener it waits for.
     pub waits_at: Option<u16>,
+    /// Its handshake is not over.
+    pub opening: bool,
     generation: u32,
 }
 
@@ -78,6 +80,11 @@ impl Slots {
 
     pub(super) fn connection(&self, id: ConnectionId) -> Option<&Connection> {
         self.place(id).and_then(|place| self.list[place as usize].connection.as_deref())
+    }
+
+    /// Places that are used.
+    pub(super) fn used(&self) -> usize {
+        self.list.len() - self.free.len()
     }
 
     /// Places that there are, used or not.

@@ -187,7 +187,8 @@ impl Reassembly {
             }
         }
         // What was made by growing has room behind it that nobody needs.
-        self.pieces = joined.into_iter().map(|(start, data)| (start, Bytes::copy_from_slice(&data))).collect();
+        self.pieces =
+            joined.into_iter().map(|(start, data)| (start, Bytes::copy_from_slice(&data))).collect();
     }
 }
 
@@ -214,7 +215,10 @@ mod tests {
     fn shifted_segments_hold_each_byte_once() {
         let mut store = Reassembly::new(1024, 0);
         for start in 10..1000 {
-            assert_eq!(store.insert(start, bytes(start, start + 100)), Inserted::Fresh(if start == 10 { 100 } else { 1 }));
+            assert_eq!(
+                store.insert(start, bytes(start, start + 100)),
+                Inserted::Fresh(if start == 10 { 100 } else { 1 })
+            );
         }
         assert_eq!(store.bytes(), 1089);
         assert_eq!(drain(&mut store, 10), bytes(10, 1099));

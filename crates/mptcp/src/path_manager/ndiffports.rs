@@ -21,11 +21,9 @@ impl PathManager for NdiffPorts {
         existing: &[Pair],
         missing: &mut Vec<Pair>,
     ) {
-        let (Some(&local), Some(&remote)) =
-            (local.iter().min_by_key(|a| a.id), remote.iter().min_by_key(|a| a.id))
-        else {
-            return;
-        };
+        let Some(&local) = local.iter().min_by_key(|a| a.id) else { return };
+        let same_family = |a: &&RemoteAddress| a.address.is_ipv4() == local.address.is_ipv4();
+        let Some(&remote) = remote.iter().filter(same_family).min_by_key(|a| a.id) else { return };
         for _ in existing.len()..usize::from(self.subflows) {
             missing.push(Pair { local, remote });
         }

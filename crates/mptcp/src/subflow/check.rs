@@ -1,14 +1,30 @@
 //! Which segments a synchronised subflow accepts (RFC 9293 section 3.10.7.4, RFC 5961, RFC 7323).
 //!
-//! Decides; changes nothing but the limit on challenge acknowledgements.
+//! Decides; changes nothing but the rations of answers.
 
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::Segment;
 
 use super::{State, Subflow};
+use crate::ration::Ration;
 
 /// RFC 5961 section 7: challenge acknowledgements are rationed; Linux allows one in half a second.
-const CHALLENGE_INTERVAL: Duration = Duration::from_millis(500);
+const CHALLENGES: Ration = Ration::new(1, Duration::from_millis(500));
+/// Answers to data that was here before and to probes: a peer that repeats a window needs some, a stranger gets no more.
+const REPETITIONS: Ration = Ration::new(64, Duration::from_millis(5));
+
+/// What is left of both.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rations {
+    challenges: Ration,
+    repetitions: Ration,
+}
+
+impl Default for Rations {
+    fn default() -> Self {
+        Self { challenges: CHALLENGES, repetitions: REPETITIONS }
+    }
+}
 
 /// What to do with a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,12 +40,19 @@ pub(crate) enum Verdict {
 }
 
 impl Subflow {
-    /// `window` is the largest receive window this subflow may have been offered, bytes.
-    pub(crate) fn check(&mut self, now: Instant, segment: &Segment, window: u64) -> Verdict {
+    /// `window` is the largest receive window that the peer may have been offered, `peer_window` the largest one that it has
+    /// ever offered (MAX.SND.WND), both in bytes.
+    pub(crate) fn check(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        window: u64,
+        peer_window: u64,
+    ) -> Verdict {
         let flags = segment.flags;
         let Some(start) = self.receive_offset(segment.sequence) else {
             // RFC 5961 section 3.2: a reset outside the window is dropped without a word.
-            return if flags.rst() { Verdict::Drop } else { Verdict::Acknowledge };
+            return if flags.rst() { Verdict::Drop } else { self.challenge(now) };
         };
         let next = self.receiver.next();
         if let Some(timestamps) = segment.options.timestamps.filter(|_| self.timestamps && !flags.rst())
@@ -53,41 +76,48 @@ impl Subflow {
             if flags.ack() && self.state == State::SynReceived && self.opened_here {
                 // RFC 9293 section 3.5: a simultaneous open; the peer's SYN/ACK acknowledges ours.
                 let ack = self.send_offset(segment.acknowledgment).filter(|&ack| ack == 1);
-                return ack.map_or(Verdict::Acknowledge, |ack| Verdict::Accept { start: next, ack });
+                return match ack {
+                    Some(ack) => Verdict::Accept { start: next, ack },
+                    None => self.challenge(now),
+                };
             }
             // RFC 5961 section 4.2; a repeated SYN/ACK means that our third ACK was lost.
             let repeated = flags.ack() && segment.sequence == self.irs;
-            return if repeated { Verdict::Acknowledge } else { self.challenge(now) };
+            return if repeated { self.repeat(now) } else { self.challenge(now) };
         }
         if !in_window {
-            return Verdict::Acknowledge;
+            // An empty segment just before the window is a probe (RFC 9293 sections 3.8.4 and 3.8.6.1); others without data
+            // may be our own echo, and two ends could go on answering each other for ever.
+            let wants_answer = end > start || start + 1 == next;
+            return if wants_answer { self.repeat(now) } else { self.challenge(now) };
         }
         if !flags.ack() {
             return Verdict::Drop;
         }
         let board = &self.sender.board;
         let una = board.una;
-        // RFC 5961 section 5.2: neither of the future nor older than a window.
+        // RFC 5961 section 5.2: neither of the future nor older than the largest window.
         match self.send_offset(segment.acknowledgment) {
-            Some(ack) if ack > board.next => Verdict::Acknowledge,
-            Some(ack) if ack + (1 << 30) < una => self.challenge(now),
+            Some(ack) if ack > board.next => self.challenge(now),
+            Some(ack) if ack + peer_window < una => self.challenge(now),
             Some(ack) => Verdict::Accept { start, ack },
             None => self.challenge(now),
         }
     }
 
     fn challenge(&mut self, now: Instant) -> Verdict {
-        if self.last_challenge.is_some_and(|last| now < last + CHALLENGE_INTERVAL) {
-            return Verdict::Drop;
-        }
-        self.last_challenge = Some(now);
-        Verdict::Acknowledge
+        if self.rations.challenges.take(now) { Verdict::Acknowledge } else { Verdict::Drop }
+    }
+
+    /// The peer repeats itself: our acknowledgement may be lost.
+    fn repeat(&mut self, now: Instant) -> Verdict {
+        if self.rations.repetitions.take(now) { Verdict::Acknowledge } else { Verdict::Drop }
     }
 
     fn challenge_unless_idle(&mut self, now: Instant, segment: &Segment) -> Verdict {
         if segment.payload.is_empty() && self.state == State::TimeWait {
             return Verdict::Drop;
         }
-        if segment.payload.is_empty() { self.challenge(now) } else { Verdict::Acknowledge }
+        if segment.payload.is_empty() { self.challenge(now) } else { self.repeat(now) }
     }
 }

@@ -52,12 +52,22 @@ impl Mapper {
     /// As many mappings as pieces of payload are kept for a receive buffer of `buffer` bytes; payload is slices of blocks of
     /// `block` bytes (0: it has memory of its own).
     pub(crate) fn new(buffer: u64, block: u64) -> Self {
-        Self { mappings: BTreeMap::new(), most: most_pieces(buffer), held: Unread::new(block), infinite: None }
+        Self {
+            mappings: BTreeMap::new(),
+            most: most_pieces(buffer),
+            held: Unread::new(block),
+            infinite: None,
+        }
     }
 
     /// Mappings that wait for their payload.
     pub(crate) fn mappings(&self) -> usize {
         self.mappings.len()
+    }
+
+    /// Bytes of memory that payload keeps alive which waits for its checksum, at most.
+    pub(crate) fn held(&self) -> u64 {
+        self.held.held()
     }
 
     /// Over: lets go of everything.

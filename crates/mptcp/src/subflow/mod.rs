@@ -20,7 +20,7 @@ use mptcp_clock::{Duration, Instant};
 use mptcp_wire::{Cookie, Segment, Seq, Timestamps};
 
 use crate::InterfaceId;
-use crate::config::Config;
+use crate::config::{Config, Keepalive};
 use mapping::Mapper;
 use receiver::Receiver;
 use sender::Sender;
@@ -30,7 +30,7 @@ pub(crate) use state::{Control, Origin, Probation};
 /// How long TIME-WAIT lasts: Linux's minute (RFC 9293 section 3.4.2 says two maximum lifetimes).
 const TIME_WAIT: Duration = Duration::from_secs(60);
 /// How long a FIN of the peer may take when nothing else is expected: Linux's `tcp_fin_timeout`.
-const LINGER: Duration = Duration::from_secs(60);
+pub(crate) const LINGER: Duration = Duration::from_secs(60);
 /// The MSS of a peer that sent none (RFC 9293 section 3.7.1).
 const DEFAULT_MSS: u16 = 536;
 /// Timestamps option with its two NOPs, bytes.
@@ -55,6 +55,8 @@ pub(crate) struct Subflow {
     pub origin: Origin,
     /// We sent the first SYN.
     pub opened_here: bool,
+    /// Its handshake was completed.
+    pub was_open: bool,
     /// Joined from here, and the peer has not confirmed our HMAC: no data yet (RFC 8684 section 3.2).
     pub unconfirmed: bool,
     pub iss: Seq,
@@ -73,6 +75,8 @@ pub(crate) struct Subflow {
     pub receive_scale: u8,
     pub timestamps: bool,
     pub recent_timestamp: u32,
+    /// Where our timestamps begin.
+    pub timestamp_offset: u32,
     recent_at: Instant,
     pub sack: bool,
     peer_mss: u16,
@@ -90,7 +94,7 @@ pub(crate) struct Subflow {
     pub last_window: u16,
     /// A segment without MPTCP options was accepted, and none with them has acknowledged news since.
     pub optionless: bool,
-    pub last_challenge: Option<Instant>,
+    rations: check::Rations,
     pub tally: Tally,
     pub closed_by: Option<Closure>,
     /// When its first SYN left or came.
@@ -100,10 +104,17 @@ pub(crate) struct Subflow {
     pub number: u64,
     /// Set once its outstanding data was given to the others.
     pub reinjected: bool,
+    /// When to ask whether the peer is alive, and how often it was asked since it was heard.
+    pub keep_at: Instant,
+    pub kept: u32,
+    /// Sequence number and acknowledgement of the segment that the window was taken from: SND.WL1 and SND.WL2.
+    window_from: (u64, u64),
     /// When to ask whether a silent path is back.
     pub probe_deadline: Instant,
     /// Joined from here lately, so that the peer may not be ready for data: see [`crate::JOIN_PROBATION`].
     pub probation: Option<Probation>,
+    /// Up to this offset of the stream it has carried all: where the redundant scheduler goes on.
+    pub duplicated: u64,
     /// The earliest time for new data, where the path is paced.
     pub next_send: Instant,
     /// The earliest time for M4 to look again.
@@ -132,6 +143,7 @@ impl Subflow {
             state: State::Closed,
             origin,
             opened_here: false,
+            was_open: false,
             unconfirmed: false,
             iss: Seq::new(iss),
             irs: Seq::default(),
@@ -151,6 +163,7 @@ impl Subflow {
             receive_scale: 0,
             timestamps: false,
             recent_timestamp: 0,
+            timestamp_offset: 0,
             recent_at: Instant::ZERO,
             sack: false,
             peer_mss: DEFAULT_MSS,
@@ -163,15 +176,19 @@ impl Subflow {
             last_ack_sent: 0,
             last_window: 0,
             optionless: false,
-            last_challenge: None,
+            rations: check::Rations::default(),
             tally: Tally::default(),
             closed_by: None,
             opened_at: Instant::ZERO,
             closed_at: None,
             number: 0,
             reinjected: false,
+            keep_at: Instant::FAR_FUTURE,
+            kept: 0,
+            window_from: (0, 0),
             probe_deadline: Instant::FAR_FUTURE,
             probation: None,
+            duplicated: 0,
             next_send: Instant::ZERO,
             next_cap: Instant::ZERO,
             last_penalty: None,
@@ -245,13 +262,17 @@ impl Subflow {
 
     /// The timestamp clock: milliseconds, RFC 7323 section 5.4.
     pub(crate) fn timestamps_at(&self, now: Instant) -> Option<Timestamps> {
-        self.timestamps.then(|| Timestamps { value: clock(now), echo: self.recent_timestamp })
+        self.timestamps.then(|| Timestamps { value: self.clock(now), echo: self.recent_timestamp })
+    }
+
+    pub(crate) fn clock(&self, now: Instant) -> u32 {
+        timestamp_clock(now, self.timestamp_offset)
     }
 
     /// When the segment was sent that this echo answers.
     pub(crate) fn echo_time(&self, segment: &Segment, now: Instant) -> Option<Instant> {
         let echo = segment.options.timestamps.filter(|_| self.timestamps)?.echo;
-        let age = clock(now).wrapping_sub(echo);
+        let age = self.clock(now).wrapping_sub(echo);
         (echo != 0 && age < 1 << 31).then(|| now - Duration::from_millis(u64::from(age)))
     }
 
@@ -287,8 +308,39 @@ impl Subflow {
         !matches!(self.state, State::SynSent | State::SynReceived | State::Closed)
     }
 
+    /// A join of the peer's that has not shown its HMAC yet.
+    pub(crate) fn is_half_open_join(&self) -> bool {
+        self.state == State::SynReceived && self.origin != Origin::Initial
+    }
+
     pub(crate) fn is_closed(&self) -> bool {
         self.state == State::Closed
+    }
+
+    /// The peer was heard.
+    pub(crate) fn keep_alive(&mut self, now: Instant, keepalive: Option<Keepalive>) {
+        self.kept = 0;
+        self.keep_at = keepalive.map_or(Instant::FAR_FUTURE, |keepalive| now + keepalive.idle);
+    }
+
+    /// Whether the window of a segment is news (RFC 9293 section 3.10.7.4, on SND.WL1 and SND.WL2), and not of one that was
+    /// overtaken.
+    pub(crate) fn window_is_news(&mut self, segment: &Segment) -> bool {
+        let (Some(start), Some(ack)) =
+            (self.receive_offset(segment.sequence), self.send_offset(segment.acknowledgment))
+        else {
+            return false;
+        };
+        let news = (start, ack) >= self.window_from;
+        if news {
+            self.window_from = (start, ack);
+        }
+        news
+    }
+
+    /// The largest payload that the peer takes without options, bytes.
+    pub(crate) fn peer_mss(&self) -> u16 {
+        self.peer_mss
     }
 
     /// Our FIN left.
@@ -331,6 +383,19 @@ impl Subflow {
         self.handshake_deadline = now + TIME_WAIT;
     }
 
+    /// Whether a SYN may begin a new connection in place of this one, which is over (RFC 9293 section 3.10.7.4, RFC 6191): its
+    /// timestamp or its sequence number is newer than all that came. Our own numbers have to go on behind the old ones.
+    pub(crate) fn gives_way(&self, syn: &Segment) -> Option<u32> {
+        let newer = match syn.options.timestamps.filter(|_| self.timestamps) {
+            Some(timestamps) if timestamps.value != self.recent_timestamp => {
+                timestamps.value.wrapping_sub(self.recent_timestamp) < 1 << 31
+            }
+            _ => syn.sequence.offset_from(self.irs + self.receiver.next() as u32) > 0,
+        };
+        let next = self.sequence_at(self.sender.board.next) + (65_535 + 2);
+        (self.state == State::TimeWait && newer).then(|| next.value())
+    }
+
     pub(crate) fn close(&mut self, now: Instant, why: Closure) {
         if self.state != State::Closed {
             self.state = State::Closed;
@@ -355,11 +420,11 @@ impl Subflow {
             return Instant::FAR_FUTURE;
         }
         let halves = self.sender.deadline().min(self.receiver.deadline());
-        halves.min(self.handshake_deadline).min(self.probe_deadline)
+        halves.min(self.handshake_deadline).min(self.probe_deadline).min(self.keep_at)
     }
 }
 
-/// Milliseconds; never zero, which would mean "no echo".
-fn clock(now: Instant) -> u32 {
-    (now.as_millis() as u32).wrapping_add(1)
+/// Milliseconds from an offset of the connection's own (RFC 7323 section 7.1).
+pub(crate) fn timestamp_clock(now: Instant, offset: u32) -> u32 {
+    (now.as_millis() as u32).wrapping_add(1).wrapping_add(offset)
 }

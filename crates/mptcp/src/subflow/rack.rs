@@ -100,28 +100,21 @@ impl Rack {
         srtt: Option<Duration>,
     ) -> (bool, Option<Instant>) {
         let window = self.window(eager, min_rtt, srtt);
+        let due = |sent_at: Instant| sent_at + self.rtt + window;
+        let mark = (self.sent_at, self.end);
         let mut marked = false;
-        let mut again = None;
-        for at in 0..board.queue.len() {
-            let sent = &board.queue[at];
-            if (sent.sent_at, sent.end()) >= (self.sent_at, self.end) {
-                if !sent.ever_resent {
-                    // Everything further right was sent later still.
-                    break;
-                }
-                continue;
-            }
-            if sent.sacked || (sent.lost && !sent.resent) {
-                continue;
-            }
-            let due = sent.sent_at + self.rtt + window;
-            if due <= now {
-                board.mark_lost(at);
-                marked = true;
-            } else {
-                again = Some(again.map_or(due, |other: Instant| other.max(due)));
-            }
+        while let Some((sent_at, end)) = board.first_again(mark).filter(|(sent_at, _)| due(*sent_at) <= now) {
+            let _ = sent_at;
+            board.mark_lost(board.position(end - 1));
+            marked = true;
         }
-        (marked, again)
+        // What was sent once stands in the order of its times.
+        let before = board.queue.partition_point(|sent| (sent.first_sent_at, sent.end()) < mark);
+        let overdue = board.queue.partition_point(|sent| due(sent.first_sent_at) <= now).min(before);
+        if let Some(last) = overdue.checked_sub(1) {
+            marked |= board.settle(board.queue[last].end());
+        }
+        let pending = board.last_pending(before).max(board.last_again(mark));
+        (marked, pending.map(due))
     }
 }

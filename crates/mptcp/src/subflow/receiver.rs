@@ -229,6 +229,11 @@ impl Receiver {
         self.ack_now = true;
     }
 
+    /// Something should be told, and may wait for other news: as long as a delayed acknowledgement.
+    pub(crate) fn acknowledge_soon(&mut self, now: Instant) {
+        self.deadline = self.deadline.min(now + DELAYED_ACK);
+    }
+
     pub(crate) fn wants_ack(&self) -> bool {
         self.ack_now
     }

@@ -1,8 +1,10 @@
 //! What a subflow has sent and not yet had acknowledged (RFC 6675's scoreboard).
 //!
-//! Owns the segments in flight and the counts over them. Decides nothing.
+//! Owns the segments in flight, the counts over them, and orders in which they are found: by offset, by what was
+//! reported, lost or sent again. Nothing here walks the whole flight, but what a timeout asks for. Decides
+//! nothing.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use bytes::Bytes;
 use mptcp_clock::Instant;
@@ -27,6 +29,7 @@ pub(crate) struct Sent {
     /// that differs is invalid while the first holds (RFC 8684 section 3.3.1).
     pub whole: Option<Box<Whole>>,
     pub sent_at: Instant,
+    pub first_sent_at: Instant,
     /// Carries the FIN after its payload.
     pub fin: bool,
     pub sacked: bool,
@@ -64,13 +67,22 @@ pub(crate) struct Scoreboard {
     pub sacked: u64,
     pub lost: u64,
     pub resent: u64,
-    /// Right edge of everything acknowledged selectively.
-    pub highest_sacked: u64,
-    /// No lost segment stands before this position.
-    pub hint: usize,
+    /// Ranges of segments that were acknowledged selectively, by their starts; they do not touch.
+    ranges: BTreeMap<u64, u64>,
+    /// Starts of segments that are lost and were not sent again.
+    waiting: BTreeSet<u64>,
+    /// Segments that were sent again and may arrive yet, by time and end.
+    again: BTreeSet<(Instant, u64)>,
+    /// Below it each segment was reported, sent again or found lost.
+    pub settled: u64,
 }
 
 impl Scoreboard {
+    /// With nothing in flight, and `next` to be sent first.
+    pub(crate) fn starting_at(next: u64) -> Self {
+        Self { next, ..Self::default() }
+    }
+
     /// RFC 6675's pipe: bytes believed to be in the network.
     pub(crate) fn in_flight(&self) -> u64 {
         (self.next - self.una + self.resent).saturating_sub(self.sacked + self.lost)
@@ -84,22 +96,33 @@ impl Scoreboard {
     /// Takes the first segment off when `ack` covers it whole.
     pub(crate) fn pop_acknowledged(&mut self, ack: u64) -> Option<Sent> {
         let sent = self.queue.pop_front_if(|sent| sent.end() <= ack)?;
-        let length = sent.length();
         self.una = sent.end();
-        self.hint = self.hint.saturating_sub(1);
-        self.forget(&sent, length);
+        self.forget(&sent);
         Some(sent)
     }
 
-    fn forget(&mut self, sent: &Sent, length: u64) {
+    fn forget(&mut self, sent: &Sent) {
+        let length = sent.length();
         if sent.sacked {
             self.sacked -= length;
         }
         if sent.lost {
             self.lost -= length;
+            self.waiting.remove(&sent.start);
         }
         if sent.resent {
             self.resent -= length;
+            self.again.remove(&(sent.sent_at, sent.end()));
+        }
+    }
+
+    /// All before `una` is acknowledged: reports about it say nothing more.
+    pub(crate) fn trim_ranges(&mut self) {
+        while let Some(first) = self.ranges.first_entry().filter(|entry| *entry.key() < self.una) {
+            let end = first.remove();
+            if end > self.una {
+                self.ranges.insert(self.una, end);
+            }
         }
     }
 
@@ -111,6 +134,10 @@ impl Scoreboard {
         }
         let cut = (ack - front.start).min(front.payload.len() as u64);
         front.keep_whole();
+        if front.lost && !front.resent {
+            self.waiting.remove(&front.start);
+            self.waiting.insert(front.start + cut);
+        }
         front.payload = front.payload.slice(cut as usize..);
         front.start += cut;
         front.data += cut;
@@ -133,8 +160,12 @@ impl Scoreboard {
         second.payload = second.payload.slice(length as usize..);
         second.start += length;
         second.data += length;
+        if first.resent {
+            self.again.insert((first.sent_at, first.end()));
+        } else if first.lost {
+            self.waiting.insert(second.start);
+        }
         self.queue.insert(at + 1, second);
-        self.hint = self.hint.min(at);
     }
 
     /// A block of a selective acknowledgement begins or ends at `offset`: a large segment that holds it
@@ -147,35 +178,120 @@ impl Scoreboard {
         self.split(at, frames * mss);
     }
 
-    /// Whether any of the connection's bytes in `[from, to)` is in flight here.
-    pub(crate) fn holds(&self, from: u64, to: u64) -> bool {
-        self.queue.iter().any(|sent| sent.data < to && from < sent.data + sent.payload.len() as u64)
+    /// Position of the first segment that ends behind `offset`.
+    pub(crate) fn position(&self, offset: u64) -> usize {
+        self.queue.partition_point(|sent| sent.end() <= offset)
     }
 
-    /// Positions of the segments that lie wholly in `[left, right)`.
-    pub(crate) fn positions(&self, left: u64, right: u64) -> std::ops::Range<usize> {
-        let from = self.queue.partition_point(|sent| sent.start < left);
-        let to = self.queue.partition_point(|sent| sent.end() <= right);
-        from..to.max(from)
-    }
-
-    /// Returns whether it was news.
-    pub(crate) fn mark_sacked(&mut self, at: usize) -> bool {
-        let sent = &mut self.queue[at];
-        if sent.sacked {
-            return false;
+    /// Takes a report that `[left, right)` has arrived; `news` is told of each segment that lies wholly in it and was not
+    /// reported before.
+    pub(crate) fn report(&mut self, left: u64, right: u64, mut news: impl FnMut(&Sent)) {
+        let before = self.ranges.range(..=left).next_back().filter(|(_, end)| **end > left);
+        let mut from = before.map_or(left, |(_, end)| *end);
+        while from < right {
+            let next = self.ranges.range(from..right).next().map(|(start, end)| (*start, *end));
+            let to = next.map_or(right, |(start, _)| start);
+            let first = self.queue.partition_point(|sent| sent.start < from);
+            let last = self.queue.partition_point(|sent| sent.end() <= to);
+            for at in first..last {
+                if !self.queue[at].sacked {
+                    news(&self.queue[at]);
+                    self.mark_sacked(at);
+                }
+            }
+            if first < last {
+                let range = (self.queue[first].start, self.queue[last - 1].end());
+                self.add_range(range.0, range.1);
+            }
+            let Some((_, end)) = next else { break };
+            from = end;
         }
+    }
+
+    fn add_range(&mut self, mut start: u64, mut end: u64) {
+        if let Some((&before, &to)) = self.ranges.range(..=start).next_back()
+            && to >= start
+        {
+            start = before;
+            end = end.max(to);
+        }
+        while let Some((&next, &to)) = self.ranges.range(start..=end).next() {
+            self.ranges.remove(&next);
+            end = end.max(to);
+        }
+        self.ranges.insert(start, end);
+    }
+
+    fn mark_sacked(&mut self, at: usize) {
+        let sent = &mut self.queue[at];
         let length = sent.length();
         self.sacked += length;
         if std::mem::take(&mut sent.lost) {
             self.lost -= length;
+            self.waiting.remove(&sent.start);
         }
         if std::mem::take(&mut sent.resent) {
             self.resent -= length;
+            self.again.remove(&(sent.sent_at, sent.end()));
         }
         sent.sacked = true;
-        self.highest_sacked = self.highest_sacked.max(sent.end());
-        true
+    }
+
+    /// The offset above which `bytes` were reported, where a reported range begins.
+    pub(crate) fn reported_above(&self, bytes: u64) -> Option<u64> {
+        let mut above = 0;
+        let mut ranges = self.ranges.iter().rev();
+        ranges.find_map(|(start, end)| {
+            above += end - start;
+            (above >= bytes).then_some(*start)
+        })
+    }
+
+    /// The segment that was sent again first, of those sent before `mark`: when, and its end.
+    pub(crate) fn first_again(&self, mark: (Instant, u64)) -> Option<(Instant, u64)> {
+        self.again.first().copied().filter(|first| *first < mark)
+    }
+
+    /// The one of those that was sent last.
+    pub(crate) fn last_again(&self, mark: (Instant, u64)) -> Option<Instant> {
+        self.again.range(..mark).next_back().map(|(sent_at, _)| *sent_at)
+    }
+
+    /// When the last segment before position `at` was sent that was sent once and may still arrive.
+    pub(crate) fn last_pending(&self, mut at: usize) -> Option<Instant> {
+        loop {
+            at = at.checked_sub(1)?;
+            let sent = &self.queue[at];
+            if sent.end() <= self.settled {
+                return None;
+            }
+            if sent.sacked {
+                let (&start, _) = self.ranges.range(..=sent.start).next_back()?;
+                at = self.queue.partition_point(|other| other.end() <= start);
+            } else if !sent.ever_resent && !sent.lost {
+                return Some(sent.sent_at);
+            }
+        }
+    }
+
+    /// Marks all segments lost that end at `to` or before, were sent once and not reported; returns whether there are any.
+    pub(crate) fn settle(&mut self, to: u64) -> bool {
+        let mut any = false;
+        if to <= self.settled {
+            return false;
+        }
+        for at in self.position(self.settled)..self.queue.len() {
+            let sent = &self.queue[at];
+            if sent.end() > to {
+                break;
+            }
+            if !sent.sacked && !sent.lost && !sent.ever_resent {
+                self.mark_lost(at);
+                any = true;
+            }
+        }
+        self.settled = to;
+        any
     }
 
     pub(crate) fn mark_lost(&mut self, at: usize) {
@@ -186,25 +302,31 @@ impl Scoreboard {
         let length = sent.length();
         if std::mem::take(&mut sent.resent) {
             self.resent -= length;
+            self.again.remove(&(sent.sent_at, sent.end()));
         }
         if !std::mem::replace(&mut sent.lost, true) {
             self.lost += length;
         }
-        self.hint = self.hint.min(at);
+        self.waiting.insert(sent.start);
     }
 
     pub(crate) fn mark_resent(&mut self, at: usize, now: Instant) {
         let sent = &mut self.queue[at];
-        sent.sent_at = now;
-        sent.ever_resent = true;
-        if !std::mem::replace(&mut sent.resent, true) {
+        self.waiting.remove(&sent.start);
+        if std::mem::replace(&mut sent.resent, true) {
+            self.again.remove(&(sent.sent_at, sent.end()));
+        } else {
             self.resent += sent.length();
         }
+        sent.sent_at = now;
+        sent.ever_resent = true;
+        self.again.insert((now, sent.end()));
     }
 
     /// What was acknowledged selectively counts no more (RFC 2018 section 8).
     pub(crate) fn forget_reports(&mut self) {
         self.queue.iter_mut().for_each(|sent| sent.sacked = false);
+        self.ranges.clear();
         self.sacked = 0;
     }
 
@@ -214,7 +336,10 @@ impl Scoreboard {
         if self.una > 0 {
             self.una = self.next;
         }
-        (self.sacked, self.lost, self.resent, self.hint) = (0, 0, 0, 0);
+        self.ranges.clear();
+        self.waiting.clear();
+        self.again.clear();
+        (self.sacked, self.lost, self.resent) = (0, 0, 0);
     }
 
     /// A timeout: nothing that was not acknowledged selectively is still under way.
@@ -222,19 +347,11 @@ impl Scoreboard {
         for at in 0..self.queue.len() {
             self.mark_lost(at);
         }
+        self.settled = self.next;
     }
 
     /// Position of the first lost segment that was not sent again.
-    pub(crate) fn next_lost(&mut self) -> Option<usize> {
-        if self.lost == 0 {
-            return None;
-        }
-        while let Some(sent) = self.queue.get(self.hint) {
-            if sent.lost && !sent.resent {
-                return Some(self.hint);
-            }
-            self.hint += 1;
-        }
-        None
+    pub(crate) fn next_lost(&self) -> Option<usize> {
+        self.waiting.first().map(|&start| self.position(start))
     }
 }

@@ -80,7 +80,7 @@ impl Sender {
     pub(crate) fn new(min_rto: Duration) -> Self {
         Self {
             // The SYN takes offset 0.
-            board: Scoreboard { next: 1, ..Scoreboard::default() },
+            board: Scoreboard::starting_at(1),
             rtt: RttEstimator::new(min_rto),
             state: Recovery::Open,
             sack: false,
@@ -135,6 +135,7 @@ impl Sender {
             payload,
             whole: None,
             sent_at: now,
+            first_sent_at: now,
             fin,
             sacked: false,
             lost: false,
@@ -179,12 +180,12 @@ impl Sender {
         self.board.queue.get(at)
     }
 
-    /// Whether a tail loss probe may take one segment of new data beyond the window.
     /// Segments were seen to overtake others; needs RACK.
     pub(crate) fn reordering_seen(&self) -> bool {
         self.rack.as_ref().is_some_and(|rack| rack.reordering_seen)
     }
 
+    /// Whether a tail loss probe may take one segment of new data beyond the window.
     pub(crate) fn wants_probe(&self) -> bool {
         self.probe_wanted
     }

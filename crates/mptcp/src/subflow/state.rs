@@ -59,6 +59,8 @@ pub(crate) enum Control {
     Reset {
         reason: Option<ResetReason>,
         fast_close: bool,
+        /// Data sequence number of data that failed its checksum.
+        failed: Option<u64>,
     },
 }
 
@@ -105,6 +107,8 @@ pub enum Closure {
     ResetByUs(Option<ResetReason>),
     /// Nothing came back for too long.
     TimedOut,
+    /// The network says that nobody is there (ICMP, before the handshake was over).
+    Unreachable,
     /// Its interface or address went away.
     InterfaceGone,
     /// The connection ended.

@@ -210,7 +210,7 @@ fn config() -> impl Strategy<Value = Config> {
         prop::array::uniform6(any::<bool>()),
         (buffer(), buffer(), mss),
         (prop::array::uniform5(prop::bool::weighted(0.75)), 0..5_u8, 1..20_u32),
-        (prop::array::uniform8(prop::bool::weighted(0.3)), prop::option::weighted(0.3, 0..300_u64)),
+        (prop::array::uniform9(prop::bool::weighted(0.3)), prop::option::weighted(0.3, 0..300_u64)),
     )
         .prop_map(|(kinds, mechanisms, sizes, rest, (habits, probation))| {
             let (multipath, checksum, congestion, scheduler, path_manager, version) = kinds;
@@ -226,6 +226,7 @@ fn config() -> impl Strategy<Value = Config> {
             let [
                 wide_data_acks,
                 early_announcements,
+                quiet_after_handshake,
                 echo_before_join,
                 acknowledge_before_fin,
                 plain_time_wait,
@@ -263,6 +264,7 @@ fn config() -> impl Strategy<Value = Config> {
                 habits: Habits {
                     wide_data_acks,
                     early_announcements,
+                    quiet_after_handshake,
                     echo_before_join,
                     acknowledge_before_fin,
                     plain_time_wait,

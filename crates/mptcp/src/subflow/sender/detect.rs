@@ -23,15 +23,12 @@ impl Sender {
             }
             self.board.split_near(left, mss, true);
             self.board.split_near(right, mss, false);
-            for at in self.board.positions(left, right) {
-                if self.board.queue[at].sacked {
-                    continue;
+            let (rack, rtt) = (&mut self.rack, self.rtt.min());
+            self.board.report(left, right, |sent| {
+                if let Some(rack) = rack {
+                    rack.on_delivered(sent, ack.now, rtt, ack.echo);
                 }
-                if let Some(rack) = &mut self.rack {
-                    rack.on_delivered(&self.board.queue[at], ack.now, self.rtt.min(), ack.echo);
-                }
-                self.board.mark_sacked(at);
-            }
+            });
         }
         duplicate
     }
@@ -53,6 +50,7 @@ impl Sender {
             }
         }
         self.board.trim_front(ack.number);
+        self.board.trim_ranges();
         if sample.is_none() || ambiguous {
             // RFC 7323 section 4: the echo tells which transmission is answered. It counts whole
             // milliseconds, so it never says less than what was measured.
@@ -87,20 +85,7 @@ impl Sender {
         if self.board.sacked < threshold {
             return false;
         }
-        let mut above = self.board.sacked;
-        let mut marked = false;
-        for at in 0..self.board.queue.len() {
-            let sent = &self.board.queue[at];
-            if sent.sacked {
-                above -= sent.length();
-            } else if above < threshold {
-                break;
-            } else if !sent.lost {
-                self.board.mark_lost(at);
-                marked = true;
-            }
-        }
-        marked
+        self.board.reported_above(threshold).is_some_and(|from| self.board.settle(from))
     }
 
     /// NewReno without SACK (RFC 6582 section 3.2). Each duplicate stands for one segment arrived.

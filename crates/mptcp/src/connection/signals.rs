@@ -1,0 +1,62 @@
+//! Options that wait to be sent, each on an acknowledgement of its own.
+//!
+//! Owns their order and the bound on them: a peer makes us answer what it announces. Never decides what is
+//! signalled.
+
+use std::collections::VecDeque;
+
+use mptcp_wire::MptcpOption;
+
+/// Signals that wait, at most; more than that are not sent. What has to arrive is repeated by timers.
+const MOST_SIGNALS: usize = 64;
+/// Echoes among them, at most: the peer announces again what was not echoed.
+const MOST_ECHOES: usize = 16;
+
+/// Each for one subflow, or for any.
+#[derive(Debug, Default)]
+pub(super) struct Signals {
+    queue: VecDeque<(Option<usize>, MptcpOption)>,
+}
+
+impl Signals {
+    /// Sends `option` on the subflow `on`, or on any; once, if the same waits already.
+    pub(super) fn push(&mut self, on: Option<usize>, option: MptcpOption) {
+        let echo = |option: &MptcpOption| matches!(option, MptcpOption::AddAddress(add) if add.echo);
+        let echoes = || self.queue.iter().filter(|(_, other)| echo(other)).count();
+        let full = self.queue.len() >= MOST_SIGNALS || (echo(&option) && echoes() >= MOST_ECHOES);
+        if !full && !self.queue.iter().any(|(other, same)| *other == on && *same == option) {
+            self.queue.push_back((on, option));
+        }
+    }
+
+    /// The first one that can go, where `usable` says which subflows carry signals (None asks for any).
+    pub(super) fn take(
+        &mut self,
+        usable: impl Fn(Option<usize>) -> bool,
+    ) -> Option<(Option<usize>, MptcpOption)> {
+        let at = self.queue.iter().position(|(on, _)| usable(*on))?;
+        self.queue.remove(at)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Whether an announcement or the echo of one is next.
+    pub(super) fn address_first(&self) -> bool {
+        matches!(self.queue.front(), Some((_, MptcpOption::AddAddress(_))))
+    }
+
+    /// A subflow carries nothing any more.
+    pub(super) fn forget(&mut self, subflow: usize) {
+        self.queue.retain(|(on, _)| *on != Some(subflow));
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.queue.clear();
+    }
+}
