@@ -26,7 +26,7 @@ const BATCH_BYTES: usize = PACKET;
 const LARGE: usize = PACKET / 4;
 
 /// Memory that packets are read into, one behind the other, bytes.
-const BLOCK: usize = 4 * PACKET;
+pub(crate) const BLOCK: usize = 4 * PACKET;
 
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {

@@ -241,6 +241,8 @@ impl Core {
                 status.last = self.endpoint.info(now, id);
                 status.waiters.all(&mut self.woken);
                 if status.orphan {
+                    // What came and nobody will read must not keep it.
+                    self.endpoint.discard(now, id);
                     self.sockets.remove(&id);
                     self.drained.all(&mut self.woken);
                 } else if let Some(port) = status.waits_at {
@@ -272,9 +274,8 @@ impl Core {
     pub(crate) fn abandon(&mut self, now: Instant, id: ConnectionId) {
         let Some(status) = self.sockets.get_mut(&id) else { return };
         if status.closed.is_some() {
-            while self.endpoint.read(now, id).is_some() {}
-            // Nothing is left to be told: the endpoint may forget it.
-            self.endpoint.close(now, id);
+            // What nobody will read is let go of; subflows that are still ending have a minute for that by themselves.
+            self.endpoint.discard(now, id);
             self.sockets.remove(&id);
             return;
         }

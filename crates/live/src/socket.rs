@@ -317,5 +317,6 @@ pub(crate) fn fitted(shared: &Shared, mut config: Config, of: impl Fn(IpAddr) ->
         config.mss = config.mss.min(u16::try_from(known.mtu.saturating_sub(headers)).unwrap_or(u16::MAX));
     }
     config.join_probation.get_or_insert(mptcp::JOIN_PROBATION);
+    config.receive_block = crate::inbox::BLOCK as u64;
     config
 }

@@ -95,6 +95,7 @@ pub(crate) fn ended(how: Closed) -> io::Error {
             format!("connection reset by peer, MP_TCPRST reason {reason:?}"),
         ),
         Closed::Aborted => io::ErrorKind::ConnectionAborted.into(),
+        Closed::Unreachable => io::ErrorKind::HostUnreachable.into(),
         Closed::TimedOut => io::ErrorKind::TimedOut.into(),
     }
 }

@@ -25,6 +25,9 @@ pub struct Habits {
     /// Send a DATA_FIN again after the shortest retransmission timeout, that again, and then doubled; without, after
     /// the longest timeout of the subflows.
     pub quick_data_fin: bool,
+    /// Hold a small segment back only while another small one is in flight (Minshall's variant of Nagle's algorithm); without,
+    /// while anything is (RFC 9293 section 3.7.4).
+    pub minshall: bool,
     /// Send the third ACK of a join again every two round trips; without, as RFC 6298 backs off.
     pub steady_join_ack: bool,
 }
@@ -40,6 +43,7 @@ impl Habits {
         plain_time_wait: true,
         data_fin_everywhere: true,
         quick_data_fin: true,
+        minshall: true,
         steady_join_ack: true,
     };
 }

@@ -48,7 +48,8 @@ pub use congestion::SendQueueRule;
 pub use connection::limits::Limit;
 pub use connection::{Connection, ConnectionInfo, Mode, SubflowInfo};
 pub use endpoint::{
-    ConnectError, ConnectionId, Counters, Endpoint, InterfaceChange, InterfaceId, ListenError, Transmit,
+    ConnectError, ConnectionId, Counters, Endpoint, IcmpError, IcmpMessage, InterfaceChange, InterfaceId,
+    ListenError, Transmit,
 };
 pub use event::{Closed, Event, EventKind, FallbackReason};
 pub use habits::Habits;

@@ -170,6 +170,7 @@ impl Core {
                 status.error = match how {
                     Closed::Refused => Some(libc::ECONNREFUSED),
                     Closed::Reset(_) => Some(libc::ECONNRESET),
+                    Closed::Unreachable => Some(libc::EHOSTUNREACH),
                     // Linux's close_timeout leaves no error behind.
                     Closed::TimedOut if !status.opened => Some(libc::ETIMEDOUT),
                     Closed::TimedOut | Closed::Finished | Closed::Aborted => None,

@@ -1,9 +1,10 @@
 //! Endings: DATA_FIN (RFC 8684 section 3.3.3), MP_FASTCLOSE (section 3.5), resets (section 3.6).
 
 use mptcp_clock::Instant;
-use mptcp_wire::ResetReason;
+use mptcp_wire::{ResetReason, Seq};
 
 use super::{Connection, Mode};
+use crate::IcmpError;
 use crate::event::Closed;
 use crate::subflow::{Closure, Control, LINGER, State};
 
@@ -13,8 +14,9 @@ impl Connection {
         self.write_closed = true;
     }
 
-    /// Ends the connection at once, on all subflows; unsent data is lost.
+    /// Ends the connection at once, on all subflows; unsent and unread data are lost.
     pub(crate) fn abort(&mut self, now: Instant) {
+        self.incoming.discard();
         // Linux's way: every subflow ends with a RST, and MP_FASTCLOSE says that all do. Also when the streams are over:
         // subflows may still wait for the peer's FIN.
         let reset = Control::Reset { reason: None, fast_close: self.mode == Mode::Multipath, failed: None };
@@ -30,6 +32,28 @@ impl Connection {
     pub(crate) fn half_open_since(&self) -> Option<Instant> {
         let first = self.subflows.first().filter(|first| first.state == State::SynReceived)?;
         self.closed.is_none().then_some(first.opened_at)
+    }
+
+    /// The network did not deliver a segment of a subflow. Returns whether that can be true: it must be in flight (RFC 5927
+    /// section 4.1).
+    pub(crate) fn handle_icmp(&mut self, now: Instant, id: usize, sequence: Seq, error: IcmpError) -> bool {
+        let subflow = &mut self.subflows[id];
+        let board = &subflow.sender.board;
+        let believed = match subflow.state {
+            State::Closed => false,
+            State::SynSent | State::SynReceived => sequence == subflow.iss,
+            _ => {
+                subflow.send_offset(sequence).is_some_and(|offset| (board.una..board.next).contains(&offset))
+            }
+        };
+        if believed {
+            subflow.icmp = Some(error);
+            if subflow.state == State::SynSent {
+                subflow.close(now, Closure::Unreachable);
+                self.on_subflow_closed(now, id);
+            }
+        }
+        believed
     }
 
     /// Ends a handshake without a word.

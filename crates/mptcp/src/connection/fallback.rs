@@ -2,10 +2,23 @@
 
 use bytes::Bytes;
 use mptcp_clock::Instant;
-use mptcp_wire::{MptcpOption, ResetReason, Segment};
+use mptcp_wire::{Dss, MptcpOption, ResetReason, Segment};
 
 use super::{Connection, Mode};
 use crate::event::FallbackReason;
+
+/// Acknowledgements that tell of a failed checksum, at most.
+const MOST_FAILS: u32 = 16;
+
+/// Data that failed its checksum, of which the peer is yet to learn.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Failure {
+    subflow: usize,
+    /// Its first data sequence number.
+    number: u64,
+    /// Acknowledgements that will tell of it.
+    left: u32,
+}
 
 impl Connection {
     /// From here on the connection is TCP on the subflow `id`.
@@ -144,11 +157,23 @@ impl Connection {
         }
         // Alone, the subflow goes on as TCP: the stream is what the middlebox made of it.
         self.fall_back_here(now, id, rest, FallbackReason::Checksum);
-        self.signals.push(Some(id), MptcpOption::Fail(number));
+        self.failure = Some(Failure { subflow: id, number, left: MOST_FAILS });
+        self.subflows[id].receiver.acknowledge_now();
+    }
+
+    /// MP_FAIL goes with each acknowledgement until the peer answers with its own or with the infinite mapping: one alone could
+    /// be lost, and a peer that knows nothing of it waits for data acknowledgements (RFC 8684 section 3.7).
+    pub(super) fn tell_failure(&mut self, id: usize, segment: &mut Segment) {
+        let Some(failure) = self.failure.filter(|failure| failure.subflow == id) else { return };
+        let left = failure.left - 1;
+        self.failure = (left > 0).then_some(Failure { left, ..failure });
+        segment.options.mptcp.push(MptcpOption::Fail(failure.number));
+        segment.options.dss = Some(Dss { ack: Some(self.data_ack()), mapping: None, data_fin: false });
     }
 
     /// The peer found a bad checksum in what we sent: answers with MP_FAIL and goes on as TCP.
     pub(super) fn on_mp_fail(&mut self, now: Instant, id: usize) {
+        self.failure = None;
         if self.mode != Mode::Multipath || self.closed.is_some() {
             return;
         }

@@ -160,6 +160,12 @@ impl Incoming {
         self.early.held() + self.ready.held()
     }
 
+    /// Nobody will read: lets go of everything.
+    pub(crate) fn discard(&mut self) {
+        self.early.clear();
+        self.ready.clear();
+    }
+
     /// Over: nothing is waited for any more. What is in order can still be read.
     pub(crate) fn give_up(&mut self) {
         self.early.clear();

@@ -7,11 +7,11 @@ use mptcp_wire::crypto::Version;
 
 use super::limits::Limit;
 use super::{Connection, Mode};
-use crate::InterfaceId;
 use crate::bounds::ConnectionUse;
 use crate::event::Closed;
 use crate::subflow::sender::Recovery;
 use crate::subflow::{Closure, State, Tally};
+use crate::{IcmpError, InterfaceId};
 
 /// A connection at one moment.
 #[derive(Clone, Debug)]
@@ -107,6 +107,8 @@ pub struct SubflowInfo {
     pub state: State,
     /// Why it ended, once it has.
     pub closed_by: Option<Closure>,
+    /// What the network said last of its segments; no more than a hint (RFC 5927 section 5.2).
+    pub icmp: Option<IcmpError>,
     /// Used only when nothing else works.
     pub backup: bool,
     /// New, and used only when nothing else works until the peer is ready for sure: [`crate::JOIN_PROBATION`].
@@ -242,6 +244,7 @@ impl Connection {
             remote: subflow.remote,
             state: subflow.state,
             closed_by: subflow.closed_by,
+            icmp: subflow.icmp,
             backup: subflow.backup || subflow.peer_backup,
             probation: subflow.probation.is_some(),
             cwnd: path.cwnd,

@@ -116,6 +116,11 @@ impl Connection {
         {
             return self.subflows[id].receiver.acknowledge_now();
         }
+        if self.failure.is_some()
+            && segment.options.dss.and_then(|dss| dss.mapping).is_some_and(|m| m.length == 0)
+        {
+            self.failure = None;
+        }
         if carries_data {
             self.take_payload(now, id, start, payload);
         }

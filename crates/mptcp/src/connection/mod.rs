@@ -92,6 +92,8 @@ pub struct Connection {
     data_fin_acknowledged: bool,
     finish_reported: bool,
     accept_reported: bool,
+    /// A failed checksum that the peer does not know of.
+    failure: Option<fallback::Failure>,
     /// Subflow offset of the segment that carries the infinite mapping after an MP_FAIL.
     infinite_from: Option<u64>,
     /// The address id given out last.
@@ -169,6 +171,7 @@ impl Connection {
             data_fin_acknowledged: false,
             finish_reported: false,
             accept_reported: false,
+            failure: None,
             infinite_from: None,
             last_address_id,
             blocked_writer: false,
@@ -270,6 +273,13 @@ impl Connection {
     fn acknowledge_everywhere(&mut self) {
         for subflow in self.subflows.iter_mut().filter(|subflow| subflow.is_synchronised()) {
             subflow.receiver.acknowledge_now();
+        }
+    }
+
+    /// Lets go of what is unread, once nothing more can come.
+    pub(crate) fn discard(&mut self) {
+        if self.closed.is_some() {
+            self.incoming.discard();
         }
     }
 

@@ -19,7 +19,7 @@ pub(crate) struct Chunk {
     /// Where it was put first.
     put: Put,
     /// Where it was put after that.
-    puts: Option<Box<Vec<Put>>>,
+    puts: Vec<Put>,
 }
 
 /// A place in a subflow's stream.
@@ -33,32 +33,27 @@ pub(crate) struct Put {
 impl Chunk {
     /// Data that is given to a first subflow.
     pub(crate) fn new(start: u64, payload: Bytes, put: Put) -> Self {
-        Self { start, payload, carriers: carrier(put.subflow), queued: false, put, puts: None }
+        Self { start, payload, carriers: carrier(put.subflow), queued: false, put, puts: Vec::new() }
     }
 
     /// It is given to a further subflow.
     pub(crate) fn put(&mut self, put: Put) {
         self.queued = false;
         self.carriers |= carrier(put.subflow);
-        let puts = self.puts.get_or_insert_default();
-        puts.retain(|other| other.subflow != put.subflow);
-        puts.push(put);
+        self.puts.retain(|other| other.subflow != put.subflow);
+        self.puts.push(put);
     }
 
     /// Subflow offset behind its last byte, where it was put last on a subflow.
     pub(crate) fn end_on(&self, subflow: usize) -> Option<u64> {
-        let puts = self.puts.iter().flat_map(|puts| puts.iter());
-        let mut all = puts.chain([&self.put]);
+        let mut all = self.puts.iter().chain([&self.put]);
         all.find(|put| put.subflow == subflow).map(|put| put.end)
     }
 
     /// A part of `length` bytes was cut off behind it.
     fn shorten(&mut self, length: u64) {
         self.put.end = self.put.end.saturating_sub(length);
-        self.puts
-            .iter_mut()
-            .flat_map(|puts| puts.iter_mut())
-            .for_each(|put| put.end = put.end.saturating_sub(length));
+        self.puts.iter_mut().for_each(|put| put.end = put.end.saturating_sub(length));
     }
 
     pub(crate) fn end(&self) -> u64 {
@@ -96,6 +91,8 @@ pub(crate) struct Outgoing {
     pub flight: VecDeque<Chunk>,
     /// Offsets of chunks to be carried again, in order of the stream: the first holds all others up.
     pub again: BTreeSet<u64>,
+    /// Offset behind the last segment that was not full.
+    pub small_end: u64,
     /// Largest offset that the peer's window allows.
     pub edge: u64,
     /// The largest window the peer ever offered, bytes.

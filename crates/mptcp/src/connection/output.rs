@@ -133,12 +133,14 @@ impl Connection {
 
     fn transmit_retransmission(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         for id in 0..self.subflows.len() {
-            // A probe prefers new data, which `transmit_data` then sends (RFC 8985 section 7.3).
-            let probing = self.subflows[id].sender.wants_probe() && !self.has_new_data_for_probe(id);
-            let sender = &mut self.subflows[id].sender;
-            if sender.board.lost == 0 && !probing {
+            let probing = self.subflows[id].sender.wants_probe();
+            if self.subflows[id].sender.board.lost == 0 && !probing {
                 continue;
             }
+            if probing && let Some(size) = self.new_data_for_probe(id) {
+                return Some(self.send_new(now, id, size, out));
+            }
+            let sender = &mut self.subflows[id].sender;
             let path = &self.congestion.paths[id];
             if let Some(sent) = sender.retransmit(now, path.cwnd, path.mss) {
                 let piece = Piece {
@@ -155,15 +157,16 @@ impl Connection {
         None
     }
 
-    /// Whether `transmit_data` would now give this subflow new data.
-    fn has_new_data_for_probe(&self, id: usize) -> bool {
-        let mss = self.congestion.paths[id].mss;
-        let size = self.outgoing.unsent().min(mss);
-        size > 0
-            && self.outgoing.next + size <= self.outgoing.edge
-            && !self.must_wait_for_more(size, mss)
-            && self.subflows.iter().filter(|subflow| subflow.can_send()).count() == 1
-            && self.subflows[id].can_send()
+    /// New data that a tail loss probe of this subflow may take: a segment of it, whatever waits for more, if the peer's
+    /// window has room (RFC 8985 section 7.3). A subflow that carries data only when others cannot repeats what it has.
+    fn new_data_for_probe(&self, id: usize) -> Option<u64> {
+        let subflow = &self.subflows[id];
+        let reserve = subflow.backup || subflow.peer_backup || subflow.probation.is_some();
+        let others = || self.subflows.iter().enumerate().any(|(other, s)| other != id && s.can_send());
+        let size = self.outgoing.unsent().min(self.congestion.paths[id].mss);
+        let fits = size > 0 && self.outgoing.next + size <= self.outgoing.edge;
+        (fits && subflow.can_send() && subflow.sender.board.lost == 0 && !(reserve && others()))
+            .then_some(size)
     }
 
     fn transmit_acknowledgement(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
@@ -231,6 +234,7 @@ impl Connection {
                     Some(Dss { ack: Some(self.data_ack()), mapping: None, data_fin: false });
             }
         }
+        self.tell_failure(id, segment);
         self.add_blocks(id, segment);
         self.subflows[id].acknowledgement_sent();
     }

@@ -161,6 +161,8 @@ impl Connection {
     pub(super) fn must_wait_for_more(&self, size: u64, mss: u64) -> bool {
         let in_flight = || self.subflows.iter().any(|subflow| !subflow.sender.is_idle());
         let nagle = self.config.nagle && self.outgoing.next > self.outgoing.una && in_flight();
+        // Minshall's variant: only what is small and in flight itself holds small ones up.
+        let nagle = nagle && (!self.config.habits.minshall || self.outgoing.small_end > self.outgoing.una);
         let waits = self.corked || nagle;
         waits && size < mss && !self.write_closed && !self.pushing
     }
@@ -254,9 +256,13 @@ impl Connection {
         self.config.small_queues.is_some_and(|limit| path.local.bytes >= limit.max(2 * path.mss))
     }
 
-    fn send_new(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> usize {
+    pub(super) fn send_new(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> usize {
         let data = self.outgoing.next;
-        let payload = self.outgoing.cut(size, self.congestion.paths[id].mss);
+        let mss = self.congestion.paths[id].mss;
+        let payload = self.outgoing.cut(size, mss);
+        if (payload.len() as u64) < mss {
+            self.outgoing.small_end = self.outgoing.next;
+        }
         self.wake_writer();
         if self.mode != Mode::Plain {
             let end = self.subflows[id].sender.board.next + payload.len() as u64;

@@ -66,6 +66,10 @@ impl Demux {
         self.tuples.get(&Tuple::new(segment.destination, segment.source)).copied()
     }
 
+    pub(super) fn owner(&self, local: SocketAddr, remote: SocketAddr) -> Option<(u32, u32)> {
+        self.tuples.get(&Tuple::new(local, remote)).copied()
+    }
+
     pub(super) fn is_taken(&self, local: SocketAddr, remote: SocketAddr) -> bool {
         self.tuples.contains_key(&Tuple::new(local, remote))
     }

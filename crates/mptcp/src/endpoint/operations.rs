@@ -62,9 +62,16 @@ impl Endpoint {
         self.connection(id).map_or(0, Connection::readable)
     }
 
-    /// Ends a connection at once.
+    /// Ends a connection at once, also one whose streams are over and whose subflows are not: unsent and unread data are lost,
+    /// and nothing of it is left once its resets are sent.
     pub fn abort(&mut self, now: Instant, id: ConnectionId) {
         self.with(now, id, |connection| connection.abort(now));
+    }
+
+    /// Nobody will read from a connection that is over: what is unread is let go of, and with it the connection once its
+    /// subflows have ended. Nothing is sent.
+    pub fn discard(&mut self, now: Instant, id: ConnectionId) {
+        self.with(now, id, Connection::discard);
     }
 
     /// A connection's state; None when it is over and everything about it was told.

@@ -19,8 +19,8 @@ use bytes::Bytes;
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::{Cookie, Segment, Seq, Timestamps};
 
-use crate::InterfaceId;
 use crate::config::{Config, Keepalive};
+use crate::{IcmpError, InterfaceId};
 use mapping::Mapper;
 use receiver::Receiver;
 use sender::Sender;
@@ -97,6 +97,8 @@ pub(crate) struct Subflow {
     rations: check::Rations,
     pub tally: Tally,
     pub closed_by: Option<Closure>,
+    /// What an ICMP error said last of its segments.
+    pub icmp: Option<IcmpError>,
     /// When its first SYN left or came.
     pub opened_at: Instant,
     pub closed_at: Option<Instant>,
@@ -179,6 +181,7 @@ impl Subflow {
             rations: check::Rations::default(),
             tally: Tally::default(),
             closed_by: None,
+            icmp: None,
             opened_at: Instant::ZERO,
             closed_at: None,
             number: 0,

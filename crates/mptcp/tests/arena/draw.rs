@@ -210,7 +210,7 @@ fn config() -> impl Strategy<Value = Config> {
         prop::array::uniform6(any::<bool>()),
         (buffer(), buffer(), mss),
         (prop::array::uniform5(prop::bool::weighted(0.75)), 0..5_u8, 1..20_u32),
-        (prop::array::uniform9(prop::bool::weighted(0.3)), prop::option::weighted(0.3, 0..300_u64)),
+        (prop::array::uniform10(prop::bool::weighted(0.3)), prop::option::weighted(0.3, 0..300_u64)),
     )
         .prop_map(|(kinds, mechanisms, sizes, rest, (habits, probation))| {
             let (multipath, checksum, congestion, scheduler, path_manager, version) = kinds;
@@ -232,6 +232,7 @@ fn config() -> impl Strategy<Value = Config> {
                 plain_time_wait,
                 data_fin_everywhere,
                 quick_data_fin,
+                minshall,
                 steady_join_ack,
             ] = habits;
             Config {
@@ -270,6 +271,7 @@ fn config() -> impl Strategy<Value = Config> {
                     plain_time_wait,
                     data_fin_everywhere,
                     quick_data_fin,
+                    minshall,
                     steady_join_ack,
                 },
                 ..Config::default()

@@ -141,6 +141,7 @@ fn closed(how: Closed) -> &'static str {
         Closed::Refused => "refused",
         Closed::Reset(_) => "reset by peer",
         Closed::Aborted => "aborted",
+        Closed::Unreachable => "unreachable",
         Closed::TimedOut => "timed out",
     }
 }
@@ -154,6 +155,7 @@ fn closure(why: Closure) -> String {
         Closure::Finished => "finished".to_owned(),
         Closure::ResetByPeer(reason) => reset("peer", reason.map(|reason| reason.0)),
         Closure::ResetByUs(reason) => reset("us", reason.map(|reason| reason.0)),
+        Closure::Unreachable => "unreachable".to_owned(),
         Closure::TimedOut => "timed out".to_owned(),
         Closure::InterfaceGone => "interface gone".to_owned(),
         Closure::ConnectionEnded => "connection ended".to_owned(),
