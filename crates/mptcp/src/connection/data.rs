@@ -81,7 +81,8 @@ impl Connection {
         end: u64,
     ) -> bool {
         let Some(remote) = self.remote_key else { return true };
-        let Some(data) = remote.offset(mapping.sequence, self.incoming.next) else { return true };
+        // A number before the stream's first maps nothing that can be taken.
+        let Some(data) = remote.offset(mapping.sequence, self.incoming.next) else { return false };
         if mapping.length == 0 {
             // RFC 8684 section 3.7 speaks of the data that it maps: without any it says nothing.
             if end > start {
