@@ -138,7 +138,8 @@ fn echoes_are_bounded_and_never_kept_in_time_wait() {
         let id = (number % 255 + 1) as u8;
         let hmac = Some(crypto::add_address_hmac(hand::KEY, hand.host_key, id, address, None));
         let add = AddAddress { echo: false, id, address, port: None, hmac };
-        let mut segment = hand::segment(hand.flow.peer, hand.flow.host, Flags::ACK, vec![MptcpOption::AddAddress(add)]);
+        let mut segment =
+            hand::segment(hand.flow.peer, hand.flow.host, Flags::ACK, vec![MptcpOption::AddAddress(add)]);
         segment.sequence = mptcp_wire::Seq::new(sequence);
         segment.acknowledgment = hand.flow.iss + ack;
         // Not polled: the answers pile up.

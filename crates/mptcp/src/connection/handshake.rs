@@ -17,6 +17,8 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Joins that are half open at the same time, at most.
 const HALF_OPEN_JOINS: usize = 8;
+/// How long a half-open join keeps its place at least when others want it, on a short path.
+const JOIN_PATIENCE: Duration = Duration::from_millis(100);
 /// Subflows beside the first, at most: with those that are half open they fit the places that there are.
 const MOST_SUBFLOWS: u8 = 48;
 
@@ -164,7 +166,8 @@ impl Connection {
             return true;
         }
         let srtt = self.congestion.paths.iter().filter_map(|path| path.srtt).max();
-        let patience = srtt.map_or(HANDSHAKE_TIMEOUT, |srtt| (srtt * 4).min(HANDSHAKE_TIMEOUT));
+        let patience =
+            srtt.map_or(HANDSHAKE_TIMEOUT, |srtt| (srtt * 4).max(JOIN_PATIENCE).min(HANDSHAKE_TIMEOUT));
         let oldest = half_open.min_by_key(|(_, subflow)| subflow.opened_at);
         let Some((id, _)) = oldest.filter(|(_, subflow)| now.since(subflow.opened_at) >= patience) else {
             return false;
