@@ -15,6 +15,8 @@ use crate::subflow::{Closure, Control, Origin, State, Subflow};
 /// RFC 6298 section 2.1: wait for the first answer.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// The third ACK of a join does not go again sooner, however short the path is.
+const JOIN_ACK_PAUSE: Duration = Duration::from_millis(10);
 /// Joins that are half open at the same time, at most.
 const HALF_OPEN_JOINS: usize = 8;
 /// How long a half-open join keeps its place at least when others want it, on a short path.
@@ -216,7 +218,7 @@ impl Connection {
             return self.on_subflow_closed(now, id);
         }
         subflow.handshake_deadline = match subflow.sender.rtt.srtt().filter(|_| control.is_none()) {
-            Some(srtt) if self.config.habits.steady_join_ack => now + srtt * 2,
+            Some(srtt) if self.config.habits.steady_join_ack => now + (srtt * 2).max(JOIN_ACK_PAUSE),
             _ => now + HANDSHAKE_TIMEOUT * (1 << subflow.handshake_attempts.min(16)),
         };
         subflow.handshake_attempts += 1;
@@ -315,7 +317,7 @@ impl Connection {
         subflow.unconfirmed = true;
         subflow.handshake_attempts = 1;
         subflow.handshake_deadline = match subflow.sender.rtt.srtt() {
-            Some(srtt) if self.config.habits.steady_join_ack => now + srtt * 2,
+            Some(srtt) if self.config.habits.steady_join_ack => now + (srtt * 2).max(JOIN_ACK_PAUSE),
             _ => now + subflow.sender.rtt.rto(),
         };
     }

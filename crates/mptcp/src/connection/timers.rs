@@ -256,7 +256,7 @@ impl Connection {
         if self.outgoing.unsent() == 0 {
             self.pushing = false;
             self.timers.cork = Instant::FAR_FUTURE;
-        } else if self.corked && self.timers.cork == Instant::FAR_FUTURE {
+        } else if self.corked && !self.pushing && self.timers.cork == Instant::FAR_FUTURE {
             self.timers.cork = now + CORK_TIMEOUT;
         }
         if window_closed && self.subflows.iter().all(|subflow| subflow.sender.is_idle()) {

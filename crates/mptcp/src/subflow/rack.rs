@@ -118,3 +118,6 @@ impl Rack {
         (marked, pending.map(due))
     }
 }
+
+#[cfg(test)]
+mod tests;

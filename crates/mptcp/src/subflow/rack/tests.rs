@@ -1,0 +1,168 @@
+//! The scoreboard's orders and RACK over them, against a walk over the whole flight as RFC 8985 section 6.2 has it.
+
+use bytes::Bytes;
+use mptcp_clock::{Duration, Instant, Stream};
+
+use super::Rack;
+use crate::subflow::scoreboard::{Scoreboard, Sent};
+
+/// Which segments are lost, and when to look again: every segment is asked.
+fn walk(
+    rack: &Rack,
+    board: &Scoreboard,
+    now: Instant,
+    eager: bool,
+    rtt: Option<Duration>,
+) -> (Vec<bool>, Option<Instant>) {
+    let window = rack.window(eager, rtt, rtt);
+    let mut again: Option<Instant> = None;
+    let lost = board.queue.iter().map(|sent| {
+        if (sent.sent_at, sent.end()) >= (rack.sent_at, rack.end)
+            || sent.sacked
+            || (sent.lost && !sent.resent)
+        {
+            return sent.lost && !sent.resent;
+        }
+        let due = sent.sent_at + rack.rtt + window;
+        if due > now {
+            again = again.max(Some(due));
+        }
+        due <= now || (sent.lost && !sent.resent)
+    });
+    (lost.collect(), again)
+}
+
+/// What the counts and orders say, from the segments themselves.
+fn check(board: &Scoreboard) {
+    let sum = |which: fn(&&Sent) -> bool| board.queue.iter().filter(which).map(Sent::length).sum::<u64>();
+    assert_eq!(board.sacked, sum(|sent| sent.sacked));
+    assert_eq!(board.lost, sum(|sent| sent.lost));
+    assert_eq!(board.resent, sum(|sent| sent.resent));
+    assert_eq!(board.next_lost(), board.queue.iter().position(|sent| sent.lost && !sent.resent));
+    assert_eq!(board.una, board.queue.front().map_or(board.next, |first| first.start));
+}
+
+struct Flight {
+    now: Instant,
+    board: Scoreboard,
+    rack: Rack,
+    random: Stream,
+}
+
+impl Flight {
+    fn send(&mut self) {
+        let length = 100 * (1 + self.random.below(5)) as usize;
+        let start = self.board.next;
+        self.board.push(Sent {
+            start,
+            data: start,
+            payload: Bytes::from(vec![0; length]),
+            whole: None,
+            sent_at: self.now,
+            first_sent_at: self.now,
+            fin: false,
+            sacked: false,
+            lost: false,
+            resent: false,
+            ever_resent: false,
+        });
+    }
+
+    /// Some place in the flight, mostly where a frame ends.
+    fn place(&mut self) -> u64 {
+        let at = self.board.una + self.random.below(self.board.next - self.board.una + 1);
+        if self.random.chance(0.8) { self.board.una.max(at - at % 100) } else { at }
+    }
+
+    fn report(&mut self) {
+        let (one, other) = (self.place(), self.place());
+        let (left, right) = (one.min(other), one.max(other).min(one.min(other) + 600));
+        if left == right {
+            return;
+        }
+        self.rack.on_ack();
+        self.board.split_near(left, 100, true);
+        self.board.split_near(right, 100, false);
+        let Self { board, rack, now, .. } = self;
+        let before: Vec<u64> = board.queue.iter().filter(|sent| sent.sacked).map(|sent| sent.start).collect();
+        let expected: Vec<u64> = board
+            .queue
+            .iter()
+            .filter(|sent| left <= sent.start && sent.end() <= right && !sent.sacked)
+            .map(|sent| sent.start)
+            .collect();
+        let mut news = Vec::new();
+        board.report(left, right, |sent| {
+            news.push(sent.start);
+            rack.on_delivered(sent, *now, None, None);
+        });
+        assert_eq!(news, expected, "{left}..{right} beside {before:?}");
+    }
+
+    fn acknowledge(&mut self) {
+        let to = self.place();
+        self.rack.on_ack();
+        while let Some(sent) = self.board.pop_acknowledged(to) {
+            if !sent.sacked {
+                self.rack.on_delivered(&sent, self.now, None, None);
+            }
+        }
+        self.board.trim_front(to);
+        self.board.trim_ranges();
+    }
+
+    fn detect(&mut self) {
+        let eager = self.random.chance(0.5);
+        let rtt = Some(Duration::from_millis(40));
+        let (lost, again) = walk(&self.rack, &self.board, self.now, eager, rtt);
+        let before = self.board.queue.iter().filter(|sent| sent.lost && !sent.resent).count();
+        let (marked, when) = self.rack.detect(&mut self.board, self.now, eager, rtt, rtt);
+        let found: Vec<bool> = self.board.queue.iter().map(|sent| sent.lost && !sent.resent).collect();
+        assert_eq!(found, lost);
+        assert_eq!(when, again);
+        assert_eq!(marked, found.iter().filter(|lost| **lost).count() > before);
+    }
+
+    fn step(&mut self) {
+        self.now += Duration::from_micros(self.random.below(20_000));
+        match self.random.below(20) {
+            0..=6 => (0..=self.random.below(6)).for_each(|_| self.send()),
+            7..=11 => self.report(),
+            12..=13 => self.acknowledge(),
+            14..=17 => {
+                for _ in 0..=self.random.below(3) {
+                    let Some(at) = self.board.next_lost() else { break };
+                    self.board.split(at, 100 * (1 + self.random.below(3)));
+                    self.board.mark_resent(at, self.now);
+                }
+            }
+            18 if self.random.chance(0.2) => {
+                self.board.forget_reports();
+                self.board.mark_all_lost();
+            }
+            // A tail loss probe.
+            _ => {
+                if let Some(last) = self.board.queue.iter().rposition(|sent| !sent.sacked) {
+                    self.board.mark_resent(last, self.now);
+                }
+            }
+        }
+        check(&self.board);
+        self.detect();
+        check(&self.board);
+    }
+}
+
+#[test]
+fn what_is_lost_is_what_a_walk_over_the_flight_finds() {
+    for case in 0..3000 {
+        let mut flight = Flight {
+            now: Instant::ZERO + Duration::from_secs(1),
+            board: Scoreboard::starting_at(1),
+            rack: Rack { reordering_seen: case % 3 == 0, ..Rack::default() },
+            random: Stream::new(case, "flight"),
+        };
+        flight.board.una = 1;
+        (0..120).for_each(|_| flight.step());
+    }
+}
