@@ -118,8 +118,8 @@ pub struct Config {
     /// Receive buffer shared by all subflows, bytes; its size is the largest window.
     pub receive_buffer: u64,
     /// Payload that is handed to the endpoint is slices of blocks of this many bytes, as a driver makes them that reads
-    /// packets one behind the other; what waits longer is copied before it holds more memory than it is worth. 0 where
-    /// each payload has memory of its own.
+    /// packets one behind the other; what waits longer is copied before it holds more memory than it is worth. 0 only where
+    /// each payload has memory of its own: then nothing is copied.
     pub receive_block: u64,
     /// Send buffer: bytes written and not yet acknowledged at the data level.
     pub send_buffer: u64,
@@ -194,7 +194,7 @@ impl Default for Config {
             path_manager: PathManagerKind::FullMesh,
             mechanisms: Mechanisms::default(),
             receive_buffer: 6 << 20,
-            receive_block: 0,
+            receive_block: 256 << 10,
             send_buffer: 4 << 20,
             mss: 1460,
             sack: true,

@@ -15,7 +15,7 @@ const BUFFER: u64 = 1 << 20;
 const BLOCK: usize = 256 << 10;
 
 fn small() -> Config {
-    Config { receive_buffer: BUFFER, ..Config::default() }
+    Config { receive_buffer: BUFFER, receive_block: 0, ..Config::default() }
 }
 
 fn usage(hand: &Hand) -> ConnectionUse {

@@ -5,6 +5,9 @@
 
 use bytes::Bytes;
 
+/// A payload is small that is less than this part of its block.
+const SMALL_PART: u64 = 16;
+
 /// Counts the blocks behind the payloads that entered since all were let go of or copied.
 #[derive(Debug, Default)]
 pub(crate) struct Pins {
@@ -18,6 +21,12 @@ pub(crate) struct Pins {
 impl Pins {
     pub(crate) fn new(block: u64) -> Self {
         Self { block, run: None, pinned: 0 }
+    }
+
+    /// A payload that is to wait for long: one that is small beside its block is copied at once.
+    pub(crate) fn settle(&self, payload: Bytes) -> (Bytes, bool) {
+        let small = (payload.len() as u64) * SMALL_PART < self.block;
+        if small { (Bytes::copy_from_slice(&payload), false) } else { (payload, self.block > 0) }
     }
 
     /// A payload begins to wait.

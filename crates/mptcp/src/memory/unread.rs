@@ -22,9 +22,16 @@ pub(crate) struct Unread {
     tail: Vec<u8>,
     bytes: u64,
     pins: Pins,
+    /// What waits here waits for more of the peer's, not for the application: small slices are copied at once.
+    patient: bool,
 }
 
 impl Unread {
+    /// As [`Self::new`], for payload that waits until the peer sends more.
+    pub(crate) fn patient(block: u64) -> Self {
+        Self { patient: true, ..Self::new(block) }
+    }
+
     /// For payload that comes in blocks of `block` bytes; 0 for payload in memory of its own.
     pub(crate) fn new(block: u64) -> Self {
         Self { pins: Pins::new(block), ..Self::default() }
@@ -51,7 +58,10 @@ impl Unread {
             return;
         }
         self.end_tail();
-        self.pins.enter(&data);
+        let (data, shared) = if self.patient { self.pins.settle(data) } else { (data, true) };
+        if shared {
+            self.pins.enter(&data);
+        }
         self.pieces.push_back(data);
         if self.pins.wasteful(self.bytes) {
             self.own();
@@ -71,7 +81,8 @@ impl Unread {
     }
 
     pub(crate) fn clear(&mut self) {
-        *self = Self { pins: std::mem::take(&mut self.pins), ..Self::default() };
+        let (pins, patient) = (std::mem::take(&mut self.pins), self.patient);
+        *self = Self { pins, patient, ..Self::default() };
         self.pins.forget();
     }
 

@@ -55,7 +55,7 @@ impl Mapper {
         Self {
             mappings: BTreeMap::new(),
             most: most_pieces(buffer),
-            held: Unread::new(block),
+            held: Unread::patient(block),
             infinite: None,
         }
     }

@@ -15,6 +15,8 @@ impl Builder<'_> {
         let interfaces = flow.paths.iter().filter_map(|path| self.interface_named(from, path));
         let backups = flow.backup.iter().filter_map(|path| self.interface_named(from, path));
         Config {
+            // Payload is slices of one pattern, which stays anyway.
+            receive_block: 0,
             multipath: flow.transport == Transport::Mptcp,
             version: match flow.version {
                 Version::V0 => mptcp::Version::V0,
