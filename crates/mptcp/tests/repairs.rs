@@ -7,7 +7,7 @@ mod pair;
 
 use bytes::Bytes;
 use hand::Hand;
-use mptcp::{Closed, Config, Endpoint, EventKind, Habits, InterfaceId, Keepalive, Mode, SubflowState};
+use mptcp::{Closed, Config, Endpoint, EventKind, Habits, Keepalive, Mode, SubflowState};
 use mptcp_clock::{Duration, Instant, Stream};
 use mptcp_wire::{Flags, MptcpOption, ResetReason, Segment, Timestamps};
 use pair::{Fate, Pair, pattern};

@@ -330,6 +330,17 @@ impl Connection {
         self.subflows.iter().enumerate().map(|(id, s)| (id, s.local, s.remote, s.is_closed()))
     }
 
+    /// Four-tuples that came into use (true) or went out of it since this was asked last, with the subflow's index.
+    pub(crate) fn tuple_changes(
+        &mut self,
+    ) -> impl Iterator<Item = (usize, SocketAddr, SocketAddr, bool)> + '_ {
+        self.subflows.iter_mut().enumerate().filter_map(|(id, subflow)| {
+            let open = !subflow.is_closed();
+            let changed = std::mem::replace(&mut subflow.registered, open) != open;
+            changed.then_some((id, subflow.local, subflow.remote, open))
+        })
+    }
+
     /// Four-tuples that are in use no more, with the index that their subflow had.
     pub(crate) fn take_retired(&mut self) -> Vec<(usize, SocketAddr, SocketAddr)> {
         std::mem::take(&mut self.retired)

@@ -9,6 +9,8 @@ use crate::subflow::{Closure, Control, State};
 
 /// Retransmission timeouts in a row after which a subflow is dead: Linux's `tcp_retries2`.
 const MOST_TIMEOUTS: u32 = 15;
+/// The same for a subflow whose data was acknowledged at the data level, when there is no more to send.
+const NEEDLESS_TIMEOUTS: u32 = 6;
 /// How long the peer may keep its half of an ended connection open: Linux's `tcp_fin_timeout`.
 const LINGER_TIMEOUT: Duration = Duration::from_secs(60);
 /// Timeouts in a row after which a path counts as silent.
@@ -203,8 +205,11 @@ impl Connection {
         // A reordering network and a lossy one look the same here: the others take over at once.
         self.give_up_sending(id);
         self.watch_silent_path(now, id);
+        // All data has arrived, some other way it seems; who does not even acknowledge that is not waited for.
+        let needless = self.mode == Mode::Multipath && self.write_closed && self.outgoing.held() == 0;
+        let most = if needless { NEEDLESS_TIMEOUTS } else { MOST_TIMEOUTS };
         let subflow = &mut self.subflows[id];
-        if subflow.sender.rtt.backoff() > MOST_TIMEOUTS {
+        if subflow.sender.rtt.backoff() > most {
             subflow.close(now, Closure::TimedOut);
             self.on_subflow_closed(now, id);
         }

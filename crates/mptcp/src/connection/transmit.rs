@@ -11,6 +11,7 @@ use super::limits::Limit;
 use super::outgoing::{Chunk, Put};
 use super::output::Piece;
 use super::{Connection, Mode};
+use crate::memory::most_segments;
 use crate::scheduler::Candidate;
 use crate::subflow::Probation;
 
@@ -193,6 +194,8 @@ impl Connection {
     fn find_candidates(&mut self, now: Instant, found: &mut Vec<Candidate>) {
         found.clear();
         self.end_probations(now);
+        let segments: usize = self.subflows.iter().map(|subflow| subflow.sender.board.queue.len()).sum();
+        let crowded = segments >= most_segments(self.config.send_buffer);
         // Backup or not, then on probation or not, then in timeout or not: the first kind that exists is used.
         let mut best = u8::MAX;
         for (id, subflow) in self.subflows.iter().enumerate() {
@@ -223,6 +226,7 @@ impl Connection {
                 mss: path.mss,
                 has_room: (in_flight + self.wanted_room(id) <= path.cwnd || subflow.sender.wants_probe())
                     && !paced
+                    && !crowded
                     && !self.is_queue_full(id),
                 backup,
             });

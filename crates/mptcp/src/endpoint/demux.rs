@@ -91,9 +91,9 @@ impl Demux {
                 self.tuples.remove(&tuple);
             }
         }
-        for (id, local, remote, closed) in connection.tuples() {
+        for (id, local, remote, open) in connection.tuple_changes() {
             let (tuple, ours) = (Tuple::new(local, remote), (slot, id as u32));
-            if !closed {
+            if open {
                 self.tuples.insert(tuple, ours);
             } else if self.tuples.get(&tuple) == Some(&ours) {
                 self.tuples.remove(&tuple);

@@ -169,25 +169,29 @@ impl Reassembly {
         self.pins.forget();
     }
 
-    /// Makes one piece of those that touch each other.
+    /// Makes one piece of small ones that touch each other. Large ones stay as they are, so that each byte is copied once or
+    /// twice.
     fn join(&mut self) {
         self.since = 0;
-        self.borrowed.clear();
-        self.pins.forget();
-        let mut joined: Vec<(u64, BytesMut)> = Vec::new();
+        let mut joined: Vec<(u64, Bytes)> = Vec::new();
+        let mut growing: Option<(u64, BytesMut)> = None;
         for (start, data) in std::mem::take(&mut self.pieces) {
-            match joined.last_mut() {
-                Some((before, last))
-                    if *before + last.len() as u64 == start && last.len() + data.len() <= CHUNK =>
-                {
-                    last.extend_from_slice(&data);
+            if let Some((before, grown)) = &mut growing {
+                if *before + grown.len() as u64 == start && grown.len() + data.len() <= CHUNK {
+                    grown.extend_from_slice(&data);
+                    continue;
                 }
-                _ => joined.push((start, BytesMut::from(&data[..]))),
+                joined.extend(growing.take().map(|(start, grown)| (start, Bytes::copy_from_slice(&grown))));
+            }
+            if data.len() >= CHUNK / 2 {
+                joined.push((start, data));
+            } else {
+                growing = Some((start, BytesMut::from(&data[..])));
             }
         }
         // What was made by growing has room behind it that nobody needs.
-        self.pieces =
-            joined.into_iter().map(|(start, data)| (start, Bytes::copy_from_slice(&data))).collect();
+        joined.extend(growing.map(|(start, grown)| (start, Bytes::copy_from_slice(&grown))));
+        self.pieces = joined.into_iter().collect();
     }
 }
 

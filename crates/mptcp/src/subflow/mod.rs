@@ -57,6 +57,8 @@ pub(crate) struct Subflow {
     pub opened_here: bool,
     /// Its handshake was completed.
     pub was_open: bool,
+    /// The endpoint finds it by its four-tuple.
+    pub registered: bool,
     /// Joined from here, and the peer has not confirmed our HMAC: no data yet (RFC 8684 section 3.2).
     pub unconfirmed: bool,
     pub iss: Seq,
@@ -146,6 +148,7 @@ impl Subflow {
             origin,
             opened_here: false,
             was_open: false,
+            registered: false,
             unconfirmed: false,
             iss: Seq::new(iss),
             irs: Seq::default(),

@@ -109,8 +109,10 @@ impl Rack {
             marked = true;
         }
         // What was sent once stands in the order of its times.
-        let before = board.queue.partition_point(|sent| (sent.first_sent_at, sent.end()) < mark);
-        let overdue = board.queue.partition_point(|sent| due(sent.first_sent_at) <= now).min(before);
+        let before =
+            board.first_not(board.position(self.end), |sent| (sent.first_sent_at, sent.end()) < mark);
+        let settled = board.position(board.settled);
+        let overdue = board.first_not(settled, |sent| due(sent.first_sent_at) <= now).min(before);
         if let Some(last) = overdue.checked_sub(1) {
             marked |= board.settle(board.queue[last].end());
         }

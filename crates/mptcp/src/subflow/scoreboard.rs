@@ -171,7 +171,7 @@ impl Scoreboard {
     /// A block of a selective acknowledgement begins or ends at `offset`: a large segment that holds it
     /// becomes two, at the boundary of frames of `mss` bytes before or after it.
     pub(crate) fn split_near(&mut self, offset: u64, mss: u64, after: bool) {
-        let at = self.queue.partition_point(|sent| sent.end() <= offset);
+        let at = self.position(offset);
         let Some(sent) = self.queue.get(at).filter(|sent| sent.payload.len() as u64 > mss) else { return };
         let within = offset.saturating_sub(sent.start);
         let frames = if after { within.div_ceil(mss) } else { within / mss };
@@ -180,7 +180,43 @@ impl Scoreboard {
 
     /// Position of the first segment that ends behind `offset`.
     pub(crate) fn position(&self, offset: u64) -> usize {
-        self.queue.partition_point(|sent| sent.end() <= offset)
+        self.first_not(self.guess(offset), |sent| sent.end() <= offset)
+    }
+
+    /// About where `offset` is, as if all segments were equally long, which most are.
+    fn guess(&self, offset: u64) -> usize {
+        let within = offset.saturating_sub(self.una).min(self.next - self.una);
+        let share = u128::from(within) * self.queue.len() as u128 / u128::from((self.next - self.una).max(1));
+        share as usize
+    }
+
+    /// Position of the first segment that is not as `before` says, where all that are stand first: as
+    /// [`VecDeque::partition_point`], from a guess on, because segments are large and far apart in memory.
+    pub(crate) fn first_not(&self, guess: usize, before: impl Fn(&Sent) -> bool) -> usize {
+        let length = self.queue.len();
+        let guess = guess.min(length);
+        let (mut low, mut high, mut step) = (guess, guess, 1);
+        while low > 0 && !before(&self.queue[low - 1]) {
+            high = low - 1;
+            low = low.saturating_sub(step);
+            step *= 2;
+        }
+        if low == guess {
+            while high < length && before(&self.queue[high]) {
+                low = high + 1;
+                high = (high + step).min(length);
+                step *= 2;
+            }
+        }
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if before(&self.queue[middle]) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
     }
 
     /// Takes a report that `[left, right)` has arrived; `news` is told of each segment that lies wholly in it and was not
@@ -191,8 +227,8 @@ impl Scoreboard {
         while from < right {
             let next = self.ranges.range(from..right).next().map(|(start, end)| (*start, *end));
             let to = next.map_or(right, |(start, _)| start);
-            let first = self.queue.partition_point(|sent| sent.start < from);
-            let last = self.queue.partition_point(|sent| sent.end() <= to);
+            let first = self.first_not(self.guess(from), |sent| sent.start < from);
+            let last = self.first_not(first, |sent| sent.end() <= to);
             for at in first..last {
                 if !self.queue[at].sacked {
                     news(&self.queue[at]);
@@ -267,7 +303,7 @@ impl Scoreboard {
             }
             if sent.sacked {
                 let (&start, _) = self.ranges.range(..=sent.start).next_back()?;
-                at = self.queue.partition_point(|other| other.end() <= start);
+                at = self.position(start);
             } else if !sent.ever_resent && !sent.lost {
                 return Some(sent.sent_at);
             }
