@@ -159,7 +159,10 @@ impl Outgoing {
             }
             joined.freeze()
         };
-        if self.unsent.len() > 1 && self.unsent.front().is_some_and(|front| front.length == 0) {
+        // One that was taken in part is kept for its writer, who comes back with what follows in it.
+        let last = self.unsent.len() == 1;
+        let over = |front: &Written| front.length == 0 && (!last || front.buffer.is_empty());
+        if self.unsent.front().is_some_and(over) {
             self.unsent.pop_front();
         }
         self.unsent_bytes -= chunk.len() as u64;
