@@ -310,3 +310,20 @@ fn numbers_before_the_stream_are_none() {
     let info = hand.host.info(hand.now, hand.connection).unwrap();
     assert_eq!((hand.host.readable(hand.connection), info.mode), (10, Mode::Multipath));
 }
+
+/// X14: also while the peer keeps its own half open and is silent.
+#[test]
+fn what_has_arrived_is_let_go_of_when_no_more_is_to_be_sent() {
+    let mut hand = confirmed(Config { initial_window: 1000, nagle: false, ..Config::default() });
+    while hand.host.read(hand.now, hand.connection).is_some() {}
+    hand.host.write(hand.now, hand.connection, Bytes::from(vec![3; 40_000]));
+    let sent = hand.collect().len();
+    let dss = hand.dss(40_001, None);
+    hand.send(hand.flow, 11, 1, |ack| ack.options.dss = Some(dss));
+    hand.host.close(hand.now, hand.connection);
+    hand.collect();
+    let before = usage(&hand).segments_in_flight;
+    assert!(before >= sent, "{before} of {sent}");
+    hand.sleep(Duration::from_secs(60));
+    assert_eq!(usage(&hand).segments_in_flight, 0);
+}

@@ -205,8 +205,11 @@ impl Connection {
         // A reordering network and a lossy one look the same here: the others take over at once.
         self.give_up_sending(id);
         self.watch_silent_path(now, id);
-        // All data has arrived, some other way it seems; who does not even acknowledge that is not waited for.
-        let needless = self.mode == Mode::Multipath && self.write_closed && self.outgoing.held() == 0;
+        // What it has waited for longest has arrived, some other way it seems, and no more is written: who does not even
+        // acknowledge that is not waited for as long.
+        let first = self.subflows[id].sender.board.queue.front();
+        let arrived = first.is_some_and(|sent| sent.data + sent.payload.len() as u64 <= self.outgoing.una);
+        let needless = self.mode == Mode::Multipath && self.write_closed && arrived;
         let most = if needless { NEEDLESS_TIMEOUTS } else { MOST_TIMEOUTS };
         let subflow = &mut self.subflows[id];
         if subflow.sender.rtt.backoff() > most {
