@@ -7,6 +7,9 @@ use std::collections::{BTreeSet, VecDeque};
 
 use bytes::{Bytes, BytesMut};
 
+/// Places for chunks that an idle connection keeps.
+const MOST_IDLE: usize = 4096;
+
 /// Data given to at least one subflow and not yet acknowledged at the data level.
 #[derive(Clone, Debug)]
 pub(crate) struct Chunk {
@@ -186,6 +189,9 @@ impl Outgoing {
         let freed = offset - self.una;
         self.una = offset;
         while self.flight.pop_front_if(|chunk| chunk.end() <= offset).is_some() {}
+        if self.flight.is_empty() {
+            self.flight.shrink_to(MOST_IDLE);
+        }
         freed
     }
 

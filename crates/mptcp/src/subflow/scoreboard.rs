@@ -9,6 +9,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use bytes::Bytes;
 use mptcp_clock::Instant;
 
+/// Places for segments that an idle subflow keeps.
+const MOST_IDLE: usize = 4096;
+
 /// A mapping that a segment is a part of: its first byte, as offsets, and all of its payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Whole {
@@ -118,6 +121,9 @@ impl Scoreboard {
 
     /// All before `una` is acknowledged: reports about it say nothing more.
     pub(crate) fn trim_ranges(&mut self) {
+        if self.queue.is_empty() {
+            self.queue.shrink_to(MOST_IDLE);
+        }
         while let Some(first) = self.ranges.first_entry().filter(|entry| *entry.key() < self.una) {
             let end = first.remove();
             if end > self.una {
@@ -368,7 +374,7 @@ impl Scoreboard {
 
     /// Over: nothing is in flight any more.
     pub(crate) fn clear(&mut self) {
-        self.queue.clear();
+        self.queue = VecDeque::new();
         if self.una > 0 {
             self.una = self.next;
         }
