@@ -8,6 +8,7 @@ use mptcp_wire::{DataSequence, Dss, Mapping, ResetReason, Segment};
 
 use super::incoming::Placed;
 use super::{Connection, Mode};
+use crate::memory::most_pieces;
 use crate::subflow::Subflow;
 use crate::subflow::mapping::{ReceivedMapping, WireMapping};
 use crate::subflow::receiver::Arrival;
@@ -116,7 +117,11 @@ impl Connection {
             length: mapping.length,
             checksum,
         });
-        subflow.mapper.announce(ReceivedMapping { start: from, length, data, checksum }, next)
+        if from > next && !self.has_room_for_mapping() {
+            return false;
+        }
+        let mapper = &mut self.subflows[id].mapper;
+        mapper.announce(ReceivedMapping { start: from, length, data, checksum }, next)
     }
 
     fn take_data_fin(&mut self, id: usize, offset: u64) {
@@ -158,9 +163,20 @@ impl Connection {
     }
 
     /// Whether what waits out of order on all subflows may grow. The window is one for all of them (RFC 8684 section
-    /// 3.3.1), and data that several carry waits on each: twice the buffer is what honest peers need.
+    /// 3.3.1), and data that several carry waits on each: twice the buffer is what honest peers need, in bytes and in
+    /// pieces.
     fn has_room_out_of_order(&self, more: u64) -> bool {
-        let waiting: u64 = self.subflows.iter().map(|subflow| subflow.receiver.queue().bytes()).sum();
-        waiting + self.incoming.early().bytes() + more <= 2 * self.incoming.buffer() + 65_536
+        let queues =
+            self.subflows.iter().map(|subflow| subflow.receiver.queue()).chain([self.incoming.early()]);
+        let (bytes, pieces) =
+            queues.fold((0, 0), |sum, queue| (sum.0 + queue.bytes(), sum.1 + queue.pieces()));
+        let buffer = self.incoming.buffer();
+        bytes + more <= 2 * buffer + 65_536 && pieces < 2 * most_pieces(buffer)
+    }
+
+    /// Whether a mapping of data that is not next has a place among those of all subflows.
+    fn has_room_for_mapping(&self) -> bool {
+        let mappings: usize = self.subflows.iter().map(|subflow| subflow.mapper.mappings()).sum();
+        mappings < 2 * most_pieces(self.incoming.buffer())
     }
 }

@@ -50,7 +50,7 @@ impl Pins {
 
     /// Whether so much is held for `waiting` bytes that copying them is better.
     pub(crate) fn wasteful(&self, waiting: u64) -> bool {
-        self.pinned > 2 * waiting + 2 * self.block
+        self.pinned > 2 * waiting + self.block
     }
 
     /// Nothing that entered waits any more, or all of it was copied.
