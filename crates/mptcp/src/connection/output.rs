@@ -157,16 +157,15 @@ impl Connection {
         None
     }
 
-    /// New data that a tail loss probe of this subflow may take: a segment of it, whatever waits for more, if the peer's
-    /// window has room (RFC 8985 section 7.3). A subflow that carries data only when others cannot repeats what it has.
+    /// New data that a tail loss probe may take: a segment of it, whatever waits for more, if the peer's window has room
+    /// (RFC 8985 section 7.3). Where several subflows carry data, what none of them has is not this one's: its probe repeats
+    /// what it has, as Linux's does, and the scheduler gives the rest to a path that is known to work.
     fn new_data_for_probe(&self, id: usize) -> Option<u64> {
         let subflow = &self.subflows[id];
-        let reserve = subflow.backup || subflow.peer_backup || subflow.probation.is_some();
-        let others = || self.subflows.iter().enumerate().any(|(other, s)| other != id && s.can_send());
+        let single = self.subflows.iter().filter(|subflow| subflow.can_send()).count() == 1;
         let size = self.outgoing.unsent().min(self.congestion.paths[id].mss);
         let fits = size > 0 && self.outgoing.next + size <= self.outgoing.edge;
-        (fits && subflow.can_send() && subflow.sender.board.lost == 0 && !(reserve && others()))
-            .then_some(size)
+        (single && fits && subflow.can_send() && subflow.sender.board.lost == 0).then_some(size)
     }
 
     fn transmit_acknowledgement(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
