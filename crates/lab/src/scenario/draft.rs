@@ -8,7 +8,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use serde::Deserialize as _;
 
-use super::error::{Place, ScenarioError, listed, suggestion};
+use super::error::{Place, ScenarioError, listed, said, shown, suggestion};
 use super::file::ScenarioFile;
 use super::model::Scenario;
 use super::tree::{Content, Node};
@@ -61,7 +61,8 @@ impl Draft {
         let path: Vec<&str> = key.split('.').collect();
         let refuse = |problem: String| {
             let place = Place { file: file.clone(), line: None };
-            Err(ScenarioError::Value { place, key: key.to_owned(), value: format!("{value:?}"), problem })
+            let (key, value) = (shown(key), shown(&format!("{value:?}")));
+            Err(ScenarioError::Value { place, key, value, problem: said(&problem) })
         };
         if path.len() > DEEPEST {
             return refuse(format!(

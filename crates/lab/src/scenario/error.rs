@@ -72,6 +72,8 @@ const LONG: usize = 64;
 const MOST: usize = 40;
 /// How many letters of a value a message shows.
 const SHOWN: usize = 200;
+/// How many letters a message says of it.
+const SAID: usize = 1_500;
 
 /// The nearest of `choices` to `word`, if any is near.
 pub(super) fn nearest<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -102,9 +104,18 @@ pub(super) fn listed<'a>(choices: impl IntoIterator<Item = &'a str>) -> String {
 
 /// What was written, for a message of one line: cut, and without line breaks.
 pub(super) fn shown(text: &str) -> String {
+    cut(text, SHOWN)
+}
+
+/// The same for what is said of it.
+pub(super) fn said(problem: &str) -> String {
+    cut(problem, SAID)
+}
+
+fn cut(text: &str, most: usize) -> String {
     let mut shown = String::new();
     for (count, letter) in text.chars().enumerate() {
-        if count == SHOWN {
+        if count == most {
             shown.push('…');
             break;
         }

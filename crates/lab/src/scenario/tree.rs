@@ -7,7 +7,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{Place, ScenarioError, shown};
+use super::error::{Place, ScenarioError, said, shown};
 
 #[derive(Clone, Debug)]
 pub(super) struct Node {
@@ -115,7 +115,7 @@ impl Node {
     /// An error about what stands at `path`, or about what is missing there: then it stands where the
     /// nearest table above it stands.
     pub(super) fn error(&self, path: &[&str], problem: impl Into<String>) -> ScenarioError {
-        let problem = problem.into();
+        let problem = said(&problem.into());
         let found = self.get(path);
         let known = (0..=path.len()).rev().find_map(|length| self.get(&path[..length]));
         let place = known.unwrap_or(self).place.clone();
