@@ -82,7 +82,6 @@ def draw(given: argparse.Namespace, groups: Groups) -> int:
         raise BadResult(f"{empty[0]}: {given.metric} has no sample after the warm-up")
     figure = plot_distributions(groups, given.metric)
     if given.json:
-        given.output.parent.mkdir(parents=True, exist_ok=True)
         from contextlib import redirect_stdout
         from io import StringIO
 
