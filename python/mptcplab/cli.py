@@ -63,7 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code, said = _explain(error)
         if not said:
             raise
-        print(said, file=sys.stderr)
+        # A name may have any letter in it; the line stays one.
+        print("".join(one if one.isprintable() else ascii(one)[1:-1] for one in said), file=sys.stderr)
         _flush_or_close()
     return code
 

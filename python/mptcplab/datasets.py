@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from mptcplab.export import write_json, write_parquet
 from mptcplab.files import folder, write_bytes
-from mptcplab.inputs import BadResult
+from mptcplab.inputs import BadResult, readable
 from mptcplab.reading import SAMPLES, read_scenario_text, read_table
 from mptcplab.saved import WHO, SavedRun, describe, load
 
@@ -40,7 +40,9 @@ def merge(directories: Sequence[str | Path], output: str | Path) -> list[Who]:
     described: list[dict[str, Any]] = []
     found: dict[str, list[pa.Table]] = {table: [] for table in TABLES}
     for number, directory in enumerate(directories, 1):
-        names = _distinct(describe(directory)["runs"], {_who(row) for row in described}, str(directory), number)
+        names = _distinct(
+            describe(directory)["runs"], {_who(row) for row in described}, readable(str(directory)), number
+        )
         described += _scenarios(directory, target, names, len(described))
         for table in TABLES:
             file = Path(directory) / f"{table}.parquet"
@@ -161,7 +163,7 @@ def _scenarios(
     for at, (_, row) in enumerate(names, count + 1):
         name = "scenario.toml" if at == 1 else f"scenario-{at}.toml"
         write_bytes(target / name, read_scenario_text(Path(directory) / row["scenario"]).encode("utf-8"))
-        rows.append(row | {"scenario": name, "source": Path(directory).name})
+        rows.append(row | {"scenario": name, "source": readable(Path(directory).name)})
     return rows
 
 

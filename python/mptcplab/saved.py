@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from mptcplab.inputs import BadResult, nearest, seconds
+from mptcplab.inputs import BadResult, nearest, readable, seconds
 from mptcplab.reading import read_json, read_samples, read_scenario
 from mptcplab.results import ALL
 
@@ -138,7 +138,7 @@ def load(directory: str | PathLike[str]) -> list[SavedRun]:
         )
         runs.append(
             SavedRun(
-                str(directory),
+                readable(str(directory)),
                 row["run"],
                 row["seed"],
                 row["variant"],

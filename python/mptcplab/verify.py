@@ -200,7 +200,7 @@ class Verifier:
                 self._add_addr(segment, subflow, option)
             elif kind == FASTCLOSE:
                 self._fastclose(segment, subflow, option)
-        except struct.error:
+        except (struct.error, IndexError):
             self.findings.judge(
                 segment.where, "length", False, f"{NAMES[kind]} of {len(option) + 2} bytes is too short"
             )

@@ -100,7 +100,9 @@ def execute(given: argparse.Namespace) -> int:
 
 
 def _parse(text: str) -> tuple[str, list[str]]:
-    key, equals, values = text.partition("=")
+    from mptcplab.inputs import readable
+
+    key, equals, values = readable(text).partition("=")
     chosen = [value.strip() for value in values.split(",")]
     if not equals or not key.strip() or not all(chosen):
         raise BadInput(f"--vary {text}: write KEY=VALUE,VALUE, for example paths.wifi.loss=0%,1%,5%")
