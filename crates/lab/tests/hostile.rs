@@ -237,3 +237,9 @@ fn all_seeds_are_read() {
     assert!(seeds.len() > 90, "{}", seeds.len());
     seeds.iter().for_each(|text| check(text));
 }
+
+/// Found by the fuzzer: what stood in no cell was not written back.
+#[test]
+fn interference_without_a_cell_is_kept() {
+    check("duration = \"1s\"\ninterference = \"ucl\"\n[paths.wifi]\nrate = \"1Mbit\"\n[flows.bulk]\n");
+}

@@ -10,7 +10,7 @@ use super::file::{
 use super::model::{
     Adjustment, Event, Filter, Flow, Limits, Line, Link, LinkKind, PathManagement, Scenario, Traffic, Way,
 };
-use super::names::{PathManager, Side};
+use super::names::{Interference, PathManager, Side};
 use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
 use super::{air, middleboxes};
 
@@ -44,7 +44,8 @@ impl Scenario {
             background: some(
                 self.background.iter().map(|one| (one.name.clone(), air::background(one))).collect(),
             ),
-            interference: (!self.cells.is_empty()).then_some(self.interference),
+            interference: (!self.cells.is_empty() || self.interference != Interference::Ideal)
+                .then_some(self.interference),
             coupling: Some(self.coupling.iter().map(air::coupling).collect())
                 .filter(|all: &Vec<_>| !all.is_empty()),
             flows: some(self.flows.iter().map(|one| (one.name.clone(), flow(one))).collect()),
