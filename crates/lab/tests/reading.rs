@@ -115,7 +115,7 @@ fn defaults_are_not_copied_beyond_measure() {
     let backup = "\"wifi\", ".repeat(40_000);
     let mut text = format!("{REST}[defaults]\nbackup = [{backup}]\n");
     for n in 0..5_000 {
-        write!(text, "[flows.f{n}]\n").expect("memory");
+        writeln!(text, "[flows.f{n}]").expect("memory");
     }
     let error = Scenario::parse(&text, "wide.toml").expect_err("too much").to_string();
     assert!(error.contains("defaults: 40002 values for each of 5001 flows"), "{error}");

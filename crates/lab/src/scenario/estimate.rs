@@ -10,7 +10,7 @@ use netsim::{QueueLimit, Rate};
 
 use super::model::{Estimate, Flow, Line, Link, PathManagement, Scenario, Traffic};
 use super::names::{DataDirection, Transport};
-use super::reach::Reach;
+use super::reach::{Reach, Spans};
 
 /// Bytes of headers around the payload of a frame.
 const HEADERS: f64 = 66.0;
@@ -93,7 +93,7 @@ struct Reckoner<'a> {
     rates: Vec<[f64; 2]>,
     /// By first link and host: bit/s of the fastest way to every other node, and nanoseconds of the soonest, there and
     /// back.
-    ways: HashMap<(usize, &'a str), HashMap<&'a str, (u64, u64)>>,
+    ways: HashMap<(usize, &'a str), Spans<'a>>,
     mtu: u32,
 }
 

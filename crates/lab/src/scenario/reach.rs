@@ -6,6 +6,9 @@ use std::collections::{BTreeSet, BinaryHeap, HashMap, VecDeque};
 
 use super::model::Link;
 
+/// By node: the highest rate of a way there, and the least delay of one.
+pub(super) type Spans<'a> = HashMap<&'a str, (u64, u64)>;
+
 /// The links as a graph. Hosts pass nothing on.
 pub(super) struct Reach<'a> {
     links: &'a [Link],
@@ -77,7 +80,7 @@ impl<'a> Reach<'a> {
         from: &str,
         rate: impl Fn(usize) -> u64,
         delay: impl Fn(usize) -> u64,
-    ) -> HashMap<&'a str, (u64, u64)> {
+    ) -> Spans<'a> {
         let start = self.nodes.get(from).and_then(|&from| Some((from, self.number(from, first)?)));
         let Some((from, first)) = start else { return HashMap::new() };
         let widest = self.best(from, first, u64::MAX, |wide, link| wide.min(rate(link)));

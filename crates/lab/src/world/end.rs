@@ -97,3 +97,19 @@ impl World {
         lost.for_each(|lost| self.pool.give_back(lost.frame.payload));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lost_frames_do_not_wait_for_the_next_sample() {
+        // 125 000 datagrams in a second, of which the path takes one in a thousand, and no sample.
+        let text = "duration = \"1s\"\nsample = \"10s\"\n[paths.wifi]\nrate = \"1Mbit\"\nqueue = \"2p\"\n\
+                    [flows.flood]\ntransport = \"udp\"\nrate = \"100Mbit\"\ndatagram = \"100B\"\n";
+        let scenario = Scenario::parse(text, "flood").expect("valid");
+        let mut world = World::new(&scenario, 1).expect("a network");
+        world.advance(Instant::from_nanos(1_000_000_000)).expect("it ends");
+        assert!(world.network.lost_count() <= LOST, "{}", world.network.lost_count());
+    }
+}
