@@ -108,16 +108,6 @@ impl World {
         Ok(self.finish())
     }
 
-    /// Writes every packet that hosts send or receive from now on into `directory`, one pcapng for each host and
-    /// interface. They get their names by [`Self::finish_captures`].
-    ///
-    /// # Errors
-    /// When a file cannot be made.
-    pub fn capture(&mut self, directory: &std::path::Path) -> Result<(), CaptureError> {
-        self.captures = Some(Captures::new(directory, &self.hosts)?);
-        Ok(())
-    }
-
     /// Runs up to `until` or the end of the scenario, whichever comes first.
     ///
     /// # Errors
@@ -156,21 +146,6 @@ impl World {
             self.sampler.finish(end, &self.scenario, &self.hosts, &self.apps, &mut self.network);
         measured.data_packets = self.data_packets;
         measured
-    }
-
-    /// Completes the captures and gives them their names; says where they are.
-    ///
-    /// # Errors
-    /// When a file cannot be written.
-    pub fn finish_captures(&mut self) -> Result<Vec<std::path::PathBuf>, CaptureError> {
-        self.captures.as_mut().map_or(Ok(Vec::new()), Captures::finish)
-    }
-
-    fn record(&mut self, now: Instant, at: usize, interface: InterfaceId, payload: u32) {
-        if let Some(captures) = &mut self.captures {
-            captures.record(now, at, interface, self.pool.get(payload));
-            self.failure = captures.failure().map(RunError::from).or(self.failure.take());
-        }
     }
 
     fn on_arrival(&mut self, now: Instant, node: netsim::NodeId, frame: &Frame<u32>) {
