@@ -130,7 +130,7 @@ def test_bad_input_ends_with_two(cli: Cli, scenario_file: Path, arguments: list[
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is a signal of POSIX here")
 def test_ctrl_c_keeps_what_was_finished(scenario_file: Path, tmp_path: Path) -> None:
     text = scenario_file.read_text().replace('"6s"', '"60s"').replace("baselines = true", "")
-    scenario_file.write_text(text)
+    scenario_file.write_text(text + '[limits]\nmemory = "100GB"\n')
     # Whoever started the tests may ignore SIGINT, as shells do for what runs in the background.
     start = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "

@@ -72,4 +72,7 @@ def _peak_bytes() -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps(once(sys.argv[1], Path(sys.argv[2]))))
+    try:
+        print(json.dumps(once(sys.argv[1], Path(sys.argv[2]))))
+    except (RuntimeError, ValueError, OSError) as error:
+        sys.exit(str(error))

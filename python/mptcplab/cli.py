@@ -1,12 +1,14 @@
 """The command `mptcplab`.
 
 Owns arguments, exit codes and what a person sees when something goes wrong: 0 all well, 1 a run or
-a fact failed, 2 bad input, 130 Ctrl-C. What the commands do is in `commands`.
+a fact failed, 2 bad input, 130 Ctrl-C. Whatever goes wrong is one line and no traceback. What the commands do is in
+`commands`.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -14,7 +16,11 @@ from collections.abc import Sequence
 from mptcplab import ScenarioError, __version__
 from mptcplab.commands import COMMANDS
 from mptcplab.commands.common import BadInput, RunFailed
+from mptcplab.files import NO_SPACE, BadFile
 from mptcplab.inputs import BadResult
+
+TRACEBACK = "MPTCPLAB_TRACEBACK"
+"""The environment variable that shows where an error of ours came from."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -41,27 +47,65 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command; returns the exit code."""
+    _write_anything()
     try:
         given = parser().parse_args(arguments)
         code: int = given.execute(given)
-        sys.stdout.flush()
-    except (ScenarioError, BadInput) as error:
-        print(error, file=sys.stderr)
-        return 2
-    except BadResult as error:
-        print(f"mptcplab: {error}", file=sys.stderr)
-        return 2
-    except RunFailed as error:
-        print(f"mptcplab: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt as interrupt:
-        print(f"mptcplab: {str(interrupt) or 'interrupted'}", file=sys.stderr)
-        return 130
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except SystemExit:
+        raise
     except BrokenPipeError:
         # Whoever read our output has enough: nothing more can be said there.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_output()
         return 141
-    except OSError as error:
-        print(f"mptcplab: {error}", file=sys.stderr)
-        return 2
+    except BaseException as error:
+        code, said = _explain(error)
+        if not said:
+            raise
+        # A name may have any letter in it; the line stays one.
+        print("".join(one if one.isprintable() else ascii(one)[1:-1] for one in said), file=sys.stderr)
+        _flush_or_close()
     return code
+
+
+def _explain(error: BaseException) -> tuple[int, str]:
+    """The exit code and the line of an error; no line for those that are to be seen whole."""
+    if isinstance(error, ScenarioError | BadInput):
+        return 2, str(error)
+    if isinstance(error, BadResult | BadFile):
+        return 2, f"mptcplab: {error}"
+    if isinstance(error, RunFailed):
+        return 1, f"mptcplab: {error}"
+    if isinstance(error, KeyboardInterrupt):
+        return 130, f"mptcplab: {str(error) or 'interrupted'}"
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename is not None else ""
+        return 1 if error.errno in NO_SPACE else 2, f"mptcplab: {where}{error.strerror or error}"
+    if isinstance(error, MemoryError):
+        return 1, "mptcplab: there is not enough memory for this; ask for less (a longer interval, fewer results)"
+    if os.environ.get(TRACEBACK) or isinstance(error, GeneratorExit):
+        return 1, ""
+    what = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:300]}"
+    return 1, f"mptcplab: this is an error of ours, please report it: {what} ({TRACEBACK}=1 shows where)"
+
+
+def _write_anything() -> None:
+    """Lets every name be written, whatever letters the terminal knows."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _flush_or_close() -> None:
+    """Writes what is left; where that fails, once is enough."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (OSError, ValueError):
+        _close_output()
+
+
+def _close_output() -> None:
+    """Nothing more can be written to the standard output, and nobody shall try at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

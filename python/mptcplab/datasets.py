@@ -6,18 +6,18 @@ runs would have the same name, the variant of the later one says where it came f
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from mptcplab.export import write_json, write_parquet
-from mptcplab.inputs import BadResult
-from mptcplab.saved import WHO, SavedRun, describe, load, plain_text
+from mptcplab.files import folder, write_bytes
+from mptcplab.inputs import BadResult, readable
+from mptcplab.reading import SAMPLES, read_scenario_text, read_table
+from mptcplab.saved import WHO, SavedRun, describe, load
 
 TABLES = ("samples", "flows", "paths", "links", "blocks")
 
@@ -36,21 +36,24 @@ def merge(directories: Sequence[str | Path], output: str | Path) -> list[Who]:
             raise BadResult(f"{directory}: cannot be merged into itself; give another --output")
     if (target / "run.json").exists():
         raise BadResult(f"{target}: holds a result already; give another --output")
-    target.mkdir(parents=True, exist_ok=True)
+    folder(target)
     described: list[dict[str, Any]] = []
     found: dict[str, list[pa.Table]] = {table: [] for table in TABLES}
     for number, directory in enumerate(directories, 1):
-        names = _distinct(describe(directory)["runs"], {_who(row) for row in described}, str(directory), number)
+        names = _distinct(
+            describe(directory)["runs"], {_who(row) for row in described}, readable(str(directory)), number
+        )
         described += _scenarios(directory, target, names, len(described))
         for table in TABLES:
             file = Path(directory) / f"{table}.parquet"
             if file.is_file():
-                found[table].append(_renamed(plain_text(pq.read_table(file)), names))
+                wanted = SAMPLES if table == "samples" else None
+                found[table].append(_renamed(read_table(file, wanted), names))
     version = describe(directories[0])["mptcplab"]
-    write_json({"mptcplab": version, "backend": "sim", "runs": described}, target / "run.json")
     for table, parts in found.items():
         if parts:
-            write_parquet(_joined(parts), target / f"{table}.parquet")
+            write_parquet(_joined(parts, table), target / f"{table}.parquet")
+    write_json({"mptcplab": version, "backend": "sim", "runs": described}, target / "run.json")
     return [_who(row) for row in described]
 
 
@@ -159,8 +162,8 @@ def _scenarios(
     rows = []
     for at, (_, row) in enumerate(names, count + 1):
         name = "scenario.toml" if at == 1 else f"scenario-{at}.toml"
-        shutil.copyfile(Path(directory) / row["scenario"], target / name)
-        rows.append(row | {"scenario": name, "source": Path(directory).name})
+        write_bytes(target / name, read_scenario_text(Path(directory) / row["scenario"]).encode("utf-8"))
+        rows.append(row | {"scenario": name, "source": readable(Path(directory).name)})
     return rows
 
 
@@ -174,9 +177,12 @@ def _renamed(table: pa.Table, names: Iterable[tuple[Who, dict[str, Any]]]) -> pa
     return table.set_column(table.column_names.index("variant"), "variant", variants)
 
 
-def _joined(parts: Sequence[pa.Table]) -> pa.Table:
+def _joined(parts: Sequence[pa.Table], table: str) -> pa.Table:
     """One table; where one has a column that others have not, theirs is null there. Text repeats, so it is numbered."""
-    whole = pa.concat_tables(parts, promote_options="default").combine_chunks()
+    try:
+        whole = pa.concat_tables(parts, promote_options="default").combine_chunks()
+    except pa.ArrowException as error:
+        raise BadResult(f"{table}.parquet: the results do not go together: {error}") from error
     for at, field in enumerate(whole.schema):
         if pa.types.is_string(field.type) and whole.num_rows:
             whole = whole.set_column(at, field.name, whole[field.name].dictionary_encode().combine_chunks())

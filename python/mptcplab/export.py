@@ -1,7 +1,7 @@
 """Files of a run: Parquet, iperf3-compatible JSON, the scenario as run.
 
-Owns file formats. The same runs give the same bytes: fixed writer settings, rows in the order of the
-jobs, no clock and no path of this machine in any file.
+Owns file formats; how files come to be is the business of `files`. The same runs give the same bytes: fixed writer
+settings, rows in the order of the jobs, no clock and no path of this machine in any file.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from mptcplab import _core
+from mptcplab.files import folder, replacing, write_text
 
 if TYPE_CHECKING:
     from mptcplab._core import FlowRow
@@ -27,21 +28,22 @@ if TYPE_CHECKING:
 
 def write_parquet(table: pa.Table, path: Path) -> None:
     """Writes a table so that equal tables give equal bytes."""
-    pq.write_table(
-        table,
-        path,
-        version="2.6",
-        compression="zstd",
-        compression_level=3,
-        data_page_version="2.0",
-        row_group_size=1 << 20,
-        write_statistics=True,
-    )
+    with replacing(path) as file:
+        pq.write_table(
+            table,
+            file,
+            version="2.6",
+            compression="zstd",
+            compression_level=3,
+            data_page_version="2.0",
+            row_group_size=1 << 20,
+            write_statistics=True,
+        )
 
 
 def write_json(value: Any, path: Path) -> None:
     """Writes JSON for people and machines; what is not a number becomes null."""
-    path.write_text(json.dumps(finite(value), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(finite(value), indent=2, ensure_ascii=False) + "\n")
 
 
 def finite(value: Any) -> Any:
@@ -66,14 +68,13 @@ def save_run(run: Run, directory: str | PathLike[str]) -> None:
 
 def save_runs(runs: Runs, directory: str | PathLike[str]) -> None:
     """Writes several runs into one set of tables, and each scenario as it ran."""
-    target = Path(directory)
-    target.mkdir(parents=True, exist_ok=True)
+    target = folder(directory)
     files: dict[str, str] = {}
     for run in runs:
         text = run.scenario.to_toml()
         if text not in files:
             files[text] = "scenario.toml" if not files else f"scenario-{len(files) + 1}.toml"
-            (target / files[text]).write_text(text, encoding="utf-8")
+            write_text(target / files[text], text)
     described = [
         {
             "run": run.name,
@@ -84,16 +85,16 @@ def save_runs(runs: Runs, directory: str | PathLike[str]) -> None:
         }
         for run in runs
     ]
+    if len(runs):
+        write_parquet(runs.samples, target / "samples.parquet")
+        write_parquet(runs.flows, target / "flows.parquet")
+        write_parquet(runs.paths, target / "paths.parquet")
+        write_parquet(runs.links, target / "links.parquet")
+        blocks = runs.blocks
+        if blocks.num_rows:
+            write_parquet(blocks, target / "blocks.parquet")
+    # Last: who finds it finds the rest.
     write_json({"mptcplab": _core.__version__, "backend": "sim", "runs": described}, target / "run.json")
-    if not len(runs):
-        return
-    write_parquet(runs.samples, target / "samples.parquet")
-    write_parquet(runs.flows, target / "flows.parquet")
-    write_parquet(runs.paths, target / "paths.parquet")
-    write_parquet(runs.links, target / "links.parquet")
-    blocks = runs.blocks
-    if blocks.num_rows:
-        write_parquet(blocks, target / "blocks.parquet")
 
 
 class _Series:

@@ -24,6 +24,16 @@ def seconds(text: str) -> float:
     raise BadResult(f"{text!r} is no time; write a number with its unit, for example 500ms or 2s")
 
 
+def readable(text: str) -> str:
+    """Text of the command line as people meant it: where the terminal says ASCII, letters beyond it come as UTF-8."""
+    for errors in ("strict", "surrogateescape"):
+        try:
+            return text.encode("utf-8", errors).decode("utf-8", "replace")
+        except UnicodeEncodeError:
+            continue
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """The one of `names` that looks most like `name`, if one does."""
     near = difflib.get_close_matches(name, list(names), 1, 0.5)
@@ -32,7 +42,7 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
 
 def choose(name: str, names: Iterable[str], what: str, where: str = "") -> str:
     """`name`, if it is among `names`; otherwise `BadResult` with the nearest."""
-    known = list(names)
+    known, name = list(names), readable(name)
     if name in known:
         return name
     near = nearest(name, known)

@@ -6,6 +6,7 @@ nothing. UDP, so that nothing but the medium limits what is carried.
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 STEADY = "steady"
 TOGGLED = "toggled"
+MOST_PERIODS = 2000
 SETTLED = 0.1
 """This share of each period is left out after a change."""
 
@@ -49,12 +51,12 @@ class Interrupted:
     @property
     def ratio(self) -> float:
         """What both carry together, over what one carries alone."""
-        return self.total / self.alone
+        return self.total / self.alone if self.alone else math.nan
 
     @property
     def share(self) -> float:
         """The steady interface's part of what both carry, 0 to 1."""
-        return self.steady / self.total
+        return self.steady / self.total if self.total else math.nan
 
 
 def interfaces(scenario: Scenario) -> tuple[str, list[str]]:
@@ -102,6 +104,10 @@ def interrupt(  # noqa: PLR0913, RUF100 - what a person can ask for
     length = duration or 4 * every
     if length <= every:
         raise BadResult(f"{length:g} s end before {other} sends for the first time, after {every:g} s")
+    if length / every > MOST_PERIODS:
+        raise BadResult(
+            f"{length:g} s are {length / every:.0f} periods of {every:g} s, and more than {MOST_PERIODS} are too many"
+        )
     table = tomllib.loads(scenario.to_toml())
     peer = next(iter(table["flows"].values())).get("to", "server")
     common: dict[str, Any] = {"transport": "udp", "from": who, "to": peer, "direction": direction}

@@ -15,6 +15,7 @@ from typing import Any
 from mptcplab import __version__
 from mptcplab.drawing import draw
 from mptcplab.export import write_json, write_parquet
+from mptcplab.files import folder, write_bytes, write_text
 from mptcplab.reproduce import Reproduction
 from mptcplab.studies.base import Experiment, Fact, Outcome, Picture, Study
 
@@ -33,20 +34,16 @@ def facts_rows(found: Reproduction) -> list[dict[str, Any]]:
 
 def write_report(found: Reproduction, directory: Path) -> None:
     """Writes `index.html facts.json figures/ data/`."""
-    figures, data = directory / "figures", directory / "data"
-    figures.mkdir(parents=True, exist_ok=True)
-    data.mkdir(exist_ok=True)
+    figures, data = folder(directory, "figures"), folder(directory, "data")
     pictures = [picture for outcome in found.outcomes.values() for picture in outcome.pictures]
     drawn = draw({picture.name: picture.figure for picture in pictures})
     for name, drawing in drawn.items():
-        (figures / f"{name}.svg").write_bytes(drawing.svg)
-        (figures / f"{name}.png").write_bytes(drawing.png)
+        write_bytes(figures / f"{name}.svg", drawing.svg)
+        write_bytes(figures / f"{name}.png", drawing.png)
     write_json(facts_rows(found), directory / "facts.json")
     write_parquet(found.runs.flows, data / "flows.parquet")
     write_parquet(found.runs.paths, data / "paths.parquet")
-    (directory / "index.html").write_text(
-        page(found, {name: drawing.svg for name, drawing in drawn.items()}), encoding="utf-8"
-    )
+    write_text(directory / "index.html", page(found, {name: drawing.svg for name, drawing in drawn.items()}))
 
 
 def page(found: Reproduction, pictures: dict[str, bytes]) -> str:

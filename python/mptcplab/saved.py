@@ -5,8 +5,8 @@ Owns the way from files to runs, and which interface is on which radio channel. 
 
 from __future__ import annotations
 
-import json
 import tomllib
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from mptcplab.inputs import BadResult, nearest, seconds
+from mptcplab.inputs import BadResult, nearest, readable, seconds
+from mptcplab.reading import read_json, read_samples, read_scenario
 from mptcplab.results import ALL
 
 if TYPE_CHECKING:
@@ -96,18 +96,23 @@ class SavedRun:
     def bit_rate(self, path: str) -> float | None:
         """Bit/s that the scenario gives an interface at the start; None where it says none, as with rate control."""
         line = self.line(path)
-        text = str(line.get("forward", {}).get("rate", line.get("rate", ""))).lower()
+        forward = line.get("forward", {})
+        own = forward.get("rate") if isinstance(forward, dict) else None
+        text = str(line.get("rate", "") if own is None else own).lower()
         for unit, scale in (("tbit", 1e12), ("gbit", 1e9), ("mbit", 1e6), ("kbit", 1e3), ("bit", 1.0)):
             if text.endswith(unit):
-                return float(text.removesuffix(unit)) * scale
+                with suppress(ValueError):
+                    return float(text.removesuffix(unit)) * scale
         return None
 
     def channel(self, path: str) -> int | None:
         """The radio channel of an interface: its own `channel`, or that of its `cell`; None without one."""
         line = self.line(path)
-        cell = self.scenario.get("cells", {}).get(line.get("cell"), {})
+        cell = self.scenario.get("cells", {}).get(str(line.get("cell")), {})
         number = line.get("channel", cell.get("channel"))
-        return None if number is None else int(number)
+        if number is not None and (not isinstance(number, int) or isinstance(number, bool)):
+            raise BadResult(f"{self.source or self.name}: the channel of {path} is {number!r}, and no number")
+        return number
 
     def controllers(self) -> list[str]:
         """The congestion controllers of the flows, each once."""
@@ -123,7 +128,7 @@ def load(directory: str | PathLike[str]) -> list[SavedRun]:
     target = Path(directory)
     if not (target / "samples.parquet").is_file():
         raise BadResult(f"{target}: no samples.parquet; was the run interrupted before its first result?")
-    table = plain_text(pq.read_table(target / "samples.parquet"))
+    table = read_samples(target / "samples.parquet")
     runs = []
     for row in described["runs"]:
         mine = (
@@ -133,11 +138,11 @@ def load(directory: str | PathLike[str]) -> list[SavedRun]:
         )
         runs.append(
             SavedRun(
-                str(directory),
+                readable(str(directory)),
                 row["run"],
                 row["seed"],
                 row["variant"],
-                tomllib.loads((target / row["scenario"]).read_text(encoding="utf-8")),
+                read_scenario(target / row["scenario"]),
                 table.filter(mine),
             )
         )
@@ -154,8 +159,7 @@ def describe(directory: str | PathLike[str]) -> dict[str, Any]:
         raise BadResult(
             f"{target}: no result here (run.json is missing); mptcplab run FILE --output {target} makes one"
         )
-    described: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return described
+    return read_json(file)
 
 
 def _did_you_mean(target: Path) -> str:

@@ -2,7 +2,9 @@
 
 Owns the arithmetic of the standards, written apart from the Rust code on purpose: dissectors show these fields, but
 verify neither HMACs nor DSS checksums. What a capture does not show (the keys of an earlier handshake) counts as
-unknown, never as right.
+unknown, never as right. The token of a join is wrong where its HMAC is that of another token's keys, or where the
+capture has every connection from its first SYN and no key that the token could be of. What is kept of a subflow while
+a mapping waits for its bytes is bounded; a mapping that waits too long stays unknown.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from mptcplab.mappings import Half, Mapping
 from mptcplab.packets import End, Segment
 
 Verdict = Literal["right", "wrong", "unknown"]
@@ -31,6 +34,10 @@ NAMES = {
     FASTCLOSE: "MP_FASTCLOSE",
     RST: "MP_TCPRST",
 }
+
+
+MOST_JOINS, MOST_TRIED = 1000, 1000
+"""Joins of no known token, and connections that they are tried with."""
 
 
 @dataclass(frozen=True)
@@ -94,29 +101,6 @@ class Connection:
 
 
 @dataclass
-class Mapping:
-    """A mapping whose payload is not complete yet."""
-
-    where: str
-    data: int
-    start: int
-    length: int
-    payload: int
-    checksum: int
-
-
-@dataclass
-class Half:
-    """One direction of a subflow."""
-
-    initial: int | None = None
-    received: dict[int, int] = field(default_factory=dict)
-    """Payload bytes by their offset, until their mapping was judged."""
-    waiting: list[Mapping] = field(default_factory=list)
-    judged: set[tuple[int, int, int]] = field(default_factory=set)
-
-
-@dataclass
 class Subflow:
     """A four-tuple."""
 
@@ -125,11 +109,31 @@ class Subflow:
     opened_by: int = 0
     """The host of the connection that sent the SYN."""
     nonces: dict[int, int] = field(default_factory=dict)
+    answer: bytes = b""
+    """The HMAC of the SYN/ACK of a join."""
     halves: tuple[Half, Half] = field(default_factory=lambda: (Half(), Half()))
 
     def side(self, sender: End) -> int:
         """Which host of the connection that is."""
         return self.opened_by if sender == self.opener else 1 - self.opened_by
+
+
+@dataclass
+class Join:
+    """A join whose token is of no known key."""
+
+    where: str
+    token: int
+    subflow: Subflow
+
+    def is_of(self, connection: Connection) -> bool:
+        """Whether the answer to it was made with the keys of this connection."""
+        nonces, given = self.subflow.nonces, self.subflow.answer
+        if len(nonces) < 2 or not given:
+            return False
+        message = struct.pack(">II", nonces[1], nonces[0])
+        pairs = (connection.both(side) for side in (0, 1))
+        return any(keys is not None and connection.hmac(*keys, message)[: len(given)] == given for keys in pairs)
 
 
 class Verifier:
@@ -139,7 +143,14 @@ class Verifier:
         """Nothing is known yet."""
         self.findings = Findings()
         self._subflows: dict[tuple[End, End], Subflow] = {}
-        self._connections: list[Connection] = []
+        self._tokens: dict[int, tuple[Connection, int]] = {}
+        """Whose token it is: the connection and the host."""
+        self._complete: dict[int, Connection] = {}
+        """Connections of which both keys are known, by identity; as many as a wrong token is tried with."""
+        self._late = False
+        """Whether there was a connection before the capture began."""
+        self._joins: list[Join] = []
+        """Joins whose token is of no known key."""
 
     def take(self, segment: Segment) -> None:
         """Judges what a segment carries."""
@@ -151,16 +162,25 @@ class Verifier:
         subflow = self._subflows.get(pair)
         if subflow is None:
             subflow = self._subflows[pair] = Subflow(segment.source)
+            self._late |= bool(segment.mptcp)
         half = subflow.halves[0 if segment.source == subflow.opener else 1]
         if segment.syn:
             half.initial = segment.sequence
         for option in segment.mptcp:
             self._option(segment, subflow, half, option)
         self._payload(segment, half)
-        self._judge_complete(subflow, half)
 
     def finish(self) -> Findings:
-        """What is still incomplete stays unknown."""
+        """What is still incomplete stays unknown; a token of no key is wrong, if the capture shows them all."""
+        for join in self._joins:
+            fits = [one for one in self._complete.values() if join.is_of(one)]
+            known = not self._late and bool(self._complete)
+            what = f"the token {join.token:#010x} is that of no key here"
+            if fits:
+                tokens = " and ".join(f"{token:#010x}" for side in (0, 1) if (token := fits[0].token(side)) is not None)
+                what += f"; by its HMAC the join is of the connection with the tokens {tokens}"
+            self.findings.judge(join.where, "token", False if fits or known else None, what)
+        self._joins.clear()
         for subflow in self._subflows.values():
             for mapping in (mapping for half in subflow.halves for mapping in half.waiting):
                 self.findings.judge(mapping.where, "DSS checksum", None, "")
@@ -180,24 +200,34 @@ class Verifier:
                 self._add_addr(segment, subflow, option)
             elif kind == FASTCLOSE:
                 self._fastclose(segment, subflow, option)
-        except struct.error:
+        except (struct.error, IndexError):
             self.findings.judge(
                 segment.where, "length", False, f"{NAMES[kind]} of {len(option) + 2} bytes is too short"
             )
+
+    def _learn(self, connection: Connection, side: int, key: int | None) -> None:
+        """A key, and so a token, of a connection."""
+        connection.keys[side] = key
+        token = connection.token(side)
+        if token is not None:
+            self._tokens[token] = (connection, side)
+        if connection.both(0) and len(self._complete) < MOST_TRIED:
+            self._complete[id(connection)] = connection
 
     def _capable(self, segment: Segment, subflow: Subflow, half: Half, option: bytes) -> None:
         version = option[0] & 15
         keys = [key for (key,) in struct.iter_unpack(">Q", option[2 : 2 + (len(option) - 2) // 8 * 8])]
         if segment.syn and not segment.ack:
-            subflow.connection = Connection(version, [keys[0] if keys else None, None])
-            self._connections.append(subflow.connection)
+            subflow.connection = Connection(version, [None, None])
+            self._learn(subflow.connection, 0, keys[0] if keys else None)
             return
         connection = subflow.connection
         if connection is None:
             return
         if segment.syn:
             connection.version = version
-            connection.keys[1] = keys[0] if keys else None
+            self._learn(connection, 0, connection.keys[0])
+            self._learn(connection, 1, keys[0] if keys else None)
             return
         side = subflow.side(segment.source)
         for at, key in zip((side, 1 - side), keys, strict=False):
@@ -206,7 +236,7 @@ class Verifier:
                 same = known == key
                 self.findings.judge(segment.where, "key repeated", same, f"key {key:#x} was {known:#x} before")
             else:
-                connection.keys[at] = key
+                self._learn(connection, at, key)
         rest = option[2 + 16 :]
         if len(keys) == 2 and len(rest) in (2, 4):
             first = connection.first(side)
@@ -219,17 +249,23 @@ class Verifier:
         if segment.syn and not segment.ack:
             token, nonce = struct.unpack_from(">II", option, 2)
             subflow.nonces[0] = nonce
-            owners = [(one, side) for one in self._connections for side in (0, 1) if one.token(side) == token]
-            self.findings.judge(segment.where, "token", True if owners else None, "")
-            if owners:
-                subflow.connection, owner = owners[-1]
-                subflow.opened_by = 1 - owner
+            owner = self._tokens.get(token)
+            if owner is None:
+                if len(self._joins) < MOST_JOINS:
+                    self._joins.append(Join(segment.where, token, subflow))
+                else:
+                    self.findings.judge(segment.where, "token", None, "")
+                return
+            self.findings.judge(segment.where, "token", True, "")
+            subflow.connection = owner[0]
+            subflow.opened_by = 1 - owner[1]
             return
         connection = subflow.connection
         keys = connection.both(subflow.side(segment.source)) if connection else None
         if segment.syn:
             given, nonce = option[2:10], struct.unpack_from(">I", option, 10)[0]
             subflow.nonces[1] = nonce
+            subflow.answer = given
             order = (1, 0)
         else:
             given, order = option[2:22], (0, 1)
@@ -269,31 +305,18 @@ class Verifier:
         self, segment: Segment, half: Half, data: int, start: int, length: int, payload: int, checksum: int | None
     ) -> None:
         # A DATA_FIN alone stands at no place of the subflow, and needs no checksum.
-        if checksum is None or not payload or (start, length, checksum) in half.judged:
+        if checksum is None or not payload:
             return
-        half.judged.add((start, length, checksum))
-        half.waiting.append(Mapping(segment.where, data, start, length, payload, checksum))
+        given_up = half.map(Mapping(segment.where, data, start, length, payload, checksum))
+        if given_up is not None:
+            self.findings.judge(given_up.where, "DSS checksum", None, "")
 
     def _payload(self, segment: Segment, half: Half) -> None:
-        if half.initial is None or not segment.payload or not half.waiting:
-            return
-        begin = (segment.sequence + (1 if segment.syn else 0) - half.initial) % 2**32
-        half.received.update(enumerate(segment.payload, begin))
-
-    def _judge_complete(self, subflow: Subflow, half: Half) -> None:
-        if subflow.connection is None:
-            return
-        for mapping in list(half.waiting):
-            places = [(mapping.start + at) % 2**32 for at in range(mapping.payload)]
-            if not all(place in half.received for place in places):
-                continue
-            half.waiting.remove(mapping)
-            header = struct.pack(">QIHH", mapping.data, mapping.start, mapping.length, mapping.checksum)
-            right = _sum(header + bytes(half.received[place] for place in places)) == 0xFFFF
+        if half.initial is not None and segment.payload:
+            half.take((segment.sequence + (1 if segment.syn else 0) - half.initial) % 2**32, segment.payload)
+        for mapping in half.complete():
             what = f"the checksum {mapping.checksum:#06x} of {mapping.payload} bytes is not right"
-            self.findings.judge(mapping.where, "DSS checksum", right, what)
-        if not half.waiting:
-            half.received.clear()
+            self.findings.judge(mapping.where, "DSS checksum", mapping.is_right(), what)
 
     def _add_addr(self, segment: Segment, subflow: Subflow, option: bytes) -> None:
         connection = subflow.connection
@@ -314,15 +337,6 @@ class Verifier:
         known = connection.keys[1 - subflow.side(segment.source)] if connection else None
         right = None if known is None else key == known
         self.findings.judge(segment.where, "MP_FASTCLOSE key", right, f"{key:#x} is not the receiver's key")
-
-
-def _sum(data: bytes) -> int:
-    """One's complement sum of 16-bit words (RFC 1071)."""
-    data += b"\0" * (len(data) % 2)
-    total: int = sum(struct.unpack(f">{len(data) // 2}H", data))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return total
 
 
 def verify(segments: Iterable[Segment]) -> Findings:

@@ -1,7 +1,7 @@
 //! The single-path runs that every multipath result stands beside.
 
 use crate::scenario::names::Transport;
-use crate::scenario::{PathManagement, Scenario};
+use crate::scenario::{Flow, PathManagement, Scenario};
 
 /// A scenario in which one flow is plain TCP over one path alone.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,7 +14,48 @@ pub struct Baseline {
     pub scenario: Scenario,
 }
 
+/// Bytes of a flow in a scenario.
+const FLOW: f64 = 1_000.0;
+
+/// More runs than the limits of a scenario allow.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum TooManyRuns {
+    /// Above `limits.runs`.
+    #[error("{0} runs, baselines counted, and limits.runs is {1} (ask for fewer, or raise limits.runs)")]
+    Runs(u64, u64),
+    /// Their results do not fit.
+    #[error(
+        "the results of {0} runs, baselines counted, would take {1:.1} GB, and limits.memory is {2:.1} GB (ask for fewer \
+         runs, or raise limits.memory)"
+    )]
+    Memory(u64, f64, f64),
+}
+
 impl Scenario {
+    /// How many baselines there are.
+    #[must_use]
+    pub fn baseline_count(&self) -> u64 {
+        self.flows.iter().filter(|flow| asks(flow)).map(|flow| flow.paths.len() as u64).sum()
+    }
+
+    /// Whether the results of as many runs, each with its baselines, are within the limits.
+    ///
+    /// # Errors
+    /// What there would be too much of.
+    pub fn check_runs(&self, runs: u64) -> Result<(), TooManyRuns> {
+        let baselines = self.baseline_count();
+        let all = runs.saturating_mul(baselines + 1);
+        if all > self.limits.runs {
+            return Err(TooManyRuns::Runs(all, self.limits.runs));
+        }
+        let own = self.flows.len() as f64 * FLOW * baselines as f64;
+        let bytes = all as f64 * self.estimate().results + own;
+        if bytes > self.limits.memory as f64 {
+            return Err(TooManyRuns::Memory(all, bytes / 1e9, self.limits.memory as f64 / 1e9));
+        }
+        Ok(())
+    }
+
     /// A baseline for each path of each multipath flow that asks for them. All else stays: other
     /// flows, events, buffers, and the congestion control, of which the coupled ones are Reno on a
     /// single path.
@@ -22,7 +63,7 @@ impl Scenario {
     pub fn baselines(&self) -> Vec<Baseline> {
         let mut baselines = Vec::new();
         for (at, flow) in self.flows.iter().enumerate() {
-            if !flow.baselines || flow.transport != Transport::Mptcp {
+            if !asks(flow) {
                 continue;
             }
             for path in &flow.paths {
@@ -39,4 +80,8 @@ impl Scenario {
         }
         baselines
     }
+}
+
+fn asks(flow: &Flow) -> bool {
+    flow.baselines && flow.transport == Transport::Mptcp
 }

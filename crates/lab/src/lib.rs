@@ -9,4 +9,4 @@ pub mod measurements;
 pub mod scenario;
 pub mod world;
 
-pub use baselines::Baseline;
+pub use baselines::{Baseline, TooManyRuns};

@@ -236,7 +236,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_table",
-        r#"unknown_table.toml:13: path: unknown key; did you mean "paths"? (allowed: name, description, duration, warmup, sample, include, defaults, paths, links, cells, stations, background, interference, coupling, flows, events, filters, middleboxes)"#,
+        r#"unknown_table.toml:13: path: unknown key; did you mean "paths"? (allowed: name, description, duration, warmup, sample, include, defaults, paths, links, cells, stations, background, interference, coupling, flows, events, filters, middleboxes, limits)"#,
     ),
     (
         "unreachable_host",

@@ -25,7 +25,7 @@ fn goodput(transport: &str, loss: &str, rtt: u32, buffer: &str) -> f64 {
         "[flows.f]\ntransport = \"{transport}\"\nrcvbuf = \"{buffer}\"\nsndbuf = \"{buffer}\"\n"
     );
     let scenario = Scenario::parse(&text, "grid").unwrap_or_else(|e| panic!("{e}"));
-    World::new(&scenario, 1).expect("a network").run().flows[0].goodput / 1e6
+    World::new(&scenario, 1).expect("a network").run().expect("it comes to its end").flows[0].goodput / 1e6
 }
 
 fn grid() -> String {

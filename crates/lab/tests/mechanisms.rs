@@ -11,7 +11,8 @@ fn over_deep_queues(delay: &str, more: &str) -> (f64, f64) {
     }
     let scenario =
         Scenario::parse(&(text + "[flows.f]\n" + more), "queues").unwrap_or_else(|e| panic!("{e}"));
-    let flow = World::new(&scenario, 1).expect("a network").run().flows.remove(0);
+    let flow =
+        World::new(&scenario, 1).expect("a network").run().expect("it comes to its end").flows.remove(0);
     (flow.goodput / 1e6, 1e3 * flow.paths.iter().map(|path| path.mean_srtt).fold(0.0, f64::max))
 }
 

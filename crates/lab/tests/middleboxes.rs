@@ -151,7 +151,10 @@ fn boxes_stand_in_the_order_of_the_file() {
 fn the_same_seed_gives_the_same_run_and_a_box_that_is_off_changes_nothing() {
     let run = |boxes: &str| {
         let text = format!("duration = \"10s\"\n{TWO_PATHS}loss = \"1%\"\n{boxes}[flows.f]\n");
-        World::new(&Scenario::parse(&text, "twice").expect("valid"), 3).expect("a network").run()
+        World::new(&Scenario::parse(&text, "twice").expect("valid"), 3)
+            .expect("a network")
+            .run()
+            .expect("it comes to its end")
     };
     let on = "[middleboxes.a]\npath = \"second\"\nkind = \"rewrite-sequence\"\n\
               [middleboxes.b]\npath = \"first\"\nkind = \"early-ack\"\n";

@@ -21,7 +21,7 @@ fn scenario(more: &str) -> Scenario {
 }
 
 fn run(more: &str) -> Measurements {
-    World::new(&scenario(more), 1).expect("a network").run()
+    World::new(&scenario(more), 1).expect("a network").run().expect("it comes to its end")
 }
 
 fn samples(measured: &Measurements, metric: Metric, after: f64) -> Vec<f64> {
@@ -165,7 +165,7 @@ fn small_queues_hold_on_wires_too() {
     let text = "duration = \"10s\"\n[paths.p]\nrate = \"10Mbit\"\ndelay = \"5ms\"\n\
                 [flows.f]\ntransport = \"tcp\"\nsmall_queues = \"6KB\"\n";
     let scenario = Scenario::parse(text, "wire").unwrap_or_else(|error| panic!("{error}"));
-    let measured = World::new(&scenario, 1).expect("a network").run();
+    let measured = World::new(&scenario, 1).expect("a network").run().expect("it comes to its end");
     let queues = samples(&measured, Metric::LocalQueue, 3.0);
     assert!(queues.iter().all(|&bytes| bytes <= 6144.0 + 1500.0), "{queues:?}");
     assert!(measured.flows[0].goodput > 8e6, "{}", measured.flows[0].goodput);
@@ -174,7 +174,8 @@ fn small_queues_hold_on_wires_too() {
 #[test]
 fn a_run_in_the_air_is_a_function_of_its_seed() {
     let more = "[background.b]\nstations = 2\n[flows.f]\n[flows.g]\ntransport = \"udp\"\nstart = \"5s\"\n";
-    let one = |seed| World::new(&scenario(more), seed).expect("a network").run();
+    let one =
+        |seed| World::new(&scenario(more), seed).expect("a network").run().expect("it comes to its end");
     let same = |a: &Measurements, b: &Measurements| {
         a.samples.value.iter().map(|v| v.to_bits()).eq(b.samples.value.iter().map(|v| v.to_bits()))
     };
@@ -213,7 +214,10 @@ fn one_tcp_flow_gets_what_its_acknowledgements_leave_of_the_air() {
                 format!("[flows.f]\ntransport = \"tcp\"\nssthresh = \"40KB\"\ndelayed_ack = {delayed}\n");
             let scenario =
                 Scenario::parse(&(text + &flow), "bound").unwrap_or_else(|error| panic!("{error}"));
-            let found = World::new(&scenario, 1).expect("a network").run().flows[0].goodput / 1e6;
+            let found =
+                World::new(&scenario, 1).expect("a network").run().expect("it comes to its end").flows[0]
+                    .goodput
+                    / 1e6;
             let [low, high] = bounds(rate, ack_rate, slot_us, if delayed { 2.0 } else { 1.0 });
             println!(
                 "{name} {slot} delayed {delayed}: {found:.2}, published {published}, {low:.2} to {high:.2}"

@@ -48,7 +48,7 @@ pub use filter::Labels;
 pub use frame::{AddressId, Cause, DirectionId, Frame, LinkId, Lost, NodeId, TimerId};
 pub use jitter::{Jitter, Spread};
 pub use loss::{GilbertElliott, Loss};
-pub use network::{Fate, Network, Occurrence};
+pub use network::{Budget, Exhausted, Fate, Network, Occurrence};
 pub use parameters::{Change, Parameters, QueueLimit};
 pub use rate::Rate;
 pub use topology::TopologyError;

@@ -12,6 +12,9 @@ use pyo3::prelude::*;
 use crate::results::{Results, measure};
 use crate::scenario::Scenario;
 
+/// Threads beyond which none helps.
+const MOST_WORKERS: usize = 1024;
+
 type Outcome = (usize, Result<Results, String>);
 
 /// Runs jobs on `workers` threads. Results come in the order in which they are ready; the number of
@@ -27,25 +30,33 @@ pub struct Batch {
 impl Batch {
     /// Starts the runs: pairs of a scenario and a seed.
     #[new]
-    fn new(jobs: Vec<(Py<Scenario>, u64)>, workers: usize) -> Self {
+    fn new(jobs: Vec<(Py<Scenario>, u64)>, workers: usize) -> PyResult<Self> {
         let jobs: Arc<Vec<_>> =
             Arc::new(jobs.iter().map(|(scenario, seed)| (scenario.get().inner.clone(), *seed)).collect());
         let (send, outcomes) = mpsc::channel();
         let next = Arc::new(AtomicUsize::new(0));
         let cancelled = Arc::new(AtomicBool::new(false));
-        let threads = (0..workers.max(1).min(jobs.len().max(1))).map(|_| {
+        let threads = (0..workers.max(1).min(jobs.len().max(1)).min(MOST_WORKERS)).map(|_| {
             let (jobs, next, send, cancelled) = (jobs.clone(), next.clone(), send.clone(), cancelled.clone());
-            std::thread::spawn(move || {
+            std::thread::Builder::new().name("mptcplab-run".to_owned()).spawn(move || {
                 while !cancelled.load(Ordering::Relaxed) {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some((scenario, seed)) = jobs.get(at) else { return };
-                    if send.send((at, measure(scenario, *seed, None))).is_err() {
+                    if send
+                        .send((at, measure(scenario, *seed, None).map_err(|error| error.to_string())))
+                        .is_err()
+                    {
                         return;
                     }
                 }
             })
         });
-        Self { workers: Mutex::new(threads.collect()), outcomes: Mutex::new(outcomes), cancelled }
+        // Where the system gives no more threads, those that there are do the work.
+        let threads: Vec<_> = threads.map_while(Result::ok).collect();
+        if threads.is_empty() {
+            return Err(PyRuntimeError::new_err("the system gives no thread to run anything"));
+        }
+        Ok(Self { workers: Mutex::new(threads), outcomes: Mutex::new(outcomes), cancelled })
     }
 
     /// The next finished job's number and results; None when `timeout` seconds passed first.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use mptcp_lab::measurements::{FlowSummary, LinkSummary, Measurements, Metric, Samples};
-use mptcp_lab::world::World;
+use mptcp_lab::world::{RunError, World};
 use numpy::PyArray1;
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -32,17 +32,15 @@ pub(crate) fn measure(
     scenario: &mptcp_lab::scenario::Scenario,
     seed: u64,
     captures: Option<&PathBuf>,
-) -> Result<Results, String> {
-    let mut world = World::new(scenario, seed).map_err(|e| e.to_string())?;
-    if captures.is_some() {
-        world.capture();
+) -> Result<Results, RunError> {
+    let mut world = World::new(scenario, seed)?;
+    if let Some(directory) = captures {
+        world.capture(directory)?;
     }
     let start = std::time::Instant::now();
-    world.advance(mptcp_clock::Instant::ZERO + scenario.duration);
+    world.advance(mptcp_clock::Instant::ZERO + scenario.duration)?;
     let wall = start.elapsed().as_secs_f64();
-    if let Some(directory) = captures {
-        world.write_captures(directory).map_err(|e| e.to_string())?;
-    }
+    world.finish_captures()?;
     Ok(Results::new(world.finish(), wall))
 }
 
@@ -56,9 +54,11 @@ pub(crate) fn run(
     captures: Option<PathBuf>,
 ) -> PyResult<Results> {
     if let Some(directory) = &captures {
-        std::fs::create_dir_all(directory).map_err(|e| PyOSError::new_err(e.to_string()))?;
+        let made = std::fs::create_dir_all(directory);
+        made.map_err(|e| PyOSError::new_err(format!("cannot make {}: {e}", directory.display())))?;
     }
-    py.detach(|| measure(&scenario.inner, seed, captures.as_ref())).map_err(PyRuntimeError::new_err)
+    let measured = py.detach(|| measure(&scenario.inner, seed, captures.as_ref()));
+    measured.map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
 /// Names and units of the metrics, in the order of their numbers.

@@ -1,5 +1,7 @@
 //! Scenarios as Python objects.
 
+use std::sync::Arc;
+
 use mptcp_lab::scenario as lab;
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
@@ -20,14 +22,14 @@ fn error(error: &lab::ScenarioError) -> PyErr {
 #[pyclass(frozen, module = "mptcplab._core")]
 #[derive(Clone)]
 pub struct Scenario {
-    draft: lab::Draft,
-    pub(crate) inner: lab::Scenario,
+    draft: Arc<lab::Draft>,
+    pub(crate) inner: Arc<lab::Scenario>,
 }
 
 impl Scenario {
     fn checked(draft: lab::Draft) -> PyResult<Self> {
         let inner = draft.finish().map_err(|e| error(&e))?;
-        Ok(Self { draft, inner })
+        Ok(Self { draft: Arc::new(draft), inner: Arc::new(inner) })
     }
 }
 
@@ -48,7 +50,7 @@ impl Scenario {
 
     /// A copy with other values: pairs of a dotted key and a value as TOML would have it.
     fn with_values(&self, values: Vec<(String, String)>) -> PyResult<Self> {
-        let mut draft = self.draft.clone();
+        let mut draft = lab::Draft::clone(&self.draft);
         for (key, value) in values {
             draft.set(&key, &value).map_err(|e| error(&e))?;
         }
@@ -100,9 +102,17 @@ impl Scenario {
 
     /// The single-path runs to compare with: (flow, path, scenario) for each path of each flow that
     /// asks for baselines; the flow is plain TCP over that path alone.
-    fn baselines(&self) -> Vec<(String, String, Self)> {
-        let baselines = self.inner.baselines().into_iter();
-        baselines.map(|b| (b.flow, b.path, Self { draft: self.draft.clone(), inner: b.scenario })).collect()
+    fn baselines(&self) -> PyResult<Vec<(String, String, Self)>> {
+        self.check_runs(1)?;
+        let of = |b: mptcp_lab::Baseline| {
+            (b.flow, b.path, Self { draft: self.draft.clone(), inner: Arc::new(b.scenario) })
+        };
+        Ok(self.inner.baselines().into_iter().map(of).collect())
+    }
+
+    /// Raises an error if as many runs, each with its baselines, are more than the limits allow.
+    fn check_runs(&self, runs: u64) -> PyResult<()> {
+        self.inner.check_runs(runs).map_err(|problem| ScenarioError::new_err(problem.to_string()))
     }
 
     fn __repr__(&self) -> String {

@@ -38,6 +38,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def execute(given: argparse.Namespace) -> int:
     """Writes a file for each interface and the total, and prints their means."""
     from mptcplab import analysis
+    from mptcplab.files import folder
     from mptcplab.saved import load
 
     summary: list[dict[str, Any]] = []
@@ -47,7 +48,7 @@ def execute(given: argparse.Namespace) -> int:
         for run in runs:
             found = analysis.tables(run, given.interval, flow=given.flow)
             target = _target(given, directory, run, alone=len(runs) == 1)
-            target.mkdir(parents=True, exist_ok=True)
+            folder(target)
             for name, columns in found.items():
                 with_rate = _with_bit_rate(run, name, columns)
                 _write(with_rate, target / f"{_slug(name)}.{given.format}")
@@ -112,6 +113,7 @@ def _with_bit_rate(run: SavedRun, name: str, columns: pa.Table) -> pa.Table:
 def _write(columns: pa.Table, path: Path) -> None:
     from mptcplab.analysis import unit
     from mptcplab.export import write_parquet
+    from mptcplab.files import write_text
 
     if path.suffix == ".parquet":
         write_parquet(columns, path)
@@ -123,7 +125,7 @@ def _write(columns: pa.Table, path: Path) -> None:
     ]
     rows = zip(*(column.to_pylist() for column in columns.columns), strict=True)
     lines = [between.join(names), *(between.join(f"{value:.6g}" for value in row) for row in rows)]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_text(path, "\n".join(lines) + "\n")
 
 
 def _number(value: float) -> str:

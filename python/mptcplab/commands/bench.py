@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from mptcplab.commands.common import BadInput, RunFailed, positive, print_json, table
+from mptcplab.commands.common import BadInput, RunFailed, at_most, print_json, table
 
 NAME = "bench"
 HELP = (
@@ -25,13 +25,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print a list with an entry for each scenario")
     parser.add_argument(
         "--repetitions",
-        type=positive,
+        type=at_most(1000),
         default=REPETITIONS,
         metavar="N",
         help=f"runs of each, each in its own process; the quickest counts, of wire the median (default: {REPETITIONS})",
     )
     parser.add_argument(
-        "--seconds", type=positive, default=3, metavar="S", help="how long each run of wire is measured (default: 3)"
+        "--seconds",
+        type=at_most(1000),
+        default=3,
+        metavar="S",
+        help="how long each run of wire is measured (default: 3)",
     )
 
 

@@ -49,6 +49,7 @@ def add_distribution(parser: argparse.ArgumentParser) -> None:
 def execute(given: argparse.Namespace) -> int:
     """Draws a curve for each."""
     pictures(given.output)
+    from mptcplab.inputs import readable
     from mptcplab.saved import load
 
     members = {}
@@ -56,7 +57,7 @@ def execute(given: argparse.Namespace) -> int:
         directory, colon, path = curve.rpartition(":")
         if not colon or not directory or not path:
             raise BadInput(f"mptcplab: {curve!r}: write DIR:PATH, for example results:wifi")
-        members[f"{Path(directory).name} {path}"] = samples(given, load(directory), path)
+        members[readable(f"{Path(directory).name} {path}")] = samples(given, load(directory), path)
     return draw(given, {"": members})
 
 
@@ -82,7 +83,6 @@ def draw(given: argparse.Namespace, groups: Groups) -> int:
         raise BadResult(f"{empty[0]}: {given.metric} has no sample after the warm-up")
     figure = plot_distributions(groups, given.metric)
     if given.json:
-        given.output.parent.mkdir(parents=True, exist_ok=True)
         from contextlib import redirect_stdout
         from io import StringIO
 

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from matplotlib.figure import Figure
 
+    from mptcplab.scenario import Scenario
+
 BACKENDS = {"kernel": "Linux's own MPTCP", "wire": "our MPTCP on real interfaces"}
+
+
+LONGEST_S = 2_562_047 * 3600.0
+"""The longest time that a scenario knows, seconds."""
 
 
 class BadInput(Exception):
@@ -41,7 +50,7 @@ def check_backend(name: str) -> None:
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
     """`--workers`."""
-    parser.add_argument("--workers", type=positive, metavar="N", help="runs at a time (default: one for each core)")
+    parser.add_argument("--workers", type=workers, metavar="N", help="runs at a time (default: one for each core)")
 
 
 def positive(text: str) -> int:
@@ -53,6 +62,39 @@ def positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return number
+
+
+def at_most(most: int) -> Callable[[str], int]:
+    """A whole number above zero, and no more than `most`."""
+
+    def number(text: str) -> int:
+        given = positive(text)
+        if given > most:
+            raise argparse.ArgumentTypeError(f"{given if given < 10**30 else text[:30] + '…'} is more than {most}")
+        return given
+
+    return number
+
+
+workers = at_most(1024)
+"""Runs at a time."""
+
+
+def seeds(given: argparse.Namespace) -> range:
+    """The seeds of `--seed` and `--seeds`."""
+    last = given.seed + given.seeds - 1
+    if last >= 2**64:
+        most = 2**64 - given.seed
+        raise BadInput(
+            f"mptcplab: --seed {given.seed} --seeds {given.seeds}: the last seed would be above 2^64 - 1 (at most "
+            f"--seeds {most})"
+        )
+    return range(given.seed, given.seed + given.seeds)
+
+
+def check_runs(scenario: Scenario, runs: int) -> None:
+    """Refuses more runs of a scenario than its limits allow; its baselines count."""
+    scenario.core.check_runs(min(runs, 2**64 - 1))
 
 
 def natural(text: str) -> int:
@@ -76,7 +118,26 @@ def duration(text: str) -> float:
         raise argparse.ArgumentTypeError(str(error)) from error
     if not 0 < length < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a time above 0")
+    if length > LONGEST_S:
+        raise argparse.ArgumentTypeError(f"{text!r} is more than {LONGEST_S / 3600:.0f}h")
     return length
+
+
+_SIZES = {"kB": 10**3, "KB": 2**10, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "B": 1}
+
+
+def size(text: str) -> int:
+    """An amount of data as scenario files write it, in bytes."""
+    for unit, scale in _SIZES.items():
+        if text.endswith(unit):
+            try:
+                found = float(text.removesuffix(unit)) * scale
+            except ValueError:
+                break
+            if 1 <= found < 2**63:
+                return int(found)
+            break
+    raise argparse.ArgumentTypeError(f"{text!r} is no size; write a number with its unit, for example 200KB or 4GiB")
 
 
 def add_interval(parser: argparse.ArgumentParser) -> None:
@@ -96,9 +157,10 @@ def pictures(path: Path) -> Path:
 def write_picture(figure: Figure, path: Path) -> None:
     """Writes a picture as its name says, and says so."""
     from mptcplab import plots
+    from mptcplab.files import folder, write_bytes
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(plots.svg(figure) if path.suffix.lower() == ".svg" else plots.png(figure))
+    folder(path.parent)
+    write_bytes(path, plots.svg(figure) if path.suffix.lower() == ".svg" else plots.png(figure))
     print(f"written to {path}")
 
 
@@ -106,7 +168,13 @@ def print_json(value: Any) -> None:
     """Writes JSON to stdout."""
     from mptcplab.export import finite
 
-    print(json.dumps(finite(value), indent=2, ensure_ascii=False))
+    text = json.dumps(finite(value), indent=2, ensure_ascii=False)
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        # Where a letter cannot be written, JSON has its number.
+        text = json.dumps(finite(value), indent=2)
+    print(text)
 
 
 def table(rows: list[list[str]]) -> str:

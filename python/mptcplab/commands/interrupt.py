@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mptcplab.commands.common import add_workers, duration, natural, positive, print_json
+from mptcplab.commands.common import RunFailed, add_workers, check_runs, duration, natural, positive, print_json
+from mptcplab.commands.common import seeds as all_seeds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,8 +54,12 @@ def execute(given: argparse.Namespace) -> int:
     scenario = Scenario.load(given.file)
     steady, toggled = pair(scenario, given.steady, given.toggle)
     test = interrupt(scenario, steady, toggled, every=given.every, duration=given.duration, direction=given.direction)
-    seeds = range(given.seed, given.seed + given.seeds)
-    runs = test.runs(seeds, workers=given.workers)
+    seeds = all_seeds(given)
+    check_runs(test, len(seeds))
+    try:
+        runs = test.runs(seeds, workers=given.workers)
+    except RuntimeError as error:
+        raise RunFailed(str(error)) from error
     found = [measure(run, given.every) for run in runs]
     if given.output:
         _save(runs, given)
@@ -69,12 +74,13 @@ def execute(given: argparse.Namespace) -> int:
 
 def _save(runs: Runs, given: argparse.Namespace) -> None:
     from mptcplab import plots
+    from mptcplab.files import write_bytes
     from mptcplab.interrupt import plot
 
     runs.save(given.output)
     figure = plot(runs[0])
-    (given.output / "interrupt.png").write_bytes(plots.png(figure))
-    (given.output / "interrupt.svg").write_bytes(plots.svg(figure))
+    write_bytes(given.output / "interrupt.png", plots.png(figure))
+    write_bytes(given.output / "interrupt.svg", plots.svg(figure))
 
 
 def _entry(one: Interrupted, seed: int, steady: str, toggled: str) -> dict[str, Any]:

@@ -7,12 +7,13 @@ import hashlib
 import socket
 import sys
 import time
-from contextlib import nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from mptcplab.commands import wire
 from mptcplab.commands.common import print_json
+from mptcplab.files import replacing
 
 if TYPE_CHECKING:
     from mptcplab.live import MptcpStream
@@ -72,10 +73,16 @@ def execute(given: argparse.Namespace) -> int:
     return 0
 
 
-def _target(output: str | None) -> nullcontext[IO[bytes] | None] | IO[bytes]:
+def _target(output: str | None) -> AbstractContextManager[IO[bytes] | None]:
     if output is None:
         return nullcontext(None)
-    return nullcontext(sys.stdout.buffer) if output == "-" else Path(output).open("wb")
+    if output == "-":
+        return nullcontext(sys.stdout.buffer)
+    target = Path(output)
+    if target.exists() and not target.is_file():
+        # A device or a pipe takes what comes; a directory says what is wrong.
+        return target.open("wb")
+    return replacing(target)
 
 
 def _receive(stream: MptcpStream, file: IO[bytes] | None, watch: Watch) -> tuple[int, str]:

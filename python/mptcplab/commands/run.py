@@ -11,10 +11,12 @@ from mptcplab.commands.common import (
     add_backend,
     add_workers,
     check_backend,
+    check_runs,
     natural,
     positive,
     print_json,
 )
+from mptcplab.commands.common import seeds as all_seeds
 
 if TYPE_CHECKING:
     from mptcplab.results import Run, Runs
@@ -90,7 +92,8 @@ def _run(scenario: Scenario, given: argparse.Namespace) -> tuple[Runs, Baselines
     from mptcplab.batch import Job, run_jobs
     from mptcplab.results import Runs
 
-    seeds = range(given.seed, given.seed + given.seeds)
+    seeds = all_seeds(given)
+    check_runs(scenario, len(seeds))
     singles = scenario.baselines()
     jobs = [] if given.pcap else [Job(scenario.core, seed) for seed in seeds]
     jobs += [Job(alone.core, seed, f"TCP over {path}") for _, path, alone in singles for seed in seeds]
@@ -109,8 +112,9 @@ def _run(scenario: Scenario, given: argparse.Namespace) -> tuple[Runs, Baselines
 
 
 def _captures(given: argparse.Namespace, seed: int) -> Path:
-    directory: Path = given.output / "pcap"
-    return directory if given.seeds == 1 else directory / f"seed-{seed}"
+    from mptcplab.files import folder
+
+    return folder(given.output, "pcap", *([] if given.seeds == 1 else [f"seed-{seed}"]))
 
 
 def _of_seed(baselines: Baselines, seed: int) -> dict[str, dict[str, float]]:
@@ -124,6 +128,7 @@ def _of_seed(baselines: Baselines, seed: int) -> dict[str, dict[str, float]]:
 def _save(runs: Runs, baselines: Baselines, output: Path) -> None:
     from mptcplab import plots
     from mptcplab.export import write_json
+    from mptcplab.files import folder, write_bytes
     from mptcplab.results import Runs
 
     runs.save(output)
@@ -132,10 +137,10 @@ def _save(runs: Runs, baselines: Baselines, output: Path) -> None:
         write_json(_document(run, baselines), output / name)
     alone = [run for paths in baselines.values() for several in paths.values() for run in several]
     if alone:
-        Runs(alone).save(output / "baselines")
+        Runs(alone).save(folder(output, "baselines"))
     figure = runs[0].plot("throughput")
-    (output / "throughput.png").write_bytes(plots.png(figure))
-    (output / "throughput.svg").write_bytes(plots.svg(figure))
+    write_bytes(output / "throughput.png", plots.png(figure))
+    write_bytes(output / "throughput.svg", plots.svg(figure))
 
 
 def _document(run: Run, baselines: Baselines) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def execute(given: argparse.Namespace) -> int:
     """Draws a panel for each group."""
     pictures(given.output)
-    from mptcplab.inputs import BadResult, choose
+    from mptcplab.inputs import BadResult, choose, readable
     from mptcplab.saved import load
 
     by_channel = given.channel is not None
@@ -42,7 +42,7 @@ def execute(given: argparse.Namespace) -> int:
             mine = [run for run in runs if path in run.paths]
             group = mine[0].channel(path) if by_channel else path
             if group is not None:
-                found.setdefault(str(group), []).append((f"{directory.name} {path}", directory, path))
+                found.setdefault(str(group), []).append((readable(f"{directory.name} {path}"), directory, path))
     if by_channel and not found:
         raise BadResult(
             "no interface of these results has a radio channel: their scenarios have no cells; use --path instead"

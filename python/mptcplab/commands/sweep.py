@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +15,13 @@ from mptcplab.commands.common import (
     add_backend,
     add_workers,
     check_backend,
+    check_runs,
     natural,
     positive,
     print_json,
     table,
 )
+from mptcplab.commands.common import seeds as all_seeds
 
 if TYPE_CHECKING:
     from mptcplab.results import Runs
@@ -56,7 +59,8 @@ def execute(given: argparse.Namespace) -> int:
 
     scenario = Scenario.load(given.file)
     vary = dict(_parse(text) for text in given.vary)
-    seeds = range(given.seed, given.seed + given.seeds)
+    seeds = all_seeds(given)
+    check_runs(scenario, math.prod(map(len, vary.values())) * len(seeds))
     points = [dict(zip(vary, values, strict=True)) for values in itertools.product(*vary.values())]
     jobs = []
     for point in points:
@@ -96,7 +100,9 @@ def execute(given: argparse.Namespace) -> int:
 
 
 def _parse(text: str) -> tuple[str, list[str]]:
-    key, equals, values = text.partition("=")
+    from mptcplab.inputs import readable
+
+    key, equals, values = readable(text).partition("=")
     chosen = [value.strip() for value in values.split(",")]
     if not equals or not key.strip() or not all(chosen):
         raise BadInput(f"--vary {text}: write KEY=VALUE,VALUE, for example paths.wifi.loss=0%,1%,5%")
@@ -119,6 +125,7 @@ def _save(
 ) -> None:
     """Tables of all runs, and a figure over the first key with a line for each of the rest."""
     from mptcplab import plots
+    from mptcplab.files import write_bytes
 
     runs.save(output)
     first = next(iter(vary))
@@ -137,5 +144,5 @@ def _save(
             plots.curve(axes, places, [value.mean for value in values], label, look, spread=spread)
         axes.set_xticks(range(len(vary[first])), vary[first])
         plots.finish(axes, x=first, y="goodput [Mb/s]", title=runs[0].name)
-    (output / "sweep.png").write_bytes(plots.png(figure))
-    (output / "sweep.svg").write_bytes(plots.svg(figure))
+    write_bytes(output / "sweep.png", plots.png(figure))
+    write_bytes(output / "sweep.svg", plots.svg(figure))

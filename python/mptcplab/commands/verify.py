@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from mptcplab.commands.common import BadInput, print_json, table
+from mptcplab.commands.common import BadInput, print_json, size, table
 
 NAME = "verify"
 HELP = (
@@ -20,6 +20,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "captures", nargs="+", type=Path, metavar="CAPTURE", help="pcapng or pcap; all interfaces of one host together"
     )
+    parser.add_argument(
+        "--most",
+        type=size,
+        default=1 << 30,
+        metavar="SIZE",
+        help="how much of captures to read; what they hold is kept in memory (default: 1GiB)",
+    )
     parser.add_argument("--json", action="store_true", help="print the findings as a value")
 
 
@@ -29,9 +36,12 @@ def execute(given: argparse.Namespace) -> int:
     from mptcplab.verify import verify
 
     try:
-        segments = read(given.captures)
+        segments = read(given.captures, given.most)
     except (OSError, BadCapture) as error:
         raise BadInput(f"mptcplab verify: {error}") from error
+    if not segments:
+        files = ", ".join(map(str, given.captures))
+        raise BadInput(f"mptcplab verify: {files}: no TCP segment in there, so there is nothing to verify")
     findings = verify(segments)
     names = sorted({check for check, _ in findings.checks})
     counts = {

@@ -44,6 +44,11 @@ impl<'a> Walk<'a> {
             },
             Some("integer") => match node.content {
                 Content::Scalar(toml::Value::Integer(0..=0xffff_ffff)) => Ok(()),
+                Content::Scalar(toml::Value::Integer(0..))
+                    if schema.get("format").is_some_and(|format| format == "uint64") =>
+                {
+                    Ok(())
+                }
                 _ => self.fail(path, "is a whole number, 0 or more, without quotes".to_owned()),
             },
             _ => self.string(node, schema, path),

@@ -1,15 +1,23 @@
-//! A scenario as written: files read and merged, overrides put over them, nothing checked yet.
+//! A scenario as written: overrides put over what the files say, nothing checked yet.
+//!
+//! Reading and merging the files is the business of `files`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use serde::Deserialize as _;
 
-use super::error::{Place, ScenarioError, listed, suggestion};
+use super::error::{Place, ScenarioError, listed, said, shown, suggestion};
 use super::file::ScenarioFile;
 use super::model::Scenario;
 use super::tree::{Content, Node};
-use super::{check, resolve};
+use super::{check, files, resolve};
+
+/// Parts of the longest key, as `paths.wifi.forward.gilbert_elliott.p`, and some more for what is wrong.
+const DEEPEST: usize = 16;
+/// Values that the defaults may put into all flows together.
+const MOST_FILLED: usize = 10_000_000;
 
 /// What was written, with the place of each value. Clone it to vary it.
 #[derive(Clone, Debug)]
@@ -23,12 +31,11 @@ impl Draft {
     /// Reads a scenario file and all that it includes.
     ///
     /// # Errors
-    /// A file that is missing, not UTF-8 or not TOML, or includes itself.
+    /// A file that is missing, no regular file, too large, not UTF-8 or not TOML, or includes itself or too much.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ScenarioError> {
         let path = path.as_ref();
         let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        let mut open = Vec::new();
-        Ok(Self { tree: read(path, None, &mut open)?, name })
+        Ok(Self { tree: files::load(path)?, name })
     }
 
     /// Takes a scenario from a text; `name` stands for the file in messages. Its includes are relative
@@ -37,7 +44,7 @@ impl Draft {
     /// # Errors
     /// As [`Self::load`].
     pub fn parse(text: &str, name: &str) -> Result<Self, ScenarioError> {
-        let tree = include(Node::parse(text, &name.into())?, Path::new(""), &mut Vec::new())?;
+        let tree = files::parse(text, name)?;
         let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
         Ok(Self { name: stem.into_owned(), tree })
     }
@@ -54,8 +61,15 @@ impl Draft {
         let path: Vec<&str> = key.split('.').collect();
         let refuse = |problem: String| {
             let place = Place { file: file.clone(), line: None };
-            Err(ScenarioError::Value { place, key: key.to_owned(), value: format!("{value:?}"), problem })
+            let (key, value) = (shown(key), shown(&format!("{value:?}")));
+            Err(ScenarioError::Value { place, key, value, problem: said(&problem) })
         };
+        if path.len() > DEEPEST {
+            return refuse(format!(
+                "has {} parts, and no key of a scenario has more than {DEEPEST}",
+                path.len()
+            ));
+        }
         if path[0] == "include" {
             return refuse(
                 "files are included before anything is put over them; name it in the file".to_owned(),
@@ -90,7 +104,7 @@ impl Draft {
     pub fn finish(&self) -> Result<Scenario, ScenarioError> {
         check::check(&self.tree)?;
         let mut tree = self.tree.clone();
-        fill_flows(&mut tree);
+        fill_flows(&mut tree)?;
         let file = ScenarioFile::deserialize(tree.value()).map_err(|error| ScenarioError::File {
             place: tree.place.clone(),
             problem: error.message().to_owned(),
@@ -118,10 +132,23 @@ impl Scenario {
 }
 
 /// Puts every flow over the defaults. A flow that says what it carries takes no traffic from there.
-fn fill_flows(tree: &mut Node) {
+fn fill_flows(tree: &mut Node) -> Result<(), ScenarioError> {
     const TRAFFIC: [&str; 4] = ["bulk", "bytes", "blocks", "rate"];
-    let Some(defaults) = tree.get(&["defaults"]).cloned() else { return };
-    let Some(Content::Table(flows)) = tree.entry(&["flows"]).map(|flows| &mut flows.content) else { return };
+    let Some(defaults) = tree.get(&["defaults"]).cloned() else { return Ok(()) };
+    let count = tree.get(&["flows"]).and_then(Node::table).map_or(0, IndexMap::len);
+    if count == 0 {
+        return Ok(());
+    }
+    if count.saturating_mul(defaults.size()) > MOST_FILLED {
+        let problem = format!(
+            "{} values for each of {count} flows are more than {MOST_FILLED} together",
+            defaults.size()
+        );
+        return Err(tree.error(&["defaults"], problem));
+    }
+    let Some(Content::Table(flows)) = tree.entry(&["flows"]).map(|flows| &mut flows.content) else {
+        return Ok(());
+    };
     for flow in flows.values_mut() {
         let mut filled = defaults.clone();
         if let Content::Table(table) = &mut filled.content
@@ -132,49 +159,5 @@ fn fill_flows(tree: &mut Node) {
         filled.overlay(std::mem::replace(flow, Node::empty(&defaults.place.file)));
         *flow = filled;
     }
-}
-
-/// Reads a file that `from` asks for; `open` are the files that are being read.
-fn read(path: &Path, from: Option<Place>, open: &mut Vec<PathBuf>) -> Result<Node, ScenarioError> {
-    let file: Arc<str> = path.display().to_string().into();
-    let place = from.unwrap_or(Place { file: file.clone(), line: None });
-    let fail = |problem: String| ScenarioError::File { place: place.clone(), problem };
-    let bytes = std::fs::read(path).map_err(|error| {
-        let reason = match error.kind() {
-            std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-            std::io::ErrorKind::IsADirectory => "this is a directory, not a file".to_owned(),
-            _ => error.to_string(),
-        };
-        fail(format!("cannot read {file}: {reason}"))
-    })?;
-    let text = String::from_utf8(bytes)
-        .map_err(|error| fail(format!("{file} is not UTF-8 (byte {})", error.utf8_error().valid_up_to())))?;
-    let identity = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    if open.contains(&identity) {
-        return Err(fail(format!("including {file} goes in a circle")));
-    }
-    open.push(identity);
-    let tree = include(Node::parse(&text, &file)?, path.parent().unwrap_or(Path::new("")), open)?;
-    open.pop();
-    Ok(tree)
-}
-
-/// Puts a tree over the files it includes.
-fn include(mut tree: Node, folder: &Path, open: &mut Vec<PathBuf>) -> Result<Node, ScenarioError> {
-    let Content::Table(table) = &mut tree.content else { return Ok(tree) };
-    let Some(list) = table.shift_remove("include") else { return Ok(tree) };
-    let malformed = || ScenarioError::Value {
-        place: list.place.clone(),
-        key: "include".to_owned(),
-        value: list.value().to_string(),
-        problem: "is an array of file names (try [\"base.toml\"])".to_owned(),
-    };
-    let Content::Array(files) = &list.content else { return Err(malformed()) };
-    let mut merged = Node::empty(&tree.place.file);
-    for file in files {
-        let Content::Scalar(toml::Value::String(name)) = &file.content else { return Err(malformed()) };
-        merged.overlay(read(&folder.join(name), Some(file.place.clone()), open)?);
-    }
-    merged.overlay(tree);
-    Ok(merged)
+    Ok(())
 }

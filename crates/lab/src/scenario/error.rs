@@ -66,10 +66,23 @@ pub enum ScenarioError {
     },
 }
 
+/// Bytes of the longest name that anything is compared with.
+const LONG: usize = 64;
+/// How many names a message lists.
+const MOST: usize = 40;
+/// How many letters of a value a message shows.
+const SHOWN: usize = 200;
+/// How many letters a message says of it.
+const SAID: usize = 1_500;
+
 /// The nearest of `choices` to `word`, if any is near.
 pub(super) fn nearest<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if word.len() > LONG {
+        return None;
+    }
+    let choices = choices.into_iter().filter(|choice| choice.len() <= LONG);
     let distance = |choice: &str| strsim::damerau_levenshtein(&word.to_lowercase(), &choice.to_lowercase());
-    let best = choices.into_iter().min_by_key(|choice| distance(choice))?;
+    let best = choices.min_by_key(|choice| distance(choice))?;
     (distance(best) <= (word.chars().count() / 2).max(2)).then_some(best)
 }
 
@@ -80,6 +93,33 @@ pub(super) fn suggestion<'a>(word: &str, choices: impl IntoIterator<Item = &'a s
 
 /// What is there, for a message: `there are: a, b`, or `there are none`.
 pub(super) fn listed<'a>(choices: impl IntoIterator<Item = &'a str>) -> String {
-    let choices: Vec<&str> = choices.into_iter().collect();
-    if choices.is_empty() { "none".to_owned() } else { choices.join(", ") }
+    let mut choices = choices.into_iter();
+    let first: Vec<String> = choices.by_ref().take(MOST).map(shown).collect();
+    match choices.count() {
+        0 if first.is_empty() => "none".to_owned(),
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
+/// What was written, for a message of one line: cut, and without line breaks.
+pub(super) fn shown(text: &str) -> String {
+    cut(text, SHOWN)
+}
+
+/// The same for what is said of it.
+pub(super) fn said(problem: &str) -> String {
+    cut(problem, SAID)
+}
+
+fn cut(text: &str, most: usize) -> String {
+    let mut shown = String::new();
+    for (count, letter) in text.chars().enumerate() {
+        if count == most {
+            shown.push('…');
+            break;
+        }
+        if letter.is_control() { shown.extend(letter.escape_default()) } else { shown.push(letter) }
+    }
+    shown
 }

@@ -31,9 +31,11 @@ macro_rules! table {
 }
 
 mod air;
+mod limits;
 mod middlebox;
 
 pub use air::{BackgroundTable, CellTable, CouplingTable, StationTable};
+pub use limits::LimitsTable;
 pub use middlebox::MiddleboxTable;
 
 table! {
@@ -77,6 +79,8 @@ table! {
         filters: Vec<FilterTable>,
         /// Boxes on the way that change what passes.
         middleboxes: IndexMap<String, MiddleboxTable>,
+        /// How much it may ask for.
+        limits: LimitsTable,
     }
 }
 

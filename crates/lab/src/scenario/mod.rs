@@ -4,7 +4,7 @@
 //! of each value; [`Draft::finish`] checks it and gives a [`Scenario`] of plain numbers. The JSON Schema
 //! and the reference page come from the same definition. Nothing here runs anything.
 //!
-//! The way of a value: text -> tree with places (`tree`) -> includes and overrides merged
+//! The way of a value: text -> tree with places (`tree`) -> includes merged (`files`) -> overrides put over
 //! (`draft`) -> keys, types, units and names checked against the schema (`check`) -> serde
 //! ([`mod@file`]) -> meaning (`resolve`) -> [`Scenario`].
 
@@ -12,10 +12,13 @@ mod air;
 mod check;
 mod draft;
 mod error;
+mod estimate;
 pub mod file;
+mod files;
 mod middleboxes;
 mod model;
 pub mod names;
+mod reach;
 mod reference;
 mod resolve;
 mod schema;
@@ -26,8 +29,8 @@ mod write;
 pub use draft::Draft;
 pub use error::{Place, ScenarioError};
 pub use model::{
-    Adjustment, Background, Cell, Coupling, Deed, Event, Filter, Flow, Line, Link, LinkKind, Mechanisms,
-    Middlebox, PathManagement, Scenario, Station, Switch, Tcp, Traffic, Way,
+    Adjustment, Background, Cell, Coupling, Deed, Estimate, Event, Filter, Flow, Limits, Line, Link,
+    LinkKind, Mechanisms, Middlebox, PathManagement, Scenario, Station, Switch, Tcp, Traffic, Way,
 };
 pub use reference::reference_page;
 pub use schema::json_schema;

@@ -9,9 +9,11 @@ use super::names::{
 };
 
 mod air;
+mod limits;
 mod middlebox;
 
 pub use air::{Background, Cell, Coupling, Station};
+pub use limits::{Estimate, Limits};
 pub use middlebox::{Deed, Middlebox, Switch};
 
 /// A whole scenario.
@@ -47,6 +49,8 @@ pub struct Scenario {
     pub middleboxes: Vec<Middlebox>,
     /// By time; those of one instant in the order of the file.
     pub switches: Vec<Switch>,
+    /// How much it may ask for.
+    pub limits: Limits,
 }
 
 /// Whether a link was written as a path.

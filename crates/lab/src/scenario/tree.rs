@@ -7,7 +7,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{Place, ScenarioError};
+use super::error::{Place, ScenarioError, said, shown};
 
 #[derive(Clone, Debug)]
 pub(super) struct Node {
@@ -30,7 +30,9 @@ impl Node {
 
     /// The tree of a TOML text.
     pub(super) fn parse(text: &str, file: &Arc<str>) -> Result<Self, ScenarioError> {
-        let line_of = |offset: usize| 1 + text.bytes().take(offset).filter(|&byte| byte == b'\n').count();
+        // Looked up for every node: counted once.
+        let ends: Vec<usize> = text.match_indices('\n').map(|(end, _)| end).collect();
+        let line_of = |offset: usize| 1 + ends.partition_point(|&end| end < offset);
         let place = |offset| Place { file: file.clone(), line: Some(line_of(offset)) };
         match DeTable::parse(text) {
             Ok(table) => {
@@ -40,7 +42,7 @@ impl Node {
             }
             Err(error) => Err(ScenarioError::Syntax {
                 place: place(error.span().map_or(0, |span| span.start)),
-                problem: format!("{} (in: {})", error.message(), line_at(text, error.span())),
+                problem: format!("{} (in: {})", shown(error.message()), shown(line_at(text, error.span()))),
             }),
         }
     }
@@ -90,6 +92,15 @@ impl Node {
         }
     }
 
+    /// How many tables, arrays and scalars it has, itself one of them.
+    pub(super) fn size(&self) -> usize {
+        1 + match &self.content {
+            Content::Table(table) => table.values().map(Self::size).sum(),
+            Content::Array(items) => items.iter().map(Self::size).sum(),
+            Content::Scalar(_) => 0,
+        }
+    }
+
     /// The value without its places.
     pub(super) fn value(&self) -> toml::Value {
         match &self.content {
@@ -104,14 +115,14 @@ impl Node {
     /// An error about what stands at `path`, or about what is missing there: then it stands where the
     /// nearest table above it stands.
     pub(super) fn error(&self, path: &[&str], problem: impl Into<String>) -> ScenarioError {
-        let problem = problem.into();
+        let problem = said(&problem.into());
         let found = self.get(path);
         let known = (0..=path.len()).rev().find_map(|length| self.get(&path[..length]));
         let place = known.unwrap_or(self).place.clone();
-        let key = path_name(path);
+        let key = shown(&path_name(path));
         match found {
             Some(node) if node.table().is_none() => {
-                ScenarioError::Value { place, key, value: node.value().to_string(), problem }
+                ScenarioError::Value { place, key, value: shown(&node.value().to_string()), problem }
             }
             _ if key.is_empty() => ScenarioError::File { place, problem },
             _ => ScenarioError::Key { place, key, problem },

@@ -4,13 +4,13 @@ use mptcp_clock::Duration;
 use netsim::{Jitter, Loss, Parameters, QueueLimit, Rate, Spread};
 
 use super::file::{
-    DirectionTable, EventTable, FilterTable, FlowTable, GilbertElliottTable, LinkTable, PathTable,
-    ScenarioFile, SetTable,
+    DirectionTable, EventTable, FilterTable, FlowTable, GilbertElliottTable, LimitsTable, LinkTable,
+    PathTable, ScenarioFile, SetTable,
 };
 use super::model::{
-    Adjustment, Event, Filter, Flow, Line, Link, LinkKind, PathManagement, Scenario, Traffic, Way,
+    Adjustment, Event, Filter, Flow, Limits, Line, Link, LinkKind, PathManagement, Scenario, Traffic, Way,
 };
-use super::names::{PathManager, Side};
+use super::names::{Interference, PathManager, Side};
 use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
 use super::{air, middleboxes};
 
@@ -44,7 +44,8 @@ impl Scenario {
             background: some(
                 self.background.iter().map(|one| (one.name.clone(), air::background(one))).collect(),
             ),
-            interference: (!self.cells.is_empty()).then_some(self.interference),
+            interference: (!self.cells.is_empty() || self.interference != Interference::Ideal)
+                .then_some(self.interference),
             coupling: Some(self.coupling.iter().map(air::coupling).collect())
                 .filter(|all: &Vec<_>| !all.is_empty()),
             flows: some(self.flows.iter().map(|one| (one.name.clone(), flow(one))).collect()),
@@ -64,6 +65,7 @@ impl Scenario {
                     .map(|one| (one.name.clone(), middleboxes::middlebox(one, self.by_kind(&one.link))))
                     .collect(),
             ),
+            limits: limits(self.limits),
         }
     }
 
@@ -133,6 +135,23 @@ impl Line {
     pub fn jitter(&self, spread: Duration) -> Option<Jitter> {
         (!spread.is_zero()).then_some(Jitter { spread, shape: Spread::Uniform, reorder: self.reorder })
     }
+}
+
+/// Limits that were raised or lowered; what depends on no limit stands in no file.
+fn limits(limits: Limits) -> Option<LimitsTable> {
+    let own = |value: u64, default: u64| (value != default).then_some(value);
+    let usual = Limits::default();
+    let table = LimitsTable {
+        links: own(limits.links, usual.links),
+        flows: own(limits.flows, usual.flows),
+        stations: own(limits.stations, usual.stations),
+        samples: own(limits.samples, usual.samples),
+        blocks: own(limits.blocks, usual.blocks),
+        events: own(limits.events, usual.events),
+        runs: own(limits.runs, usual.runs),
+        memory: own(limits.memory, usual.memory).map(Size),
+    };
+    (limits != usual).then_some(table)
 }
 
 fn some<K: std::hash::Hash + Eq, V>(map: indexmap::IndexMap<K, V>) -> Option<indexmap::IndexMap<K, V>> {

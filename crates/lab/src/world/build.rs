@@ -293,7 +293,11 @@ impl<'a> Builder<'a> {
             }
             host_of_node[node] = Some(at);
         }
+        let budget = super::end::budget(self.scenario);
+        self.network.set_budget(budget);
         World {
+            budget,
+            failure: None,
             sampler: Sampler::new(self.scenario, &self.links),
             scenario: self.scenario.clone(),
             has_labels: !self.scenario.filters.is_empty() || !self.own_queues.is_empty(),

@@ -1,64 +1,73 @@
-//! Packets as a capture tool would see them: pcapng, one file for each host and interface.
+//! Packets as a capture tool would see them: pcapng, one file for each host and interface, written while the run goes
+//! on.
+//!
+//! Owns the files. Each has a temporary name until it is whole, so that no half of one is ever found; a link that
+//! stands where a file shall be is replaced, never followed.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Error, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration as StdDuration;
 
 use mptcp::InterfaceId;
 use mptcp_clock::Instant;
 use mptcp_wire::{Packet, Segment};
-use pcap_file::DataLink;
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption,
 };
+use pcap_file::{DataLink, PcapError};
 
 use super::host::Host;
+use super::{RunError, World};
 
 /// Why a capture could not be written.
 #[derive(Debug, thiserror::Error)]
-pub enum CaptureError {
-    /// The file system said no.
-    #[error("cannot write the capture {path}: {source}")]
-    Io {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// The capture library said no.
-    #[error("cannot write the capture {path}: {source}")]
-    Format {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        source: pcap_file::PcapError,
-    },
+#[error("cannot write the capture {path}: {source}")]
+pub struct CaptureError {
+    /// Which file.
+    pub path: PathBuf,
+    /// Why.
+    pub source: Error,
 }
 
-#[derive(Debug)]
+/// One file, open.
 struct Interface {
-    name: String,
-    packets: Vec<(Instant, Vec<u8>)>,
+    path: PathBuf,
+    temporary: PathBuf,
+    /// Taken when the file is whole.
+    writer: Option<PcapNgWriter<BufWriter<File>>>,
+}
+
+impl std::fmt::Debug for Interface {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Interface({})", self.path.display())
+    }
 }
 
 #[derive(Debug)]
 pub(super) struct Captures {
     /// By host and interface.
     interfaces: Vec<Vec<Interface>>,
+    /// The bytes of a packet, used again for each.
+    bytes: Vec<u8>,
+    failed: Option<CaptureError>,
 }
 
 impl Captures {
-    pub(super) fn new(hosts: &[Host]) -> Self {
-        let of_host = |host: &Host| {
-            let names = host.interface_names.iter();
-            names
-                .map(|name| Interface { name: format!("{}-{name}", host.name), packets: Vec::new() })
-                .collect()
-        };
-        Self { interfaces: hosts.iter().map(of_host).collect() }
+    pub(super) fn new(directory: &Path, hosts: &[Host]) -> Result<Self, CaptureError> {
+        let mut names = BTreeSet::new();
+        let mut interfaces = Vec::new();
+        for host in hosts {
+            let of_host = host.interface_names.iter().map(|interface| {
+                let name = format!("{}-{interface}", host.name);
+                Interface::open(directory, &name, &mut names)
+            });
+            interfaces.push(of_host.collect::<Result<_, _>>()?);
+        }
+        Ok(Self { interfaces, bytes: Vec::new(), failed: None })
     }
 
     pub(super) fn record(&mut self, now: Instant, host: usize, interface: InterfaceId, segment: &Segment) {
@@ -66,48 +75,133 @@ impl Captures {
         else {
             return;
         };
-        let mut bytes = Vec::with_capacity(segment.packet_length());
+        self.bytes.clear();
         // A segment that cannot be encoded would be a bug of ours; the identity test finds it.
-        if Packet::new(segment.clone()).emit(&mut bytes).is_ok() {
-            interface.packets.push((now, bytes));
+        if Packet::new(segment.clone()).emit(&mut self.bytes).is_err() {
+            return;
+        }
+        if let (Err(error), None) = (interface.write(now, &self.bytes), &self.failed) {
+            self.failed = Some(error);
         }
     }
 
-    pub(super) fn write(&self, directory: &Path) -> Result<Vec<PathBuf>, CaptureError> {
-        let mut written = Vec::new();
-        for interface in self.interfaces.iter().flatten() {
-            let path = directory.join(format!("{}.pcapng", interface.name));
-            let file =
-                File::create(&path).map_err(|source| CaptureError::Io { path: path.clone(), source })?;
-            let mut out = BufWriter::new(file);
-            write_interface(&mut out, interface)
-                .map_err(|source| CaptureError::Format { path: path.clone(), source })?;
-            out.flush().map_err(|source| CaptureError::Io { path: path.clone(), source })?;
-            written.push(path);
-        }
-        Ok(written)
+    /// Why no more can be written, once.
+    pub(super) fn failure(&mut self) -> Option<CaptureError> {
+        self.failed.take()
+    }
+
+    /// Gives the files their names.
+    pub(super) fn finish(&mut self) -> Result<Vec<PathBuf>, CaptureError> {
+        self.interfaces.iter_mut().flatten().map(Interface::finish).collect()
     }
 }
 
-fn write_interface(out: &mut impl Write, interface: &Interface) -> Result<(), pcap_file::PcapError> {
-    let mut writer = PcapNgWriter::new(out)?;
-    writer.write_pcapng_block(InterfaceDescriptionBlock {
-        linktype: DataLink::RAW,
-        snaplen: 0,
-        options: vec![
-            InterfaceDescriptionOption::IfName(interface.name.as_str().into()),
-            // Nanoseconds.
-            InterfaceDescriptionOption::IfTsResol(9),
-        ],
-    })?;
-    for (at, bytes) in &interface.packets {
-        writer.write_pcapng_block(EnhancedPacketBlock {
-            interface_id: 0,
-            timestamp: StdDuration::from_nanos(at.as_nanos()),
-            original_len: bytes.len() as u32,
-            data: bytes.as_slice().into(),
-            options: Vec::new(),
-        })?;
+impl World {
+    /// Writes every packet that hosts send or receive from now on into `directory`, one pcapng for each host and
+    /// interface. They get their names by [`Self::finish_captures`].
+    ///
+    /// # Errors
+    /// When a file cannot be made.
+    pub fn capture(&mut self, directory: &Path) -> Result<(), CaptureError> {
+        self.captures = Some(Captures::new(directory, &self.hosts)?);
+        Ok(())
     }
-    Ok(())
+
+    /// Completes the captures and gives them their names; says where they are.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn finish_captures(&mut self) -> Result<Vec<PathBuf>, CaptureError> {
+        self.captures.as_mut().map_or(Ok(Vec::new()), Captures::finish)
+    }
+
+    pub(super) fn record(&mut self, now: Instant, at: usize, interface: InterfaceId, payload: u32) {
+        if let Some(captures) = &mut self.captures {
+            captures.record(now, at, interface, self.pool.get(payload));
+            self.failure = captures.failure().map(RunError::from).or(self.failure.take());
+        }
+    }
+}
+
+impl Interface {
+    fn open(directory: &Path, name: &str, names: &mut BTreeSet<String>) -> Result<Self, CaptureError> {
+        let mut file_name = safe(name);
+        while !names.insert(file_name.clone()) {
+            file_name.push('_');
+        }
+        let path = directory.join(format!("{file_name}.pcapng"));
+        let temporary = directory.join(format!(".{file_name}.pcapng.{}.part", std::process::id()));
+        let fail = |source| CaptureError { path: path.clone(), source };
+        // What another run left when it was killed; a new file is made in any case, so no link is followed.
+        let _ = std::fs::remove_file(&temporary);
+        let file = OpenOptions::new().write(true).create_new(true).open(&temporary).map_err(fail)?;
+        let begun = PcapNgWriter::new(BufWriter::with_capacity(1 << 16, file)).and_then(|mut writer| {
+            writer.write_pcapng_block(InterfaceDescriptionBlock {
+                linktype: DataLink::RAW,
+                snaplen: 0,
+                options: vec![
+                    InterfaceDescriptionOption::IfName(name.into()),
+                    // Nanoseconds.
+                    InterfaceDescriptionOption::IfTsResol(9),
+                ],
+            })?;
+            Ok(writer)
+        });
+        let writer = Some(begun.map_err(|error| fail(reason(error)))?);
+        Ok(Self { path, temporary, writer })
+    }
+
+    fn write(&mut self, now: Instant, bytes: &[u8]) -> Result<(), CaptureError> {
+        let Some(writer) = &mut self.writer else { return Ok(()) };
+        let written = writer.write_pcapng_block(EnhancedPacketBlock {
+            interface_id: 0,
+            timestamp: StdDuration::from_nanos(now.as_nanos()),
+            original_len: bytes.len() as u32,
+            data: bytes.into(),
+            options: Vec::new(),
+        });
+        written.map_err(|error| CaptureError { path: self.path.clone(), source: reason(error) })?;
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<PathBuf, CaptureError> {
+        if let Some(writer) = self.writer.take() {
+            let mut out = writer.into_inner();
+            let whole = out
+                .flush()
+                .and_then(|()| out.get_ref().sync_all())
+                .and_then(|()| std::fs::rename(&self.temporary, &self.path));
+            if let Err(source) = whole {
+                let _ = std::fs::remove_file(&self.temporary);
+                return Err(CaptureError { path: self.path.clone(), source });
+            }
+        }
+        Ok(self.path.clone())
+    }
+}
+
+impl Drop for Interface {
+    /// A run that did not come to its end leaves no file.
+    fn drop(&mut self) {
+        if let Some(writer) = self.writer.take() {
+            // What is still in the buffer goes nowhere.
+            let _ = writer.into_inner().into_parts();
+            let _ = std::fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+/// A name that is one file in its directory, whatever a host is called.
+fn safe(name: &str) -> String {
+    let letter = |letter: char| if letter.is_control() || "/\\:".contains(letter) { '_' } else { letter };
+    let name: String = name.chars().map(letter).collect();
+    if name.starts_with('.') { format!("_{name}") } else { name }
+}
+
+/// What the file system said; the capture library calls every error one of reading.
+fn reason(error: PcapError) -> Error {
+    match error {
+        PcapError::IoError(error) => error,
+        other => Error::other(other),
+    }
 }

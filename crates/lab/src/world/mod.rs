@@ -8,6 +8,7 @@ mod build;
 mod capture;
 mod datagrams;
 mod departures;
+mod end;
 mod fallback;
 mod host;
 mod middlebox;
@@ -20,7 +21,7 @@ use std::collections::BTreeSet;
 use mptcp::congestion::Departure;
 use mptcp::{Endpoint, EventKind, InterfaceChange, InterfaceId};
 use mptcp_clock::{Duration, Instant};
-use netsim::{AddressId, Frame, Network, Occurrence, TimerId};
+use netsim::{AddressId, Budget, Frame, Network, Occurrence, TimerId};
 
 use crate::measurements::Measurements;
 use crate::scenario::Scenario;
@@ -28,6 +29,7 @@ use apps::App;
 pub use capture::CaptureError;
 use capture::Captures;
 use datagrams::DATAGRAM;
+pub use end::RunError;
 use host::Host;
 use middlebox::Middleboxes;
 use pool::Pool;
@@ -90,24 +92,27 @@ pub struct World {
     /// By direction: the host whose own queue it is, where departures are watched.
     own_queues: Vec<Option<usize>>,
     end: Instant,
+    budget: Budget,
+    /// Why it cannot go on, found while something happened.
+    failure: Option<RunError>,
     data_packets: u64,
 }
 
 impl World {
     /// Runs to the end and gives what was measured.
-    #[must_use]
-    pub fn run(mut self) -> Measurements {
-        self.advance(self.end);
-        self.finish()
-    }
-
-    /// Keeps every packet that hosts send or receive.
-    pub fn capture(&mut self) {
-        self.captures = Some(Captures::new(&self.hosts));
+    ///
+    /// # Errors
+    /// As [`Self::advance`].
+    pub fn run(mut self) -> Result<Measurements, RunError> {
+        self.advance(self.end)?;
+        Ok(self.finish())
     }
 
     /// Runs up to `until` or the end of the scenario, whichever comes first.
-    pub fn advance(&mut self, until: Instant) {
+    ///
+    /// # Errors
+    /// When time stands still, a limit of the scenario is reached, or a capture cannot be written.
+    pub fn advance(&mut self, until: Instant) -> Result<(), RunError> {
         let until = until.min(self.end);
         while let Some((now, occurrence)) = self.network.next_until(until) {
             match occurrence {
@@ -119,7 +124,12 @@ impl World {
                     self.on_departure(now, direction, label, Departure { bytes, service, alone });
                 }
             }
+            if let Some(error) = self.failure.take() {
+                return Err(error);
+            }
+            self.tidy();
         }
+        self.exhausted()
     }
 
     /// Data segments that arrived so far.
@@ -128,7 +138,7 @@ impl World {
         self.data_packets
     }
 
-    /// What was measured. With captures, write them first by [`World::write_captures`].
+    /// What was measured. With captures, finish them first by [`World::finish_captures`].
     #[must_use]
     pub fn finish(mut self) -> Measurements {
         let end = self.end;
@@ -138,17 +148,6 @@ impl World {
         measured
     }
 
-    /// Writes the captured packets into `directory`, one pcapng for each host and interface.
-    ///
-    /// # Errors
-    /// When a file cannot be written.
-    pub fn write_captures(
-        &self,
-        directory: &std::path::Path,
-    ) -> Result<Vec<std::path::PathBuf>, CaptureError> {
-        self.captures.as_ref().map_or(Ok(Vec::new()), |captures| captures.write(directory))
-    }
-
     fn on_arrival(&mut self, now: Instant, node: netsim::NodeId, frame: &Frame<u32>) {
         let Some(at) = self.host_of_node.get(node.index()).copied().flatten() else { return };
         if frame.payload == DATAGRAM {
@@ -156,11 +155,10 @@ impl World {
         }
         let segment = self.pool.get(frame.payload);
         self.data_packets += u64::from(!segment.payload.is_empty());
+        let interface = self.hosts[at].interface_of(segment.destination.ip());
+        self.record(now, at, interface, frame.payload);
+        let segment = self.pool.get(frame.payload);
         let host = &mut self.hosts[at];
-        let interface = host.interface_of(segment.destination.ip());
-        if let Some(captures) = &mut self.captures {
-            captures.record(now, at, interface, segment);
-        }
         host.endpoint.handle_segment_in_place(now, interface, segment);
         self.pool.give_back(frame.payload);
         self.service(now, at);
@@ -176,10 +174,10 @@ impl World {
             }
             Alarm::Middleboxes => self.wake_middleboxes(now),
             Alarm::Sample => {
-                let lost = self.network.lost().filter(|lost| lost.frame.payload != DATAGRAM);
-                lost.for_each(|lost| self.pool.give_back(lost.frame.payload));
+                self.take_back();
                 self.rouse_datagrams(now);
                 self.sampler.sample(now, &self.hosts, &self.apps, &mut self.network);
+                self.failure = self.check_limits().err().or(self.failure.take());
                 self.network.set_timer(timer, Some(now + self.scenario.sample));
             }
             Alarm::Appointments => {
@@ -301,9 +299,9 @@ impl World {
             self.pool.give_back(payload);
             return false;
         };
-        if let Some(captures) = &mut self.captures {
-            captures.record(now, at, interface, segment);
-        }
+        self.record(now, at, interface, payload);
+        let segment = self.pool.get(payload);
+        let host = &mut self.hosts[at];
         let destination = host::lookup(&self.addresses, segment.destination.ip());
         let direction = destination.and_then(|to| host.way_out(&mut self.network, interface, to));
         let (Some(destination), Some(direction)) = (destination, direction) else {

@@ -71,6 +71,11 @@ impl Sampler {
         }
     }
 
+    /// Rows so far.
+    pub(super) fn rows(&self) -> usize {
+        self.samples.time.len()
+    }
+
     pub(super) fn sample(&mut self, now: Instant, hosts: &[Host], apps: &[App], network: &mut Network<u32>) {
         for app in apps {
             self.sample_flow(now, hosts, app);

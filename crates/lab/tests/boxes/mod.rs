@@ -178,5 +178,5 @@ pub fn run(case: &Case, version: &str, place: Place, variant: Variant) -> Outcom
 /// The summary of the first flow of a scenario.
 pub fn simulate(text: &str) -> FlowSummary {
     let scenario = Scenario::parse(text, "middlebox").unwrap_or_else(|error| panic!("{error}\n{text}"));
-    World::new(&scenario, 1).expect("a network").run().flows.remove(0)
+    World::new(&scenario, 1).expect("a network").run().expect("it comes to its end").flows.remove(0)
 }

@@ -2,7 +2,7 @@
 
 use mptcp_clock::{Duration, Instant, Stream};
 
-use super::{Line, Network, Source, Timer};
+use super::{Line, Meter, Network, Source, Timer};
 use crate::agenda::Agenda;
 use crate::direction::{Direction, Graveyard};
 use crate::filter::{Labels, Pipe};
@@ -34,6 +34,7 @@ impl<P> Network<P> {
             air: Air::new(),
             tapped: std::collections::VecDeque::new(),
             tap_source: None,
+            meter: Meter::default(),
         }
     }
 

@@ -68,15 +68,20 @@ impl<P> Network<P> {
     }
 
     /// Lets time pass to the next occurrence, but not beyond `limit`. `None` if nothing happens up to
-    /// and at `limit`; [`Self::now`] then stays at or before it.
+    /// and at `limit`, or the budget is used up (see [`Self::exhausted`]); [`Self::now`] then stays at or before it.
     pub fn next_until(&mut self, limit: Instant) -> Option<(Instant, Occurrence<P>)> {
         loop {
             let (at, source) = self.agenda.first();
             if at > limit || at == Instant::FAR_FUTURE {
                 return None;
             }
+            let source = self.sources[source as usize];
+            let weight = self.weight(source);
+            if !self.meter.allows(at, self.now, weight) {
+                return None;
+            }
             self.now = at;
-            let occurrence = match self.sources[source as usize] {
+            let occurrence = match source {
                 Source::Arrivals(direction) => self.arrive(at, direction),
                 Source::Timer(timer) => self.fire(at, timer),
                 Source::Departures(direction) => self.depart(at, direction),
@@ -99,6 +104,12 @@ impl<P> Network<P> {
     /// Whether lost frames are kept for [`Self::lost`]. Off at first: their payloads are dropped.
     pub fn keep_lost(&mut self, keep: bool) {
         self.graveyard.keep = keep;
+    }
+
+    /// How many frames wait for [`Self::lost`].
+    #[must_use]
+    pub fn lost_count(&self) -> usize {
+        self.graveyard.frames.len()
     }
 
     /// The frames lost since the last call, while [`Self::keep_lost`] is on. A frame that a link lost

@@ -1,8 +1,10 @@
 //! The network as the driver sees it: what it may ask for, and what happens.
 //!
 //! Owns every part and the agenda that orders them. `build` puts nodes and links together,
-//! `drive` lets time pass, `tap` stops frames for the driver. Never does anything between two calls.
+//! `drive` lets time pass, `tap` stops frames for the driver, `budget` says how much may happen. Never does
+//! anything between two calls.
 
+mod budget;
 mod build;
 mod drive;
 mod tap;
@@ -19,6 +21,8 @@ use crate::frame::{Cause, DirectionId, Frame, NodeId, TimerId};
 use crate::parameters::Change;
 use crate::topology::Topology;
 use crate::wifi::{Air, CellId};
+use budget::Meter;
+pub use budget::{Budget, Exhausted};
 
 /// The agenda's first source: changes of parameters come before all else at their instant.
 const CHANGES: u32 = 0;
@@ -51,6 +55,7 @@ pub struct Network<P> {
     tapped: VecDeque<Occurrence<P>>,
     /// The agenda's number for them, once there is a tap.
     tap_source: Option<u32>,
+    meter: Meter,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -295,6 +295,11 @@ impl Air {
         }
     }
 
+    /// How many contend on a medium.
+    pub(crate) fn members(&self, medium: u32) -> usize {
+        self.media[medium as usize].members.len()
+    }
+
     /// The agenda number of a radio's medium.
     pub(crate) fn source_of(&self, radio: u32) -> u32 {
         let cell = self.radios[radio as usize].cell;

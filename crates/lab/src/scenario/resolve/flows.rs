@@ -1,23 +1,26 @@
 //! Connections: who, over what, with which algorithms, and what they carry.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 use mptcp_clock::Duration;
 
+use super::limits::above;
 use super::{Context, ENDS};
 use crate::scenario::error::{ScenarioError, listed, suggestion};
 use crate::scenario::file::{FlowTable, ScenarioFile};
-use crate::scenario::model::{Flow, Link, LinkKind, Mechanisms, PathManagement, Tcp, Traffic};
+use crate::scenario::model::{Flow, Limits, Link, LinkKind, Mechanisms, PathManagement, Tcp, Traffic};
 use crate::scenario::names::{
     Congestion, DataDirection, PathManager, Penalty, Scheduler, SendQueueRule, Transport, Version,
 };
+use crate::scenario::reach::Reach;
 use crate::scenario::units::{Size, Span};
 
 /// What flows are checked against.
 struct World<'a> {
     links: &'a [Link],
-    /// Names that pass nothing on.
-    hosts: BTreeSet<&'a str>,
+    nodes: BTreeSet<&'a str>,
+    reach: RefCell<Reach<'a>>,
     duration: Duration,
 }
 
@@ -26,18 +29,35 @@ pub(super) fn resolve(
     file: &ScenarioFile,
     links: &[Link],
     duration: Duration,
+    limits: &Limits,
 ) -> Result<Vec<Flow>, ScenarioError> {
     let tables = || file.flows.iter().flatten();
     let mut hosts: BTreeSet<&str> = tables().flat_map(|(_, flow)| ends(flow)).collect();
     if links.iter().any(|link| link.kind == LinkKind::Path) {
         hosts.extend(ENDS);
     }
-    let world = World { links, hosts, duration };
+    if hosts.len() > Limits::MOST_HOSTS {
+        let problem = format!("join {} hosts, and there is room for {}", hosts.len(), Limits::MOST_HOSTS);
+        return Err(context.error(&["flows"], problem));
+    }
+    let nodes = links.iter().flat_map(|link| link.ends.iter().map(String::as_str)).collect();
+    let world = World { links, nodes, reach: RefCell::new(Reach::new(links, &hosts)), duration };
+    if let Some(host) = hosts.iter().find(|host| world.own(host).count() > Limits::MOST_HOSTS) {
+        let count = world.own(host).count();
+        let problem =
+            format!("{host:?} has {count} interfaces, and a host has room for {}", Limits::MOST_HOSTS);
+        return Err(context.error(&["flows"], problem));
+    }
     let mut flows: Vec<Flow> = Vec::new();
     for (name, table) in tables() {
         context.name(&["flows", name], name)?;
         let flow = one(context, &world, name, table)?;
         let count = context.number(&["flows", name, "count"], table.count, 1..=10_000, 1)?;
+        if flows.len() as u64 + u64::from(count) > limits.flows {
+            let all = tables().map(|(_, table)| f64::from(table.count.unwrap_or(1))).sum();
+            let problem = format!("there would be {}", above("flows", all, limits.flows));
+            return Err(context.error(&["flows", name, "count"], problem));
+        }
         let stagger = table.stagger.map_or(Duration::ZERO, |span| span.0);
         for copy in 0..count {
             let start = flow.start + stagger * u64::from(copy);
@@ -234,7 +254,7 @@ fn traffic(
     }
 }
 
-impl World<'_> {
+impl<'a> World<'a> {
     fn check_ends(
         &self,
         context: &Context<'_>,
@@ -242,11 +262,9 @@ impl World<'_> {
         from: &str,
         to: &str,
     ) -> Result<(), ScenarioError> {
-        let nodes: BTreeSet<&str> =
-            self.links.iter().flat_map(|link| link.ends.iter().map(String::as_str)).collect();
         for (key, host) in [("from", from), ("to", to)] {
-            if !nodes.contains(host) {
-                return Err(context.unknown(&["flows", name, key], "host", host, nodes.iter().copied()));
+            if !self.nodes.contains(host) {
+                return Err(context.unknown(&["flows", name, key], "host", host, self.nodes.iter().copied()));
             }
         }
         if from == to {
@@ -264,8 +282,11 @@ impl World<'_> {
         from: &str,
         to: &str,
     ) -> Result<Vec<String>, ScenarioError> {
-        let own = || self.links.iter().filter(|link| link.ends.iter().any(|end| end == from));
-        let leading: Vec<&Link> = own().filter(|link| self.leads(link, from, to)).collect();
+        let own = || self.own(from);
+        let all: Vec<&Link> = own().collect();
+        let mut reach = self.reach.borrow_mut();
+        let leading: Vec<&Link> = all.into_iter().filter(|link| reach.leads(link, from, to)).collect();
+        drop(reach);
         let Some(chosen) = &table.paths else {
             if leading.is_empty() {
                 let problem = format!("no path or link leads from host {from:?} to host {to:?}");
@@ -306,21 +327,8 @@ impl World<'_> {
         Ok(chosen.clone())
     }
 
-    /// Whether frames of `from` that leave by `first` can reach `to`. Hosts pass nothing on.
-    fn leads(&self, first: &Link, from: &str, to: &str) -> bool {
-        let far = |link: &Link, near: &str| link.ends[usize::from(link.ends[0] == near)].clone();
-        let mut seen = BTreeSet::from([from.to_owned()]);
-        let mut reached = VecDeque::from([far(first, from)]);
-        while let Some(node) = reached.pop_front() {
-            if node == to {
-                return true;
-            }
-            if self.hosts.contains(node.as_str()) || !seen.insert(node.clone()) {
-                continue;
-            }
-            let touching = self.links.iter().filter(|link| link.ends.contains(&node));
-            reached.extend(touching.map(|link| far(link, &node)));
-        }
-        false
+    /// The links of a host.
+    fn own(&self, host: &str) -> impl Iterator<Item = &'a Link> + use<'a> {
+        self.reach.borrow().own(host)
     }
 }

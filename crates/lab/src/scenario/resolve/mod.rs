@@ -5,6 +5,8 @@
 mod cells;
 mod events;
 mod flows;
+mod instant;
+mod limits;
 mod links;
 mod middleboxes;
 
@@ -41,6 +43,8 @@ pub(super) fn resolve(file: &ScenarioFile, tree: &Node, name: &str) -> Result<Sc
     if sample.is_zero() {
         return Err(context.error(&["sample"], "the time between samples is longer than 0s"));
     }
+    let limits = limits::resolve(&context, file)?;
+    limits::count(&context, file, &limits)?;
     let mut links = links::resolve(&context, file)?;
     let cells = cells::resolve(&context, file)?;
     links.extend(cells::stations(&context, file, &cells, &links)?);
@@ -51,14 +55,15 @@ pub(super) fn resolve(file: &ScenarioFile, tree: &Node, name: &str) -> Result<Sc
     let background = cells::background(&context, file, &cells)?;
     let coupling = cells::couplings(&context, file, &cells)?;
     let interference = file.interference.unwrap_or(Interference::Ideal);
-    let flows = flows::resolve(&context, file, &links, duration)?;
+    let flows = flows::resolve(&context, file, &links, duration, &limits)?;
+    instant::check(&context, &links, &flows)?;
     let events = events::resolve(&context, file, &links, duration)?;
     let filters = events::filters(&context, file, &links, &flows)?;
     let middleboxes = middleboxes::resolve(&context, file, &links)?;
     let switches = middleboxes::switches(&context, file, &middleboxes, duration)?;
     let name = file.name.clone().unwrap_or_else(|| name.to_owned());
     let description = file.description.clone().unwrap_or_default();
-    Ok(Scenario {
+    let scenario = Scenario {
         name,
         description,
         duration,
@@ -74,7 +79,10 @@ pub(super) fn resolve(file: &ScenarioFile, tree: &Node, name: &str) -> Result<Sc
         filters,
         middleboxes,
         switches,
-    })
+        limits,
+    };
+    limits::check(&context, &scenario)?;
+    Ok(scenario)
 }
 
 struct Context<'a> {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{UnitError, split, write_whole, written_as_string};
+use super::{UnitError, split, whole, write_whole, written_as_string};
 
 /// A rate in bit/s with the decimal units of tc(8): `bit`, `kbit`, `Mbit`, `Gbit`, `Tbit` (or `b/s`,
 /// `kb/s`, `Mb/s`, `Gb/s`), or `unlimited`.
@@ -12,6 +12,9 @@ pub struct LineRate(
     /// bit/s, at least 8; `None` is unlimited.
     pub Option<u64>,
 );
+
+/// The highest rate that can be written, bit/s.
+const HIGHEST: u64 = 1_000_000 * 1_000_000_000_000;
 
 const RATES: [&str; 10] = ["bit", "kbit", "Mbit", "Gbit", "Tbit", "b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s"];
 
@@ -45,7 +48,7 @@ impl FromStr for LineRate {
         if bits < 8.0 {
             return Err(UnitError("is at least 8bit, or \"unlimited\"".to_owned()));
         }
-        Ok(Self(Some(bits.round() as u64)))
+        Ok(Self(Some(whole(bits, HIGHEST, "1000000Tbit, or \"unlimited\"")?)))
     }
 }
 

@@ -5,6 +5,9 @@ use std::str::FromStr;
 
 use super::{UnitError, split, written_as_string};
 
+/// The longest length that can be written, metres.
+const FARTHEST: f64 = 1e9;
+
 /// A length: `m` or `cm`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distance(
@@ -17,6 +20,9 @@ impl FromStr for Distance {
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let (value, unit) = split(text, &["cm", "m"], "m")?;
+        if value > FARTHEST {
+            return Err(UnitError("is at most 1000000000m".to_owned()));
+        }
         Ok(Self(if unit == "cm" { value / 100.0 } else { value }))
     }
 }

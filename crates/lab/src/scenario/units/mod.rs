@@ -67,6 +67,12 @@ fn split<'a>(text: &'a str, units: &[&str], example: &str) -> Result<(f64, &'a s
     Ok((value, unit))
 }
 
+/// A whole number of the smallest unit, or what the most is. Nothing saturates in silence.
+fn whole(value: f64, most: u64, words: &str) -> Result<u64, UnitError> {
+    let rounded = value.round();
+    if rounded <= most as f64 { Ok(rounded as u64) } else { Err(UnitError(format!("is at most {words}"))) }
+}
+
 /// Writes `value` in the largest unit that holds it as a whole number.
 fn write_whole(f: &mut fmt::Formatter<'_>, value: u64, units: &[(u64, &str)]) -> fmt::Result {
     let fits = |(factor, _): &&(u64, &str)| value != 0 && value.is_multiple_of(*factor);

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use mptcp_clock::Duration;
 
-use super::{Span, UnitError, split, write_whole, written_as_string};
+use super::{Span, UnitError, split, whole, write_whole, written_as_string};
 
 /// An amount of data. `KB` and `KiB` are 1024 bytes, as sysctl and the published studies count buffers;
 /// `kB` is 1000, `MB` 10^6, `GB` 10^9, `MiB` 2^20, `GiB` 2^30.
@@ -14,6 +14,9 @@ pub struct Size(
     /// Bytes.
     pub u64,
 );
+
+/// The largest size that can be written, bytes.
+const LARGEST: u64 = 9_000_000_000 * 1_000_000_000;
 
 const SIZES: [&str; 8] = ["B", "kB", "KB", "KiB", "MB", "MiB", "GB", "GiB"];
 
@@ -31,7 +34,7 @@ impl FromStr for Size {
             "GB" => 1_000_000_000,
             _ => 1 << 30,
         };
-        Ok(Self((value * factor as f64).round() as u64))
+        Ok(Self(whole(value * factor as f64, LARGEST, "9000000000GB")?))
     }
 }
 
@@ -75,10 +78,20 @@ impl FromStr for QueueSize {
         }
         let size = text.parse::<Size>().map(|size| (size.0, Self::Bytes(size.0)));
         let time = text.parse::<Span>().map(|span| (span.0.as_nanos(), Self::Time(span.0)));
-        match size.or(time) {
+        // A unit of one kind is none of the other: the error that says more is that of the right one.
+        let both = match (size, time) {
+            (Err(UnitError(large)), _) if large.starts_with("is at most") => Err(UnitError(large)),
+            (Ok(found), _) | (Err(_), Ok(found)) => Ok(found),
+            (Err(_), Err(error)) => Err(error),
+        };
+        match both {
             Ok((1.., limit)) => Ok(limit),
             Ok((0, _)) => Err(UnitError("holds more than nothing".to_owned())),
-            Err(UnitError(problem)) if problem == "cannot be negative" => Err(UnitError(problem)),
+            Err(UnitError(problem))
+                if problem == "cannot be negative" || problem.starts_with("is at most") =>
+            {
+                Err(UnitError(problem))
+            }
             Err(_) => {
                 let number: String = text.trim().chars().take_while(char::is_ascii_digit).collect();
                 let number = if number.is_empty() { "100" } else { &number };

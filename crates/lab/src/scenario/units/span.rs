@@ -5,7 +5,10 @@ use std::str::FromStr;
 
 use mptcp_clock::Duration;
 
-use super::{UnitError, split, write_whole, written_as_string};
+use super::{UnitError, split, whole, write_whole, written_as_string};
+
+/// The longest span that can be written, about 292 years: two of them still make a [`Duration`].
+const LONGEST: u64 = 2_562_047 * 3_600_000_000_000;
 
 /// A span of time: `ns`, `us`, `ms`, `s`, `min` or `h`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,7 +37,7 @@ impl Span {
             "min" => 60e9,
             _ => 3600e9,
         };
-        Ok(Self(Duration::from_nanos((value * nanos).round() as u64)))
+        Ok(Self(Duration::from_nanos(whole(value * nanos, LONGEST, "2562047h")?)))
     }
 }
 

@@ -1,0 +1,301 @@
+//! What a run will take, reckoned before it begins: rows, blocks, events, memory.
+//!
+//! Owns the arithmetic, from above: rates, delays and windows bound what can be sent, links bound what can be
+//! carried. Refuses nothing; a run has the same limits and keeps them where an estimate is wrong.
+
+use std::collections::{BTreeSet, HashMap};
+
+use mptcp_clock::Duration;
+use netsim::{QueueLimit, Rate};
+
+use super::model::{Estimate, Flow, Line, Link, PathManagement, Scenario, Traffic};
+use super::names::{DataDirection, Transport};
+use super::reach::{Reach, Spans};
+
+/// Bytes of headers around the payload of a frame.
+const HEADERS: f64 = 66.0;
+/// Events that a data frame makes on a link: its arrival and its acknowledgement's, and what timers and departures add.
+const EVENTS: f64 = 6.0;
+/// Subflows of one connection.
+const SUBFLOWS: f64 = 8.0;
+/// Bytes of a frame under way: the segment, its place in a queue, what the sender remembers of it.
+const FRAME: f64 = 1_000.0;
+/// Bytes of a row of samples, with the tables made of it.
+const ROW: f64 = 60.0;
+/// Bytes of a block, with the tables made of it.
+const BLOCK: f64 = 100.0;
+/// Bytes of a flow: two connections, its application, what samplers remember.
+const FLOW: f64 = 30_000.0;
+/// Bytes of a flow's summary.
+const SUMMARY: f64 = 3_000.0;
+/// Bytes of a piece of the stream in a buffer, and the longest piece.
+const PIECE: (f64, f64) = (64.0, 1_048_576.0);
+/// Seconds of an exchange on the air, from below.
+const EXCHANGE: f64 = 50e-6;
+
+impl Scenario {
+    /// What a run will take, from above.
+    #[must_use]
+    pub fn estimate(&self) -> Estimate {
+        let reckoner = Reckoner::new(self);
+        let ticks = (self.duration.as_secs_f64() / self.sample.as_secs_f64()).floor();
+        let flows = self.flows.len() as f64;
+        let paths = self.links.len() as f64 + SUBFLOWS;
+        let rows: f64 = self.flows.iter().map(|flow| reckoner.rows_of(flow)).sum::<f64>()
+            + self.links.len() as f64 * if self.cells.is_empty() { 5.0 } else { 8.0 };
+        let samples = ticks * rows;
+        let load = reckoner.load();
+        let (sent, air) = (EVENTS * load.frames + 2.0 * load.datagrams, self.air_events());
+        // A sample looks at every path of every flow.
+        let events = sent + air + ticks * (1.0 + flows * paths / 16.0);
+        let marks = flows * paths * 200.0;
+        let results = samples * ROW + load.blocks * BLOCK + flows * SUMMARY;
+        let memory = results + flows * FLOW + marks + load.waiting * FRAME + load.pieces * PIECE.0;
+        Estimate {
+            samples,
+            blocks: load.blocks,
+            events,
+            at_once: 64.0 * load.windows + 16.0 * load.files,
+            memory,
+            results,
+            busiest: Some(load.busiest).filter(|_| air < sent),
+        }
+    }
+
+    /// What stations of the background do.
+    fn air_events(&self) -> f64 {
+        if self.background.is_empty() {
+            return 0.0;
+        }
+        let seconds = self.duration.as_secs_f64();
+        let mut turns = 0.0;
+        let mut members = 2.0 * self.links.iter().filter(|link| link.station.is_some()).count() as f64;
+        for group in &self.background {
+            members += f64::from(group.stations);
+            if let Some((on, off)) = group.activity {
+                let [on, off] = [on, off].map(|span| span.as_secs_f64().max(1e-9));
+                turns += f64::from(group.stations) * seconds * 2.0 / (on + off);
+            }
+        }
+        let exchanges = seconds / EXCHANGE * self.cells.len() as f64;
+        (turns + 3.0 * exchanges) * (1.0 + members / 32.0)
+    }
+}
+
+/// A scenario with what is looked up for every flow.
+struct Reckoner<'a> {
+    scenario: &'a Scenario,
+    /// By name: the place of a link.
+    places: HashMap<&'a str, usize>,
+    /// Hosts that open connections.
+    openers: BTreeSet<&'a str>,
+    /// bit/s by link, forward and backward.
+    rates: Vec<[f64; 2]>,
+    /// By first link and host: bit/s of the fastest way to every other node, and nanoseconds of the soonest, there and
+    /// back.
+    ways: HashMap<(usize, &'a str), Spans<'a>>,
+    mtu: u32,
+}
+
+impl<'a> Reckoner<'a> {
+    fn new(scenario: &'a Scenario) -> Self {
+        let rates: Vec<[f64; 2]> = scenario.links.iter().map(|link| rates(scenario, link)).collect();
+        let hosts = scenario.flows.iter().flat_map(|flow| [flow.from.as_str(), flow.to.as_str()]).collect();
+        let reach = Reach::new(&scenario.links, &hosts);
+        let rate = |at: usize| rates[at][0].max(rates[at][1]) as u64;
+        let delay = |at: usize| trip(&scenario.links[at]);
+        let openers: BTreeSet<&str> = scenario.flows.iter().map(|flow| flow.from.as_str()).collect();
+        let mut ways = HashMap::new();
+        for (at, link) in scenario.links.iter().enumerate() {
+            for end in link.ends.iter().map(String::as_str).filter(|end| openers.contains(end)) {
+                ways.insert((at, end), reach.spans(link, end, rate, delay));
+            }
+        }
+        Self {
+            scenario,
+            ways,
+            places: scenario.links.iter().enumerate().map(|(at, link)| (link.name.as_str(), at)).collect(),
+            openers,
+            rates,
+            mtu: scenario.links.iter().map(|link| link.mtu).min().unwrap_or(1500),
+        }
+    }
+
+    /// Rows of one flow in a sample.
+    fn rows_of(&self, flow: &Flow) -> f64 {
+        if flow.transport == Transport::Udp {
+            return 5.0;
+        }
+        let paths = match flow.path_manager {
+            PathManagement::Fullmesh => flow.paths.len() as f64,
+            PathManagement::Ndiffports { subflows } => f64::from(subflows),
+        };
+        6.0 + paths * 3.0 + self.subflows(flow) * 6.0
+    }
+
+    /// How many subflows a connection may have: one from each path to each address of the other host.
+    fn subflows(&self, flow: &Flow) -> f64 {
+        match (flow.transport, flow.path_manager) {
+            (Transport::Mptcp, PathManagement::Ndiffports { subflows }) => f64::from(subflows),
+            (Transport::Mptcp, PathManagement::Fullmesh) => {
+                let addresses = if self.openers.contains(flow.to.as_str()) { SUBFLOWS } else { 1.0 };
+                (flow.paths.len() as f64 * addresses).min(SUBFLOWS)
+            }
+            _ => 1.0,
+        }
+    }
+
+    /// Payload bytes that a flow can send over a link that it begins with, if nobody else used it.
+    fn offered(&self, flow: &Flow, place: usize) -> f64 {
+        let link = &self.scenario.links[place];
+        let until = flow.stop.unwrap_or(self.scenario.duration).min(self.scenario.duration);
+        let seconds = (until - flow.start).as_secs_f64();
+        let with_link = (link.ends[0] == flow.from) == (flow.direction == DataDirection::Upload);
+        let line = self.rates[place][usize::from(!with_link)];
+        let way = self.ways.get(&(place, flow.from.as_str())).and_then(|ways| ways.get(flow.to.as_str()));
+        let &(narrowest, trip) = way.unwrap_or(&(u64::MAX, 0));
+        let rate = line.min(if narrowest == u64::MAX { f64::INFINITY } else { narrowest as f64 }) / 8.0;
+        let trip = trip as f64 / 1e9;
+        let by_window = if trip > 0.0 { window(flow) / trip } else { f64::INFINITY };
+        let rate = rate.min(by_window);
+        match flow.traffic {
+            Traffic::Bulk => rate * seconds,
+            // What is lost is sent again.
+            Traffic::File { bytes } => (rate * seconds).min(bytes as f64 * 2.0),
+            Traffic::Blocks { rate: own, .. } => {
+                rate.min(own.map_or(f64::INFINITY, |own| own as f64 / 4.0)) * seconds
+            }
+            Traffic::Datagrams { rate: Some(own), .. } => own as f64 / 8.0 * seconds,
+            Traffic::Datagrams { rate: None, .. } => line / 8.0 * seconds,
+        }
+    }
+
+    /// What all flows together put on the links.
+    fn load(&self) -> Load {
+        let mut load = Load::default();
+        let mut first = vec![0.0; self.rates.len()];
+        let (mut total, mut most) = (0.0, -1.0);
+        let (mut frame, mut block) = (f64::INFINITY, f64::INFINITY);
+        for (number, flow) in self.scenario.flows.iter().enumerate() {
+            let size = payload(flow, self.mtu);
+            frame = f64::min(frame, size);
+            let mut frames = 0.0;
+            for &place in flow.paths.iter().filter_map(|path| self.places.get(path.as_str())) {
+                let offered = self.offered(flow, place) / size;
+                first[place] += offered;
+                frames += offered;
+            }
+            total += frames;
+            if frames > most {
+                (most, load.busiest) = (frames, number);
+            }
+            let mut piece = PIECE.1;
+            match flow.traffic {
+                Traffic::Datagrams { rate: Some(_), .. } => load.datagrams += frames,
+                Traffic::Blocks { bytes, .. } => {
+                    block = block.min(bytes as f64);
+                    piece = piece.min(bytes as f64);
+                    load.blocks += frames * size / bytes as f64;
+                }
+                _ => {}
+            }
+            load.windows += window(flow) / size;
+            if let Traffic::File { bytes } = flow.traffic {
+                load.files += bytes as f64 / size;
+            }
+            load.pieces += buffered(flow) / piece;
+        }
+        let seconds = self.scenario.duration.as_secs_f64();
+        let (mut held, mut bytes) = (0.0, 0.0);
+        for (place, link) in self.scenario.links.iter().enumerate() {
+            let began = link.ends.iter().any(|end| self.openers.contains(end.as_str()));
+            let asked = if began { first[place] } else { total };
+            let carried = self.rates[place][0].max(self.rates[place][1]) / 8.0 * seconds;
+            load.frames += asked.min(carried / (frame + HEADERS));
+            bytes += carried;
+            held += holds(&link.forward, frame) + holds(&link.backward, frame);
+        }
+        load.waiting = load.windows.min(held);
+        load.blocks = load.blocks.min(bytes / block);
+        load
+    }
+}
+
+/// Nanoseconds there and back, propagation alone; jitter around nothing is a quarter of its width on average.
+fn trip(link: &Link) -> u64 {
+    let one = |line: &Line| if line.delay.is_zero() { line.jitter / 4 } else { line.delay };
+    (one(&link.forward) + one(&link.backward)).as_nanos()
+}
+
+/// bit/s of both directions; a station's is the best of its cell.
+fn rates(scenario: &Scenario, link: &Link) -> [f64; 2] {
+    if let Some(station) = &link.station {
+        let cell = scenario.cells.iter().find(|cell| cell.name == station.cell);
+        let best = cell.and_then(|cell| cell.parameters().rates().into_iter().max());
+        return [best.unwrap_or(1_000_000_000) as f64; 2];
+    }
+    [&link.forward, &link.backward].map(|line| line.rate.map_or(f64::INFINITY, |rate| rate as f64))
+}
+
+#[derive(Default)]
+struct Load {
+    /// Data frames, over all links.
+    frames: f64,
+    /// Datagrams offered at a rate, whatever becomes of them.
+    datagrams: f64,
+    blocks: f64,
+    /// Frames that windows let under way.
+    windows: f64,
+    /// Frames of all that is sent once: without a rate and a delay they pass at one instant.
+    files: f64,
+    /// Frames under way, as far as links hold them.
+    waiting: f64,
+    /// Pieces of streams in buffers.
+    pieces: f64,
+    /// The flow that sends most frames.
+    busiest: usize,
+}
+
+/// Bytes that a flow may have under way.
+fn window(flow: &Flow) -> f64 {
+    let buffers = flow.tcp.sndbuf.min(flow.tcp.rcvbuf) as f64;
+    match flow.traffic {
+        Traffic::File { bytes } => buffers.min(bytes as f64),
+        Traffic::Datagrams { .. } => flow.tcp.sndbuf as f64,
+        _ => buffers,
+    }
+}
+
+/// Bytes that wait in its buffers.
+fn buffered(flow: &Flow) -> f64 {
+    match flow.traffic {
+        Traffic::File { bytes } => (flow.tcp.sndbuf as f64).min(bytes as f64),
+        Traffic::Datagrams { .. } => 0.0,
+        _ => flow.tcp.sndbuf as f64,
+    }
+}
+
+/// Payload bytes of its frames.
+fn payload(flow: &Flow, mtu: u32) -> f64 {
+    let largest = f64::from(flow.tcp.mss.unwrap_or(mtu.saturating_sub(40)).clamp(1, 65_495));
+    match flow.traffic {
+        Traffic::Datagrams { bytes, .. } => f64::from(bytes),
+        Traffic::Blocks { bytes, .. } if !flow.tcp.nagle => largest.min(bytes as f64),
+        _ => largest,
+    }
+}
+
+/// Frames that a direction holds: in its queue and in flight.
+fn holds(line: &Line, payload: f64) -> f64 {
+    let frame = payload + HEADERS;
+    let carries = |span: Duration| {
+        line.rate.and_then(Rate::new).map_or(f64::INFINITY, |rate| rate.bytes_in(span) as f64 / frame)
+    };
+    let queue = match line.queue {
+        QueueLimit::Packets(packets) => packets as f64,
+        QueueLimit::Bytes(bytes) => bytes as f64 / frame,
+        QueueLimit::Time(time) => carries(time),
+        QueueLimit::Unlimited => f64::INFINITY,
+    };
+    queue + if line.delay.is_zero() { 0.0 } else { carries(line.delay) }
+}

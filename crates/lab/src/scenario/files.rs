@@ -1,0 +1,120 @@
+//! Scenario files and what they include, read and merged.
+//!
+//! Owns the bounds of what is read: regular files alone, so much of each and of all, each read once. Knows one key,
+//! `include`.
+
+use std::collections::HashMap;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::error::{Place, ScenarioError, shown};
+use super::tree::{Content, Node};
+
+/// Bytes of one file.
+const LARGEST: u64 = 1 << 20;
+/// Bytes of all files of a scenario.
+const ALL: u64 = 4 << 20;
+/// Files that are included, each as often as it is named.
+const INCLUDES: usize = 128;
+
+/// Reads a scenario file and all that it includes.
+pub(super) fn load(path: &Path) -> Result<Node, ScenarioError> {
+    Reader::default().read(path, None)
+}
+
+/// The same for a text; what it includes is relative to the working directory.
+pub(super) fn parse(text: &str, name: &str) -> Result<Node, ScenarioError> {
+    Reader::default().include(Node::parse(text, &name.into())?, Path::new(""))
+}
+
+#[derive(Default)]
+struct Reader {
+    /// The files that are being read.
+    open: Vec<PathBuf>,
+    /// Those that were, with all that they include.
+    done: HashMap<PathBuf, Node>,
+    bytes: u64,
+    includes: usize,
+}
+
+impl Reader {
+    /// Reads a file that `from` asks for.
+    fn read(&mut self, path: &Path, from: Option<Place>) -> Result<Node, ScenarioError> {
+        let file: Arc<str> = shown(&path.display().to_string()).into();
+        let place = from.unwrap_or(Place { file: file.clone(), line: None });
+        let fail = |problem: String| ScenarioError::File { place: place.clone(), problem };
+        let identity = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if self.open.contains(&identity) {
+            return Err(fail(format!("including {file} goes in a circle")));
+        }
+        if let Some(known) = self.done.get(&identity) {
+            return Ok(known.clone());
+        }
+        let bytes = content(path).map_err(|reason| fail(format!("cannot read {file}: {reason}")))?;
+        self.bytes += bytes.len() as u64;
+        if self.bytes > ALL {
+            return Err(fail(format!("{file} and what was read before are more than {} MiB", ALL >> 20)));
+        }
+        let text = String::from_utf8(bytes).map_err(|error| {
+            fail(format!("{file} is not UTF-8 (byte {})", error.utf8_error().valid_up_to()))
+        })?;
+        self.open.push(identity.clone());
+        let tree = self.include(Node::parse(&text, &file)?, path.parent().unwrap_or(Path::new("")))?;
+        self.open.pop();
+        self.done.insert(identity, tree.clone());
+        Ok(tree)
+    }
+
+    /// Puts a tree over the files it includes.
+    fn include(&mut self, mut tree: Node, folder: &Path) -> Result<Node, ScenarioError> {
+        let Content::Table(table) = &mut tree.content else { return Ok(tree) };
+        let Some(list) = table.shift_remove("include") else { return Ok(tree) };
+        let malformed = || ScenarioError::Value {
+            place: list.place.clone(),
+            key: "include".to_owned(),
+            value: shown(&list.value().to_string()),
+            problem: "is an array of file names (try [\"base.toml\"])".to_owned(),
+        };
+        let Content::Array(files) = &list.content else { return Err(malformed()) };
+        let mut merged = Node::empty(&tree.place.file);
+        for file in files {
+            let Content::Scalar(toml::Value::String(name)) = &file.content else { return Err(malformed()) };
+            self.includes += 1;
+            if self.includes > INCLUDES {
+                let problem = format!("this is one file more than the {INCLUDES} that a scenario includes");
+                return Err(ScenarioError::File { place: file.place.clone(), problem });
+            }
+            merged.overlay(self.read(&folder.join(name), Some(file.place.clone()))?);
+        }
+        merged.overlay(tree);
+        Ok(merged)
+    }
+}
+
+/// The bytes of a regular file, or why there are none.
+fn content(path: &Path) -> Result<Vec<u8>, String> {
+    // Opening a FIFO waits for a writer, so its kind is asked for first.
+    let kind = std::fs::metadata(path).map_err(|error| reason(&error))?;
+    if kind.is_dir() {
+        return Err("this is a directory, not a file".to_owned());
+    }
+    if !kind.is_file() {
+        return Err("this is a pipe or a device, not a regular file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(|error| reason(&error))?;
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| reason(&error))?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(format!("it is larger than {} MiB, and no scenario is", LARGEST >> 20));
+    }
+    Ok(bytes)
+}
+
+fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        std::io::ErrorKind::IsADirectory => "this is a directory, not a file".to_owned(),
+        _ => error.to_string(),
+    }
+}

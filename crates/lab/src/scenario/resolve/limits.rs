@@ -1,0 +1,140 @@
+//! What a scenario may ask for: its limits, and what is above them refused before anything runs.
+//!
+//! Owns which key an excess is blamed on. How much a scenario asks for is the business of `estimate`.
+
+use super::Context;
+use crate::scenario::error::ScenarioError;
+use crate::scenario::file::{LimitsTable, ScenarioFile};
+use crate::scenario::model::{Estimate, Flow, Limits, Scenario, Traffic};
+use crate::scenario::names::Transport;
+use crate::scenario::units::Size;
+
+pub(super) fn resolve(context: &Context<'_>, file: &ScenarioFile) -> Result<Limits, ScenarioError> {
+    let none = LimitsTable::default();
+    let table = file.limits.as_ref().unwrap_or(&none);
+    let usual = Limits::default();
+    let limits = Limits {
+        links: table.links.unwrap_or(usual.links),
+        flows: table.flows.unwrap_or(usual.flows),
+        stations: table.stations.unwrap_or(usual.stations),
+        samples: table.samples.unwrap_or(usual.samples),
+        blocks: table.blocks.unwrap_or(usual.blocks),
+        events: table.events.unwrap_or(usual.events),
+        runs: table.runs.unwrap_or(usual.runs),
+        memory: table.memory.map_or(usual.memory, |Size(bytes)| bytes),
+    };
+    for (key, value, most) in [
+        // Samples name a path and a flow by 16 bits.
+        ("links", limits.links, 60_000),
+        ("flows", limits.flows, Limits::MOST_FLOWS),
+    ] {
+        if value > most {
+            return Err(context.error(&["limits", key], format!("cannot be raised above {most}")));
+        }
+    }
+    Ok(limits)
+}
+
+/// Refuses more paths, links, stations and neighbours than the limits allow: from the tables alone.
+pub(super) fn count(
+    context: &Context<'_>,
+    file: &ScenarioFile,
+    limits: &Limits,
+) -> Result<(), ScenarioError> {
+    let counts = [
+        ("paths", file.paths.as_ref().map_or(0, indexmap::IndexMap::len)),
+        ("links", file.links.as_ref().map_or(0, indexmap::IndexMap::len)),
+        ("stations", file.stations.as_ref().map_or(0, indexmap::IndexMap::len)),
+        ("cells", file.cells.as_ref().map_or(0, indexmap::IndexMap::len)),
+        ("middleboxes", file.middleboxes.as_ref().map_or(0, indexmap::IndexMap::len)),
+    ];
+    let links: usize = counts[..3].iter().map(|(_, count)| count).sum();
+    let key = counts.iter().rev().find(|(_, count)| *count > 0).map_or("paths", |(key, _)| key);
+    let most = counts[3..].iter().map(|(_, count)| *count).fold(links, usize::max);
+    if most as u64 > limits.links {
+        let problem = format!("these are {}", above("links", most as f64, limits.links));
+        return Err(context.error(&[key], problem));
+    }
+    let neighbours =
+        file.background.iter().flatten().map(|(_, table)| u64::from(table.stations.unwrap_or(1)));
+    let neighbours = neighbours.fold(0, u64::saturating_add);
+    if neighbours > limits.stations {
+        let problem = format!("there would be {}", above("stations", neighbours as f64, limits.stations));
+        return Err(context.error(&["background"], problem));
+    }
+    Ok(())
+}
+
+/// Refuses a scenario whose run would be above a limit, and names the key that asks for most.
+pub(super) fn check(context: &Context<'_>, scenario: &Scenario) -> Result<(), ScenarioError> {
+    let limits = &scenario.limits;
+    let Estimate { samples, blocks, events, memory, busiest, .. } = scenario.estimate();
+    let often = if context.tree.get(&["sample"]).is_some() { "sample" } else { "duration" };
+    if samples > limits.samples as f64 {
+        let problem = format!("would give {}", above("samples", samples, limits.samples));
+        return Err(context.error(&[often], problem));
+    }
+    let heaviest = |weight: fn(&Flow) -> f64| {
+        let by_weight = |a: &&Flow, b: &&Flow| weight(a).total_cmp(&weight(b));
+        scenario.flows.iter().max_by(by_weight).map(|flow| original(context, &flow.name))
+    };
+    if blocks > limits.blocks as f64 {
+        let small = heaviest(|flow| match flow.traffic {
+            Traffic::Blocks { bytes, .. } => 1.0 / bytes as f64,
+            _ => 0.0,
+        });
+        let problem = format!("would time {}", above("blocks", blocks, limits.blocks));
+        return Err(context.error(&["flows", &small.unwrap_or_default(), "blocks"], problem));
+    }
+    if events > limits.events as f64 {
+        let problem = format!("would make {}", above("events", events, limits.events));
+        let Some(busy) = busiest else { return Err(context.error(&["background"], problem)) };
+        let flow = &scenario.flows[busy];
+        let name = original(context, &flow.name);
+        let key = if flow.transport == Transport::Udp { "rate" } else { "blocks" };
+        let path = ["flows", &name, key];
+        let path = if context.tree.get(&path).is_some() { &path[..] } else { &["duration"] };
+        return Err(context.error(path, problem));
+    }
+    if memory > limits.memory as f64 {
+        let problem = format!(
+            "would take {} of memory, and limits.memory is {} (ask for less, or raise limits.memory)",
+            bytes(memory),
+            bytes(limits.memory as f64)
+        );
+        let large = heaviest(|flow| flow.tcp.sndbuf.max(flow.tcp.rcvbuf) as f64).unwrap_or_default();
+        for key in ["sndbuf", "rcvbuf"] {
+            if context.tree.get(&["flows", &large, key]).is_some() {
+                return Err(context.error(&["flows", &large, key], problem));
+            }
+        }
+        return Err(context.error(&["flows"], problem));
+    }
+    Ok(())
+}
+
+/// The name under which a flow was written; copies have a number more.
+fn original(context: &Context<'_>, name: &str) -> String {
+    let whole = name.rsplit_once('-').map_or(name, |(base, _)| base);
+    let written = |name: &str| context.tree.get(&["flows", name]).is_some();
+    if written(name) { name.to_owned() } else { whole.to_owned() }
+}
+
+/// Tells how many there are of what, which limit they are above, and what to do.
+pub(super) fn above(what: &str, count: f64, limit: u64) -> String {
+    let noun = if what == "samples" { "rows of samples" } else { what };
+    format!("{} {noun}, and limits.{what} is {limit} (ask for fewer, or raise limits.{what})", round(count))
+}
+
+/// A count as people say it: exact while that is short.
+fn round(count: f64) -> String {
+    if count.is_infinite() {
+        return "endlessly many".to_owned();
+    }
+    if count < 1e12 { format!("{count:.0}") } else { format!("{count:.1e}") }
+}
+
+/// An amount of memory as people say it.
+fn bytes(count: f64) -> String {
+    if count < 1e18 { format!("{:.1} GB", count / 1e9) } else { format!("{count:.1e} B") }
+}

@@ -1,0 +1,115 @@
+//! Why a run ended before its time.
+//!
+//! Owns the words and the limits that hold while a scenario runs. The same limits were held against an estimate
+//! before; these hold where an estimate was wrong, or where a path changed during the run.
+
+use mptcp_clock::Instant;
+use netsim::{Budget, Exhausted, TopologyError};
+
+use super::{CaptureError, World};
+use crate::scenario::Scenario;
+
+/// Events at one instant beyond what is in flight.
+const AT_ONCE: f64 = 1e6;
+/// Lost frames that wait to be taken back.
+const LOST: usize = 4096;
+
+/// Why a run could not go on to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// Time stood still.
+    #[error(
+        "the run stands still at {at}: {events} events at one instant, and time does not go on; look for a path \
+         without rate and delay, or a timeout of 0s"
+    )]
+    StandsStill {
+        /// When.
+        at: Instant,
+        /// How many events there were at that instant.
+        events: u64,
+    },
+    /// It asked for more than its limits allow.
+    #[error("the run reached limits.{limit} = {most} at {at} of {end}; raise the limit, or ask for less")]
+    Limit {
+        /// The key of the limit.
+        limit: &'static str,
+        /// Its value.
+        most: u64,
+        /// When.
+        at: Instant,
+        /// When the run would have ended.
+        end: Instant,
+    },
+    /// The topology is impossible; a checked scenario's never is.
+    #[error(transparent)]
+    Topology(#[from] TopologyError),
+    /// A capture could not be written.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+}
+
+/// How much may happen in a run of a scenario.
+pub(super) fn budget(scenario: &Scenario) -> Budget {
+    let at_once = AT_ONCE + scenario.estimate().at_once;
+    let total = scenario.limits.events;
+    Budget { total, at_once: if at_once < total as f64 { at_once as u64 } else { total } }
+}
+
+impl World {
+    /// Why the network gives nothing more, if it is not because nothing is left to do.
+    pub(super) fn exhausted(&self) -> Result<(), RunError> {
+        let at = self.network.now();
+        match self.network.exhausted() {
+            None => Ok(()),
+            Some(Exhausted::AtOnce) => Err(RunError::StandsStill { at, events: self.budget.at_once }),
+            Some(Exhausted::Total) => Err(self.above("events", self.budget.total)),
+        }
+    }
+
+    /// Holds what was measured so far against its limits.
+    pub(super) fn check_limits(&self) -> Result<(), RunError> {
+        let limits = &self.scenario.limits;
+        if self.sampler.rows() as u64 > limits.samples {
+            return Err(self.above("samples", limits.samples));
+        }
+        let blocks: usize = self.apps.iter().map(|app| app.blocks.len()).sum();
+        if blocks as u64 > limits.blocks {
+            return Err(self.above("blocks", limits.blocks));
+        }
+        Ok(())
+    }
+
+    fn above(&self, limit: &'static str, most: u64) -> RunError {
+        RunError::Limit { limit, most, at: self.network.now(), end: self.end }
+    }
+
+    /// Takes lost frames back into the pool before they are many.
+    #[inline]
+    pub(super) fn tidy(&mut self) {
+        if self.network.lost_count() > LOST {
+            self.take_back();
+        }
+    }
+
+    /// Takes lost frames back into the pool.
+    pub(super) fn take_back(&mut self) {
+        let lost = self.network.lost().filter(|lost| lost.frame.payload != super::DATAGRAM);
+        lost.for_each(|lost| self.pool.give_back(lost.frame.payload));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lost_frames_do_not_wait_for_the_next_sample() {
+        // 125 000 datagrams in a second, of which the path takes one in a thousand, and no sample.
+        let text = "duration = \"1s\"\nsample = \"10s\"\n[paths.wifi]\nrate = \"1Mbit\"\nqueue = \"2p\"\n\
+                    [flows.flood]\ntransport = \"udp\"\nrate = \"100Mbit\"\ndatagram = \"100B\"\n";
+        let scenario = Scenario::parse(text, "flood").expect("valid");
+        let mut world = World::new(&scenario, 1).expect("a network");
+        world.advance(Instant::from_nanos(1_000_000_000)).expect("it ends");
+        assert!(world.network.lost_count() <= LOST, "{}", world.network.lost_count());
+    }
+}

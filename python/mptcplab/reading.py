@@ -1,0 +1,162 @@
+"""The files of a result, read by somebody who did not write them.
+
+Owns what is wrong with a result that was cut off, changed or made by another: every such fault is a `BadResult` that
+names the file. Reads regular files of a bounded size, and nothing outside the directory of the result.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from mptcplab.files import BadFile, check_regular, read_bytes
+from mptcplab.inputs import BadResult
+
+MOST_TEXT = 1 << 28
+"""Bytes of `run.json` or of a scenario."""
+MOST_TABLE = 1 << 34
+"""Bytes of a table."""
+MOST_ROWS = 500_000_000
+"""Rows of a table: a small file may say that it has any number."""
+LONGEST = 1e10
+"""Seconds, about 300 years: no run is longer."""
+
+TEXT, NUMBER, REAL = pa.string(), pa.uint64(), pa.float64()
+SAMPLES = {
+    "run": TEXT,
+    "seed": NUMBER,
+    "variant": TEXT,
+    "time_s": REAL,
+    "flow": TEXT,
+    "path": TEXT,
+    "metric": TEXT,
+    "value": REAL,
+}
+"""The columns of the samples that are read, and what they are read as."""
+WHO = {"run": TEXT, "seed": NUMBER, "variant": TEXT}
+"""The columns that every table has."""
+TABLES = ("paths", "links", "stations", "cells", "flows")
+"""What a scenario has by name."""
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """`run.json`, with runs that say who they are."""
+    text = _text(file)
+    try:
+        described = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _damaged(file, f"this is not JSON: {error}") from error
+    if not isinstance(described, dict) or not isinstance(described.get("runs"), list):
+        raise _damaged(file, "it has no list of runs")
+    if not isinstance(described.get("mptcplab"), str):
+        raise _damaged(file, "it does not say which version wrote it")
+    for at, row in enumerate(described["runs"]):
+        if not isinstance(row, dict):
+            raise _damaged(file, f"run {at} is no table")
+        for key in ("run", "variant", "scenario"):
+            if not isinstance(row.get(key), str):
+                raise _damaged(file, f"run {at} has no {key!r}")
+        seed = row.get("seed")
+        if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**64:
+            raise _damaged(file, f"run {at} has no seed from 0 to 2^64 - 1")
+        name = row["scenario"]
+        if name in ("", ".", "..") or any(letter in "/\\\0" for letter in name):
+            raise _damaged(file, f"run {at} has its scenario at {name!r}, and not beside this file")
+    return described
+
+
+def read_scenario_text(file: Path) -> str:
+    """The text of a scenario file."""
+    return _text(file)
+
+
+def read_scenario(file: Path) -> dict[str, Any]:
+    """A scenario file as nested dictionaries."""
+    try:
+        scenario = tomllib.loads(_text(file))
+    except (ValueError, RecursionError) as error:
+        raise _damaged(file, f"this is not TOML: {error}") from error
+    for kind in TABLES:
+        tables = scenario.get(kind, {})
+        if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
+            raise _damaged(file, f"{kind} are not tables by name")
+    return scenario
+
+
+def read_samples(file: Path) -> pa.Table:
+    """The samples, each column of its own type, times in order of magnitude of a run."""
+    table = read_table(file, SAMPLES)
+    if not table.num_rows:
+        return table
+    low, high = pc.min_max(table["time_s"]).as_py().values()
+    # What is not a number is neither.
+    finite = pc.all(pc.is_finite(table["time_s"])).as_py()
+    if not finite or low < 0 or high > LONGEST:
+        raise _damaged(file, f"its times go from {low} to {high} s")
+    return table
+
+
+def read_table(file: Path, wanted: dict[str, pa.DataType] | None = None) -> pa.Table:
+    """A Parquet file, with these columns among its own; text is text, not numbers of it."""
+    wanted = WHO if wanted is None else wanted
+    try:
+        check_regular(file, MOST_TABLE)
+        with pq.ParquetFile(file) as parquet:
+            _check_rows(file, parquet.metadata.num_rows)
+            table = parquet.read()
+        table.validate(full=True)
+        table = _plain(table)
+        for name, kind in wanted.items():
+            at = table.column_names.index(name) if table.column_names.count(name) == 1 else -1
+            if at < 0:
+                raise _damaged(file, f"it has no column {name!r}")
+            column = table[name].cast(kind)
+            if column.null_count:
+                raise _damaged(file, f"its column {name!r} has holes")
+            table = table.set_column(at, name, column)
+    except BadFile as error:
+        raise BadResult(str(error)) from error
+    except BadResult:
+        raise
+    except (pa.ArrowException, OSError, ValueError, TypeError, KeyError) as error:
+        raise _damaged(file, f"this is no Parquet file that can be read: {_first_line(error)}") from error
+    return table
+
+
+def _check_rows(file: Path, rows: int) -> None:
+    if rows > MOST_ROWS:
+        raise BadFile(f"{file}: {rows} rows are more than the {MOST_ROWS} that are read")
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """The same table with text columns as text, so that tables of several files go together."""
+    columns = [
+        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+        for column in table.columns
+    ]
+    return pa.Table.from_arrays(columns, names=table.column_names)
+
+
+def _text(file: Path) -> str:
+    try:
+        return read_bytes(file, MOST_TEXT).decode("utf-8")
+    except BadFile as error:
+        raise BadResult(str(error)) from error
+    except UnicodeDecodeError as error:
+        raise _damaged(file, f"it is not UTF-8 (byte {error.start})") from error
+    except OSError as error:
+        raise _damaged(file, error.strerror or str(error)) from error
+
+
+def _damaged(file: Path, why: str) -> BadResult:
+    return BadResult(f"{file}: damaged, or not of mptcplab: {why}; run it again with --output")
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0][:200] or type(error).__name__

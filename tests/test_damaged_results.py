@@ -1,0 +1,207 @@
+"""Results that were cut off, changed, or made by somebody else: one line, never a traceback, work within bounds."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from conftest import TWO_PATHS, Cli
+from mptcplab import Scenario, analysis, reading
+from mptcplab.datasets import gather, merge
+from mptcplab.inputs import BadResult
+from mptcplab.saved import load
+
+FILES = ("run.json", "scenario.toml", "samples.parquet", "flows.parquet", "links.parquet")
+SLOW = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small result."""
+    where = tmp_path_factory.mktemp("results") / "good"
+    Scenario.parse(TWO_PATHS).vary({"duration": "2s"}).run(1).save(where)
+    return where
+
+
+@pytest.fixture
+def damaged(result: Path, tmp_path: Path) -> Path:
+    """A copy that a test may change."""
+    shutil.copytree(result, tmp_path / "bad")
+    return tmp_path / "bad"
+
+
+def use(where: Path) -> str:
+    """Everything that reads a result; what it says of a damaged one."""
+    shutil.rmtree(where.parent / "merged", ignore_errors=True)
+    shutil.rmtree(where.parent / "groups", ignore_errors=True)
+    said = []
+    for read in (
+        lambda: [analysis.tables(run, 0.5) for run in load(where)],
+        lambda: [(run.controllers(), run.warmup, [run.bit_rate(path) for path in run.paths]) for run in load(where)],
+        lambda: [run.channel(path) for run in load(where) for path in run.paths],
+        lambda: merge([where], where.parent / "merged"),
+        lambda: gather([where], ["scenario", "congestion", "direction"], where.parent / "groups"),
+    ):
+        try:
+            read()
+        except BadResult as error:
+            said.append(str(error))
+    assert all("\n" not in one for one in said), said
+    return said[0] if said else ""
+
+
+def test_a_good_one_is_read(result: Path) -> None:
+    assert use(result) == ""
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "says"),
+    [
+        ("run.json", b'{"mptcplab": "0.1.0", "runs": [{"run"', "this is not JSON"),
+        ("run.json", b"[" * 100_000, "this is not JSON"),
+        ("run.json", b"\xff\xfe", "not UTF-8 (byte 0)"),
+        ("run.json", b"[]", "no list of runs"),
+        ("run.json", b'{"mptcplab": "1", "runs": [3]}', "run 0 is no table"),
+        ("run.json", b'{"mptcplab": 1, "runs": []}', "which version wrote it"),
+        ("scenario.toml", b"x = ", "this is not TOML"),
+        ("scenario.toml", b"x = " + b"[" * 100_000, "this is not TOML"),
+        ("scenario.toml", b"paths = 3", "paths are not tables by name"),
+        ("scenario.toml", b"\xff", "not UTF-8"),
+        ("samples.parquet", b"", "no Parquet file that can be read"),
+        ("samples.parquet", b"PAR1" + b"\xff" * 60 + b"PAR1", "no Parquet file that can be read"),
+    ],
+)
+def test_what_is_wrong_is_said(cli: Cli, damaged: Path, file: str, content: bytes, says: str) -> None:
+    (damaged / file).write_bytes(content)
+    assert says in use(damaged)
+    for arguments in (["analyse", "bad"], ["plot", "bad"], ["cdf", "bad:wifi"], ["merge", "bad", "--output", "all"]):
+        done = cli(*arguments, expect=None)
+        assert done.returncode == 2 or (arguments[0] == "merge" and file == "scenario.toml"), (arguments, done.stdout)
+        assert len(done.stderr.splitlines()) <= 1
+        assert done.returncode == 0 or f"bad/{file}" in done.stderr
+
+
+def test_every_cut_is_found(damaged: Path) -> None:
+    for file in ("run.json", "samples.parquet"):
+        whole = (damaged / file).read_bytes()
+        for share in range(20):
+            (damaged / file).write_bytes(whole[: len(whole) * share // 20])
+            assert f"bad/{file}: damaged" in use(damaged), (file, share)
+        (damaged / file).write_bytes(whole)
+
+
+def test_a_result_reads_nothing_outside(damaged: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.toml").write_text("secret = 1")
+    for name in ("../secret.toml", str(tmp_path / "secret.toml"), "..", "", "a\0b"):
+        described = json.loads((damaged / "run.json").read_text())
+        described["runs"][0]["scenario"] = name
+        (damaged / "run.json").write_text(json.dumps(described))
+        assert "and not beside this file" in use(damaged)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_pipes_and_devices_are_no_results(damaged: Path, file: str) -> None:
+    for place in (os.mkfifo, lambda path: path.symlink_to("/dev/zero")):
+        (damaged / file).unlink()
+        make: Callable[[Path], Any] = place
+        make(damaged / file)
+        said = use(damaged)
+        # A table that merge alone would copy may lack; a pipe counts as lacking.
+        assert said or file in ("flows.parquet", "links.parquet"), file
+
+
+def test_a_small_file_of_endless_rows(damaged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MOST_ROWS", 100)
+    assert "rows are more than the 100 that are read" in use(damaged)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "says"),
+    [
+        ("time_s", pa.array([float("nan")]), "its times go from"),
+        ("time_s", pa.array([1e300]), "its times go from"),
+        ("time_s", pa.array([-1.0]), "its times go from"),
+        ("time_s", pa.array(["soon"]), "damaged"),
+        ("seed", pa.array([-1]), "damaged"),
+        ("flow", pa.array([None], pa.string()), "has holes"),
+        ("value", None, "no column 'value'"),
+    ],
+)
+def test_columns_of_another_make(damaged: Path, column: str, value: pa.Array | None, says: str) -> None:
+    table = pq.read_table(damaged / "samples.parquet").slice(0, 1)
+    at = table.column_names.index(column)
+    table = table.remove_column(at) if value is None else table.set_column(at, column, value)
+    pq.write_table(table, damaged / "samples.parquet")
+    assert says in use(damaged)
+
+
+def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where values stand in JSON or TOML."""
+    yield at
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from places(item, (*at, key))
+
+
+OTHER = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**70), 2**70),
+    st.floats(),
+    st.text(max_size=8),
+    st.sampled_from([[], {}, [[]], {"a": 1}, ["wifi"], 10**400]),
+)
+
+
+@SLOW
+@given(data=st.data())
+def test_any_other_value_in_its_description(result: Path, data: st.DataObject) -> None:
+    where = result.parent / "changed"
+    shutil.rmtree(where, ignore_errors=True)
+    shutil.copytree(result, where)
+    described = copy.deepcopy(json.loads((result / "run.json").read_text()))
+    at = data.draw(st.sampled_from([place for place in places(described) if place]))
+    inner = described
+    for key in at[:-1]:
+        inner = inner[key]
+    inner[at[-1]] = data.draw(OTHER)
+    try:
+        text = json.dumps(described)
+    except ValueError:
+        return
+    (where / "run.json").write_text(text)
+    use(where)
+
+
+@SLOW
+@given(data=st.data())
+def test_any_change_of_bytes(result: Path, data: st.DataObject) -> None:
+    where = result.parent / "changed"
+    shutil.rmtree(where, ignore_errors=True)
+    shutil.copytree(result, where)
+    file = data.draw(st.sampled_from(FILES))
+    content = bytearray((result / file).read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(content)))
+        how = data.draw(st.sampled_from(("cut", "flip", "insert", "drop")))
+        if how == "cut":
+            del content[at:]
+        elif how == "drop":
+            del content[at : at + data.draw(st.integers(1, 20))]
+        elif how == "insert":
+            content[at:at] = data.draw(st.binary(min_size=1, max_size=8))
+        elif at < len(content):
+            content[at] ^= 1 << data.draw(st.integers(0, 7))
+    (where / file).write_bytes(content)
+    use(where)
