@@ -8,9 +8,9 @@ use mptcp_hostile::attacks::{ATTACKS, Sample};
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     println!(
-        "| attack | size | bytes held | bytes/packet | ns/packet | answers/packet | bytes ratio | time ratio |"
+        "| attack | size | packets | bytes held | bytes/packet | ns/packet | answers | bytes ratio | time ratio |"
     );
-    println!("|---|--:|--:|--:|--:|--:|--:|--:|");
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
     for attack in ATTACKS {
         if !wanted.is_empty() && !wanted.iter().any(|name| attack.name.starts_with(name.as_str())) {
             continue;
@@ -26,11 +26,12 @@ fn main() {
                 None => String::new(),
             };
             println!(
-                "| {}: {} | {size} | {} | {bytes:.1} | {nanos:.0} | {:.2} | {} | {} |",
+                "| {}: {} | {size} | {} | {} | {bytes:.1} | {nanos:.0} | {} | {} | {} |",
                 attack.name,
                 attack.what,
+                sample.packets,
                 sample.held,
-                each(sample.answers as f64, sample.packets),
+                sample.answers,
                 ratio(bytes, |sample| sample.held as f64),
                 ratio(nanos, |sample| sample.nanos as f64),
             );

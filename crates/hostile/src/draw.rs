@@ -73,7 +73,7 @@ impl<'a> Draw<'a> {
         let mask = (1_u64 << shift) - 1;
         let drawn =
             if shift <= 8 { u64::from(self.byte()) } else { u64::from(self.u32()) << (bits.max(32) - 32) };
-        mask / 2 + 1 + (drawn & mask / 2)
+        mask / 2 + 1 + (drawn & (mask / 2))
     }
 
     /// A time from a microsecond to three days.

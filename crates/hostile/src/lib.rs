@@ -14,11 +14,14 @@
 //! ```
 #![deny(unsafe_op_in_unsafe_fn)]
 
+pub mod arena;
 pub mod attacks;
+pub mod budget;
 pub mod draw;
 pub mod meter;
 pub mod peer;
 pub mod scene;
+pub mod verdict;
 
 #[global_allocator]
 static ALLOCATOR: meter::Meter = meter::Meter;

@@ -15,7 +15,7 @@ use crate::peer::{Offer, Peer};
 /// Where the host listens.
 pub const PORT: u16 = 80;
 /// Most segments that a host may say to one packet.
-const MOST_ANSWERS: usize = 200_000;
+const MOST_ANSWERS: usize = 2_000_000;
 
 /// A host and its enemy.
 #[derive(Debug)]

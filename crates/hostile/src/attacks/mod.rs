@@ -154,7 +154,7 @@ pub const ATTACKS: &[Attack] = &[
     Attack {
         name: "X15",
         what: "announced addresses that refuse the join",
-        sizes: [600, 6_000, 60_000],
+        sizes: [30, 300, 3_000],
         run: tables::refused_addresses,
     },
     Attack {

@@ -213,7 +213,7 @@ pub(super) fn sweep(size: u64) -> Sample {
             let mut syn = Segment::new(Scene::caller(1_000_000 + i), scene.host());
             syn.flags = Flags::SYN;
             scene.strike(vec![syn]);
-            scene.now = scene.now + Duration::from_millis(100);
+            scene.now += Duration::from_millis(100);
         }
     })
 }

@@ -76,7 +76,7 @@ pub(super) fn data_acknowledged(size: u64) -> Sample {
         let Some(&connection) = scene.connections.first() else { return };
         scene.victim.write(scene.now, connection, Bytes::from(vec![1; size as usize]));
         scene.collect();
-        scene.now = scene.now + Duration::from_millis(10);
+        scene.now += Duration::from_millis(10);
         let mut ack = scene.peer.bare(scene.now, id);
         ack.acknowledgment = next;
         scene.strike(vec![ack]);
@@ -85,6 +85,8 @@ pub(super) fn data_acknowledged(size: u64) -> Sample {
         for _ in 0..60 {
             scene.wait(Duration::from_secs(1));
         }
+        // Each kilobyte counts as a packet.
+        scene.packets = size / 1_000;
     })
 }
 
@@ -104,7 +106,7 @@ pub(super) fn deadline_heap(size: u64) -> Sample {
         for _ in 0..size {
             let data = scene.peer.data(scene.now, id, 1);
             scene.strike(vec![data]);
-            scene.wait(Duration::from_millis(5));
+            scene.wait(Duration::from_millis(45));
         }
     })
 }

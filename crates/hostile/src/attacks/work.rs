@@ -82,7 +82,7 @@ fn in_flight(bytes: u64, config: Config, joins: u32) -> (Scene, usize, u64) {
     let begin = meter::thread_nanos();
     let sent = scene.collect().len() as u64;
     let nanos = meter::thread_nanos() - begin;
-    scene.now = scene.now + Duration::from_millis(10);
+    scene.now += Duration::from_millis(10);
     (scene, id, nanos / sent.max(1))
 }
 
