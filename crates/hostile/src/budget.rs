@@ -21,6 +21,8 @@ pub struct Budget {
     pub leak: bool,
     /// Whether a connection that outlives its abort by a day is a fault.
     pub immortal: bool,
+    /// Whether waking up for nothing again and again is a fault.
+    pub wakeups: bool,
     /// Processor time of a packet on average, nanoseconds; judged over a thousand packets or more, and only where somebody
     /// runs a case by [`crate::arena::judge`]. None for no limit.
     pub nanos: Option<u64>,
@@ -36,13 +38,14 @@ impl Budget {
         left: (64 << 10, 1 << 10),
         leak: true,
         immortal: true,
+        wakeups: true,
         nanos: Some(200_000),
     };
 
     /// Only what needs no number: no panic, no endless loop, no wrong byte.
     pub const LOGIC: Self = Self { memory: false, leak: false, immortal: false, nanos: None, ..Self::ALL };
 
-    /// As `HOSTILE_RELAX` says, a list of `memory`, `leak`, `immortal` and `time` that are not judged.
+    /// As `HOSTILE_RELAX` says, a list of `memory`, `leak`, `immortal`, `wakeups` and `time` that are not judged.
     #[must_use]
     pub fn from_environment() -> Self {
         let relaxed = std::env::var("HOSTILE_RELAX").unwrap_or_default();
@@ -51,6 +54,7 @@ impl Budget {
             memory: !has("memory"),
             leak: !has("leak"),
             immortal: !has("immortal"),
+            wakeups: !has("wakeups"),
             nanos: Self::ALL.nanos.filter(|_| !has("time")),
             ..Self::ALL
         }

@@ -25,7 +25,10 @@ impl Arena<'_> {
         self.manners = Manners { shakes: false, acknowledges: false };
         self.abort_all();
         let wakeups = self.pass(DAY);
-        assert!(wakeups < 10_000, "{wakeups} wakeups in a day after everything was aborted");
+        assert!(
+            wakeups < 10_000 || !self.budget.wakeups,
+            "{wakeups} wakeups in a day after everything was aborted"
+        );
         self.abort_all();
         self.pass(DAY);
         self.check_nothing_left();

@@ -60,18 +60,9 @@ impl Arena<'_> {
                 Some(self.peer.syn_ack(self.now, id))
             }
             Stage::Called => None,
-            Stage::Open if flow.next == flow.iss + 1 && flow.owes_ack && !flow.joins => {
+            // The third ACK, as long as nothing but the SYN/ACK came.
+            Stage::Open if flow.calls && flow.owes_ack && flow.host_next == flow.host_iss + 1 => {
                 self.manners.shakes.then(|| self.peer.third_ack(self.now, id))
-            }
-            Stage::Open if flow.next == flow.iss + 1 && flow.owes_ack => {
-                // The third ACK of a join, or an acknowledgement where the host has joined.
-                let ours = flow.host_nonce != 0 && flow.host_next == flow.host_iss + 1;
-                let third = ours && self.manners.shakes;
-                if third {
-                    Some(self.peer.third_ack(self.now, id))
-                } else {
-                    self.manners.acknowledges.then(|| self.peer.bare(self.now, id))
-                }
             }
             Stage::Open => (self.manners.acknowledges && flow.owes_ack).then(|| self.peer.bare(self.now, id)),
         };
@@ -131,7 +122,13 @@ impl Arena<'_> {
             18 | 19 => self.peer.bare(now, id),
             20 => self.peer.data_fin(now, id),
             21 => self.peer.fin(now, id),
-            22 => self.peer.reset(now, id),
+            22 if self.draw.flag() => self.peer.reset(now, id),
+            22 => {
+                // The whole end in one go.
+                let segment = self.peer.data_fin(now, id);
+                self.deliver(segment);
+                self.peer.fin(now, id)
+            }
             23 => {
                 let mut segment = self.peer.bare(now, id);
                 let option = self.signal(id);
@@ -153,6 +150,11 @@ impl Arena<'_> {
                     }
                 }
                 segment
+            }
+            25 | 26 => {
+                self.peer.rewind(id);
+                let length = self.draw.pick(&[1_400, 1, 20_000, 65_000]);
+                self.peer.data(now, id, length)
             }
             _ => {
                 let length = self.draw.pick(&[1_400, 1, 100, 536, 20_000, 65_000]);

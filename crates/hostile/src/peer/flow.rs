@@ -31,6 +31,8 @@ pub struct Flow {
     pub link: usize,
     /// It was opened by an MP_JOIN.
     pub joins: bool,
+    /// The peer sent the first SYN.
+    pub calls: bool,
     /// How far it has come.
     pub stage: Stage,
     /// The peer's initial sequence number.
@@ -76,6 +78,8 @@ pub struct Link {
     pub host_key: Option<u64>,
     /// Offset of the peer's next byte in its stream.
     pub data_next: u64,
+    /// What the host has acknowledged of it.
+    pub data_acknowledged: u64,
     /// Offset of the host's next byte, as far as all before it is here.
     pub host_data: u64,
     /// The host's DATA_FIN came.
@@ -93,6 +97,7 @@ impl Flow {
             host,
             link,
             joins: false,
+            calls: true,
             stage: Stage::Asked,
             iss: Seq::new(iss),
             next: Seq::new(iss) + 1,
@@ -145,6 +150,7 @@ impl Link {
             key,
             host_key: None,
             data_next: 0,
+            data_acknowledged: 0,
             host_data: 0,
             host_ended: false,
             ended: false,
@@ -182,6 +188,13 @@ impl Link {
             }
         }
         let Some(dss) = segment.options.dss else { return };
+        if let Some(ack) = dss.ack {
+            let first = self.number(0);
+            let offset = ack.expand(first.wrapping_add(self.data_next)).wrapping_sub(first);
+            if (self.data_acknowledged..=self.data_next).contains(&offset) {
+                self.data_acknowledged = offset;
+            }
+        }
         let (Some(mapping), Some(first)) = (dss.mapping, self.host_number(0)) else { return };
         let start = mapping.sequence.expand(first.wrapping_add(self.host_data)).wrapping_sub(first);
         if dss.data_fin {

@@ -186,6 +186,7 @@ impl Peer {
         flow.joins = joins.is_some();
         flow.host_nonce = joins.map_or(0, |(_, nonce)| nonce);
         flow.stage = Stage::Called;
+        flow.calls = false;
         flow.host_iss = segment.sequence;
         flow.host_next = segment.sequence + 1;
         self.agree(&mut flow, segment);

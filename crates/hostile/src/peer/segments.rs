@@ -90,6 +90,15 @@ impl Peer {
         self.links[flow.link].data_next += u64::from(bytes);
     }
 
+    /// The peer goes back to what the host has acknowledged: what follows fills every hole.
+    pub fn rewind(&mut self, id: usize) {
+        let flow = &mut self.flows[id];
+        flow.next = flow.acknowledged;
+        flow.finished = false;
+        let link = &mut self.links[flow.link];
+        link.data_next = link.data_acknowledged;
+    }
+
     /// A DATA_FIN without data.
     pub fn data_fin(&mut self, now: Instant, id: usize) -> Segment {
         let link = &mut self.links[self.flows[id].link];
