@@ -1,0 +1,189 @@
+//! What the peer does in good order: calls, joins, answers, data, ends; and what it changes about itself.
+//!
+//! Owns the choice among them. Each is valid in the state that the peer knows; that it comes now may not be.
+
+use std::net::SocketAddr;
+
+use bytes::Bytes;
+use mptcp_wire::{Flags, Segment};
+
+use super::{Arena, peer_address, settings};
+use crate::peer::{BLOCK, Stage};
+use crate::scene::PORT;
+
+impl Arena<'_> {
+    /// An address of the host's, or one that nobody has.
+    pub(super) fn some_address(&mut self) -> SocketAddr {
+        let wide = self.draw.flag();
+        let ip = match self.draw.byte() % 8 {
+            0 => [127, 0, 0, 1].into(),
+            1 => [255, 255, 255, 255].into(),
+            2 => [0, 0, 0, 0].into(),
+            3 => [10, 99, 0, 2].into(),
+            4 => self.addresses[self.draw.below(self.addresses.len())],
+            _ => peer_address(self.draw.byte() % 8, wide),
+        };
+        SocketAddr::new(ip, self.draw.pick(&[443, 0, 80, 65_535]))
+    }
+
+    /// A subflow of the peer's: one of the last ones.
+    pub(super) fn some_flow(&mut self) -> Option<usize> {
+        let count = self.peer.flows.len();
+        let recent = count.min(16);
+        (count > 0).then(|| count - 1 - self.draw.below(recent))
+    }
+
+    /// A subflow that is open, rather.
+    pub(super) fn open_flow(&mut self) -> Option<usize> {
+        let drawn = self.some_flow()?;
+        let open = |&at: &usize| self.peer.flows[at].stage == Stage::Open;
+        if open(&drawn) {
+            return Some(drawn);
+        }
+        (0..self.peer.flows.len()).rev().take(64).find(open).or(Some(drawn))
+    }
+
+    pub(super) fn fresh_pair(&mut self) -> (SocketAddr, SocketAddr) {
+        let host = self.addresses[self.draw.below(self.addresses.len())];
+        self.ports = self.ports.wrapping_add(1).max(1_024);
+        let port = self.draw.pick(&[PORT, PORT, PORT, PORT + 1, 9]);
+        (SocketAddr::new(peer_address(self.draw.byte() % 3, host.is_ipv6()), self.ports), (host, port).into())
+    }
+
+    /// What a peer with good manners says when something came on a subflow; returns whether it said anything.
+    pub(super) fn answer(&mut self, id: usize) -> bool {
+        let flow = &self.peer.flows[id];
+        let answer = match flow.stage {
+            Stage::Dead | Stage::Asked => None,
+            // The host's SYN; it stays as it is until the third ACK.
+            Stage::Called if self.manners.shakes && flow.acknowledged == flow.iss => {
+                Some(self.peer.syn_ack(self.now, id))
+            }
+            Stage::Called => None,
+            // The third ACK, as long as nothing but the SYN/ACK came.
+            Stage::Open if flow.calls && flow.owes_ack && flow.host_next == flow.host_iss + 1 => {
+                self.manners.shakes.then(|| self.peer.third_ack(self.now, id))
+            }
+            Stage::Open => (self.manners.acknowledges && flow.owes_ack).then(|| self.peer.bare(self.now, id)),
+        };
+        let said = answer.is_some();
+        if said {
+            self.peer.flows[id].owes_ack = false;
+        }
+        answer.into_iter().for_each(|answer| self.deliver(answer));
+        said
+    }
+
+    /// One thing that the peer does.
+    pub(super) fn play(&mut self) {
+        let now = self.now;
+        let what = self.draw.byte() % 32;
+        match what {
+            0..=4 => {
+                let (peer, host) = self.fresh_pair();
+                let (_, mut syn) = self.peer.call(now, peer, host);
+                self.open_fast(&mut syn);
+                self.deliver(syn);
+            }
+            5..=9 => {
+                let links = self.peer.links.len();
+                if links > 0 {
+                    let link = links - 1 - self.draw.below(links.min(8));
+                    let (peer, host) = self.fresh_pair();
+                    let (_, syn) = self.peer.join(now, link, peer, host);
+                    self.deliver(syn);
+                }
+            }
+            10 => {
+                self.manners.shakes = self.draw.flag();
+                self.manners.acknowledges = self.draw.flag();
+            }
+            11 => self.peer.offer = settings::offer(&mut self.draw),
+            12 => {
+                let size = self.draw.pick(&[65_536, BLOCK, 1_500]);
+                self.peer.renew_block(size);
+            }
+            13 => self.peer.offer.window = self.draw.pick(&[60_000, 65_535, 0, 1, 100, 2_000]),
+            14 => {
+                let stray = self.stray();
+                self.deliver(stray);
+            }
+            _ => self.play_on(what),
+        }
+    }
+
+    fn play_on(&mut self, what: u8) {
+        let now = self.now;
+        let Some(id) = self.open_flow() else { return };
+        let segment = match what {
+            15 => self.peer.syn_ack(now, id),
+            16 => self.peer.third_ack(now, id),
+            17 => self.peer.syn(now, id),
+            18 | 19 => self.peer.bare(now, id),
+            20 => self.peer.data_fin(now, id),
+            21 => self.peer.fin(now, id),
+            22 if self.draw.flag() => self.peer.reset(now, id),
+            22 => {
+                // The whole end in one go.
+                let segment = self.peer.data_fin(now, id);
+                self.deliver(segment);
+                self.peer.fin(now, id)
+            }
+            23 => {
+                let mut segment = self.peer.bare(now, id);
+                let option = self.signal(id);
+                // ADD_ADDR has no room beside a DSS.
+                if self.draw.flag() {
+                    segment.options.dss = None;
+                }
+                segment.options.mptcp.push(option);
+                segment
+            }
+            24 => {
+                let length = self.draw.scaled(15) as usize;
+                let mut segment = self.peer.data(now, id, length);
+                if let Some(dss) = segment.options.dss.as_mut() {
+                    // A DATA_FIN at the end of data.
+                    if let Some(mapping) = dss.mapping.as_mut().filter(|mapping| mapping.checksum.is_none()) {
+                        mapping.length = mapping.length.saturating_add(1);
+                        dss.data_fin = true;
+                    }
+                }
+                segment
+            }
+            25 | 26 => {
+                self.peer.rewind(id);
+                let length = self.draw.pick(&[1_400, 1, 20_000, 65_000]);
+                self.peer.data(now, id, length)
+            }
+            _ => {
+                let length = self.draw.pick(&[1_400, 1, 100, 536, 20_000, 65_000]);
+                self.peer.data(now, id, length)
+            }
+        };
+        self.deliver(segment);
+    }
+
+    /// Data and a cookie on a SYN, now and then.
+    pub(super) fn open_fast(&mut self, syn: &mut Segment) {
+        if !self.draw.chance(60) {
+            return;
+        }
+        let length = self.draw.pick(&[0, 4, 8, 16]);
+        syn.options.fast_open = Some((0..length).map(|at| at as u8).collect());
+        let length = self.draw.pick(&[0, 1, 1_000, 20_000]);
+        syn.payload = self.peer.payload(0, length);
+    }
+
+    /// A segment of no connection.
+    pub(super) fn stray(&mut self) -> Segment {
+        let (peer, host) = self.fresh_pair();
+        let mut segment = Segment::new(peer, host);
+        segment.flags = Flags::from_bits(self.draw.u16());
+        segment.sequence = mptcp_wire::Seq::new(self.draw.u32());
+        segment.acknowledgment = mptcp_wire::Seq::new(self.draw.u32());
+        segment.window = self.draw.u16();
+        segment.payload = if self.draw.flag() { self.peer.payload(0, 100) } else { Bytes::new() };
+        segment
+    }
+}

@@ -1,0 +1,166 @@
+//! What a case draws before it begins: the host's settings, its addresses, the time.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use mptcp::congestion::CongestionKind;
+use mptcp::path_manager::PathManagerKind;
+use mptcp::scheduler::SchedulerKind;
+use mptcp::{
+    Announced, Config, Habits, InterfaceId, Keepalive, Mechanisms, PenaltyRule, SendQueueRule,
+    ServerFastOpen, Version,
+};
+use mptcp_clock::{Duration, Instant};
+
+use crate::draw::Draw;
+use crate::peer::Offer;
+
+const CONGESTION: [CongestionKind; 6] = [
+    CongestionKind::Lia,
+    CongestionKind::Reno,
+    CongestionKind::Cubic,
+    CongestionKind::Olia,
+    CongestionKind::Balia,
+    CongestionKind::WVegas,
+];
+
+const SCHEDULERS: [SchedulerKind; 3] =
+    [SchedulerKind::MinRtt, SchedulerKind::RoundRobin, SchedulerKind::Redundant];
+
+pub(super) fn congestion(draw: &mut Draw<'_>) -> CongestionKind {
+    draw.pick(&CONGESTION)
+}
+
+pub(super) fn scheduler(draw: &mut Draw<'_>) -> SchedulerKind {
+    draw.pick(&SCHEDULERS)
+}
+
+/// When the case begins: also where the clock of timestamps wraps.
+pub(super) fn start(draw: &mut Draw<'_>) -> Instant {
+    let millis = [0, 1, 1_000, (1 << 31) - 3_000, (1 << 32) - 3_000, (1 << 32) + 1, 315_360_000_000];
+    Instant::ZERO + Duration::from_millis(draw.pick(&millis))
+}
+
+/// The host's address on an interface towards the peer.
+pub(super) fn address(number: u8, wide: bool) -> IpAddr {
+    if wide {
+        Ipv6Addr::new(0xfd00, number.into(), 0, 0, 0, 0, 0, 1).into()
+    } else {
+        [10, 0, number, 1].into()
+    }
+}
+
+pub(super) fn offer(draw: &mut Draw<'_>) -> Offer {
+    let mss =
+        [Some(1_460), None, Some(0), Some(1), Some(64), Some(100), Some(536), Some(8_960), Some(65_535)];
+    Offer {
+        multipath: !draw.chance(20),
+        version: if draw.chance(70) { Version::V0 } else { Version::V1 },
+        checksum: draw.chance(70),
+        mss: draw.pick(&mss),
+        scale: draw.pick(&[Some(7), None, Some(0), Some(14), Some(255)]),
+        sack: !draw.chance(60),
+        timestamps: draw.flag(),
+        window: draw.pick(&[60_000, 65_535, 0, 1, 100, 2_000]),
+    }
+}
+
+fn habits(draw: &mut Draw<'_>) -> Habits {
+    match draw.byte() {
+        0..128 => Habits::default(),
+        128..192 => Habits::LINUX,
+        _ => {
+            let bits = draw.u16();
+            let bit = |at: u16| bits >> at & 1 != 0;
+            Habits {
+                wide_data_acks: bit(0),
+                early_announcements: bit(1),
+                echo_before_join: bit(2),
+                acknowledge_before_fin: bit(3),
+                plain_time_wait: bit(4),
+                data_fin_everywhere: bit(5),
+                quick_data_fin: bit(6),
+                steady_join_ack: bit(7),
+                quiet_after_handshake: bit(8),
+                minshall: bit(9),
+            }
+        }
+    }
+}
+
+fn announce(draw: &mut Draw<'_>) -> Option<Vec<Announced>> {
+    if !draw.chance(50) {
+        return None;
+    }
+    let named = (0..draw.byte() % 4).map(|number| Announced {
+        id: draw.byte().max(1),
+        address: if draw.flag() { address(number, draw.flag()) } else { [10, 40, 0, number].into() },
+    });
+    Some(named.collect())
+}
+
+/// Settings of the host's connections.
+pub(super) fn config(draw: &mut Draw<'_>, interfaces: u8) -> Config {
+    if draw.chance(60) {
+        return Config { receive_buffer: 1 << 20, send_buffer: 1 << 20, ..Config::default() };
+    }
+    let switches = draw.u16();
+    let on = |at: u16| switches >> at & 1 == 0;
+    let rule =
+        [None, Some(SendQueueRule::Published), Some(SendQueueRule::Unacked), Some(SendQueueRule::Linked)];
+    let mechanisms = Mechanisms {
+        opportunistic_retransmission: on(0),
+        penalisation: on(1),
+        autotuning: !on(2),
+        cwnd_capping: !on(3),
+        penalty_rule: if on(4) { PenaltyRule::Original } else { PenaltyRule::Later },
+    };
+    let fast_open = ServerFastOpen { key: [1, 2], old_key: on(5).then_some([3, 4]), cookies: draw.flag() };
+    Config {
+        multipath: !draw.chance(20),
+        version: if draw.chance(80) { Version::V0 } else { Version::V1 },
+        checksum: draw.chance(60),
+        congestion: congestion(draw),
+        send_queue_rule: draw.pick(&rule),
+        scheduler: scheduler(draw),
+        path_manager: match draw.byte() % 6 {
+            0 => PathManagerKind::NdiffPorts { subflows: draw.byte() % 6 },
+            _ => PathManagerKind::FullMesh,
+        },
+        mechanisms,
+        receive_buffer: draw.scaled(22).max(1_024),
+        send_buffer: draw.scaled(22).max(1_024),
+        mss: draw.pick(&[1_460, 64, 100, 536, 1_200, 9_000]),
+        sack: on(6),
+        timestamps: on(7),
+        rack: on(8),
+        byte_counting: on(9),
+        delayed_ack: on(10),
+        nagle: on(11),
+        min_rto: Duration::from_millis(draw.pick(&[200, 1, 20, 1_000])),
+        initial_window: draw.pick(&[10, 1, 2, 50, 1_000]),
+        initial_ssthresh: draw.pick(&[None, Some(0), Some(10_000)]),
+        small_queues: draw.pick(&[None, Some(0), Some(3_000), Some(100_000)]),
+        interfaces: None,
+        backups: if on(12) {
+            Vec::new()
+        } else {
+            vec![InterfaceId((draw.byte() % interfaces.max(1)).into())]
+        },
+        max_subflows: draw.pick(&[8, 0, 1, 2, 64, 255]),
+        join_probation: draw.pick(&[None, Some(mptcp::JOIN_PROBATION)]),
+        announce: announce(draw),
+        announce_timeout: Duration::from_millis(draw.pick(&[3_000, 1, 120_000])),
+        close_timeout: Duration::from_millis(draw.pick(&[60_000, 0, 1, 1_000])),
+        syn_retries: draw.pick(&[6, 0, 1, 2]),
+        syn_cookies: !draw.chance(60),
+        join_initial_address: !draw.chance(30),
+        keepalive: draw.chance(60).then_some(Keepalive {
+            idle: Duration::from_secs(30),
+            interval: Duration::from_secs(3),
+            probes: 3,
+        }),
+        receive_block: 256 << 10,
+        fast_open: draw.chance(90).then_some(fast_open),
+        habits: habits(draw),
+    }
+}

@@ -1,0 +1,131 @@
+//! Attacks on the memory of a connection: what a host keeps for data that is out of order, unread or not yet mapped.
+
+use bytes::Bytes;
+use mptcp::Config;
+
+use super::{Sample, measured, volley};
+use crate::peer::{BLOCK, Offer};
+use crate::scene::Scene;
+
+/// Payload of a full frame.
+const FULL: usize = 1_400;
+
+fn one_megabyte() -> Config {
+    Config { receive_buffer: 1 << 20, ..Config::default() }
+}
+
+fn scene(config: Config, offer: Offer) -> (Scene, usize) {
+    let mut scene = Scene::new(config, offer);
+    let id = scene.open(1);
+    // The keys are confirmed by the first data.
+    let first = scene.peer.data(scene.now, id, 100);
+    scene.hit(first);
+    (scene, id)
+}
+
+/// Each segment has a buffer of its own, as from a network card.
+fn own(length: usize) -> Bytes {
+    Bytes::from(vec![0x5a; length])
+}
+
+pub(super) fn shifted_subflow(size: u64) -> Sample {
+    let (mut scene, id) = scene(one_megabyte(), Offer::default());
+    measured(size, &mut scene, |scene| {
+        volley(scene, size, |scene, i| {
+            let ahead = 1 + (i % 1_000_000) as u32;
+            scene.peer.data_at(scene.now, id, ahead, own(FULL))
+        });
+    })
+}
+
+pub(super) fn shifted_data(size: u64) -> Sample {
+    let (mut scene, id) = scene(one_megabyte(), Offer::default());
+    measured(size, &mut scene, |scene| {
+        let data = scene.peer.links[0].data_next;
+        volley(scene, size, |scene, i| {
+            let payload = own(FULL);
+            let relative = scene.peer.flows[id].next.offset_from(scene.peer.flows[id].iss) as u32;
+            let mut segment = scene.peer.data_at(scene.now, id, 0, Bytes::new());
+            segment.options.dss = scene.peer.mapping(id, data + 1 + i % 1_000_000, relative, &payload);
+            segment.payload = payload;
+            scene.peer.skip(id, FULL as u32);
+            segment
+        });
+    })
+}
+
+pub(super) fn pinned_blocks(size: u64) -> Sample {
+    let (mut scene, id) = scene(one_megabyte(), Offer::default());
+    let sample = measured(size, &mut scene, |scene| {
+        for i in 0..size {
+            scene.peer.renew_block(BLOCK);
+            let payload = scene.peer.payload(0, 1);
+            let segment = scene.peer.data_at(scene.now, id, 1 + 2 * i as u32, payload);
+            scene.strike(vec![segment]);
+        }
+        scene.peer.renew_block(65_536);
+    });
+    drop(scene);
+    sample
+}
+
+pub(super) fn pinned_in_order(size: u64) -> Sample {
+    let (mut scene, id) = scene(one_megabyte(), Offer::default());
+    scene.reads = false;
+    measured(size, &mut scene, |scene| {
+        for _ in 0..size {
+            scene.peer.renew_block(BLOCK);
+            let segment = scene.peer.data(scene.now, id, 1);
+            scene.strike(vec![segment]);
+        }
+        scene.peer.renew_block(65_536);
+    })
+}
+
+pub(super) fn dead_joins(size: u64) -> Sample {
+    let (mut scene, _) = scene(one_megabyte(), Offer::default());
+    measured(size, &mut scene, |scene| {
+        for number in 0..size as u32 {
+            let id = scene.join(0, 100 + number);
+            volley(scene, 700, |scene, i| scene.peer.data_at(scene.now, id, 1 + 1_402 * i as u32, own(FULL)));
+            let reset = scene.peer.reset(scene.now, id);
+            scene.hit(reset);
+        }
+    })
+}
+
+pub(super) fn unread_bytes(size: u64) -> Sample {
+    let (mut scene, id) = scene(one_megabyte(), Offer::default());
+    scene.reads = false;
+    measured(size, &mut scene, |scene| volley(scene, size, |scene, _| scene.peer.data(scene.now, id, 1)))
+}
+
+pub(super) fn mappings(size: u64) -> Sample {
+    let (mut scene, id) = scene(one_megabyte(), Offer::default());
+    measured(size, &mut scene, |scene| {
+        let data = scene.peer.links[0].data_next;
+        let relative = scene.peer.flows[id].next.offset_from(scene.peer.flows[id].iss) as u32;
+        volley(scene, size, |scene, i| {
+            let mut segment = scene.peer.bare(scene.now, id);
+            segment.options.dss = scene.peer.mapping(id, data + i, relative.wrapping_add(i as u32), &[0]);
+            segment
+        });
+    })
+}
+
+pub(super) fn held_for_checksum(size: u64) -> Sample {
+    let offer = Offer { checksum: true, ..Offer::default() };
+    let (mut scene, id) = scene(Config { checksum: true, ..one_megabyte() }, offer);
+    measured(size, &mut scene, |scene| {
+        let whole = scene.peer.payload(0, 65_535);
+        let data = scene.peer.links[0].data_next;
+        let relative = scene.peer.flows[id].next.offset_from(scene.peer.flows[id].iss) as u32;
+        volley(scene, size, |scene, _| {
+            let mut segment = scene.peer.data_at(scene.now, id, 0, Bytes::new());
+            segment.options.dss = scene.peer.mapping(id, data, relative, &whole);
+            segment.payload = own(1);
+            scene.peer.skip(id, 1);
+            segment
+        });
+    })
+}

@@ -1,0 +1,232 @@
+//! Attacks by name, each at a size of one's choice, and what they cost the host.
+//!
+//! Owns the list that `examples/attacks.rs` prints and the tests hold to its bounds. Each file has attacks of one kind:
+//! memory of a connection (`buffers`), work (`work`), the endpoint's tables (`tables`), timers (`timers`).
+
+mod buffers;
+mod tables;
+mod timers;
+mod work;
+
+use crate::meter;
+use crate::scene::Scene;
+
+/// What an attack of one size did.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// How large the attack was.
+    pub size: u64,
+    /// Bytes that the host holds after it, beyond what it held before.
+    pub held: i64,
+    /// Packets that the host was given, or timers that ran.
+    pub packets: u64,
+    /// Processor time of the host, nanoseconds.
+    pub nanos: u64,
+    /// Segments that the host said.
+    pub answers: u64,
+}
+
+/// An attack.
+#[derive(Clone, Copy, Debug)]
+pub struct Attack {
+    /// Its number in the list of defects.
+    pub name: &'static str,
+    /// What is done.
+    pub what: &'static str,
+    /// Small, ten times that, and ten times that.
+    pub sizes: [u64; 3],
+    /// Runs it.
+    pub run: fn(u64) -> Sample,
+}
+
+/// All of them, in the order of the list of defects.
+pub const ATTACKS: &[Attack] = &[
+    Attack {
+        name: "X1",
+        what: "ACKs to a closed port, faster than resets leave",
+        sizes: [1_000, 10_000, 100_000],
+        run: tables::strays,
+    },
+    Attack {
+        name: "X2 subflow",
+        what: "segments shifted by one byte behind a hole",
+        sizes: [2_000, 20_000, 200_000],
+        run: buffers::shifted_subflow,
+    },
+    Attack {
+        name: "X2 data",
+        what: "mappings shifted by one byte behind a hole",
+        sizes: [2_000, 20_000, 200_000],
+        run: buffers::shifted_data,
+    },
+    Attack {
+        name: "X2 blocks",
+        what: "bytes out of order, each in a block of 256 KB",
+        sizes: [20, 200, 2_000],
+        run: buffers::pinned_blocks,
+    },
+    Attack {
+        name: "X2 blocks read late",
+        what: "bytes in order, each in a block of 256 KB, unread",
+        sizes: [20, 200, 2_000],
+        run: buffers::pinned_in_order,
+    },
+    Attack { name: "X2 joins", what: "joins filled and reset", sizes: [1, 6, 60], run: buffers::dead_joins },
+    Attack {
+        name: "X2 unread",
+        what: "segments of one byte that nobody reads",
+        sizes: [1_000, 10_000, 100_000],
+        run: buffers::unread_bytes,
+    },
+    Attack {
+        name: "X2 mappings",
+        what: "mappings of one byte without data",
+        sizes: [1_000, 10_000, 100_000],
+        run: buffers::mappings,
+    },
+    Attack {
+        name: "X2 checksum",
+        what: "bytes under one mapping with a checksum that is never whole",
+        sizes: [600, 6_000, 60_000],
+        run: buffers::held_for_checksum,
+    },
+    Attack {
+        name: "X4",
+        what: "ADD_ADDR in TIME-WAIT",
+        sizes: [1_000, 10_000, 100_000],
+        run: tables::time_wait_echoes,
+    },
+    Attack {
+        name: "X5 subflow",
+        what: "holes of one byte in random order",
+        sizes: [1_000, 10_000, 100_000],
+        run: work::holes,
+    },
+    Attack {
+        name: "X5 data",
+        what: "holes of one byte in random order at the data level",
+        sizes: [1_000, 10_000, 100_000],
+        run: work::data_holes,
+    },
+    Attack {
+        name: "X5 mappings",
+        what: "mappings in random order",
+        sizes: [150, 1_500, 15_000],
+        run: work::mapping_holes,
+    },
+    Attack {
+        name: "X6",
+        what: "MP_FAIL between DATA_FINs and FIN, then a day",
+        sizes: [10, 100, 1_000],
+        run: timers::fin_wait,
+    },
+    Attack {
+        name: "X7",
+        what: "connections whose addresses collide under FxHash: ACKs to them",
+        sizes: [300, 3_000, 30_000],
+        run: tables::collisions,
+    },
+    Attack {
+        name: "X10",
+        what: "zero window of a dead peer: days",
+        sizes: [3, 30, 300],
+        run: timers::zero_window,
+    },
+    Attack {
+        name: "X11",
+        what: "SACKs of one segment each at MSS 64; bytes in flight",
+        sizes: [40_000, 400_000, 4_000_000],
+        run: work::rack,
+    },
+    Attack {
+        name: "X12",
+        what: "ACKs beyond the window: answers",
+        sizes: [1_000, 10_000, 100_000],
+        run: work::ack_storm,
+    },
+    Attack {
+        name: "X14",
+        what: "all acknowledged at the data level alone, then closed; bytes",
+        sizes: [40_000, 400_000, 4_000_000],
+        run: timers::data_acknowledged,
+    },
+    Attack {
+        name: "X15",
+        what: "announced addresses that refuse the join",
+        sizes: [30, 300, 3_000],
+        run: tables::refused_addresses,
+    },
+    Attack {
+        name: "X16",
+        what: "JOIN SYNs with the token, never finished; time is until an honest join is answered",
+        sizes: [8, 80, 800],
+        run: tables::join_flood,
+    },
+    Attack {
+        name: "X17",
+        what: "SYNs a second for eight seconds, backlog 128; answers are honest connects of 20",
+        sizes: [500, 5_000, 50_000],
+        run: tables::syn_flood,
+    },
+    Attack {
+        name: "heap",
+        what: "deadlines that move earlier again and again",
+        sizes: [100, 1_000, 10_000],
+        run: timers::deadline_heap,
+    },
+    Attack {
+        name: "redundant",
+        what: "everything on four subflows at MSS 64; bytes",
+        sizes: [40_000, 400_000, 4_000_000],
+        run: work::redundant,
+    },
+    Attack {
+        name: "sweep",
+        what: "SYNs at a full listener beside connections: one in 100 ms",
+        sizes: [1_000, 10_000, 100_000],
+        run: tables::sweep,
+    },
+];
+
+/// Runs the attack proper on a scene that is prepared, and says what it cost.
+fn measured(size: u64, scene: &mut Scene, attack: impl FnOnce(&mut Scene)) -> Sample {
+    scene.collect();
+    let before = meter::live();
+    (scene.packets, scene.answers, scene.nanos) = (0, 0, 0);
+    attack(scene);
+    let (packets, answers, nanos) = (scene.packets, scene.answers, scene.nanos);
+    Sample { size, held: meter::live() - before, packets, nanos, answers }
+}
+
+/// Packets that are made before the clock of the host begins to run.
+const BATCH: u64 = 64;
+
+/// Gives the host `count` segments in batches, each made by `make` of its number.
+fn volley(scene: &mut Scene, count: u64, mut make: impl FnMut(&mut Scene, u64) -> mptcp_wire::Segment) {
+    let mut at = 0;
+    while at < count {
+        let end = (at + BATCH).min(count);
+        let batch = (at..end).map(|i| make(scene, i)).collect();
+        scene.strike(batch);
+        at = end;
+    }
+}
+
+/// The number that `i` becomes in a fixed shuffle of 0..count.
+fn shuffled(i: u64, count: u64) -> u64 {
+    // A prime larger than every count shares no factor with it.
+    ((u128::from(i) * 2_654_435_761 + 17) % u128::from(count)) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::shuffled;
+
+    #[test]
+    fn a_shuffle_loses_nothing() {
+        let all: BTreeSet<u64> = (0..1_000).map(|i| shuffled(i, 1_000)).collect();
+        assert_eq!(all.len(), 1_000);
+    }
+}

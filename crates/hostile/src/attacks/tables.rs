@@ -1,0 +1,220 @@
+//! Attacks on what all connections share or keep lists of: answers to strangers, addresses, tables, listeners.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+use mptcp::Config;
+use mptcp_clock::Duration;
+use mptcp_wire::{Flags, Segment, Seq};
+
+use super::{Sample, measured, volley};
+use crate::peer::{Offer, Peer};
+use crate::scene::{PORT, Scene};
+
+pub(super) fn strays(size: u64) -> Sample {
+    let mut scene = Scene::new(Config::default(), Offer::default());
+    measured(size, &mut scene, |scene| {
+        let begin = crate::meter::thread_nanos();
+        for i in 0..size {
+            let mut segment = Segment::new(Scene::caller(i as u32), (scene.addresses[0], 9).into());
+            segment.flags = Flags::ACK;
+            segment.acknowledgment = Seq::new(i as u32);
+            scene.deliver(segment);
+        }
+        scene.nanos = crate::meter::thread_nanos() - begin;
+    })
+}
+
+pub(super) fn time_wait_echoes(size: u64) -> Sample {
+    let mut scene = Scene::new(Config::default(), Offer::default());
+    let id = scene.open(1);
+    let data = scene.peer.data(scene.now, id, 10);
+    scene.hit(data);
+    let first = scene.connections.first().copied();
+    first.into_iter().for_each(|connection| scene.victim.close(scene.now, connection));
+    scene.collect();
+    for segment in [Peer::data_fin, Peer::fin] {
+        let segment = segment(&mut scene.peer, scene.now, id);
+        scene.hit(segment);
+        scene.collect();
+    }
+    let ack = scene.peer.bare(scene.now, id);
+    scene.hit(ack);
+    measured(size, &mut scene, |scene| {
+        volley(scene, size, |scene, i| {
+            let mut segment = scene.peer.bare(scene.now, id);
+            segment.options.dss = None;
+            let address = IpAddr::from([10, 7, (i >> 8) as u8, i as u8]);
+            segment.options.mptcp.push(scene.peer.add_address(id, 1 + (i % 200) as u8, address, None));
+            segment
+        });
+    })
+}
+
+/// Peers in one /64 whose tuples have the same FxHash (rustc-hash 2.1): the number that the low half of the address has to be
+/// for each port.
+fn colliding(host: SocketAddr, prefix: u64, port: u16) -> Ipv6Addr {
+    const K: u64 = 0xf135_7aea_2e62_a9c5;
+    // Newton's iteration: each step doubles the bits that are right.
+    let inverse = (0..6).fold(K, |x, _| x.wrapping_mul(2_u64.wrapping_sub(K.wrapping_mul(x))));
+    let local = match host.ip() {
+        IpAddr::V6(address) => u128::from(address),
+        IpAddr::V4(address) => 0xffff << 32 | u128::from(u32::from(address)),
+    };
+    let state = (local as u64).wrapping_mul(K).wrapping_add((local >> 64) as u64).wrapping_mul(K);
+    let ports = u64::from(host.port()) << 16 | u64::from(port);
+    let target = 0x0123_4567_89ab_cdef_u64;
+    let before = target.wrapping_sub(ports).wrapping_mul(inverse).wrapping_sub(prefix).wrapping_mul(inverse);
+    let low = before.wrapping_sub(state);
+    Ipv6Addr::from(u128::from(prefix) << 64 | u128::from(low))
+}
+
+pub(super) fn collisions(size: u64) -> Sample {
+    // Plain TCP, so that a connection is as small as can be.
+    let offer = Offer { multipath: false, ..Offer::default() };
+    let mut scene = Scene::new(Config::tcp(), offer);
+    let host = SocketAddr::new(scene.addresses[1], PORT);
+    let before = crate::meter::live();
+    for port in 0..size as u16 {
+        let peer = SocketAddr::new(colliding(host, 0x2001_0db8_0000_0001, port).into(), port);
+        let (id, syn) = scene.peer.call(scene.now, peer, host);
+        scene.hit(syn);
+        let third = scene.peer.third_ack(scene.now, id);
+        scene.hit(third);
+    }
+    let mut sample = measured(size, &mut scene, |scene| {
+        volley(scene, 1_000, |scene, i| {
+            let id = super::shuffled(i, size) as usize;
+            scene.peer.bare(scene.now, id)
+        });
+    });
+    sample.held = crate::meter::live() - before;
+    sample
+}
+
+pub(super) fn refused_addresses(size: u64) -> Sample {
+    let mut scene = Scene::new(Config::default(), Offer::default());
+    let Ok((_, id)) = scene.call(Config::default()) else {
+        return Sample { size, held: 0, packets: 0, nanos: 0, answers: 0 };
+    };
+    let first = scene.peer.data(scene.now, id, 10);
+    scene.hit(first);
+    let flows = scene.peer.flows.clone();
+    measured(size, &mut scene, |scene| {
+        for i in 0..size {
+            let mut segment = scene.peer.bare(scene.now, id);
+            segment.options.dss = None;
+            let address = IpAddr::from([10, 8 + (i >> 16) as u8, (i >> 8) as u8, i as u8]);
+            segment.options.mptcp.push(scene.peer.add_address(id, 1 + (i % 200) as u8, address, None));
+            scene.packets += 1;
+            let begin = crate::meter::thread_nanos();
+            scene.victim.handle_segment(scene.now, mptcp::InterfaceId(0), segment);
+            let said: Vec<Segment> = std::iter::from_fn(|| scene.victim.poll_transmit(scene.now))
+                .map(|sent| sent.segment)
+                .collect();
+            for syn in said.iter().filter(|said| said.flags == Flags::SYN) {
+                let mut reset = Segment::new(syn.destination, syn.source);
+                reset.flags = Flags::RST | Flags::ACK;
+                reset.acknowledgment = syn.sequence + 1;
+                scene.victim.handle_segment(scene.now, mptcp::InterfaceId(0), reset);
+            }
+            scene.nanos += crate::meter::thread_nanos() - begin;
+            scene.answers += said.len() as u64;
+            scene.collect();
+        }
+        scene.peer.flows.clone_from(&flows);
+    })
+}
+
+/// The sample's time is until an honest join is answered.
+pub(super) fn join_flood(size: u64) -> Sample {
+    let mut scene = Scene::new(Config::default(), Offer::default());
+    let id = scene.open(1);
+    let data = scene.peer.data(scene.now, id, 10);
+    scene.hit(data);
+    let mut sample = measured(size, &mut scene, |scene| {
+        for number in 0..size as u32 {
+            let host = scene.host();
+            let (_, syn) = scene.peer.join(scene.now, 0, Scene::caller(1_000 + number), host);
+            scene.hit(syn);
+        }
+    });
+    let begin = scene.now;
+    for number in 0..300 {
+        let host = scene.host();
+        let (_, syn) = scene.peer.join(scene.now, 0, Scene::caller(100_000 + number), host);
+        if scene.hit(syn).iter().any(|answer| answer.flags.contains(Flags::SYN | Flags::ACK)) {
+            break;
+        }
+        scene.wait(Duration::from_secs(1));
+    }
+    sample.nanos = scene.now.since(begin).as_nanos();
+    sample.packets = 1;
+    sample
+}
+
+/// The sample's answers are the honest connects that came through, of twenty.
+pub(super) fn syn_flood(size: u64) -> Sample {
+    let config = Config { multipath: false, ..Config::default() };
+    let mut scene = Scene::listening(config, Offer { multipath: false, ..Offer::default() }, Some(128));
+    let host = scene.host();
+    let mut honest: Vec<(usize, u32, bool)> = Vec::new();
+    let mut number = 0_u32;
+    let mut sample = measured(size, &mut scene, |scene| {
+        for tick in 0..800_u32 {
+            let flood = (0..size / 100).map(|_| {
+                number += 1;
+                let mut syn = Segment::new(Scene::caller(1_000_000 + number), host);
+                syn.flags = Flags::SYN;
+                syn.sequence = Seq::new(number);
+                syn
+            });
+            let flood = flood.collect();
+            scene.strike(flood);
+            // Twenty callers within two seconds, who ask again after 1, 2 and 4 seconds as RFC 6298 has it.
+            if tick % 10 == 0 && tick < 200 {
+                let (id, _) = scene.peer.call(scene.now, Scene::caller(tick), host);
+                honest.push((id, tick, false));
+            }
+            for (id, since, done) in &mut honest {
+                if *done || ![0, 100, 300, 700].contains(&(tick - *since)) {
+                    continue;
+                }
+                let syn = scene.peer.syn(scene.now, *id);
+                if scene.hit(syn).iter().any(|answer| answer.flags.contains(Flags::SYN | Flags::ACK)) {
+                    let third = scene.peer.third_ack(scene.now, *id);
+                    scene.hit(third);
+                    *done = true;
+                }
+            }
+            scene.wait(Duration::from_millis(10));
+        }
+    });
+    sample.answers = honest.iter().filter(|(.., done)| *done).count() as u64;
+    sample
+}
+
+pub(super) fn sweep(size: u64) -> Sample {
+    let config = Config { multipath: false, ..Config::default() };
+    let offer = Offer { multipath: false, ..Offer::default() };
+    let mut scene = Scene::listening(config, offer, Some(size as usize));
+    scene.accepts = false;
+    for number in 0..size as u32 {
+        // They are open and wait for the application: their places count.
+        let host = scene.host();
+        let (id, syn) = scene.peer.call(scene.now, Scene::caller(number), host);
+        scene.deliver(syn);
+        while let Some(transmit) = scene.victim.poll_transmit(scene.now) {
+            scene.peer.take(&transmit.segment);
+        }
+        let third = scene.peer.third_ack(scene.now, id);
+        scene.deliver(third);
+    }
+    measured(size, &mut scene, |scene| {
+        for i in 0..100 {
+            let mut syn = Segment::new(Scene::caller(1_000_000 + i), scene.host());
+            syn.flags = Flags::SYN;
+            scene.strike(vec![syn]);
+            scene.now += Duration::from_millis(100);
+        }
+    })
+}

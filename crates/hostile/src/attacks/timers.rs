@@ -1,0 +1,113 @@
+//! Attacks that outlast a connection: what a host keeps or does for a peer that will never answer.
+
+use bytes::Bytes;
+use mptcp::Config;
+use mptcp_clock::Duration;
+
+use super::{Sample, measured};
+use crate::meter;
+use crate::peer::Offer;
+use crate::scene::Scene;
+
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// Both DATA_FINs are exchanged, and MP_FAIL comes before the FIN is acknowledged: the connection must not outlive a day.
+pub(super) fn fin_wait(size: u64) -> Sample {
+    let mut scene = Scene::new(Config::default(), Offer::default());
+    measured(size, &mut scene, |scene| {
+        for number in 0..size as u32 {
+            let id = scene.open(number);
+            let data = scene.peer.data(scene.now, id, 10);
+            scene.hit(data);
+            if let Some(&connection) = scene.connections.last() {
+                scene.victim.close(scene.now, connection);
+            }
+            scene.collect();
+            let end = scene.peer.data_fin(scene.now, id);
+            scene.hit(end);
+            let mut fail = scene.peer.bare(scene.now, id);
+            // The FIN of the host is not acknowledged yet.
+            fail.acknowledgment = scene.peer.flows[id].host_next - 1;
+            fail.options.mptcp.push(scene.peer.fail(id, 0));
+            scene.hit(fail);
+            let ack = scene.peer.bare(scene.now, id);
+            scene.hit(ack);
+        }
+        scene.wait(DAY);
+        let left: Vec<_> = scene.victim.connections().collect();
+        left.into_iter().for_each(|id| scene.victim.abort(scene.now, id));
+        scene.collect();
+        scene.wait(DAY);
+        scene.peer.clear();
+        scene.peer.renew_block(65_536);
+    })
+}
+
+/// The peer offers a window of nothing and dies, while the host has data: how many probes it sends in `size` days.
+pub(super) fn zero_window(size: u64) -> Sample {
+    let mut scene = Scene::new(Config::default(), Offer { window: 0, scale: None, ..Offer::default() });
+    let id = scene.open(1);
+    let first = scene.peer.data(scene.now, id, 10);
+    scene.hit(first);
+    measured(size, &mut scene, |scene| {
+        if let Some(&connection) = scene.connections.first() {
+            scene.victim.write(scene.now, connection, Bytes::from_static(&[1; 10_000]));
+            scene.victim.close(scene.now, connection);
+        }
+        scene.collect();
+        let begin = meter::thread_nanos();
+        let mut wakeups = 0;
+        for _ in 0..size {
+            wakeups += scene.wait(DAY).1;
+        }
+        scene.nanos = meter::thread_nanos() - begin;
+        scene.packets = wakeups;
+    })
+}
+
+/// The peer acknowledges all data at the data level and nothing of the subflow; the host closes. What it holds a minute later.
+pub(super) fn data_acknowledged(size: u64) -> Sample {
+    let config = Config { initial_window: 100_000, send_buffer: size, ..Config::default() };
+    let mut scene = Scene::new(config, Offer { scale: Some(14), ..Offer::default() });
+    let id = scene.open(1);
+    let first = scene.peer.data(scene.now, id, 10);
+    scene.hit(first);
+    let next = scene.peer.flows[id].host_next;
+    measured(size, &mut scene, |scene| {
+        let Some(&connection) = scene.connections.first() else { return };
+        scene.victim.write(scene.now, connection, Bytes::from(vec![1; size as usize]));
+        scene.collect();
+        scene.now += Duration::from_millis(10);
+        let mut ack = scene.peer.bare(scene.now, id);
+        ack.acknowledgment = next;
+        scene.strike(vec![ack]);
+        scene.victim.close(scene.now, connection);
+        scene.collect();
+        for _ in 0..120 {
+            scene.wait(Duration::from_secs(1));
+        }
+        // Each kilobyte counts as a packet.
+        scene.packets = size / 1_000;
+    })
+}
+
+/// Data comes so that the time of the next timer moves back and forth: each entry that is left in a queue of timers counts.
+pub(super) fn deadline_heap(size: u64) -> Sample {
+    let mut scene = Scene::new(Config::default(), Offer { window: 0, scale: None, ..Offer::default() });
+    let id = scene.open(1);
+    let first = scene.peer.data(scene.now, id, 10);
+    scene.hit(first);
+    if let Some(&connection) = scene.connections.first() {
+        // A probe of the window is a timer that is far away.
+        scene.victim.write(scene.now, connection, Bytes::from_static(&[1; 1_000]));
+    }
+    scene.collect();
+    scene.wait(Duration::from_secs(600));
+    measured(size, &mut scene, |scene| {
+        for _ in 0..size {
+            let data = scene.peer.data(scene.now, id, 1);
+            scene.strike(vec![data]);
+            scene.wait(Duration::from_millis(45));
+        }
+    })
+}

@@ -1,0 +1,123 @@
+//! Attacks on a host's time: what makes it search, move or answer more than a packet is worth.
+
+use bytes::Bytes;
+use mptcp::Config;
+use mptcp::scheduler::SchedulerKind;
+use mptcp_clock::Duration;
+use mptcp_wire::Segment;
+
+use super::{Sample, measured, shuffled, volley};
+use crate::meter;
+use crate::peer::Offer;
+use crate::scene::Scene;
+
+fn scene(config: Config, offer: Offer) -> (Scene, usize) {
+    let mut scene = Scene::new(config, offer);
+    let id = scene.open(1);
+    let first = scene.peer.data(scene.now, id, 100);
+    scene.hit(first);
+    (scene, id)
+}
+
+fn one_megabyte() -> Config {
+    Config { receive_buffer: 1 << 20, ..Config::default() }
+}
+
+pub(super) fn holes(size: u64) -> Sample {
+    let (mut scene, id) = scene(one_megabyte(), Offer::default());
+    measured(size, &mut scene, |scene| {
+        volley(scene, size, |scene, i| {
+            let ahead = 1 + 2 * shuffled(i, size) as u32;
+            let payload = Bytes::from(vec![0x5a; 1]);
+            scene.peer.data_at(scene.now, id, ahead, payload)
+        });
+    })
+}
+
+pub(super) fn data_holes(size: u64) -> Sample {
+    let (mut scene, id) = scene(one_megabyte(), Offer::default());
+    measured(size, &mut scene, |scene| {
+        let data = scene.peer.links[0].data_next;
+        volley(scene, size, |scene, i| {
+            let payload = Bytes::from(vec![0x5a; 1]);
+            let relative = scene.peer.flows[id].next.offset_from(scene.peer.flows[id].iss) as u32;
+            let mut segment = scene.peer.data_at(scene.now, id, 0, Bytes::new());
+            segment.options.dss =
+                scene.peer.mapping(id, data + 1 + 2 * shuffled(i, size), relative, &payload);
+            segment.payload = payload;
+            scene.peer.skip(id, 1);
+            segment
+        });
+    })
+}
+
+pub(super) fn mapping_holes(size: u64) -> Sample {
+    let (mut scene, id) = scene(one_megabyte(), Offer::default());
+    measured(size, &mut scene, |scene| {
+        let data = scene.peer.links[0].data_next;
+        let relative = scene.peer.flows[id].next.offset_from(scene.peer.flows[id].iss) as u32;
+        volley(scene, size, |scene, i| {
+            let at = 2 * shuffled(i, size);
+            let mut segment = scene.peer.bare(scene.now, id);
+            segment.options.dss = scene.peer.mapping(id, data + at, relative.wrapping_add(at as u32), &[0]);
+            segment
+        });
+    })
+}
+
+/// A host with `bytes` of payload in flight at MSS 64.
+fn in_flight(bytes: u64, config: Config, joins: u32) -> (Scene, usize, u64) {
+    let config = Config { initial_window: 1_000_000, send_buffer: bytes, mss: 64, ..config };
+    let offer = Offer { mss: Some(64), scale: Some(14), window: 60_000, ..Offer::default() };
+    let (mut scene, id) = scene(config, offer);
+    for number in 0..joins {
+        let joined = scene.join(0, 100 + number);
+        let ack = scene.peer.bare(scene.now, joined);
+        scene.hit(ack);
+    }
+    let data = Bytes::from(vec![1; bytes as usize]);
+    if let Some(&connection) = scene.connections.first() {
+        scene.victim.write(scene.now, connection, data);
+    }
+    let begin = meter::thread_nanos();
+    let sent = scene.collect().len() as u64;
+    let nanos = meter::thread_nanos() - begin;
+    scene.now += Duration::from_millis(10);
+    (scene, id, nanos / sent.max(1))
+}
+
+pub(super) fn rack(size: u64) -> Sample {
+    let (mut scene, id, _) = in_flight(size, Config::default(), 0);
+    measured(size, &mut scene, |scene| {
+        let first = scene.peer.flows[id].host_iss + 1;
+        let step = 1_000.min(size / 100);
+        volley(scene, step, |scene, i| {
+            let mut segment = scene.peer.bare(scene.now, id);
+            segment.acknowledgment = first;
+            segment.options.dss = None;
+            let left = first + 80 + 160 * (step - i) as u32 % (size as u32 - 400);
+            segment.options.sack.push((left, left + 40));
+            segment
+        });
+    })
+}
+
+pub(super) fn redundant(size: u64) -> Sample {
+    let config = Config { scheduler: SchedulerKind::Redundant, ..Config::default() };
+    let before = meter::live();
+    let (scene, _, nanos) = in_flight(size, config, 3);
+    let held = meter::live() - before;
+    let packets = scene.answers;
+    Sample { size, held, packets, nanos: nanos * packets, answers: scene.answers }
+}
+
+pub(super) fn ack_storm(size: u64) -> Sample {
+    let (mut scene, id) = scene(one_megabyte(), Offer::default());
+    measured(size, &mut scene, |scene| {
+        volley(scene, size, |scene, _| {
+            let mut segment: Segment = scene.peer.bare(scene.now, id);
+            segment.sequence = segment.sequence + (1 << 30);
+            segment
+        });
+    })
+}
