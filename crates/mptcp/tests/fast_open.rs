@@ -204,3 +204,34 @@ fn cookies_of_the_key_before_count_and_others_are_answered_by_a_new_one() {
         assert_eq!(wire.received(), "again");
     }
 }
+
+/// RFC 7413 section 4.2.2: the application need not wait for the third ACK, which is lost here for a while.
+#[test]
+fn data_of_a_syn_is_read_before_the_handshake_ends() {
+    for multipath in [true, false] {
+        let mut wire = Wire::new(server(false, multipath));
+        wire.connect(&Config { multipath, ..Config::default() }, "early", false);
+        wire.lose = Box::new(|segment| segment.flags.ack() && !segment.flags.syn());
+        wire.run();
+        assert_eq!(wire.accepted.len(), 1, "accepted once");
+        assert_eq!(wire.received(), "early");
+        wire.lose = Box::new(|_| false);
+        wire.run();
+        assert_eq!((wire.accepted.len(), wire.received().as_str()), (1, ""));
+        let mode = wire.server.info(wire.now, wire.accepted[0]).unwrap().mode;
+        assert_eq!(mode == Mode::Multipath, multipath);
+    }
+}
+
+/// RFC 7413 section 4.1.3: a SYN carries no more than the server takes in a segment; the rest follows.
+#[test]
+fn the_mss_is_kept_with_the_cookie() {
+    let mut wire = Wire::new(Config { mss: 300, ..server(true, true) });
+    wire.connect(&Config::default(), "first", true);
+    wire.run();
+    let long: &'static str = Box::leak("0123456789".repeat(100).into_boxed_str());
+    wire.connect(&Config::default(), long, true);
+    wire.run();
+    assert_eq!(wire.syn_payload().len(), 300 - 40);
+    assert_eq!(wire.received(), long);
+}

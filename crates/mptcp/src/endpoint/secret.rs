@@ -43,3 +43,34 @@ impl BuildHasher for Secret {
         SipHasher13::new_with_keys(self.keys[0], self.keys[1])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::hash::BuildHasher;
+    use std::net::SocketAddr;
+
+    use mptcp_clock::Stream;
+
+    use super::{Secret, Tuple};
+
+    /// Whoever knows where one endpoint keeps things knows nothing of another.
+    #[test]
+    fn tables_of_two_endpoints_are_in_another_order() {
+        let secrets = [1, 2].map(|seed| Secret::new(Stream::new(seed, "secret")));
+        let order = |secret: Secret| {
+            let place = |port: u16| {
+                let (local, remote) =
+                    (SocketAddr::from(([10, 0, 0, 1], 80)), SocketAddr::from(([10, 0, 0, 2], port)));
+                secret.hash_one(Tuple::new(local, remote)) >> 56
+            };
+            (0..64).map(place).collect::<Vec<u64>>()
+        };
+        let [one, other] = secrets.map(order);
+        let same = one.iter().zip(&other).filter(|(one, other)| one == other).count();
+        assert!(same < 8, "{same} of 64 in the same place");
+        let mut places = one;
+        places.sort_unstable();
+        places.dedup();
+        assert!(places.len() > 40, "{} places of 64", places.len());
+    }
+}
