@@ -13,7 +13,7 @@ PACKETDRILL ?=
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PYO3_BUILD_EXTENSION_MODULE := 1
 
-.PHONY: help reproduce test test-rust test-python build bench fuzz conformance clean prerequisites
+.PHONY: help reproduce test test-rust test-python check-long build bench fuzz conformance clean prerequisites
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -36,6 +36,9 @@ test-python: build
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest mptcplab._core
 	$(BIN)/pytest
+
+check-long: build ## What takes hours: 10^7 random operations, hostile cases, a day of virtual time, outages (root), fuzzing
+	@tools/check-long
 
 bench: build ## Run the standard benchmarks S1 to S4
 	@$(BIN)/mptcplab bench
