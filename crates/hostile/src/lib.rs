@@ -21,6 +21,7 @@ pub mod draw;
 pub mod meter;
 pub mod peer;
 pub mod scene;
+pub mod soak;
 pub mod verdict;
 
 #[global_allocator]

@@ -88,7 +88,7 @@ impl Peer {
             offer,
             flows: Vec::new(),
             links: Vec::new(),
-            block: Bytes::from(vec![0x5a; 65_536]),
+            block: Bytes::from(vec![0; 65_536]),
             places: HashMap::new(),
             drawn: 0,
         }
@@ -96,7 +96,7 @@ impl Peer {
 
     /// The peer reads a new block from its imaginary device: payloads from now on pin that.
     pub fn renew_block(&mut self, size: usize) {
-        self.block = Bytes::from(vec![0x5a; size]);
+        self.block = Bytes::from(vec![0; size]);
     }
 
     /// The subflow between two addresses, the latest if there were several.

@@ -1,0 +1,51 @@
+//! What the random cases found, each as the shortest story that shows it. A test is named after what should hold.
+
+use bytes::Bytes;
+use mptcp::{Config, Habits};
+use mptcp_clock::Duration;
+use mptcp_hostile::peer::Offer;
+use mptcp_hostile::scene::Scene;
+
+/// N1: with `steady_join_ack` the third ACK of a join goes again after twice the round-trip time, however short that is: on a
+/// path of a microsecond all tries are over within sixteen, and the subflow is given up. At a round trip of zero they all go
+/// in one instant.
+#[test]
+#[ignore = "N1"]
+fn the_third_ack_of_a_join_is_not_repeated_within_a_millisecond() {
+    let config =
+        Config { habits: Habits { steady_join_ack: true, ..Habits::default() }, ..Config::default() };
+    let mut scene = Scene::new(config.clone(), Offer::default());
+    let Ok((_, id)) = scene.call(config) else { panic!("the host does not call") };
+    let first = scene.peer.data(scene.now, id, 10);
+    scene.hit(first);
+    let mut announce = scene.peer.bare(scene.now, id);
+    announce.options.dss = None;
+    announce.options.mptcp.push(scene.peer.add_address(id, 3, [10, 66, 0, 2].into(), None));
+    scene.hit(announce);
+    // The host joins; the peer answers a microsecond later, and then keeps quiet.
+    scene.now += Duration::from_micros(1);
+    let joined = scene.peer.flows.len() - 1;
+    assert!(scene.peer.flows[joined].joins);
+    let answer = scene.peer.syn_ack(scene.now, joined);
+    let third = scene.hit(answer);
+    assert_eq!(third.len(), 1, "{third:?}");
+    let (again, _) = scene.wait(Duration::from_millis(1));
+    assert!(again.is_empty(), "{} segments within a millisecond: {again:?}", again.len());
+}
+
+/// N2: a corked connection whose data cannot go, here for a window of zero, wakes up five times a second for nothing, for as
+/// long as the peer likes.
+#[test]
+#[ignore = "N2"]
+fn a_cork_that_has_run_out_does_not_wake_anybody() {
+    let offer = Offer { window: 0, scale: None, multipath: false, ..Offer::default() };
+    let mut scene = Scene::new(Config::default(), offer);
+    scene.open(1);
+    let Some(&connection) = scene.connections.first() else { panic!("nobody was accepted") };
+    scene.victim.set_cork(scene.now, connection, true);
+    scene.victim.write(scene.now, connection, Bytes::from_static(&[1; 10]));
+    scene.collect();
+    let (said, wakeups) = scene.wait(Duration::from_secs(3_600));
+    let most = 2 * said.len() as u64 + 10;
+    assert!(wakeups <= most, "{wakeups} wakeups in an hour for {} segments", said.len());
+}
