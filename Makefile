@@ -40,7 +40,7 @@ test-python: build
 bench: build ## Run the standard benchmarks S1 to S4
 	@$(BIN)/mptcplab bench
 
-fuzz: ## Fuzz the packet parsers for FUZZ_SECONDS each (60; needs cargo-fuzz)
+fuzz: ## Fuzz the parsers and the endpoint for FUZZ_SECONDS each (60; needs cargo-fuzz)
 	@tools/fuzz $(FUZZ_SECONDS)
 
 conformance: ## Run packetdrill's MPTCP scripts (PACKETDRILL=CHECKOUT, built; needs root)

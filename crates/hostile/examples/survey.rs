@@ -13,13 +13,14 @@ fn main() {
     let budget = Budget::from_environment();
     verdict::keep_quiet();
     let mut kinds: BTreeMap<String, (u64, Vec<(usize, u64, String)>)> = BTreeMap::new();
-    let (mut operations, mut packets) = (0, 0);
+    let (mut operations, mut packets, mut longest) = (0, 0, (0, 0));
     for seed in first..first + count {
         let bytes = draw::bytes_of(seed);
         match verdict::of(&bytes, &budget) {
             Ok(report) => {
                 operations += report.operations;
                 packets += report.packets;
+                longest = longest.max((report.packets, seed));
             }
             Err(words) => {
                 let (times, seeds) = kinds.entry(verdict::class(&words)).or_default();
@@ -31,6 +32,7 @@ fn main() {
         }
     }
     println!("{count} cases; without a violation: {operations} operations, {packets} packets");
+    println!("the longest: seed {} with {} packets", longest.1, longest.0);
     for (class, (times, seeds)) in kinds {
         println!("\n{times} times: {class}");
         for (length, seed, words) in &seeds {

@@ -1,8 +1,7 @@
 //! Attacks by name, each at a size of one's choice, and what they cost the host.
 //!
-//! Owns the list that `examples/attacks.rs` prints and the tests hold to its bounds: what is to be seen is in
-//! `/docs/security.md`. Each file has attacks of one kind: memory of a connection (`buffers`), work (`work`), the
-//! endpoint's tables (`tables`), timers (`timers`).
+//! Owns the list that `examples/attacks.rs` prints and the tests hold to its bounds. Each file has attacks of one kind:
+//! memory of a connection (`buffers`), work (`work`), the endpoint's tables (`tables`), timers (`timers`).
 
 mod buffers;
 mod tables;
