@@ -6,13 +6,16 @@ use std::collections::BTreeMap;
 use mptcp_hostile::budget::Budget;
 use mptcp_hostile::{draw, verdict};
 
+/// Length of a case, its seed, and the words of what did not hold.
+type Failure = (usize, u64, String);
+
 fn main() {
     let mut numbers = std::env::args().skip(1).filter_map(|word| word.parse::<u64>().ok());
     let (first, count) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(1_000));
     let tries = numbers.next().unwrap_or(0) as u32;
     let budget = Budget::from_environment();
     verdict::keep_quiet();
-    let mut kinds: BTreeMap<String, (u64, Vec<(usize, u64, String)>)> = BTreeMap::new();
+    let mut kinds: BTreeMap<String, (u64, Vec<Failure>)> = BTreeMap::new();
     let (mut operations, mut packets, mut longest) = (0, 0, (0, 0));
     for seed in first..first + count {
         let bytes = draw::bytes_of(seed);

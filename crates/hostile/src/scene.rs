@@ -38,6 +38,8 @@ pub struct Scene {
     pub nanos: u64,
     /// The application reads what comes.
     pub reads: bool,
+    /// It takes connections from their listener.
+    pub accepts: bool,
 }
 
 impl Scene {
@@ -67,6 +69,7 @@ impl Scene {
             answers: 0,
             nanos: 0,
             reads: true,
+            accepts: true,
         }
     }
 
@@ -107,7 +110,9 @@ impl Scene {
         while let Some(event) = self.victim.poll_event() {
             match event.kind {
                 EventKind::Accepted | EventKind::Connected => {
-                    self.victim.accept(event.connection);
+                    if self.accepts {
+                        self.victim.accept(event.connection);
+                    }
                     self.connections.push(event.connection);
                 }
                 EventKind::Readable if self.reads => {

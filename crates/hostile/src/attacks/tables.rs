@@ -197,8 +197,9 @@ pub(super) fn sweep(size: u64) -> Sample {
     let config = Config { multipath: false, ..Config::default() };
     let offer = Offer { multipath: false, ..Offer::default() };
     let mut scene = Scene::listening(config, offer, Some(size as usize));
+    scene.accepts = false;
     for number in 0..size as u32 {
-        // Half of them are open and wait for the application; their place counts.
+        // They are open and wait for the application: their places count.
         let host = scene.host();
         let (id, syn) = scene.peer.call(scene.now, Scene::caller(number), host);
         scene.deliver(syn);

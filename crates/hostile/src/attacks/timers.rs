@@ -39,6 +39,7 @@ pub(super) fn fin_wait(size: u64) -> Sample {
         scene.collect();
         scene.wait(DAY);
         scene.peer.clear();
+        scene.peer.renew_block(65_536);
     })
 }
 
