@@ -41,7 +41,7 @@ fn nothing_breaks() {
 
 /// Nobody wakes up again and again for nothing.
 #[test]
-#[ignore = "N1, N2"]
+#[ignore = "N1, N2, N3"]
 fn no_wakeups_for_nothing() {
     hold(Budget::LOGIC);
 }
