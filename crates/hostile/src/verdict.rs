@@ -41,7 +41,8 @@ pub fn of(bytes: &[u8], budget: &Budget) -> Result<Report, String> {
 pub fn class(words: &str) -> String {
     let mut class = String::new();
     let place = words.rfind(" (crates").unwrap_or(words.len());
-    for letter in words[..place].chars().take(90).chain(words[place..].chars()) {
+    let report = words.find(", Report").unwrap_or(place).min(place);
+    for letter in words[..report].chars().take(90).chain(words[place..].chars()) {
         match letter {
             '0'..='9' if class.ends_with('N') => {}
             '0'..='9' => class.push('N'),

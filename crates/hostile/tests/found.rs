@@ -1,8 +1,9 @@
 //! What the random cases found, each as the shortest story that shows it. A test is named after what should hold.
 
 use bytes::Bytes;
-use mptcp::{Config, Habits};
+use mptcp::{Closed, Config, Habits};
 use mptcp_clock::Duration;
+use mptcp_hostile::meter;
 use mptcp_hostile::peer::Offer;
 use mptcp_hostile::scene::Scene;
 
@@ -46,4 +47,26 @@ fn a_cork_that_has_run_out_does_not_wake_anybody() {
     let (said, wakeups) = scene.wait(Duration::from_secs(3_600));
     let most = 2 * said.len() as u64 + 10;
     assert!(wakeups <= most, "{wakeups} wakeups in an hour for {} segments", said.len());
+}
+
+/// N3: a connection that has timed out while data of it is unread wakes up every two minutes for ever, to send again what
+/// has no subflow any more; and it keeps what it wanted to send.
+#[test]
+fn a_connection_that_is_over_sleeps() {
+    let mut scene = Scene::new(Config::default(), Offer::default());
+    scene.reads = false;
+    let id = scene.open(1);
+    let data = scene.peer.data(scene.now, id, 10);
+    scene.hit(data);
+    let Some(&connection) = scene.connections.first() else { panic!("nobody was accepted") };
+    let before = meter::live();
+    scene.victim.write(scene.now, connection, Bytes::from(vec![1; 1_000_000]));
+    scene.collect();
+    // The peer has vanished; the application looks away.
+    scene.wait(Duration::from_secs(7_200));
+    let closed = scene.victim.info(scene.now, connection).and_then(|info| info.closed);
+    assert_eq!(closed, Some(Closed::TimedOut));
+    let (_, wakeups) = scene.wait(Duration::from_secs(86_400));
+    let held = meter::live() - before;
+    assert!(wakeups == 0 && held < 100_000, "{wakeups} wakeups in a day, {held} bytes held");
 }

@@ -51,10 +51,16 @@ fn memory_stays_within_its_budget() {
     hold(Budget { memory: true, wakeups: false, ..Budget::LOGIC });
 }
 
-/// Nothing is left when all is over.
+/// No memory is left when all is over.
 #[test]
 fn nothing_is_left() {
-    hold(Budget { leak: true, immortal: true, wakeups: false, ..Budget::LOGIC });
+    hold(Budget { leak: true, wakeups: false, ..Budget::LOGIC });
+}
+
+/// No connection outlives its abort by a day.
+#[test]
+fn every_connection_ends() {
+    hold(Budget { immortal: true, wakeups: false, ..Budget::LOGIC });
 }
 
 /// The same case twice does the same.

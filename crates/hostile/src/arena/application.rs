@@ -25,6 +25,8 @@ pub(super) struct Application {
     pub accepts: bool,
     /// What comes is read, on new connections.
     pub reads: bool,
+    /// A stream that the peer has ended is ended here too.
+    pub closes: bool,
     pub configs: Vec<Config>,
 }
 
@@ -52,6 +54,9 @@ impl Arena<'_> {
                     && self.application.held.iter().any(|held| held.id == event.connection && held.reads) =>
             {
                 while self.victim.read(now, event.connection).is_some() {}
+            }
+            EventKind::Finished if !friendly && self.application.closes => {
+                self.victim.close(now, event.connection);
             }
             _ => {}
         }

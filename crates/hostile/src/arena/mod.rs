@@ -33,6 +33,8 @@ const MOST_SAID: u64 = 300_000;
 const MOST_WAKEUPS: u32 = 1_000;
 /// Most answers that the peer gives by itself in one step.
 const MOST_ANSWERS: u32 = 3_000;
+/// Most packets of a case after which the peer answers no more by itself.
+const MOST_PACKETS: u64 = 200_000;
 /// Most wakeups in one step: a longer time is cut short.
 const LONGEST: u32 = 20_000;
 
@@ -146,8 +148,9 @@ impl<'a> Arena<'a> {
                 config
             })
             .collect();
-        let application =
-            Application { accepts: !draw.chance(40), reads: draw.flag(), configs, ..Default::default() };
+        let (accepts, habits) = (!draw.chance(40), draw.byte());
+        let (reads, closes) = (habits < 128, habits.is_multiple_of(2));
+        let application = Application { accepts, reads, closes, configs, ..Default::default() };
         let peer = Peer::new(settings::offer(&mut draw));
         let manners = Manners { shakes: !draw.chance(40), acknowledges: !draw.chance(90) };
         let mut arena = Self {
@@ -295,7 +298,7 @@ impl<'a> Arena<'a> {
             }
             quiet &= !self.listen_to_victim();
             while let Some(id) = self.owed.pop_front() {
-                if answers < MOST_ANSWERS && self.answer(id) {
+                if answers < MOST_ANSWERS && self.report.packets < MOST_PACKETS && self.answer(id) {
                     answers += 1;
                     quiet = false;
                 }

@@ -56,7 +56,7 @@ impl Arena<'_> {
         let answer = match flow.stage {
             Stage::Dead | Stage::Asked => None,
             // The host's SYN; it stays as it is until the third ACK.
-            Stage::Called if self.manners.shakes && flow.acknowledged == flow.iss => {
+            Stage::Called if self.manners.shakes && flow.owes_ack && flow.host_next == flow.host_iss + 1 => {
                 Some(self.peer.syn_ack(self.now, id))
             }
             Stage::Called => None,
@@ -155,6 +155,18 @@ impl Arena<'_> {
                 self.peer.rewind(id);
                 let length = self.draw.pick(&[1_400, 1, 20_000, 65_000]);
                 self.peer.data(now, id, length)
+            }
+            27 => {
+                // An end in good order until its last step, in which something else comes.
+                self.peer.rewind(id);
+                for segment in [self.peer.data_fin(now, id), self.peer.bare(now, id)] {
+                    self.deliver(segment);
+                }
+                let mut segment = self.peer.bare(now, id);
+                segment.acknowledgment = segment.acknowledgment - 1;
+                let option = self.signal(id);
+                segment.options.mptcp.push(option);
+                segment
             }
             _ => {
                 let length = self.draw.pick(&[1_400, 1, 100, 536, 20_000, 65_000]);

@@ -152,6 +152,7 @@ impl Peer {
     /// A SYN of the host's: a new connection, a join, or one of these again.
     fn take_call(&mut self, segment: &Segment, known: Option<usize>) -> Option<usize> {
         if let Some(id) = known.filter(|&id| self.flows[id].host_iss == segment.sequence) {
+            self.flows[id].owes_ack = true;
             return Some(id);
         }
         let mut joins = None;
@@ -187,6 +188,7 @@ impl Peer {
         flow.host_nonce = joins.map_or(0, |(_, nonce)| nonce);
         flow.stage = Stage::Called;
         flow.calls = false;
+        flow.owes_ack = true;
         flow.host_iss = segment.sequence;
         flow.host_next = segment.sequence + 1;
         self.agree(&mut flow, segment);
