@@ -150,6 +150,10 @@ impl Arena {
                 let end = &mut self.ends[side as usize];
                 if let Some(connection) = end.connection {
                     end.endpoint.abort(now, connection);
+                    // Whoever aborts reads no more, also where the streams had ended.
+                    if end.closed == Some(Closed::Finished) {
+                        end.closed = Some(Closed::Aborted);
+                    }
                 }
             }
             Operation::Drop { at } => drop(self.take_wire(at)),
