@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -110,10 +110,16 @@ pub(crate) struct Shared {
     origin: std::time::Instant,
     /// The endpoint's addresses.
     pub addresses: Vec<Address>,
+    /// For each of them, whether the link of its device carries nothing.
+    pub silent: Vec<Arc<AtomicBool>>,
 }
 
 impl Shared {
-    pub(crate) fn new(endpoint: Endpoint, addresses: Vec<Address>) -> io::Result<Self> {
+    pub(crate) fn new(
+        endpoint: Endpoint,
+        addresses: Vec<Address>,
+        silent: Vec<Arc<AtomicBool>>,
+    ) -> io::Result<Self> {
         let core = Core {
             endpoint,
             sockets: HashMap::new(),
@@ -133,6 +139,7 @@ impl Shared {
             // CLOCK_MONOTONIC on Linux.
             origin: std::time::Instant::now(),
             addresses,
+            silent,
         })
     }
 
