@@ -6,7 +6,7 @@
 use std::io;
 use std::sync::atomic::Ordering;
 
-use mptcp::{EndpointUse, InterfaceChange, InterfaceId};
+use mptcp::{ConnectionInfo, EndpointUse, InterfaceChange, InterfaceId};
 
 use crate::Driver;
 use crate::shared::Address;
@@ -50,6 +50,13 @@ impl Driver {
     #[must_use]
     pub fn usage(&self) -> EndpointUse {
         self.shared.lock().endpoint.usage()
+    }
+
+    /// All connections, those without sockets among them: what `ss -Mi` shows on Linux.
+    #[must_use]
+    pub fn connections(&self) -> Vec<ConnectionInfo> {
+        let (now, core) = (self.shared.now(), self.shared.lock());
+        core.endpoint.connections().filter_map(|id| core.endpoint.info(now, id)).collect()
     }
 
     /// Which of the addresses an interface is.

@@ -277,7 +277,7 @@ impl Core {
     }
 
     /// The socket of a connection is dropped. Linux resets when data was left unread (RFC 2525
-    /// section 2.17), and closes in the background otherwise.
+    /// section 2.17), gives up what is not open yet, and closes in the background otherwise.
     pub(crate) fn abandon(&mut self, now: Instant, id: ConnectionId) {
         let Some(status) = self.sockets.get_mut(&id) else { return };
         if status.closed.is_some() {
@@ -288,7 +288,7 @@ impl Core {
         }
         status.orphan = true;
         self.lingering.push_back((now + LINGER, id));
-        if status.unread.is_empty() && self.endpoint.read(now, id).is_none() {
+        if status.opened && status.unread.is_empty() && self.endpoint.read(now, id).is_none() {
             self.endpoint.close(now, id);
         } else {
             self.endpoint.abort(now, id);

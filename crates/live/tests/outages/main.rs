@@ -12,16 +12,17 @@ mod laboratory;
 mod links;
 mod watch;
 
+use std::collections::BTreeSet;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use laboratory::{Namespace, PORT, Protocol, at, linux, ours, within};
+use laboratory::{Namespace, PORT, Protocol, at, greet, linux, linux_subflows, ours, wait_until, within};
 use links::{How, Links};
 use mptcp_clock::Stream;
-use mptcp_live::{Config, Driver, Interface, MptcpListener, MptcpStream, Offload};
+use mptcp_live::{Config, Driver, Interface, MptcpListener, MptcpStream, Offload, SubflowInfo, SubflowState};
 use watch::{Outcome, Summary, Transfer};
 
 /// Transfers that go on at the same time over the same links.
@@ -83,6 +84,17 @@ fn connect(site: &Site) -> (MptcpStream, TcpStream) {
     (us, site.theirs.accept().unwrap().0)
 }
 
+/// Waits until either end has another subflow that carries data.
+fn joined(us: &MptcpStream, them: &TcpStream) {
+    wait_until("another subflow carries data", || {
+        greet(us, them);
+        let subflows = us.info().unwrap().subflows;
+        let ready = |s: &&SubflowInfo| s.state == SubflowState::Established && !s.probation;
+        let paths: BTreeSet<_> = subflows.iter().filter(ready).map(|s| s.interface).collect();
+        paths.len() == 2 && linux_subflows(them).is_some_and(|more| more > 0)
+    });
+}
+
 /// Several transfers while the links of a site go down and up.
 fn round(site: &Site, seed: u64) -> Vec<Outcome> {
     let mut random = Stream::new(seed, "round");
@@ -91,6 +103,9 @@ fn round(site: &Site, seed: u64) -> Vec<Outcome> {
     let transfers: Vec<Transfer> = (0..SIDE_BY_SIDE)
         .map(|_| {
             let (us, them) = connect(site);
+            if how == How::Interface {
+                joined(&us, &them);
+            }
             Transfer::draw(&mut random, us, them)
         })
         .collect();

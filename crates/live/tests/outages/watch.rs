@@ -16,7 +16,7 @@ use crate::links::Links;
 /// Beyond the outage and the next timeout.
 const GRACE: Duration = Duration::from_millis(500);
 /// How long a transfer may hang before it is given up.
-const PATIENCE: Duration = Duration::from_secs(100);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 pub struct Transfer {
     us: MptcpStream,
