@@ -4,8 +4,9 @@
 //! its address were deleted.
 
 use std::io;
+use std::sync::atomic::Ordering;
 
-use mptcp::{InterfaceChange, InterfaceId};
+use mptcp::{ConnectionInfo, EndpointUse, InterfaceChange, InterfaceId};
 
 use crate::Driver;
 use crate::shared::Address;
@@ -35,14 +36,41 @@ impl Driver {
         self.change(interface, InterfaceChange::Backup(backup))
     }
 
+    /// Has the link of an interface's device lose everything on both ways, or carry it again. Nobody is told, as when
+    /// somebody pulls a cable far away: what an outage does can be tried by this.
+    ///
+    /// # Errors
+    /// `NotFound` for an interface that the endpoint does not have.
+    pub fn set_silent(&self, interface: InterfaceId, silent: bool) -> io::Result<()> {
+        self.shared.silent[self.position(interface)?].store(silent, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// What the endpoint holds; the bounds stand in docs/security.md.
+    #[must_use]
+    pub fn usage(&self) -> EndpointUse {
+        self.shared.lock().endpoint.usage()
+    }
+
+    /// All connections, those without sockets among them: what `ss -Mi` shows on Linux.
+    #[must_use]
+    pub fn connections(&self) -> Vec<ConnectionInfo> {
+        let (now, core) = (self.shared.now(), self.shared.lock());
+        core.endpoint.connections().filter_map(|id| core.endpoint.info(now, id)).collect()
+    }
+
+    /// Which of the addresses an interface is.
+    fn position(&self, interface: InterfaceId) -> io::Result<usize> {
+        let known = &self.shared.addresses;
+        known.iter().position(|known| known.interface == interface).ok_or_else(|| {
+            let what =
+                format!("the endpoint has no {interface:?}: it has 0 to {}", known.len().saturating_sub(1));
+            io::Error::new(io::ErrorKind::NotFound, what)
+        })
+    }
+
     fn change(&self, interface: InterfaceId, change: InterfaceChange) -> io::Result<()> {
-        if !self.shared.addresses.iter().any(|known| known.interface == interface) {
-            let what = format!(
-                "the endpoint has no {interface:?}: it has 0 to {}",
-                self.shared.addresses.len().saturating_sub(1)
-            );
-            return Err(io::Error::new(io::ErrorKind::NotFound, what));
-        }
+        self.position(interface)?;
         let mut core = self.shared.lock();
         core.check_running()?;
         core.endpoint.handle_interface(self.shared.now(), interface, change);

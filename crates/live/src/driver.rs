@@ -9,6 +9,7 @@ use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -70,7 +71,7 @@ impl Driver {
     /// As [`Self::start`], and when the file cannot be made.
     pub fn start_captured(interfaces: Vec<Interface>, pcap: Option<&Path>) -> io::Result<Self> {
         let mut endpoint = Endpoint::new(Stream::secret(seed()?));
-        let (mut devices, mut addresses) = (Vec::new(), Vec::new());
+        let (mut devices, mut addresses, mut silent) = (Vec::new(), Vec::new(), Vec::new());
         for interface in interfaces {
             let (device, mtu) = (interface.tun.name().to_owned(), interface.tun.mtu());
             let ids: Vec<(IpAddr, InterfaceId)> = interface
@@ -88,7 +89,9 @@ impl Driver {
                 mtu,
             }));
             let edge = interface.edge.map(|edge| Box::new(Lanes::new(edge)));
-            devices.push(Device { tun: interface.tun, ids, up: true, edge });
+            let cut = Arc::new(AtomicBool::new(false));
+            silent.extend(ids.iter().map(|_| Arc::clone(&cut)));
+            devices.push(Device { tun: interface.tun, ids, up: true, silent: cut, edge });
         }
         if addresses.is_empty() {
             let what = "an endpoint needs an interface with an address";
@@ -96,7 +99,7 @@ impl Driver {
         }
         let names = || devices.iter().map(|device| device.tun.name());
         let capture = pcap.map(|path| Capture::create(path, names())).transpose()?;
-        let shared = Arc::new(Shared::new(endpoint, addresses)?);
+        let shared = Arc::new(Shared::new(endpoint, addresses, silent)?);
         let mut worker = Worker {
             shared: Arc::clone(&shared),
             devices,
@@ -170,10 +173,16 @@ pub(crate) struct Device {
     pub tun: Tun,
     pub ids: Vec<(IpAddr, InterfaceId)>,
     pub up: bool,
+    /// Its link carries nothing: what comes and goes is lost.
+    pub silent: Arc<AtomicBool>,
     pub edge: Option<Box<Lanes>>,
 }
 
 impl Device {
+    pub(crate) fn is_silent(&self) -> bool {
+        self.silent.load(Ordering::Relaxed)
+    }
+
     /// The interface with an address.
     pub(crate) fn interface(&self, address: IpAddr) -> Option<InterfaceId> {
         self.ids.iter().find(|(other, _)| *other == address).map(|(_, id)| *id)

@@ -59,7 +59,7 @@ impl Inbox {
         mut capture: Option<(&mut Capture, usize)>,
         counted: &mut Counters,
     ) {
-        let (mut bytes, mut large) = (0, false);
+        let (mut bytes, mut large, silent) = (0, false, device.is_silent());
         for _ in 0..BATCH {
             if bytes >= BATCH_BYTES && large {
                 break;
@@ -91,6 +91,7 @@ impl Inbox {
                         None => counted.ignored += 1,
                     }
                     match (&mut device.edge, found) {
+                        _ if silent => {}
                         (Some(edge), Some(found)) => edge.incoming.pass(found, |one| self.arrived.push(one)),
                         (_, found) => self.arrived.extend(found),
                     }

@@ -59,8 +59,8 @@ pub use mptcp::congestion::CongestionKind;
 pub use mptcp::path_manager::PathManagerKind;
 pub use mptcp::scheduler::SchedulerKind;
 pub use mptcp::{
-    Closed, Closure, Config, ConnectionInfo, InterfaceId, Mechanisms, Mode, Recovery, SubflowInfo,
-    SubflowState, Version,
+    Closed, Closure, Config, ConnectionInfo, ConnectionUse, EndpointUse, IcmpError, InterfaceId, Keepalive,
+    Mechanisms, Mode, Recovery, SubflowInfo, SubflowState, Version,
 };
 pub use shared::{Address, Counters};
 pub use socket::MptcpStream;

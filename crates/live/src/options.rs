@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 
 use mptcp::congestion::CongestionKind;
 use mptcp::scheduler::SchedulerKind;
-use mptcp::{Config, ConnectionInfo, InterfaceId, SubflowInfo};
+use mptcp::{Config, ConnectionInfo, InterfaceId, Keepalive, SubflowInfo};
 
 use crate::MptcpStream;
 
@@ -62,6 +62,27 @@ impl MptcpStream {
     /// `NotConnected` when the connection is over.
     pub fn nodelay(&self) -> io::Result<bool> {
         self.running().map(|config| !config.nagle)
+    }
+
+    /// Asks a silent peer whether it is there, on each subflow, or stops doing so: `SO_KEEPALIVE` with `TCP_KEEPIDLE`,
+    /// `TCP_KEEPINTVL` and `TCP_KEEPCNT`. None is the default, unless the [`Config`] says otherwise.
+    ///
+    /// # Errors
+    /// `NotConnected` when the connection is over.
+    pub fn set_keepalive(&self, keepalive: Option<Keepalive>) -> io::Result<()> {
+        self.running()?;
+        let mut core = self.shared.lock();
+        core.endpoint.set_keepalive(self.shared.now(), self.id, keepalive);
+        self.shared.ring(&core);
+        Ok(())
+    }
+
+    /// What [`Self::set_keepalive`] or the [`Config`] has set.
+    ///
+    /// # Errors
+    /// `NotConnected` when the connection is over.
+    pub fn keepalive(&self) -> io::Result<Option<Keepalive>> {
+        self.running().map(|config| config.keepalive)
     }
 
     /// Changes the congestion control; the windows stay as they are.

@@ -79,12 +79,14 @@ impl Outbox {
             if let Some(capture) = &mut capture {
                 capture.complete(number, &packet);
             }
+            let silent = devices[number].is_silent();
             let Device { tun, edge, .. } = &mut devices[number];
             let mut put = |packet: &Packet, gso_size| match send(tun, packet, gso_size, &mut self.headers) {
                 Ok(()) => counted.sent += 1,
                 Err(_) => counted.dropped += 1,
             };
             match edge {
+                _ if silent => {}
                 Some(edge) => {
                     edge.outgoing.pass((packet.clone(), gso_size), |(packet, size)| put(&packet, size))
                 }

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -110,10 +110,16 @@ pub(crate) struct Shared {
     origin: std::time::Instant,
     /// The endpoint's addresses.
     pub addresses: Vec<Address>,
+    /// For each of them, whether the link of its device carries nothing.
+    pub silent: Vec<Arc<AtomicBool>>,
 }
 
 impl Shared {
-    pub(crate) fn new(endpoint: Endpoint, addresses: Vec<Address>) -> io::Result<Self> {
+    pub(crate) fn new(
+        endpoint: Endpoint,
+        addresses: Vec<Address>,
+        silent: Vec<Arc<AtomicBool>>,
+    ) -> io::Result<Self> {
         let core = Core {
             endpoint,
             sockets: HashMap::new(),
@@ -133,6 +139,7 @@ impl Shared {
             // CLOCK_MONOTONIC on Linux.
             origin: std::time::Instant::now(),
             addresses,
+            silent,
         })
     }
 
@@ -270,7 +277,7 @@ impl Core {
     }
 
     /// The socket of a connection is dropped. Linux resets when data was left unread (RFC 2525
-    /// section 2.17), and closes in the background otherwise.
+    /// section 2.17), gives up what is not open yet, and closes in the background otherwise.
     pub(crate) fn abandon(&mut self, now: Instant, id: ConnectionId) {
         let Some(status) = self.sockets.get_mut(&id) else { return };
         if status.closed.is_some() {
@@ -281,7 +288,7 @@ impl Core {
         }
         status.orphan = true;
         self.lingering.push_back((now + LINGER, id));
-        if status.unread.is_empty() && self.endpoint.read(now, id).is_none() {
+        if status.opened && status.unread.is_empty() && self.endpoint.read(now, id).is_none() {
             self.endpoint.close(now, id);
         } else {
             self.endpoint.abort(now, id);

@@ -13,6 +13,7 @@
 mod bulk;
 mod ends;
 pub mod raw;
+mod subflows;
 
 use std::fs::File;
 use std::io;
@@ -25,6 +26,7 @@ use std::time::Duration;
 pub use bulk::*;
 pub use ends::*;
 use mptcp_live::{Driver, Edge, Interface, Offload, Tun};
+pub use subflows::*;
 
 /// Protocol of a socket of Linux's: IPPROTO_TCP or IPPROTO_MPTCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
