@@ -114,7 +114,11 @@ impl Connection {
             && let Some(mapping) = dss.mapping
             && !self.take_mapping(now, id, mapping, dss.data_fin, start, end)
         {
-            return self.subflows[id].receiver.acknowledge_now();
+            // It counts as lost: the peer sends it again. Without data there is nothing to be said.
+            if carries_data {
+                self.subflows[id].receiver.acknowledge_now();
+            }
+            return;
         }
         if self.failure.is_some()
             && segment.options.dss.and_then(|dss| dss.mapping).is_some_and(|m| m.length == 0)
