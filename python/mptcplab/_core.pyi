@@ -108,6 +108,7 @@ class SubflowInfo(TypedDict):
     remote: str
     state: str
     ca_state: str
+    icmp: str | None
     backup: bool
     probation: bool
     opened_at_s: float
@@ -149,6 +150,20 @@ class SubflowInfo(TypedDict):
     data_segs_in: int
 
 @type_check_only
+class ConnectionUse(TypedDict):
+    """What a connection holds that others decide about; docs/security.md has the bounds."""
+
+    receive_bytes: int
+    pieces: int
+    mappings: int
+    segments_in_flight: int
+    signals: int
+    half_open_joins: int
+    remote_addresses: int
+    failed: int
+    subflows: int
+
+@type_check_only
 class ConnectionInfo(TypedDict):
     """A connection; the names are those of struct mptcp_info where it has them."""
 
@@ -183,6 +198,7 @@ class ConnectionInfo(TypedDict):
     peer_window: int
     closed: str | None
     limits_s: dict[str, float]
+    usage: ConnectionUse
     paths: list[SubflowInfo]
 
 @type_check_only

@@ -1,6 +1,9 @@
 //! What a connection tells of itself, as dictionaries; the keys are those of `ConnectionInfo` in `_core.pyi`.
 
-use mptcp_live::{Closed, Closure, ConnectionInfo, Mode, Recovery, SubflowInfo, SubflowState, Version};
+use mptcp_live::{
+    Closed, Closure, ConnectionInfo, ConnectionUse, IcmpError, Mode, Recovery, SubflowInfo, SubflowState,
+    Version,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -49,6 +52,7 @@ pub(super) fn connection<'py>(py: Python<'py>, info: &ConnectionInfo) -> PyResul
         limits.set_item(limit.name(), time.as_secs_f64())?;
     }
     row.set_item("limits_s", limits)?;
+    row.set_item("usage", usage(py, &info.usage)?)?;
     // In the order in which they began.
     let paths = info.past.iter().map(|path| (path, None));
     let paths = paths.chain(info.subflows.iter().map(|path| (path, Some(path.id))));
@@ -56,6 +60,21 @@ pub(super) fn connection<'py>(py: Python<'py>, info: &ConnectionInfo) -> PyResul
     paths.sort_by_key(|(path, _)| path.number);
     let paths = paths.into_iter().map(|(path, id)| subflow(py, path, id)).collect::<PyResult<Vec<_>>>()?;
     row.set_item("paths", PyList::new(py, paths)?)?;
+    Ok(row)
+}
+
+/// What it holds that others decide about: docs/security.md.
+fn usage<'py>(py: Python<'py>, held: &ConnectionUse) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("receive_bytes", held.receive_bytes)?;
+    row.set_item("pieces", held.pieces)?;
+    row.set_item("mappings", held.mappings)?;
+    row.set_item("segments_in_flight", held.segments_in_flight)?;
+    row.set_item("signals", held.signals)?;
+    row.set_item("half_open_joins", held.half_open_joins)?;
+    row.set_item("remote_addresses", held.remote_addresses)?;
+    row.set_item("failed", held.failed)?;
+    row.set_item("subflows", held.subflows)?;
     Ok(row)
 }
 
@@ -77,6 +96,7 @@ fn subflow<'py>(py: Python<'py>, path: &SubflowInfo, id: Option<usize>) -> PyRes
             Recovery::Loss { .. } => "loss",
         },
     )?;
+    row.set_item("icmp", path.icmp.map(icmp))?;
     row.set_item("backup", path.backup)?;
     row.set_item("opened_at_s", path.opened_at.as_secs_f64())?;
     row.set_item("closed_at_s", path.closed_at.map(|at| at.as_secs_f64()))?;
@@ -117,6 +137,17 @@ fn subflow<'py>(py: Python<'py>, path: &SubflowInfo, id: Option<usize>) -> PyRes
     row.set_item("data_segs_out", tally.data_segments_sent)?;
     row.set_item("data_segs_in", tally.data_segments_received)?;
     Ok(row)
+}
+
+fn icmp(error: IcmpError) -> &'static str {
+    match error {
+        IcmpError::NetworkUnreachable => "network unreachable",
+        IcmpError::HostUnreachable => "host unreachable",
+        IcmpError::ProtocolUnreachable => "protocol unreachable",
+        IcmpError::PortUnreachable => "port unreachable",
+        IcmpError::Prohibited => "prohibited",
+        IcmpError::TimeExceeded => "time exceeded",
+    }
 }
 
 /// RFC 9293's names, as ss(8) writes them.
