@@ -352,3 +352,53 @@ fn a_syn_that_was_taken_in_part_goes_on() {
     assert_eq!(host.read(now, id), Some(Bytes::from_static(b"and hello")), "a SYN/ACK may carry data too");
     assert_eq!(sent[0].acknowledgment.value(), 10);
 }
+
+/// A peer that acknowledges its subflow and never the data, and then falls silent, does not hold a connection for ever.
+#[test]
+fn silence_after_an_acknowledgement_of_the_subflow_alone_ends_a_connection() {
+    let (mut hand, _) = Hand::open(Config::default());
+    hand.send_data(hand.flow, 1, 1, 10);
+    hand.host.write(hand.now, hand.connection, Bytes::from(vec![1; 500]));
+    assert_eq!(payload(&hand.collect()), 500);
+    let dss = hand.dss(1, None);
+    hand.send(hand.flow, 11, 501, |ack| ack.options.dss = Some(dss));
+    let sent = hand.sleep(Duration::from_secs(7200));
+    assert!(hand.events.contains(&EventKind::Closed(Closed::TimedOut)), "{} segments", sent.len());
+    // While it answers, it is alive.
+    let (mut hand, _) = Hand::open(Config::default());
+    hand.send_data(hand.flow, 1, 1, 10);
+    hand.host.write(hand.now, hand.connection, Bytes::from(vec![1; 500]));
+    let mut acknowledged = 1 + payload(&hand.collect()) as u32;
+    for _ in 0..7200 {
+        let again = hand.sleep(Duration::from_secs(1));
+        let ends =
+            again.iter().map(|(_, s)| s.sequence.offset_from(hand.flow.iss) as u32 + s.payload.len() as u32);
+        acknowledged = ends.fold(acknowledged, u32::max);
+        let dss = hand.dss(1, None);
+        hand.send(hand.flow, 11, acknowledged, |ack| ack.options.dss = Some(dss));
+    }
+    assert!(!hand.events.iter().any(|event| matches!(event, EventKind::Closed(_))));
+}
+
+/// What is over opens nothing more, also when both comes at the same moment.
+#[test]
+fn nothing_is_opened_for_a_connection_that_is_over() {
+    let config = Config { close_timeout: Duration::from_secs(1), ..Config::default() };
+    let mut pair = Pair::new(9, &[10], config, Config::default());
+    pair.keep_log = true;
+    pair.transfer(&pattern(50_000), Duration::from_secs(5));
+    pair.run(Duration::from_secs(1));
+    let info = pair.client.info(pair.now, pair.connection).unwrap();
+    let first = &info.subflows[0];
+    let mut reset = Segment::new(first.remote, first.local);
+    reset.flags = Flags::RST;
+    reset.sequence = next_number(&pair, false);
+    pair.rule = Box::new(|_, _, _| Fate::Drop);
+    pair.log.clear();
+    pair.inject(false, 0, reset);
+    pair.run(Duration::from_secs(600));
+    assert!(pair.happened(true, EventKind::Closed(Closed::TimedOut)), "{:?}", pair.events);
+    let syns = pair.log.iter().filter(|(_, up, _, segment)| *up && segment.flags.syn());
+    assert_eq!(syns.count(), 0, "the wait for a further try is as long as the connection may live");
+    assert_eq!(pair.client.connections().count(), 0);
+}

@@ -88,6 +88,7 @@ impl Connection {
         }
         self.registry_changed = true;
         self.timers = super::timers::Timers::default();
+        self.wanted.clear();
         self.incoming.give_up();
         self.outgoing.give_up();
         self.limits.note(now, super::limits::Limit::Idle);

@@ -82,7 +82,7 @@ impl Connection {
 
     /// Client: opens a further subflow.
     pub(crate) fn open_join(&mut self, now: Instant, mut subflow: Subflow, pair: Pair) {
-        if !self.has_place() {
+        if self.closed.is_some() || !self.has_place() {
             return;
         }
         subflow.state = State::SynSent;

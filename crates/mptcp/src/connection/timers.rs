@@ -26,7 +26,7 @@ pub(crate) struct Timers {
     /// The peer's window is closed: ask again (RFC 9293 section 3.8.6.1).
     probe: Instant,
     probe_backoff: u32,
-    /// Probes since the peer was heard last.
+    /// Probes, and timeouts of the data level, since the peer was heard last.
     unanswered: u32,
     pub probe_wanted: bool,
     /// No acknowledgement at the data level.
@@ -142,9 +142,13 @@ impl Connection {
         }
         if self.timers.data <= now {
             self.timers.data = Instant::FAR_FUTURE;
-            self.timers.data_backoff = (self.timers.data_backoff + 1).min(10);
+            self.timers.data_backoff = (self.timers.data_backoff + 1).min(16);
             self.fall_back_if_stripped(now);
-            if self.mode == Mode::Multipath {
+            self.timers.unanswered += 1;
+            if self.timers.unanswered > MOST_TIMEOUTS {
+                // Each subflow has had its data acknowledged, or cannot send; nobody says anything any more.
+                self.end(now, Closed::TimedOut, Closure::TimedOut);
+            } else if self.mode == Mode::Multipath {
                 self.retry_oldest();
                 self.arm_data_timer(now);
             }
