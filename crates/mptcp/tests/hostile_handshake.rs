@@ -338,3 +338,29 @@ fn large_segments_fit_an_ip_packet() {
     let longest = pair.log.iter().map(|(.., segment)| segment.packet_length()).max();
     assert!(longest.is_some_and(|longest| (60_000..=65_535).contains(&longest)), "{longest:?}");
 }
+
+/// A cookie says as a SYN/ACK does that the first address is not to be joined; and also a listener without a backlog
+/// remembers only so many handshakes.
+#[test]
+fn handshakes_are_bounded_without_a_backlog() {
+    let mut host = Endpoint::new(Stream::new(3, "host"));
+    let far = host.add_interface(HOST.into(), false);
+    host.listen(80, Config { join_initial_address: false, ..Config::default() }).unwrap();
+    let now = Instant::ZERO + Duration::from_secs(100);
+    let mut last = None;
+    for number in 0..5000_u32 {
+        let peer = SocketAddr::from(([11, 0, (number >> 8) as u8, number as u8], 9));
+        let mut syn =
+            hand::segment(peer, (HOST, 80).into(), Flags::SYN, vec![hand::capable(MpCapable::HMAC, None)]);
+        syn.options.timestamps = Some(Timestamps { value: number, echo: 0 });
+        host.handle_segment(now, far, syn);
+        last = host.poll_transmit(now).map(|sent| sent.segment);
+    }
+    assert_eq!(host.usage().half_open, 4096);
+    assert!(host.counters().cookies_sent > 800, "{:?}", host.counters());
+    let Some(MptcpOption::Capable(capable)) = last.as_ref().and_then(|last| last.options.mptcp.first())
+    else {
+        panic!("{last:?}");
+    };
+    assert_ne!(capable.flags & MpCapable::NO_JOIN_HERE, 0);
+}

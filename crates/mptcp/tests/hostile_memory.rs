@@ -327,3 +327,82 @@ fn what_has_arrived_is_let_go_of_when_no_more_is_to_be_sent() {
     hand.sleep(Duration::from_secs(60));
     assert_eq!(usage(&hand).segments_in_flight, 0);
 }
+
+/// A peer that goes on beyond a closed window is not followed: what nobody reads stays within the buffer, in Multipath TCP and
+/// in TCP, where nothing is acknowledged that is not kept.
+#[test]
+fn a_closed_window_is_closed() {
+    for multipath in [true, false] {
+        let config = Config { receive_buffer: 100_000, multipath, ..Config::default() };
+        let (mut hand, _) = Hand::open(config);
+        let mut acknowledged = 1;
+        for number in 0..1000_u32 {
+            let start = 1 + number * 1000;
+            let dss = hand.dss(1, Some((u64::from(start), start, 1000)));
+            let flow = hand.flow;
+            let answers = hand.send(flow, start, 1, |segment| {
+                segment.options.dss = Some(dss).filter(|_| multipath);
+                segment.payload = Bytes::from(vec![1; 1000]);
+            });
+            for answer in answers {
+                acknowledged = acknowledged.max(answer.acknowledgment.value());
+            }
+        }
+        let held = hand.host.readable(hand.connection);
+        assert!(held <= 100_000, "{held} bytes unread");
+        assert!(usage(&hand).receive_bytes <= 400_000, "{:?}", usage(&hand));
+        if !multipath {
+            assert_eq!(u64::from(acknowledged), 1 + held);
+        }
+    }
+}
+
+/// A FIN behind what was cut off at the window is not the end.
+#[test]
+fn a_fin_beyond_the_window_does_not_shorten_the_stream() {
+    let (mut hand, _) = Hand::open(Config { receive_buffer: 1000, ..Config::tcp() });
+    for _ in 0..3 {
+        hand.send(hand.flow, 1, 1, |segment| {
+            segment.payload = Bytes::from(vec![1; 1400]);
+            segment.flags |= Flags::FIN;
+        });
+        assert!(!hand.events.contains(&mptcp::EventKind::Finished));
+    }
+    assert_eq!(hand.host.readable(hand.connection), 1000);
+    while hand.host.read(hand.now, hand.connection).is_some() {}
+    hand.send(hand.flow, 1001, 1, |segment| {
+        segment.payload = Bytes::from(vec![1; 400]);
+        segment.flags |= Flags::FIN;
+    });
+    assert_eq!(hand.host.readable(hand.connection), 400);
+    assert!(hand.events.contains(&mptcp::EventKind::Finished));
+}
+
+/// Of mappings that all hold the next byte one is kept.
+#[test]
+fn mappings_around_the_next_byte_are_one() {
+    let mut hand = confirmed(small());
+    for back in 0..5_000_u32 {
+        let start = 11_u32.wrapping_sub(back);
+        let dss = hand.dss(1, Some((20, start, (back + 1) as u16)));
+        hand.send(hand.flow, 11, 1, |ack| ack.options.dss = Some(dss));
+    }
+    assert!(usage(&hand).mappings <= 2, "{:?}", usage(&hand));
+}
+
+/// A peer that acknowledges the data and not the subflow does not fill memory with what it has had.
+#[test]
+fn data_that_arrived_some_other_way_is_bounded_too() {
+    let config = Config { send_buffer: 64_000, initial_window: 10_000, nagle: false, ..Config::default() };
+    let mut hand = confirmed(config);
+    let mut offset = 0;
+    for _ in 0..1000 {
+        hand.host.write(hand.now, hand.connection, Bytes::from(vec![1; 10_000]));
+        offset += hand.collect().iter().map(|segment| segment.payload.len() as u64).sum::<u64>();
+        let dss = hand.dss(1 + offset, None);
+        let sent = hand.send(hand.flow, 11, 1, |ack| ack.options.dss = Some(dss));
+        offset += sent.iter().map(|segment| segment.payload.len() as u64).sum::<u64>();
+    }
+    let info = hand.host.info(hand.now, hand.connection).unwrap();
+    assert!(info.subflows[0].unacked <= 3 * 64_000, "{} bytes", info.subflows[0].unacked);
+}

@@ -162,6 +162,22 @@ impl Connection {
         }
     }
 
+    /// In TCP, where an acknowledgement of the subflow is one of the stream, what lies beyond the window is cut off: it is not
+    /// acknowledged, and comes again (RFC 9293 section 3.10.7.4). Says whether anything was.
+    pub(super) fn fit_window(&mut self, id: usize, start: u64, mut payload: Bytes) -> (Bytes, bool) {
+        let subflow = &mut self.subflows[id];
+        let end = start + payload.len() as u64;
+        let over = match subflow.mapper.data_at(end) {
+            Some(end) if self.mode == Mode::Plain => end.saturating_sub(self.incoming.limit()),
+            _ => 0,
+        };
+        if over > 0 {
+            payload.truncate(payload.len().saturating_sub(over as usize));
+            subflow.receiver.acknowledge_now();
+        }
+        (payload, over > 0)
+    }
+
     /// Whether what waits out of order on all subflows may grow. The window is one for all of them (RFC 8684 section
     /// 3.3.1), and data that several carry waits on each: twice the buffer is what honest peers need, in bytes and in
     /// pieces.
@@ -170,13 +186,13 @@ impl Connection {
             self.subflows.iter().map(|subflow| subflow.receiver.queue()).chain([self.incoming.early()]);
         let (bytes, pieces) =
             queues.fold((0, 0), |sum, queue| (sum.0 + queue.bytes(), sum.1 + queue.pieces()));
-        let buffer = self.incoming.buffer();
-        bytes + more <= 2 * buffer + 65_536 && pieces < 2 * most_pieces(buffer)
+        let most = 2 * most_pieces(self.config.receive_buffer);
+        bytes + more <= 2 * self.incoming.buffer() + 65_536 && pieces < most
     }
 
     /// Whether a mapping of data that is not next has a place among those of all subflows.
     fn has_room_for_mapping(&self) -> bool {
         let mappings: usize = self.subflows.iter().map(|subflow| subflow.mapper.mappings()).sum();
-        mappings < 2 * most_pieces(self.incoming.buffer())
+        mappings < 2 * most_pieces(self.config.receive_buffer)
     }
 }

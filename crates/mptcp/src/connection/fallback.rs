@@ -4,6 +4,7 @@ use bytes::Bytes;
 use mptcp_clock::Instant;
 use mptcp_wire::{Dss, MptcpOption, ResetReason, Segment};
 
+use super::incoming::Placed;
 use super::{Connection, Mode};
 use crate::event::FallbackReason;
 
@@ -117,7 +118,10 @@ impl Connection {
         let held = self.subflows[id].mapper.take_held();
         for bytes in held.into_iter().chain(rest).filter(|bytes| !bytes.is_empty()) {
             let next = self.incoming.next;
-            self.incoming.place(next, bytes);
+            if self.incoming.place(next, bytes) == Placed::Beyond {
+                // What was acknowledged would be missing from the stream.
+                return self.reset_subflow(now, id, None);
+            }
             self.happenings.readable = true;
         }
         self.fall_back(id, reason);

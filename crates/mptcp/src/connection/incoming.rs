@@ -76,9 +76,9 @@ impl Incoming {
         }
     }
 
-    /// Offset behind the last byte that may come.
-    fn limit(&self) -> u64 {
-        self.edge.max(self.next + self.buffer)
+    /// Offset behind the last byte that may come: what was offered, or what would be offered now.
+    pub(crate) fn limit(&self) -> u64 {
+        self.edge.max(self.next + self.buffer.saturating_sub(self.ready.bytes()))
     }
 
     /// Takes data at `start`.

@@ -125,10 +125,11 @@ impl Connection {
         {
             self.failure = None;
         }
-        if carries_data {
+        let (payload, cut) = self.fit_window(id, start, payload);
+        if !payload.is_empty() {
             self.take_payload(now, id, start, payload);
         }
-        if segment.flags.fin() && !self.subflows[id].is_closed() {
+        if segment.flags.fin() && !cut && !self.subflows[id].is_closed() {
             self.subflows[id].receiver.on_fin(end);
         }
         self.note_finished(now, id);

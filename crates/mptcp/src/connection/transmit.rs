@@ -194,8 +194,7 @@ impl Connection {
     fn find_candidates(&mut self, now: Instant, found: &mut Vec<Candidate>) {
         found.clear();
         self.end_probations(now);
-        let segments: usize = self.subflows.iter().map(|subflow| subflow.sender.board.queue.len()).sum();
-        let crowded = segments >= most_segments(self.config.send_buffer);
+        let crowded = self.is_crowded();
         // Backup or not, then on probation or not, then in timeout or not: the first kind that exists is used.
         let mut best = u8::MAX;
         for (id, subflow) in self.subflows.iter().enumerate() {
@@ -231,6 +230,17 @@ impl Connection {
                 backup,
             });
         }
+    }
+
+    /// Whether subflows hold so much that was not acknowledged there that they take no more: in segments, and in bytes beyond
+    /// what the send buffer accounts for. Data that has arrived otherwise leaves that buffer, and not the subflow.
+    fn is_crowded(&self) -> bool {
+        let boards = || self.subflows.iter().map(|subflow| &subflow.sender.board);
+        let segments: usize = boards().map(|board| board.queue.len()).sum();
+        let bytes: u64 =
+            boards().filter(|board| !board.queue.is_empty()).map(|board| board.next - board.una).sum();
+        let copies = if self.scheduler.duplicates() { self.subflows.len() as u64 } else { 1 };
+        segments >= most_segments(self.config.send_buffer) || bytes > (copies + 1) * self.config.send_buffer
     }
 
     /// Looks whether new subflows have waited for long enough.

@@ -80,9 +80,10 @@ impl Endpoint {
             .filter(|offer| offer.flags & MpCapable::EXTENSIBILITY == 0);
         if let Some(offer) = offer {
             let checksum = config.checksum || offer.flags & MpCapable::CHECKSUM_REQUIRED != 0;
+            let no_join = if config.join_initial_address { 0 } else { MpCapable::NO_JOIN_HERE };
             answer.options.mptcp.push(MptcpOption::Capable(MpCapable {
                 version: Version::V1.number(),
-                flags: MpCapable::HMAC | if checksum { MpCapable::CHECKSUM_REQUIRED } else { 0 },
+                flags: MpCapable::HMAC | no_join | if checksum { MpCapable::CHECKSUM_REQUIRED } else { 0 },
                 sender_key: Some(self.cookie_key(syn, syn.sequence, period)),
                 receiver_key: None,
                 data: None,

@@ -13,6 +13,9 @@ use crate::config::Config;
 /// (RFC 6298 section 2), after which a caller that exists has answered.
 const YOUNG: Duration = Duration::from_secs(1);
 
+/// Handshakes at a listener that are remembered, at most, whatever its backlog: Linux's `somaxconn`.
+const MOST_OPENING: usize = 4096;
+
 /// Why a port could not be listened on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ListenError {
@@ -44,7 +47,7 @@ impl Listener {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.backlog.is_some_and(|most| self.waiting >= most)
+        self.opening >= MOST_OPENING || self.backlog.is_some_and(|most| self.waiting >= most)
     }
 
     /// Connections that are opening, and these with those that wait to be accepted.
@@ -140,14 +143,10 @@ impl Endpoint {
         let Some(listener) = self.demux.listeners.get_mut(&port) else { return };
         listener.waiting += 1;
         listener.opening += 1;
-        if listener.backlog.is_some() {
-            listener.begun.push_back((now, id));
-            if listener.begun.len() > 2 * listener.opening + 64 {
-                let slots = &mut self.slots;
-                listener
-                    .begun
-                    .retain(|(_, id)| slots.place(*id).is_some_and(|place| slots.at(place).opening));
-            }
+        listener.begun.push_back((now, id));
+        if listener.begun.len() > 2 * listener.opening + 64 {
+            let slots = &mut self.slots;
+            listener.begun.retain(|(_, id)| slots.place(*id).is_some_and(|place| slots.at(place).opening));
         }
         let slot = self.slots.at(place);
         slot.waits_at = Some(port);

@@ -43,6 +43,11 @@ impl Pins {
         }
     }
 
+    /// Whether payloads are slices of blocks.
+    pub(crate) fn shares_blocks(&self) -> bool {
+        self.block > 0
+    }
+
     /// Bytes that may be kept alive.
     pub(crate) fn pinned(&self) -> u64 {
         self.pinned

@@ -5,9 +5,8 @@
 
 use std::collections::VecDeque;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 
-use super::CHUNK;
 use super::pins::Pins;
 
 /// Payload below this size costs more than its bytes, and is copied where something waits before it.
@@ -24,6 +23,8 @@ pub(crate) struct Unread {
     pins: Pins,
     /// What waits here waits for more of the peer's, not for the application: small slices are copied at once.
     patient: bool,
+    /// Pieces at the front that are no slices of blocks.
+    owned: usize,
 }
 
 impl Unread {
@@ -50,6 +51,10 @@ impl Unread {
     pub(crate) fn push(&mut self, data: Bytes) {
         self.bytes += data.len() as u64;
         let waits = !self.pieces.is_empty() || !self.tail.is_empty();
+        if data.len() < SMALL && !waits && self.pins.shares_blocks() {
+            // Alone it may wait for long, and would keep a block.
+            return self.pieces.push_back(Bytes::copy_from_slice(&data));
+        }
         if data.len() < SMALL && waits {
             self.tail.extend_from_slice(&data);
             if self.tail.len() >= PIECE {
@@ -73,6 +78,7 @@ impl Unread {
             self.end_tail();
         }
         let data = self.pieces.pop_front()?;
+        self.owned = self.owned.saturating_sub(1);
         self.bytes -= data.len() as u64;
         if self.pieces.is_empty() {
             self.pins.forget();
@@ -94,24 +100,12 @@ impl Unread {
         }
     }
 
-    /// Copies everything into memory of its own, in large pieces.
+    /// Copies into memory of its own what was not copied before.
     fn own(&mut self) {
-        let mut left = self.bytes as usize;
-        let mut copy = BytesMut::with_capacity(left.min(CHUNK));
-        for mut data in std::mem::take(&mut self.pieces) {
-            left -= data.len();
-            while !data.is_empty() {
-                let part = data.split_to(data.len().min(CHUNK - copy.len()));
-                copy.extend_from_slice(&part);
-                if copy.len() == CHUNK {
-                    let next = BytesMut::with_capacity((left + data.len()).min(CHUNK));
-                    self.pieces.push_back(std::mem::replace(&mut copy, next).freeze());
-                }
-            }
+        for piece in self.pieces.range_mut(self.owned..) {
+            *piece = Bytes::copy_from_slice(piece);
         }
-        if !copy.is_empty() {
-            self.pieces.push_back(copy.freeze());
-        }
+        self.owned = self.pieces.len();
         self.pins.forget();
     }
 }

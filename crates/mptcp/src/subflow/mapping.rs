@@ -82,6 +82,12 @@ impl Mapper {
         self.mappings.clear();
     }
 
+    /// The data offset of a subflow offset, where all is mapped one to one.
+    pub(crate) fn data_at(&self, offset: u64) -> Option<u64> {
+        let (from, data) = self.infinite?;
+        offset.checked_sub(from).map(|within| data + within)
+    }
+
     pub(crate) fn is_infinite(&self) -> bool {
         self.infinite.is_some()
     }
@@ -90,6 +96,10 @@ impl Mapper {
     /// payload has to be dropped too.
     pub(crate) fn announce(&mut self, mapping: ReceivedMapping, next: u64) -> bool {
         if mapping.start + mapping.length <= next || mapping.length == 0 || self.infinite.is_some() {
+            return true;
+        }
+        if mapping.start <= next && self.current(next).is_some() {
+            // The first one holds (RFC 8684 section 3.3.1): others for the same data say nothing.
             return true;
         }
         if self.mappings.len() >= self.most && mapping.start > next {

@@ -20,6 +20,7 @@ use mptcp_clock::{Duration, Instant};
 use mptcp_wire::{Cookie, Segment, Seq, Timestamps};
 
 use crate::config::{Config, Keepalive};
+use crate::memory::most_segments;
 use crate::{IcmpError, InterfaceId};
 use mapping::Mapper;
 use receiver::Receiver;
@@ -156,7 +157,7 @@ impl Subflow {
             cookie: None,
             first_sent: 1,
             first_received: 1,
-            sender: Sender::new(config.min_rto),
+            sender: Sender::new(config.min_rto, 2 * most_segments(config.send_buffer)),
             receiver: Receiver::new(
                 config.delayed_ack,
                 config.mss,

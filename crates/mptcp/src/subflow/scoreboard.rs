@@ -174,14 +174,20 @@ impl Scoreboard {
         self.queue.insert(at + 1, second);
     }
 
-    /// A block of a selective acknowledgement begins or ends at `offset`: a large segment that holds it
-    /// becomes two, at the boundary of frames of `mss` bytes before or after it.
-    pub(crate) fn split_near(&mut self, offset: u64, mss: u64, after: bool) {
+    /// A block of a selective acknowledgement begins or ends within a large segment: that becomes frames of `mss` bytes, all of
+    /// them at once, because others of its frames will be reported too. Not where there would be more than `most` segments.
+    pub(crate) fn split_near(&mut self, offset: u64, mss: u64, most: usize) {
         let at = self.position(offset);
         let Some(sent) = self.queue.get(at).filter(|sent| sent.payload.len() as u64 > mss) else { return };
-        let within = offset.saturating_sub(sent.start);
-        let frames = if after { within.div_ceil(mss) } else { within / mss };
-        self.split(at, frames * mss);
+        let frames = (sent.payload.len() as u64).div_ceil(mss);
+        if offset <= sent.start || self.queue.len() + frames as usize > most {
+            return;
+        }
+        let mut behind = self.queue.split_off(at + 1);
+        for frame in 0..frames as usize - 1 {
+            self.split(at + frame, mss);
+        }
+        self.queue.append(&mut behind);
     }
 
     /// Position of the first segment that ends behind `offset`.

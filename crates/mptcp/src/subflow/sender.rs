@@ -58,6 +58,7 @@ pub(crate) struct Sender {
     pub board: Scoreboard,
     pub rtt: RttEstimator,
     pub state: Recovery,
+    most: usize,
     sack: bool,
     rack: Option<Rack>,
     duplicates: u32,
@@ -77,12 +78,14 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    pub(crate) fn new(min_rto: Duration) -> Self {
+    /// With a scoreboard of `most` segments: of large ones no more are made of parts.
+    pub(crate) fn new(min_rto: Duration, most: usize) -> Self {
         Self {
             // The SYN takes offset 0.
             board: Scoreboard::starting_at(1),
             rtt: RttEstimator::new(min_rto),
             state: Recovery::Open,
+            most,
             sack: false,
             rack: None,
             duplicates: 0,

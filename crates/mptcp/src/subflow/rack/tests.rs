@@ -81,8 +81,8 @@ impl Flight {
             return;
         }
         self.rack.on_ack();
-        self.board.split_near(left, 100, true);
-        self.board.split_near(right, 100, false);
+        self.board.split_near(left, 100, 100_000);
+        self.board.split_near(right, 100, 100_000);
         let Self { board, rack, now, .. } = self;
         let before: Vec<u64> = board.queue.iter().filter(|sent| sent.sacked).map(|sent| sent.start).collect();
         let expected: Vec<u64> = board

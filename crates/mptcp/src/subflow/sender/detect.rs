@@ -21,8 +21,8 @@ impl Sender {
             if left < self.board.una || right > self.board.next || left >= right {
                 continue;
             }
-            self.board.split_near(left, mss, true);
-            self.board.split_near(right, mss, false);
+            self.board.split_near(left, mss, self.most);
+            self.board.split_near(right, mss, self.most);
             let (rack, rtt) = (&mut self.rack, self.rtt.min());
             self.board.report(left, right, |sent| {
                 if let Some(rack) = rack {

@@ -18,7 +18,7 @@ struct Rig {
 
 impl Rig {
     fn new(sack: bool, rack: bool) -> Self {
-        let mut sender = Sender::new(Duration::from_millis(200));
+        let mut sender = Sender::new(Duration::from_millis(200), 10_000);
         sender.synchronised(1, sack, rack);
         sender.rtt.sample(Duration::from_millis(100));
         let mut congestion = Congestion::new(&Config::tcp());
