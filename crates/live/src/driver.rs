@@ -238,6 +238,9 @@ impl Worker {
         for (interface, segment) in self.inbox.arrived.drain(..) {
             core.endpoint.handle_segment(now, interface, segment);
         }
+        for notice in self.inbox.notices.drain(..) {
+            core.endpoint.handle_icmp(now, notice);
+        }
         if core.stopping {
             core.abort_all(now);
         }
