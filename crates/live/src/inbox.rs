@@ -69,7 +69,7 @@ impl Inbox {
             if self.block.capacity() < PACKET {
                 self.block.reserve(BLOCK);
             }
-            match device.tun.receive(&mut self.block) {
+            match device.link.receive(&mut self.block) {
                 Ok(mode) => {
                     let packet = self.block.split().freeze();
                     bytes += packet.len();
