@@ -23,16 +23,16 @@ use crate::outbox::Outbox;
 use crate::shared::{Address, Counters, Shared};
 use crate::tun::Offload;
 use crate::waiting::{Woken, wake};
-use crate::{Tun, sys};
+use crate::{Link, sys};
 
 /// Payload of the largest segment that a device cuts, bytes: a packet without the longest headers.
 const GSO_MAX: u16 = 65_535 - 120;
 
-/// A device and the addresses that the endpoint has on it.
+/// A link and the addresses that the endpoint has on it.
 #[derive(Debug)]
 pub struct Interface {
-    /// The device.
-    pub tun: Tun,
+    /// The device, or what stands for it.
+    pub link: Link,
     /// Addresses of the endpoint, not of the kernel; of either family.
     pub addresses: Vec<IpAddr>,
     /// Its subflows are used only when no other works (RFC 8684 section 3.3.8).
@@ -43,8 +43,8 @@ pub struct Interface {
 
 impl Interface {
     /// A regular interface.
-    pub fn new(tun: Tun, addresses: impl IntoIterator<Item = IpAddr>) -> Self {
-        Self { tun, addresses: addresses.into_iter().collect(), backup: false, edge: None }
+    pub fn new(link: impl Into<Link>, addresses: impl IntoIterator<Item = IpAddr>) -> Self {
+        Self { link: link.into(), addresses: addresses.into_iter().collect(), backup: false, edge: None }
     }
 }
 
@@ -73,13 +73,13 @@ impl Driver {
         let mut endpoint = Endpoint::new(Stream::secret(seed()?));
         let (mut devices, mut addresses, mut silent) = (Vec::new(), Vec::new(), Vec::new());
         for interface in interfaces {
-            let (device, mtu) = (interface.tun.name().to_owned(), interface.tun.mtu());
+            let (device, mtu) = (interface.link.name().to_owned(), interface.link.mtu());
             let ids: Vec<(IpAddr, InterfaceId)> = interface
                 .addresses
                 .into_iter()
                 .map(|address| (address, endpoint.add_interface(address, interface.backup)))
                 .collect();
-            if interface.tun.offload() == Offload::Full {
+            if interface.link.offload() == Offload::Full {
                 ids.iter().for_each(|&(_, id)| endpoint.set_gso_max(id, GSO_MAX));
             }
             addresses.extend(ids.iter().map(|&(address, interface)| Address {
@@ -91,13 +91,13 @@ impl Driver {
             let edge = interface.edge.map(|edge| Box::new(Lanes::new(edge)));
             let cut = Arc::new(AtomicBool::new(false));
             silent.extend(ids.iter().map(|_| Arc::clone(&cut)));
-            devices.push(Device { tun: interface.tun, ids, up: true, silent: cut, edge });
+            devices.push(Device { link: interface.link, ids, up: true, silent: cut, edge });
         }
         if addresses.is_empty() {
             let what = "an endpoint needs an interface with an address";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
-        let names = || devices.iter().map(|device| device.tun.name());
+        let names = || devices.iter().map(|device| device.link.name());
         let capture = pcap.map(|path| Capture::create(path, names())).transpose()?;
         let shared = Arc::new(Shared::new(endpoint, addresses, silent)?);
         let mut worker = Worker {
@@ -170,7 +170,7 @@ fn seed() -> io::Result<[u8; 32]> {
 
 #[derive(Debug)]
 pub(crate) struct Device {
-    pub tun: Tun,
+    pub link: Link,
     pub ids: Vec<(IpAddr, InterfaceId)>,
     pub up: bool,
     /// Its link carries nothing: what comes and goes is lost.
@@ -238,6 +238,9 @@ impl Worker {
         for (interface, segment) in self.inbox.arrived.drain(..) {
             core.endpoint.handle_segment(now, interface, segment);
         }
+        for notice in self.inbox.notices.drain(..) {
+            core.endpoint.handle_icmp(now, notice);
+        }
         if core.stopping {
             core.abort_all(now);
         }
@@ -264,7 +267,7 @@ impl Worker {
             return Ok(());
         }
         let mut fds = vec![self.shared.bell.as_fd()];
-        fds.extend(self.devices.iter().filter(|device| device.up).map(|device| device.tun.as_fd()));
+        fds.extend(self.devices.iter().filter(|device| device.up).map(|device| device.link.as_fd()));
         if sys::wait_readable(&fds, idle)? {
             self.shared.silence();
         }

@@ -6,8 +6,8 @@
 use std::io;
 
 use bytes::BytesMut;
-use mptcp::InterfaceId;
-use mptcp_wire::{ChecksumMode, Packet, Segment};
+use mptcp::{IcmpError, IcmpMessage, InterfaceId};
+use mptcp_wire::{ChecksumMode, Notice, Packet, Segment, Undelivered};
 
 use crate::capture::Capture;
 use crate::driver::Device;
@@ -32,6 +32,8 @@ pub(crate) const BLOCK: usize = 4 * PACKET;
 pub(crate) struct Inbox {
     /// Read and not yet handled.
     pub arrived: Vec<(InterfaceId, Segment)>,
+    /// What ICMP said of segments, not yet told.
+    pub notices: Vec<IcmpMessage>,
     /// Interfaces whose device is gone, not yet told.
     pub gone: Vec<InterfaceId>,
     /// Where the next packet is read to.
@@ -46,11 +48,11 @@ impl Inbox {
         mut capture: Option<&mut Capture>,
         counted: &mut Counters,
     ) -> bool {
-        let before = (counted.received, counted.ignored, self.gone.len());
+        let before = (counted.received, counted.ignored, self.gone.len(), self.notices.len());
         for (number, device) in devices.iter_mut().enumerate().filter(|(_, device)| device.up) {
             self.read_device(device, capture.as_deref_mut().map(|capture| (capture, number)), counted);
         }
-        before != (counted.received, counted.ignored, self.gone.len())
+        before != (counted.received, counted.ignored, self.gone.len(), self.notices.len())
     }
 
     fn read_device(
@@ -67,12 +69,14 @@ impl Inbox {
             if self.block.capacity() < PACKET {
                 self.block.reserve(BLOCK);
             }
-            match device.tun.receive(&mut self.block) {
+            match device.link.receive(&mut self.block) {
                 Ok(mode) => {
                     let packet = self.block.split().freeze();
                     bytes += packet.len();
                     large = packet.len() > LARGE;
                     let raw = capture.as_ref().map(|_| packet.clone());
+                    let notice =
+                        Notice::is_likely(&packet).then(|| told(device, &Notice::parse(&packet).ok()?));
                     let parsed = Packet::parse_owned(packet, mode).ok();
                     if let (Some((capture, number)), Some(raw)) = (&mut capture, raw) {
                         match &parsed {
@@ -86,9 +90,10 @@ impl Inbox {
                         let id = device.interface(packet.segment.destination.ip())?;
                         Some((id, packet.segment))
                     });
-                    match found {
-                        Some(_) => counted.received += 1,
-                        None => counted.ignored += 1,
+                    match (&found, notice.flatten()) {
+                        (Some(_), _) => counted.received += 1,
+                        (None, Some(notice)) if !silent => self.notices.push(notice),
+                        (None, _) => counted.ignored += 1,
                     }
                     match (&mut device.edge, found) {
                         _ if silent => {}
@@ -107,4 +112,21 @@ impl Inbox {
             }
         }
     }
+}
+
+/// A notice about a segment that left this device, in the endpoint's words. None where it has no use for it.
+fn told(device: &Device, notice: &Notice) -> Option<IcmpMessage> {
+    let &Notice { source: local, destination: remote, sequence, what } = notice;
+    device.interface(local.ip())?;
+    let error = match what {
+        Undelivered::Network => IcmpError::NetworkUnreachable,
+        Undelivered::Host => IcmpError::HostUnreachable,
+        Undelivered::Protocol => IcmpError::ProtocolUnreachable,
+        Undelivered::Port => IcmpError::PortUnreachable,
+        Undelivered::Prohibited => IcmpError::Prohibited,
+        Undelivered::TimeExceeded => IcmpError::TimeExceeded,
+        // Path MTU discovery is not there yet.
+        Undelivered::TooBig { .. } => return None,
+    };
+    Some(IcmpMessage { local, remote, sequence, error })
 }

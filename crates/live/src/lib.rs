@@ -1,6 +1,6 @@
 //! Multipath TCP in user space, on real packets.
 //!
-//! Owns what the protocol never touches: TUN devices ([`Tun`]), the clock and the thread that drives an
+//! Owns what the protocol never touches: TUN devices ([`Tun`]), links inside the process ([`Pipe`]), the clock and the thread that drives an
 //! endpoint ([`Driver`]), and sockets that block ([`MptcpListener`], [`MptcpStream`]). The endpoint is
 //! the one that the simulator runs, unchanged. Never decides anything about the protocol, and never
 //! configures the machine: addresses and routes of the devices are the administrator's.
@@ -37,9 +37,11 @@ mod control;
 mod driver;
 mod impairment;
 mod inbox;
+mod link;
 mod listener;
 mod options;
 mod outbox;
+mod pipe;
 mod poll;
 mod shared;
 mod socket;
@@ -54,6 +56,7 @@ mod waiting;
 
 pub use driver::{Driver, Interface};
 pub use impairment::{Edge, Impairment};
+pub use link::Link;
 pub use listener::{MptcpListener, SOMAXCONN};
 pub use mptcp::congestion::CongestionKind;
 pub use mptcp::path_manager::PathManagerKind;
@@ -62,6 +65,7 @@ pub use mptcp::{
     Closed, Closure, Config, ConnectionInfo, ConnectionUse, EndpointUse, IcmpError, InterfaceId, Keepalive,
     Mechanisms, Mode, Recovery, SubflowInfo, SubflowState, Version,
 };
+pub use pipe::Pipe;
 pub use shared::{Address, Counters};
 pub use socket::MptcpStream;
 pub use tun::{Offload, Tun};

@@ -13,8 +13,7 @@ use mptcp_wire::{ChecksumMode, Packet, Segment};
 use crate::capture::Capture;
 use crate::driver::Device;
 use crate::shared::{Core, Counters};
-use crate::tun::{Offload, Tun};
-use crate::vnet;
+use crate::{Link, Offload, vnet};
 
 /// Packets sent before the other direction has its turn.
 const BATCH: usize = 64;
@@ -80,8 +79,8 @@ impl Outbox {
                 capture.complete(number, &packet);
             }
             let silent = devices[number].is_silent();
-            let Device { tun, edge, .. } = &mut devices[number];
-            let mut put = |packet: &Packet, gso_size| match send(tun, packet, gso_size, &mut self.headers) {
+            let Device { link, edge, .. } = &mut devices[number];
+            let mut put = |packet: &Packet, gso_size| match send(link, packet, gso_size, &mut self.headers) {
                 Ok(()) => counted.sent += 1,
                 Err(_) => counted.dropped += 1,
             };
@@ -100,14 +99,14 @@ impl Outbox {
 }
 
 /// Writes a packet to a device, which completes the checksum and cuts the payload where it can.
-fn send(tun: &Tun, packet: &Packet, gso_size: Option<u16>, headers: &mut Vec<u8>) -> io::Result<()> {
+fn send(link: &Link, packet: &Packet, gso_size: Option<u16>, headers: &mut Vec<u8>) -> io::Result<()> {
     headers.clear();
     let mut mode = ChecksumMode::Complete;
-    if tun.offload() == Offload::Full {
+    if link.offload() == Offload::Full {
         mode = ChecksumMode::Offloaded;
         let (v4, ip) = (packet.segment.source.is_ipv4(), packet.ip.length());
         headers.extend_from_slice(&vnet::outgoing(v4, ip, packet.segment.header_length(), gso_size));
     }
     packet.emit_headers(headers, mode).map_err(io::Error::other)?;
-    tun.send(headers, &packet.segment.payload)
+    link.send(headers, &packet.segment.payload)
 }

@@ -27,7 +27,7 @@ const LINGER: mptcp_clock::Duration = mptcp_clock::Duration::from_secs(60);
 pub struct Counters {
     /// Segments that came in and were for us.
     pub received: u64,
-    /// Packets that came in and were not: not TCP, damaged, or for another address.
+    /// Packets that came in and were not: neither TCP nor ICMP about it, damaged, or for another address.
     pub ignored: u64,
     /// Packets that went out.
     pub sent: u64,

@@ -31,7 +31,7 @@ impl Stack {
         self.act(|core, _| {
             let role = Role::Fresh { port: 0 };
             let options = SocketOptions::default();
-            core.sockets.insert(fd, Socket { domain, protocol, nonblocking, role, options });
+            core.sockets.insert(fd, Socket { domain, protocol, nonblocking, role, backlog: 0, options });
         });
         Ok(())
     }
@@ -55,16 +55,8 @@ impl Stack {
             if port == 0 {
                 return fail(libc::EDESTADDRREQ);
             }
-            let mut config = core.config(self, socket, None);
-            let (options, settings) = (socket.options, core.settings.fast_open);
-            config.fast_open = settings.server(options.fast_open_queue > 0).then(|| ServerFastOpen {
-                key: options.fast_open_keys.map_or(settings.key, |(key, _)| crate::fast_open::key_of(key)),
-                old_key: options.fast_open_keys.and_then(|(_, old)| old).map(crate::fast_open::key_of),
-                cookies: !(settings.server_without_cookie() || options.fast_open_no_cookie),
-            });
-            let most = usize::try_from(backlog).unwrap_or(0) + 1;
-            let heard = core.endpoint.listen_on(port, config, None, Some(most));
-            heard.or_else(|_| fail(libc::EADDRINUSE))?;
+            core.sockets.get_mut(fd)?.backlog = backlog;
+            core.hear(self, fd, port)?;
             core.sockets.listen(port);
             core.sockets.get_mut(fd)?.role = Role::Listener { port };
             Ok(())
@@ -208,6 +200,26 @@ impl Stack {
 }
 
 impl Core {
+    /// Has the endpoint listen to a port as its socket says, also one that listens already: TCP_FASTOPEN may come after
+    /// listen(2).
+    pub(crate) fn hear(&mut self, stack: &Stack, fd: RawFd, port: u16) -> Result<()> {
+        let socket = self.sockets.get(fd)?;
+        let mut config = self.config(stack, socket, None);
+        let (options, settings) = (socket.options, self.settings.fast_open);
+        config.fast_open = settings.server(options.fast_open_queue > 0).then(|| ServerFastOpen {
+            key: options.fast_open_keys.map_or(settings.key, |(key, _)| crate::fast_open::key_of(key)),
+            old_key: options.fast_open_keys.and_then(|(_, old)| old).map(crate::fast_open::key_of),
+            cookies: !(settings.server_without_cookie() || options.fast_open_no_cookie),
+        });
+        let most = usize::try_from(socket.backlog).unwrap_or(0) + 1;
+        if socket.role == (Role::Listener { port }) {
+            // Connections that wait go on waiting here; the endpoint counts anew.
+            self.endpoint.unlisten(port);
+        }
+        let heard = self.endpoint.listen_on(port, config, None, Some(most));
+        heard.or_else(|_| fail(libc::EADDRINUSE))
+    }
+
     /// The address that connections of a family come from.
     fn source(&self, remote: IpAddr) -> Result<InterfaceId> {
         let same = |(address, _): &&(IpAddr, InterfaceId)| address.is_ipv4() == remote.is_ipv4();

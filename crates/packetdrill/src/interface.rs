@@ -169,8 +169,8 @@ table! {
     fn getsockopt(
         fd: c_int, level: c_int, name: c_int, value: *mut c_void, length: *mut socklen_t
     ) -> c_int = |stack| {
-        let found = stack.option(fd, level, name)?;
         let Some(length) = length.as_mut() else { return fail(libc::EFAULT) };
+        let found = stack.option(fd, level, name)?;
         let count = found.len().min(*length as usize);
         memory::copy_out(value, &found[..count])?;
         *length = count as socklen_t;
@@ -250,16 +250,22 @@ unsafe fn receive(
     count: usize,
     flags: c_int,
 ) -> Result<ssize_t> {
-    let data = stack.read(fd, count, flags)?;
-    // SAFETY: the caller vouches for it, and there are not more bytes than were asked for.
-    unsafe { memory::copy_out(buffer, &data) }?;
-    Ok(data.len() as ssize_t)
+    let part = iovec { iov_base: buffer, iov_len: count };
+    // SAFETY: the caller vouches for it.
+    unsafe { receive_parts(stack, fd, &[part], flags) }
 }
 
 /// # Safety
 /// Each part has the room that it says.
 unsafe fn receive_parts(stack: &Stack, fd: c_int, parts: &[iovec], flags: c_int) -> Result<ssize_t> {
+    // What cannot be handed over stays in the stream: nothing is taken for a part without memory, or behind it.
+    let usable = parts.iter().take_while(|part| part.iov_len == 0 || !part.iov_base.is_null()).count();
+    let (parts, faulty) = parts.split_at(usable);
     let room = parts.iter().map(|part| part.iov_len).sum();
+    if room == 0 && !faulty.is_empty() {
+        let waits = stack.read(fd, 1, flags | libc::MSG_PEEK)?;
+        return if waits.is_empty() { Ok(0) } else { fail(libc::EFAULT) };
+    }
     let data = stack.read(fd, room, flags)?;
     // SAFETY: the caller vouches for it.
     unsafe { memory::scatter(parts, &data) }?;

@@ -76,7 +76,13 @@ impl Stack {
                 }
                 _ => return fail(libc::ENOPROTOOPT),
             }
-            Ok(())
+            let fast_open = [libc::TCP_FASTOPEN, libc::TCP_FASTOPEN_KEY, TCP_FASTOPEN_NO_COOKIE];
+            match core.sockets.get(fd)?.role {
+                Role::Listener { port } if level == libc::IPPROTO_TCP && fast_open.contains(&name) => {
+                    core.hear(self, fd, port)
+                }
+                _ => Ok(()),
+            }
         })
     }
 

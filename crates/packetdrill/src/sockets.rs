@@ -49,6 +49,8 @@ pub(crate) struct Socket {
     pub(crate) protocol: i32,
     pub(crate) nonblocking: bool,
     pub(crate) role: Role,
+    /// What listen(2) was told.
+    pub(crate) backlog: i32,
     pub(crate) options: SocketOptions,
 }
 

@@ -58,17 +58,24 @@ impl Stack {
 
     /// Writes, as far as there is room; `flags` are those of send(2), `to` the address of sendto(2).
     pub(crate) fn write(&self, fd: RawFd, data: Bytes, flags: i32, to: Option<SocketAddr>) -> Result<usize> {
+        let wait = flags & libc::MSG_DONTWAIT == 0 && !self.lock().sockets.get(fd)?.nonblocking;
         let begun = self.act(|core, now| {
             core.refresh(self);
-            core.begin_with(self, now, fd, &data, flags & libc::MSG_FASTOPEN != 0, to)
+            core.begin_with(self, now, fd, &data, flags & libc::MSG_FASTOPEN != 0, wait, to)
         })?;
         let (mut deadline, late) = self.patience(fd, |options| options.send_timeout)?;
-        if let Some((id, sent)) = begun {
-            if deadline.is_none() {
+        let mut sent = 0;
+        if let Some((id, in_syn)) = begun {
+            if wait {
                 self.await_connection(fd, id)?;
             }
-            return Ok(sent);
+            // What the SYN had no room or no cookie for follows the handshake, if there is time to wait for it.
+            if !wait || in_syn == data.len() {
+                return Ok(in_syn);
+            }
+            sent = in_syn;
         }
+        let data = data.slice(sent..);
         let Role::Stream(id) = self.lock().sockets.get(fd)?.role else { return fail(libc::ENOTCONN) };
         if flags & libc::MSG_DONTWAIT != 0 {
             deadline = Some(std::time::Instant::now());
@@ -88,7 +95,7 @@ impl Stack {
                 return None;
             }
             let taken = core.endpoint.write(now, id, data.clone());
-            (taken > 0 || data.is_empty()).then_some(Ok(taken))
+            (taken > 0 || data.is_empty()).then_some(Ok(sent + taken))
         })
     }
 
@@ -132,7 +139,9 @@ impl Core {
     }
 
     /// The first data of a socket that is not connected: what TCP Fast Open sends in the SYN, and how much that
-    /// was; None when the socket is connected.
+    /// was; None when the socket is connected. Who does not wait and may not send in the SYN learns that the connection is
+    /// opening, and that nothing was taken.
+    #[allow(clippy::too_many_arguments, reason = "what the system call has")]
     fn begin_with(
         &mut self,
         stack: &Stack,
@@ -140,6 +149,7 @@ impl Core {
         fd: RawFd,
         data: &Bytes,
         fast_open: bool,
+        wait: bool,
         to: Option<SocketAddr>,
     ) -> Result<Option<(ConnectionId, usize)>> {
         let socket = self.sockets.get(fd)?.clone();
@@ -151,7 +161,7 @@ impl Core {
         };
         if !self.may_send_in_syn(&socket, remote) {
             let id = self.open(stack, now, fd, remote, Bytes::new(), true)?;
-            return if socket.nonblocking { fail(libc::EINPROGRESS) } else { Ok(Some((id, 0))) };
+            return if wait { Ok(Some((id, 0))) } else { fail(libc::EINPROGRESS) };
         }
         let room = usize::from(self.config(stack, &socket, Some(remote.ip())).mss) - 40;
         let first = data.slice(..data.len().min(room));

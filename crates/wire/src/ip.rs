@@ -11,13 +11,13 @@ use bytes::Bytes;
 use crate::error::{EmitError, ParseError};
 
 mod v4;
-mod v6;
+pub(crate) mod v6;
 
 pub use v4::Ipv4Header;
 pub use v6::Ipv6Header;
 
 /// IP protocol number of TCP.
-const TCP: u8 = 6;
+pub(crate) const TCP: u8 = 6;
 
 /// Time to live, or hop limit, of packets that say nothing else: Linux's default.
 const DEFAULT_HOPS: u8 = 64;
@@ -36,7 +36,7 @@ pub(crate) struct Received {
     pub(crate) header: IpHeader,
     pub(crate) source: IpAddr,
     pub(crate) destination: IpAddr,
-    /// Where the TCP header and what follows stand, without link padding.
+    /// Where the header behind it and what follows stand, without link padding.
     pub(crate) transport: Range<usize>,
 }
 
@@ -59,13 +59,14 @@ impl IpHeader {
         }
     }
 
-    pub(crate) fn parse(bytes: &Bytes) -> Result<Received, ParseError> {
+    /// `protocol` is what has to be inside.
+    pub(crate) fn parse(bytes: &Bytes, protocol: u8) -> Result<Received, ParseError> {
         let Some(first) = bytes.first() else {
             return Err(ParseError::Truncated { what: "IP header", needed: 20, available: 0 });
         };
         match first >> 4 {
-            4 => v4::parse(bytes),
-            6 => v6::parse(bytes),
+            4 => v4::parse(bytes, protocol),
+            6 => v6::parse(bytes, protocol),
             version => Err(ParseError::Version(version)),
         }
     }

@@ -1,7 +1,7 @@
 //! Bytes to segments and back.
 //!
 //! Owns the value types of a segment ([`Segment`], [`Options`], the MPTCP options), their encoding
-//! ([`Packet`]), and the arithmetic they need: sequence numbers, checksums, keys, tokens, HMACs. Holds no
+//! ([`Packet`]), ICMP's word about segments that did not arrive ([`Notice`]), and the arithmetic they need: sequence numbers, checksums, keys, tokens, HMACs. Holds no
 //! state and makes no decisions. Any bytes parse to a value or an error; nothing here panics on input.
 #![forbid(unsafe_code)]
 
@@ -10,6 +10,7 @@ pub mod crypto;
 mod cursor;
 mod error;
 mod flags;
+mod icmp;
 mod ip;
 mod mptcp;
 mod options;
@@ -21,6 +22,7 @@ mod tcp;
 pub use checksum::Checksum;
 pub use error::{EmitError, OptionError, ParseError};
 pub use flags::Flags;
+pub use icmp::{IcmpParseError, Notice, Undelivered};
 pub use ip::{IpHeader, Ipv4Header, Ipv6Header};
 pub use mptcp::{
     AddAddress, DataSequence, Dss, Mapping, MpCapable, MpJoin, MpPrio, MpTcpRst, MptcpOption, RemoveAddress,

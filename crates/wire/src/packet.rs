@@ -5,6 +5,7 @@
 use bytes::{Buf, BufMut, Bytes};
 
 use crate::error::{EmitError, ParseError};
+use crate::ip::TCP;
 use crate::{ChecksumMode, IpHeader, Segment, tcp};
 
 /// An IP header and the segment in it. The addresses stand in the segment; lengths and checksums
@@ -66,7 +67,7 @@ impl Packet {
     ///
     /// [`ParseError`] unless it is one whole TCP segment.
     pub fn parse_owned(mut bytes: Bytes, mode: ChecksumMode) -> Result<Self, ParseError> {
-        let received = IpHeader::parse(&bytes)?;
+        let received = IpHeader::parse(&bytes, TCP)?;
         bytes.truncate(received.transport.end);
         bytes.advance(received.transport.start);
         let segment = tcp::parse(received.source, received.destination, bytes, mode)?;

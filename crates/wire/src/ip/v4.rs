@@ -76,7 +76,7 @@ impl Fields {
     }
 }
 
-pub(super) fn parse(bytes: &Bytes) -> Result<Received, ParseError> {
+pub(super) fn parse(bytes: &Bytes, protocol: u8) -> Result<Received, ParseError> {
     let truncated = |what, needed| ParseError::Truncated { what, needed, available: bytes.len() };
     let fields = Fields::read(bytes).ok_or_else(|| truncated("IPv4 header", 20))?;
     let header_length = usize::from(fields.version_length & 0x0f) * 4;
@@ -95,7 +95,7 @@ pub(super) fn parse(bytes: &Bytes) -> Result<Received, ParseError> {
     if fields.fragment & (MORE_FRAGMENTS | OFFSET) != 0 {
         return Err(ParseError::Fragment { offset: usize::from(fields.fragment & OFFSET) * 8 });
     }
-    if fields.protocol != TCP {
+    if fields.protocol != protocol {
         return Err(ParseError::NotTcp(fields.protocol));
     }
     Ok(Received {

@@ -65,12 +65,12 @@ impl Fields {
     }
 }
 
-pub(super) fn parse(bytes: &Bytes) -> Result<Received, ParseError> {
+pub(super) fn parse(bytes: &Bytes, protocol: u8) -> Result<Received, ParseError> {
     let truncated = |what, needed| ParseError::Truncated { what, needed, available: bytes.len() };
     let fields = Fields::read(bytes).ok_or_else(|| truncated("IPv6 header", 40))?;
     let total = 40 + usize::from(fields.payload_length);
     let payload = bytes.get(40..total).ok_or_else(|| truncated("IPv6 packet", total))?;
-    let start = 40 + extensions_length(fields.next_header, payload)?;
+    let start = 40 + extensions_length(fields.next_header, payload, protocol)?;
     Ok(Received {
         header: IpHeader::V6(Ipv6Header {
             traffic_class: (fields.version_class_label >> 20) as u8,
@@ -85,11 +85,11 @@ pub(super) fn parse(bytes: &Bytes) -> Result<Received, ParseError> {
     })
 }
 
-/// How many bytes of extension headers stand before the TCP header.
-fn extensions_length(first: u8, payload: &[u8]) -> Result<usize, ParseError> {
+/// How many bytes of extension headers stand before the header of the protocol that is wanted.
+pub(crate) fn extensions_length(first: u8, payload: &[u8], wanted: u8) -> Result<usize, ParseError> {
     let mut reader = Reader::new(payload);
     let mut protocol = first;
-    while protocol != TCP {
+    while protocol != wanted {
         let available = reader.len();
         let truncated = |needed| ParseError::Truncated { what: "IPv6 extension header", needed, available };
         let mut header = reader;
@@ -132,7 +132,7 @@ impl Ipv6Header {
         if self.flow_label > 0xf_ffff {
             return Err(EmitError::FlowLabel(self.flow_label));
         }
-        if extensions_length(self.next_header, &self.extensions) != Ok(self.extensions.len()) {
+        if extensions_length(self.next_header, &self.extensions, TCP) != Ok(self.extensions.len()) {
             return Err(EmitError::Extensions);
         }
         let payload = self.extensions.len() + transport;

@@ -7,9 +7,10 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-#[path = "../laboratory/mod.rs"]
 mod laboratory;
+#[path = "outages/links.rs"]
 mod links;
+#[path = "outages/watch.rs"]
 mod watch;
 
 use std::collections::BTreeSet;

@@ -1,0 +1,188 @@
+//! A link inside this process: two ends that hand each other IP packets.
+//!
+//! Owns the packets on their way, and a descriptor for each end that is readable as long as something waits there. Never
+//! touches the kernel's network: a driver over pipes needs no privileges, and whoever holds the other end decides what
+//! comes, in which order and how damaged.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::{Bytes, BytesMut};
+
+use crate::sys;
+
+/// Packets that wait at one end; more are lost, as in the queue of a device.
+const MOST: usize = 2_000;
+
+/// One end of a link.
+#[derive(Debug)]
+pub struct Pipe {
+    name: String,
+    mtu: usize,
+    incoming: Arc<Queue>,
+    outgoing: Arc<Queue>,
+}
+
+#[derive(Debug)]
+struct Queue {
+    waiting: Mutex<Waiting>,
+    /// Readable while something waits, or when nothing will come any more.
+    bell: File,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    packets: VecDeque<Bytes>,
+    /// The other end is gone.
+    ended: bool,
+}
+
+impl Queue {
+    fn new() -> io::Result<Arc<Self>> {
+        Ok(Arc::new(Self { waiting: Mutex::default(), bell: File::from(sys::eventfd()?) }))
+    }
+
+    fn ring(&self) {
+        // Only a counter at its end could fail, and then the bell rings already.
+        let _ = (&self.bell).write(&1_u64.to_ne_bytes());
+    }
+
+    fn push(&self, packet: Bytes) -> io::Result<()> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.packets.len() >= MOST || waiting.ended {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        waiting.packets.push_back(packet);
+        if waiting.packets.len() == 1 {
+            self.ring();
+        }
+        Ok(())
+    }
+
+    fn pop(&self) -> io::Result<Bytes> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let packet = waiting.packets.pop_front();
+        if packet.is_some() && waiting.packets.is_empty() && !waiting.ended {
+            // An empty counter would block, which is just as well.
+            let _ = (&self.bell).read(&mut [0; 8]);
+        }
+        let none = if waiting.ended { io::ErrorKind::BrokenPipe } else { io::ErrorKind::WouldBlock };
+        packet.ok_or_else(|| none.into())
+    }
+
+    fn end(&self) {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
+        self.ring();
+    }
+}
+
+impl Pipe {
+    /// Both ends of a link that is called `name` and carries packets of up to `mtu` bytes.
+    ///
+    /// # Errors
+    /// When the system gives no descriptors.
+    pub fn pair(name: &str, mtu: usize) -> io::Result<(Self, Self)> {
+        let (there, back) = (Queue::new()?, Queue::new()?);
+        let end = |incoming: &Arc<Queue>, outgoing: &Arc<Queue>| Self {
+            name: name.to_owned(),
+            mtu,
+            incoming: Arc::clone(incoming),
+            outgoing: Arc::clone(outgoing),
+        };
+        Ok((end(&back, &there), end(&there, &back)))
+    }
+
+    /// What it is called.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Longest packet that a driver sends, bytes.
+    #[must_use]
+    pub fn mtu(&self) -> usize {
+        self.mtu
+    }
+
+    /// Hands a packet to the other end, whatever it holds.
+    ///
+    /// # Errors
+    /// `WouldBlock` when 2000 wait there or the other end is gone: the packet is lost.
+    pub fn put(&self, packet: Bytes) -> io::Result<()> {
+        self.outgoing.push(packet)
+    }
+
+    /// Takes the next packet; never waits.
+    ///
+    /// # Errors
+    /// `WouldBlock` when none is there, `BrokenPipe` when none will come.
+    pub fn take(&self) -> io::Result<Bytes> {
+        self.incoming.pop()
+    }
+
+    /// Takes the next packet behind what `buffer` holds.
+    pub(crate) fn receive(&self, buffer: &mut BytesMut) -> io::Result<()> {
+        buffer.extend_from_slice(&self.take()?);
+        Ok(())
+    }
+
+    pub(crate) fn send(&self, headers: &[u8], payload: &[u8]) -> io::Result<()> {
+        let mut packet = BytesMut::with_capacity(headers.len() + payload.len());
+        packet.extend_from_slice(headers);
+        packet.extend_from_slice(payload);
+        self.put(packet.freeze())
+    }
+}
+
+impl AsFd for Pipe {
+    /// Readable while a packet waits, or when none will come.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.incoming.bell.as_fd()
+    }
+}
+
+impl Drop for Pipe {
+    fn drop(&mut self) {
+        self.outgoing.end();
+        self.incoming.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn readable(pipe: &Pipe) -> bool {
+        sys::wait_readable(&[pipe.as_fd()], Some(std::time::Duration::ZERO)).unwrap()
+    }
+
+    #[test]
+    fn packets_come_in_order_and_the_descriptor_says_so() {
+        let (a, b) = Pipe::pair("x", 1_500).unwrap();
+        assert!(!readable(&b));
+        assert_eq!(b.take().unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        a.put(Bytes::from_static(b"1")).unwrap();
+        a.put(Bytes::from_static(b"2")).unwrap();
+        assert!(readable(&b) && !readable(&a));
+        assert_eq!(
+            (b.take().unwrap(), b.take().unwrap()),
+            (Bytes::from_static(b"1"), Bytes::from_static(b"2"))
+        );
+        assert!(!readable(&b));
+    }
+
+    #[test]
+    fn a_full_end_loses_packets_and_one_that_is_gone_ends_the_other() {
+        let (a, b) = Pipe::pair("x", 1_500).unwrap();
+        let taken = (0..MOST + 5).filter(|_| a.put(Bytes::from_static(b"x")).is_ok()).count();
+        assert_eq!(taken, MOST);
+        drop(a);
+        assert_eq!((0..MOST + 5).take_while(|_| b.take().is_ok()).count(), MOST);
+        assert!(readable(&b));
+        assert_eq!(b.take().unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+        assert!(b.put(Bytes::new()).is_err());
+    }
+}
