@@ -16,9 +16,13 @@ impl Connection {
         }
         self.subflows[id].reinjected = true;
         // What another working subflow carries too will come that way.
-        let working = self.working() & !carrier(id);
+        self.give_to_others(carrier(id), self.working() & !carrier(id));
+    }
+
+    /// What some of the subflows `stalled` carry, and none of those that are `working`, is to be carried again.
+    fn give_to_others(&mut self, stalled: u64, working: u64) {
         for chunk in &mut self.outgoing.flight {
-            if chunk.carried_by(id) && chunk.carriers & working == 0 && !chunk.queued {
+            if chunk.carriers & stalled != 0 && chunk.carriers & working == 0 && !chunk.queued {
                 chunk.queued = true;
                 self.outgoing.again.insert(chunk.start);
             }
@@ -41,11 +45,19 @@ impl Connection {
 
     /// A new subflow can carry what those in a stall could give to nobody.
     pub(super) fn relieve_stalled(&mut self) {
-        for id in 0..self.subflows.len() {
-            if self.subflows[id].sender.in_loss() && !self.subflows[id].is_closed() {
-                self.subflows[id].reinjected = false;
-                self.give_up_sending(id);
+        if !self.is_multipath() {
+            return;
+        }
+        let mut stalled = 0;
+        for (id, subflow) in self.subflows.iter_mut().enumerate() {
+            if subflow.sender.in_loss() && !subflow.is_closed() {
+                subflow.reinjected = true;
+                stalled |= carrier(id);
             }
+        }
+        if stalled != 0 {
+            // In one walk, however many there are.
+            self.give_to_others(stalled, self.working() & !stalled);
         }
     }
 
