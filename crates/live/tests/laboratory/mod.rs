@@ -181,11 +181,6 @@ impl Namespace {
         let listen = || {
             let socket = socket(address.ip(), protocol)?;
             let (raw, length) = sockaddr(address);
-            // What an earlier connection left in TIME-WAIT must not keep the port.
-            let (on, size) = (1_i32, size_of::<i32>() as libc::socklen_t);
-            let (fd, place) = (socket.as_raw_fd(), (&raw const on).cast());
-            // SAFETY: the descriptor is open, and the value is as long as is said.
-            check(unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, place, size) })?;
             // SAFETY: the descriptor is open, and the address is as long as is said.
             check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const raw).cast(), length) })?;
             // SAFETY: takes no pointers.
