@@ -1,0 +1,173 @@
+//! Opening further subflows: MP_JOIN (RFC 8684 section 3.2).
+//!
+//! Owns who may join, and how many at the same time: anybody who has seen the token can send the first step, and only the
+//! third shows the keys. The three steps themselves are `handshake`'s.
+
+use mptcp_clock::{Duration, Instant};
+use mptcp_wire::{MpJoin, ResetReason, Segment};
+use subtle::ConstantTimeEq;
+
+use super::handshake::HANDSHAKE_TIMEOUT;
+use super::offers::join;
+use super::{Connection, Mode};
+use crate::path_manager::Pair;
+use crate::subflow::{Closure, Control, Origin, State, Subflow};
+
+/// The third ACK of a join does not go again sooner, however short the path is.
+pub(super) const JOIN_ACK_PAUSE: Duration = Duration::from_millis(10);
+/// Joins that are half open at the same time, at most.
+const HALF_OPEN_JOINS: usize = 8;
+/// How long a half-open join keeps its place at least when others want it, on a short path.
+const JOIN_PATIENCE: Duration = Duration::from_millis(100);
+/// Subflows beside the first, at most: with those that are half open they fit the places that there are.
+const MOST_SUBFLOWS: u8 = 48;
+
+/// Why a join is not answered by a SYN/ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JoinRefusal {
+    /// It is told why.
+    Because(ResetReason),
+    /// It is not answered at all, and may ask again.
+    Busy,
+}
+
+impl Connection {
+    /// Client: opens a further subflow.
+    pub(crate) fn open_join(&mut self, now: Instant, mut subflow: Subflow, pair: Pair) {
+        if self.closed.is_some() || !self.has_place() {
+            return;
+        }
+        subflow.state = State::SynSent;
+        subflow.opened_here = true;
+        subflow.local_id = pair.local.id;
+        subflow.remote_id = pair.remote.id;
+        subflow.backup = pair.local.backup;
+        subflow.peer_backup = pair.local.backup;
+        subflow.origin = Origin::Join { nonce: self.random.next_u32(), peer_nonce: 0 };
+        let id = self.add_subflow(subflow);
+        self.start_handshake(now, id, Control::Syn);
+    }
+
+    /// A SYN with our token: answers it, or says why not.
+    pub(crate) fn accept_join(
+        &mut self,
+        now: Instant,
+        mut subflow: Subflow,
+        syn: &Segment,
+    ) -> Result<(), JoinRefusal> {
+        let Some(&MpJoin::Syn { backup, address_id, nonce: peer_nonce, .. }) = join(&syn.options) else {
+            return Err(JoinRefusal::Because(ResetReason::MPTCP));
+        };
+        if self.mode != Mode::Multipath || self.closed.is_some() {
+            return Err(JoinRefusal::Because(ResetReason::MPTCP));
+        }
+        // Who joins shows only in the third ACK that it may (RFC 8684 section 3.2), and counts from then on.
+        let joined = self.subflows.iter().filter(|s| !s.is_closed() && !s.is_half_open_join()).count();
+        if joined > usize::from(self.most_subflows()) {
+            return Err(JoinRefusal::Because(ResetReason::PROHIBITED));
+        }
+        if !self.config.join_initial_address
+            && self.subflows.first().is_some_and(|f| f.local == subflow.local)
+        {
+            return Err(JoinRefusal::Because(ResetReason::PROHIBITED));
+        }
+        if !self.make_room_for_join(now) || !self.has_place() {
+            return Err(JoinRefusal::Busy);
+        }
+        subflow.state = State::SynReceived;
+        subflow.remote_id = address_id;
+        subflow.local_id = self.local_id_of(&subflow);
+        subflow.peer_backup = backup;
+        subflow.origin = Origin::Join { nonce: self.random.next_u32(), peer_nonce };
+        subflow.negotiate(syn, &self.config, self.window_scale());
+        let id = self.add_subflow(subflow);
+        self.start_handshake(now, id, Control::SynAck);
+        Ok(())
+    }
+
+    /// Subflows beside the first, at most: a connection has so many places that none is without.
+    pub(super) fn most_subflows(&self) -> u8 {
+        self.config.max_subflows.min(MOST_SUBFLOWS)
+    }
+
+    /// Whether one more join may begin: of those that are half open the oldest gives way, once an honest peer would have
+    /// answered. Anybody who has seen the token can send such SYNs.
+    fn make_room_for_join(&mut self, now: Instant) -> bool {
+        let half_open = self.subflows.iter().enumerate().filter(|(_, subflow)| subflow.is_half_open_join());
+        if half_open.clone().count() < HALF_OPEN_JOINS {
+            return true;
+        }
+        let srtt = self.congestion.paths.iter().filter_map(|path| path.srtt).max();
+        let patience =
+            srtt.map_or(HANDSHAKE_TIMEOUT, |srtt| (srtt * 4).max(JOIN_PATIENCE).min(HANDSHAKE_TIMEOUT));
+        let oldest = half_open.min_by_key(|(_, subflow)| subflow.opened_at);
+        let Some((id, _)) = oldest.filter(|(_, subflow)| now.since(subflow.opened_at) >= patience) else {
+            return false;
+        };
+        self.subflows[id].close(now, Closure::TimedOut);
+        self.on_subflow_closed(now, id);
+        true
+    }
+
+    fn local_id_of(&self, subflow: &Subflow) -> u8 {
+        let local = subflow.local.ip();
+        let known = self.local_addresses.iter().find(|known| known.address == local).map(|known| known.id);
+        let mut announced = self.config.announce.iter().flatten();
+        known.or_else(|| announced.find(|a| a.address == local).map(|a| a.id)).unwrap_or(0)
+    }
+
+    /// The SYN/ACK of a join of ours.
+    pub(super) fn on_join_answer(&mut self, now: Instant, id: usize, segment: &Segment, nonce: u32) {
+        let (Some(&MpJoin::SynAck { backup, address_id, hmac, nonce: peer_nonce }), Some(remote)) =
+            (join(&segment.options), self.remote_key)
+        else {
+            return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
+        };
+        let expected =
+            self.version.join_hmac_truncated(remote.value, self.local_key.value, peer_nonce, nonce);
+        if !bool::from(hmac.ct_eq(&expected)) {
+            return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
+        }
+        let subflow = &mut self.subflows[id];
+        subflow.origin = Origin::Join { nonce, peer_nonce };
+        subflow.remote_id = address_id;
+        subflow.peer_backup |= backup;
+        subflow.unconfirmed = true;
+        subflow.handshake_attempts = 1;
+        subflow.handshake_deadline = match subflow.sender.rtt.srtt() {
+            Some(srtt) if self.config.habits.steady_join_ack => now + (srtt * 2).max(JOIN_ACK_PAUSE),
+            _ => now + subflow.sender.rtt.rto(),
+        };
+    }
+
+    /// The third step of a join of the peer's, which shows that it has the keys. Returns whether the subflow may go on.
+    pub(super) fn on_join_third_ack(
+        &mut self,
+        now: Instant,
+        id: usize,
+        segment: &Segment,
+        nonce: u32,
+        peer_nonce: u32,
+    ) -> bool {
+        let valid = match (join(&segment.options), self.remote_key) {
+            (Some(MpJoin::Ack { hmac }), Some(remote)) => {
+                let (ours, theirs) = (self.local_key.value, remote.value);
+                hmac.ct_eq(&self.version.join_hmac(theirs, ours, peer_nonce, nonce)).into()
+            }
+            _ => false,
+        };
+        if !valid {
+            // RFC 8684 section 3.2: a wrong HMAC resets the subflow, not the connection.
+            self.reset_subflow(now, id, Some(ResetReason::MPTCP));
+            return false;
+        }
+        let joined = self.subflows.iter().filter(|s| !s.is_closed() && !s.is_half_open_join()).count();
+        if joined > usize::from(self.most_subflows()) {
+            self.reset_subflow(now, id, Some(ResetReason::PROHIBITED));
+            return false;
+        }
+        // The fourth ACK, which lets the peer send.
+        self.subflows[id].receiver.acknowledge_now();
+        true
+    }
+}
