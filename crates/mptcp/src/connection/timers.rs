@@ -144,7 +144,9 @@ impl Connection {
             self.timers.data = Instant::FAR_FUTURE;
             self.timers.data_backoff = (self.timers.data_backoff + 1).min(16);
             self.fall_back_if_stripped(now);
-            self.timers.unanswered += 1;
+            // Without a subflow nobody can answer, and `orphan` is what counts.
+            let asked = self.subflows.iter().any(|subflow| subflow.is_synchronised());
+            self.timers.unanswered += u32::from(asked);
             if self.timers.unanswered > MOST_TIMEOUTS {
                 // Each subflow has had its data acknowledged, or cannot send; nobody says anything any more.
                 self.end(now, Closed::TimedOut, Closure::TimedOut);

@@ -338,9 +338,11 @@ impl Subflow {
         else {
             return false;
         };
-        let news = (start, ack) >= self.window_from;
+        let (last_start, last_ack) = self.window_from;
+        // As in Linux, more that is acknowledged is news too: a peer that repeats old data may have no other way to tell.
+        let news = (start, ack) >= self.window_from || ack > last_ack;
         if news {
-            self.window_from = (start, ack);
+            self.window_from = (last_start.max(start), last_ack.max(ack));
         }
         news
     }
