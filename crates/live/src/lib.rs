@@ -58,13 +58,11 @@ pub use driver::{Driver, Interface};
 pub use impairment::{Edge, Impairment};
 pub use link::Link;
 pub use listener::{MptcpListener, SOMAXCONN};
-pub use mptcp::congestion::CongestionKind;
-pub use mptcp::path_manager::PathManagerKind;
-pub use mptcp::scheduler::SchedulerKind;
 pub use mptcp::{
     Closed, Closure, Config, ConnectionInfo, ConnectionUse, EndpointUse, IcmpError, InterfaceId, Keepalive,
     Mechanisms, Mode, Recovery, SubflowInfo, SubflowState, Version,
 };
+pub use mptcp::{congestion, path_manager, policy, scheduler};
 pub use pipe::Pipe;
 pub use shared::{Address, Counters};
 pub use socket::MptcpStream;

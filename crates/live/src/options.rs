@@ -5,8 +5,9 @@
 use std::io;
 use std::net::SocketAddr;
 
-use mptcp::congestion::CongestionKind;
-use mptcp::scheduler::SchedulerKind;
+use mptcp::congestion::CongestionControl;
+use mptcp::policy::Factory;
+use mptcp::scheduler::Scheduler;
 use mptcp::{Config, ConnectionInfo, InterfaceId, Keepalive, SubflowInfo};
 
 use crate::MptcpStream;
@@ -89,7 +90,7 @@ impl MptcpStream {
     ///
     /// # Errors
     /// `NotConnected` when the connection is over.
-    pub fn set_congestion(&self, congestion: CongestionKind) -> io::Result<()> {
+    pub fn set_congestion(&self, congestion: &Factory<dyn CongestionControl>) -> io::Result<()> {
         self.running()?;
         self.shared.lock().endpoint.set_policies(self.id, Some(congestion.build()), None);
         Ok(())
@@ -99,7 +100,7 @@ impl MptcpStream {
     ///
     /// # Errors
     /// `NotConnected` when the connection is over.
-    pub fn set_scheduler(&self, scheduler: SchedulerKind) -> io::Result<()> {
+    pub fn set_scheduler(&self, scheduler: &Factory<dyn Scheduler>) -> io::Result<()> {
         self.running()?;
         self.shared.lock().endpoint.set_policies(self.id, None, Some(scheduler.build()));
         Ok(())

@@ -13,9 +13,7 @@ use laboratory::{
     End, LIMIT, Namespace, PORT, Protocol, at, established, exchange, greet, linux, linux_info, ours,
     pattern, receive, reset_on_close, same, wait_until, within,
 };
-use mptcp_live::{
-    Closure, Config, CongestionKind, Driver, MptcpListener, MptcpStream, SchedulerKind, SubflowState,
-};
+use mptcp_live::{Closure, Config, Driver, MptcpListener, MptcpStream, SubflowState};
 
 const SHORT: Duration = Duration::from_millis(50);
 
@@ -212,12 +210,13 @@ fn policies_change_while_it_runs() {
         us.set_nodelay(true).unwrap();
         assert!(us.nodelay().unwrap());
         let data = pattern(300_000);
-        for name in CongestionKind::NAMES {
-            for scheduler in SchedulerKind::NAMES {
-                us.set_congestion(CongestionKind::from_name(name).unwrap()).unwrap();
-                us.set_scheduler(SchedulerKind::from_name(scheduler).unwrap()).unwrap();
+        let policies = mptcp_live::policy::Policies::default();
+        for name in policies.congestion.names() {
+            for scheduler in policies.schedulers.names() {
+                us.set_congestion(&policies.congestion.find(name).unwrap()).unwrap();
+                us.set_scheduler(&policies.schedulers.find(scheduler).unwrap()).unwrap();
                 let info = us.info().unwrap();
-                assert_eq!((info.congestion, info.scheduler), (*name, *scheduler));
+                assert_eq!((info.congestion, info.scheduler), (name, scheduler));
                 std::thread::scope(|scope| {
                     scope.spawn(|| us.send_all(&data).unwrap());
                     let mut received = vec![0; data.len()];

@@ -6,10 +6,11 @@ use mptcp_clock::Duration;
 use mptcp_wire::crypto::Version;
 
 use crate::InterfaceId;
-use crate::congestion::{CongestionKind, SendQueueRule};
+use crate::congestion::{CongestionControl, Lia, Reno, SendQueueRule};
 use crate::habits::Habits;
-use crate::path_manager::PathManagerKind;
-use crate::scheduler::SchedulerKind;
+use crate::path_manager::{FullMesh, PathManager};
+use crate::policy::Factory;
+use crate::scheduler::{MinRtt, Scheduler};
 
 /// The mechanisms of Raiciu et al. (NSDI 2012, section 4.2), each a switch of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,13 +107,13 @@ pub struct Config {
     /// Require the DSS checksum (RFC 8684 section 3.3).
     pub checksum: bool,
     /// Congestion control over all subflows.
-    pub congestion: CongestionKind,
+    pub congestion: Factory<dyn CongestionControl>,
     /// A rule about this host's own queue around it; None for none.
     pub send_queue_rule: Option<SendQueueRule>,
     /// Which subflow sends next.
-    pub scheduler: SchedulerKind,
+    pub scheduler: Factory<dyn Scheduler>,
     /// Which subflows there are.
-    pub path_manager: PathManagerKind,
+    pub path_manager: Factory<dyn PathManager>,
     /// M1 to M4.
     pub mechanisms: Mechanisms,
     /// Receive buffer shared by all subflows, bytes; its size is the largest window.
@@ -188,10 +189,10 @@ impl Default for Config {
             multipath: true,
             version: Version::V1,
             checksum: false,
-            congestion: CongestionKind::Lia,
+            congestion: Lia.into(),
             send_queue_rule: None,
-            scheduler: SchedulerKind::MinRtt,
-            path_manager: PathManagerKind::FullMesh,
+            scheduler: MinRtt.into(),
+            path_manager: FullMesh.into(),
             mechanisms: Mechanisms::default(),
             receive_buffer: 6 << 20,
             receive_block: 256 << 10,
@@ -234,6 +235,6 @@ impl Config {
     /// Plain TCP with Reno.
     #[must_use]
     pub fn tcp() -> Self {
-        Self { multipath: false, congestion: CongestionKind::Reno, ..Self::default() }
+        Self { multipath: false, congestion: Reno.into(), ..Self::default() }
     }
 }

@@ -38,6 +38,7 @@ mod event;
 mod habits;
 mod memory;
 pub mod path_manager;
+pub mod policy;
 mod ration;
 pub mod scheduler;
 mod subflow;

@@ -4,8 +4,8 @@ mod arena;
 mod pair;
 
 use arena::{Arena, Gso, Operation, Path, Settings, Side, Strip};
-use mptcp::congestion::CongestionKind;
-use mptcp::path_manager::PathManagerKind;
+use mptcp::congestion::{Lia, Reno};
+use mptcp::path_manager::NdiffPorts;
 use mptcp::{Config, Mechanisms};
 
 fn path(delay_ms: u16) -> Path {
@@ -25,7 +25,7 @@ fn plain_mechanisms() -> Mechanisms {
 /// Without anything that can be left out.
 fn bare() -> Config {
     Config {
-        congestion: CongestionKind::Reno,
+        congestion: Reno.into(),
         mechanisms: plain_mechanisms(),
         sack: false,
         rack: false,
@@ -140,7 +140,7 @@ fn a_fallback_counts_what_the_subflow_had_acknowledged() {
         Config { checksum: true, receive_buffer: 6964, send_buffer: 2873, initial_window: 3, ..small() };
     check(
         3_421_457_357_307_949_107,
-        Config { congestion: CongestionKind::Lia, max_subflows: 1, ..config },
+        Config { congestion: Lia.into(), max_subflows: 1, ..config },
         vec![path(3), path(53)],
         &[
             Operation::Path { path: 14, to: path(160) },
@@ -237,8 +237,7 @@ fn a_subflow_whose_acknowledgements_lose_their_options_ends_beside_others() {
 
 #[test]
 fn data_level_acknowledgements_that_are_eaten_everywhere_end_the_connection() {
-    let client =
-        Config { path_manager: PathManagerKind::NdiffPorts { subflows: 2 }, max_subflows: 1, ..small() };
+    let client = Config { path_manager: NdiffPorts { subflows: 2 }.into(), max_subflows: 1, ..small() };
     let server = Config { initial_window: 2, max_subflows: 1, ..small() };
     let what = Strip { syn: [false, false], other: [false, true] };
     check_two(

@@ -9,7 +9,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
 use hand::Hand;
-use mptcp::path_manager::PathManagerKind;
+use mptcp::path_manager::NdiffPorts;
 use mptcp::{Config, Endpoint, EventKind, InterfaceId, Mode, SubflowState, Version};
 use mptcp_clock::{Duration, Instant, Stream};
 use mptcp_wire::{AddAddress, Flags, MpCapable, MpJoin, MptcpOption, Segment, Timestamps, crypto};
@@ -296,7 +296,7 @@ fn announced_addresses_that_are_none_are_not_joined() {
 /// `ndiffports` opens its subflows within one family.
 #[test]
 fn ndiffports_keeps_to_a_family() {
-    let manager = PathManagerKind::NdiffPorts { subflows: 4 };
+    let manager = NdiffPorts { subflows: 4 }.into();
     let config = Config { path_manager: manager, ..Config::default() };
     let mut near = Endpoint::new(Stream::new(1, "near"));
     let mut far = Endpoint::new(Stream::new(1, "far"));

@@ -3,7 +3,7 @@
 mod pair;
 
 use bytes::Bytes;
-use mptcp::congestion::{Acked, CongestionControl, CongestionKind, Departure, LocalQueue, PathState, WVegas};
+use mptcp::congestion::{Acked, CongestionControl, Departure, Lia, LocalQueue, PathState, Reno, WVegas};
 use mptcp::{Config, InterfaceId, SendQueueRule};
 use mptcp_clock::{Duration, Instant};
 use pair::Pair;
@@ -51,7 +51,7 @@ fn round_trip(
 fn the_published_rule_shrinks_the_window_by_equation_4() {
     for (rule, local, unacked) in [(SendQueueRule::Published, 50_000, 0), (SendQueueRule::Unacked, 0, 50_000)]
     {
-        let mut algorithm = rule.around(CongestionKind::Reno.build());
+        let mut algorithm = rule.around(Box::new(Reno));
         let mut paths = [path(40)];
         // QL = 2 ms of 20 ms of the window: 4 segments. First within it, so that the window is latched.
         (paths[0].local.bytes, paths[0].unacked) = (1000, 1000);
@@ -71,7 +71,7 @@ fn the_published_rule_shrinks_the_window_by_equation_4() {
 
 #[test]
 fn the_published_rule_leaves_a_short_queue_alone() {
-    let mut algorithm = SendQueueRule::Published.around(CongestionKind::Reno.build());
+    let mut algorithm = SendQueueRule::Published.around(Box::new(Reno));
     let mut paths = [path(40)];
     paths[0].local.bytes = 3000;
     round_trip(&mut *algorithm, &mut paths, 0, Instant::ZERO);
@@ -80,7 +80,7 @@ fn the_published_rule_leaves_a_short_queue_alone() {
 
 #[test]
 fn linked_pacing_takes_off_what_stood_for_a_round_trip() {
-    let mut algorithm = SendQueueRule::Linked.around(CongestionKind::Reno.build());
+    let mut algorithm = SendQueueRule::Linked.around(Box::new(Reno));
     let mut paths = [path(60)];
     // 1 ms a packet: 5 ms of work are 5000 bytes.
     paths[0].local = queue(45_000, 1000, 1000);
@@ -99,7 +99,7 @@ fn linked_pacing_takes_off_what_stood_for_a_round_trip() {
 
 #[test]
 fn linked_pacing_lets_bursts_pass() {
-    let mut algorithm = SendQueueRule::Linked.around(CongestionKind::Reno.build());
+    let mut algorithm = SendQueueRule::Linked.around(Box::new(Reno));
     let mut paths = [path(60)];
     let mut now = Instant::ZERO;
     for _ in 0..10 {
@@ -113,7 +113,7 @@ fn linked_pacing_lets_bursts_pass() {
 
 #[test]
 fn contended_paths_are_paced_at_one_stations_rate_in_sum() {
-    let mut algorithm = SendQueueRule::Linked.around(CongestionKind::Lia.build());
+    let mut algorithm = SendQueueRule::Linked.around(Box::new(Lia));
     let mut paths = [path(10), path(10)];
     paths[0].local = queue(0, 1000, 400);
     paths[1].local = queue(0, 2000, 900);
@@ -132,7 +132,7 @@ fn contended_paths_are_paced_at_one_stations_rate_in_sum() {
 
 #[test]
 fn one_path_is_not_paced_however_contended() {
-    let mut algorithm = SendQueueRule::Linked.around(CongestionKind::Reno.build());
+    let mut algorithm = SendQueueRule::Linked.around(Box::new(Reno));
     let mut paths = [path(10)];
     paths[0].local = queue(0, 3000, 400);
     algorithm.on_departed(&mut paths, 0, Instant::ZERO);

@@ -128,6 +128,27 @@ fn a_simultaneous_open_becomes_a_tcp_connection() {
     assert_eq!(pair.client.info(pair.now, pair.connection).unwrap().mode, Mode::Plain);
 }
 
+/// Whoever guesses address and port can send a SYN, but not acknowledge ours.
+#[test]
+fn a_forged_syn_neither_ends_nor_weakens_an_opening() {
+    for paths in [&[10][..], &[10, 20]] {
+        let mut pair = Pair::new(27, paths, Config::default(), Config::default());
+        // Before each SYN/ACK comes a bare SYN from the same address.
+        pair.rule = Box::new(|to_server, _, segment| {
+            if to_server || !segment.flags.syn() {
+                return Fate::Deliver;
+            }
+            let mut forged = segment.clone();
+            (forged.flags, forged.sequence) = (Flags::SYN, segment.sequence + (1 << 30));
+            Fate::Several(vec![forged, segment.clone()])
+        });
+        delivers(&mut pair, 50_000);
+        let info = pair.client.info(pair.now, pair.connection).unwrap();
+        assert_eq!((info.mode, info.subflows.len()), (Mode::Multipath, paths.len()), "{info:#?}");
+        assert!(info.past.is_empty(), "no join had to be repeated: {info:#?}");
+    }
+}
+
 #[test]
 fn the_checksum_is_used_when_only_the_client_asks_for_it() {
     let mut pair = Pair::new(26, &[10], Config { checksum: true, ..Config::default() }, Config::default());

@@ -3,7 +3,8 @@
 mod pair;
 
 use bytes::Bytes;
-use mptcp::congestion::{Acked, CongestionControl, CongestionKind, Cubic, Lia, PathState, Reno};
+use mptcp::congestion::{Acked, Balia, CongestionControl, Cubic, Lia, Olia, PathState, Reno};
+use mptcp::policy::Factory;
 use mptcp::{Config, SubflowInfo};
 use mptcp_clock::{Duration, Instant};
 use pair::{Fate, Pair};
@@ -83,9 +84,14 @@ fn lias_equilibrium_is_one_reno_on_the_best_path() {
 }
 
 /// Packets a second that a bulk transfer gets over paths that lose every `1/p`-th data segment.
-fn measured(congestion: CongestionKind, links: &[Link]) -> f64 {
-    let config =
-        Config { congestion, receive_buffer: 8 << 20, send_buffer: 8 << 20, mss: 1460, ..Config::default() };
+fn measured(congestion: impl Into<Factory<dyn CongestionControl>>, links: &[Link]) -> f64 {
+    let config = Config {
+        congestion: congestion.into(),
+        receive_buffer: 8 << 20,
+        send_buffer: 8 << 20,
+        mss: 1460,
+        ..Config::default()
+    };
     let latency: Vec<u64> = links.iter().map(|&(_, rtt)| rtt / 2).collect();
     let mut pair = Pair::new(1, &latency, config.clone(), config);
     pair.check_encoding = false;
@@ -120,8 +126,8 @@ fn received(pair: &Pair) -> u64 {
 #[test]
 fn lia_takes_as_much_as_one_reno_on_the_best_path() {
     for links in CASES {
-        let alone = links.iter().map(|&link| measured(CongestionKind::Reno, &[link])).fold(0.0, f64::max);
-        let total = measured(CongestionKind::Lia, links);
+        let alone = links.iter().map(|&link| measured(Reno, &[link])).fold(0.0, f64::max);
+        let total = measured(Lia, links);
         println!("{links:?}: LIA {total:.0}, Reno {alone:.0}, ratio {:.3}", total / alone);
         assert!(near(total, alone, 0.05), "{links:?}: LIA {total:.0} packets/s, Reno alone {alone:.0}");
         // Sawteeth stay below the fluid value, which squares the mean and not the wave.
@@ -132,8 +138,9 @@ fn lia_takes_as_much_as_one_reno_on_the_best_path() {
 
 #[test]
 fn alone_on_one_path_the_coupled_ones_are_reno() {
-    for kind in [CongestionKind::Olia, CongestionKind::Balia] {
-        let (found, reno) = (measured(kind, CASES[3]), measured(CongestionKind::Reno, CASES[3]));
+    let coupled: [Factory<dyn CongestionControl>; 2] = [Olia::default().into(), Balia.into()];
+    for kind in coupled {
+        let (found, reno) = (measured(kind.clone(), CASES[3]), measured(Reno, CASES[3]));
         assert!(near(found, reno, 0.02), "{kind:?}: {found:.0} packets/s, Reno {reno:.0}");
     }
 }
@@ -143,9 +150,9 @@ fn olia_and_balia_take_about_as_much_as_one_reno_on_the_best_path() {
     // Fixed points of the papers: OLIA's total is that of the best paths, which alone it uses; BALIA's
     // lies between LIA's and more.
     for links in &CASES[..3] {
-        let alone = links.iter().map(|&link| measured(CongestionKind::Reno, &[link])).fold(0.0, f64::max);
-        let olia = measured(CongestionKind::Olia, links) / alone;
-        let balia = measured(CongestionKind::Balia, links) / alone;
+        let alone = links.iter().map(|&link| measured(Reno, &[link])).fold(0.0, f64::max);
+        let olia = measured(Olia::default(), links) / alone;
+        let balia = measured(Balia, links) / alone;
         println!("{links:?}: OLIA {olia:.3}, BALIA {balia:.3} of Reno");
         assert!((0.75..1.15).contains(&olia), "{links:?}: OLIA {olia:.3} of Reno alone");
         assert!((0.85..1.35).contains(&balia), "{links:?}: BALIA {balia:.3} of Reno alone");

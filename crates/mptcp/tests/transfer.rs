@@ -2,8 +2,8 @@
 
 mod pair;
 
-use mptcp::congestion::CongestionKind;
-use mptcp::scheduler::SchedulerKind;
+use mptcp::congestion::Reno;
+use mptcp::policy::Policies;
 use mptcp::{Config, EventKind, InterfaceChange, Mode};
 use mptcp_clock::{Duration, Stream};
 use pair::{Fate, Pair, pattern};
@@ -38,8 +38,11 @@ fn two_paths_carry_a_file_together() {
 
 #[test]
 fn every_scheduler_and_controller_survives_losses_on_both_paths() {
-    for scheduler in [SchedulerKind::MinRtt, SchedulerKind::RoundRobin, SchedulerKind::Redundant] {
-        for congestion in [CongestionKind::Reno, CongestionKind::Cubic, CongestionKind::Lia] {
+    let policies = Policies::default();
+    for scheduler in policies.schedulers.names() {
+        for congestion in policies.congestion.names() {
+            let scheduler = policies.schedulers.find(scheduler).unwrap();
+            let congestion = policies.congestion.find(congestion).unwrap();
             let config = Config { scheduler, congestion, ..Config::default() };
             let mut pair = Pair::new(3, &[10, 40], config.clone(), config);
             let mut chance = Stream::new(7, "loss");
@@ -64,7 +67,7 @@ fn losses_are_repaired_without_sack_and_without_rack() {
 
 #[test]
 fn a_single_loss_is_repaired_fast() {
-    let config = Config { congestion: CongestionKind::Reno, ..Config::tcp() };
+    let config = Config { congestion: Reno.into(), ..Config::tcp() };
     let mut pair = Pair::new(5, &[10], config.clone(), config);
     let mut count = 0;
     pair.rule = Box::new(move |to_server, _, segment| {

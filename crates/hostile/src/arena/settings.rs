@@ -2,9 +2,10 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
-use mptcp::congestion::CongestionKind;
-use mptcp::path_manager::PathManagerKind;
-use mptcp::scheduler::SchedulerKind;
+use mptcp::congestion::CongestionControl;
+use mptcp::path_manager::{FullMesh, NdiffPorts};
+use mptcp::policy::{Factory, Policies};
+use mptcp::scheduler::Scheduler;
 use mptcp::{
     Announced, Config, Habits, InterfaceId, Keepalive, Mechanisms, PenaltyRule, SendQueueRule,
     ServerFastOpen, Version,
@@ -14,24 +15,17 @@ use mptcp_clock::{Duration, Instant};
 use crate::draw::Draw;
 use crate::peer::Offer;
 
-const CONGESTION: [CongestionKind; 6] = [
-    CongestionKind::Lia,
-    CongestionKind::Reno,
-    CongestionKind::Cubic,
-    CongestionKind::Olia,
-    CongestionKind::Balia,
-    CongestionKind::WVegas,
-];
+const CONGESTION: [&str; 6] = ["lia", "reno", "cubic", "olia", "balia", "wvegas"];
+const SCHEDULERS: [&str; 3] = ["minrtt", "roundrobin", "redundant"];
 
-const SCHEDULERS: [SchedulerKind; 3] =
-    [SchedulerKind::MinRtt, SchedulerKind::RoundRobin, SchedulerKind::Redundant];
-
-pub(super) fn congestion(draw: &mut Draw<'_>) -> CongestionKind {
-    draw.pick(&CONGESTION)
+pub(super) fn congestion(draw: &mut Draw<'_>) -> Factory<dyn CongestionControl> {
+    let name = draw.pick(&CONGESTION);
+    Policies::default().congestion.find(name).unwrap_or_else(|error| panic!("{error}"))
 }
 
-pub(super) fn scheduler(draw: &mut Draw<'_>) -> SchedulerKind {
-    draw.pick(&SCHEDULERS)
+pub(super) fn scheduler(draw: &mut Draw<'_>) -> Factory<dyn Scheduler> {
+    let name = draw.pick(&SCHEDULERS);
+    Policies::default().schedulers.find(name).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// When the case begins: also where the clock of timestamps wraps.
@@ -123,8 +117,8 @@ pub(super) fn config(draw: &mut Draw<'_>, interfaces: u8) -> Config {
         send_queue_rule: draw.pick(&rule),
         scheduler: scheduler(draw),
         path_manager: match draw.byte() % 6 {
-            0 => PathManagerKind::NdiffPorts { subflows: draw.byte() % 6 },
-            _ => PathManagerKind::FullMesh,
+            0 => NdiffPorts { subflows: draw.byte() % 6 }.into(),
+            _ => FullMesh.into(),
         },
         mechanisms,
         receive_buffer: draw.scaled(22).max(1_024),

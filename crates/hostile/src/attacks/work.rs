@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use mptcp::Config;
-use mptcp::scheduler::SchedulerKind;
+use mptcp::scheduler::Redundant;
 use mptcp_clock::Duration;
 use mptcp_wire::Segment;
 
@@ -103,7 +103,7 @@ pub(super) fn rack(size: u64) -> Sample {
 }
 
 pub(super) fn redundant(size: u64) -> Sample {
-    let config = Config { scheduler: SchedulerKind::Redundant, ..Config::default() };
+    let config = Config { scheduler: Redundant.into(), ..Config::default() };
     let before = meter::live();
     let (scene, _, nanos) = in_flight(size, config, 3);
     let held = meter::live() - before;

@@ -175,10 +175,7 @@ impl Sampler {
         let address = if app.sending_host() == app.from { subflow.local } else { subflow.remote };
         let interface = opener.interface_of(address.ip()).0 as usize;
         let name = opener.interface_names.get(interface).map_or("", String::as_str);
-        let number = match app.config.path_manager {
-            mptcp::path_manager::PathManagerKind::NdiffPorts { .. } => id,
-            mptcp::path_manager::PathManagerKind::FullMesh => 0,
-        };
+        let number = if app.config.path_manager.build().shares_addresses() { id } else { 0 };
         let wanted = numbered(name, number);
         let found = self.path_names.iter().position(|known| *known == wanted);
         found.or_else(|| self.path_names.iter().position(|known| known == name)).unwrap_or(0)

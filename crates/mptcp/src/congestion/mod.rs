@@ -17,6 +17,7 @@ mod wvegas;
 use mptcp_clock::{Duration, Instant};
 
 use crate::config::{Config, PenaltyRule};
+use crate::policy::Registry;
 pub use balia::Balia;
 pub use cubic::Cubic;
 pub use lia::Lia;
@@ -102,54 +103,19 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     }
 }
 
-/// The algorithms there are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum CongestionKind {
-    /// NewReno on each path (RFC 5681).
-    Reno,
-    /// CUBIC on each path (RFC 9438).
-    Cubic,
-    /// Linked increases (RFC 6356).
-    #[default]
-    Lia,
-    /// Opportunistic linked increases (Khalili et al., CoNEXT 2012).
-    Olia,
-    /// Balanced linked adaptation (Peng et al., IEEE/ACM Transactions on Networking 2016).
-    Balia,
-    /// Weighted Vegas (Cao, Xu, Fu, ICNP 2012), which answers to delay.
-    WVegas,
-}
-
-impl CongestionKind {
-    /// Names in the order of the documentation.
-    pub const NAMES: &'static [&'static str] = &["reno", "cubic", "lia", "olia", "balia", "wvegas"];
-
-    /// The algorithm called `name`.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "reno" => Self::Reno,
-            "cubic" => Self::Cubic,
-            "lia" => Self::Lia,
-            "olia" => Self::Olia,
-            "balia" => Self::Balia,
-            "wvegas" => Self::WVegas,
-            _ => return None,
+/// The built-in algorithms.
+pub(crate) fn built_in() -> Registry<dyn CongestionControl> {
+    Registry::new("congestion controller")
+        .with("reno", "NewReno on each subflow by itself (RFC 5681)", |_| Ok(Reno.into()))
+        .with("cubic", "CUBIC on each subflow by itself (RFC 9438)", |_| Ok(Cubic::default().into()))
+        .with("lia", "Linked increases over all subflows (RFC 6356)", |_| Ok(Lia.into()))
+        .with("olia", "Opportunistic linked increases (Khalili et al., CoNEXT 2012)", |_| {
+            Ok(Olia::default().into())
         })
-    }
-
-    /// The algorithm itself, with nothing remembered yet.
-    #[must_use]
-    pub fn build(self) -> Box<dyn CongestionControl> {
-        match self {
-            Self::Reno => Box::new(Reno),
-            Self::Cubic => Box::<Cubic>::default(),
-            Self::Lia => Box::new(Lia),
-            Self::Olia => Box::<Olia>::default(),
-            Self::Balia => Box::new(Balia),
-            Self::WVegas => Box::<WVegas>::default(),
-        }
-    }
+        .with("balia", "Balanced linked adaptation (Peng et al., 2016)", |_| Ok(Balia.into()))
+        .with("wvegas", "Weighted Vegas, which answers to delay (Cao et al., ICNP 2012)", |_| {
+            Ok(WVegas::default().into())
+        })
 }
 
 /// The windows of a connection's paths and the algorithm over them.
@@ -158,23 +124,25 @@ pub struct Congestion {
     /// One entry for each place of a subflow, in their order.
     pub paths: Vec<PathState>,
     algorithm: Box<dyn CongestionControl>,
+    send_queue_rule: Option<SendQueueRule>,
     byte_counting: bool,
 }
 
 impl Congestion {
     pub(crate) fn new(config: &Config) -> Self {
-        let algorithm = config.congestion.build();
-        let algorithm = match config.send_queue_rule {
-            Some(rule) => rule.around(algorithm),
-            None => algorithm,
-        };
-        Self { paths: Vec::new(), algorithm, byte_counting: config.byte_counting }
+        let rule = config.send_queue_rule;
+        Self {
+            paths: Vec::new(),
+            algorithm: with_rule(rule, config.congestion.build()),
+            send_queue_rule: rule,
+            byte_counting: config.byte_counting,
+        }
     }
 
-    /// Replaces the algorithm, keeping the windows; a pace that the old one asked for ends with it.
+    /// Replaces the algorithm, keeping the windows and a send-queue rule; a pace that the old one asked for ends with it.
     pub fn set_algorithm(&mut self, algorithm: Box<dyn CongestionControl>) {
         self.paths.iter_mut().for_each(|path| path.pacing = None);
-        self.algorithm = algorithm;
+        self.algorithm = with_rule(self.send_queue_rule, algorithm);
     }
 
     /// The algorithm's name.
@@ -240,6 +208,16 @@ impl Congestion {
             PenaltyRule::Later => {}
         }
         state.cwnd = halved;
+    }
+}
+
+fn with_rule(
+    rule: Option<SendQueueRule>,
+    algorithm: Box<dyn CongestionControl>,
+) -> Box<dyn CongestionControl> {
+    match rule {
+        Some(rule) => rule.around(algorithm),
+        None => algorithm,
     }
 }
 

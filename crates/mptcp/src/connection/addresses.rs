@@ -11,8 +11,8 @@ use super::failures::Failed;
 use super::{Connection, Mode};
 use crate::InterfaceId;
 use crate::config::Announced;
-use crate::path_manager::{LocalAddress, Pair, RemoteAddress};
-use crate::subflow::{Closure, State};
+use crate::path_manager::{LocalAddress, Pair, PathEvent, PathView, RemoteAddress};
+use crate::subflow::{Closure, State, Subflow};
 
 /// Tries before an announcement is given up, as in Linux.
 const ANNOUNCEMENTS: u32 = 3;
@@ -35,12 +35,20 @@ impl Connection {
     /// Opens what the path manager misses. Only the side that opened the connection does: the other
     /// one may be behind a NAT's far side, and announces instead.
     pub(crate) fn consult_path_manager(&mut self, now: Instant) {
-        if !self.client || self.mode != Mode::Multipath || self.closed.is_some() {
+        let asked = self.client || self.path_manager.serves_both_sides();
+        if !asked || self.mode != Mode::Multipath || self.closed.is_some() {
             return;
         }
         let mut missing = Vec::new();
         let existing = self.pairs();
-        self.path_manager.missing(&self.local_addresses, &self.remote_addresses, &existing, &mut missing);
+        let view = PathView {
+            now,
+            client: self.client,
+            local: &self.local_addresses,
+            remote: &self.remote_addresses,
+            existing: &existing,
+        };
+        self.path_manager.missing(&view, &mut missing);
         missing.retain(|pair| !self.failures.hold_back(now, pair));
         missing.retain(|pair| !self.wanted.contains(pair));
         let open = self.subflows.iter().filter(|subflow| !subflow.is_closed()).count();
@@ -52,17 +60,18 @@ impl Connection {
     }
 
     fn pairs(&self) -> Vec<Pair> {
-        let live = self.subflows.iter().filter(|subflow| !subflow.is_closed());
-        live.map(|subflow| Pair {
-            local: LocalAddress {
-                id: subflow.local_id,
-                interface: subflow.interface,
-                address: subflow.local.ip(),
-                backup: subflow.backup,
-            },
-            remote: RemoteAddress { id: subflow.remote_id, address: subflow.remote },
-        })
-        .collect()
+        self.subflows.iter().filter(|subflow| !subflow.is_closed()).map(Subflow::pair).collect()
+    }
+
+    /// A subflow may carry data.
+    pub(super) fn tell_opened(&mut self, now: Instant, id: usize) {
+        self.path_manager.on_event(now, &PathEvent::Opened(self.subflows[id].pair()));
+    }
+
+    /// A subflow has ended.
+    pub(super) fn tell_closed(&mut self, now: Instant, id: usize) {
+        let subflow = &self.subflows[id];
+        self.path_manager.on_event(now, &PathEvent::Closed(subflow.pair(), subflow.closed_by));
     }
 
     /// A pair whose subflow failed is tried again later, or not until its address comes anew.

@@ -124,6 +124,7 @@ impl Connection {
         self.registry_changed = true;
         self.happenings.subflows = true;
         self.signals.forget(id);
+        self.tell_closed(now, id);
         let cause = self.subflows[id].closed_by;
         let never_opened = self.subflows[id].sender.board.una == 0;
         let last = self.subflows.iter().all(|subflow| subflow.is_closed());

@@ -5,7 +5,7 @@
 
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::crypto::Version;
-use mptcp_wire::{MpCapable, ResetReason, Segment};
+use mptcp_wire::{MpCapable, Segment};
 
 use super::joins::JOIN_ACK_PAUSE;
 use super::offers::capable;
@@ -133,10 +133,7 @@ impl Connection {
     pub(super) fn on_syn_sent(&mut self, now: Instant, id: usize, segment: &Segment) {
         let subflow = &mut self.subflows[id];
         let flags = segment.flags;
-        let sent = subflow.syn_data.len() as u32;
-        // RFC 7413 section 4.2.2: a server may take a part of the data.
-        let answers =
-            (0..=i64::from(sent)).contains(&segment.acknowledgment.offset_from(subflow.iss + 1).into());
+        let answers = subflow.is_answered_by(segment);
         if flags.rst() {
             if flags.ack() && answers {
                 subflow.close(now, Closure::ResetByPeer(super::input::reset_reason(segment)));
@@ -199,14 +196,13 @@ impl Connection {
         }
     }
 
-    /// RFC 9293 section 3.5: both sides sent a SYN. Only TCP does that: no option has a place.
+    /// RFC 9293 section 3.5: both sides sent a SYN. Only TCP does that: no option has a place. Whoever knows our address and
+    /// port can send such a SYN, so nothing is given up before ours is acknowledged. A join has only one side that opens
+    /// (RFC 8684 section 3.2).
     fn on_simultaneous_open(&mut self, now: Instant, id: usize, segment: &Segment) {
         if !self.is_initial(id) {
-            return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
+            return;
         }
-        self.fall_back(id, FallbackReason::SimultaneousOpen);
-        let data = std::mem::take(&mut self.subflows[id].syn_data);
-        self.begin_stream_with(data);
         let scale = self.window_scale();
         let subflow = &mut self.subflows[id];
         subflow.negotiate(segment, &self.config, scale);
@@ -222,6 +218,11 @@ impl Connection {
             return false;
         }
         match self.subflows[id].origin {
+            Origin::Initial if self.subflows[id].opened_here => {
+                self.fall_back(id, FallbackReason::SimultaneousOpen);
+                let data = std::mem::take(&mut self.subflows[id].syn_data);
+                self.begin_stream_with(data);
+            }
             Origin::Initial => self.on_capable_third_ack(id, segment),
             Origin::Join { nonce, peer_nonce } => {
                 if !self.on_join_third_ack(now, id, segment, nonce, peer_nonce) {

@@ -12,7 +12,7 @@ use crate::subflow::check::Verdict;
 use crate::subflow::mapping::{MappingFault, ReceivedMapping, WireMapping};
 use crate::subflow::receiver::Range;
 use crate::subflow::sender::Ack;
-use crate::subflow::{Closure, Probation, State};
+use crate::subflow::{Closure, Control, Probation, State};
 
 /// How far beyond the last data that is here a segment may begin whose options count, bytes.
 const NEAR: u64 = 65_535;
@@ -31,6 +31,13 @@ impl Connection {
         match subflow.state {
             State::Closed => return,
             State::SynSent => return self.on_syn_sent(now, id, segment),
+            State::SynReceived if subflow.exposes_stranger(segment) => {
+                // The SYN that seemed to open from the other side was somebody else's: ours is answered now, or theirs.
+                if subflow.is_answered_by(segment) {
+                    subflow.state = State::SynSent;
+                }
+                return self.on_syn_sent(now, id, segment);
+            }
             _ => {}
         }
         match subflow.check(now, segment, window, self.outgoing.largest_window) {
@@ -38,10 +45,14 @@ impl Connection {
             Verdict::Acknowledge => {
                 // A SYN that comes again in SYN-RECEIVED wants the SYN/ACK again.
                 if subflow.state == State::SynReceived {
-                    subflow.control = Some(crate::subflow::Control::SynAck);
+                    subflow.control = Some(Control::SynAck);
                 } else {
                     subflow.receiver.acknowledge_now();
                 }
+            }
+            // It answers our SYN/ACK: the peer knows nothing of the SYN that seemed to cross ours. Ours goes again.
+            Verdict::Reset if subflow.state == State::SynReceived && subflow.opened_here => {
+                subflow.state = State::SynSent;
             }
             Verdict::Reset => self.on_reset(now, id, segment),
             Verdict::Accept { start, ack } => {

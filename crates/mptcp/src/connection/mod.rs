@@ -365,6 +365,7 @@ impl Connection {
         path.min_rtt = subflow.sender.rtt.min();
         self.congestion.set_active(id, true);
         self.happenings.subflows = true;
+        self.tell_opened(now, id);
         self.timers.adopted();
         self.relieve_stalled();
     }

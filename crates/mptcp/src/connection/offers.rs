@@ -31,7 +31,8 @@ impl Connection {
                     data: None,
                 })
             }
-            (Origin::Initial, Control::SynAck) if self.mode == Mode::Negotiating => {
+            // A SYN/ACK of ours to a SYN that crossed ours is TCP's.
+            (Origin::Initial, Control::SynAck) if self.mode == Mode::Negotiating && !subflow.opened_here => {
                 MptcpOption::Capable(MpCapable {
                     version: self.version.number(),
                     flags,

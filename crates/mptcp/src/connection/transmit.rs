@@ -12,7 +12,7 @@ use super::outgoing::{Chunk, Put};
 use super::output::Piece;
 use super::{Connection, Mode};
 use crate::memory::most_segments;
-use crate::scheduler::Candidate;
+use crate::scheduler::{Candidate, SendView};
 use crate::subflow::Probation;
 
 impl Connection {
@@ -52,7 +52,9 @@ impl Connection {
         if self.outgoing.unsent() == 0 {
             return self.on_nothing_new(now, candidates, out);
         }
-        let Some(chosen) = self.scheduler.choose(candidates) else {
+        let view = self.view(now, candidates);
+        let chosen = self.scheduler.choose(&view).or_else(|| self.when_nothing_is_under_way(candidates));
+        let Some(chosen) = chosen else {
             let limit = if candidates.iter().any(|c| c.has_room) {
                 Limit::Scheduler
             } else if candidates.iter().any(|c| self.is_held(now, c.subflow)) {
@@ -65,12 +67,34 @@ impl Connection {
         let Candidate { subflow: id, mss, .. } = candidates[chosen];
         let size = self.segment_size(id, mss);
         if self.outgoing.next + size > self.outgoing.edge {
+            self.scheduler.on_window_full(&view, chosen);
             return self.on_closed_window(now, id, size, out);
         }
         if self.must_wait_for_more(size, mss) {
             return self.on_nothing_new(now, candidates, out);
         }
         Some(self.send_new(now, id, size, out))
+    }
+
+    fn view<'a>(&self, now: Instant, candidates: &'a [Candidate]) -> SendView<'a> {
+        let outgoing = &self.outgoing;
+        SendView {
+            now,
+            candidates,
+            unsent: outgoing.unsent(),
+            in_flight: outgoing.next - outgoing.una,
+            window_room: outgoing.edge.saturating_sub(outgoing.next),
+            send_buffer: self.config.send_buffer,
+        }
+    }
+
+    /// A scheduler that waits while nothing is under way waits for nothing.
+    fn when_nothing_is_under_way(&self, candidates: &[Candidate]) -> Option<usize> {
+        if self.subflows.iter().any(|subflow| !subflow.sender.is_idle()) {
+            return None;
+        }
+        let with_room = candidates.iter().enumerate().filter(|(_, candidate)| candidate.has_room);
+        with_room.min_by_key(|(_, candidate)| candidate.srtt).map(|(position, _)| position)
     }
 
     /// How much new data goes in one segment: one frame's, or as many whole frames as the device cuts and
@@ -101,7 +125,8 @@ impl Connection {
     /// Everything written is in flight. What M1 and M2 do for a full receive window they do here for
     /// a full send buffer; an application that has no more to say calls for no penalty.
     fn on_nothing_new(&mut self, now: Instant, candidates: &[Candidate], out: &mut Segment) -> Option<usize> {
-        if let Some(chosen) = self.scheduler.choose(candidates) {
+        let view = self.view(now, candidates);
+        if let Some(chosen) = self.scheduler.choose(&view) {
             let fast = candidates[chosen].subflow;
             if let Some(start) = self.unblock(now, fast, self.blocked_writer) {
                 return self.carry(now, start, fast, out);
@@ -220,9 +245,14 @@ impl Connection {
             found.push(Candidate {
                 subflow: id,
                 srtt: path.srtt.unwrap_or_default(),
+                rttvar: path.rttvar,
+                min_rtt: path.min_rtt.unwrap_or_default(),
                 cwnd: path.cwnd,
+                ssthresh: path.ssthresh,
                 in_flight,
+                local_queue: path.local.bytes,
                 mss: path.mss,
+                pacing: path.pacing,
                 has_room: (in_flight + self.wanted_room(id) <= path.cwnd || subflow.sender.wants_probe())
                     && !paced
                     && !crowded

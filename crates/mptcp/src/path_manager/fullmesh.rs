@@ -1,6 +1,6 @@
 //! A subflow for each pair of addresses (Linux's `fullmesh` endpoint flag).
 
-use super::{LocalAddress, Pair, PathManager, RemoteAddress};
+use super::{Pair, PathManager, PathView};
 
 /// Uses whatever can be used.
 #[derive(Clone, Copy, Debug)]
@@ -11,13 +11,8 @@ impl PathManager for FullMesh {
         "fullmesh"
     }
 
-    fn missing(
-        &self,
-        local: &[LocalAddress],
-        remote: &[RemoteAddress],
-        existing: &[Pair],
-        missing: &mut Vec<Pair>,
-    ) {
+    fn missing(&mut self, view: &PathView<'_>, missing: &mut Vec<Pair>) {
+        let PathView { local, remote, existing, .. } = *view;
         for &local in local {
             for &remote in remote {
                 let same_family = local.address.is_ipv4() == remote.address.is_ipv4();

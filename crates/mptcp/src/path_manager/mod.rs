@@ -7,10 +7,17 @@ mod ndiffports;
 
 use std::net::{IpAddr, SocketAddr};
 
+use mptcp_clock::Instant;
+
 use crate::InterfaceId;
+use crate::policy::Registry;
+use crate::subflow::Closure;
 
 pub use fullmesh::FullMesh;
 pub use ndiffports::NdiffPorts;
+
+/// Subflows of `ndiffports` in all, at most.
+const MOST_PORTS: u64 = 8;
 
 /// An address of ours that is up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,53 +50,82 @@ pub struct Pair {
     pub remote: RemoteAddress,
 }
 
-/// A rule for which subflows to open; asked after every change, at the side that opened the
-/// connection.
+/// What a path manager sees.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct PathView<'a> {
+    /// Now.
+    pub now: Instant,
+    /// We opened the connection. The other side may be unable to reach us, behind a translator of addresses.
+    pub client: bool,
+    /// Addresses of ours that are up.
+    pub local: &'a [LocalAddress],
+    /// Addresses of the peer's: that of the first subflow, and those that it announced.
+    pub remote: &'a [RemoteAddress],
+    /// Subflows that are open or opening.
+    pub existing: &'a [Pair],
+}
+
+impl<'a> PathView<'a> {
+    /// The view of a side that opened the connection. For tests of path managers.
+    #[must_use]
+    pub fn new(
+        now: Instant,
+        local: &'a [LocalAddress],
+        remote: &'a [RemoteAddress],
+        existing: &'a [Pair],
+    ) -> Self {
+        Self { now, client: true, local, remote, existing }
+    }
+}
+
+/// What happened to a subflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PathEvent {
+    /// Its handshake is over: it may carry data.
+    Opened(Pair),
+    /// It ended.
+    Closed(Pair, Option<Closure>),
+}
+
+/// A rule for which subflows to open; asked after every change.
 pub trait PathManager: std::fmt::Debug + Send {
     /// The name that the field uses.
     fn name(&self) -> &'static str;
 
-    /// Adds to `missing` what should be opened, given what there is.
-    fn missing(
-        &self,
-        local: &[LocalAddress],
-        remote: &[RemoteAddress],
-        existing: &[Pair],
-        missing: &mut Vec<Pair>,
-    );
+    /// Adds to `missing` what should be opened, given what there is. Pairs that failed lately are held back, and the limit of
+    /// subflows is kept, whatever it says.
+    fn missing(&mut self, view: &PathView<'_>, missing: &mut Vec<Pair>);
+
+    /// Something happened to a subflow; `missing` is asked afterwards.
+    fn on_event(&mut self, now: Instant, event: &PathEvent) {
+        let _ = (now, event);
+    }
+
+    /// Whether the side that was connected to is asked too. It announces its addresses instead unless this says so.
+    fn serves_both_sides(&self) -> bool {
+        false
+    }
+
+    /// Whether several subflows share a pair of addresses, told apart by their ports: results give each a name of its own.
+    fn shares_addresses(&self) -> bool {
+        false
+    }
 }
 
-/// The path managers there are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum PathManagerKind {
-    /// A subflow between each address of ours and each of the peer's.
-    #[default]
-    FullMesh,
-    /// Several subflows between the same two addresses, with different ports.
-    NdiffPorts {
-        /// How many in all, the first one included.
-        subflows: u8,
-    },
-}
-
-impl PathManagerKind {
-    /// Names in the order of the documentation.
-    pub const NAMES: &'static [&'static str] = &["fullmesh", "ndiffports"];
-
-    /// The path manager called `name`; `subflows` is for `ndiffports`.
-    #[must_use]
-    pub fn from_name(name: &str, subflows: u8) -> Option<Self> {
-        Some(match name {
-            "fullmesh" => Self::FullMesh,
-            "ndiffports" => Self::NdiffPorts { subflows },
-            _ => return None,
+/// The built-in path managers.
+pub(crate) fn built_in() -> Registry<dyn PathManager> {
+    Registry::new("path manager")
+        .with("fullmesh", "A subflow between each address of ours and each of the peer's", |_| {
+            Ok(FullMesh.into())
         })
-    }
-
-    pub(crate) fn build(self) -> Box<dyn PathManager> {
-        match self {
-            Self::FullMesh => Box::new(FullMesh),
-            Self::NdiffPorts { subflows } => Box::new(NdiffPorts { subflows }),
-        }
-    }
+        .with(
+            "ndiffports",
+            "Several subflows between the same two addresses, with different ports",
+            |parameters| {
+                let subflows = parameters.count("subflows", 2, 1..=MOST_PORTS)?;
+                Ok(NdiffPorts { subflows: subflows as u8 }.into())
+            },
+        )
 }

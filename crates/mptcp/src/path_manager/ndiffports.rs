@@ -1,6 +1,6 @@
 //! Several subflows between one pair of addresses, told apart by their ports.
 
-use super::{LocalAddress, Pair, PathManager, RemoteAddress};
+use super::{Pair, PathManager, PathView, RemoteAddress};
 
 /// Splits one path's traffic, for networks that spread flows by port.
 #[derive(Clone, Copy, Debug)]
@@ -14,18 +14,17 @@ impl PathManager for NdiffPorts {
         "ndiffports"
     }
 
-    fn missing(
-        &self,
-        local: &[LocalAddress],
-        remote: &[RemoteAddress],
-        existing: &[Pair],
-        missing: &mut Vec<Pair>,
-    ) {
+    fn missing(&mut self, view: &PathView<'_>, missing: &mut Vec<Pair>) {
+        let PathView { local, remote, existing, .. } = *view;
         let Some(&local) = local.iter().min_by_key(|a| a.id) else { return };
         let same_family = |a: &&RemoteAddress| a.address.is_ipv4() == local.address.is_ipv4();
         let Some(&remote) = remote.iter().filter(same_family).min_by_key(|a| a.id) else { return };
         for _ in existing.len()..usize::from(self.subflows) {
             missing.push(Pair { local, remote });
         }
+    }
+
+    fn shares_addresses(&self) -> bool {
+        true
     }
 }

@@ -1,6 +1,6 @@
 //! Lowest round-trip time first: the default of the mptcp.org kernel and of the NSDI 2012 paper.
 
-use super::{Candidate, Scheduler};
+use super::{Scheduler, SendView};
 
 /// Among the subflows with room in their congestion window, the one with the smallest srtt.
 #[derive(Clone, Copy, Debug)]
@@ -11,7 +11,8 @@ impl Scheduler for MinRtt {
         "minrtt"
     }
 
-    fn choose(&mut self, candidates: &[Candidate]) -> Option<usize> {
+    fn choose(&mut self, view: &SendView<'_>) -> Option<usize> {
+        let candidates = view.candidates;
         (0..candidates.len()).filter(|&i| candidates[i].has_room).min_by_key(|&i| candidates[i].srtt)
     }
 }

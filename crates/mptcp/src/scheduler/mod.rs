@@ -5,40 +5,31 @@
 mod minrtt;
 mod redundant;
 mod roundrobin;
+mod view;
 
-use mptcp_clock::Duration;
-
+use crate::policy::Registry;
 pub use minrtt::MinRtt;
 pub use redundant::Redundant;
 pub use roundrobin::RoundRobin;
-
-/// A subflow as a scheduler sees it.
-#[derive(Clone, Copy, Debug)]
-pub struct Candidate {
-    /// Index of the subflow in its connection.
-    pub subflow: usize,
-    /// Smoothed round-trip time; zero before the first sample.
-    pub srtt: Duration,
-    /// Congestion window, bytes.
-    pub cwnd: u64,
-    /// Bytes in flight.
-    pub in_flight: u64,
-    /// Payload bytes of a full segment.
-    pub mss: u64,
-    /// Whether the congestion window has room for a segment.
-    pub has_room: bool,
-    /// Whether the subflow may be used only when no other one works.
-    pub backup: bool,
-}
+pub use view::{Candidate, SendView};
 
 /// A rule for choosing.
 pub trait Scheduler: std::fmt::Debug + Send {
     /// The name that the field uses.
     fn name(&self) -> &'static str;
 
-    /// The position in `candidates` of the subflow to send on, or None to wait. The candidates are all
-    /// of one kind: regular subflows if any works, else backups, else those in timeout.
-    fn choose(&mut self, candidates: &[Candidate]) -> Option<usize>;
+    /// The position in `view.candidates` of the subflow to send on, or None to wait for one that has no room now. The
+    /// candidates are all of one kind: regular subflows if any works, else backups, else those in timeout.
+    ///
+    /// Asked again after everything that happens to the connection. Who waits while nothing at all is under way is not
+    /// asked further: then the data goes on the candidate with room that has the smallest round-trip time.
+    fn choose(&mut self, view: &SendView<'_>) -> Option<usize>;
+
+    /// The candidate at `position` has room, and the peer's receive window has not: what it holds waits for data on other
+    /// subflows. Told each time it is found, several times in a round trip.
+    fn on_window_full(&mut self, view: &SendView<'_>, position: usize) {
+        let _ = (view, position);
+    }
 
     /// Whether each subflow gets all data.
     fn duplicates(&self) -> bool {
@@ -46,40 +37,10 @@ pub trait Scheduler: std::fmt::Debug + Send {
     }
 }
 
-/// The schedulers there are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum SchedulerKind {
-    /// Lowest round-trip time first.
-    #[default]
-    MinRtt,
-    /// One segment each in turn.
-    RoundRobin,
-    /// Everything on every subflow.
-    Redundant,
-}
-
-impl SchedulerKind {
-    /// Names in the order of the documentation.
-    pub const NAMES: &'static [&'static str] = &["minrtt", "roundrobin", "redundant"];
-
-    /// The scheduler called `name`.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "minrtt" => Self::MinRtt,
-            "roundrobin" => Self::RoundRobin,
-            "redundant" => Self::Redundant,
-            _ => return None,
-        })
-    }
-
-    /// The scheduler itself, with nothing remembered yet.
-    #[must_use]
-    pub fn build(self) -> Box<dyn Scheduler> {
-        match self {
-            Self::MinRtt => Box::new(MinRtt),
-            Self::RoundRobin => Box::<RoundRobin>::default(),
-            Self::Redundant => Box::new(Redundant),
-        }
-    }
+/// The built-in schedulers.
+pub(crate) fn built_in() -> Registry<dyn Scheduler> {
+    Registry::new("scheduler")
+        .with("minrtt", "Lowest round-trip time first, as long as its window has room", |_| Ok(MinRtt.into()))
+        .with("roundrobin", "One segment each in turn", |_| Ok(RoundRobin::default().into()))
+        .with("redundant", "Everything on every subflow", |_| Ok(Redundant.into()))
 }

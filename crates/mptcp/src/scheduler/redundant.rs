@@ -1,6 +1,6 @@
 //! Everything on every subflow: the lowest delay, at the price of all capacity but one path's.
 
-use super::{Candidate, Scheduler};
+use super::{Scheduler, SendView};
 
 /// Any subflow with room gets the first data that it has not carried yet.
 #[derive(Clone, Copy, Debug)]
@@ -11,8 +11,8 @@ impl Scheduler for Redundant {
         "redundant"
     }
 
-    fn choose(&mut self, candidates: &[Candidate]) -> Option<usize> {
-        candidates.iter().position(|c| c.has_room)
+    fn choose(&mut self, view: &SendView<'_>) -> Option<usize> {
+        view.candidates.iter().position(|c| c.has_room)
     }
 
     fn duplicates(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Each subflow in turn, skipping those whose window is full.
 
-use super::{Candidate, Scheduler};
+use super::{Scheduler, SendView};
 
 /// Remembers who sent last.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,7 +13,8 @@ impl Scheduler for RoundRobin {
         "roundrobin"
     }
 
-    fn choose(&mut self, candidates: &[Candidate]) -> Option<usize> {
+    fn choose(&mut self, view: &SendView<'_>) -> Option<usize> {
+        let candidates = view.candidates;
         let after = candidates.iter().position(|c| c.subflow > self.last && c.has_room);
         let chosen = after.or_else(|| candidates.iter().position(|c| c.has_room))?;
         self.last = candidates[chosen].subflow;

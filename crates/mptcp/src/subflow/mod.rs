@@ -21,6 +21,7 @@ use mptcp_wire::{Cookie, Segment, Seq, Timestamps};
 
 use crate::config::{Config, Keepalive};
 use crate::memory::most_segments;
+use crate::path_manager::{LocalAddress, Pair, RemoteAddress};
 use crate::{IcmpError, InterfaceId};
 use mapping::Mapper;
 use receiver::Receiver;
@@ -209,6 +210,7 @@ impl Subflow {
         self.irs = segment.sequence;
         self.receiver.synchronised();
         self.last_ack_sent = 1;
+        (self.send_scale, self.receive_scale, self.timestamps) = (0, 0, false);
         self.peer_mss = options.mss.unwrap_or(DEFAULT_MSS).max(64);
         if let Some(peer_scale) = options.window_scale {
             // RFC 7323 section 2.3: larger shifts count as 14.
@@ -220,6 +222,21 @@ impl Subflow {
             self.timestamps = true;
             self.recent_timestamp = timestamps.value;
         }
+    }
+
+    /// Whether a segment acknowledges our SYN, or a part of its data too (RFC 7413 section 4.2.2): nobody can who has not
+    /// seen it.
+    pub(crate) fn is_answered_by(&self, segment: &Segment) -> bool {
+        let sent = self.syn_data.len() as i32;
+        segment.flags.ack() && (0..=sent).contains(&segment.acknowledgment.offset_from(self.iss + 1))
+    }
+
+    /// Whether a SYN/ACK shows that the SYN that we took for one that crossed ours (RFC 9293 section 3.5) was not the peer's:
+    /// it has another sequence, or answers another SYN than ours.
+    pub(crate) fn exposes_stranger(&self, segment: &Segment) -> bool {
+        let answer = segment.flags.syn() && segment.flags.ack() && !segment.flags.rst();
+        let ours = segment.sequence == self.irs && self.is_answered_by(segment);
+        self.opened_here && answer && !ours
     }
 
     /// Payload bytes of a full segment, with the options every data segment carries (RFC 6691).
@@ -303,6 +320,15 @@ impl Subflow {
     pub(crate) fn acknowledgement_sent(&mut self) {
         self.number_acknowledged();
         self.receiver.acknowledged();
+    }
+
+    /// Its two addresses.
+    pub(crate) fn pair(&self) -> Pair {
+        let (id, interface, backup) = (self.local_id, self.interface, self.backup);
+        Pair {
+            local: LocalAddress { id, interface, address: self.local.ip(), backup },
+            remote: RemoteAddress { id: self.remote_id, address: self.remote },
+        }
     }
 
     /// Data may be sent, as far as the state goes.

@@ -1,8 +1,9 @@
 //! What a case is drawn from.
 
-use mptcp::congestion::CongestionKind;
-use mptcp::path_manager::PathManagerKind;
-use mptcp::scheduler::SchedulerKind;
+use mptcp::congestion::{Balia, CongestionControl, Cubic, Lia, Olia, Reno, WVegas};
+use mptcp::path_manager::{FullMesh, NdiffPorts, PathManager};
+use mptcp::policy::Factory;
+use mptcp::scheduler::{MinRtt, Redundant, RoundRobin, Scheduler};
 use mptcp::{Config, Habits, Mechanisms, PenaltyRule, Version};
 use mptcp_clock::Duration;
 use proptest::prelude::*;
@@ -185,22 +186,22 @@ fn operation() -> impl Strategy<Value = Operation> {
 
 fn config() -> impl Strategy<Value = Config> {
     let congestion = prop_oneof![
-        Just(CongestionKind::Reno),
-        Just(CongestionKind::Cubic),
-        Just(CongestionKind::Lia),
-        Just(CongestionKind::Olia),
-        Just(CongestionKind::Balia),
-        Just(CongestionKind::WVegas)
+        Just(Factory::<dyn CongestionControl>::from(Reno)),
+        Just(Factory::<dyn CongestionControl>::from(Cubic::default())),
+        Just(Factory::<dyn CongestionControl>::from(Lia)),
+        Just(Factory::<dyn CongestionControl>::from(Olia::default())),
+        Just(Factory::<dyn CongestionControl>::from(Balia)),
+        Just(Factory::<dyn CongestionControl>::from(WVegas::default()))
     ];
     let version = prop_oneof![3 => Just(Version::V1), 1 => Just(Version::V0)];
     let scheduler = prop_oneof![
-        3 => Just(SchedulerKind::MinRtt),
-        1 => Just(SchedulerKind::RoundRobin),
-        1 => Just(SchedulerKind::Redundant)
+        3 => Just(Factory::<dyn Scheduler>::from(MinRtt)),
+        1 => Just(Factory::<dyn Scheduler>::from(RoundRobin::default())),
+        1 => Just(Factory::<dyn Scheduler>::from(Redundant))
     ];
     let manager = prop_oneof![
-        4 => Just(PathManagerKind::FullMesh),
-        1 => (1..4_u8).prop_map(|subflows| PathManagerKind::NdiffPorts { subflows })
+        4 => Just(Factory::<dyn PathManager>::from(FullMesh)),
+        1 => (1..4_u8).prop_map(|subflows| NdiffPorts { subflows }.into())
     ];
     let buffer =
         || prop_oneof![1 => 2_000..20_000_u64, 2 => 20_000..200_000_u64, 2 => 200_000..4_000_000_u64];

@@ -1,6 +1,9 @@
 //! Settings of a connection from a dictionary.
 
-use mptcp_live::{Config, CongestionKind, SchedulerKind, Version};
+use mptcp_live::congestion::CongestionControl;
+use mptcp_live::policy::{Factory, Policies};
+use mptcp_live::scheduler::Scheduler;
+use mptcp_live::{Config, Version};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -58,12 +61,12 @@ fn version(name: &str) -> PyResult<Version> {
     }
 }
 
-pub(super) fn congestion(name: &str) -> PyResult<CongestionKind> {
-    CongestionKind::from_name(name).ok_or_else(|| unknown("congestion control", name, CongestionKind::NAMES))
+pub(super) fn congestion(name: &str) -> PyResult<Factory<dyn CongestionControl>> {
+    Policies::default().congestion.find(name).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-pub(super) fn scheduler(name: &str) -> PyResult<SchedulerKind> {
-    SchedulerKind::from_name(name).ok_or_else(|| unknown("scheduler", name, SchedulerKind::NAMES))
+pub(super) fn scheduler(name: &str) -> PyResult<Factory<dyn Scheduler>> {
+    Policies::default().schedulers.find(name).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Bytes of a buffer: from a segment to a gigabyte, the largest window (RFC 7323 section 2.3).

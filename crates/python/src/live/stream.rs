@@ -147,12 +147,12 @@ impl MptcpStream {
 
     /// Changes the congestion control.
     fn set_congestion(&self, congestion: &str) -> PyResult<()> {
-        Ok(self.get()?.set_congestion(config::congestion(congestion)?)?)
+        Ok(self.get()?.set_congestion(&config::congestion(congestion)?)?)
     }
 
     /// Changes the scheduler.
     fn set_scheduler(&self, scheduler: &str) -> PyResult<()> {
-        Ok(self.get()?.set_scheduler(config::scheduler(scheduler)?)?)
+        Ok(self.get()?.set_scheduler(&config::scheduler(scheduler)?)?)
     }
 
     /// State of the connection and its paths; see `ConnectionInfo`.

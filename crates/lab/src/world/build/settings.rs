@@ -1,8 +1,8 @@
 //! What a flow of a scenario tells its connection.
 
-use mptcp::congestion::CongestionKind;
-use mptcp::path_manager::PathManagerKind;
-use mptcp::scheduler::SchedulerKind;
+use mptcp::congestion::{Balia, Cubic, Lia, Olia, Reno, WVegas};
+use mptcp::path_manager::{FullMesh, NdiffPorts};
+use mptcp::scheduler::{MinRtt, Redundant, RoundRobin};
 use mptcp::{Config, PenaltyRule};
 
 use super::{Builder, HEADERS};
@@ -24,12 +24,12 @@ impl Builder<'_> {
             },
             checksum: flow.checksum,
             congestion: match flow.congestion {
-                Congestion::Reno => CongestionKind::Reno,
-                Congestion::Cubic => CongestionKind::Cubic,
-                Congestion::Lia => CongestionKind::Lia,
-                Congestion::Olia => CongestionKind::Olia,
-                Congestion::Balia => CongestionKind::Balia,
-                Congestion::Wvegas => CongestionKind::WVegas,
+                Congestion::Reno => Reno.into(),
+                Congestion::Cubic => Cubic::default().into(),
+                Congestion::Lia => Lia.into(),
+                Congestion::Olia => Olia::default().into(),
+                Congestion::Balia => Balia.into(),
+                Congestion::Wvegas => WVegas::default().into(),
             },
             send_queue_rule: match flow.send_queue_rule {
                 SendQueueRule::Off => None,
@@ -38,15 +38,13 @@ impl Builder<'_> {
                 SendQueueRule::Linked => Some(mptcp::SendQueueRule::Linked),
             },
             scheduler: match flow.scheduler {
-                Scheduler::Minrtt => SchedulerKind::MinRtt,
-                Scheduler::Roundrobin => SchedulerKind::RoundRobin,
-                Scheduler::Redundant => SchedulerKind::Redundant,
+                Scheduler::Minrtt => MinRtt.into(),
+                Scheduler::Roundrobin => RoundRobin::default().into(),
+                Scheduler::Redundant => Redundant.into(),
             },
             path_manager: match flow.path_manager {
-                PathManagement::Fullmesh => PathManagerKind::FullMesh,
-                PathManagement::Ndiffports { subflows } => {
-                    PathManagerKind::NdiffPorts { subflows: subflows as u8 }
-                }
+                PathManagement::Fullmesh => FullMesh.into(),
+                PathManagement::Ndiffports { subflows } => NdiffPorts { subflows: subflows as u8 }.into(),
             },
             mechanisms: mptcp::Mechanisms {
                 opportunistic_retransmission: flow.mechanisms.opportunistic_retransmission,

@@ -1,0 +1,70 @@
+//! What makes a policy for each connection.
+
+use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::Arc;
+
+use crate::congestion::CongestionControl;
+use crate::path_manager::PathManager;
+use crate::scheduler::Scheduler;
+
+/// Makes a policy anew for each connection. Every policy that can be cloned is one: `config.scheduler = Ecf::default().into()`
+/// gives each connection a copy of its own.
+pub struct Factory<T: ?Sized> {
+    name: &'static str,
+    make: Arc<dyn Fn() -> Box<T> + Send + Sync>,
+}
+
+impl<T: ?Sized> Factory<T> {
+    /// Calls `make` for each connection; `name` is what results call it.
+    pub fn new(name: &'static str, make: impl Fn() -> Box<T> + Send + Sync + 'static) -> Self {
+        Self { name, make: Arc::new(make) }
+    }
+
+    /// The name of what it makes.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// A policy with nothing remembered yet.
+    #[must_use]
+    pub fn build(&self) -> Box<T> {
+        (self.make)()
+    }
+}
+
+impl<T: ?Sized> Clone for Factory<T> {
+    fn clone(&self) -> Self {
+        Self { name: self.name, make: Arc::clone(&self.make) }
+    }
+}
+
+/// As what it makes.
+impl<T: ?Sized + fmt::Debug> fmt::Debug for Factory<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.build().fmt(f)
+    }
+}
+
+// It only makes new values: a panic elsewhere leaves nothing half done in it.
+impl<T: ?Sized> UnwindSafe for Factory<T> {}
+impl<T: ?Sized> RefUnwindSafe for Factory<T> {}
+
+impl<C: CongestionControl + Clone + Sync + 'static> From<C> for Factory<dyn CongestionControl> {
+    fn from(policy: C) -> Self {
+        Self::new(policy.name(), move || Box::new(policy.clone()))
+    }
+}
+
+impl<S: Scheduler + Clone + Sync + 'static> From<S> for Factory<dyn Scheduler> {
+    fn from(policy: S) -> Self {
+        Self::new(policy.name(), move || Box::new(policy.clone()))
+    }
+}
+
+impl<P: PathManager + Clone + Sync + 'static> From<P> for Factory<dyn PathManager> {
+    fn from(policy: P) -> Self {
+        Self::new(policy.name(), move || Box::new(policy.clone()))
+    }
+}

@@ -1,0 +1,61 @@
+//! Policies by name: congestion controllers, schedulers, path managers.
+//!
+//! Owns the way from a name and its parameters to a policy, for the built-in ones and for those that another crate
+//! registers. Never knows what a policy does.
+
+mod factory;
+mod parameters;
+mod registry;
+
+use crate::congestion::{self, CongestionControl};
+use crate::path_manager::{self, PathManager};
+use crate::scheduler::{self, Scheduler};
+
+pub use factory::Factory;
+pub use parameters::{ParameterError, Parameters, Value};
+pub use registry::{Entry, Registry, UnknownPolicy};
+
+/// All that can be named; [`Policies::default`] has the built-in ones, and [`Registry::register`] adds to them.
+///
+/// ```
+/// use mptcp::policy::Policies;
+/// use mptcp::scheduler::{Scheduler, SendView};
+///
+/// /// Uses the last subflow that has room.
+/// #[derive(Clone, Debug)]
+/// struct Last;
+///
+/// impl Scheduler for Last {
+///     fn name(&self) -> &'static str {
+///         "last"
+///     }
+///
+///     fn choose(&mut self, view: &SendView<'_>) -> Option<usize> {
+///         view.candidates.iter().rposition(|candidate| candidate.has_room)
+///     }
+/// }
+///
+/// let mut policies = Policies::default();
+/// policies.schedulers.register("last", "The last subflow that has room", |_| Ok(Last.into()));
+/// let config = mptcp::Config { scheduler: policies.schedulers.find("last")?, ..Default::default() };
+/// # Ok::<(), mptcp::policy::UnknownPolicy>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Policies {
+    /// Congestion controllers.
+    pub congestion: Registry<dyn CongestionControl>,
+    /// Schedulers.
+    pub schedulers: Registry<dyn Scheduler>,
+    /// Path managers.
+    pub path_managers: Registry<dyn PathManager>,
+}
+
+impl Default for Policies {
+    fn default() -> Self {
+        Self {
+            congestion: congestion::built_in(),
+            schedulers: scheduler::built_in(),
+            path_managers: path_manager::built_in(),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What a scheduler sees.
+
+use mptcp_clock::{Duration, Instant};
+
+/// A subflow that could carry data.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Candidate {
+    /// Index of the subflow in its connection.
+    pub subflow: usize,
+    /// Smoothed round-trip time; zero before the first sample.
+    pub srtt: Duration,
+    /// Variation of the round-trip time (RFC 6298's RTTVAR).
+    pub rttvar: Duration,
+    /// Smallest round-trip time seen; zero before the first sample.
+    pub min_rtt: Duration,
+    /// Congestion window, bytes.
+    pub cwnd: u64,
+    /// Slow start threshold, bytes; `u64::MAX` before the first loss.
+    pub ssthresh: u64,
+    /// Bytes in flight.
+    pub in_flight: u64,
+    /// Bytes of its packets that wait in this host's own interface; 0 where the driver reports no departures.
+    pub local_queue: u64,
+    /// Payload bytes of a full segment.
+    pub mss: u64,
+    /// The pace that the congestion controller asks for, bytes a second.
+    pub pacing: Option<f64>,
+    /// Whether the congestion window has room for a segment, and nothing else holds the subflow back.
+    pub has_room: bool,
+    /// Whether the subflow may be used only when no other one works.
+    pub backup: bool,
+}
+
+impl Candidate {
+    /// A subflow with windows of `cwnd` bytes and segments of `mss`, with room; the rest is zero. For tests of schedulers.
+    #[must_use]
+    pub fn new(subflow: usize, srtt: Duration, cwnd: u64, mss: u64) -> Self {
+        Self {
+            subflow,
+            srtt,
+            rttvar: Duration::ZERO,
+            min_rtt: srtt,
+            cwnd,
+            ssthresh: u64::MAX,
+            in_flight: 0,
+            local_queue: 0,
+            mss,
+            pacing: None,
+            has_room: true,
+            backup: false,
+        }
+    }
+
+    /// What its window carries, bytes a second; infinite before the first sample.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        self.cwnd as f64 / self.srtt.as_secs_f64()
+    }
+}
+
+/// The moment of a choice.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct SendView<'a> {
+    /// Now.
+    pub now: Instant,
+    /// Who could send, with or without room: at least one.
+    pub candidates: &'a [Candidate],
+    /// Bytes that were written and given to no subflow yet.
+    pub unsent: u64,
+    /// Bytes given to subflows and not acknowledged at the data level.
+    pub in_flight: u64,
+    /// Bytes that the peer's receive window has room for beyond all that was sent.
+    pub window_room: u64,
+    /// The send buffer, bytes: what is unsent and in flight fits into it.
+    pub send_buffer: u64,
+}
+
+impl<'a> SendView<'a> {
+    /// A moment with nothing in flight, nothing to send and no limits; set what matters. For tests of schedulers.
+    #[must_use]
+    pub fn new(now: Instant, candidates: &'a [Candidate]) -> Self {
+        Self { now, candidates, unsent: 0, in_flight: 0, window_room: u64::MAX, send_buffer: u64::MAX }
+    }
+
+    /// The peer's whole receive window, bytes: what is in flight at the data level and the room beyond.
+    #[must_use]
+    pub fn window(&self) -> u64 {
+        self.in_flight.saturating_add(self.window_room)
+    }
+}
