@@ -223,6 +223,10 @@ impl Connection {
     }
 
     pub(super) fn on_add_address(&mut self, now: Instant, id: usize, add: &AddAddress) {
+        if self.mode != Mode::Multipath {
+            // After a fallback the peer may say it for a while.
+            return;
+        }
         if add.echo {
             // RFC 8684 section 3.4.1: the echo has the same fields; another one answers nothing that we sent.
             let ours = |a: &&mut Announcement| a.announced.id == add.id && a.announced.address == add.address;

@@ -207,10 +207,11 @@ impl Connection {
             None => self.messenger(0).or_else(|| self.subflows.iter().position(usable))?,
         };
         self.bare_segment(now, id, out);
-        // RFC 8684 section 3.4.1 and the room there is: ADD_ADDR goes alone.
+        // RFC 8684 section 3.4.1 and the room there is: ADD_ADDR goes alone. An MP_FAIL goes with the next acknowledgement.
         if matches!(option, MptcpOption::AddAddress(_)) {
             out.options.dss = None;
             out.options.sack.clear();
+            out.options.mptcp.clear();
         }
         out.options.mptcp.push(option);
         while out.options.length() > mptcp_wire::Options::SPACE && out.options.sack.pop().is_some() {}
