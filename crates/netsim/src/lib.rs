@@ -47,7 +47,7 @@ pub use counters::Counters;
 pub use filter::Labels;
 pub use frame::{AddressId, Cause, DirectionId, Frame, LinkId, Lost, NodeId, TimerId};
 pub use jitter::{Jitter, Spread};
-pub use loss::{GilbertElliott, Loss};
+pub use loss::{CustomLoss, GilbertElliott, Loss, LossModel};
 pub use network::{Budget, Exhausted, Fate, Network, Occurrence};
 pub use parameters::{Change, Parameters, QueueLimit};
 pub use rate::Rate;

@@ -68,7 +68,7 @@ impl Default for Parameters {
 
 /// A new value for one parameter, from one instant on. Frames that departed at or before that
 /// instant keep what they met.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// The line rate. The frame in service sends the bits it still has at the new rate.
     Rate(Option<Rate>),

@@ -50,7 +50,7 @@ impl<P> Network<P> {
 
     /// [`Self::schedule_change`] for both directions of a link.
     pub fn schedule_link_change(&mut self, at: Instant, link: LinkId, change: Change) {
-        self.schedule_change(at, link.forward(), change);
+        self.schedule_change(at, link.forward(), change.clone());
         self.schedule_change(at, link.backward(), change);
     }
 
@@ -249,9 +249,9 @@ impl<P> Network<P> {
     fn change(&mut self, now: Instant) -> Option<Occurrence<P>> {
         if let Some((_, (direction, change))) = self.changes.pop_first() {
             let line = &mut self.lines[direction.index()];
-            line.direction.change(now, change, &mut self.graveyard);
+            line.direction.change(now, change.clone(), &mut self.graveyard);
             if let Some(radio) = line.radio {
-                self.change_on_air(now, radio, change);
+                self.change_on_air(now, radio, &change);
             }
             self.reschedule(direction);
         }

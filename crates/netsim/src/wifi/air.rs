@@ -248,10 +248,10 @@ impl Air {
     }
 
     /// Takes note of a change that concerns the air.
-    pub(crate) fn change(&mut self, now: Instant, radio: u32, change: Change) {
+    pub(crate) fn change(&mut self, now: Instant, radio: u32, change: &Change) {
         let index = radio as usize;
         let contender = self.radios[index].contender;
-        match change {
+        match *change {
             Change::Queue(limit) => self.contenders[contender as usize].interface.limit = limit,
             Change::StationRate(rate) => {
                 let phy = &self.cells[self.radios[index].cell as usize].phy;
