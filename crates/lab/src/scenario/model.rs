@@ -3,10 +3,12 @@
 use mptcp_clock::Duration;
 use netsim::{Loss, QueueLimit};
 
+use super::kinds::Chosen;
 use super::names::{
     Congestion, DataDirection, Interference, Manner, Penalty, Scheduler, SendQueueRule, Side, Transport,
     Version,
 };
+use crate::application::Maker;
 
 mod air;
 mod limits;
@@ -14,7 +16,7 @@ mod middlebox;
 
 pub use air::{Background, Cell, Coupling, Station};
 pub use limits::{Estimate, Limits};
-pub use middlebox::{Deed, Middlebox, Switch};
+pub use middlebox::{Middlebox, Switch};
 
 /// A whole scenario.
 #[derive(Clone, Debug, PartialEq)]
@@ -219,7 +221,7 @@ pub struct Tcp {
 }
 
 /// What the application of a flow does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Traffic {
     /// Sends to the end.
     Bulk,
@@ -235,6 +237,8 @@ pub enum Traffic {
         /// bit/s of application data; `None` is as fast as they go.
         rate: Option<u64>,
     },
+    /// Writes what an application of another kind writes.
+    Custom(Chosen<Maker>),
     /// Sends datagrams.
     Datagrams {
         /// Payload bytes of each; above zero.

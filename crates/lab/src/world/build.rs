@@ -14,7 +14,7 @@ use netsim::{
 
 use super::apps::{App, class_of};
 use super::host::{self, Host};
-use super::middlebox::Middleboxes;
+use super::middleboxes::Middleboxes;
 use super::pool::Pool;
 use super::sampler::Sampler;
 use super::{Alarm, Appointment, FIRST_PORT, World};

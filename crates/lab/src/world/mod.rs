@@ -11,8 +11,7 @@ mod departures;
 mod end;
 mod fallback;
 mod host;
-mod middlebox;
-mod pattern;
+mod middleboxes;
 mod pool;
 mod sampler;
 
@@ -31,7 +30,7 @@ use capture::Captures;
 use datagrams::DATAGRAM;
 pub use end::RunError;
 use host::Host;
-use middlebox::Middleboxes;
+use middleboxes::Middleboxes;
 use pool::Pool;
 use sampler::Sampler;
 

@@ -17,17 +17,25 @@ use netsim::QueueLimit;
 
 use super::error::{ScenarioError, listed, suggestion};
 use super::file::ScenarioFile;
+use super::kinds::{Chosen, Kinds};
 use super::model::{Flow, Link, LinkKind, Scenario};
 use super::names::Interference;
 use super::tree::Node;
 use super::units::{QueueSize, Span};
+use crate::registry::Registry;
 
 /// The hosts at the ends of every path.
 const ENDS: [&str; 2] = ["client", "server"];
 
-/// Says what `file` means; `tree` is where it was written, `name` what it is called by default.
-pub(super) fn resolve(file: &ScenarioFile, tree: &Node, name: &str) -> Result<Scenario, ScenarioError> {
-    let context = Context { tree };
+/// Says what `file` means; `tree` is where it was written, `name` what it is called by default, `registry` what it may
+/// name.
+pub(super) fn resolve(
+    file: &ScenarioFile,
+    tree: &Node,
+    name: &str,
+    registry: &Registry,
+) -> Result<Scenario, ScenarioError> {
+    let context = Context { tree, registry };
     let Some(Span(duration)) = file.duration else {
         return Err(context.error(&["duration"], "a scenario needs a duration (try duration = \"60s\")"));
     };
@@ -87,6 +95,7 @@ pub(super) fn resolve(file: &ScenarioFile, tree: &Node, name: &str) -> Result<Sc
 
 struct Context<'a> {
     tree: &'a Node,
+    registry: &'a Registry,
 }
 
 impl Context<'_> {
@@ -121,6 +130,20 @@ impl Context<'_> {
         let nearest = value.clamp(*bounds.start(), *bounds.end());
         let problem = format!("lies between {} and {} (nearest: {nearest})", bounds.start(), bounds.end());
         Err(self.error(path, problem))
+    }
+
+    /// The kind that the table at `path` names.
+    fn kind<M>(&self, path: &[&str], kinds: &Kinds<M>) -> Result<Chosen<M>, ScenarioError> {
+        let name = self.tree.get(&[path, &["kind"]].concat()).map(Node::value);
+        let Some(name) = name.as_ref().and_then(toml::Value::as_str) else {
+            let first = kinds.all().next().map_or("", |kind| &kind.name);
+            return Err(self.error(path, format!("says no kind (try kind = {first:?})")));
+        };
+        let names = kinds.all().map(|kind| kind.name.as_str()).collect::<Vec<_>>();
+        let Some(kind) = kinds.get(name) else {
+            return Err(self.unknown(&[path, &["kind"]].concat(), "kind", name, names.into_iter()));
+        };
+        kind.choose(self.tree, path, &["kind"])
     }
 
     /// Names must survive `paths.NAME.rate` in an override, a column of a table and a file name.
