@@ -15,7 +15,7 @@ use crate::middlebox::{
 use crate::scenario::ScenarioError;
 use crate::scenario::kinds::{Kind, Kinds};
 use crate::scenario::parameters::Parameters;
-use crate::scenario::{reference, schema};
+use crate::scenario::{kind_schema, reference, schema};
 
 /// Makes a loss model.
 pub(crate) type LossMaker = Arc<dyn Fn() -> Box<dyn LossModel> + Send + Sync>;
@@ -179,17 +179,17 @@ impl Registry {
     pub fn json_schema(&self) -> &Value {
         self.schema.get_or_init(|| {
             let mut schema = schema::of_files();
-            schema::add_middleboxes(&mut schema, &self.middleboxes);
+            kind_schema::add_middleboxes(&mut schema, &self.middleboxes);
             let line = |table: &str| {
                 ["", "/properties/forward", "/properties/backward"]
                     .map(|side| format!("/properties/{table}/additionalProperties{side}/properties"))
             };
             let lines = [line("paths"), line("links")].concat();
             let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-            schema::add_kinds(&mut schema, &lines, "loss_model", LOSS_KEYS, &self.losses);
+            kind_schema::add_kinds(&mut schema, &lines, "loss_model", LOSS_KEYS, &self.losses);
             let flows =
                 ["/properties/flows/additionalProperties/properties", "/properties/defaults/properties"];
-            schema::add_kinds(&mut schema, &flows, "application", APPLICATION_KEYS, &self.applications);
+            kind_schema::add_kinds(&mut schema, &flows, "application", APPLICATION_KEYS, &self.applications);
             schema
         })
     }

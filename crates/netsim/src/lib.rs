@@ -39,6 +39,7 @@ mod jitter;
 mod loss;
 mod network;
 mod parameters;
+mod queue_limit;
 mod rate;
 mod topology;
 mod wifi;
@@ -49,7 +50,8 @@ pub use frame::{AddressId, Cause, DirectionId, Frame, LinkId, Lost, NodeId, Time
 pub use jitter::{Jitter, Spread};
 pub use loss::{CustomLoss, GilbertElliott, Loss, LossModel};
 pub use network::{Budget, Exhausted, Fate, Network, Occurrence};
-pub use parameters::{Change, Parameters, QueueLimit};
+pub use parameters::{Change, Parameters};
+pub use queue_limit::QueueLimit;
 pub use rate::Rate;
 pub use topology::TopologyError;
 pub use wifi::{

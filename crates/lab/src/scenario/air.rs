@@ -7,7 +7,7 @@ use super::file::{BackgroundTable, CellTable, CouplingTable, StationTable};
 use super::model::{Background, Cell, Coupling, Link};
 use super::names::{Discipline, Interference, Slot, Standard};
 use super::units::{Distance, LineRate, Percent, Size, Span};
-use super::write::{percent, queue_size};
+use super::written::{percent, queue_size};
 
 impl Cell {
     /// The same for the simulated network.

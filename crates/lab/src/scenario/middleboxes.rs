@@ -6,6 +6,7 @@ use super::file::{EventTable, MiddleboxTable, SetTable};
 use super::kinds::PARAMETERS;
 use super::model::{Middlebox, Switch};
 use super::units::Span;
+use super::written::direction;
 
 /// The table of a middlebox; `names` is its link, as path, link or station.
 pub(super) fn middlebox(one: &Middlebox, names: [Option<String>; 3]) -> MiddleboxTable {
@@ -19,7 +20,7 @@ pub(super) fn middlebox(one: &Middlebox, names: [Option<String>; 3]) -> Middlebo
         path,
         link,
         station,
-        direction: super::write::direction(one.way),
+        direction: direction(one.way),
         on: Some(one.on),
         own,
     }

@@ -15,6 +15,7 @@ mod error;
 mod estimate;
 pub mod file;
 mod files;
+pub(crate) mod kind_schema;
 pub(crate) mod kinds;
 mod middleboxes;
 mod model;
@@ -27,6 +28,7 @@ pub(crate) mod schema;
 mod tree;
 pub mod units;
 mod write;
+mod written;
 
 pub use draft::Draft;
 pub use error::{Place, ScenarioError};

@@ -5,18 +5,19 @@ use netsim::{Loss, QueueLimit};
 
 use super::kinds::Chosen;
 use super::names::{
-    Congestion, DataDirection, Interference, Manner, Penalty, Scheduler, SendQueueRule, Side, Transport,
-    Version,
+    Congestion, DataDirection, Interference, Manner, Penalty, Scheduler, SendQueueRule, Transport, Version,
 };
 use crate::application::Maker;
 
 mod air;
 mod limits;
 mod middlebox;
+mod way;
 
 pub use air::{Background, Cell, Coupling, Station};
 pub use limits::{Estimate, Limits};
 pub use middlebox::{Middlebox, Switch};
+pub use way::Way;
 
 /// A whole scenario.
 #[derive(Clone, Debug, PartialEq)]
@@ -246,15 +247,6 @@ pub enum Traffic {
         /// bit/s of payload; `None` is as fast as they go.
         rate: Option<u64>,
     },
-}
-
-/// Which directions of a link are meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// Both.
-    Both,
-    /// One.
-    One(Side),
 }
 
 /// A change during the run.

@@ -1,17 +1,18 @@
 //! A scenario as run, written back: every value in full, so that nothing depends on a default.
 
 use mptcp_clock::Duration;
-use netsim::{Jitter, Loss, Parameters, QueueLimit, Rate, Spread};
+use netsim::{Jitter, Loss, Parameters, Rate, Spread};
 
 use super::file::{
     DirectionTable, EventTable, FilterTable, FlowTable, GilbertElliottTable, LimitsTable, LinkTable,
     PathTable, ScenarioFile, SetTable,
 };
 use super::model::{
-    Adjustment, Event, Filter, Flow, Limits, Line, Link, LinkKind, PathManagement, Scenario, Traffic, Way,
+    Adjustment, Event, Filter, Flow, Limits, Line, Link, LinkKind, PathManagement, Scenario, Traffic,
 };
-use super::names::{Interference, PathManager, Side};
-use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
+use super::names::{Interference, PathManager};
+use super::units::{Distance, LineRate, Percent, Size, Span};
+use super::written::{direction, percent, queue_size};
 use super::{air, middleboxes};
 
 impl Scenario {
@@ -166,27 +167,6 @@ fn limits(limits: Limits) -> Option<LimitsTable> {
 
 fn some<K: std::hash::Hash + Eq, V>(map: indexmap::IndexMap<K, V>) -> Option<indexmap::IndexMap<K, V>> {
     Some(map).filter(|map| !map.is_empty())
-}
-
-/// Fractions are decimals of at most twelve places; the rounding finds the percentage again.
-pub(super) fn percent(fraction: f64) -> Percent {
-    Percent((fraction * 1e12).round() / 1e10)
-}
-
-pub(super) fn queue_size(limit: QueueLimit) -> QueueSize {
-    match limit {
-        QueueLimit::Packets(packets) => QueueSize::Packets(packets),
-        QueueLimit::Bytes(bytes) => QueueSize::Bytes(bytes),
-        QueueLimit::Time(time) => QueueSize::Time(time),
-        QueueLimit::Unlimited => QueueSize::Unlimited,
-    }
-}
-
-pub(super) fn direction(way: Way) -> Option<Side> {
-    match way {
-        Way::Both => None,
-        Way::One(side) => Some(side),
-    }
 }
 
 fn line(line: &Line) -> DirectionTable {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use mptcp_clock::Duration;
 
+use super::context::{Context, ENDS};
 use super::limits::above;
-use super::{Context, ENDS};
 use crate::scenario::error::{ScenarioError, listed, suggestion};
 use crate::scenario::file::{FlowTable, ScenarioFile};
 use crate::scenario::model::{Flow, Limits, Link, LinkKind, Mechanisms, PathManagement, Tcp, Traffic};

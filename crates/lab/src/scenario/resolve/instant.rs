@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use netsim::Rate;
 
-use super::Context;
+use super::context::Context;
 use crate::scenario::error::ScenarioError;
 use crate::scenario::model::{Flow, Line, Link, Traffic};
 use crate::scenario::names::DataDirection;

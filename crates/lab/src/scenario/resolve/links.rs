@@ -3,7 +3,7 @@
 use mptcp_clock::Duration;
 use netsim::{CustomLoss, GilbertElliott, Loss, QueueLimit};
 
-use super::{Context, ENDS, queue_limit};
+use super::context::{Context, ENDS, queue_limit};
 use crate::scenario::error::ScenarioError;
 use crate::scenario::file::{DirectionTable, GilbertElliottTable, LinkTable, PathTable, ScenarioFile};
 use crate::scenario::model::{Line, Link, LinkKind};

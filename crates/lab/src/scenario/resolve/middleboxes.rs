@@ -2,7 +2,8 @@
 
 use mptcp_clock::Duration;
 
-use super::{Context, events};
+use super::context::Context;
+use super::events;
 use crate::middlebox::Maker;
 use crate::scenario::error::ScenarioError;
 use crate::scenario::file::{EventTable, MiddleboxTable, ScenarioFile, SetTable};
