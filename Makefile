@@ -27,6 +27,7 @@ test: test-rust test-python ## Run every check: format, lints, types, tests
 
 test-rust: build
 	cargo fmt --all --check
+	@$(BIN)/python tools/circles > $(VENV)/circles.log || { cat $(VENV)/circles.log; exit 1; }
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo test --workspace --locked
 

@@ -6,15 +6,21 @@
     print(run.summary())
     run.plot()
 
-The names below are loaded when they are first used, so that the command line answers at once.
+The names below are loaded when they are first used, so that the command line answers at once. `MPTCPLAB_CORE` names
+a module that takes the place of the compiled core: a build with what another crate adds (docs/extending.md).
 """
 
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 from typing import TYPE_CHECKING, Any
 
-from mptcplab._core import ScenarioError, __version__
+if os.environ.get("MPTCPLAB_CORE"):
+    sys.modules[f"{__name__}._core"] = importlib.import_module(os.environ["MPTCPLAB_CORE"])
+
+from mptcplab._core import ScenarioError, __version__  # noqa: E402 - by whichever core was chosen
 
 if TYPE_CHECKING:
     from mptcplab.batch import Interrupted

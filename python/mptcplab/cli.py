@@ -2,7 +2,7 @@
 
 Owns arguments, exit codes and what a person sees when something goes wrong: 0 all well, 1 a run or
 a fact failed, 2 bad input, 130 Ctrl-C. Whatever goes wrong is one line and no traceback. What the commands do is in
-`commands`.
+`commands`, and in packages that add some (`plugins`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from mptcplab import ScenarioError, __version__
+from mptcplab import ScenarioError, __version__, plugins
 from mptcplab.commands import COMMANDS
 from mptcplab.commands.common import BadInput, RunFailed
 from mptcplab.files import NO_SPACE, BadFile
@@ -32,7 +32,10 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"mptcplab {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for command in COMMANDS:
+    added, problems = plugins.commands(command.NAME for command in COMMANDS)
+    for problem in problems.values():
+        print(problem, file=sys.stderr)
+    for command in (*COMMANDS, *added.values()):
         own = commands.add_parser(
             command.NAME,
             help=command.HELP,

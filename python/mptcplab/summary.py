@@ -57,6 +57,7 @@ def benefit_in_words(multipath: float, single: Mapping[str, float]) -> str:
 def summary(run: Run, baselines: Mapping[str, Mapping[str, float]] | None = None) -> str:
     """The whole run; `baselines` has the goodput of plain TCP by flow and path."""
     lines = [f"{run.name}, seed {run.seed}" + (f" ({run.variant})" if run.variant else "")]
+    lines += [f"  {line}" for line in run.scenario.registered]
     for row in run.flow_rows[:20]:
         lines += _flow(row, (baselines or {}).get(row["flow"], {}))
     if len(run.flow_rows) > 20:

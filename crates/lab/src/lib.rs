@@ -4,9 +4,23 @@
 //! implements either.
 #![forbid(unsafe_code)]
 
+pub mod application;
 mod baselines;
+pub mod cli;
+mod export;
 pub mod measurements;
+pub mod middlebox;
+mod pattern;
+mod registry;
 pub mod scenario;
+mod summary;
 pub mod world;
 
 pub use baselines::{Baseline, TooManyRuns};
+pub use export::export;
+pub use mptcp_clock::{Duration, Instant, Stream};
+pub use mptcp_wire::Segment;
+pub use registry::{Registry, RegistryError};
+pub use scenario::{Parameters, ScenarioError};
+pub use summary::{registered, summary};
+pub use {mptcp, mptcp_wire as wire, netsim};

@@ -1,10 +1,8 @@
 //! Scenarios that are right: what they mean, how they merge, and that they survive being written.
 
 use mptcp_clock::Duration;
-use mptcp_lab::scenario::names::{
-    Congestion, DataDirection, Manner, Scheduler, SegmentKind, Side, Stripped, Transport,
-};
-use mptcp_lab::scenario::{Deed, Draft, LinkKind, PathManagement, Scenario, Switch, Traffic, Way};
+use mptcp_lab::scenario::names::{Congestion, DataDirection, Manner, Scheduler, Side, Transport};
+use mptcp_lab::scenario::{Draft, LinkKind, PathManagement, Scenario, Switch, Traffic, Way};
 use netsim::{GilbertElliott, Loss, QueueLimit};
 
 fn scenario(text: &str) -> Scenario {
@@ -132,7 +130,7 @@ fn the_example_of_the_design_means_what_it_says() {
     assert_eq!(wifi.forward.queue, QueueLimit::Packets(1000));
     let [flow] = &scenario.flows[..] else { panic!("one flow") };
     assert_eq!(flow.paths, ["ethernet", "wifi"]);
-    assert_eq!((flow.traffic, flow.direction), (Traffic::Bulk, DataDirection::Upload));
+    assert_eq!((&flow.traffic, flow.direction), (&Traffic::Bulk, DataDirection::Upload));
     assert_eq!((flow.congestion, flow.scheduler), (Congestion::Lia, Scheduler::Minrtt));
     assert!(flow.mechanisms.opportunistic_retransmission && flow.mechanisms.penalisation);
     let [event] = &scenario.events[..] else { panic!("one event") };
@@ -171,7 +169,7 @@ fn flows_take_the_defaults_and_copies_get_numbers() {
     assert_eq!(small.traffic, Traffic::Blocks { bytes: 8192, rate: Some(100_000) });
     assert_eq!(small.path_manager, PathManagement::Ndiffports { subflows: 4 });
     assert_eq!((small.start, third.start, third.stop), (ms(500), ms(2500), Some(Duration::from_secs(60))));
-    assert_eq!((cross.transport, cross.traffic), (Transport::Tcp, Traffic::Bulk));
+    assert_eq!((cross.transport, &cross.traffic), (Transport::Tcp, &Traffic::Bulk));
     assert_eq!(cross.paths, ["other"]);
     assert_eq!(scenario.filters[0].flows.as_deref().map(<[String]>::len), Some(3));
     assert_eq!(scenario.filters[0].loss, 0.0003);
@@ -217,9 +215,10 @@ fn overrides_go_through_the_same_checks() {
         let mut varied = draft.clone();
         varied.set(key, value).and_then(|()| varied.finish()).map_err(|error| error.to_string())
     };
-    let loss = with("paths.wifi.loss", "1%").map(|scenario| scenario.links[1].forward.loss);
+    let loss = with("paths.wifi.loss", "1%").map(|scenario| scenario.links[1].forward.loss.clone());
     assert_eq!(loss, Ok(Loss::Bernoulli(0.01)));
-    let backward = with("paths.wifi.backward.loss", "0%").map(|scenario| scenario.links[1].backward.loss);
+    let backward =
+        with("paths.wifi.backward.loss", "0%").map(|scenario| scenario.links[1].backward.loss.clone());
     assert_eq!(backward, Ok(Loss::None));
     assert_eq!(with("events.0.at", "8s").map(|scenario| scenario.events[0].at), Ok(Duration::from_secs(8)));
     assert_eq!(with("flows.bulk.sack", "false").map(|scenario| scenario.flows[0].tcp.sack), Ok(false));
@@ -251,12 +250,14 @@ fn overrides_go_through_the_same_checks() {
 fn middleboxes_survive_being_written() {
     let scenario = Scenario::load("tests/good/middleboxes.toml").unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(self::scenario(&scenario.to_toml()), scenario);
-    let deeds: Vec<_> =
-        scenario.middleboxes.iter().map(|one| (one.name.as_str(), one.on, &one.deed)).collect();
-    assert_eq!(deeds[0], ("home", true, &Deed::Nat { timeout: Duration::from_secs(300) }));
-    let from = vec![SegmentKind::Syn, SegmentKind::Data];
-    assert_eq!(deeds[2], ("old", false, &Deed::StripOptions { options: Stripped::Unknown, from }));
-    assert_eq!(deeds[6], ("gateway", true, &Deed::RewritePayload { every: 1_000_000, grow: 7 }));
+    let said = |at: usize| {
+        let one = &scenario.middleboxes[at];
+        (one.name.as_str(), one.on, one.what.kind(), one.what.values().to_string())
+    };
+    assert_eq!(said(0), ("home", true, "nat", "timeout = \"5min\"\n".to_owned()));
+    let stripped = "options = \"unknown\"\nfrom = [\"syn\", \"data\"]\n".to_owned();
+    assert_eq!(said(2), ("old", false, "strip-options", stripped));
+    assert_eq!(said(6), ("gateway", true, "rewrite-payload", "every = \"1MB\"\ngrow = \"7B\"\n".to_owned()));
     assert_eq!(scenario.middleboxes[4].way, Way::One(Side::Backward));
     // The event of the path is not among them.
     let wanted = Switch { at: Duration::from_secs(5), middlebox: "old".to_owned(), on: true };

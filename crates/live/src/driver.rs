@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use mptcp::{Endpoint, InterfaceChange, InterfaceId};
 use mptcp_clock::{Instant, Stream};
 
 use crate::capture::Capture;
+use crate::device::Device;
 use crate::impairment::{Edge, Lanes};
 use crate::inbox::Inbox;
 use crate::outbox::Outbox;
@@ -166,27 +167,6 @@ fn seed() -> io::Result<[u8; 32]> {
     let mut bytes = [0; 32];
     io::Read::read_exact(&mut std::fs::File::open("/dev/urandom")?, &mut bytes)?;
     Ok(bytes)
-}
-
-#[derive(Debug)]
-pub(crate) struct Device {
-    pub link: Link,
-    pub ids: Vec<(IpAddr, InterfaceId)>,
-    pub up: bool,
-    /// Its link carries nothing: what comes and goes is lost.
-    pub silent: Arc<AtomicBool>,
-    pub edge: Option<Box<Lanes>>,
-}
-
-impl Device {
-    pub(crate) fn is_silent(&self) -> bool {
-        self.silent.load(Ordering::Relaxed)
-    }
-
-    /// The interface with an address.
-    pub(crate) fn interface(&self, address: IpAddr) -> Option<InterfaceId> {
-        self.ids.iter().find(|(other, _)| *other == address).map(|(_, id)| *id)
-    }
 }
 
 struct Worker {

@@ -10,7 +10,7 @@ use mptcp::{IcmpError, IcmpMessage, InterfaceId};
 use mptcp_wire::{ChecksumMode, Notice, Packet, Segment, Undelivered};
 
 use crate::capture::Capture;
-use crate::driver::Device;
+use crate::device::Device;
 use crate::shared::Counters;
 
 /// Largest IP packet, bytes.

@@ -34,6 +34,7 @@
 
 mod capture;
 mod control;
+mod device;
 mod driver;
 mod impairment;
 mod inbox;

@@ -11,7 +11,7 @@ use mptcp_clock::Instant;
 use mptcp_wire::{ChecksumMode, Packet, Segment};
 
 use crate::capture::Capture;
-use crate::driver::Device;
+use crate::device::Device;
 use crate::shared::{Core, Counters};
 use crate::{Link, Offload, vnet};
 

@@ -7,8 +7,6 @@ use std::sync::{Arc, Condvar, MutexGuard, PoisonError};
 use std::task::{Context, Waker};
 use std::time::Instant;
 
-use crate::shared::Core;
-
 /// What a waiter waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interest {
@@ -75,11 +73,11 @@ pub(crate) fn wake(woken: Vec<Woken>) {
 
 /// Sleeps until a socket's waiters are woken, or until `deadline`; returns None when that has passed. `of` finds the
 /// waiters, which may be gone afterwards.
-pub(crate) fn sleep<'a>(
-    mut core: MutexGuard<'a, Core>,
+pub(crate) fn sleep<'a, T>(
+    mut core: MutexGuard<'a, T>,
     deadline: Option<Instant>,
-    of: impl Fn(&mut Core) -> Option<&mut Waiters>,
-) -> Option<MutexGuard<'a, Core>> {
+    of: impl Fn(&mut T) -> Option<&mut Waiters>,
+) -> Option<MutexGuard<'a, T>> {
     let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
     if left.is_some_and(|left| left.is_zero()) {
         return None;

@@ -13,7 +13,8 @@ struct Case {
     hops: usize,
     flows: u32,
     window: u32,
-    loss: Loss,
+    /// Probability.
+    loss: f64,
     timers: bool,
     watch: bool,
 }
@@ -24,14 +25,14 @@ fn main() {
         hops: 1,
         flows: 1,
         window: 200,
-        loss: Loss::None,
+        loss: 0.0,
         timers: false,
         watch: false,
     };
     let cases = [
         Case { name: "1 link, 1 flow, a timer re-armed by each answer", timers: true, ..plain },
         Case { name: "1 link, 1 flow, departures watched", watch: true, ..plain },
-        Case { name: "1 link, 1 flow, 1 % loss", loss: Loss::Bernoulli(0.01), ..plain },
+        Case { name: "1 link, 1 flow, 1 % loss", loss: 0.01, ..plain },
         Case { name: "1 link, 100 flows, timers", flows: 100, window: 20, timers: true, ..plain },
         Case { name: "4 links, 1 flow", hops: 4, ..plain },
         Case { name: "3 links, 100 flows with links of their own", hops: 3, flows: 100, window: 20, ..plain },
@@ -51,7 +52,7 @@ fn measure(case: &Case) -> f64 {
         rate: Rate::new(100_000_000),
         delay: Duration::from_millis(10),
         queue,
-        loss: case.loss,
+        loss: if case.loss > 0.0 { Loss::Bernoulli(case.loss) } else { Loss::None },
         ..Parameters::default()
     };
     let access = Parameters { rate: Rate::new(1_000_000_000), queue, ..line.clone() };
@@ -112,7 +113,7 @@ fn measure(case: &Case) -> f64 {
             }
             network.send(now, up, Frame { bytes: 1514, destination: to, ..frame });
             // A window that loss has thinned out is filled up again.
-            if !matches!(case.loss, Loss::None) && arrivals % 50 == 0 {
+            if case.loss > 0.0 && arrivals % 50 == 0 {
                 network.send(now, up, Frame { bytes: 1514, destination: to, label: 0, payload: 0 });
             }
         }

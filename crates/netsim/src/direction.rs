@@ -249,7 +249,7 @@ impl<P> Direction<P> {
                 let service = Service { time, alone: time };
                 departures.push_back(Departure { at: departs, label, bytes, service });
             }
-            if self.loss.takes(&self.parameters.loss) {
+            if self.loss.takes(&self.parameters.loss, departs, frame.bytes) {
                 self.counters.lost_frames += 1;
                 if let Some((_, frame)) = self.frames.remove(self.flying) {
                     graveyard.bury(departs, self.id, Cause::Chance, frame);

@@ -57,7 +57,7 @@ impl<P> Pipe<P> {
 
     /// Takes a frame at `now`.
     pub(crate) fn take(&mut self, now: Instant, frame: Frame<P>) -> Passage<P> {
-        if self.process.takes(&self.loss) {
+        if self.process.takes(&self.loss, now, frame.bytes) {
             Passage::Lost(frame)
         } else if self.delay.is_zero() {
             Passage::Through(frame)

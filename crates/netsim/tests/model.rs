@@ -118,7 +118,7 @@ type Outcome = (Vec<(u64, u64)>, Vec<[u64; 3]>);
 
 fn simple(scene: &Scene) -> Outcome {
     let mut naive = Naive::new(scene.seed, &scene.wires, scene.filter.0, scene.filter.1);
-    for &(at, wire, change) in &scene.changes {
+    for (at, wire, change) in scene.changes.clone() {
         naive.change(Instant::ZERO + at, wire, change);
     }
     let mut now = Instant::ZERO;
@@ -145,7 +145,7 @@ fn real(scene: &Scene) -> Outcome {
     let (delay, loss) = scene.filter;
     network.add_filter(lines[2], Labels::Only(vec![1]), delay, Loss::Bernoulli(loss)).expect("known");
     network.watch_departures(lines[1], scene.watch);
-    for &(at, wire, change) in &scene.changes {
+    for (at, wire, change) in scene.changes.clone() {
         network.schedule_change(Instant::ZERO + at, lines[wire], change);
     }
     let (mut now, mut arrivals) = (Instant::ZERO, Vec::new());

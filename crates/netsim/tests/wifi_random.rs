@@ -167,7 +167,7 @@ fn run(scene: &Scene, end: Instant) -> Vec<String> {
     for &(direction, _) in &ways {
         network.watch_departures(direction, scene.watch);
     }
-    for &(at, way, change) in &scene.changes {
+    for (at, way, change) in scene.changes.clone() {
         let (direction, _) = ways[way % ways.len()];
         network.schedule_change(Instant::ZERO + Duration::from_micros(at), direction, change);
     }

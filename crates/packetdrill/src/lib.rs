@@ -12,6 +12,7 @@
 
 mod calls;
 mod errno;
+mod events;
 mod fast_open;
 mod flags;
 #[allow(unsafe_code, reason = "the functions that C calls")]

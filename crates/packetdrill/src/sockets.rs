@@ -7,11 +7,9 @@ use std::os::fd::RawFd;
 use std::time::Duration;
 
 use bytes::Bytes;
-use mptcp::{Closed, ConnectionId, EventKind};
-use mptcp_clock::Instant;
+use mptcp::{Closed, ConnectionId};
 
 use crate::errno::{Result, fail};
-use crate::stack::Core;
 
 /// What a descriptor stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,6 +118,16 @@ impl Sockets {
         self.backlogs.remove(&port).unwrap_or_default()
     }
 
+    /// A connection came to a port: it waits to be accepted. The options of the socket that listens there; None if
+    /// nobody does.
+    pub(crate) fn accepted(&mut self, port: u16, id: ConnectionId) -> Option<SocketOptions> {
+        let options = self.listener_options(port)?;
+        self.backlogs.get_mut(&port)?.push_back(id);
+        let traffic_class = options.traffic_class;
+        self.streams.insert(id, Status { opened: true, traffic_class, ..Status::default() });
+        Some(options)
+    }
+
     pub(crate) fn next_accepted(&mut self, port: u16) -> Option<ConnectionId> {
         self.backlogs.get_mut(&port)?.pop_front()
     }
@@ -132,66 +140,5 @@ impl Sockets {
     fn listener_options(&self, port: u16) -> Option<SocketOptions> {
         let listens = |socket: &&Socket| socket.role == Role::Listener { port };
         self.open.values().find(listens).map(|socket| socket.options)
-    }
-}
-
-impl Core {
-    /// Takes in what the endpoint has to tell.
-    pub(crate) fn take_events(&mut self, now: Instant) {
-        while let Some(event) = self.endpoint.poll_event() {
-            if event.kind == EventKind::Accepted {
-                self.take_accepted(now, event.connection);
-            } else {
-                self.take_event(now, event.connection, event.kind);
-            }
-        }
-    }
-
-    fn take_accepted(&mut self, now: Instant, id: ConnectionId) {
-        let port = self.endpoint.connection(id).and_then(mptcp::Connection::local_port).unwrap_or(0);
-        let options = self.sockets.listener_options(port);
-        let (Some(options), Some(backlog)) = (options, self.sockets.backlogs.get_mut(&port)) else {
-            return self.endpoint.abort(now, id);
-        };
-        backlog.push_back(id);
-        let traffic_class = options.traffic_class;
-        self.sockets.streams.insert(id, Status { opened: true, traffic_class, ..Status::default() });
-        self.endpoint.set_nodelay(now, id, options.no_delay);
-        self.endpoint.set_cork(now, id, options.cork);
-    }
-
-    fn take_event(&mut self, now: Instant, id: ConnectionId, kind: EventKind) {
-        let Some(status) = self.sockets.streams.get_mut(&id) else { return };
-        match kind {
-            EventKind::Connected => status.opened = true,
-            EventKind::Finished => status.finished = true,
-            // RFC 9293 section 3.10.4 as Linux has it: data for a socket that is gone ends the connection.
-            EventKind::Readable if status.orphan => self.endpoint.abort(now, id),
-            EventKind::Closed(how) => {
-                status.closed = Some(how);
-                status.error = match how {
-                    Closed::Refused => Some(libc::ECONNREFUSED),
-                    Closed::Reset(_) => Some(libc::ECONNRESET),
-                    Closed::Unreachable => Some(libc::EHOSTUNREACH),
-                    // Linux's close_timeout leaves no error behind.
-                    Closed::TimedOut if !status.opened => Some(libc::ETIMEDOUT),
-                    Closed::TimedOut | Closed::Finished | Closed::Aborted => None,
-                };
-            }
-            _ => {}
-        }
-    }
-
-    /// A socket is closed. Linux resets when data was left unread (RFC 2525 section 2.17), and closes in the
-    /// background otherwise.
-    pub(crate) fn abandon(&mut self, now: Instant, id: ConnectionId) {
-        let Some(status) = self.sockets.streams.get_mut(&id) else { return };
-        status.orphan = true;
-        let unread = !status.unread.is_empty() || self.endpoint.read(now, id).is_some();
-        if unread || !status.opened {
-            self.endpoint.abort(now, id);
-        } else {
-            self.endpoint.close(now, id);
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! The laboratory for Python: thin, no logic.
 //!
 //! Owns the conversion of values. Long runs release the interpreter; columns move to numpy without
-//! being copied.
+//! being copied. Another crate makes a module of its own with [`fill`], whose scenarios name what that crate adds.
 #![forbid(unsafe_code)]
 
 mod batch;
@@ -10,11 +10,21 @@ mod live;
 mod results;
 mod scenario;
 
+use mptcp_lab::Registry;
 use pyo3::prelude::*;
 
 /// The compiled core of mptcplab.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fill(module, Registry::new())
+}
+
+/// Puts everything into a module; its scenarios may name what `registry` has. The first registry of a process stays.
+///
+/// # Errors
+/// What Python says.
+pub fn fill(module: &Bound<'_, PyModule>, registry: Registry) -> PyResult<()> {
+    scenario::register(registry);
     module.add("ScenarioError", module.py().get_type::<scenario::ScenarioError>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<scenario::Scenario>()?;

@@ -1,7 +1,8 @@
 //! Scenarios as Python objects.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use mptcp_lab::Registry;
 use mptcp_lab::scenario as lab;
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
@@ -13,6 +14,18 @@ create_exception!(
     PyValueError,
     "What is wrong in a scenario, where, and what would be right."
 );
+
+/// What scenarios of this process may name.
+static REGISTRY: OnceLock<Arc<Registry>> = OnceLock::new();
+
+pub(crate) fn register(registry: Registry) {
+    // A module that is imported twice has the same registry again.
+    let _ = REGISTRY.set(Arc::new(registry));
+}
+
+fn registry() -> Arc<Registry> {
+    REGISTRY.get().cloned().unwrap_or_else(Registry::built_in)
+}
 
 fn error(error: &lab::ScenarioError) -> PyErr {
     ScenarioError::new_err(error.to_string())
@@ -38,14 +51,14 @@ impl Scenario {
     /// Reads a TOML file.
     #[staticmethod]
     fn load(path: std::path::PathBuf) -> PyResult<Self> {
-        Self::checked(lab::Draft::load(path).map_err(|e| error(&e))?)
+        Self::checked(lab::Draft::load_with(path, &registry()).map_err(|e| error(&e))?)
     }
 
     /// Reads TOML text; `name` is what errors call it.
     #[staticmethod]
     #[pyo3(signature = (text, name = "scenario"))]
     fn parse(text: &str, name: &str) -> PyResult<Self> {
-        Self::checked(lab::Draft::parse(text, name).map_err(|e| error(&e))?)
+        Self::checked(lab::Draft::parse_with(text, name, &registry()).map_err(|e| error(&e))?)
     }
 
     /// A copy with other values: pairs of a dotted key and a value as TOML would have it.
@@ -100,6 +113,12 @@ impl Scenario {
         self.inner.links.iter().map(|link| link.name.clone()).collect()
     }
 
+    /// What of it another crate has registered, a sentence for each.
+    #[getter]
+    fn registered(&self) -> Vec<String> {
+        mptcp_lab::registered(&self.inner)
+    }
+
     /// The single-path runs to compare with: (flow, path, scenario) for each path of each flow that
     /// asks for baselines; the flow is plain TCP over that path alone.
     fn baselines(&self) -> PyResult<Vec<(String, String, Self)>> {
@@ -123,11 +142,11 @@ impl Scenario {
 /// The JSON Schema of scenario files.
 #[pyfunction]
 pub(crate) fn json_schema() -> String {
-    lab::json_schema().to_string()
+    registry().json_schema().to_string()
 }
 
 /// The reference page of scenario files, in Markdown.
 #[pyfunction]
 pub(crate) fn reference_page() -> String {
-    lab::reference_page()
+    registry().reference_page()
 }

@@ -4,23 +4,18 @@
 //! fragment is an error. Nothing gets lost on the way in and out again.
 
 use std::net::IpAddr;
-use std::ops::Range;
 
 use bytes::Bytes;
 
 use crate::error::{EmitError, ParseError};
 
+mod received;
 mod v4;
 pub(crate) mod v6;
 
+pub(crate) use received::{Received, TCP};
 pub use v4::Ipv4Header;
 pub use v6::Ipv6Header;
-
-/// IP protocol number of TCP.
-pub(crate) const TCP: u8 = 6;
-
-/// Time to live, or hop limit, of packets that say nothing else: Linux's default.
-const DEFAULT_HOPS: u8 = 64;
 
 /// The header of either family.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,15 +24,6 @@ pub enum IpHeader {
     V4(Ipv4Header),
     /// RFC 8200.
     V6(Ipv6Header),
-}
-
-/// What a received packet holds.
-pub(crate) struct Received {
-    pub(crate) header: IpHeader,
-    pub(crate) source: IpAddr,
-    pub(crate) destination: IpAddr,
-    /// Where the header behind it and what follows stand, without link padding.
-    pub(crate) transport: Range<usize>,
 }
 
 impl IpHeader {
@@ -60,13 +46,13 @@ impl IpHeader {
     }
 
     /// `protocol` is what has to be inside.
-    pub(crate) fn parse(bytes: &Bytes, protocol: u8) -> Result<Received, ParseError> {
+    pub(crate) fn parse(bytes: &Bytes, protocol: u8) -> Result<Received<IpHeader>, ParseError> {
         let Some(first) = bytes.first() else {
             return Err(ParseError::Truncated { what: "IP header", needed: 20, available: 0 });
         };
         match first >> 4 {
-            4 => v4::parse(bytes, protocol),
-            6 => v6::parse(bytes, protocol),
+            4 => v4::parse(bytes, protocol).map(|received| received.with(Self::V4)),
+            6 => v6::parse(bytes, protocol).map(|received| received.with(Self::V6)),
             version => Err(ParseError::Version(version)),
         }
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import textwrap
 
 from mptcplab.commands.common import print_json
@@ -19,7 +20,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(given: argparse.Namespace) -> int:
     """Prints them."""
-    from mptcplab.studies import STUDIES
+    from mptcplab.studies import all_studies
+
+    studies, problems = all_studies()
+    for problem in problems.values():
+        print(problem, file=sys.stderr)
 
     if given.json:
         print_json(
@@ -33,11 +38,11 @@ def execute(given: argparse.Namespace) -> int:
                         {"experiment": experiment.name, "title": experiment.title} for experiment in study.experiments
                     ],
                 }
-                for study in STUDIES.values()
+                for study in studies.values()
             ]
         )
         return 0
-    for study in STUDIES.values():
+    for study in studies.values():
         print(f"{study.name}: {study.title}")
         print(textwrap.indent(textwrap.fill(study.source, 96), "  "))
         for experiment in study.experiments:

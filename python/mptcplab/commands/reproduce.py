@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,13 +35,17 @@ def execute(given: argparse.Namespace) -> int:
     check_backend(given.backend)
     from mptcplab.report import facts_rows, write_report
     from mptcplab.reproduce import reproduce
-    from mptcplab.studies import STUDIES
+    from mptcplab.studies import all_studies
     from mptcplab.studies.base import Effort
 
-    unknown = [name for name in given.studies if name not in STUDIES]
+    studies, problems = all_studies()
+    unknown = [name for name in given.studies if name not in studies]
     if unknown:
-        raise BadInput(f"mptcplab: there is no study {unknown[0]!r}; there are: {', '.join(STUDIES)}")
-    chosen = [study for name, study in STUDIES.items() if not given.studies or name in given.studies]
+        none = f"mptcplab: there is no study {unknown[0]!r}; there are: {', '.join(studies)}"
+        raise BadInput(problems.get(unknown[0], none))
+    for problem in problems.values():
+        print(problem, file=sys.stderr)
+    chosen = [study for name, study in studies.items() if not given.studies or name in given.studies]
     effort = Effort("quick" if given.quick else "full" if given.full else "default")
     try:
         found = reproduce(chosen, effort, workers=given.workers, quiet=given.quiet)

@@ -1,4 +1,6 @@
-"""The published studies: one package each, found here by name."""
+"""The published studies: one package each, found here by name. Other packages add theirs by entry points."""
+
+from mptcplab import plugins
 
 from mptcplab.studies.abdrabou_heterogeneous import STUDY as ABDRABOU_HETEROGENEOUS
 from mptcplab.studies.base import Study
@@ -11,4 +13,11 @@ STUDIES: dict[str, Study] = {
     study.name: study for study in (CS244_WIRELESS, ABDRABOU_HETEROGENEOUS, CS244_RCVBUF, RO_BOTTLENECK, UCL_WIFI)
 }
 
-__all__ = ["STUDIES", "Study"]
+
+def all_studies() -> tuple[dict[str, Study], dict[str, str]]:
+    """Our studies and those of other packages; and what is wrong with entry points that give none, by name."""
+    added, problems = plugins.studies(STUDIES)
+    return STUDIES | added, problems
+
+
+__all__ = ["STUDIES", "Study", "all_studies"]

@@ -9,7 +9,8 @@ use mptcp_wire::{
     Segment, Seq, Timestamps,
 };
 
-use super::{Arena, peer_address};
+use super::Arena;
+use super::choices::peer_address;
 use crate::peer::Peer;
 
 impl Arena<'_> {

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use mptcp::Config;
 
-use super::{Sample, measured, volley};
+use super::sample::{Sample, measured, volley};
 use crate::peer::{BLOCK, Offer};
 use crate::scene::Scene;
 

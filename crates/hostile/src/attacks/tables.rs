@@ -6,7 +6,7 @@ use mptcp::Config;
 use mptcp_clock::Duration;
 use mptcp_wire::{Flags, Segment, Seq};
 
-use super::{Sample, measured, volley};
+use super::sample::{Sample, measured, volley};
 use crate::peer::{Offer, Peer};
 use crate::scene::{PORT, Scene};
 
@@ -83,7 +83,7 @@ pub(super) fn collisions(size: u64) -> Sample {
     }
     let mut sample = measured(size, &mut scene, |scene| {
         volley(scene, 1_000, |scene, i| {
-            let id = super::shuffled(i, size) as usize;
+            let id = super::sample::shuffled(i, size) as usize;
             scene.peer.bare(scene.now, id)
         });
     });

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use mptcp::Config;
 use mptcp_clock::Duration;
 
-use super::{Sample, measured};
+use super::sample::{Sample, measured};
 use crate::meter;
 use crate::peer::Offer;
 use crate::scene::Scene;

@@ -6,7 +6,7 @@ use mptcp::scheduler::Redundant;
 use mptcp_clock::Duration;
 use mptcp_wire::Segment;
 
-use super::{Sample, measured, shuffled, volley};
+use super::sample::{Sample, measured, shuffled, volley};
 use crate::meter;
 use crate::peer::Offer;
 use crate::scene::Scene;

@@ -7,7 +7,7 @@ use super::file::{BackgroundTable, CellTable, CouplingTable, StationTable};
 use super::model::{Background, Cell, Coupling, Link};
 use super::names::{Discipline, Interference, Slot, Standard};
 use super::units::{Distance, LineRate, Percent, Size, Span};
-use super::write::{percent, queue_size};
+use super::written::{percent, queue_size};
 
 impl Cell {
     /// The same for the simulated network.
@@ -46,7 +46,7 @@ impl Link {
             queue: self.forward.queue,
             discipline: station.discipline.parameters(),
             ring: station.ring,
-            loss: self.forward.loss,
+            loss: self.forward.loss.clone(),
             delay: self.forward.delay,
             up: self.forward.up,
         })
@@ -131,7 +131,8 @@ pub(super) fn station(link: &Link) -> Option<StationTable> {
         ring: Some(station.ring),
         loss: Some(match line.loss {
             Loss::Bernoulli(p) => percent(p),
-            Loss::None | Loss::GilbertElliott(_) => Percent(0.0),
+            // A station says no other.
+            Loss::None | Loss::GilbertElliott(_) | Loss::Custom(_) => Percent(0.0),
         }),
         delay: Some(Span(line.delay)),
         mtu: Some(link.mtu),

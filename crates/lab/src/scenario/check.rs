@@ -3,20 +3,21 @@
 //! Walks what was written and the schema side by side. Knows no key by name, so the definition in
 //! [`super::file`] is the only list.
 
-use std::sync::LazyLock;
-
 use serde_json::Value as Schema;
 
 use super::error::{ScenarioError, suggestion};
-use super::schema::json_schema;
 use super::tree::{Content, Node};
 use super::units;
 
-static SCHEMA: LazyLock<Schema> = LazyLock::new(json_schema);
-
 /// The first thing in `tree` that the schema does not allow.
-pub(super) fn check(tree: &Node) -> Result<(), ScenarioError> {
-    Walk { root: tree }.node(tree, &SCHEMA, &mut Vec::new())
+pub(super) fn check(tree: &Node, schema: &Schema) -> Result<(), ScenarioError> {
+    Walk { root: tree }.node(tree, schema, &mut Vec::new())
+}
+
+/// The same for what stands at `path` in `tree`.
+pub(super) fn check_value(tree: &Node, path: &[&str], schema: &Schema) -> Result<(), ScenarioError> {
+    let mut names = path.iter().map(|key| (*key).to_owned()).collect();
+    tree.get(path).map_or(Ok(()), |node| Walk { root: tree }.node(node, schema, &mut names))
 }
 
 struct Walk<'a> {
@@ -62,21 +63,19 @@ impl<'a> Walk<'a> {
         let no_properties = serde_json::Map::new();
         let properties = schema.get("properties").and_then(Schema::as_object).unwrap_or(&no_properties);
         let others = schema.get("additionalProperties").filter(|others| others.is_object());
+        // Keys of kinds from other crates: who reads them checks them.
+        let open = schema.get("additionalProperties") == Some(&Schema::Bool(true));
         for (key, child) in table {
             let Some(schema) = properties.get(key).or(others) else {
+                if open {
+                    continue;
+                }
                 path.push(key.clone());
                 let keys = || properties.keys().map(String::as_str);
                 let near = suggestion(key, keys());
                 let allowed = keys().collect::<Vec<_>>().join(", ");
                 let names: Vec<&str> = path.iter().map(String::as_str).collect();
-                return Err(
-                    match self.root.error(&names, format!("unknown key{near} (allowed: {allowed})")) {
-                        ScenarioError::Value { place, key, problem, .. } => {
-                            ScenarioError::Key { place, key, problem }
-                        }
-                        error => error,
-                    },
-                );
+                return Err(self.root.key_error(&names, format!("unknown key{near} (allowed: {allowed})")));
             };
             self.below(child, schema, path, key)?;
         }

@@ -13,6 +13,7 @@ use super::file::ScenarioFile;
 use super::model::Scenario;
 use super::tree::{Content, Node};
 use super::{check, files, resolve};
+use crate::registry::Registry;
 
 /// Parts of the longest key, as `paths.wifi.forward.gilbert_elliott.p`, and some more for what is wrong.
 const DEEPEST: usize = 16;
@@ -25,6 +26,8 @@ pub struct Draft {
     tree: Node,
     /// What the scenario is called if it does not say.
     name: String,
+    /// What it may name.
+    registry: Arc<Registry>,
 }
 
 impl Draft {
@@ -33,9 +36,17 @@ impl Draft {
     /// # Errors
     /// A file that is missing, no regular file, too large, not UTF-8 or not TOML, or includes itself or too much.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ScenarioError> {
+        Self::load_with(path, &Registry::built_in())
+    }
+
+    /// The same for a scenario that may name what `registry` has.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn load_with(path: impl AsRef<Path>, registry: &Arc<Registry>) -> Result<Self, ScenarioError> {
         let path = path.as_ref();
         let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        Ok(Self { tree: files::load(path)?, name })
+        Ok(Self { tree: files::load(path)?, name, registry: registry.clone() })
     }
 
     /// Takes a scenario from a text; `name` stands for the file in messages. Its includes are relative
@@ -44,9 +55,17 @@ impl Draft {
     /// # Errors
     /// As [`Self::load`].
     pub fn parse(text: &str, name: &str) -> Result<Self, ScenarioError> {
+        Self::parse_with(text, name, &Registry::built_in())
+    }
+
+    /// The same for a scenario that may name what `registry` has.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn parse_with(text: &str, name: &str, registry: &Arc<Registry>) -> Result<Self, ScenarioError> {
         let tree = files::parse(text, name)?;
         let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
-        Ok(Self { name: stem.into_owned(), tree })
+        Ok(Self { name: stem.into_owned(), tree, registry: registry.clone() })
     }
 
     /// Puts a value over what was written: `set("paths.wifi.loss", "1%")`. The value is a string, or
@@ -102,14 +121,14 @@ impl Draft {
     /// # Errors
     /// The first thing that is wrong.
     pub fn finish(&self) -> Result<Scenario, ScenarioError> {
-        check::check(&self.tree)?;
+        check::check(&self.tree, self.registry.json_schema())?;
         let mut tree = self.tree.clone();
         fill_flows(&mut tree)?;
         let file = ScenarioFile::deserialize(tree.value()).map_err(|error| ScenarioError::File {
             place: tree.place.clone(),
             problem: error.message().to_owned(),
         })?;
-        resolve::resolve(&file, &tree, &self.name)
+        resolve::resolve(&file, &tree, &self.name, &self.registry)
     }
 }
 
@@ -133,7 +152,7 @@ impl Scenario {
 
 /// Puts every flow over the defaults. A flow that says what it carries takes no traffic from there.
 fn fill_flows(tree: &mut Node) -> Result<(), ScenarioError> {
-    const TRAFFIC: [&str; 4] = ["bulk", "bytes", "blocks", "rate"];
+    const TRAFFIC: [&str; 5] = ["bulk", "bytes", "blocks", "rate", "application"];
     let Some(defaults) = tree.get(&["defaults"]).cloned() else { return Ok(()) };
     let count = tree.get(&["flows"]).and_then(Node::table).map_or(0, IndexMap::len);
     if count == 0 {

@@ -159,7 +159,7 @@ impl<'a> Reckoner<'a> {
         let by_window = if trip > 0.0 { window(flow) / trip } else { f64::INFINITY };
         let rate = rate.min(by_window);
         match flow.traffic {
-            Traffic::Bulk => rate * seconds,
+            Traffic::Bulk | Traffic::Custom(_) => rate * seconds,
             // What is lost is sent again.
             Traffic::File { bytes } => (rate * seconds).min(bytes as f64 * 2.0),
             Traffic::Blocks { rate: own, .. } => {

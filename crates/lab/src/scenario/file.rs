@@ -15,7 +15,7 @@ use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
 
 /// Declares a table: every key is optional.
 macro_rules! table {
-    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* } $(with $rest:ident: $rest_type:ty)?) => {
+    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* } $(with $rest:ident: $rest_type:ty;)? $(and $own:ident: $own_type:ty;)? $(kind $kind:ident;)?) => {
         $(#[$doc])*
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[schemars(inline)]
@@ -25,6 +25,18 @@ macro_rules! table {
                 /// The keys of a direction, for both.
                 #[serde(flatten)]
                 pub $rest: $rest_type,
+            )?
+            $(
+                /// Keys that kinds have for themselves; a registry knows them.
+                #[serde(flatten)]
+                #[schemars(skip)]
+                pub $own: $own_type,
+            )?
+            $(
+                /// A kind with its keys, if a registry has any.
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                #[schemars(skip)]
+                pub $kind: Option<toml::Table>,
             )?
         }
     };
@@ -103,7 +115,7 @@ table! {
         queue: QueueSize,
         /// Whether it works at the start. Default: true.
         up: bool,
-    }
+    } kind loss_model;
 }
 
 table! {
@@ -131,7 +143,7 @@ table! {
         forward: DirectionTable,
         /// What is different from server to client.
         backward: DirectionTable,
-    } with both: DirectionTable
+    } with both: DirectionTable;
 }
 
 table! {
@@ -147,7 +159,7 @@ table! {
         forward: DirectionTable,
         /// What is different from the second end to the first.
         backward: DirectionTable,
-    } with both: DirectionTable
+    } with both: DirectionTable;
 }
 
 table! {
@@ -240,7 +252,7 @@ table! {
         stagger: Span,
         /// Also run plain TCP over each of its paths alone, to compare. Default: false.
         baselines: bool,
-    }
+    } kind application;
 }
 
 table! {

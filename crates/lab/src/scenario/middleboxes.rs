@@ -1,47 +1,28 @@
 //! Middleboxes and their switches, written back with every value in full.
 
+use indexmap::IndexMap;
+
 use super::file::{EventTable, MiddleboxTable, SetTable};
-use super::model::{Deed, Middlebox, Switch};
-use super::names::BoxKind;
-use super::units::{Size, Span};
+use super::kinds::PARAMETERS;
+use super::model::{Middlebox, Switch};
+use super::units::Span;
+use super::written::direction;
 
 /// The table of a middlebox; `names` is its link, as path, link or station.
 pub(super) fn middlebox(one: &Middlebox, names: [Option<String>; 3]) -> MiddleboxTable {
     let [path, link, station] = names;
-    let table = MiddleboxTable {
+    let mut own: IndexMap<String, toml::Value> = one.what.values().clone().into_iter().collect();
+    if !one.what.is_built_in() {
+        own = IndexMap::from([(PARAMETERS.to_owned(), own.into_iter().collect::<toml::Table>().into())]);
+    }
+    MiddleboxTable {
+        kind: Some(one.what.kind().to_owned()),
         path,
         link,
         station,
-        direction: super::write::direction(one.way),
+        direction: direction(one.way),
         on: Some(one.on),
-        ..MiddleboxTable::default()
-    };
-    match &one.deed {
-        Deed::Nat { timeout } => {
-            MiddleboxTable { kind: Some(BoxKind::Nat), timeout: Some(Span(*timeout)), ..table }
-        }
-        Deed::RewriteSequence => MiddleboxTable { kind: Some(BoxKind::RewriteSequence), ..table },
-        Deed::StripOptions { options, from } => MiddleboxTable {
-            kind: Some(BoxKind::StripOptions),
-            options: Some(*options),
-            from: Some(from.clone()),
-            ..table
-        },
-        Deed::Split { size } => {
-            MiddleboxTable { kind: Some(BoxKind::Split), size: Some(Size(*size)), ..table }
-        }
-        Deed::Coalesce { wait } => {
-            MiddleboxTable { kind: Some(BoxKind::Coalesce), wait: Some(Span(*wait)), ..table }
-        }
-        Deed::EarlyAck { buffer } => {
-            MiddleboxTable { kind: Some(BoxKind::EarlyAck), buffer: Some(Size(*buffer)), ..table }
-        }
-        Deed::RewritePayload { every, grow } => MiddleboxTable {
-            kind: Some(BoxKind::RewritePayload),
-            every: Some(Size(*every)),
-            grow: Some(Size(*grow)),
-            ..table
-        },
+        own,
     }
 }
 

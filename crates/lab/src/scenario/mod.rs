@@ -15,22 +15,28 @@ mod error;
 mod estimate;
 pub mod file;
 mod files;
+pub(crate) mod kind_schema;
+pub(crate) mod kinds;
 mod middleboxes;
 mod model;
 pub mod names;
+pub(crate) mod parameters;
 mod reach;
-mod reference;
+pub(crate) mod reference;
 mod resolve;
-mod schema;
+pub(crate) mod schema;
 mod tree;
 pub mod units;
 mod write;
+mod written;
 
 pub use draft::Draft;
 pub use error::{Place, ScenarioError};
+pub use kinds::Chosen;
 pub use model::{
-    Adjustment, Background, Cell, Coupling, Deed, Estimate, Event, Filter, Flow, Limits, Line, Link,
-    LinkKind, Mechanisms, Middlebox, PathManagement, Scenario, Station, Switch, Tcp, Traffic, Way,
+    Adjustment, Background, Cell, Coupling, Estimate, Event, Filter, Flow, Limits, Line, Link, LinkKind,
+    Mechanisms, Middlebox, PathManagement, Scenario, Station, Switch, Tcp, Traffic, Way,
 };
-pub use reference::reference_page;
-pub use schema::json_schema;
+pub use parameters::Parameters;
+
+pub use crate::registry::{json_schema, reference_page};

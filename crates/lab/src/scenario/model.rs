@@ -3,18 +3,21 @@
 use mptcp_clock::Duration;
 use netsim::{Loss, QueueLimit};
 
+use super::kinds::Chosen;
 use super::names::{
-    Congestion, DataDirection, Interference, Manner, Penalty, Scheduler, SendQueueRule, Side, Transport,
-    Version,
+    Congestion, DataDirection, Interference, Manner, Penalty, Scheduler, SendQueueRule, Transport, Version,
 };
+use crate::application::Maker;
 
 mod air;
 mod limits;
 mod middlebox;
+mod way;
 
 pub use air::{Background, Cell, Coupling, Station};
 pub use limits::{Estimate, Limits};
-pub use middlebox::{Deed, Middlebox, Switch};
+pub use middlebox::{Middlebox, Switch};
+pub use way::Way;
 
 /// A whole scenario.
 #[derive(Clone, Debug, PartialEq)]
@@ -219,7 +222,7 @@ pub struct Tcp {
 }
 
 /// What the application of a flow does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Traffic {
     /// Sends to the end.
     Bulk,
@@ -235,6 +238,8 @@ pub enum Traffic {
         /// bit/s of application data; `None` is as fast as they go.
         rate: Option<u64>,
     },
+    /// Writes what an application of another kind writes.
+    Custom(Chosen<Maker>),
     /// Sends datagrams.
     Datagrams {
         /// Payload bytes of each; above zero.
@@ -242,15 +247,6 @@ pub enum Traffic {
         /// bit/s of payload; `None` is as fast as they go.
         rate: Option<u64>,
     },
-}
-
-/// Which directions of a link are meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// Both.
-    Both,
-    /// One.
-    One(Side),
 }
 
 /// A change during the run.

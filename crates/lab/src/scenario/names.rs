@@ -187,26 +187,6 @@ names! {
 }
 
 names! {
-    /// What a middlebox does.
-    BoxKind {
-        /// Translates addresses and ports; a mapping that nothing uses for a time is forgotten.
-        Nat = "nat",
-        /// Adds an offset to sequence numbers, another for each connection.
-        RewriteSequence = "rewrite-sequence",
-        /// Removes TCP options.
-        StripOptions = "strip-options",
-        /// Cuts segments, and copies the options to each part.
-        Split = "split",
-        /// Joins two segments, and keeps the options of the first.
-        Coalesce = "coalesce",
-        /// Acknowledges data before the receiver does, and sends again what is lost behind it.
-        EarlyAck = "early-ack",
-        /// Changes the payload and its length, as application-level gateways do.
-        RewritePayload = "rewrite-payload",
-    }
-}
-
-names! {
     /// Which options a middlebox removes.
     Stripped {
         /// Those of Multipath TCP.

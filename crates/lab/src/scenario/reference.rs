@@ -4,8 +4,6 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::schema::json_schema;
-
 const OPENING: &str = "# Scenario files
 
 A scenario is a TOML file. Quantities carry their unit in the value, never a bare number. This page is
@@ -23,12 +21,24 @@ generated from the definition of the format (`crates/lab/src/scenario/file.rs`) 
 
 ";
 
-/// The reference page, in Markdown.
-#[must_use]
-pub fn reference_page() -> String {
+/// The reference page of a schema, in Markdown.
+pub(crate) fn page(schema: &Value) -> String {
     let mut page = OPENING.to_owned();
-    table(&mut page, "The top of the file", &json_schema());
+    table(&mut page, "The top of the file", schema);
     page
+}
+
+/// A section about kinds of other crates: what they are, where they are named, and what each is called and does.
+pub(crate) fn kinds<'a>(title: &str, place: &str, all: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let mut section = String::new();
+    for (name, about) in all {
+        if section.is_empty() {
+            section = format!("## {title} of this build\n\n{place}\n\n| kind | meaning |\n|---|---|\n");
+        }
+        // Writing to a string cannot fail.
+        let _ = writeln!(section, "| `\"{name}\"` | {} |", flat(about));
+    }
+    if section.is_empty() { section } else { section + "\n" }
 }
 
 /// The section of one table, and of those in it.
@@ -62,7 +72,7 @@ fn inner<'a>(outer: &str, key: &str, property: &'a Value) -> Option<(String, &'a
         _ if repeated => None,
         (Some(others), _) => Some((format!("`[{key}.NAME]`"), others)),
         (_, Some(items)) => items.get("properties").map(|_| (format!("`[[{key}]]`"), items)),
-        _ if property.get("properties").is_none() => None,
+        _ if property.get("properties").is_none() || open(property) => None,
         _ if outer == "`[links.NAME]`" => None,
         _ if key == "forward" => Some(title("`[paths.NAME.forward]` and `[paths.NAME.backward]`".to_owned())),
         _ if outer.contains("forward") => None,
@@ -83,6 +93,7 @@ fn value(property: &Value) -> String {
         return format.to_owned();
     }
     match property.get("type").and_then(Value::as_str) {
+        Some("object") if property.get("properties").is_none() && open(property) => "table".to_owned(),
         Some("object") if property.get("properties").is_none() => "tables by name".to_owned(),
         Some("object") => "table".to_owned(),
         Some("array") if property.pointer("/items/properties").is_some() => "array of tables".to_owned(),
@@ -91,6 +102,11 @@ fn value(property: &Value) -> String {
         Some("integer") => "whole number".to_owned(),
         _ => "string".to_owned(),
     }
+}
+
+/// Whether it has keys that the schema does not know.
+fn open(property: &Value) -> bool {
+    property.get("additionalProperties").is_some_and(|others| others == true)
 }
 
 fn one_line(description: &Value) -> &str {

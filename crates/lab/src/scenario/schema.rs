@@ -1,23 +1,32 @@
-//! The JSON Schema of the format, made from its definition.
+//! The JSON Schema of the format, made from its definition. The kinds of a registry are the business of
+//! `kind_schema`.
 
 use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value};
 
 use super::file::ScenarioFile;
 
-/// The JSON Schema (draft 2020-12) of a scenario, as TOML or JSON. The formats `rate`, `time`,
-/// `percent`, `size` and `queue` are described where they stand.
-#[must_use]
-pub fn json_schema() -> Value {
-    let mut settings = SchemaSettings::draft2020_12();
-    settings.inline_subschemas = true;
-    let mut schema = settings.into_generator().into_root_schema_for::<ScenarioFile>().to_value();
+/// The JSON Schema of one type of the format.
+pub(crate) fn of<T: JsonSchema>() -> Value {
+    let mut schema = generator().into_root_schema_for::<T>().to_value();
     tidy(&mut schema);
     schema
 }
 
+/// The JSON Schema of a scenario without the kinds that a registry has.
+pub(crate) fn of_files() -> Value {
+    of::<ScenarioFile>()
+}
+
+pub(super) fn generator() -> SchemaGenerator {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    settings.into_generator()
+}
+
 /// Takes out what only serde needs (nulls, which TOML does not have), and closes every table.
-fn tidy(schema: &mut Value) {
+pub(super) fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
             take_out_null(map);

@@ -128,6 +128,14 @@ impl Node {
             _ => ScenarioError::Key { place, key, problem },
         }
     }
+
+    /// The same about the key, not its value.
+    pub(super) fn key_error(&self, path: &[&str], problem: impl Into<String>) -> ScenarioError {
+        match self.error(path, problem) {
+            ScenarioError::Value { place, key, problem, .. } => ScenarioError::Key { place, key, problem },
+            error => error,
+        }
+    }
 }
 
 /// The line on which a span begins, without its indentation.

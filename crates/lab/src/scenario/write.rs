@@ -1,17 +1,18 @@
 //! A scenario as run, written back: every value in full, so that nothing depends on a default.
 
 use mptcp_clock::Duration;
-use netsim::{Jitter, Loss, Parameters, QueueLimit, Rate, Spread};
+use netsim::{Jitter, Loss, Parameters, Rate, Spread};
 
 use super::file::{
     DirectionTable, EventTable, FilterTable, FlowTable, GilbertElliottTable, LimitsTable, LinkTable,
     PathTable, ScenarioFile, SetTable,
 };
 use super::model::{
-    Adjustment, Event, Filter, Flow, Limits, Line, Link, LinkKind, PathManagement, Scenario, Traffic, Way,
+    Adjustment, Event, Filter, Flow, Limits, Line, Link, LinkKind, PathManagement, Scenario, Traffic,
 };
-use super::names::{Interference, PathManager, Side};
-use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
+use super::names::{Interference, PathManager};
+use super::units::{Distance, LineRate, Percent, Size, Span};
+use super::written::{direction, percent, queue_size};
 use super::{air, middleboxes};
 
 impl Scenario {
@@ -124,9 +125,19 @@ impl Line {
             rate: self.rate.and_then(Rate::new),
             delay: self.delay,
             jitter: self.jitter(self.jitter),
-            loss: self.loss,
+            loss: self.loss.clone(),
             queue: self.queue,
             up: self.up,
+        }
+    }
+
+    /// The kind and the values of a loss model from another crate.
+    #[must_use]
+    pub fn custom_loss(&self) -> Option<toml::Table> {
+        match &self.loss {
+            // `resolve` made the identity of the table.
+            Loss::Custom(custom) => custom.identity().parse().ok(),
+            _ => None,
         }
     }
 
@@ -158,31 +169,11 @@ fn some<K: std::hash::Hash + Eq, V>(map: indexmap::IndexMap<K, V>) -> Option<ind
     Some(map).filter(|map| !map.is_empty())
 }
 
-/// Fractions are decimals of at most twelve places; the rounding finds the percentage again.
-pub(super) fn percent(fraction: f64) -> Percent {
-    Percent((fraction * 1e12).round() / 1e10)
-}
-
-pub(super) fn queue_size(limit: QueueLimit) -> QueueSize {
-    match limit {
-        QueueLimit::Packets(packets) => QueueSize::Packets(packets),
-        QueueLimit::Bytes(bytes) => QueueSize::Bytes(bytes),
-        QueueLimit::Time(time) => QueueSize::Time(time),
-        QueueLimit::Unlimited => QueueSize::Unlimited,
-    }
-}
-
-pub(super) fn direction(way: Way) -> Option<Side> {
-    match way {
-        Way::Both => None,
-        Way::One(side) => Some(side),
-    }
-}
-
 fn line(line: &Line) -> DirectionTable {
-    let (loss, bursts) = match line.loss {
+    let (loss, bursts) = match &line.loss {
         Loss::None => (Some(Percent(0.0)), None),
-        Loss::Bernoulli(p) => (Some(percent(p)), None),
+        Loss::Bernoulli(p) => (Some(percent(*p)), None),
+        Loss::Custom(_) => (None, None),
         Loss::GilbertElliott(model) => {
             let table = GilbertElliottTable {
                 p: Some(percent(model.good_to_bad)),
@@ -202,6 +193,7 @@ fn line(line: &Line) -> DirectionTable {
         reorder: Some(line.reorder),
         queue: Some(queue_size(line.queue)),
         up: Some(line.up),
+        loss_model: line.custom_loss(),
     }
 }
 
@@ -230,15 +222,17 @@ fn flow(flow: &Flow) -> FlowTable {
         PathManagement::Fullmesh => (PathManager::Fullmesh, None),
         PathManagement::Ndiffports { subflows } => (PathManager::Ndiffports, Some(subflows)),
     };
-    let (bulk, bytes, blocks, rate) = match flow.traffic {
+    let (bulk, bytes, blocks, rate) = match &flow.traffic {
         Traffic::Bulk => (Some(true), None, None, None),
-        Traffic::File { bytes } => (None, Some(Size(bytes)), None, None),
-        Traffic::Blocks { bytes, rate } => (None, None, Some(Size(bytes)), Some(LineRate(rate))),
-        Traffic::Datagrams { rate, .. } => (None, None, None, Some(LineRate(rate))),
+        Traffic::File { bytes } => (None, Some(Size(*bytes)), None, None),
+        Traffic::Blocks { bytes, rate } => (None, None, Some(Size(*bytes)), Some(LineRate(*rate))),
+        Traffic::Datagrams { rate, .. } => (None, None, None, Some(LineRate(*rate))),
+        Traffic::Custom(_) => (None, None, None, None),
     };
-    let datagram = match flow.traffic {
-        Traffic::Datagrams { bytes, .. } => Some(Size(u64::from(bytes))),
-        _ => None,
+    let (datagram, application) = match &flow.traffic {
+        Traffic::Datagrams { bytes, .. } => (Some(Size(u64::from(*bytes))), None),
+        Traffic::Custom(chosen) => (None, Some(chosen.table())),
+        _ => (None, None),
     };
     FlowTable {
         from: Some(flow.from.clone()),
@@ -282,5 +276,6 @@ fn flow(flow: &Flow) -> FlowTable {
         count: None,
         stagger: None,
         baselines: Some(flow.baselines),
+        application,
     }
 }

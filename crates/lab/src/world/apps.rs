@@ -1,17 +1,17 @@
 //! The applications at both ends of a flow: who writes, who reads, and whether it was right.
 
-use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use mptcp::{Closed, Config, ConnectionId, ConnectionInfo, EventKind, FallbackReason, InterfaceId};
-use mptcp_clock::{Duration, Instant};
+use mptcp_clock::Instant;
 use mptcp_wire::Segment;
 use netsim::Frame;
 
 use super::datagrams::Datagrams;
 use super::host::{self, Host};
-use super::pattern;
+use crate::application::{Application, Outlet, blocks::Blocks, bulk::Bulk, file::File};
 use crate::measurements::Block;
+use crate::pattern;
 use crate::scenario::Traffic;
 use crate::scenario::names::DataDirection;
 
@@ -32,12 +32,12 @@ pub(super) struct App {
     /// The connection at the opening and the accepting host.
     pub connections: (Option<ConnectionId>, Option<ConnectionId>),
     upload: bool,
-    traffic: Traffic,
-    written: u64,
+    /// What writes; a flow of datagrams has none.
+    application: Option<Box<dyn Application>>,
+    pub written: u64,
     stopped: bool,
-    /// Blocks written and not yet read whole: index is the place in order.
-    open_blocks: VecDeque<Instant>,
-    block_due: Option<Instant>,
+    /// Whether the application said by itself that all is written.
+    pub ended: bool,
     pub blocks: Vec<Block>,
     pub received: u64,
     pub intact: bool,
@@ -75,11 +75,10 @@ impl App {
             config,
             connections: (None, None),
             upload: spec.direction == DataDirection::Upload,
-            traffic: spec.traffic,
+            application: application(&spec.traffic),
             written: 0,
             stopped: false,
-            open_blocks: VecDeque::new(),
-            block_due: None,
+            ended: false,
             blocks: Vec::new(),
             received: 0,
             intact: true,
@@ -192,80 +191,16 @@ impl App {
         live.or_else(|| self.last_words.1.clone())
     }
 
-    /// Writes what the traffic asks for and the send buffer takes.
+    /// Lets the application write; returns when it wants to be asked again.
     pub(super) fn write(&mut self, now: Instant, hosts: &mut [Host]) -> Option<Instant> {
         let connection = self.sending_connection().filter(|_| !self.stopped)?;
         let endpoint = &mut hosts[self.sending_host()].endpoint;
-        match self.traffic {
-            Traffic::Bulk => {
-                self.fill(now, endpoint, connection, u64::MAX);
-                None
-            }
-            Traffic::File { bytes } => {
-                self.fill(now, endpoint, connection, bytes);
-                if self.written == bytes {
-                    self.stopped = true;
-                    endpoint.close(now, connection);
-                }
-                None
-            }
-            Traffic::Blocks { bytes, rate } => self.write_blocks(now, endpoint, connection, bytes, rate),
-            Traffic::Datagrams { .. } => None,
-        }
-    }
-
-    fn fill(&mut self, now: Instant, endpoint: &mut mptcp::Endpoint, connection: ConnectionId, goal: u64) {
-        while self.written < goal {
-            let data = pattern::bytes_at(self.written, goal - self.written);
-            let offered = data.len();
-            let taken = endpoint.write(now, connection, data);
-            self.written += taken as u64;
-            if taken < offered {
-                return;
-            }
-        }
-    }
-
-    /// Blocks that were begun are finished first; a new one begins when its time has come and the
-    /// send buffer has room for some of it.
-    fn write_blocks(
-        &mut self,
-        now: Instant,
-        endpoint: &mut mptcp::Endpoint,
-        connection: ConnectionId,
-        size: u64,
-        rate: Option<u64>,
-    ) -> Option<Instant> {
-        let interval = rate.map(|rate| Duration::from_secs_f64(size as f64 * 8.0 / rate as f64));
-        loop {
-            let begun = self.written.next_multiple_of(size);
-            if self.written < begun {
-                self.fill(now, endpoint, connection, begun);
-                if self.written < begun {
-                    return None;
-                }
-            }
-            if let Some(interval) = interval {
-                let due = *self.block_due.get_or_insert(now);
-                if due > now {
-                    return Some(due);
-                }
-                self.block_due = Some(due + interval);
-                self.open_blocks.push_back(due);
-            } else {
-                if endpoint.writable(connection) == 0 {
-                    // Writing nothing makes the endpoint tell when there is room.
-                    endpoint.write(now, connection, pattern::bytes_at(self.written, 1));
-                    return None;
-                }
-                self.open_blocks.push_back(now);
-            }
-            let end = self.written + size;
-            self.fill(now, endpoint, connection, end);
-            if self.written < end {
-                return None;
-            }
-        }
+        let mut outlet = Outlet::new(now, endpoint, connection, &mut self.written);
+        self.application.as_mut()?.write(now, &mut outlet);
+        let (closed, wake) = outlet.done();
+        self.stopped = closed;
+        self.ended = closed;
+        wake
     }
 
     /// The scenario says that the application writes no more.
@@ -297,13 +232,21 @@ impl App {
             self.first_byte_at.get_or_insert(now);
             self.last_byte_at = Some(now);
         }
-        if let Traffic::Blocks { bytes, .. } = self.traffic {
-            while (self.blocks.len() as u64 + 1) * bytes <= self.received {
-                let Some(written_at) = self.open_blocks.pop_front() else { break };
-                self.blocks.push(Block { written_at, latency: now.since(written_at) });
-            }
+        if let Some(application) = &mut self.application {
+            application.read(now, self.received, &mut self.blocks);
         }
     }
+}
+
+/// What writes the data of a flow.
+fn application(traffic: &Traffic) -> Option<Box<dyn Application>> {
+    Some(match traffic {
+        Traffic::Bulk => Box::new(Bulk),
+        Traffic::File { bytes } => Box::new(File::new(*bytes)),
+        Traffic::Blocks { bytes, rate } => Box::new(Blocks::new(*bytes, *rate)),
+        Traffic::Custom(chosen) => (chosen.make())(),
+        Traffic::Datagrams { .. } => return None,
+    })
 }
 
 /// The class of a flow's frames over an interface of the host that opened it.

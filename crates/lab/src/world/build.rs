@@ -1,12 +1,13 @@
 //! From a scenario to a world: nodes, links, addresses, endpoints, flows, events.
 
 mod air;
+mod lookup;
 mod settings;
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
-use mptcp::{Config, Endpoint, InterfaceId};
+use mptcp::{Config, Endpoint};
 use mptcp_clock::{Duration, Instant, Stream};
 use netsim::{
     CellId, Change, DirectionId, Jitter, Labels, LinkId, Loss, Network, Rate, Spread, TopologyError,
@@ -14,7 +15,7 @@ use netsim::{
 
 use super::apps::{App, class_of};
 use super::host::{self, Host};
-use super::middlebox::Middleboxes;
+use super::middleboxes::Middleboxes;
 use super::pool::Pool;
 use super::sampler::Sampler;
 use super::{Alarm, Appointment, FIRST_PORT, World};
@@ -124,10 +125,6 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn node(&self, name: &str) -> Option<netsim::NodeId> {
-        self.nodes.iter().find(|(known, _)| known == name).map(|(_, id)| *id)
-    }
-
     /// A host that opens connections has an address for each of its links; one that only accepts has
     /// a single one, reached by every way.
     fn add_addresses(&mut self) -> Result<(), TopologyError> {
@@ -156,15 +153,6 @@ impl<'a> Builder<'a> {
             self.addresses.push(addresses);
         }
         Ok(())
-    }
-
-    fn host(&self, name: &str) -> usize {
-        self.hosts.iter().position(|host| host.name == name).unwrap_or(0)
-    }
-
-    fn interface_named(&self, host: usize, link: &str) -> Option<InterfaceId> {
-        let at = self.hosts[host].interface_names.iter().position(|name| name == link)?;
-        Some(InterfaceId(at as u32))
     }
 
     fn add_flows(&mut self) {

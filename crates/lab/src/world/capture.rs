@@ -21,7 +21,6 @@ use pcap_file::pcapng::blocks::interface_description::{
 use pcap_file::{DataLink, PcapError};
 
 use super::host::Host;
-use super::{RunError, World};
 
 /// Why a capture could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -93,33 +92,6 @@ impl Captures {
     /// Gives the files their names.
     pub(super) fn finish(&mut self) -> Result<Vec<PathBuf>, CaptureError> {
         self.interfaces.iter_mut().flatten().map(Interface::finish).collect()
-    }
-}
-
-impl World {
-    /// Writes every packet that hosts send or receive from now on into `directory`, one pcapng for each host and
-    /// interface. They get their names by [`Self::finish_captures`].
-    ///
-    /// # Errors
-    /// When a file cannot be made.
-    pub fn capture(&mut self, directory: &Path) -> Result<(), CaptureError> {
-        self.captures = Some(Captures::new(directory, &self.hosts)?);
-        Ok(())
-    }
-
-    /// Completes the captures and gives them their names; says where they are.
-    ///
-    /// # Errors
-    /// When a file cannot be written.
-    pub fn finish_captures(&mut self) -> Result<Vec<PathBuf>, CaptureError> {
-        self.captures.as_mut().map_or(Ok(Vec::new()), Captures::finish)
-    }
-
-    pub(super) fn record(&mut self, now: Instant, at: usize, interface: InterfaceId, payload: u32) {
-        if let Some(captures) = &mut self.captures {
-            captures.record(now, at, interface, self.pool.get(payload));
-            self.failure = captures.failure().map(RunError::from).or(self.failure.take());
-        }
     }
 }
 

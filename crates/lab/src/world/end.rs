@@ -1,52 +1,18 @@
-//! Why a run ended before its time.
+//! What ends a run before its time.
 //!
-//! Owns the words and the limits that hold while a scenario runs. The same limits were held against an estimate
+//! Owns the limits that hold while a scenario runs. The same limits were held against an estimate
 //! before; these hold where an estimate was wrong, or where a path changed during the run.
 
-use mptcp_clock::Instant;
-use netsim::{Budget, Exhausted, TopologyError};
+use netsim::{Budget, Exhausted};
 
-use super::{CaptureError, World};
+use super::World;
+use super::error::RunError;
 use crate::scenario::Scenario;
 
 /// Events at one instant beyond what is in flight.
 const AT_ONCE: f64 = 1e6;
 /// Lost frames that wait to be taken back.
 const LOST: usize = 4096;
-
-/// Why a run could not go on to its end.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// Time stood still.
-    #[error(
-        "the run stands still at {at}: {events} events at one instant, and time does not go on; look for a path \
-         without rate and delay, or a timeout of 0s"
-    )]
-    StandsStill {
-        /// When.
-        at: Instant,
-        /// How many events there were at that instant.
-        events: u64,
-    },
-    /// It asked for more than its limits allow.
-    #[error("the run reached limits.{limit} = {most} at {at} of {end}; raise the limit, or ask for less")]
-    Limit {
-        /// The key of the limit.
-        limit: &'static str,
-        /// Its value.
-        most: u64,
-        /// When.
-        at: Instant,
-        /// When the run would have ended.
-        end: Instant,
-    },
-    /// The topology is impossible; a checked scenario's never is.
-    #[error(transparent)]
-    Topology(#[from] TopologyError),
-    /// A capture could not be written.
-    #[error(transparent)]
-    Capture(#[from] CaptureError),
-}
 
 /// How much may happen in a run of a scenario.
 pub(super) fn budget(scenario: &Scenario) -> Budget {
@@ -100,6 +66,8 @@ impl World {
 
 #[cfg(test)]
 mod tests {
+    use mptcp_clock::Instant;
+
     use super::*;
 
     #[test]

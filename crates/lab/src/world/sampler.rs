@@ -250,8 +250,9 @@ impl Sampler {
         let start = Instant::ZERO + spec.start;
         let from = self.warmup.max(app.started_at.unwrap_or(start)).max(self.warm_at[flow].unwrap_or(start));
         // A transfer that ends is measured to its last byte, an endless one to the end of the run.
-        let to = match (spec.traffic, app.finished_at.or(app.last_byte_at)) {
+        let to = match (&spec.traffic, app.finished_at.or(app.last_byte_at)) {
             (Traffic::File { .. }, Some(last)) => last.min(end),
+            (Traffic::Custom(_), Some(last)) if app.ended => last.min(end),
             _ => spec.stop.map_or(end, |stop| (Instant::ZERO + stop).min(end)),
         };
         let measured = to.since(from).as_secs_f64();
@@ -262,6 +263,7 @@ impl Sampler {
             counts.iter().zip(&warm.paths).map(|(now, then)| now.sent.saturating_sub(then.sent)).sum();
         let complete = match spec.traffic {
             Traffic::File { bytes } => app.received == bytes,
+            Traffic::Custom(_) => app.ended && app.received == app.written,
             Traffic::Bulk | Traffic::Blocks { .. } | Traffic::Datagrams { .. } => false,
         };
         FlowSummary {

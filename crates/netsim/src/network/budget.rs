@@ -4,8 +4,6 @@
 
 use mptcp_clock::Instant;
 
-use super::{Network, Source};
-
 /// How many events a driver allows. An event is one thing that the agenda names: an arrival, a departure, a timer, a
 /// turn of a medium. A medium with many stations counts for more, because each of them is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,17 +30,14 @@ pub enum Exhausted {
     AtOnce,
 }
 
-/// Stations of a medium that count as one event.
-const STATIONS: usize = 32;
-
 /// The events so far.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
-    budget: Budget,
-    events: u64,
+    pub(super) budget: Budget,
+    pub(super) events: u64,
     /// How many there were before time last went on.
     before: u64,
-    exhausted: Option<Exhausted>,
+    pub(super) exhausted: Option<Exhausted>,
 }
 
 impl Meter {
@@ -59,33 +54,5 @@ impl Meter {
         }
         self.exhausted = Some(if within { Exhausted::Total } else { Exhausted::AtOnce });
         false
-    }
-}
-
-impl<P> Network<P> {
-    /// Bounds what happens from now on. Beyond the budget nothing does any more.
-    pub fn set_budget(&mut self, budget: Budget) {
-        self.meter.budget = budget;
-        self.meter.exhausted = None;
-    }
-
-    /// Why [`Self::next_until`] gives nothing more, if it is for the budget.
-    #[must_use]
-    pub const fn exhausted(&self) -> Option<Exhausted> {
-        self.meter.exhausted
-    }
-
-    /// The events so far.
-    #[must_use]
-    pub const fn events(&self) -> u64 {
-        self.meter.events
-    }
-
-    #[inline]
-    pub(super) fn weight(&self, source: Source) -> u64 {
-        match source {
-            Source::Medium(medium) => 1 + (self.air.members(medium) / STATIONS) as u64,
-            _ => 1,
-        }
     }
 }

@@ -162,14 +162,4 @@ impl<P> Network<P> {
         self.timers.push(Timer { source, deadline: Instant::FAR_FUTURE });
         timer
     }
-
-    pub(super) fn add_source(&mut self, source: Source) -> u32 {
-        self.sources.push(source);
-        self.agenda.add()
-    }
-
-    pub(super) fn stream_of(&self, direction: DirectionId) -> Stream {
-        let side = if direction == direction.link().forward() { "forward" } else { "backward" };
-        self.root.child(self.topology.link_name(direction.link())).child(side)
-    }
 }

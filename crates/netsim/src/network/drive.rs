@@ -4,8 +4,7 @@ use mptcp_clock::Instant;
 
 use super::{CHANGES, Fate, Network, Occurrence, Source, TapSide};
 use crate::counters::Counters;
-use crate::filter::Passage;
-use crate::frame::{Cause, DirectionId, Frame, LinkId, Lost, TimerId};
+use crate::frame::{DirectionId, Frame, LinkId, Lost, TimerId};
 use crate::parameters::Change;
 
 impl<P> Network<P> {
@@ -50,7 +49,7 @@ impl<P> Network<P> {
 
     /// [`Self::schedule_change`] for both directions of a link.
     pub fn schedule_link_change(&mut self, at: Instant, link: LinkId, change: Change) {
-        self.schedule_change(at, link.forward(), change);
+        self.schedule_change(at, link.forward(), change.clone());
         self.schedule_change(at, link.backward(), change);
     }
 
@@ -118,71 +117,6 @@ impl<P> Network<P> {
         self.graveyard.frames.drain(..)
     }
 
-    /// Gives a frame to a direction, or to the tap before it.
-    #[inline]
-    fn offer_tapped(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
-        if self.lines[direction.index()].tap == Some(TapSide::Entry) {
-            return self.stop_before(now, direction, frame);
-        }
-        self.offer(now, direction, frame)
-    }
-
-    #[inline]
-    pub(super) fn offer(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
-        let line = &mut self.lines[direction.index()];
-        line.direction.count_offered(frame.bytes);
-        if !line.pipes.is_empty() {
-            return self.offer_filtered(now, direction, frame);
-        }
-        self.enqueue(now, direction, frame)
-    }
-
-    fn offer_filtered(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
-        let line = &mut self.lines[direction.index()];
-        let Some(pipe) = line.pipes.iter_mut().find(|pipe| pipe.matches(frame.label)) else {
-            return self.enqueue(now, direction, frame);
-        };
-        match pipe.take(now, frame) {
-            Passage::Through(frame) => self.enqueue(now, direction, frame),
-            Passage::Held => {
-                self.agenda.set(pipe.source, pipe.next_event());
-                Fate::Held
-            }
-            Passage::Lost(frame) => {
-                line.direction.count_filtered();
-                self.graveyard.bury(now, direction, Cause::Filter, frame);
-                Fate::Lost(Cause::Filter)
-            }
-        }
-    }
-
-    #[inline]
-    fn enqueue(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
-        let line = &mut self.lines[direction.index()];
-        if let Some(radio) = line.radio {
-            return self.enqueue_on_air(now, direction, radio, frame);
-        }
-        match line.direction.queue(now, frame, &mut self.graveyard) {
-            Ok(sooner) => {
-                if sooner {
-                    self.reschedule(direction);
-                }
-                Fate::Queued
-            }
-            Err(cause) => Fate::Lost(cause),
-        }
-    }
-
-    /// Brings the agenda up to date with a direction.
-    #[inline]
-    pub(super) fn reschedule(&mut self, direction: DirectionId) {
-        let line = &self.lines[direction.index()];
-        self.agenda.set(line.source, line.direction.next_event());
-        if let Some(watch) = line.watch {
-            self.agenda.set(watch, line.direction.next_departure());
-        }
-    }
-
     #[inline]
     fn arrive(&mut self, now: Instant, by: DirectionId) -> Option<Occurrence<P>> {
         let line = &mut self.lines[by.index()];
@@ -193,24 +127,6 @@ impl<P> Network<P> {
             return Some(Occurrence::Tapped { direction: by, frame });
         }
         self.reach(now, by, frame)
-    }
-
-    /// A frame has come out of a direction: it is where it belongs, goes on, or is lost.
-    #[inline]
-    pub(super) fn reach(&mut self, now: Instant, by: DirectionId, frame: Frame<P>) -> Option<Occurrence<P>> {
-        let node = self.topology.head(by);
-        if self.topology.owns(node, frame.destination) {
-            return Some(Occurrence::Arrived { node, by, frame });
-        }
-        let onward =
-            if self.topology.is_router(node) { self.topology.route(node, frame.destination) } else { None };
-        match onward {
-            Some(onward) => {
-                self.offer_tapped(now, onward, frame);
-            }
-            None => self.graveyard.bury(now, by, Cause::NoRoute, frame),
-        }
-        None
     }
 
     fn depart(&mut self, now: Instant, direction: DirectionId) -> Option<Occurrence<P>> {
@@ -249,9 +165,9 @@ impl<P> Network<P> {
     fn change(&mut self, now: Instant) -> Option<Occurrence<P>> {
         if let Some((_, (direction, change))) = self.changes.pop_first() {
             let line = &mut self.lines[direction.index()];
-            line.direction.change(now, change, &mut self.graveyard);
+            line.direction.change(now, change.clone(), &mut self.graveyard);
             if let Some(radio) = line.radio {
-                self.change_on_air(now, radio, change);
+                self.change_on_air(now, radio, &change);
             }
             self.reschedule(direction);
         }

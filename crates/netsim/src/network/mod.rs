@@ -1,12 +1,14 @@
 //! The network as the driver sees it: what it may ask for, and what happens.
 //!
 //! Owns every part and the agenda that orders them. `build` puts nodes and links together,
-//! `drive` lets time pass, `tap` stops frames for the driver, `budget` says how much may happen. Never does
+//! `drive` lets time pass, `forward` moves frames, `tap` stops frames for the driver, `budget` says how much may happen. Never does
 //! anything between two calls.
 
 mod budget;
 mod build;
 mod drive;
+mod forward;
+mod sources;
 mod tap;
 mod wireless;
 

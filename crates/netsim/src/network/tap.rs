@@ -40,20 +40,6 @@ impl<P> Network<P> {
         Fate::Held
     }
 
-    /// Stops a frame before the queue of `direction`.
-    #[cold]
-    pub(super) fn stop_before(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
-        self.hold(now, Occurrence::Tapped { direction, frame });
-        Fate::Held
-    }
-
-    fn hold(&mut self, now: Instant, occurrence: Occurrence<P>) {
-        self.tapped.push_back(occurrence);
-        if let Some(source) = self.tap_source {
-            self.agenda.set(source, now);
-        }
-    }
-
     /// The first that waits.
     pub(super) fn untap(&mut self) -> Option<Occurrence<P>> {
         let first = self.tapped.pop_front();

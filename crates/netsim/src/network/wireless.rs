@@ -59,7 +59,7 @@ impl<P> Network<P> {
         for (id, radio) in directions.into_iter().zip(radios) {
             let wire = Parameters {
                 delay: parameters.delay,
-                loss: parameters.loss,
+                loss: parameters.loss.clone(),
                 queue: parameters.queue,
                 up: parameters.up,
                 ..Parameters::default()
@@ -168,7 +168,7 @@ impl<P> Network<P> {
         None
     }
 
-    pub(super) fn change_on_air(&mut self, now: Instant, radio: u32, change: Change) {
+    pub(super) fn change_on_air(&mut self, now: Instant, radio: u32, change: &Change) {
         self.air.change(now, radio, change);
         self.carry_out(now);
         self.reschedule_air();

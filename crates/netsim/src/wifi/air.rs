@@ -7,16 +7,17 @@ use mptcp_clock::{Instant, Stream};
 
 use super::access::Access;
 use super::background::Neighbour;
-use super::coupling::Interference;
 use super::exchange::{Exchange, NONE};
 use super::interface::{Entry, Interface};
+use super::interference::Interference;
 use super::parameters::{Background, CellParameters, Coupling, Discipline, MacCounters, StationParameters};
 use super::phy::Phy;
 use super::propagation::{log_success, snr_db};
 use super::rate_control::RateControl;
 use crate::direction::Service;
 use crate::frame::DirectionId;
-use crate::parameters::{Change, QueueLimit};
+use crate::parameters::Change;
+use crate::queue_limit::QueueLimit;
 use crate::rate::Rate;
 
 /// What the MAC has done with a frame that waited in a direction.
@@ -239,19 +240,11 @@ impl Air {
         access.fires
     }
 
-    /// Lets frames move into a sender's ring.
-    pub(super) fn refill(&mut self, now: Instant, contender: u32) {
-        let (radios, done) = (&self.radios, &mut self.done);
-        self.contenders[contender as usize].interface.refill(now, |radio, place| {
-            done.push(Done::Dropped { direction: radios[radio as usize].direction, place });
-        });
-    }
-
     /// Takes note of a change that concerns the air.
-    pub(crate) fn change(&mut self, now: Instant, radio: u32, change: Change) {
+    pub(crate) fn change(&mut self, now: Instant, radio: u32, change: &Change) {
         let index = radio as usize;
         let contender = self.radios[index].contender;
-        match change {
+        match *change {
             Change::Queue(limit) => self.contenders[contender as usize].interface.limit = limit,
             Change::StationRate(rate) => {
                 let phy = &self.cells[self.radios[index].cell as usize].phy;

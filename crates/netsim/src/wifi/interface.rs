@@ -9,7 +9,7 @@ use mptcp_clock::{Duration, Instant};
 
 use super::codel::CoDel;
 use super::parameters::{Aggregation, Discipline};
-use crate::parameters::QueueLimit;
+use crate::queue_limit::QueueLimit;
 
 /// What the MAC adds to a frame in an aggregate: a delimiter, and padding to four bytes.
 const DELIMITER: u32 = 4;

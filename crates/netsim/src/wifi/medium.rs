@@ -206,6 +206,14 @@ impl Air {
         (read > 0, given_up)
     }
 
+    /// Lets frames move into a sender's ring.
+    pub(super) fn refill(&mut self, now: Instant, contender: u32) {
+        let (radios, done) = (&self.radios, &mut self.done);
+        self.contenders[contender as usize].interface.refill(now, |radio, place| {
+            done.push(Done::Dropped { direction: radios[radio as usize].direction, place });
+        });
+    }
+
     /// Lets neighbours whose time has come fall silent or talk.
     fn turn(&mut self, now: Instant, medium: u32) {
         for &member in &self.media[medium as usize].neighbours {

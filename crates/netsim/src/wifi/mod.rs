@@ -21,6 +21,7 @@ mod codel;
 mod coupling;
 mod exchange;
 mod interface;
+mod interference;
 mod medium;
 mod parameters;
 mod phy;
@@ -28,7 +29,7 @@ mod propagation;
 mod rate_control;
 
 pub(crate) use air::{Air, Done};
-pub use coupling::Interference;
+pub use interference::Interference;
 pub use parameters::{
     Activity, Aggregation, Background, CellId, CellParameters, Channel, CollisionWait, Countdown, Coupling,
     Discipline, MacCounters, Standard, StationParameters, StationRate,

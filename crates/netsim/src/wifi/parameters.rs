@@ -5,7 +5,7 @@
 use mptcp_clock::Duration;
 
 use crate::loss::Loss;
-use crate::parameters::QueueLimit;
+use crate::queue_limit::QueueLimit;
 
 /// A cell: an access point and the stations that talk to it, on one channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -196,14 +196,6 @@ impl CellParameters {
             }
             _ => None,
         }
-    }
-}
-
-impl CellParameters {
-    /// The data rates of the standard with these streams and this guard interval, ascending, in bit/s.
-    #[must_use]
-    pub fn rates(&self) -> Vec<u64> {
-        super::phy::Phy::new(self).rates.iter().map(|rate| rate.bits_per_second).collect()
     }
 }
 

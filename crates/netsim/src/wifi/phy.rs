@@ -186,3 +186,11 @@ impl Phy {
         Duration::from_micros(20 + 4 * symbols) + self.extension
     }
 }
+
+impl CellParameters {
+    /// The data rates of the standard with these streams and this guard interval, ascending, in bit/s.
+    #[must_use]
+    pub fn rates(&self) -> Vec<u64> {
+        Phy::new(self).rates.iter().map(|rate| rate.bits_per_second).collect()
+    }
+}

@@ -237,6 +237,7 @@ impl Wire {
                 }
                 self.loss.chance(if was_bad { loss_in_bad } else { loss_in_good })
             }
+            Loss::Custom(_) => unreachable!("this model draws none"),
         }
     }
 

@@ -1,13 +1,12 @@
 //! A listening port as a Python object.
 
-use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
 use super::stream::MptcpStream;
-use super::{patiently, span, unless_blocked};
+use super::{name, patiently, span, unless_blocked};
 
 /// A port that accepts connections, from MPTCP and TCP alike.
 #[pyclass(frozen, module = "mptcplab._core")]
@@ -66,9 +65,4 @@ impl MptcpListener {
     fn __exit__(&self, _kind: Option<Py<PyAny>>, _error: Option<Py<PyAny>>, _trace: Option<Py<PyAny>>) {
         self.close();
     }
-}
-
-/// An address as Python's sockets have it.
-pub(super) fn name(address: SocketAddr) -> (String, u16) {
-    (address.ip().to_string(), address.port())
 }

@@ -10,6 +10,7 @@ mod listener;
 mod stream;
 
 use std::io;
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use pyo3::exceptions::{PyBlockingIOError, PyTimeoutError, PyValueError};
@@ -63,4 +64,9 @@ fn unless_blocked<T>(result: io::Result<T>) -> Attempt<T> {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
         other => other.map(Some),
     }
+}
+
+/// An address as Python's sockets have it.
+fn name(address: SocketAddr) -> (String, u16) {
+    (address.ip().to_string(), address.port())
 }

@@ -9,8 +9,7 @@ use pyo3::exceptions::{PyBufferError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMemoryView, PySlice};
 
-use super::listener::name;
-use super::{SLICE, config, info, patiently, span, unless_blocked};
+use super::{SLICE, config, info, name, patiently, span, unless_blocked};
 
 /// Most bytes that leave a Python buffer at once.
 const PIECE: usize = 1 << 20;

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use bytes::Bytes;
 
-use super::{DEFAULT_HOPS, IpHeader, Received, TCP};
+use super::received::{DEFAULT_HOPS, Received, TCP};
 use crate::Checksum;
 use crate::cursor::Reader;
 use crate::error::{EmitError, ParseError};
@@ -76,7 +76,7 @@ impl Fields {
     }
 }
 
-pub(super) fn parse(bytes: &Bytes, protocol: u8) -> Result<Received, ParseError> {
+pub(super) fn parse(bytes: &Bytes, protocol: u8) -> Result<Received<Ipv4Header>, ParseError> {
     let truncated = |what, needed| ParseError::Truncated { what, needed, available: bytes.len() };
     let fields = Fields::read(bytes).ok_or_else(|| truncated("IPv4 header", 20))?;
     let header_length = usize::from(fields.version_length & 0x0f) * 4;
@@ -99,14 +99,14 @@ pub(super) fn parse(bytes: &Bytes, protocol: u8) -> Result<Received, ParseError>
         return Err(ParseError::NotTcp(fields.protocol));
     }
     Ok(Received {
-        header: IpHeader::V4(Ipv4Header {
+        header: Ipv4Header {
             traffic_class: fields.traffic_class,
             identification: fields.identification,
             dont_fragment: fields.fragment & DONT_FRAGMENT != 0,
             reserved: fields.fragment & RESERVED != 0,
             ttl: fields.ttl,
             options: bytes.slice(20..header_length),
-        }),
+        },
         source: fields.source.into(),
         destination: fields.destination.into(),
         transport: header_length..total,

@@ -4,7 +4,7 @@ use std::net::Ipv6Addr;
 
 use bytes::Bytes;
 
-use super::{DEFAULT_HOPS, IpHeader, Received, TCP};
+use super::received::{DEFAULT_HOPS, Received, TCP};
 use crate::cursor::Reader;
 use crate::error::{EmitError, ParseError};
 
@@ -65,20 +65,20 @@ impl Fields {
     }
 }
 
-pub(super) fn parse(bytes: &Bytes, protocol: u8) -> Result<Received, ParseError> {
+pub(super) fn parse(bytes: &Bytes, protocol: u8) -> Result<Received<Ipv6Header>, ParseError> {
     let truncated = |what, needed| ParseError::Truncated { what, needed, available: bytes.len() };
     let fields = Fields::read(bytes).ok_or_else(|| truncated("IPv6 header", 40))?;
     let total = 40 + usize::from(fields.payload_length);
     let payload = bytes.get(40..total).ok_or_else(|| truncated("IPv6 packet", total))?;
     let start = 40 + extensions_length(fields.next_header, payload, protocol)?;
     Ok(Received {
-        header: IpHeader::V6(Ipv6Header {
+        header: Ipv6Header {
             traffic_class: (fields.version_class_label >> 20) as u8,
             flow_label: fields.version_class_label & 0xf_ffff,
             hop_limit: fields.hop_limit,
             next_header: fields.next_header,
             extensions: bytes.slice(40..start),
-        }),
+        },
         source: fields.source.into(),
         destination: fields.destination.into(),
         transport: start..total,

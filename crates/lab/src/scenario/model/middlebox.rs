@@ -3,7 +3,8 @@
 use mptcp_clock::Duration;
 
 use super::Way;
-use crate::scenario::names::{SegmentKind, Stripped};
+use crate::middlebox::Maker;
+use crate::scenario::kinds::Chosen;
 
 /// A middlebox at the second end of a link.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,48 +18,7 @@ pub struct Middlebox {
     /// Whether it is there at the start.
     pub on: bool,
     /// What it does.
-    pub deed: Deed,
-}
-
-/// What a middlebox does.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Deed {
-    /// Translates addresses and ports.
-    Nat {
-        /// Silence after which a mapping is forgotten.
-        timeout: Duration,
-    },
-    /// Adds an offset to sequence numbers.
-    RewriteSequence,
-    /// Removes options.
-    StripOptions {
-        /// Which.
-        options: Stripped,
-        /// From which segments.
-        from: Vec<SegmentKind>,
-    },
-    /// Cuts segments.
-    Split {
-        /// Most payload bytes of a part; above zero.
-        size: u64,
-    },
-    /// Joins segments.
-    Coalesce {
-        /// How long one waits for the next.
-        wait: Duration,
-    },
-    /// Acknowledges before the receiver does.
-    EarlyAck {
-        /// Bytes held for a connection; above zero.
-        buffer: u64,
-    },
-    /// Changes the payload.
-    RewritePayload {
-        /// Bytes of the stream from one change to the next; above zero.
-        every: u64,
-        /// Bytes that a change puts in.
-        grow: u64,
-    },
+    pub what: Chosen<Maker>,
 }
 
 /// A middlebox comes or goes during the run.

@@ -3,7 +3,7 @@
 use mptcp_clock::Duration;
 use netsim::{Loss, QueueLimit};
 
-use super::{Context, ENDS, queue_limit};
+use super::context::{Context, ENDS, queue_limit};
 use crate::scenario::error::{ScenarioError, listed};
 use crate::scenario::file::{BackgroundTable, CellTable, ScenarioFile, StationTable};
 use crate::scenario::model::{Background, Cell, Coupling, Line, Link, LinkKind, Station};

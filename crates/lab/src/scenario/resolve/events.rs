@@ -2,7 +2,7 @@
 
 use mptcp_clock::Duration;
 
-use super::{Context, flow_names, queue_limit};
+use super::context::{Context, flow_names, queue_limit};
 use crate::scenario::error::ScenarioError;
 use crate::scenario::file::{EventTable, ScenarioFile, SetTable};
 use crate::scenario::model::{Adjustment, Event, Filter, Flow, Link, LinkKind, Way};

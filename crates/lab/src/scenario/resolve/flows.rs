@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use mptcp_clock::Duration;
 
+use super::context::{Context, ENDS};
 use super::limits::above;
-use super::{Context, ENDS};
 use crate::scenario::error::{ScenarioError, listed, suggestion};
 use crate::scenario::file::{FlowTable, ScenarioFile};
 use crate::scenario::model::{Flow, Limits, Link, LinkKind, Mechanisms, PathManagement, Tcp, Traffic};
@@ -219,7 +219,11 @@ fn traffic(
 ) -> Result<Traffic, ScenarioError> {
     let at = |key| ["flows", name, key];
     if transport == Transport::Udp {
-        let streams = [("bytes", table.bytes.is_some()), ("blocks", table.blocks.is_some())];
+        let streams = [
+            ("bytes", table.bytes.is_some()),
+            ("blocks", table.blocks.is_some()),
+            ("application", table.application.is_some()),
+        ];
         if let Some((key, _)) = streams.iter().find(|(_, given)| *given) {
             return Err(context.error(&at(key), "is for streams; udp has datagrams and a rate"));
         }
@@ -233,7 +237,15 @@ fn traffic(
         return Err(context.error(&at("datagram"), "is for udp (try transport = \"udp\")"));
     }
     let bulk = table.bulk == Some(true);
-    if u32::from(bulk) + u32::from(table.bytes.is_some()) + u32::from(table.blocks.is_some()) > 1 {
+    let others = u32::from(bulk) + u32::from(table.bytes.is_some()) + u32::from(table.blocks.is_some());
+    if table.application.is_some() {
+        if others > 0 || table.rate.is_some() {
+            let problem = "bulk, bytes, blocks and rate are for other flows; give one kind of traffic";
+            return Err(context.error(&at("application"), problem));
+        }
+        return context.kind(&at("application"), context.registry.applications()).map(Traffic::Custom);
+    }
+    if others > 1 {
         let key = if table.blocks.is_some() { "blocks" } else { "bytes" };
         return Err(context.error(&at(key), "a flow carries one kind of traffic: bulk, bytes or blocks"));
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use netsim::Rate;
 
-use super::Context;
+use super::context::Context;
 use crate::scenario::error::ScenarioError;
 use crate::scenario::model::{Flow, Line, Link, Traffic};
 use crate::scenario::names::DataDirection;
@@ -38,7 +38,7 @@ pub(super) fn check(context: &Context<'_>, links: &[Link], flows: &[Flow]) -> Re
                 // It sends when its own queue lets go of something.
                 Traffic::Datagrams { rate: None, .. } => no_serialisation(link, outward),
                 // They send when an acknowledgement has come back.
-                Traffic::Bulk | Traffic::Blocks { rate: None, .. } => {
+                Traffic::Bulk | Traffic::Blocks { rate: None, .. } | Traffic::Custom(_) => {
                     reach.leads_over(link, &flow.from, &flow.to, takes_no_time)
                 }
                 _ => false,

@@ -2,7 +2,7 @@
 //!
 //! Owns which key an excess is blamed on. How much a scenario asks for is the business of `estimate`.
 
-use super::Context;
+use super::context::Context;
 use crate::scenario::error::ScenarioError;
 use crate::scenario::file::{LimitsTable, ScenarioFile};
 use crate::scenario::model::{Estimate, Flow, Limits, Scenario, Traffic};

@@ -1,9 +1,9 @@
 //! Paths and links.
 
 use mptcp_clock::Duration;
-use netsim::{GilbertElliott, Loss, QueueLimit};
+use netsim::{CustomLoss, GilbertElliott, Loss, QueueLimit};
 
-use super::{Context, ENDS, queue_limit};
+use super::context::{Context, ENDS, queue_limit};
 use crate::scenario::error::ScenarioError;
 use crate::scenario::file::{DirectionTable, GilbertElliottTable, LinkTable, PathTable, ScenarioFile};
 use crate::scenario::model::{Line, Link, LinkKind};
@@ -67,9 +67,14 @@ fn link(
     for (own, key) in
         [(Some(written.both), None), (written.forward, Some("forward")), (written.backward, Some("backward"))]
     {
-        if own.is_some_and(|own| own.loss.is_some() && own.gilbert_elliott.is_some()) {
-            let path: Vec<&str> = [table, name].into_iter().chain(key).chain(["loss"]).collect();
-            return Err(context.error(&path, "gilbert_elliott is given too; give one of them"));
+        let Some(own) = own else { continue };
+        let path = |last| [table, name].into_iter().chain(key).chain([last]).collect::<Vec<_>>();
+        if own.loss.is_some() && own.gilbert_elliott.is_some() {
+            return Err(context.error(&path("loss"), "gilbert_elliott is given too; give one of them"));
+        }
+        if own.loss_model.is_some() && (own.loss.is_some() || own.gilbert_elliott.is_some()) {
+            let other = if own.loss.is_some() { "loss" } else { "gilbert_elliott" };
+            return Err(context.error(&path("loss_model"), format!("{other} is given too; give one of them")));
         }
     }
     let name = name.to_owned();
@@ -96,7 +101,7 @@ fn line(
         return Err(context.error(&[table, name, "rate"], problem));
     };
     let delay = own.delay.or(both.delay).map(|span| span.0).or(written.rtt.map(|rtt| rtt.0 / 2));
-    let own_loss = own.loss.is_some() || own.gilbert_elliott.is_some();
+    let own_loss = own.loss.is_some() || own.gilbert_elliott.is_some() || own.loss_model.is_some();
     let (source, at) = if own_loss { (own, vec![table, name, side]) } else { (both, vec![table, name]) };
     Ok(Line {
         rate: rate.0,
@@ -110,6 +115,11 @@ fn line(
 }
 
 fn loss(context: &Context<'_>, table: &DirectionTable, at: &[&str]) -> Result<Loss, ScenarioError> {
+    if table.loss_model.is_some() {
+        let chosen = context.kind(&[at, &["loss_model"]].concat(), context.registry.losses())?;
+        let make = chosen.make().clone();
+        return Ok(Loss::Custom(CustomLoss::new(chosen.table().to_string(), move || make())));
+    }
     let Some(GilbertElliottTable { p, r, loss_bad, loss_good }) = &table.gilbert_elliott else {
         let share = table.loss.map_or(0.0, Percent::fraction);
         return Ok(if share == 0.0 { Loss::None } else { Loss::Bernoulli(share) });

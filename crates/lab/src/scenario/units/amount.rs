@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{UnitError, split, whole, write_whole, written_as_string};
+use super::text::{UnitError, split, whole, write_whole, written_as_string};
 
 /// A rate in bit/s with the decimal units of tc(8): `bit`, `kbit`, `Mbit`, `Gbit`, `Tbit` (or `b/s`,
 /// `kb/s`, `Mb/s`, `Gb/s`), or `unlimited`.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{UnitError, split, written_as_string};
+use super::text::{UnitError, split, written_as_string};
 
 /// The longest length that can be written, metres.
 const FARTHEST: f64 = 1e9;

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use mptcp_clock::Duration;
 
-use super::{Span, UnitError, split, whole, write_whole, written_as_string};
+use super::span::Span;
+use super::text::{UnitError, split, whole, write_whole, written_as_string};
 
 /// An amount of data. `KB` and `KiB` are 1024 bytes, as sysctl and the published studies count buffers;
 /// `kB` is 1000, `MB` 10^6, `GB` 10^9, `MiB` 2^20, `GiB` 2^30.

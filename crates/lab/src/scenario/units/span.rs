@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use mptcp_clock::Duration;
 
-use super::{UnitError, split, whole, write_whole, written_as_string};
+use super::text::{UnitError, split, whole, write_whole, written_as_string};
 
 /// The longest span that can be written, about 292 years: two of them still make a [`Duration`].
 const LONGEST: u64 = 2_562_047 * 3_600_000_000_000;

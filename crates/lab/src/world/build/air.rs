@@ -1,18 +1,13 @@
 //! Cells, and what hosts are told of their own queues.
 
 use mptcp::InterfaceId;
-use netsim::{CellId, LinkId, TopologyError};
+use netsim::{LinkId, TopologyError};
 
 use super::Builder;
 use crate::scenario::names::SendQueueRule;
 use crate::scenario::{Link, Traffic};
 
 impl Builder<'_> {
-    pub(super) fn cell(&self, name: &str) -> Option<CellId> {
-        let at = self.scenario.cells.iter().position(|cell| cell.name == name)?;
-        self.cells.get(at).copied()
-    }
-
     /// Cells, before their stations.
     pub(super) fn add_cells(&mut self) -> Result<(), TopologyError> {
         self.network.set_interference(self.scenario.interference.parameters());

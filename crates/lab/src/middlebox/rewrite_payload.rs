@@ -7,17 +7,43 @@ use bytes::{BufMut, Bytes, BytesMut};
 use mptcp_clock::Instant;
 use mptcp_wire::{Segment, Seq};
 
-use super::{Flows, Middlebox, Travelling, covers, ends, opposite, since};
+use super::{Flows, Maker, Middlebox, Travelling, covers, ends, maker, opposite, since};
 use crate::scenario::Way;
+use crate::scenario::kinds::{Key, Kind};
 use crate::scenario::names::Side;
+use crate::scenario::units::Size;
 
+const KEYS: &[Key] = &[
+    Key::of::<Size>("every", "rewrite-payload: one change in so much of a stream. Default: 64KB."),
+    Key::of::<Size>(
+        "grow",
+        "rewrite-payload: how many bytes a change puts in, 0 to 64; 0B changes a byte. Default: 0B.",
+    ),
+];
+
+/// What the registry knows of it.
+pub(crate) fn kind() -> Kind<Maker> {
+    let about = "Changes the payload and its length, as application-level gateways do.";
+    Kind::built_in("rewrite-payload", about, KEYS, |keys| {
+        let every = keys.positive_size("every", 64 << 10)?;
+        let grow = keys.size("grow", 0)?;
+        if grow > MOST_GROWTH {
+            let problem = format!("a change puts in 0B to {MOST_GROWTH}B (nearest: {MOST_GROWTH}B)");
+            return Err(keys.error("grow", problem));
+        }
+        Ok(maker(move |site| RewritePayload::new(site.way, every, grow)))
+    })
+}
+
+/// The most bytes that a change puts in.
+const MOST_GROWTH: u64 = 64;
 /// What it puts in.
 const FILLING: u8 = b'x';
 /// What it changes in the byte at a multiple of the distance.
 const CHANGE: u8 = 0x20;
 
 #[derive(Debug)]
-pub(super) struct RewritePayload {
+struct RewritePayload {
     way: Way,
     every: u64,
     grow: u64,
@@ -26,7 +52,7 @@ pub(super) struct RewritePayload {
 }
 
 impl RewritePayload {
-    pub(super) fn new(way: Way, every: u64, grow: u64) -> Self {
+    fn new(way: Way, every: u64, grow: u64) -> Self {
         Self { way, every, grow, flows: Flows::new() }
     }
 

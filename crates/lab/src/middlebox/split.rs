@@ -5,18 +5,31 @@
 use mptcp_clock::Instant;
 use mptcp_wire::{Flags, Segment};
 
-use super::{Middlebox, Travelling, covers};
+use super::{Maker, Middlebox, Travelling, covers, maker};
 use crate::scenario::Way;
+use crate::scenario::kinds::{Key, Kind};
 use crate::scenario::names::Side;
+use crate::scenario::units::Size;
+
+const KEYS: &[Key] = &[Key::of::<Size>("size", "split: the most payload of a part. Default: 536B.")];
+
+/// What the registry knows of it.
+pub(crate) fn kind() -> Kind<Maker> {
+    let about = "Cuts segments, and copies the options to each part.";
+    Kind::built_in("split", about, KEYS, |keys| {
+        let size = keys.positive_size("size", 536)?;
+        Ok(maker(move |site| Split::new(site.way, size as usize)))
+    })
+}
 
 #[derive(Debug)]
-pub(super) struct Split {
+struct Split {
     way: Way,
     size: usize,
 }
 
 impl Split {
-    pub(super) fn new(way: Way, size: usize) -> Self {
+    fn new(way: Way, size: usize) -> Self {
         Self { way, size }
     }
 }

@@ -6,12 +6,26 @@ use bytes::BytesMut;
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::Segment;
 
-use super::{Flows, Middlebox, Travelling, covers, ends};
+use super::{Flows, Maker, Middlebox, Travelling, covers, ends, maker};
 use crate::scenario::Way;
+use crate::scenario::kinds::{Key, Kind};
 use crate::scenario::names::Side;
+use crate::scenario::units::Span;
+
+const KEYS: &[Key] =
+    &[Key::of::<Span>("wait", "coalesce: how long a segment waits for the next. Default: 1ms.")];
+
+/// What the registry knows of it.
+pub(crate) fn kind() -> Kind<Maker> {
+    let about = "Joins two segments, and keeps the options of the first.";
+    Kind::built_in("coalesce", about, KEYS, |keys| {
+        let wait = keys.positive_time("wait", Duration::from_millis(1))?;
+        Ok(maker(move |site| Coalesce::new(site.way, wait)))
+    })
+}
 
 #[derive(Debug)]
-pub(super) struct Coalesce {
+struct Coalesce {
     way: Way,
     wait: Duration,
     /// Segments that wait for the next one, forward and backward, with the end of their wait.
@@ -19,7 +33,7 @@ pub(super) struct Coalesce {
 }
 
 impl Coalesce {
-    pub(super) fn new(way: Way, wait: Duration) -> Self {
+    fn new(way: Way, wait: Duration) -> Self {
         Self { way, wait, held: [Flows::new(), Flows::new()] }
     }
 }

@@ -1,84 +1,26 @@
-//! Middleboxes at work: what each does to the segments of a link.
+//! Middleboxes at work: the boxes of each link, in order.
 //!
-//! Owns the boxes, their order on a link and what each knows. One file for each kind. Never sees a frame: the
-//! world takes segments out of the network and puts back what comes out here (`inspect`).
+//! Owns the boxes, their order on a link and when each comes and goes. Never sees a frame: the world takes segments out
+//! of the network and puts back what comes out here (`inspect`). What a box does is the business of `crate::middlebox`.
 
-mod coalesce;
-mod early_ack;
 mod inspect;
-mod nat;
-mod rewrite_payload;
-mod rewrite_sequence;
-mod split;
-mod strip_options;
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::net::SocketAddr;
 
 use mptcp_clock::{Instant, Stream};
-use mptcp_wire::{Segment, Seq};
+use mptcp_wire::Segment;
 use netsim::{DirectionId, LinkId};
 
+use crate::middlebox::{Maker, Middlebox, Site, Travelling};
+use crate::scenario::Way;
 use crate::scenario::names::Side;
-use crate::scenario::{Deed, Way};
-
-/// A segment and the direction of the link in which it travels.
-pub(super) type Travelling = (Side, Segment);
-
-/// A box. It sees both directions of its link, one segment after the other.
-trait Middlebox: fmt::Debug {
-    /// A segment came; what goes on, in any direction, is put into `out`.
-    fn take(&mut self, now: Instant, side: Side, segment: Segment, out: &mut Vec<Travelling>);
-
-    /// When it wants to be woken.
-    fn due(&self) -> Option<Instant> {
-        None
-    }
-
-    /// It is time.
-    fn wake(&mut self, _now: Instant, _out: &mut Vec<Travelling>) {}
-}
-
-/// Both ends of a TCP connection, who sits at the first end of the link first.
-type Ends = (SocketAddr, SocketAddr);
-
-/// What a box knows of each connection.
-type Flows<T> = BTreeMap<Ends, T>;
-
-fn ends(side: Side, segment: &Segment) -> Ends {
-    match side {
-        Side::Forward => (segment.source, segment.destination),
-        Side::Backward => (segment.destination, segment.source),
-    }
-}
-
-fn opposite(side: Side) -> Side {
-    match side {
-        Side::Forward => Side::Backward,
-        Side::Backward => Side::Forward,
-    }
-}
-
-/// How far a sequence number lies behind its SYN. Good for 4 GB.
-fn since(origin: Seq, sequence: Seq) -> u64 {
-    u64::from(sequence.value().wrapping_sub(origin.value()))
-}
-
-fn covers(way: Way, side: Side) -> bool {
-    match way {
-        Way::Both => true,
-        Way::One(only) => only == side,
-    }
-}
 
 /// A box at its place.
-#[derive(Debug)]
 struct Place {
     name: String,
     link: LinkId,
     way: Way,
-    deed: Deed,
+    make: Maker,
     /// None while it is not there.
     inner: Option<Box<dyn Middlebox>>,
     stream: Stream,
@@ -86,23 +28,17 @@ struct Place {
     lives: u32,
 }
 
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} on {:?}: {:?}", self.name, self.link, self.inner)
+    }
+}
+
 impl Place {
     fn build(&mut self) -> Box<dyn Middlebox> {
         self.lives += 1;
         let random = self.stream.child(&self.lives.to_string());
-        match &self.deed {
-            Deed::Nat { timeout } => Box::new(nat::Nat::new(*timeout, random)),
-            Deed::RewriteSequence => Box::new(rewrite_sequence::RewriteSequence::new(self.way, random)),
-            Deed::StripOptions { options, from } => {
-                Box::new(strip_options::StripOptions::new(self.way, *options, from))
-            }
-            Deed::Split { size } => Box::new(split::Split::new(self.way, *size as usize)),
-            Deed::Coalesce { wait } => Box::new(coalesce::Coalesce::new(self.way, *wait)),
-            Deed::EarlyAck { buffer } => Box::new(early_ack::EarlyAck::new(self.way, *buffer)),
-            Deed::RewritePayload { every, grow } => {
-                Box::new(rewrite_payload::RewritePayload::new(self.way, *every, *grow))
-            }
-        }
+        (self.make)(Site { way: self.way, random })
     }
 }
 
@@ -115,8 +51,8 @@ pub(super) struct Middleboxes {
 
 impl Middleboxes {
     pub(super) fn add(&mut self, spec: &crate::scenario::Middlebox, link: LinkId, stream: Stream) {
-        let (name, deed) = (spec.name.clone(), spec.deed.clone());
-        self.places.push(Place { name, link, way: spec.way, deed, inner: None, stream, lives: 0 });
+        let (name, make) = (spec.name.clone(), spec.what.make().clone());
+        self.places.push(Place { name, link, way: spec.way, make, inner: None, stream, lives: 0 });
         self.switch(&spec.name, spec.on);
     }
 

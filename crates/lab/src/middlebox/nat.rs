@@ -8,11 +8,33 @@ use std::net::{IpAddr, SocketAddr};
 use mptcp_clock::{Duration, Instant, Stream};
 use mptcp_wire::Segment;
 
-use super::{Middlebox, Travelling};
+use super::{Maker, Middlebox, Travelling, maker};
+use crate::scenario::kinds::{Key, Kind};
 use crate::scenario::names::Side;
+use crate::scenario::units::Span;
+
+const KEYS: &[Key] = &[Key::of::<Span>(
+    "timeout",
+    "nat: a mapping that nothing uses for so long is forgotten. Default: 124min, the least that RFC 5382\nallows.",
+)];
+
+/// What the registry knows of it.
+pub(crate) fn kind() -> Kind<Maker> {
+    let about = "Translates addresses and ports; a mapping that nothing uses for a time is forgotten.";
+    Kind::built_in("nat", about, KEYS, |keys| {
+        if keys.has("direction") {
+            let problem = "a nat works in both directions: its inside is the first end of the path";
+            return Err(keys.error("direction", problem));
+        }
+        let timeout = keys.positive_time("timeout", TIMEOUT)?;
+        Ok(maker(move |site| Nat::new(timeout, site.random)))
+    })
+}
 
 /// The last byte of an outside address; the simulated network routes by the others.
 const OUTSIDE: u8 = 254;
+/// RFC 5382 section 5, REQ-5: 2 hours and 4 minutes for established connections.
+const TIMEOUT: Duration = Duration::from_secs(124 * 60);
 /// The ports that it gives out (RFC 6335 section 6: the dynamic ones).
 const PORTS: std::ops::Range<u16> = 49_152..65_535;
 
@@ -24,14 +46,14 @@ struct Mapping {
 }
 
 #[derive(Debug)]
-pub(super) struct Nat {
+struct Nat {
     timeout: Duration,
     random: Stream,
     mappings: Vec<Mapping>,
 }
 
 impl Nat {
-    pub(super) fn new(timeout: Duration, random: Stream) -> Self {
+    fn new(timeout: Duration, random: Stream) -> Self {
         Self { timeout, random, mappings: Vec::new() }
     }
 

@@ -8,9 +8,25 @@ use std::collections::VecDeque;
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::{Flags, Segment, Seq, Timestamps};
 
-use super::{Flows, Middlebox, Travelling, covers, ends, opposite};
+use super::{Flows, Maker, Middlebox, Travelling, covers, ends, maker, opposite};
 use crate::scenario::Way;
+use crate::scenario::kinds::{Key, Kind};
 use crate::scenario::names::Side;
+use crate::scenario::units::Size;
+
+const KEYS: &[Key] = &[Key::of::<Size>(
+    "buffer",
+    "early-ack: how much it holds for a connection, acknowledged by itself alone. Default: 64KB.",
+)];
+
+/// What the registry knows of it.
+pub(crate) fn kind() -> Kind<Maker> {
+    let about = "Acknowledges data before the receiver does, and sends again what is lost behind it.";
+    Kind::built_in("early-ack", about, KEYS, |keys| {
+        let buffer = keys.positive_size("buffer", 64 << 10)?;
+        Ok(maker(move |site| EarlyAck::new(site.way, buffer)))
+    })
+}
 
 /// How long the receiver may be silent about the oldest segment before it goes again, at first.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -37,7 +53,7 @@ struct Half {
 }
 
 #[derive(Debug)]
-pub(super) struct EarlyAck {
+struct EarlyAck {
     way: Way,
     buffer: u64,
     /// Data forward and backward, from the SYN on.
@@ -45,7 +61,7 @@ pub(super) struct EarlyAck {
 }
 
 impl EarlyAck {
-    pub(super) fn new(way: Way, buffer: u64) -> Self {
+    fn new(way: Way, buffer: u64) -> Self {
         Self { way, buffer, flows: Flows::new() }
     }
 }

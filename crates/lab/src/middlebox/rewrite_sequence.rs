@@ -5,12 +5,21 @@
 use mptcp_clock::{Instant, Stream};
 use mptcp_wire::Segment;
 
-use super::{Flows, Middlebox, Travelling, covers, ends, opposite};
+use super::{Flows, Maker, Middlebox, Travelling, covers, ends, maker, opposite};
 use crate::scenario::Way;
+use crate::scenario::kinds::Kind;
 use crate::scenario::names::Side;
 
+/// What the registry knows of it.
+pub(crate) fn kind() -> Kind<Maker> {
+    let about = "Adds an offset to sequence numbers, another for each connection.";
+    Kind::built_in("rewrite-sequence", about, &[], |_| {
+        Ok(maker(|site| RewriteSequence::new(site.way, site.random)))
+    })
+}
+
 #[derive(Debug)]
-pub(super) struct RewriteSequence {
+struct RewriteSequence {
     way: Way,
     random: Stream,
     /// What is added forward and backward.
@@ -18,7 +27,7 @@ pub(super) struct RewriteSequence {
 }
 
 impl RewriteSequence {
-    pub(super) fn new(way: Way, random: Stream) -> Self {
+    fn new(way: Way, random: Stream) -> Self {
         Self { way, random, flows: Flows::new() }
     }
 }

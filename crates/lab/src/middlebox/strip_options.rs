@@ -5,19 +5,41 @@
 use mptcp_clock::Instant;
 use mptcp_wire::Segment;
 
-use super::{Middlebox, Travelling, covers};
+use super::{Maker, Middlebox, Travelling, covers, maker};
 use crate::scenario::Way;
+use crate::scenario::kinds::{Key, Kind};
 use crate::scenario::names::{SegmentKind, Side, Stripped};
 
+const KEYS: &[Key] = &[
+    Key::of::<Stripped>("options", "strip-options: which options. Default: mptcp."),
+    Key::of::<Vec<SegmentKind>>(
+        "from",
+        "strip-options: from which segments, of syn, syn-ack, data, ack. Default: all.",
+    ),
+];
+
+/// What the registry knows of it.
+pub(crate) fn kind() -> Kind<Maker> {
+    let about = "Removes TCP options.";
+    Kind::built_in("strip-options", about, KEYS, |keys| {
+        let options = keys.value("options", Some(Stripped::Mptcp))?;
+        let from = keys.value("from", Some(SegmentKind::ALL.to_vec()))?;
+        if from.is_empty() {
+            return Err(keys.error("from", "removes nothing (try from = [\"syn\"])"));
+        }
+        Ok(maker(move |site| StripOptions::new(site.way, options, &from)))
+    })
+}
+
 #[derive(Debug)]
-pub(super) struct StripOptions {
+struct StripOptions {
     way: Way,
     options: Stripped,
     from: Vec<SegmentKind>,
 }
 
 impl StripOptions {
-    pub(super) fn new(way: Way, options: Stripped, from: &[SegmentKind]) -> Self {
+    fn new(way: Way, options: Stripped, from: &[SegmentKind]) -> Self {
         Self { way, options, from: from.to_vec() }
     }
 }

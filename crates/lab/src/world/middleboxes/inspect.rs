@@ -4,7 +4,7 @@ use mptcp_clock::Instant;
 use mptcp_wire::Segment;
 use netsim::{DirectionId, Frame, LinkId};
 
-use super::Travelling;
+use crate::middlebox::Travelling;
 use crate::scenario::names::Side;
 use crate::world::datagrams::DATAGRAM;
 use crate::world::{ETHERNET, FIRST_PORT, World, host};

@@ -1,0 +1,148 @@
+//! Segments to the host and from it, and what it says to its application.
+//!
+//! Owns what must hold after each: it does not talk without end, and memory is within the budget.
+
+use mptcp::{Event, EventKind, InterfaceId, Transmit};
+use mptcp_wire::{ChecksumMode, Packet, Segment};
+
+use super::application::Held;
+use super::{Arena, friend};
+use crate::meter;
+
+/// Most segments that a host may say to one packet or timer.
+const MOST_SAID: u64 = 300_000;
+
+impl Arena<'_> {
+    pub(super) fn tell(&self, words: impl FnOnce() -> String) {
+        if self.told {
+            eprintln!("{} {}", self.now, words());
+        }
+    }
+
+    /// Gives the host a segment of the peer's, if it has a form on the wire.
+    pub(super) fn deliver(&mut self, segment: Segment) {
+        let at = self.addresses.iter().position(|&address| address == segment.destination.ip());
+        self.bytes.clear();
+        let packet = Packet::new(segment);
+        if packet.emit_headers(&mut self.bytes, ChecksumMode::Offloaded).is_err() {
+            return;
+        }
+        let segment = packet.segment;
+        self.tell(|| format!("> {}", words(&segment)));
+        self.report.packets += 1;
+        self.victim.handle_segment(self.now, InterfaceId(at.unwrap_or(0) as u32), segment);
+        self.listen_to_victim();
+        self.check_memory();
+    }
+
+    /// Takes what the host says to one packet or timer; returns whether it said anything.
+    pub(super) fn listen_to_victim(&mut self) -> bool {
+        let mut said = 0;
+        let mut told = false;
+        loop {
+            while let Some(transmit) = self.victim.poll_transmit(self.now) {
+                said += 1;
+                assert!(said < MOST_SAID, "the host sends without end at {}", self.now);
+                self.route(transmit);
+            }
+            let Some(event) = self.victim.poll_event() else { break };
+            told = true;
+            self.tell(|| format!("event {event:?}"));
+            self.take_event(event);
+        }
+        self.report.answers += said;
+        said > 0 || told
+    }
+
+    pub(super) fn route(&mut self, transmit: Transmit) {
+        let Transmit { subflow, segment, interface } = transmit;
+        self.tell(|| format!("< {}", words(&segment)));
+        let options = segment.options.length();
+        assert!(options <= mptcp_wire::Options::SPACE, "{options} bytes of options: {segment:?}");
+        if let Some((id, subflow)) =
+            subflow.filter(|_| self.departures && interface.0 < self.addresses.len() as u32)
+        {
+            self.queued.push_back((id, subflow, segment.packet_length() as u64));
+            if self.queued.len() > 2_000 {
+                self.queued.pop_front();
+            }
+        }
+        if let Some(friend) =
+            self.friend.as_mut().filter(|friend| friend.address.ip() == segment.destination.ip())
+        {
+            friend.endpoint.handle_segment(self.now, InterfaceId(0), segment);
+            return;
+        }
+        if let Some(id) = self.peer.take(&segment)
+            && !self.owed.contains(&id)
+            && self.owed.len() < 64
+        {
+            self.owed.push_back(id);
+        }
+    }
+
+    pub(super) fn take_event(&mut self, event: Event) {
+        let now = self.now;
+        let connection = self.victim.connection(event.connection);
+        let port = connection.and_then(mptcp::Connection::local_port);
+        let friendly = port == Some(friend::PORT);
+        match event.kind {
+            EventKind::Accepted if friendly => {
+                self.victim.accept(event.connection);
+                self.friend.iter_mut().for_each(|friend| friend.accepted = Some(event.connection));
+            }
+            EventKind::Accepted | EventKind::Connected => {
+                if self.application.accepts {
+                    self.victim.accept(event.connection);
+                }
+                if !self.application.held.iter().any(|held| held.id == event.connection) {
+                    self.application.held.push(Held { id: event.connection, reads: self.application.reads });
+                }
+            }
+            EventKind::Readable
+                if !friendly
+                    && self.application.held.iter().any(|held| held.id == event.connection && held.reads) =>
+            {
+                while self.victim.read(now, event.connection).is_some() {}
+            }
+            EventKind::Finished if !friendly && self.application.closes => {
+                self.victim.close(now, event.connection);
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn check_memory(&mut self) {
+        let held = meter::live() - self.base;
+        self.report.peak = self.report.peak.max(held);
+        // The peer's own state counts too, and is no fault of the host's.
+        let own = self.peer.flows.len() as i64 * 600 + (1 << 20);
+        if !self.budget.memory || held <= self.budget.endpoint + own {
+            return;
+        }
+        let connections = self.victim.connections().filter_map(|id| self.victim.connection(id));
+        let allowed: i64 = connections.map(|connection| self.budget.of(connection.config())).sum();
+        let friend = 3 * 400_000 + (1 << 20);
+        let limit = self.budget.endpoint + own + friend + allowed;
+        assert!(held <= limit, "over memory: {held} bytes held, {limit} allowed, {:?}", self.report);
+    }
+}
+
+/// A segment in a line.
+fn words(segment: &Segment) -> String {
+    let Segment { source, destination, flags, sequence, acknowledgment, window, options, payload, .. } =
+        segment;
+    format!(
+        "{flags:?} {source} -> {destination} seq {} ack {} win {window} len {} dss {:?} mptcp {:?} ts {:?} sack {:?} mss {:?} ws {:?} tfo {:?}",
+        sequence.value(),
+        acknowledgment.value(),
+        payload.len(),
+        options.dss,
+        options.mptcp,
+        options.timestamps,
+        options.sack,
+        options.mss,
+        options.window_scale,
+        options.fast_open,
+    )
+}

@@ -1,0 +1,63 @@
+//! Writes blocks, at a rate or as fast as they go, and times each from when it was ready until it was read whole.
+
+use std::collections::VecDeque;
+
+use mptcp_clock::{Duration, Instant};
+
+use super::{Application, Outlet};
+use crate::measurements::Block;
+
+#[derive(Debug)]
+pub(crate) struct Blocks {
+    size: u64,
+    /// From one block to the next, if they go at a rate.
+    interval: Option<Duration>,
+    /// When the next one is ready.
+    due: Option<Instant>,
+    /// When those were ready that are not read whole, in order.
+    open: VecDeque<Instant>,
+}
+
+impl Blocks {
+    /// Blocks of `size` bytes at `rate` bit/s.
+    pub(crate) fn new(size: u64, rate: Option<u64>) -> Self {
+        let interval = rate.map(|rate| Duration::from_secs_f64(size as f64 * 8.0 / rate as f64));
+        Self { size, interval, due: None, open: VecDeque::new() }
+    }
+}
+
+impl Application for Blocks {
+    /// Blocks that were begun are finished first; a new one begins when its time has come and the
+    /// send buffer has room for some of it.
+    fn write(&mut self, now: Instant, outlet: &mut Outlet<'_>) {
+        let begun = outlet.written().next_multiple_of(self.size);
+        if !outlet.write_to(begun) {
+            return;
+        }
+        loop {
+            if let Some(interval) = self.interval {
+                let due = *self.due.get_or_insert(now);
+                if due > now {
+                    return outlet.wake_at(due);
+                }
+                self.due = Some(due + interval);
+                self.open.push_back(due);
+            } else {
+                if outlet.room() == 0 {
+                    return outlet.await_room();
+                }
+                self.open.push_back(now);
+            }
+            if !outlet.write(self.size) {
+                return;
+            }
+        }
+    }
+
+    fn read(&mut self, now: Instant, received: u64, blocks: &mut Vec<Block>) {
+        while (blocks.len() as u64 + 1) * self.size <= received {
+            let Some(written_at) = self.open.pop_front() else { break };
+            blocks.push(Block { written_at, latency: now.since(written_at) });
+        }
+    }
+}

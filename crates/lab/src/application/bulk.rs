@@ -1,0 +1,14 @@
+//! Sends as fast as the network takes it, to the end.
+
+use mptcp_clock::Instant;
+
+use super::{Application, Outlet};
+
+#[derive(Debug)]
+pub(crate) struct Bulk;
+
+impl Application for Bulk {
+    fn write(&mut self, _now: Instant, outlet: &mut Outlet<'_>) {
+        outlet.write_to(u64::MAX);
+    }
+}

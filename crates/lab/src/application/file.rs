@@ -1,0 +1,24 @@
+//! Sends so much and closes.
+
+use mptcp_clock::Instant;
+
+use super::{Application, Outlet};
+
+#[derive(Debug)]
+pub(crate) struct File {
+    bytes: u64,
+}
+
+impl File {
+    pub(crate) fn new(bytes: u64) -> Self {
+        Self { bytes }
+    }
+}
+
+impl Application for File {
+    fn write(&mut self, _now: Instant, outlet: &mut Outlet<'_>) {
+        if outlet.write_to(self.bytes) {
+            outlet.close();
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! A command of one's own: runs scenario files that may name what a registry has.
+//!
+//! Owns arguments, exit codes and what a person sees when something goes wrong: 0 all well, 1 a run failed, 2 bad input.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use crate::export::export;
+use crate::measurements::Measurements;
+use crate::registry::Registry;
+use crate::scenario::{Draft, Scenario, ScenarioError};
+use crate::summary::summary;
+use crate::world::{RunError, World};
+
+const USAGE: &str = "usage: COMMAND run FILE [--seed N] [--set KEY=VALUE]... [--output DIR]
+       COMMAND schema
+       COMMAND reference
+
+run        run a scenario file and say what happened; --output writes the scenario and its tables (CSV)
+schema     print the JSON Schema of scenario files
+reference  print the reference page of scenario files
+";
+
+/// Why a file was not run.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// What is wrong with the scenario.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// Why its run did not come to the end.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+/// Runs a scenario file that may name what `registry` has; `values` are put over it, as `--set` does.
+///
+/// # Errors
+/// What is wrong with the scenario, or why the run ended early.
+pub fn run_file(
+    registry: &Arc<Registry>,
+    file: impl AsRef<Path>,
+    seed: u64,
+    values: &[(String, String)],
+) -> Result<(Scenario, Measurements), FileError> {
+    let mut draft = Draft::load_with(file, registry)?;
+    for (key, value) in values {
+        draft.set(key, value)?;
+    }
+    let scenario = draft.finish()?;
+    let measured = World::new(&scenario, seed).map_err(RunError::from)?.run()?;
+    Ok((scenario, measured))
+}
+
+/// The whole of a command's `main`: reads the arguments of this process, does what they say, gives the exit code.
+#[must_use]
+pub fn run(registry: Registry) -> ExitCode {
+    match execute(&Arc::new(registry), std::env::args_os().skip(1)) {
+        Ok(text) => {
+            let mut out = std::io::stdout().lock();
+            // Who has read enough closes the pipe, and that is no fault.
+            let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+            ExitCode::SUCCESS
+        }
+        Err((code, problem)) => {
+            eprintln!("{problem}");
+            ExitCode::from(code)
+        }
+    }
+}
+
+/// An exit code and the line that goes with it.
+type Failure = (u8, String);
+
+fn execute(registry: &Arc<Registry>, arguments: impl Iterator<Item = OsString>) -> Result<String, Failure> {
+    let mut arguments = arguments;
+    let command = arguments.next().unwrap_or_default();
+    match command.to_str() {
+        Some("run") => run_one(registry, &Arguments::read(arguments)?),
+        Some("schema") => Ok(format!("{:#}\n", registry.json_schema())),
+        Some("reference") => Ok(registry.reference_page()),
+        Some("-h" | "--help" | "help") => Ok(USAGE.to_owned()),
+        _ => Err((2, USAGE.trim_end().to_owned())),
+    }
+}
+
+fn run_one(registry: &Arc<Registry>, given: &Arguments) -> Result<String, Failure> {
+    let (scenario, measured) =
+        run_file(registry, &given.file, given.seed, &given.values).map_err(|error| match error {
+            FileError::Scenario(error) => (2, error.to_string()),
+            FileError::Run(error) => (1, error.to_string()),
+        })?;
+    let mut text = summary(&scenario, given.seed, &measured);
+    if let Some(directory) = &given.output {
+        export(directory, &scenario, given.seed, &measured)
+            .map_err(|error| (1, format!("cannot write to {}: {error}", directory.display())))?;
+        text += &format!("written to {}\n", directory.display());
+    }
+    Ok(text)
+}
+
+/// What `run` is told.
+#[derive(Debug, Default)]
+struct Arguments {
+    file: PathBuf,
+    seed: u64,
+    values: Vec<(String, String)>,
+    output: Option<PathBuf>,
+}
+
+impl Arguments {
+    fn read(mut words: impl Iterator<Item = OsString>) -> Result<Self, Failure> {
+        let mut given = Self { seed: 1, ..Self::default() };
+        let mut files = Vec::new();
+        while let Some(word) = words.next() {
+            let name = word.to_string_lossy().into_owned();
+            if !name.starts_with("--") {
+                files.push(PathBuf::from(word));
+                continue;
+            }
+            let Some(value) = words.next() else { return Err(bad(&format!("{name} needs a value"))) };
+            let text = value.to_string_lossy().into_owned();
+            match name.as_str() {
+                "--output" => given.output = Some(PathBuf::from(value)),
+                "--seed" => {
+                    given.seed =
+                        text.parse().map_err(|_| bad(&format!("--seed {text}: is no whole number")))?;
+                }
+                "--set" => {
+                    let Some((key, value)) = text.split_once('=') else {
+                        return Err(bad(&format!("--set {text}: is no KEY=VALUE (try paths.wifi.loss=1%)")));
+                    };
+                    given.values.push((key.to_owned(), value.to_owned()));
+                }
+                _ => return Err(bad(&format!("there is no option {name}"))),
+            }
+        }
+        match <[PathBuf; 1]>::try_from(files) {
+            Ok([file]) => Ok(Self { file, ..given }),
+            Err(files) => Err(bad(&format!("run takes one FILE, not {}", files.len()))),
+        }
+    }
+}
+
+fn bad(problem: &str) -> Failure {
+    (2, format!("{problem}\n{}", USAGE.trim_end()))
+}

@@ -1,0 +1,183 @@
+//! Files of a run: the scenario as run, and the tables of Python's results as CSV, with the same columns.
+//!
+//! Owns file formats. Each file is written beside its name, then renamed: whole, or not there. The same run gives the
+//! same bytes.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::measurements::{FlowSummary, Measurements, Metric};
+use crate::scenario::Scenario;
+
+/// In the columns `flow` and `path` of the samples: over all of them.
+const ALL: &str = "*";
+
+/// Writes `scenario.toml samples.csv flows.csv paths.csv links.csv run.json`, and `blocks.csv` if a flow timed any.
+///
+/// # Errors
+/// What the system says of a file.
+pub fn export(directory: &Path, scenario: &Scenario, seed: u64, measured: &Measurements) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    let who = format!("{},{seed},", quoted(&scenario.name));
+    whole(directory, "scenario.toml", |out| out.write_all(scenario.to_toml().as_bytes()))?;
+    whole(directory, "samples.csv", |out| samples(out, &who, measured))?;
+    whole(directory, "flows.csv", |out| flows(out, &who, measured))?;
+    whole(directory, "paths.csv", |out| paths(out, &who, measured))?;
+    whole(directory, "links.csv", |out| links(out, &who, measured))?;
+    if measured.flows.iter().any(|flow| !flow.blocks.is_empty()) {
+        whole(directory, "blocks.csv", |out| blocks(out, &who, measured))?;
+    }
+    let run = json!({
+        "mptcplab": env!("CARGO_PKG_VERSION"),
+        "backend": "sim",
+        "runs": [{
+            "run": scenario.name,
+            "seed": seed,
+            "variant": "",
+            "scenario": "scenario.toml",
+            "data_packets": measured.data_packets,
+        }],
+    });
+    // Last: who finds it finds the rest.
+    whole(directory, "run.json", |out| writeln!(out, "{run:#}"))
+}
+
+fn whole(
+    directory: &Path,
+    name: &str,
+    write: impl FnOnce(&mut BufWriter<fs::File>) -> io::Result<()>,
+) -> io::Result<()> {
+    let temporary = directory.join(format!(".{name}.{}", std::process::id()));
+    let mut out = BufWriter::new(fs::File::create_new(&temporary)?);
+    let written = write(&mut out).and_then(|()| out.flush());
+    let done = written.and_then(|()| fs::rename(&temporary, directory.join(name)));
+    if done.is_err() {
+        // The first error is the one to tell.
+        let _ = fs::remove_file(&temporary);
+    }
+    done
+}
+
+fn samples(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result<()> {
+    writeln!(out, "run,seed,variant,time_s,flow,path,metric,value,unit")?;
+    let samples = &measured.samples;
+    let name =
+        |names: &[String], at: u16| names.get(usize::from(at)).map_or(ALL.to_owned(), |name| quoted(name));
+    for row in 0..samples.time.len() {
+        let (metric, unit) = Metric::ALL[usize::from(samples.metric[row])].name_and_unit();
+        let flow = name(&measured.flow_names, samples.flow[row]);
+        let path = name(&measured.path_names, samples.path[row]);
+        writeln!(out, "{who},{},{flow},{path},{metric},{},{unit}", samples.time[row], samples.value[row])?;
+    }
+    Ok(())
+}
+
+/// The shares of limits, each name once, in the order in which they come.
+fn limits(flows: &[FlowSummary]) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for (name, _) in flows.iter().flat_map(|flow| &flow.limits) {
+        if !names.contains(name) {
+            names.push(*name);
+        }
+    }
+    names
+}
+
+fn flows(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result<()> {
+    let limits = limits(&measured.flows);
+    write!(
+        out,
+        "run,seed,variant,flow,multipath,fell_back,fell_back_at_s,fell_back_path,fell_back_because,bytes_received,\
+         bytes_received_total,measured_s,goodput,throughput,intact,completion_s,handshake_s,closed,reinjected,\
+         opportunistic,penalties,duplicates,blocks"
+    )?;
+    for limit in &limits {
+        write!(out, ",limit_{limit}")?;
+    }
+    writeln!(out)?;
+    for flow in &measured.flows {
+        let fallback = flow.fallback.as_ref();
+        let (at, path, reason) = (
+            said(fallback.map(|fallback| fallback.at)),
+            fallback.map_or_else(String::new, |fallback| quoted(&fallback.path)),
+            fallback.map_or_else(String::new, |fallback| quoted(fallback.reason)),
+        );
+        write!(
+            out,
+            "{who},{},{},{},{at},{path},{reason}",
+            quoted(&flow.flow),
+            flow.multipath,
+            fallback.is_some()
+        )?;
+        write!(out, ",{},{}", flow.bytes_received, flow.bytes_received_total)?;
+        write!(out, ",{},{},{},{}", flow.measured, flow.goodput, flow.throughput, flow.intact)?;
+        let closed = flow.closed.as_deref().unwrap_or_default();
+        write!(out, ",{},{},{closed}", said(flow.completion), said(flow.handshake))?;
+        write!(out, ",{},{},{}", flow.reinjected, flow.opportunistic, flow.penalties)?;
+        write!(out, ",{},{}", flow.duplicates, flow.blocks.len())?;
+        for limit in &limits {
+            let share = flow.limits.iter().find(|(name, _)| name == limit).map_or(0.0, |(_, share)| *share);
+            write!(out, ",{share}")?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn paths(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result<()> {
+    writeln!(
+        out,
+        "run,seed,variant,flow,path,subflows,bytes_sent,bytes_acked,retransmits,timeouts,reinjected,mean_srtt_s"
+    )?;
+    for flow in &measured.flows {
+        for path in &flow.paths {
+            write!(out, "{who},{},{},{}", quoted(&flow.flow), quoted(&path.path), path.subflows)?;
+            write!(out, ",{},{},{}", path.bytes_sent, path.bytes_acked, path.retransmits)?;
+            writeln!(out, ",{},{},{}", path.timeouts, path.reinjected, path.mean_srtt)?;
+        }
+    }
+    Ok(())
+}
+
+fn links(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result<()> {
+    writeln!(
+        out,
+        "run,seed,variant,link,direction,offered_frames,sent_frames,sent_bytes,queue_drops,random_losses,mac_retries,\
+         mac_drops,longest_queue"
+    )?;
+    for link in &measured.links {
+        write!(out, "{who},{},{},{}", quoted(&link.link), link.direction, link.offered_frames)?;
+        write!(out, ",{},{},{}", link.sent_frames, link.sent_bytes, link.queue_drops)?;
+        write!(out, ",{},{},{}", link.random_losses, link.mac_retries, link.mac_drops)?;
+        writeln!(out, ",{}", link.longest_queue)?;
+    }
+    Ok(())
+}
+
+fn blocks(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result<()> {
+    writeln!(out, "run,seed,variant,flow,written_s,latency_s")?;
+    for flow in &measured.flows {
+        let name = quoted(&flow.flow);
+        for block in &flow.blocks {
+            let (written, latency) = (block.written_at.as_secs_f64(), block.latency.as_secs_f64());
+            writeln!(out, "{who},{name},{written},{latency}")?;
+        }
+    }
+    Ok(())
+}
+
+fn said(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+/// A text as CSV has it (RFC 4180 section 2).
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}

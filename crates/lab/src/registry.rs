@@ -1,0 +1,254 @@
+//! What scenarios may name: the kinds that come with this crate, and those that others add.
+//!
+//! Owns the lists and what schema and reference say of them. A kind that comes with the crate is one file and one line
+//! here. Queue disciplines, controllers, schedulers and path managers will have lists of the same form.
+
+use std::sync::{Arc, LazyLock, OnceLock};
+
+use netsim::LossModel;
+use serde_json::Value;
+
+use crate::application::{self, Application};
+use crate::middlebox::{
+    self, Middlebox, Site, coalesce, early_ack, nat, rewrite_payload, rewrite_sequence, split, strip_options,
+};
+use crate::scenario::ScenarioError;
+use crate::scenario::kinds::{Kind, Kinds};
+use crate::scenario::parameters::Parameters;
+use crate::scenario::{kind_schema, reference, schema};
+
+/// Makes a loss model.
+pub(crate) type LossMaker = Arc<dyn Fn() -> Box<dyn LossModel> + Send + Sync>;
+
+/// Keys that take any loss model.
+const LOSS_KEYS: &str = "Another loss model, instead of `loss` and `gilbert_elliott`.";
+/// Keys that take any application.
+const APPLICATION_KEYS: &str = "What the sender writes, instead of `bulk`, `bytes` or `blocks`.";
+
+/// Why a kind cannot be registered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RegistryError {
+    /// There is one of this name.
+    #[error("there is a {what} called {name:?} already")]
+    Taken {
+        /// What it is.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// Scenario files could not name it.
+    #[error(
+        "the name {name:?} of a {what} is not made of lower-case letters, digits and -, beginning with a letter"
+    )]
+    Name {
+        /// What it is.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
+}
+
+/// Kinds by name. Build one from [`Registry::new`], give it to [`crate::scenario::Draft::load_with`] or
+/// [`crate::cli::run`], and scenarios may name what it has.
+///
+/// ```
+/// use mptcp_lab::middlebox::{Middlebox, Travelling};
+/// use mptcp_lab::scenario::names::Side;
+/// use mptcp_lab::{Instant, Registry, Segment};
+///
+/// /// Loses every nth segment.
+/// #[derive(Debug)]
+/// struct Nth { n: u64, count: u64 }
+///
+/// impl Middlebox for Nth {
+///     fn take(&mut self, _now: Instant, side: Side, segment: Segment, out: &mut Vec<Travelling>) {
+///         self.count += 1;
+///         if !self.count.is_multiple_of(self.n) {
+///             out.push((side, segment));
+///         }
+///     }
+/// }
+///
+/// let registry = Registry::new().middlebox("nth", "Loses every nth segment.", |keys| {
+///     let n = keys.number("n", 2..=1_000_000, 100)?;
+///     Ok(move |_site| Nth { n, count: 0 })
+/// })?;
+/// assert!(registry.json_schema().to_string().contains("Loses every nth segment."));
+/// # Ok::<(), mptcp_lab::RegistryError>(())
+/// ```
+#[derive(Debug)]
+pub struct Registry {
+    middleboxes: Kinds<middlebox::Maker>,
+    losses: Kinds<LossMaker>,
+    applications: Kinds<application::Maker>,
+    /// Made when it is first asked for.
+    schema: OnceLock<Value>,
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Registry {
+    /// What comes with this crate.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            middleboxes: Kinds::new(vec![
+                nat::kind(),
+                rewrite_sequence::kind(),
+                strip_options::kind(),
+                split::kind(),
+                coalesce::kind(),
+                early_ack::kind(),
+                rewrite_payload::kind(),
+            ]),
+            // `loss` and `gilbert_elliott` have keys of their own: netsim draws them without asking anybody.
+            losses: Kinds::new(Vec::new()),
+            // `bulk`, `bytes` and `blocks` have keys of their own: estimates look into them.
+            applications: Kinds::new(Vec::new()),
+            schema: OnceLock::new(),
+        }
+    }
+
+    /// The registry of who registers nothing.
+    #[must_use]
+    pub fn built_in() -> Arc<Self> {
+        static BUILT_IN: LazyLock<Arc<Registry>> = LazyLock::new(|| Arc::new(Registry::new()));
+        BUILT_IN.clone()
+    }
+
+    /// Adds a kind of middlebox: `kind = "NAME"`, its keys under `parameters`. `read` reads them and gives what makes a
+    /// box each time that it comes; `about` is a sentence for schema and reference.
+    ///
+    /// # Errors
+    /// A name that is taken, or that no file could have.
+    pub fn middlebox<B, M, R>(mut self, name: &str, about: &str, read: R) -> Result<Self, RegistryError>
+    where
+        B: Middlebox + 'static,
+        M: Fn(Site) -> B + Send + Sync + 'static,
+        R: Fn(&mut Parameters<'_>) -> Result<M, ScenarioError> + Send + Sync + 'static,
+    {
+        let read = move |keys: &mut Parameters<'_>| read(keys).map(middlebox::maker);
+        add(&mut self.middleboxes, "middlebox", Kind::registered(name, about, read))?;
+        Ok(self.changed())
+    }
+
+    /// Adds a loss model: `loss_model = { kind = "NAME", ... }` of a path or link. What `read` gives makes one for each
+    /// direction.
+    ///
+    /// # Errors
+    /// As [`Self::middlebox`].
+    pub fn loss<L, M, R>(mut self, name: &str, about: &str, read: R) -> Result<Self, RegistryError>
+    where
+        L: LossModel + 'static,
+        M: Fn() -> L + Send + Sync + 'static,
+        R: Fn(&mut Parameters<'_>) -> Result<M, ScenarioError> + Send + Sync + 'static,
+    {
+        let read = move |keys: &mut Parameters<'_>| -> Result<LossMaker, ScenarioError> {
+            let make = read(keys)?;
+            Ok(Arc::new(move || Box::new(make())))
+        };
+        add(&mut self.losses, "loss model", Kind::registered(name, about, read))?;
+        Ok(self.changed())
+    }
+
+    /// Adds an application: `application = { kind = "NAME", ... }` of a flow. What `read` gives makes one for each flow.
+    ///
+    /// # Errors
+    /// As [`Self::middlebox`].
+    pub fn application<A, M, R>(mut self, name: &str, about: &str, read: R) -> Result<Self, RegistryError>
+    where
+        A: Application + 'static,
+        M: Fn() -> A + Send + Sync + 'static,
+        R: Fn(&mut Parameters<'_>) -> Result<M, ScenarioError> + Send + Sync + 'static,
+    {
+        let read = move |keys: &mut Parameters<'_>| -> Result<application::Maker, ScenarioError> {
+            let make = read(keys)?;
+            Ok(Arc::new(move || Box::new(make())))
+        };
+        add(&mut self.applications, "application", Kind::registered(name, about, read))?;
+        Ok(self.changed())
+    }
+
+    /// The JSON Schema (draft 2020-12) of scenarios that may name all of these, as TOML or JSON. The formats `rate`,
+    /// `time`, `percent`, `size` and `queue` are described where they stand.
+    #[must_use]
+    pub fn json_schema(&self) -> &Value {
+        self.schema.get_or_init(|| {
+            let mut schema = schema::of_files();
+            kind_schema::add_middleboxes(&mut schema, &self.middleboxes);
+            let line = |table: &str| {
+                ["", "/properties/forward", "/properties/backward"]
+                    .map(|side| format!("/properties/{table}/additionalProperties{side}/properties"))
+            };
+            let lines = [line("paths"), line("links")].concat();
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            kind_schema::add_kinds(&mut schema, &lines, "loss_model", LOSS_KEYS, &self.losses);
+            let flows =
+                ["/properties/flows/additionalProperties/properties", "/properties/defaults/properties"];
+            kind_schema::add_kinds(&mut schema, &flows, "application", APPLICATION_KEYS, &self.applications);
+            schema
+        })
+    }
+
+    /// The reference page, in Markdown.
+    #[must_use]
+    pub fn reference_page(&self) -> String {
+        let mut page = reference::page(self.json_schema());
+        page += &section("Middleboxes", "`kind = \"NAME\"` of `[middleboxes.NAME]`.", &self.middleboxes);
+        page +=
+            &section("Loss models", "`loss_model = { kind = \"NAME\" }` of a path or link.", &self.losses);
+        page +=
+            &section("Applications", "`application = { kind = \"NAME\" }` of a flow.", &self.applications);
+        page
+    }
+
+    pub(crate) fn middleboxes(&self) -> &Kinds<middlebox::Maker> {
+        &self.middleboxes
+    }
+
+    pub(crate) fn losses(&self) -> &Kinds<LossMaker> {
+        &self.losses
+    }
+
+    pub(crate) fn applications(&self) -> &Kinds<application::Maker> {
+        &self.applications
+    }
+
+    fn changed(mut self) -> Self {
+        self.schema = OnceLock::new();
+        self
+    }
+}
+
+fn add<M>(kinds: &mut Kinds<M>, what: &'static str, kind: Kind<M>) -> Result<(), RegistryError> {
+    let name = kind.name.clone();
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(fits) {
+        return Err(RegistryError::Name { what, name });
+    }
+    if kinds.get(&name).is_some() {
+        return Err(RegistryError::Taken { what, name });
+    }
+    kinds.add(kind);
+    Ok(())
+}
+
+fn section<M>(title: &str, place: &str, kinds: &Kinds<M>) -> String {
+    reference::kinds(title, place, kinds.registered().map(|kind| (&*kind.name, &*kind.about)))
+}
+
+/// The JSON Schema of scenarios that name only what comes with this crate.
+#[must_use]
+pub fn json_schema() -> Value {
+    Registry::built_in().json_schema().clone()
+}
+
+/// The reference page of what comes with this crate, in Markdown.
+#[must_use]
+pub fn reference_page() -> String {
+    Registry::built_in().reference_page()
+}

@@ -1,0 +1,53 @@
+//! What the JSON Schema says of the kinds of a registry.
+
+use serde_json::{Map, Value, json};
+
+use super::kinds::Kinds;
+use super::schema::{generator, tidy};
+
+/// Puts the middleboxes in: their names, the keys of the built-in ones, and a table for the keys of the others.
+pub(crate) fn add_middleboxes<M>(schema: &mut Value, kinds: &Kinds<M>) {
+    let place = schema.pointer_mut("/properties/middleboxes/additionalProperties/properties");
+    let Some(properties) = place.and_then(Value::as_object_mut) else { return };
+    if let Some(Value::Object(kind)) = properties.get_mut("kind") {
+        *kind = choice("What it does. Needed.", kinds.all().map(|kind| (&*kind.name, &*kind.about)));
+    }
+    let mut generator = generator();
+    for key in kinds.all().flat_map(|kind| kind.keys) {
+        let mut own = (key.schema)(&mut generator).to_value();
+        tidy(&mut own);
+        if let Value::Object(own) = &mut own {
+            own.insert("description".to_owned(), key.about.into());
+        }
+        properties.insert(key.name.to_owned(), own);
+    }
+    if kinds.registered().next().is_some() {
+        let about = "The keys of a kind that does not come with mptcplab.";
+        let open = json!({ "type": "object", "additionalProperties": true, "description": about });
+        properties.insert("parameters".to_owned(), open);
+    }
+}
+
+/// Puts a key in at each of `places` whose value is a table of a kind, where there is any kind.
+pub(crate) fn add_kinds<M>(schema: &mut Value, places: &[&str], key: &str, about: &str, kinds: &Kinds<M>) {
+    if kinds.all().next().is_none() {
+        return;
+    }
+    let names = kinds.all().map(|kind| (&*kind.name, &*kind.about));
+    let kind = choice("Which. Its keys stand beside it. Needed.", names);
+    let table = json!({
+        "type": "object", "properties": { "kind": kind }, "additionalProperties": true, "description": about
+    });
+    for place in places {
+        if let Some(properties) = schema.pointer_mut(place).and_then(Value::as_object_mut) {
+            properties.insert(key.to_owned(), table.clone());
+        }
+    }
+}
+
+/// One of several names.
+fn choice<'a>(about: &str, names: impl Iterator<Item = (&'a str, &'a str)>) -> Map<String, Value> {
+    let one = |(name, about)| json!({ "type": "string", "const": name, "description": about });
+    let names: Vec<Value> = names.map(one).collect();
+    Map::from_iter([("description".to_owned(), about.into()), ("oneOf".to_owned(), names.into())])
+}

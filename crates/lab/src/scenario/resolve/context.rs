@@ -1,0 +1,128 @@
+//! What every part of a scenario is resolved with: the tree of what was written, and what a registry has.
+//!
+//! Owns errors with their place, and the names that people give. Decides nothing about any table.
+
+use std::ops::RangeInclusive;
+
+use netsim::QueueLimit;
+
+use crate::registry::Registry;
+use crate::scenario::error::{ScenarioError, listed, suggestion};
+use crate::scenario::kinds::{Chosen, Kinds};
+use crate::scenario::model::{Flow, Link, LinkKind};
+use crate::scenario::tree::Node;
+use crate::scenario::units::QueueSize;
+
+/// The hosts at the ends of every path.
+pub(super) const ENDS: [&str; 2] = ["client", "server"];
+
+/// What was written, and what it may name.
+pub(super) struct Context<'a> {
+    pub(super) tree: &'a Node,
+    pub(super) registry: &'a Registry,
+}
+
+impl Context<'_> {
+    pub(super) fn error(&self, path: &[&str], problem: impl Into<String>) -> ScenarioError {
+        self.tree.error(path, problem)
+    }
+
+    /// An error about `word`, which should be one of `choices`.
+    pub(super) fn unknown<'a>(
+        &self,
+        path: &[&str],
+        what: &str,
+        word: &str,
+        choices: impl Iterator<Item = &'a str> + Clone,
+    ) -> ScenarioError {
+        let near = suggestion(word, choices.clone());
+        self.error(path, format!("there is no {what} {word:?}{near} (there are: {})", listed(choices)))
+    }
+
+    /// A whole number within bounds, or the default if it was not given.
+    pub(super) fn number(
+        &self,
+        path: &[&str],
+        value: Option<u32>,
+        bounds: RangeInclusive<u32>,
+        default: u32,
+    ) -> Result<u32, ScenarioError> {
+        let value = value.unwrap_or(default);
+        if bounds.contains(&value) {
+            return Ok(value);
+        }
+        let nearest = value.clamp(*bounds.start(), *bounds.end());
+        let problem = format!("lies between {} and {} (nearest: {nearest})", bounds.start(), bounds.end());
+        Err(self.error(path, problem))
+    }
+
+    /// The kind that the table at `path` names.
+    pub(super) fn kind<M>(&self, path: &[&str], kinds: &Kinds<M>) -> Result<Chosen<M>, ScenarioError> {
+        let name = self.tree.get(&[path, &["kind"]].concat()).map(Node::value);
+        let Some(name) = name.as_ref().and_then(toml::Value::as_str) else {
+            let first = kinds.all().next().map_or("", |kind| &kind.name);
+            return Err(self.error(path, format!("says no kind (try kind = {first:?})")));
+        };
+        let names = kinds.all().map(|kind| kind.name.as_str()).collect::<Vec<_>>();
+        let Some(kind) = kinds.get(name) else {
+            return Err(self.unknown(&[path, &["kind"]].concat(), "kind", name, names.into_iter()));
+        };
+        kind.choose(self.tree, path, &["kind"])
+    }
+
+    /// Names must survive `paths.NAME.rate` in an override, a column of a table and a file name.
+    pub(super) fn name(&self, path: &[&str], name: &str) -> Result<(), ScenarioError> {
+        let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+        if !name.is_empty() && name.chars().all(fits) && name.contains(|c: char| !c.is_ascii_digit()) {
+            return Ok(());
+        }
+        let problem =
+            format!("the name {name:?} is not made of letters, digits, - and _, with one letter or more");
+        Err(self.error(path, problem))
+    }
+
+    /// The link that `path`, `link` or `station` names; `at` is where these keys stand.
+    pub(super) fn link<'a>(
+        &self,
+        at: &[&str],
+        names: [Option<&str>; 3],
+        links: &'a [Link],
+    ) -> Result<&'a Link, ScenarioError> {
+        let given = LinkKind::ALL.iter().zip(names).filter_map(|(&kind, name)| Some((kind, name?)));
+        let (kind, name) = match given.collect::<Vec<_>>()[..] {
+            [only] => only,
+            [_, (kind, _), ..] => {
+                let path = [at, &[kind.key()]].concat();
+                return Err(self.error(&path, "give one of path, link and station"));
+            }
+            [] => {
+                let problem = links.first().map_or("says no path or link".to_owned(), |link| {
+                    let key = link.kind.key();
+                    format!("says no {key} (try {key} = {:?})", link.name)
+                });
+                return Err(self.error(at, problem));
+            }
+        };
+        let key = kind.key();
+        let names = links.iter().filter(|link| link.kind == kind).map(|link| link.name.as_str());
+        let found = links.iter().find(|link| link.kind == kind && link.name == name);
+        found.ok_or_else(|| self.unknown(&[at, &[key]].concat(), key, name, names))
+    }
+}
+
+/// Which flow names there are, and of which flows `count` made several.
+pub(super) fn flow_names<'a>(flows: &'a [Flow], word: &'a str) -> impl Iterator<Item = &'a Flow> {
+    flows.iter().filter(move |flow| {
+        let copy = flow.name.strip_prefix(word).and_then(|rest| rest.strip_prefix('-'));
+        flow.name == word || copy.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+    })
+}
+
+pub(super) fn queue_limit(queue: QueueSize) -> QueueLimit {
+    match queue {
+        QueueSize::Packets(packets) => QueueLimit::Packets(packets),
+        QueueSize::Bytes(bytes) => QueueLimit::Bytes(bytes),
+        QueueSize::Time(time) => QueueLimit::Time(time),
+        QueueSize::Unlimited => QueueLimit::Unlimited,
+    }
+}

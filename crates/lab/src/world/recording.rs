@@ -1,0 +1,37 @@
+//! The packets of a run, handed to the captures.
+
+use std::path::{Path, PathBuf};
+
+use mptcp::InterfaceId;
+use mptcp_clock::Instant;
+
+use super::World;
+use super::capture::{CaptureError, Captures};
+use super::error::RunError;
+
+impl World {
+    /// Writes every packet that hosts send or receive from now on into `directory`, one pcapng for each host and
+    /// interface. They get their names by [`Self::finish_captures`].
+    ///
+    /// # Errors
+    /// When a file cannot be made.
+    pub fn capture(&mut self, directory: &Path) -> Result<(), CaptureError> {
+        self.captures = Some(Captures::new(directory, &self.hosts)?);
+        Ok(())
+    }
+
+    /// Completes the captures and gives them their names; says where they are.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn finish_captures(&mut self) -> Result<Vec<PathBuf>, CaptureError> {
+        self.captures.as_mut().map_or(Ok(Vec::new()), Captures::finish)
+    }
+
+    pub(super) fn record(&mut self, now: Instant, at: usize, interface: InterfaceId, payload: u32) {
+        if let Some(captures) = &mut self.captures {
+            captures.record(now, at, interface, self.pool.get(payload));
+            self.failure = captures.failure().map(RunError::from).or(self.failure.take());
+        }
+    }
+}

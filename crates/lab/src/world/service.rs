@@ -1,0 +1,107 @@
+//! What a host does when it has its turn: applications, segments, its timer.
+//!
+//! Owns the way of segments from an endpoint to a link.
+
+use mptcp::congestion::Departure;
+use mptcp::{Endpoint, EventKind};
+use mptcp_clock::{Duration, Instant};
+use netsim::Frame;
+
+use super::{Appointment, ETHERNET, FIRST_PORT, World, host};
+
+impl World {
+    pub(super) fn appoint(&mut self, at: Instant, what: Appointment) {
+        self.appointments.insert((at, what));
+        let first = self.appointments.first().map(|(at, _)| *at);
+        self.network.set_timer(self.appointments_timer, first);
+    }
+
+    /// Lets a host do all it can do now: applications, segments, timer.
+    pub(super) fn service(&mut self, now: Instant, at: usize) {
+        loop {
+            self.serve_events(now, at);
+            let mut sent = false;
+            while self.send(now, at) {
+                sent = true;
+            }
+            if !sent {
+                break;
+            }
+        }
+        let host = &mut self.hosts[at];
+        let due = host.endpoint.poll_timeout();
+        if due != host.armed {
+            host.armed = due;
+            self.network.set_timer(host.timer, due);
+        }
+    }
+
+    fn serve_events(&mut self, now: Instant, at: usize) {
+        while let Some(event) = self.hosts[at].endpoint.poll_event() {
+            if event.kind == EventKind::Accepted {
+                self.adopt(at, event.connection);
+            }
+            let Some(flow) = self.hosts[at].flow_of(event.connection) else { continue };
+            let next = self.apps[flow].on_event(now, at, event.kind, &mut self.hosts);
+            if let Some(next) = next {
+                self.appoint(next, Appointment::Write(flow));
+            }
+        }
+    }
+
+    /// An accepted connection belongs to the flow whose port it came to.
+    fn adopt(&mut self, at: usize, connection: mptcp::ConnectionId) {
+        let endpoint: &Endpoint = &self.hosts[at].endpoint;
+        let Some(port) = endpoint.connection(connection).and_then(mptcp::Connection::local_port) else {
+            return;
+        };
+        let flow = usize::from(port.wrapping_sub(FIRST_PORT));
+        if let Some(app) = self.apps.get_mut(flow).filter(|app| app.to == at) {
+            app.connections.1 = Some(connection);
+            self.hosts[at].own(connection, flow);
+        }
+    }
+
+    /// Takes the next segment of a host to its link; false when there is none.
+    fn send(&mut self, now: Instant, at: usize) -> bool {
+        let (payload, segment) = self.pool.lend();
+        let host = &mut self.hosts[at];
+        let Some((interface, subflow)) = host.endpoint.poll_transmit_into(now, segment) else {
+            self.pool.give_back(payload);
+            return false;
+        };
+        self.record(now, at, interface, payload);
+        let segment = self.pool.get(payload);
+        let host = &mut self.hosts[at];
+        let destination = host::lookup(&self.addresses, segment.destination.ip());
+        let direction = destination.and_then(|to| host.way_out(&mut self.network, interface, to));
+        let (Some(destination), Some(direction)) = (destination, direction) else {
+            self.pool.give_back(payload);
+            return true;
+        };
+        let bytes = (segment.packet_length() + ETHERNET) as u32;
+        let label = match subflow {
+            Some((connection, subflow)) if self.has_labels => {
+                host.flow_of(connection).map_or(0, |flow| self.apps[flow].label(segment, subflow))
+            }
+            _ => 0,
+        };
+        // A frame that is lost comes back through `Network::lost`.
+        let fate = self.network.send(now, direction, Frame { bytes, destination, label, payload });
+        let gone = match fate {
+            netsim::Fate::Lost(_) => true,
+            netsim::Fate::Held => self.middleboxes.before(direction),
+            netsim::Fate::Queued => false,
+        };
+        if gone && self.own_queues.get(direction.index()).is_some_and(Option::is_some) {
+            // What the queue never took has left it, and so has what a middlebox has.
+            let nothing = Duration::ZERO;
+            let bytes = u64::from(bytes) - ETHERNET as u64;
+            if let Some((connection, subflow)) = subflow {
+                let gone = Departure { bytes, service: nothing, alone: nothing };
+                self.hosts[at].endpoint.handle_departed(now, connection, subflow, gone);
+            }
+        }
+        true
+    }
+}

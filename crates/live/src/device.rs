@@ -1,0 +1,31 @@
+//! A device as the driver holds it: its link, its interfaces, and whether it carries anything.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use mptcp::InterfaceId;
+
+use crate::impairment::Lanes;
+use crate::link::Link;
+
+#[derive(Debug)]
+pub(crate) struct Device {
+    pub link: Link,
+    pub ids: Vec<(IpAddr, InterfaceId)>,
+    pub up: bool,
+    /// Its link carries nothing: what comes and goes is lost.
+    pub silent: Arc<AtomicBool>,
+    pub edge: Option<Box<Lanes>>,
+}
+
+impl Device {
+    pub(crate) fn is_silent(&self) -> bool {
+        self.silent.load(Ordering::Relaxed)
+    }
+
+    /// The interface with an address.
+    pub(crate) fn interface(&self, address: IpAddr) -> Option<InterfaceId> {
+        self.ids.iter().find(|(other, _)| *other == address).map(|(_, id)| *id)
+    }
+}

@@ -1,0 +1,96 @@
+//! The way of a frame through the network: into a direction, past its filters and the tap before it, and out again.
+
+use mptcp_clock::Instant;
+
+use super::{Fate, Network, Occurrence, TapSide};
+use crate::filter::Passage;
+use crate::frame::{Cause, DirectionId, Frame};
+
+impl<P> Network<P> {
+    /// Gives a frame to a direction, or to the tap before it.
+    #[inline]
+    pub(super) fn offer_tapped(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
+        if self.lines[direction.index()].tap == Some(TapSide::Entry) {
+            return self.stop_before(now, direction, frame);
+        }
+        self.offer(now, direction, frame)
+    }
+
+    #[inline]
+    pub(super) fn offer(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
+        let line = &mut self.lines[direction.index()];
+        line.direction.count_offered(frame.bytes);
+        if !line.pipes.is_empty() {
+            return self.offer_filtered(now, direction, frame);
+        }
+        self.enqueue(now, direction, frame)
+    }
+
+    fn offer_filtered(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
+        let line = &mut self.lines[direction.index()];
+        let Some(pipe) = line.pipes.iter_mut().find(|pipe| pipe.matches(frame.label)) else {
+            return self.enqueue(now, direction, frame);
+        };
+        match pipe.take(now, frame) {
+            Passage::Through(frame) => self.enqueue(now, direction, frame),
+            Passage::Held => {
+                self.agenda.set(pipe.source, pipe.next_event());
+                Fate::Held
+            }
+            Passage::Lost(frame) => {
+                line.direction.count_filtered();
+                self.graveyard.bury(now, direction, Cause::Filter, frame);
+                Fate::Lost(Cause::Filter)
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn enqueue(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
+        let line = &mut self.lines[direction.index()];
+        if let Some(radio) = line.radio {
+            return self.enqueue_on_air(now, direction, radio, frame);
+        }
+        match line.direction.queue(now, frame, &mut self.graveyard) {
+            Ok(sooner) => {
+                if sooner {
+                    self.reschedule(direction);
+                }
+                Fate::Queued
+            }
+            Err(cause) => Fate::Lost(cause),
+        }
+    }
+
+    /// A frame has come out of a direction: it is where it belongs, goes on, or is lost.
+    #[inline]
+    pub(super) fn reach(&mut self, now: Instant, by: DirectionId, frame: Frame<P>) -> Option<Occurrence<P>> {
+        let node = self.topology.head(by);
+        if self.topology.owns(node, frame.destination) {
+            return Some(Occurrence::Arrived { node, by, frame });
+        }
+        let onward =
+            if self.topology.is_router(node) { self.topology.route(node, frame.destination) } else { None };
+        match onward {
+            Some(onward) => {
+                self.offer_tapped(now, onward, frame);
+            }
+            None => self.graveyard.bury(now, by, Cause::NoRoute, frame),
+        }
+        None
+    }
+
+    /// Stops a frame before the queue of `direction`.
+    #[cold]
+    pub(super) fn stop_before(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
+        self.hold(now, Occurrence::Tapped { direction, frame });
+        Fate::Held
+    }
+
+    pub(super) fn hold(&mut self, now: Instant, occurrence: Occurrence<P>) {
+        self.tapped.push_back(occurrence);
+        if let Some(source) = self.tap_source {
+            self.agenda.set(source, now);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What the agenda knows of the network: the source of each thing, its streams, its next event, its weight.
+
+use mptcp_clock::Stream;
+
+use super::budget::{Budget, Exhausted};
+use super::{Network, Source};
+use crate::frame::DirectionId;
+
+/// Stations of a medium that count as one event.
+const STATIONS: usize = 32;
+
+impl<P> Network<P> {
+    /// Bounds what happens from now on. Beyond the budget nothing does any more.
+    pub fn set_budget(&mut self, budget: Budget) {
+        self.meter.budget = budget;
+        self.meter.exhausted = None;
+    }
+
+    /// Why [`Self::next_until`] gives nothing more, if it is for the budget.
+    #[must_use]
+    pub const fn exhausted(&self) -> Option<Exhausted> {
+        self.meter.exhausted
+    }
+
+    /// The events so far.
+    #[must_use]
+    pub const fn events(&self) -> u64 {
+        self.meter.events
+    }
+
+    #[inline]
+    pub(super) fn weight(&self, source: Source) -> u64 {
+        match source {
+            Source::Medium(medium) => 1 + (self.air.members(medium) / STATIONS) as u64,
+            _ => 1,
+        }
+    }
+
+    /// Brings the agenda up to date with a direction.
+    #[inline]
+    pub(super) fn reschedule(&mut self, direction: DirectionId) {
+        let line = &self.lines[direction.index()];
+        self.agenda.set(line.source, line.direction.next_event());
+        if let Some(watch) = line.watch {
+            self.agenda.set(watch, line.direction.next_departure());
+        }
+    }
+
+    pub(super) fn add_source(&mut self, source: Source) -> u32 {
+        self.sources.push(source);
+        self.agenda.add()
+    }
+
+    pub(super) fn stream_of(&self, direction: DirectionId) -> Stream {
+        let side = if direction == direction.link().forward() { "forward" } else { "backward" };
+        self.root.child(self.topology.link_name(direction.link())).child(side)
+    }
+}

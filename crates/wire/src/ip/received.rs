@@ -1,0 +1,27 @@
+//! What both families find in a received packet.
+
+use std::net::IpAddr;
+use std::ops::Range;
+
+/// IP protocol number of TCP.
+pub(crate) const TCP: u8 = 6;
+
+/// Time to live, or hop limit, of packets that say nothing else: Linux's default.
+pub(super) const DEFAULT_HOPS: u8 = 64;
+
+/// What a received packet holds.
+pub(crate) struct Received<H> {
+    pub(crate) header: H,
+    pub(crate) source: IpAddr,
+    pub(crate) destination: IpAddr,
+    /// Where the header behind it and what follows stand, without link padding.
+    pub(crate) transport: Range<usize>,
+}
+
+impl<H> Received<H> {
+    /// The same with another form of its header.
+    pub(super) fn with<O>(self, form: impl FnOnce(H) -> O) -> Received<O> {
+        let Self { header, source, destination, transport } = self;
+        Received { header: form(header), source, destination, transport }
+    }
+}

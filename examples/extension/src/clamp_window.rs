@@ -1,0 +1,38 @@
+//! A middlebox: lets no receive window above a size pass, as some traffic shapers do.
+//!
+//! Holds nothing. Leaves windows of SYNs alone: they are never scaled (RFC 7323 section 2.2).
+
+use mptcp_lab::middlebox::{Flows, Middlebox, Site, Travelling, covers, ends};
+use mptcp_lab::scenario::Way;
+use mptcp_lab::scenario::names::Side;
+use mptcp_lab::{Instant, Parameters, ScenarioError, Segment};
+
+pub(crate) const ABOUT: &str =
+    "Lets no receive window above `window` pass (a size, needed), in either direction.";
+
+/// Reads `[middleboxes.NAME.parameters]`.
+pub(crate) fn read(keys: &mut Parameters<'_>) -> Result<impl Fn(Site) -> ClampWindow + use<>, ScenarioError> {
+    let window = keys.positive_size("window", None)?;
+    Ok(move |site: Site| ClampWindow { way: site.way, window, scales: Flows::new() })
+}
+
+#[derive(Debug)]
+pub(crate) struct ClampWindow {
+    way: Way,
+    window: u64,
+    /// By connection: how far the windows of segments forward and backward are shifted.
+    scales: Flows<[u8; 2]>,
+}
+
+impl Middlebox for ClampWindow {
+    fn take(&mut self, _now: Instant, side: Side, mut segment: Segment, out: &mut Vec<Travelling>) {
+        let scales = self.scales.entry(ends(side, &segment)).or_default();
+        if segment.flags.syn() {
+            scales[side as usize] = segment.options.window_scale.unwrap_or(0);
+        } else if covers(self.way, side) {
+            let most = self.window >> scales[side as usize];
+            segment.window = segment.window.min(u16::try_from(most).unwrap_or(u16::MAX));
+        }
+        out.push((side, segment));
+    }
+}

@@ -1,0 +1,21 @@
+//! What another crate adds to the laboratory: one file for each thing, and one line here.
+//!
+//! Owns the list. Uses the public interface alone.
+#![forbid(unsafe_code)]
+
+mod clamp_window;
+mod every_nth;
+mod think;
+
+use mptcp_lab::{Registry, RegistryError};
+
+/// All that comes with mptcplab, and all that comes from here.
+///
+/// # Errors
+/// A name that mptcplab has by now.
+pub fn registry() -> Result<Registry, RegistryError> {
+    Registry::new()
+        .middlebox("clamp-window", clamp_window::ABOUT, clamp_window::read)?
+        .loss("every-nth", every_nth::ABOUT, every_nth::read)?
+        .application("think", think::ABOUT, think::read)
+}

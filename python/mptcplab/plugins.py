@@ -1,0 +1,101 @@
+"""Studies and commands of other packages, found by their entry points.
+
+Owns finding and loading. An entry point that cannot be used becomes a sentence that names its package; it never keeps
+the others from working.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+
+if TYPE_CHECKING:
+    import argparse
+
+    from mptcplab.studies.base import Study
+
+STUDIES = "mptcplab.studies"
+"""The group of entry points whose objects are a `Study` each."""
+COMMANDS = "mptcplab.commands"
+"""The group of entry points whose objects are modules with `NAME HELP EXAMPLE arguments execute`."""
+
+T = TypeVar("T")
+
+
+class Command(Protocol):
+    """A command: usually a module."""
+
+    NAME: str
+    HELP: str
+    EXAMPLE: str
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Adds its arguments."""
+
+    def execute(self, given: argparse.Namespace) -> int:
+        """Does it; the exit code."""
+
+
+def studies(taken: Iterable[str]) -> tuple[dict[str, Study], dict[str, str]]:
+    """Studies of other packages by name, and by name of the entry point what is wrong with the others."""
+    from mptcplab.studies.base import Experiment, Study
+
+    def name_of(found: Any) -> str:
+        if not isinstance(found, Study):
+            raise TypeError(f"it is {_kind(found)}, not a mptcplab.studies.Study")
+        strange = [one for one in found.experiments if not isinstance(one, Experiment)]
+        if strange:
+            raise TypeError(f"one of its experiments is {_kind(strange[0])}, not a mptcplab.studies.base.Experiment")
+        return found.name
+
+    return _load(STUDIES, "study", taken, name_of)
+
+
+def commands(taken: Iterable[str]) -> tuple[dict[str, Command], dict[str, str]]:
+    """The same for commands."""
+
+    def name_of(found: Any) -> str:
+        missing = [name for name in ("NAME", "HELP", "EXAMPLE") if not isinstance(getattr(found, name, None), str)]
+        missing += [name for name in ("arguments", "execute") if not callable(getattr(found, name, None))]
+        if missing:
+            raise TypeError(f"it has no {', '.join(missing)}")
+        return cast(Command, found).NAME
+
+    return _load(COMMANDS, "command", taken, name_of)
+
+
+def _load(
+    group: str, what: str, taken: Iterable[str], name_of: Callable[[Any], str]
+) -> tuple[dict[str, T], dict[str, str]]:
+    known = set(taken)
+    found: dict[str, T] = {}
+    problems: dict[str, str] = {}
+    # In an order of their own: that of the installation is another on each machine.
+    for point in sorted(entry_points(group=group), key=lambda point: (point.name, point.value)):
+        try:
+            loaded = point.load()
+            name = name_of(loaded)
+            if name in known:
+                raise ValueError(f"there is a {what} called {name!r} already")
+        except Exception as error:  # noqa: BLE001 - whatever somebody else's module does
+            problems[point.name] = (
+                f"mptcplab: the {what} {point.name!r} of the package {_package(point)} cannot be used: {_why(error)}"
+            )
+        else:
+            known.add(name)
+            found[name] = loaded
+    return found, problems
+
+
+def _package(point: EntryPoint) -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist else f"behind {point.value}"
+
+
+def _kind(value: object) -> str:
+    return f"a {type(value).__name__}"
+
+
+def _why(error: Exception) -> str:
+    said = str(error).strip().partition("\n")[0][:300]
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
