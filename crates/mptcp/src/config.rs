@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use mptcp_clock::Duration;
 use mptcp_wire::crypto::Version;
 
-use crate::InterfaceId;
 use crate::congestion::{CongestionControl, Lia, Reno, SendQueueRule};
 use crate::habits::Habits;
+use crate::ids::InterfaceId;
 use crate::path_manager::{FullMesh, PathManager};
 use crate::policy::Factory;
 use crate::scheduler::{MinRtt, Scheduler};

@@ -2,7 +2,7 @@
 
 use mptcp_wire::ResetReason;
 
-use crate::ConnectionId;
+use crate::ids::ConnectionId;
 
 /// Something happened on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

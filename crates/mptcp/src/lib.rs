@@ -36,6 +36,8 @@ mod connection;
 mod endpoint;
 mod event;
 mod habits;
+mod icmp_error;
+mod ids;
 mod memory;
 pub mod path_manager;
 pub mod policy;
@@ -48,12 +50,11 @@ pub use config::{Announced, Config, JOIN_PROBATION, Keepalive, Mechanisms, Penal
 pub use congestion::SendQueueRule;
 pub use connection::limits::Limit;
 pub use connection::{Connection, ConnectionInfo, Mode, SubflowInfo};
-pub use endpoint::{
-    ConnectError, ConnectionId, Counters, Endpoint, IcmpError, IcmpMessage, InterfaceChange, InterfaceId,
-    ListenError, Transmit,
-};
+pub use endpoint::{ConnectError, Counters, Endpoint, IcmpMessage, InterfaceChange, ListenError, Transmit};
 pub use event::{Closed, Event, EventKind, FallbackReason};
 pub use habits::Habits;
+pub use icmp_error::IcmpError;
+pub use ids::{ConnectionId, InterfaceId};
 pub use mptcp_wire::crypto::Version;
 pub use subflow::rtt::RttEstimator;
 pub use subflow::sender::Recovery;

@@ -126,6 +126,7 @@ pub struct Congestion {
     algorithm: Box<dyn CongestionControl>,
     send_queue_rule: Option<SendQueueRule>,
     byte_counting: bool,
+    penalties: u64,
 }
 
 impl Congestion {
@@ -136,6 +137,7 @@ impl Congestion {
             algorithm: with_rule(rule, config.congestion.build()),
             send_queue_rule: rule,
             byte_counting: config.byte_counting,
+            penalties: 0,
         }
     }
 
@@ -208,6 +210,12 @@ impl Congestion {
             PenaltyRule::Later => {}
         }
         state.cwnd = halved;
+        self.penalties += 1;
+    }
+
+    /// How often M2 has penalised a path.
+    pub(crate) fn penalties(&self) -> u64 {
+        self.penalties
     }
 }
 

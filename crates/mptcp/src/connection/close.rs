@@ -4,22 +4,23 @@ use mptcp_clock::Instant;
 use mptcp_wire::{ResetReason, Seq};
 
 use super::{Connection, Mode};
-use crate::IcmpError;
 use crate::event::Closed;
+use crate::icmp_error::IcmpError;
 use crate::subflow::{Closure, Control, LINGER, State};
 
 impl Connection {
     /// The application writes no more; the peer may go on.
     pub(crate) fn close_write(&mut self) {
-        self.write_closed = true;
+        self.send.writer.close();
     }
 
     /// Ends the connection at once, on all subflows; unsent and unread data are lost.
     pub(crate) fn abort(&mut self, now: Instant) {
-        self.incoming.discard();
+        self.recv.discard();
         // Linux's way: every subflow ends with a RST, and MP_FASTCLOSE says that all do. Also when the streams are over:
         // subflows may still wait for the peer's FIN.
-        let reset = Control::Reset { reason: None, fast_close: self.mode == Mode::Multipath, failed: None };
+        let reset =
+            Control::Reset { reason: None, fast_close: self.negotiation.is_multipath(), failed: None };
         for subflow in self.subflows.iter_mut().filter(|subflow| !subflow.is_closed()) {
             // RFC 9293 section 3.10.5: in SYN-SENT there is nobody to be told, and in TIME-WAIT nothing.
             let told = !matches!(subflow.state, State::SynSent | State::TimeWait);
@@ -31,7 +32,7 @@ impl Connection {
     /// Since when it waits for the third ACK of its handshake; None when it does not.
     pub(crate) fn half_open_since(&self) -> Option<Instant> {
         let first = self.subflows.first().filter(|first| first.state == State::SynReceived)?;
-        self.closed.is_none().then_some(first.opened_at)
+        self.fate.closed.is_none().then_some(first.opened_at)
     }
 
     /// The network did not deliver a segment of a subflow. Returns whether that can be true: it must be in flight (RFC 5927
@@ -76,9 +77,9 @@ impl Connection {
 
     /// The connection is over, for all subflows.
     pub(super) fn end(&mut self, now: Instant, how: Closed, why: Closure) {
-        if self.closed.is_none() {
-            self.closed = Some(how);
-            self.happenings.closed = Some(how);
+        if self.fate.closed.is_none() {
+            self.fate.closed = Some(how);
+            self.fate.happenings.closed = Some(how);
         }
         for id in 0..self.subflows.len() {
             if !self.subflows[id].is_closed() {
@@ -86,11 +87,11 @@ impl Connection {
                 self.congestion.set_active(id, false);
             }
         }
-        self.registry_changed = true;
+        self.subflows.note_change();
         self.timers = super::timers::Timers::default();
-        self.wanted.clear();
-        self.incoming.give_up();
-        self.outgoing.give_up();
+        self.addresses.want_nothing();
+        self.recv.give_up();
+        self.send.buffer.give_up();
         self.limits.note(now, super::limits::Limit::Idle);
     }
 
@@ -107,7 +108,7 @@ impl Connection {
         reason: Option<ResetReason>,
         failed: Option<u64>,
     ) {
-        let multipath = self.mode != Mode::Plain;
+        let multipath = !self.negotiation.is_plain();
         let subflow = &mut self.subflows[id];
         if subflow.is_closed() {
             return;
@@ -121,26 +122,28 @@ impl Connection {
     /// A subflow is gone: its data moves to the others, or the connection ends with it.
     pub(super) fn on_subflow_closed(&mut self, now: Instant, id: usize) {
         self.congestion.set_active(id, false);
-        self.registry_changed = true;
-        self.happenings.subflows = true;
+        self.subflows.note_change();
+        self.fate.happenings.subflows = true;
         self.signals.forget(id);
         self.tell_closed(now, id);
         let cause = self.subflows[id].closed_by;
         let never_opened = self.subflows[id].sender.board.una == 0;
         let last = self.subflows.iter().all(|subflow| subflow.is_closed());
-        if self.mode != Mode::Multipath || self.is_over() {
-            if last && self.closed.is_none() {
+        if !self.negotiation.is_multipath() || self.is_over() {
+            if last && self.fate.closed.is_none() {
                 let how = match cause {
                     Some(Closure::Finished) => Closed::Finished,
-                    Some(Closure::ResetByPeer(_)) if never_opened && self.client => Closed::Refused,
+                    Some(Closure::ResetByPeer(_)) if never_opened && self.negotiation.client() => {
+                        Closed::Refused
+                    }
                     Some(Closure::ResetByPeer(reason)) if !self.is_over() => Closed::Reset(reason),
                     Some(Closure::Unreachable) if !self.is_over() => Closed::Unreachable,
                     Some(Closure::TimedOut | Closure::InterfaceGone) if !self.is_over() => Closed::TimedOut,
                     _ if self.is_over() => Closed::Finished,
                     _ => Closed::Aborted,
                 };
-                self.closed = Some(how);
-                self.happenings.closed = Some(how);
+                self.fate.closed = Some(how);
+                self.fate.happenings.closed = Some(how);
             }
             return;
         }
@@ -157,15 +160,15 @@ impl Connection {
 
     /// Both streams have ended and both ends know.
     fn is_over(&self) -> bool {
-        match self.mode {
+        match self.negotiation.mode() {
             Mode::Plain | Mode::Negotiating => false,
-            Mode::Multipath => self.data_fin_acknowledged && self.incoming.finished(),
+            Mode::Multipath => self.send.fin.is_acknowledged() && self.recv.finished(),
         }
     }
 
     /// RFC 8684 section 3.3.3: once both DATA_FINs are acknowledged, the subflows end.
     pub(super) fn finish_if_done(&mut self, now: Instant) {
-        if self.mode == Mode::Plain {
+        if self.negotiation.is_plain() {
             return;
         }
         if self.is_over() {
@@ -184,11 +187,11 @@ impl Connection {
                     }
                 }
             }
-            self.registry_changed = true;
+            self.subflows.note_change();
             self.limits.note(now, super::limits::Limit::Idle);
-            if self.closed.is_none() {
-                self.closed = Some(Closed::Finished);
-                self.happenings.closed = self.closed;
+            if self.fate.closed.is_none() {
+                self.fate.closed = Some(Closed::Finished);
+                self.fate.happenings.closed = self.fate.closed;
             }
         }
     }
@@ -196,7 +199,7 @@ impl Connection {
     /// Nothing is left to be sent or received: the endpoint may forget the connection.
     pub(crate) fn is_finished(&self) -> bool {
         self.subflows.iter().all(|subflow| subflow.is_closed() && subflow.control.is_none())
-            && self.happenings.is_empty()
-            && self.incoming.unread() == 0
+            && self.fate.happenings.is_empty()
+            && self.recv.unread() == 0
     }
 }

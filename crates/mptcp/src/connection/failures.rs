@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::ResetReason;
 
-use crate::InterfaceId;
+use crate::ids::InterfaceId;
 use crate::path_manager::Pair;
 use crate::subflow::Closure;
 

@@ -2,35 +2,22 @@
 
 use bytes::Bytes;
 use mptcp_clock::Instant;
-use mptcp_wire::{Dss, MptcpOption, ResetReason, Segment};
+use mptcp_wire::{MptcpOption, ResetReason, Segment};
 
-use super::incoming::Placed;
-use super::{Connection, Mode};
+use super::Connection;
+use super::recv::Placed;
 use crate::event::FallbackReason;
-
-/// Acknowledgements that tell of a failed checksum, at most.
-const MOST_FAILS: u32 = 16;
-
-/// Data that failed its checksum, of which the peer is yet to learn.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Failure {
-    subflow: usize,
-    /// Its first data sequence number.
-    number: u64,
-    /// Acknowledgements that will tell of it.
-    left: u32,
-}
 
 impl Connection {
     /// From here on the connection is TCP on the subflow `id`.
     pub(super) fn fall_back(&mut self, id: usize, reason: FallbackReason) {
-        if self.mode == Mode::Plain {
+        if self.negotiation.is_plain() {
             return;
         }
-        self.mode = Mode::Plain;
-        self.happenings.fell_back = Some(reason).filter(|_| self.config.multipath);
+        self.negotiation.give_up();
+        self.fate.happenings.fell_back = Some(reason).filter(|_| self.config.multipath);
         self.signals.clear();
-        self.wanted.clear();
+        self.addresses.want_nothing();
         self.set_plain_mapping(id);
         let mss = self.subflows[id].payload_size(&self.config, false);
         let path = &mut self.congestion.paths[id];
@@ -41,9 +28,9 @@ impl Connection {
     /// Maps the subflow's stream one to one onto the connection's, from where both stand now.
     pub(super) fn set_plain_mapping(&mut self, id: usize) {
         let subflow = &mut self.subflows[id];
-        if self.mode == Mode::Plain && !subflow.mapper.is_infinite() {
+        if self.negotiation.is_plain() && !subflow.mapper.is_infinite() {
             let next = subflow.receiver.next().max(1);
-            subflow.mapper.set_infinite(next, self.incoming.next);
+            subflow.mapper.set_infinite(next, self.recv.next());
         }
     }
 
@@ -52,7 +39,7 @@ impl Connection {
     fn may_fall_back(&self, id: usize) -> bool {
         let mut others = self.subflows.iter().enumerate().filter(|&(other, _)| other != id);
         let only = others.all(|(_, subflow)| subflow.sender.board.una == 0);
-        self.is_initial(id) && only && self.reinjected_bytes == 0 && self.incoming.early().is_empty()
+        self.is_initial(id) && only && self.send.reinjected == 0 && self.recv.early().is_empty()
     }
 
     /// The first segments after the handshake show whether the peer, and all boxes on the way, let
@@ -78,7 +65,7 @@ impl Connection {
 
     /// The peer has shown that it has both keys.
     pub(super) fn on_confirmed(&mut self, now: Instant) {
-        if std::mem::replace(&mut self.confirmed, true) {
+        if !self.negotiation.confirm() {
             return;
         }
         if !self.config.habits.early_announcements {
@@ -92,14 +79,14 @@ impl Connection {
     /// only subflow has lost its options, a box on the way has begun to eat them (RFC 8684 section 3.7);
     /// otherwise such a subflow ends.
     pub(super) fn fall_back_if_stripped(&mut self, now: Instant) {
-        let stripped = self.mode == Mode::Multipath
+        let stripped = self.negotiation.is_multipath()
             && self.subflows.first().is_some_and(|first| first.optionless && !first.is_closed())
             && self.may_fall_back(0);
         if stripped {
             return self.fall_back_here(now, 0, Vec::new(), FallbackReason::Stripped);
         }
         // More data could only do harm: a peer that has fallen back takes it for what follows.
-        if self.mode == Mode::Multipath {
+        if self.negotiation.is_multipath() {
             for id in 0..self.subflows.len() {
                 if self.subflows[id].optionless && self.subflows[id].is_synchronised() {
                     self.reset_subflow(now, id, Some(ResetReason::MIDDLEBOX));
@@ -111,26 +98,25 @@ impl Connection {
     /// Falls back in mid-stream: what could not be mapped is the stream's, after what is here, and the
     /// peer's acknowledgements count for data from now on.
     fn fall_back_here(&mut self, now: Instant, id: usize, rest: Vec<Bytes>, reason: FallbackReason) {
-        if self.closed.is_some() {
+        if self.fate.closed.is_some() {
             // Both streams have ended: there is nothing to go on with.
             return self.reset_subflow(now, id, None);
         }
         let held = self.subflows[id].mapper.take_held();
         for bytes in held.into_iter().chain(rest).filter(|bytes| !bytes.is_empty()) {
-            let next = self.incoming.next;
-            if self.incoming.place(next, bytes) == Placed::Beyond {
+            let next = self.recv.next();
+            if self.recv.place(next, bytes) == Placed::Beyond {
                 // What was acknowledged would be missing from the stream.
                 return self.reset_subflow(now, id, None);
             }
-            self.happenings.readable = true;
+            self.fate.happenings.readable = true;
         }
         self.fall_back(id, reason);
         // Joins that were under way have lost their connection.
         for other in (0..self.subflows.len()).filter(|&other| other != id) {
             self.reset_subflow(now, other, None);
         }
-        self.outgoing.again.clear();
-        self.outgoing.flight.clear();
+        self.send.buffer.leave_to_subflow();
         // What the subflow has had acknowledged is done, whatever the data level knew of it.
         self.acknowledge_plainly(now, id);
     }
@@ -154,34 +140,24 @@ impl Connection {
 
     /// Something on the way changed the payload (RFC 8684 section 3.7).
     pub(super) fn on_bad_checksum(&mut self, now: Instant, id: usize, data: u64, rest: Vec<Bytes>) {
-        let Some(remote) = self.remote() else { return };
+        let Some(remote) = self.negotiation.remote() else { return };
         let number = remote.at(data);
         if !self.may_fall_back(id) {
             return self.reset_failed(now, id, Some(ResetReason::MIDDLEBOX), Some(number));
         }
         // Alone, the subflow goes on as TCP: the stream is what the middlebox made of it.
         self.fall_back_here(now, id, rest, FallbackReason::Checksum);
-        self.failure = Some(Failure { subflow: id, number, left: MOST_FAILS });
+        self.negotiation.checksum_failed(id, number);
         self.subflows[id].receiver.acknowledge_now();
-    }
-
-    /// MP_FAIL goes with each acknowledgement until the peer answers with its own or with the infinite mapping: one alone could
-    /// be lost, and a peer that knows nothing of it waits for data acknowledgements (RFC 8684 section 3.7).
-    pub(super) fn tell_failure(&mut self, id: usize, segment: &mut Segment) {
-        let Some(failure) = self.failure.filter(|failure| failure.subflow == id) else { return };
-        let left = failure.left - 1;
-        self.failure = (left > 0).then_some(Failure { left, ..failure });
-        segment.options.mptcp.push(MptcpOption::Fail(failure.number));
-        segment.options.dss = Some(Dss { ack: Some(self.data_ack()), mapping: None, data_fin: false });
     }
 
     /// The peer found a bad checksum in what we sent: answers with MP_FAIL and goes on as TCP.
     pub(super) fn on_mp_fail(&mut self, now: Instant, id: usize) {
-        self.failure = None;
-        if self.mode != Mode::Multipath || self.closed.is_some() {
+        self.negotiation.failure_is_known();
+        if !self.negotiation.is_multipath() || self.fate.closed.is_some() {
             return;
         }
-        let Some(remote) = self.remote() else { return };
+        let Some(remote) = self.negotiation.remote() else { return };
         if !self.may_fall_back(id) {
             return self.reset_subflow(now, id, Some(ResetReason::MIDDLEBOX));
         }
@@ -189,8 +165,8 @@ impl Connection {
         let mss = self.congestion.paths[id].mss;
         self.fall_back_here(now, id, Vec::new(), FallbackReason::MpFail);
         self.congestion.paths[id].mss = mss;
-        self.infinite_from = Some(self.subflows[id].sender.board.next);
+        self.negotiation.set_infinite_from(self.subflows[id].sender.board.next);
         // The answer speaks of the peer's numbers, as its own spoke of ours.
-        self.signals.push(Some(id), MptcpOption::Fail(remote.at(self.incoming.next)));
+        self.signals.push(Some(id), MptcpOption::Fail(remote.at(self.recv.next())));
     }
 }

@@ -38,9 +38,10 @@ impl Connection {
         let taken = answer.acknowledgment.offset_from(subflow.iss + 1).max(0) as usize;
         subflow.first_sent = 1 + taken.min(data.len()) as u64;
         if taken < data.len() {
-            self.outgoing.put_back(data.slice(taken..));
+            self.send.buffer.put_back(data.slice(taken..));
         }
-        self.cookie = answer.options.fast_open.clone().filter(|cookie| !cookie.is_empty());
+        let cookie = answer.options.fast_open.clone();
+        self.negotiation.keep_cookie(cookie.filter(|cookie| !cookie.is_empty()));
     }
 
     /// Server: the data of the SYN can be read; returns whether there is any.
@@ -48,8 +49,8 @@ impl Connection {
         let data = std::mem::take(&mut self.subflows[id].syn_data);
         let any = !data.is_empty();
         if any {
-            self.incoming.take_unnumbered(data);
-            self.happenings.readable = true;
+            self.recv.take_unnumbered(data);
+            self.fate.happenings.readable = true;
         }
         any
     }
@@ -57,13 +58,13 @@ impl Connection {
     /// Client: the data that did not go in the SYN, or that nobody took from there, is the first of the stream.
     pub(crate) fn begin_stream_with(&mut self, data: Bytes) {
         if !data.is_empty() {
-            self.outgoing.put_back(data);
+            self.send.buffer.put_back(data);
         }
     }
 
     /// A cookie that the server gave, and the MSS that it has (RFC 7413 section 4.1.3).
     pub(crate) fn take_cookie(&mut self) -> Option<(Cookie, u16)> {
-        let cookie = self.cookie.take()?;
+        let cookie = self.negotiation.take_cookie()?;
         Some((cookie, self.subflows.first()?.peer_mss()))
     }
 }

@@ -6,15 +6,15 @@ use bytes::Bytes;
 use mptcp_clock::Instant;
 use mptcp_wire::{DataSequence, Dss, Mapping, Segment};
 
-use super::output::Piece;
-use super::{Connection, Mode};
+use super::Connection;
+use super::segments::Piece;
 use crate::subflow::State;
 
 impl Connection {
     /// DATA_FIN when everything was sent, FINs when the streams are over.
     pub(super) fn transmit_fin(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
-        let all_sent = self.outgoing.unsent() == 0;
-        if self.mode == Mode::Plain && self.write_closed && all_sent {
+        let all_sent = self.send.buffer.unsent() == 0;
+        if self.negotiation.is_plain() && self.send.writer.is_closed() && all_sent {
             self.subflows.iter_mut().filter(|s| s.can_send()).for_each(|s| s.fin_wanted = true);
         }
         for id in 0..self.subflows.len() {
@@ -26,7 +26,7 @@ impl Connection {
             if subflow.fin_wanted && matches!(subflow.state, State::Established | State::CloseWait) {
                 let piece = Piece {
                     start: subflow.sender.board.next,
-                    data: self.outgoing.next,
+                    data: self.send.buffer.next(),
                     payload: Bytes::new(),
                     whole: None,
                     fin: true,
@@ -37,35 +37,37 @@ impl Connection {
                 return Some(id);
             }
         }
-        if self.mode != Mode::Multipath || !self.write_closed || !all_sent || self.data_fin_acknowledged {
+        if !self.negotiation.is_multipath()
+            || !self.send.writer.is_closed()
+            || !all_sent
+            || self.send.fin.is_acknowledged()
+        {
             self.disarm_data_fin();
             return None;
         }
-        if !self.data_fin_sent || self.timers.data_fin_wanted {
+        if !self.send.fin.is_sent() || self.timers.data_fin_wanted {
             let id = self.messenger(self.timers.data_fin_tries())?;
-            if !self.confirmed && self.subflows[id].receiver.wants_ack() {
+            if !self.negotiation.confirmed() && self.subflows[id].receiver.wants_ack() {
                 // The third ACK first, with the keys.
                 return None;
             }
-            self.data_fin_sent = true;
             self.timers.data_fin_wanted = false;
             self.arm_data_fin(now);
-            self.data_fin_due.clear();
             if self.config.habits.data_fin_everywhere {
-                self.data_fin_due
-                    .extend((0..self.subflows.len()).rev().filter(|&id| self.subflows[id].can_send()));
+                let subflows = &self.subflows;
+                self.send.fin.send_on((0..subflows.len()).rev().filter(|&id| subflows[id].can_send()));
             } else {
-                self.data_fin_due.push(id);
+                self.send.fin.send_on(std::iter::once(id));
             }
         }
-        let id = self.data_fin_due.pop()?;
+        let id = self.send.fin.next()?;
         self.bare_segment(now, id, out);
         // RFC 8684 section 3.3.3: alone it has subflow sequence 0 and length 1.
         let mapping = Mapping {
-            sequence: DataSequence::Wide(self.local_key.at(self.outgoing.next)),
+            sequence: DataSequence::Wide(self.negotiation.local().at(self.send.buffer.next())),
             subflow_sequence: 0,
             length: 1,
-            checksum: self.dss_checksum(self.outgoing.next, 0, 1, &[]),
+            checksum: self.dss_checksum(self.send.buffer.next(), 0, 1, &[]),
         };
         // Also in place of the keys on an acknowledgement that would repeat them.
         out.options.mptcp.clear();
@@ -77,7 +79,7 @@ impl Connection {
     fn owes_acknowledgement_before_fin(&self, id: usize) -> bool {
         let subflow = &self.subflows[id];
         self.config.habits.acknowledge_before_fin
-            && self.mode == Mode::Multipath
+            && self.negotiation.is_multipath()
             && subflow.fin_wanted
             && subflow.receiver.wants_ack()
             && matches!(subflow.state, State::Established | State::CloseWait)

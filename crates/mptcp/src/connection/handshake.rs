@@ -3,24 +3,20 @@
 //!
 //! Owns the timer of handshakes. What is a join's own is in `joins`.
 
-use mptcp_clock::{Duration, Instant};
+use mptcp_clock::Instant;
 use mptcp_wire::crypto::Version;
 use mptcp_wire::{MpCapable, Segment};
 
-use super::joins::JOIN_ACK_PAUSE;
+use super::Connection;
+use super::begin::{HANDSHAKE_TIMEOUT, JOIN_ACK_PAUSE};
 use super::offers::capable;
-use super::{Connection, Key, Mode};
 use crate::event::FallbackReason;
-use crate::path_manager::RemoteAddress;
 use crate::subflow::{Closure, Control, Origin, State, Subflow};
-
-/// RFC 6298 section 2.1: wait for the first answer.
-pub(super) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Connection {
     /// Client: sends the first SYN.
     pub(crate) fn open(&mut self, now: Instant, mut first: Subflow, local_id: u8, backup: bool) {
-        self.remote_addresses.push(RemoteAddress { id: 0, address: first.remote });
+        self.addresses.add_first(first.remote);
         first.state = State::SynSent;
         first.opened_here = true;
         first.local_id = local_id;
@@ -31,21 +27,25 @@ impl Connection {
 
     /// Server: answers the first SYN.
     pub(crate) fn accept(&mut self, now: Instant, mut first: Subflow, syn: &Segment) {
-        self.remote_addresses.push(RemoteAddress { id: 0, address: first.remote });
-        if self.mode == Mode::Negotiating {
+        self.addresses.add_first(first.remote);
+        if self.negotiation.is_open() {
             match capable(&syn.options).filter(|offer| acceptable_offer(offer, self.config.version)) {
                 Some(offer) => {
-                    self.speak(if offer.version == 0 { Version::V0 } else { Version::V1 });
+                    self.negotiation.speak(if offer.version == 0 { Version::V0 } else { Version::V1 });
                     // RFC 6824 section 3.1: in version 0 the SYN brings the key.
-                    self.remote_key = offer.sender_key.map(|key| Key::new(self.version, key));
-                    self.checksum = self.config.checksum || offer.flags & MpCapable::CHECKSUM_REQUIRED != 0;
+                    if let Some(key) = offer.sender_key {
+                        self.negotiation.learn(key);
+                    }
+                    self.negotiation.set_checksum(
+                        self.config.checksum || offer.flags & MpCapable::CHECKSUM_REQUIRED != 0,
+                    );
                 }
-                None => self.mode = Mode::Plain,
+                None => self.negotiation.give_up(),
             }
         }
         first.state = State::SynReceived;
         first.negotiate(syn, &self.config, self.window_scale());
-        let multipath = self.mode == Mode::Negotiating;
+        let multipath = self.negotiation.is_open();
         first.take_syn_data(syn, multipath);
         let id = self.add_subflow(first);
         self.note_window(id, syn);
@@ -53,14 +53,6 @@ impl Connection {
         if self.deliver_syn_data(id) {
             // RFC 7413 section 4.2.2: the application need not wait for the end of the handshake.
             self.report_accepted();
-        }
-    }
-
-    /// Goes on in another version: the key stays, what follows from it changes.
-    fn speak(&mut self, version: Version) {
-        if version != self.version {
-            self.version = version;
-            self.local_key = Key::new(version, self.local_key.value);
         }
     }
 
@@ -86,15 +78,6 @@ impl Connection {
         Some(next)
     }
 
-    pub(super) fn start_handshake(&mut self, now: Instant, id: usize, control: Control) {
-        let subflow = &mut self.subflows[id];
-        subflow.control = Some(control);
-        subflow.handshake_sent = now;
-        subflow.opened_at = now;
-        subflow.handshake_attempts = 1;
-        subflow.handshake_deadline = now + HANDSHAKE_TIMEOUT;
-    }
-
     /// The handshake timer: SYN or SYN/ACK again, or an end.
     pub(super) fn on_handshake_timeout(&mut self, now: Instant, id: usize) {
         let subflow = &mut self.subflows[id];
@@ -106,7 +89,7 @@ impl Connection {
                 return self.on_subflow_closed(now, id);
             }
             // The streams have ended, and this subflow takes too long to.
-            _ if self.closed.is_some() => return self.reset_subflow(now, id, None),
+            _ if self.fate.closed.is_some() => return self.reset_subflow(now, id, None),
             _ if subflow.unconfirmed => None,
             _ => {
                 subflow.handshake_deadline = Instant::FAR_FUTURE;
@@ -136,7 +119,7 @@ impl Connection {
         let answers = subflow.is_answered_by(segment);
         if flags.rst() {
             if flags.ack() && answers {
-                subflow.close(now, Closure::ResetByPeer(super::input::reset_reason(segment)));
+                subflow.close(now, Closure::ResetByPeer(super::offers::reset_reason(segment)));
                 self.on_subflow_closed(now, id);
             }
             return;
@@ -165,21 +148,22 @@ impl Connection {
     }
 
     fn on_capable_answer(&mut self, now: Instant, id: usize, segment: &Segment) {
-        if self.mode == Mode::Negotiating {
+        if self.negotiation.is_open() {
             // RFC 8684 section 3.1: an answer in another version is one that we cannot go on with.
             let answer = capable(&segment.options).filter(|answer| {
-                acceptable_offer(answer, self.version) && answer.version == self.version.number()
+                acceptable_offer(answer, self.negotiation.version())
+                    && answer.version == self.negotiation.version().number()
             });
             match answer.and_then(|answer| Some((answer.flags, answer.sender_key?))) {
                 Some((flags, key)) => {
-                    self.mode = Mode::Multipath;
-                    self.remote_key = Some(Key::new(self.version, key));
+                    self.negotiation.settle();
+                    self.negotiation.learn(key);
                     // RFC 8684 section 3.1: checksums are used if either side asks for them.
-                    self.checksum = self.config.checksum || flags & MpCapable::CHECKSUM_REQUIRED != 0;
+                    self.negotiation
+                        .set_checksum(self.config.checksum || flags & MpCapable::CHECKSUM_REQUIRED != 0);
                     if flags & MpCapable::NO_JOIN_HERE != 0 {
                         // RFC 8684 section 3.1: no subflow to this address and port then.
-                        self.no_join_to_first = true;
-                        self.remote_addresses.clear();
+                        self.addresses.avoid_first();
                     }
                 }
                 // RFC 8684 section 3.7: no MP_CAPABLE in the answer means TCP.
@@ -189,8 +173,8 @@ impl Connection {
         self.set_plain_mapping(id);
         self.activate(now, id);
         self.note_window(id, segment);
-        self.happenings.connected = true;
-        if self.mode == Mode::Plain && !segment.payload.is_empty() {
+        self.fate.happenings.connected = true;
+        if self.negotiation.is_plain() && !segment.payload.is_empty() {
             // RFC 9293 section 3.10.7.3 step 4; with Multipath TCP such data would have no mapping.
             self.take_payload(now, id, 1, segment.payload.clone());
         }
@@ -230,7 +214,7 @@ impl Connection {
                 }
             }
         }
-        if self.mode == Mode::Negotiating {
+        if self.negotiation.is_open() {
             return false;
         }
         let rack = self.config.rack;
@@ -238,10 +222,10 @@ impl Connection {
         self.set_plain_mapping(id);
         self.activate(now, id);
         if self.subflows[id].opened_here {
-            self.happenings.connected = true;
+            self.fate.happenings.connected = true;
         } else if self.is_initial(id) {
             self.report_accepted();
-            if self.mode == Mode::Multipath && !self.config.habits.quiet_after_handshake {
+            if self.negotiation.is_multipath() && !self.config.habits.quiet_after_handshake {
                 // A DSS tells the peer that it may join (RFC 8684 section 3.2), if no data brings one before.
                 self.subflows[id].receiver.acknowledge_soon(now);
             }
@@ -254,28 +238,32 @@ impl Connection {
 
     /// The application may have the connection.
     fn report_accepted(&mut self) {
-        self.happenings.accepted |= !std::mem::replace(&mut self.accept_reported, true);
+        self.fate.happenings.accepted |= self.negotiation.report_accepted();
     }
 
     fn on_capable_third_ack(&mut self, id: usize, segment: &Segment) {
-        if self.mode != Mode::Negotiating {
+        if !self.negotiation.is_open() {
             return;
         }
         // RFC 8684 section 3.1: an option that is not understood is none.
         let keys = capable(&segment.options)
-            .filter(|keys| acceptable_offer(keys, self.version) && keys.version == self.version.number())
+            .filter(|keys| {
+                acceptable_offer(keys, self.negotiation.version())
+                    && keys.version == self.negotiation.version().number()
+            })
             // It repeats our key: one with another key answers somebody else.
-            .filter(|keys| keys.receiver_key == Some(self.local_key.value));
+            .filter(|keys| keys.receiver_key == Some(self.negotiation.local().value));
         match keys.and_then(|capable| Some((capable.flags, capable.sender_key?))) {
             Some((flags, key)) => {
                 // A flag here turns checksums on even when the SYN/ACK had none (as Linux does).
-                self.checksum |= flags & MpCapable::CHECKSUM_REQUIRED != 0;
-                self.remote_key = Some(Key::new(self.version, key));
-                self.mode = Mode::Multipath;
+                let checksum = self.negotiation.checksum() || flags & MpCapable::CHECKSUM_REQUIRED != 0;
+                self.negotiation.set_checksum(checksum);
+                self.negotiation.learn(key);
+                self.negotiation.settle();
             }
             // In version 0 the SYN has brought the key.
-            None if self.version == Version::V0 && segment.options.dss.is_some() => {
-                self.mode = Mode::Multipath
+            None if self.negotiation.version() == Version::V0 && segment.options.dss.is_some() => {
+                self.negotiation.settle()
             }
             // Options get through: what brings the keys was lost or overtaken, and will come again.
             None if segment.options.dss.is_some() => {}

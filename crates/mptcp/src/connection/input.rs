@@ -6,10 +6,11 @@ use mptcp_clock::Instant;
 use mptcp_wire::crypto::Version;
 use mptcp_wire::{MpJoin, MptcpOption, Options, ResetReason, Segment};
 
-use super::{Connection, Key, Mode};
+use super::Connection;
+use super::offers::reset_reason;
 use crate::event::Closed;
 use crate::subflow::check::Verdict;
-use crate::subflow::mapping::{MappingFault, ReceivedMapping, WireMapping};
+use crate::subflow::mapping::{ReceivedMapping, WireMapping};
 use crate::subflow::receiver::Range;
 use crate::subflow::sender::Ack;
 use crate::subflow::{Closure, Control, Probation, State};
@@ -19,7 +20,7 @@ const NEAR: u64 = 65_535;
 
 impl Connection {
     pub(crate) fn handle_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) {
-        let window = self.incoming.buffer().max(65_535);
+        let window = self.recv.buffer().max(65_535);
         let subflow = &mut self.subflows[id];
         subflow.tally.segments_received += 1;
         if !segment.payload.is_empty() {
@@ -40,7 +41,7 @@ impl Connection {
             }
             _ => {}
         }
-        match subflow.check(now, segment, window, self.outgoing.largest_window) {
+        match subflow.check(now, segment, window, self.send.buffer.largest_window()) {
             Verdict::Drop => {}
             Verdict::Acknowledge => {
                 // A SYN that comes again in SYN-RECEIVED wants the SYN/ACK again.
@@ -101,7 +102,7 @@ impl Connection {
         // Once confirmed, only a FIN without options tells that the peer has fallen back.
         let fallen = segment.flags.fin() && !segment.options.has_mptcp();
         let tells = in_order || segment.options.dss.is_some();
-        if self.mode == Mode::Multipath && tells && (!self.confirmed || fallen) {
+        if self.negotiation.is_multipath() && tells && (!self.negotiation.confirmed() || fallen) {
             self.confirm(now, id, segment, ack, &payload);
             if self.subflows[id].is_closed() {
                 return;
@@ -113,14 +114,14 @@ impl Connection {
             self.subflows[id].sender.revive(now);
         }
         if let Some(dss) = &segment.options.dss
-            && self.mode == Mode::Multipath
+            && self.negotiation.is_multipath()
         {
             self.take_data_ack(now, dss);
         }
         self.note_window(id, segment);
         let end = start + payload.len() as u64;
         let carries_data = !payload.is_empty();
-        if self.mode == Mode::Multipath
+        if self.negotiation.is_multipath()
             && let Some(dss) = &segment.options.dss
             && let Some(mapping) = dss.mapping
             && !self.take_mapping(now, id, mapping, dss.data_fin, start, end)
@@ -131,10 +132,8 @@ impl Connection {
             }
             return;
         }
-        if self.failure.is_some()
-            && segment.options.dss.and_then(|dss| dss.mapping).is_some_and(|m| m.length == 0)
-        {
-            self.failure = None;
+        if segment.options.dss.and_then(|dss| dss.mapping).is_some_and(|mapping| mapping.length == 0) {
+            self.negotiation.failure_is_known();
         }
         let (payload, cut) = self.fit_window(id, start, payload);
         if !payload.is_empty() {
@@ -164,7 +163,7 @@ impl Connection {
         let echo = subflow.echo_time(segment, now);
         // RFC 5681 section 2: a window update is no duplicate; RFC 8684 section 3.3.5: nor is what
         // carries another MPTCP option than the DSS.
-        let updates = self.mode == Mode::Plain && segment.window > last_window;
+        let updates = self.negotiation.is_plain() && segment.window > last_window;
         let bare = empty && !segment.flags.fin() && !updates && segment.options.mptcp.is_empty();
         let ack = Ack { now, number: ack, blocks: &blocks, echo, bare };
         let advanced = subflow.sender.on_ack(ack, id, &mut self.congestion);
@@ -180,22 +179,15 @@ impl Connection {
         }
         let subflow = &mut self.subflows[id];
         if subflow.fin_wanted && subflow.sender.is_idle() {
-            let over = self.mode == Mode::Multipath || self.closed.is_some();
+            let over = self.negotiation.is_multipath() || self.fate.closed.is_some();
             subflow.fin_acknowledged(now, over);
             if subflow.is_closed() {
                 self.on_subflow_closed(now, id);
             }
         }
-        if self.mode == Mode::Plain {
+        if self.negotiation.is_plain() {
             self.acknowledge_plainly(now, id);
         }
-    }
-
-    /// TCP's acknowledgements are the stream's.
-    pub(super) fn acknowledge_plainly(&mut self, now: Instant, id: usize) {
-        let offset =
-            self.subflows[id].stream_offset(self.subflows[id].sender.board.una).min(self.outgoing.next);
-        self.acknowledge_data(now, offset);
     }
 
     /// Mechanism M4: a path whose round-trip time has grown by its own queue gets no larger window
@@ -222,20 +214,19 @@ impl Connection {
     pub(super) fn note_finished(&mut self, now: Instant, id: usize) {
         let subflow = &mut self.subflows[id];
         if subflow.receiver.finished() {
-            if self.mode == Mode::Plain && self.incoming.fin.is_none() {
-                self.incoming.fin = Some(self.incoming.next);
+            if self.negotiation.is_plain() {
+                self.recv.end_here();
             }
             subflow.fin_received(now);
-            if self.mode != Mode::Plain && subflow.state == State::CloseWait && !self.incoming.finished() {
+            if !self.negotiation.is_plain() && subflow.state == State::CloseWait && !self.recv.finished() {
                 // RFC 8684 section 3.3.3: without a DATA_FIN it ends this subflow only; after one it says
                 // nothing new, and our half goes on.
                 subflow.fin_wanted = true;
                 self.give_up_sending(id);
             }
         }
-        if !self.finish_reported && self.incoming.finished() {
-            self.finish_reported = true;
-            self.happenings.finished = true;
+        if self.recv.report_finish() {
+            self.fate.happenings.finished = true;
             self.acknowledge_everywhere();
             self.finish_if_done(now);
         }
@@ -252,11 +243,12 @@ impl Connection {
                 MptcpOption::AddAddress(add) => self.on_add_address(now, id, add),
                 MptcpOption::RemoveAddress(remove) => self.on_remove_address(now, remove),
                 // RFC 8684 section 3.3.8: version 1 speaks of the subflow that it comes on, and has no address id.
-                MptcpOption::Prio(prio) if self.version == Version::V1 && prio.address_id.is_some() => {}
+                MptcpOption::Prio(prio)
+                    if self.negotiation.version() == Version::V1 && prio.address_id.is_some() => {}
                 MptcpOption::Prio(prio) => self.subflows[id].peer_backup = prio.backup,
                 MptcpOption::Fail(_) => self.on_mp_fail(now, id),
                 MptcpOption::FastClose(key) => {
-                    if *key == self.local_key.value {
+                    if *key == self.negotiation.local().value {
                         return self.on_fast_close(now, id);
                     }
                 }
@@ -276,15 +268,15 @@ impl Connection {
         checksum: Option<u16>,
         in_order: bool,
     ) {
-        if self.mode != Mode::Multipath || !self.is_initial(id) {
+        if !self.negotiation.is_multipath() || !self.is_initial(id) {
             return;
         }
-        let Some(remote) = self.remote_key else { return };
-        if self.checksum && checksum.is_none() {
+        let Some(remote) = self.negotiation.remote() else { return };
+        if self.negotiation.checksum() && checksum.is_none() {
             // RFC 8684 section 3.3: without the checksum that was agreed on, the subflow is broken.
             return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
         }
-        let checksum = checksum.filter(|_| self.checksum).map(|checksum| WireMapping {
+        let checksum = checksum.filter(|_| self.negotiation.checksum()).map(|checksum| WireMapping {
             dsn: remote.first,
             subflow_sequence: 1,
             length,
@@ -293,19 +285,17 @@ impl Connection {
         let subflow = &mut self.subflows[id];
         let start = subflow.first_received;
         let next = subflow.receiver.next();
-        self.wide_numbers |= in_order;
+        self.recv.set_wide_numbers(self.recv.has_wide_numbers() || in_order);
         subflow
             .mapper
             .announce(ReceivedMapping { start, length: u64::from(length), data: 0, checksum }, next);
     }
 
     fn on_reset(&mut self, now: Instant, id: usize, segment: &Segment) {
-        let fast_close = segment
-            .options
-            .mptcp
-            .iter()
-            .any(|option| matches!(option, MptcpOption::FastClose(key) if *key == self.local_key.value));
-        if fast_close && self.mode == Mode::Multipath {
+        let fast_close = segment.options.mptcp.iter().any(
+            |option| matches!(option, MptcpOption::FastClose(key) if *key == self.negotiation.local().value),
+        );
+        if fast_close && self.negotiation.is_multipath() {
             // The peer has ended them all, but the RSTs of the others may be lost (RFC 8684 section 3.5).
             self.subflows[id].close(now, Closure::ResetByPeer(reset_reason(segment)));
             self.reset_all();
@@ -318,30 +308,4 @@ impl Connection {
         self.subflows[id].close(now, Closure::ResetByPeer(reset_reason(segment)));
         self.on_subflow_closed(now, id);
     }
-
-    /// Whether a mapping can be skipped: what the peer's keys say about its numbers.
-    pub(super) fn remote(&self) -> Option<Key> {
-        self.remote_key
-    }
-
-    /// Handles what the mapper could not map; see `fallback`.
-    pub(super) fn on_mapping_fault(
-        &mut self,
-        now: Instant,
-        id: usize,
-        rest: Vec<Bytes>,
-        fault: MappingFault,
-    ) {
-        match fault {
-            MappingFault::Unmapped => self.on_unmapped(now, id, rest),
-            MappingFault::BadChecksum { data } => self.on_bad_checksum(now, id, data, rest),
-        }
-    }
-}
-
-pub(super) fn reset_reason(segment: &Segment) -> Option<ResetReason> {
-    segment.options.mptcp.iter().find_map(|option| match option {
-        MptcpOption::TcpRst(reset) => Some(reset.reason),
-        _ => None,
-    })
 }

@@ -7,20 +7,16 @@ use mptcp_clock::{Duration, Instant};
 use mptcp_wire::{MpJoin, ResetReason, Segment};
 use subtle::ConstantTimeEq;
 
-use super::handshake::HANDSHAKE_TIMEOUT;
+use super::Connection;
+use super::begin::{HANDSHAKE_TIMEOUT, JOIN_ACK_PAUSE};
 use super::offers::join;
-use super::{Connection, Mode};
 use crate::path_manager::Pair;
 use crate::subflow::{Closure, Control, Origin, State, Subflow};
 
-/// The third ACK of a join does not go again sooner, however short the path is.
-pub(super) const JOIN_ACK_PAUSE: Duration = Duration::from_millis(10);
 /// Joins that are half open at the same time, at most.
 const HALF_OPEN_JOINS: usize = 8;
 /// How long a half-open join keeps its place at least when others want it, on a short path.
 const JOIN_PATIENCE: Duration = Duration::from_millis(100);
-/// Subflows beside the first, at most: with those that are half open they fit the places that there are.
-const MOST_SUBFLOWS: u8 = 48;
 
 /// Why a join is not answered by a SYN/ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +30,7 @@ pub(crate) enum JoinRefusal {
 impl Connection {
     /// Client: opens a further subflow.
     pub(crate) fn open_join(&mut self, now: Instant, mut subflow: Subflow, pair: Pair) {
-        if self.closed.is_some() || !self.has_place() {
+        if self.fate.closed.is_some() || !self.subflows.has_place() {
             return;
         }
         subflow.state = State::SynSent;
@@ -43,7 +39,7 @@ impl Connection {
         subflow.remote_id = pair.remote.id;
         subflow.backup = pair.local.backup;
         subflow.peer_backup = pair.local.backup;
-        subflow.origin = Origin::Join { nonce: self.random.next_u32(), peer_nonce: 0 };
+        subflow.origin = Origin::Join { nonce: self.negotiation.nonce(), peer_nonce: 0 };
         let id = self.add_subflow(subflow);
         self.start_handshake(now, id, Control::Syn);
     }
@@ -58,7 +54,7 @@ impl Connection {
         let Some(&MpJoin::Syn { backup, address_id, nonce: peer_nonce, .. }) = join(&syn.options) else {
             return Err(JoinRefusal::Because(ResetReason::MPTCP));
         };
-        if self.mode != Mode::Multipath || self.closed.is_some() {
+        if !self.negotiation.is_multipath() || self.fate.closed.is_some() {
             return Err(JoinRefusal::Because(ResetReason::MPTCP));
         }
         // Who joins shows only in the third ACK that it may (RFC 8684 section 3.2), and counts from then on.
@@ -71,23 +67,18 @@ impl Connection {
         {
             return Err(JoinRefusal::Because(ResetReason::PROHIBITED));
         }
-        if !self.make_room_for_join(now) || !self.has_place() {
+        if !self.make_room_for_join(now) || !self.subflows.has_place() {
             return Err(JoinRefusal::Busy);
         }
         subflow.state = State::SynReceived;
         subflow.remote_id = address_id;
         subflow.local_id = self.local_id_of(&subflow);
         subflow.peer_backup = backup;
-        subflow.origin = Origin::Join { nonce: self.random.next_u32(), peer_nonce };
+        subflow.origin = Origin::Join { nonce: self.negotiation.nonce(), peer_nonce };
         subflow.negotiate(syn, &self.config, self.window_scale());
         let id = self.add_subflow(subflow);
         self.start_handshake(now, id, Control::SynAck);
         Ok(())
-    }
-
-    /// Subflows beside the first, at most: a connection has so many places that none is without.
-    pub(super) fn most_subflows(&self) -> u8 {
-        self.config.max_subflows.min(MOST_SUBFLOWS)
     }
 
     /// Whether one more join may begin: of those that are half open the oldest gives way, once an honest peer would have
@@ -111,7 +102,7 @@ impl Connection {
 
     fn local_id_of(&self, subflow: &Subflow) -> u8 {
         let local = subflow.local.ip();
-        let known = self.local_addresses.iter().find(|known| known.address == local).map(|known| known.id);
+        let known = self.addresses.local().iter().find(|known| known.address == local).map(|known| known.id);
         let mut announced = self.config.announce.iter().flatten();
         known.or_else(|| announced.find(|a| a.address == local).map(|a| a.id)).unwrap_or(0)
     }
@@ -119,12 +110,16 @@ impl Connection {
     /// The SYN/ACK of a join of ours.
     pub(super) fn on_join_answer(&mut self, now: Instant, id: usize, segment: &Segment, nonce: u32) {
         let (Some(&MpJoin::SynAck { backup, address_id, hmac, nonce: peer_nonce }), Some(remote)) =
-            (join(&segment.options), self.remote_key)
+            (join(&segment.options), self.negotiation.remote())
         else {
             return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
         };
-        let expected =
-            self.version.join_hmac_truncated(remote.value, self.local_key.value, peer_nonce, nonce);
+        let expected = self.negotiation.version().join_hmac_truncated(
+            remote.value,
+            self.negotiation.local().value,
+            peer_nonce,
+            nonce,
+        );
         if !bool::from(hmac.ct_eq(&expected)) {
             return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
         }
@@ -149,10 +144,10 @@ impl Connection {
         nonce: u32,
         peer_nonce: u32,
     ) -> bool {
-        let valid = match (join(&segment.options), self.remote_key) {
+        let valid = match (join(&segment.options), self.negotiation.remote()) {
             (Some(MpJoin::Ack { hmac }), Some(remote)) => {
-                let (ours, theirs) = (self.local_key.value, remote.value);
-                hmac.ct_eq(&self.version.join_hmac(theirs, ours, peer_nonce, nonce)).into()
+                let (ours, theirs) = (self.negotiation.local().value, remote.value);
+                hmac.ct_eq(&self.negotiation.version().join_hmac(theirs, ours, peer_nonce, nonce)).into()
             }
             _ => false,
         };

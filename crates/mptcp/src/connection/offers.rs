@@ -3,9 +3,9 @@
 //! Owns their form; what follows from them is `handshake`'s affair.
 
 use mptcp_wire::crypto::Version;
-use mptcp_wire::{MpCapable, MpJoin, MptcpOption, Options};
+use mptcp_wire::{MpCapable, MpJoin, MptcpOption, Options, ResetReason, Segment};
 
-use super::{Connection, Mode};
+use super::Connection;
 use crate::subflow::{Control, Origin};
 
 impl Connection {
@@ -18,31 +18,32 @@ impl Connection {
             flags |= MpCapable::NO_JOIN_HERE;
         }
         let option = match (subflow.origin, control) {
-            (Origin::Initial, Control::Syn) if self.mode == Mode::Negotiating => {
+            (Origin::Initial, Control::Syn) if self.negotiation.is_open() => {
                 // After three SYNs without answer, one without options: something may eat them.
                 if subflow.handshake_attempts > 3 {
                     return Vec::new();
                 }
                 MptcpOption::Capable(MpCapable {
-                    version: self.version.number(),
+                    version: self.negotiation.version().number(),
                     flags,
-                    sender_key: (self.version == Version::V0).then_some(self.local_key.value),
+                    sender_key: (self.negotiation.version() == Version::V0)
+                        .then_some(self.negotiation.local().value),
                     receiver_key: None,
                     data: None,
                 })
             }
             // A SYN/ACK of ours to a SYN that crossed ours is TCP's.
-            (Origin::Initial, Control::SynAck) if self.mode == Mode::Negotiating && !subflow.opened_here => {
+            (Origin::Initial, Control::SynAck) if self.negotiation.is_open() && !subflow.opened_here => {
                 MptcpOption::Capable(MpCapable {
-                    version: self.version.number(),
+                    version: self.negotiation.version().number(),
                     flags,
-                    sender_key: Some(self.local_key.value),
+                    sender_key: Some(self.negotiation.local().value),
                     receiver_key: None,
                     data: None,
                 })
             }
             (Origin::Join { nonce, .. }, Control::Syn) => {
-                let Some(remote) = self.remote_key else { return Vec::new() };
+                let Some(remote) = self.negotiation.remote() else { return Vec::new() };
                 MptcpOption::Join(MpJoin::Syn {
                     backup: subflow.backup,
                     address_id: subflow.local_id,
@@ -51,12 +52,12 @@ impl Connection {
                 })
             }
             (Origin::Join { nonce, peer_nonce }, Control::SynAck) => {
-                let Some(remote) = self.remote_key else { return Vec::new() };
+                let Some(remote) = self.negotiation.remote() else { return Vec::new() };
                 MptcpOption::Join(MpJoin::SynAck {
                     backup: subflow.backup,
                     address_id: subflow.local_id,
-                    hmac: self.version.join_hmac_truncated(
-                        self.local_key.value,
+                    hmac: self.negotiation.version().join_hmac_truncated(
+                        self.negotiation.local().value,
                         remote.value,
                         nonce,
                         peer_nonce,
@@ -70,17 +71,18 @@ impl Connection {
     }
 
     fn checksum_wanted(&self) -> bool {
-        if self.client { self.config.checksum } else { self.checksum }
+        if self.negotiation.client() { self.config.checksum } else { self.negotiation.checksum() }
     }
 
     /// MP_CAPABLE with both keys: on the third ACK, and on the first data.
     pub(super) fn capable_with_keys(&self, data: Option<(u16, Option<u16>)>) -> Option<MptcpOption> {
-        let flags = MpCapable::HMAC | if self.checksum { MpCapable::CHECKSUM_REQUIRED } else { 0 };
+        let flags =
+            MpCapable::HMAC | if self.negotiation.checksum() { MpCapable::CHECKSUM_REQUIRED } else { 0 };
         Some(MptcpOption::Capable(MpCapable {
-            version: self.version.number(),
+            version: self.negotiation.version().number(),
             flags,
-            sender_key: Some(self.local_key.value),
-            receiver_key: Some(self.remote_key?.value),
+            sender_key: Some(self.negotiation.local().value),
+            receiver_key: Some(self.negotiation.remote()?.value),
             data,
         }))
     }
@@ -88,8 +90,13 @@ impl Connection {
     /// The third ACK of a join.
     pub(super) fn join_with_hmac(&self, id: usize) -> Option<MptcpOption> {
         let Origin::Join { nonce, peer_nonce } = self.subflows[id].origin else { return None };
-        let remote = self.remote_key?;
-        let hmac = self.version.join_hmac(self.local_key.value, remote.value, nonce, peer_nonce);
+        let remote = self.negotiation.remote()?;
+        let hmac = self.negotiation.version().join_hmac(
+            self.negotiation.local().value,
+            remote.value,
+            nonce,
+            peer_nonce,
+        );
         Some(MptcpOption::Join(MpJoin::Ack { hmac }))
     }
 
@@ -113,6 +120,14 @@ pub(crate) fn capable(options: &Options) -> Option<&MpCapable> {
 pub(crate) fn join(options: &Options) -> Option<&MpJoin> {
     options.mptcp.iter().find_map(|option| match option {
         MptcpOption::Join(join) => Some(join),
+        _ => None,
+    })
+}
+
+/// Why the peer says that it resets.
+pub(super) fn reset_reason(segment: &Segment) -> Option<ResetReason> {
+    segment.options.mptcp.iter().find_map(|option| match option {
+        MptcpOption::TcpRst(reset) => Some(reset.reason),
         _ => None,
     })
 }

@@ -1,25 +1,13 @@
 //! What goes out next: control, retransmissions, data (see `transmit`), FINs, acknowledgements, in that
 //! order; and how each segment looks.
 
-use bytes::Bytes;
 use mptcp_clock::Instant;
 use mptcp_wire::crypto::Version;
-use mptcp_wire::{Checksum, DataSequence, Dss, Flags, Mapping, MpTcpRst, MptcpOption, Segment, Timestamps};
+use mptcp_wire::{Flags, MpTcpRst, MptcpOption, Segment, Timestamps};
 
-use super::{Connection, Mode};
-use crate::subflow::scoreboard::Whole;
-use crate::subflow::{Control, Origin, State};
-
-/// A piece of the stream to be put on a subflow.
-#[derive(Clone, Debug)]
-pub(super) struct Piece {
-    pub start: u64,
-    pub data: u64,
-    pub payload: Bytes,
-    /// The mapping that it is a part of, unless it has its own.
-    pub whole: Option<Box<Whole>>,
-    pub fin: bool,
-}
+use super::Connection;
+use super::segments::Piece;
+use crate::subflow::{Control, State};
 
 impl Connection {
     /// Puts the next segment to send into `out`; returns the subflow it belongs to.
@@ -33,7 +21,7 @@ impl Connection {
         if let Some(sent) = self.transmit_control(now, out) {
             return Some(sent);
         }
-        if self.version == Version::V0 && self.owes_keys() {
+        if self.negotiation.version() == Version::V0 && self.owes_keys() {
             // RFC 6824 section 3.1: data does not bring them.
             self.bare_segment(now, 0, out);
             return Some(0);
@@ -44,7 +32,9 @@ impl Connection {
         if let Some(sent) = self.transmit_data(now, out) {
             return Some(sent);
         }
-        let ending = self.write_closed || self.closed.is_some() || self.subflows.iter().any(|s| s.fin_wanted);
+        let ending = self.send.writer.is_closed()
+            || self.fate.closed.is_some()
+            || self.subflows.iter().any(|s| s.fin_wanted);
         if ending && let Some(sent) = self.transmit_fin(now, out) {
             return Some(sent);
         }
@@ -53,7 +43,10 @@ impl Connection {
 
     /// Whether the third ACK, with both keys, is still to be sent.
     fn owes_keys(&self) -> bool {
-        let waits = self.client && !self.confirmed && self.mode == Mode::Multipath && self.outgoing.next == 0;
+        let waits = self.negotiation.client()
+            && !self.negotiation.confirmed()
+            && self.negotiation.is_multipath()
+            && self.send.buffer.next() == 0;
         waits
             && self
                 .subflows
@@ -70,7 +63,7 @@ impl Connection {
             return Some(id);
         }
         let options = self.handshake_options(id, control);
-        let window = self.incoming.window().min(65_535) as u16;
+        let window = self.recv.window().min(65_535) as u16;
         let scale = self.window_scale();
         let subflow = &mut self.subflows[id];
         let segment = out;
@@ -116,13 +109,13 @@ impl Connection {
                 segment.acknowledgment = subflow.irs + subflow.receiver.next() as u32;
                 // RFC 7323 section 3.2.
                 segment.options.timestamps = subflow.timestamps_at(now);
-                if fast_close && let Some(remote) = self.remote_key {
+                if fast_close && let Some(remote) = self.negotiation.remote() {
                     segment.options.mptcp.push(MptcpOption::FastClose(remote.value));
                 }
                 // RFC 8684 section 3.7: what failed is told with the reset.
                 segment.options.mptcp.extend(failed.map(MptcpOption::Fail));
                 // RFC 6824 has no MP_TCPRST.
-                if let Some(reason) = reason.filter(|_| self.version == Version::V1) {
+                if let Some(reason) = reason.filter(|_| self.negotiation.version() == Version::V1) {
                     segment.options.mptcp.push(MptcpOption::TcpRst(MpTcpRst { flags: 0, reason }));
                 }
             }
@@ -163,8 +156,8 @@ impl Connection {
     fn new_data_for_probe(&self, id: usize) -> Option<u64> {
         let subflow = &self.subflows[id];
         let single = self.subflows.iter().filter(|subflow| subflow.can_send()).count() == 1;
-        let size = self.outgoing.unsent().min(self.congestion.paths[id].mss);
-        let fits = size > 0 && self.outgoing.next + size <= self.outgoing.edge;
+        let size = self.send.buffer.unsent().min(self.congestion.paths[id].mss);
+        let fits = size > 0 && self.send.buffer.next() + size <= self.send.buffer.edge();
         (single && fits && subflow.can_send() && subflow.sender.board.lost == 0).then_some(size)
     }
 
@@ -216,145 +209,5 @@ impl Connection {
         out.options.mptcp.push(option);
         while out.options.length() > mptcp_wire::Options::SPACE && out.options.sack.pop().is_some() {}
         Some(id)
-    }
-
-    /// A segment without payload that acknowledges.
-    pub(super) fn bare_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) {
-        self.header(now, id, segment);
-        segment.sequence = self.subflows[id].sequence_at(self.subflows[id].sender.board.next);
-        let forgotten = self.config.habits.plain_time_wait && self.subflows[id].state == State::TimeWait;
-        if self.mode == Mode::Multipath && !forgotten {
-            if !self.confirmed && self.client && self.is_initial(id) && self.outgoing.next == 0 {
-                // The third ACK.
-                segment.options.mptcp.extend(self.capable_with_keys(None));
-            } else if self.subflows[id].unconfirmed {
-                segment.options.mptcp.extend(self.join_with_hmac(id));
-            } else {
-                segment.options.dss =
-                    Some(Dss { ack: Some(self.data_ack()), mapping: None, data_fin: false });
-            }
-        }
-        self.tell_failure(id, segment);
-        self.add_blocks(id, segment);
-        self.subflows[id].acknowledgement_sent();
-    }
-
-    /// As many SACK blocks as fit beside the other options.
-    fn add_blocks(&self, id: usize, segment: &mut Segment) {
-        let subflow = &self.subflows[id];
-        if !subflow.sack || !subflow.receiver.has_blocks() {
-            return;
-        }
-        let room = mptcp_wire::Options::SPACE.saturating_sub(segment.options.length());
-        let irs = subflow.irs;
-        for (left, right) in subflow.receiver.blocks(room.saturating_sub(4) / 8) {
-            segment.options.sack.push((irs + left as u32, irs + right as u32));
-        }
-    }
-
-    pub(super) fn data_segment(&mut self, now: Instant, id: usize, piece: Piece, segment: &mut Segment) {
-        self.header(now, id, segment);
-        let subflow = &mut self.subflows[id];
-        segment.sequence = subflow.sequence_at(piece.start);
-        let length = piece.payload.len() as u64;
-        if piece.fin {
-            segment.flags |= Flags::FIN;
-        }
-        if length > 0 {
-            subflow.tally.data_segments_sent += 1;
-            subflow.tally.bytes_sent += length;
-            if self.outgoing.unsent() == 0 {
-                segment.flags |= Flags::PSH;
-            }
-        }
-        if self.mode == Mode::Multipath {
-            self.add_mapping(id, segment, &piece);
-        } else if length > 0 && self.infinite_from == Some(piece.start) {
-            self.add_infinite_mapping(segment, &piece);
-        }
-        segment.payload = piece.payload;
-        let subflow = &mut self.subflows[id];
-        if subflow.sack && subflow.receiver.has_blocks() {
-            // Blocks would make a full segment too long (RFC 9293 section 3.7.1): the acknowledgement
-            // that brings them stays due.
-            subflow.number_acknowledged();
-        } else {
-            subflow.acknowledgement_sent();
-        }
-    }
-
-    fn add_mapping(&self, id: usize, segment: &mut Segment, piece: &Piece) {
-        let length = piece.payload.len() as u16;
-        // RFC 8684 section 3.1; in version 0 the first data has a mapping as all other has.
-        let first = piece.start == self.subflows[id].first_sent
-            && piece.data == 0
-            && self.client
-            && self.version == Version::V1;
-        if first && length > 0 && !self.confirmed && self.is_initial(id) {
-            let checksum = self.dss_checksum(0, 1, length, &piece.payload);
-            segment.options.mptcp.extend(self.capable_with_keys(Some((length, checksum))));
-            return;
-        }
-        let (start, data, payload) = match &piece.whole {
-            Some(whole) => (whole.start as u32, whole.data, &whole.payload),
-            None => (piece.start as u32, piece.data, &piece.payload),
-        };
-        let mapping = (length > 0).then(|| Mapping {
-            sequence: DataSequence::Wide(self.local_key.at(data)),
-            subflow_sequence: start,
-            length: payload.len() as u16,
-            checksum: self.dss_checksum(data, start, payload.len() as u16, payload),
-        });
-        segment.options.dss = Some(Dss { ack: Some(self.data_ack()), mapping, data_fin: false });
-    }
-
-    /// RFC 8684 section 3.7: length 0 says that all that follows maps one to one.
-    fn add_infinite_mapping(&self, segment: &mut Segment, piece: &Piece) {
-        let mapping = Mapping {
-            sequence: DataSequence::Wide(self.local_key.at(piece.data)),
-            subflow_sequence: piece.start as u32,
-            length: 0,
-            checksum: self.checksum.then_some(0),
-        };
-        segment.options.dss =
-            Some(Dss { ack: Some(self.data_ack()), mapping: Some(mapping), data_fin: false });
-    }
-
-    pub(super) fn dss_checksum(
-        &self,
-        data: u64,
-        subflow_sequence: u32,
-        length: u16,
-        payload: &[u8],
-    ) -> Option<u16> {
-        self.checksum.then(|| {
-            let mut sum = Checksum::dss(self.local_key.at(data), subflow_sequence, length);
-            sum.add(payload);
-            sum.value()
-        })
-    }
-
-    /// The low half is enough, and leaves room for SACK (RFC 8684 section 3.3.1).
-    pub(super) fn data_ack(&self) -> DataSequence {
-        let first = self.remote_key.map_or(0, |key| key.first);
-        let fin = u64::from(self.incoming.finished());
-        let number = first.wrapping_add(self.incoming.next + fin);
-        if self.wide_numbers && self.config.habits.wide_data_acks {
-            return DataSequence::Wide(number);
-        }
-        DataSequence::Short(number as u32)
-    }
-
-    /// Addresses, acknowledgement, window, timestamps.
-    fn header(&mut self, now: Instant, id: usize, segment: &mut Segment) {
-        let window = self.incoming.window();
-        let subflow = &mut self.subflows[id];
-        subflow.tally.segments_sent += 1;
-        segment.reset(subflow.local, subflow.remote);
-        segment.flags = Flags::ACK;
-        segment.acknowledgment = subflow.irs + subflow.receiver.next() as u32;
-        segment.window = (window >> subflow.receive_scale).min(65_535) as u16;
-        segment.options.timestamps = subflow.timestamps_at(now);
-        debug_assert!(subflow.origin != Origin::Initial || id == 0, "only the first subflow is initial");
     }
 }

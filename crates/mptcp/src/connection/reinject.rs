@@ -4,7 +4,7 @@
 use mptcp_clock::{Duration, Instant};
 
 use super::Connection;
-use super::outgoing::carrier;
+use super::send_buffer::carrier;
 use crate::config::PenaltyRule;
 use crate::subflow::sender::Recovery;
 
@@ -16,17 +16,7 @@ impl Connection {
         }
         self.subflows[id].reinjected = true;
         // What another working subflow carries too will come that way.
-        self.give_to_others(carrier(id), self.working() & !carrier(id));
-    }
-
-    /// What some of the subflows `stalled` carry, and none of those that are `working`, is to be carried again.
-    fn give_to_others(&mut self, stalled: u64, working: u64) {
-        for chunk in &mut self.outgoing.flight {
-            if chunk.carriers & stalled != 0 && chunk.carriers & working == 0 && !chunk.queued {
-                chunk.queued = true;
-                self.outgoing.again.insert(chunk.start);
-            }
-        }
+        self.send.buffer.give_to_others(carrier(id), self.working() & !carrier(id));
     }
 
     /// The subflow is dead: what no living one carries goes to the others.
@@ -34,13 +24,7 @@ impl Connection {
         if self.subflows[id].tally.data_segments_sent == 0 {
             return;
         }
-        for chunk in &mut self.outgoing.flight {
-            chunk.carriers &= !carrier(id);
-            if chunk.carriers == 0 && !chunk.queued {
-                chunk.queued = true;
-                self.outgoing.again.insert(chunk.start);
-            }
-        }
+        self.send.buffer.abandon(id);
     }
 
     /// A new subflow can carry what those in a stall could give to nobody.
@@ -57,7 +41,7 @@ impl Connection {
         }
         if stalled != 0 {
             // In one walk, however many there are.
-            self.give_to_others(stalled, self.working() & !stalled);
+            self.send.buffer.give_to_others(stalled, self.working() & !stalled);
         }
     }
 
@@ -80,20 +64,20 @@ impl Connection {
     /// subflows that have yet to acknowledge it themselves. Twice in one subflow's stream it would be
     /// twice in the byte stream of a peer that has fallen back (RFC 8684 section 3.7).
     pub(super) fn retry_oldest(&mut self) {
-        let Some(chunk) = self.outgoing.flight.front() else { return };
+        let Some(chunk) = self.send.buffer.head() else { return };
         let start = chunk.start;
         let holds =
             |id: usize, una: u64| chunk.end_on(id).is_some_and(|end| end > una) && chunk.carried_by(id);
         let outstanding = self.subflows.iter().enumerate().filter(|(id, s)| holds(*id, s.sender.board.una));
         let carriers = outstanding.fold(0, |bits, (id, _)| bits | carrier(id));
         let usable = self.usable();
-        if let Some(chunk) = self.outgoing.flight.front_mut() {
+        if let Some(chunk) = self.send.buffer.head_mut() {
             // First on those that have not carried it: the answer may be lost on its way back.
             if usable & !chunk.carriers == 0 {
                 chunk.carriers = carriers;
             }
         }
-        self.outgoing.request_again(start);
+        self.send.buffer.request_again(start);
     }
 
     /// M1 and M2: `fast` has room in its congestion window, but the shared window or the send buffer
@@ -103,7 +87,7 @@ impl Connection {
         if !mechanisms.opportunistic_retransmission && !mechanisms.penalisation {
             return None;
         }
-        let head = self.outgoing.flight.front()?;
+        let head = self.send.buffer.head()?;
         let (start, length, tried) = (head.start, head.payload.len() as u64, head.carried_by(fast));
         let carriers = head.carriers;
         let slow = (0..self.subflows.len())
@@ -119,7 +103,7 @@ impl Connection {
         if !mechanisms.opportunistic_retransmission || tried || !worth {
             return None;
         }
-        self.opportunistic_bytes += length;
+        self.send.opportunistic += length;
         Some(start)
     }
 
@@ -140,7 +124,6 @@ impl Connection {
         if deserved && last.is_none_or(|last| now.since(last) >= rest) {
             *last = Some(now);
             self.congestion.penalise(slow, rule);
-            self.penalties += 1;
         }
     }
 }

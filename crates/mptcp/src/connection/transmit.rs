@@ -7,10 +7,11 @@ use bytes::Bytes;
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::Segment;
 
+use super::Connection;
 use super::limits::Limit;
-use super::outgoing::{Chunk, Put};
-use super::output::Piece;
-use super::{Connection, Mode};
+use super::segments::Piece;
+use super::send_buffer::{Chunk, Put};
+use crate::congestion::Departure;
 use crate::memory::most_segments;
 use crate::scheduler::{Candidate, SendView};
 use crate::subflow::Probation;
@@ -18,22 +19,22 @@ use crate::subflow::Probation;
 impl Connection {
     /// New data, or data that another subflow did not get through.
     pub(super) fn transmit_data(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
-        if self.outgoing.written() == 0 && !self.write_closed {
+        if self.send.buffer.written() == 0 && !self.send.writer.is_closed() {
             // A pure receiver has nothing to weigh.
             return None;
         }
-        if self.outgoing.unsent() == 0 && self.outgoing.flight.is_empty() {
-            let over = self.closed.is_some() || self.congestion.paths.is_empty();
+        if self.send.buffer.unsent() == 0 && self.send.buffer.nothing_in_flight() {
+            let over = self.fate.closed.is_some() || self.congestion.paths.is_empty();
             return self.rest(
                 now,
                 if over { Limit::Idle } else { self.writer_limit(self.any_room()) },
                 false,
             );
         }
-        let mut candidates = std::mem::take(&mut self.candidates);
+        let mut candidates = std::mem::take(&mut self.choice.candidates);
         self.find_candidates(now, &mut candidates);
         let sent = self.transmit_on(now, &candidates, out);
-        self.candidates = candidates;
+        self.choice.candidates = candidates;
         sent
     }
 
@@ -44,16 +45,17 @@ impl Connection {
         if let Some(sent) = self.transmit_again(now, candidates, out) {
             return Some(sent);
         }
-        if self.scheduler.duplicates()
+        if self.choice.scheduler.duplicates()
             && let Some(sent) = self.transmit_duplicate(now, candidates, out)
         {
             return Some(sent);
         }
-        if self.outgoing.unsent() == 0 {
+        if self.send.buffer.unsent() == 0 {
             return self.on_nothing_new(now, candidates, out);
         }
         let view = self.view(now, candidates);
-        let chosen = self.scheduler.choose(&view).or_else(|| self.when_nothing_is_under_way(candidates));
+        let chosen =
+            self.choice.scheduler.choose(&view).or_else(|| self.when_nothing_is_under_way(candidates));
         let Some(chosen) = chosen else {
             let limit = if candidates.iter().any(|c| c.has_room) {
                 Limit::Scheduler
@@ -66,8 +68,8 @@ impl Connection {
         };
         let Candidate { subflow: id, mss, .. } = candidates[chosen];
         let size = self.segment_size(id, mss);
-        if self.outgoing.next + size > self.outgoing.edge {
-            self.scheduler.on_window_full(&view, chosen);
+        if self.send.buffer.next() + size > self.send.buffer.edge() {
+            self.choice.scheduler.on_window_full(&view, chosen);
             return self.on_closed_window(now, id, size, out);
         }
         if self.must_wait_for_more(size, mss) {
@@ -77,13 +79,13 @@ impl Connection {
     }
 
     fn view<'a>(&self, now: Instant, candidates: &'a [Candidate]) -> SendView<'a> {
-        let outgoing = &self.outgoing;
+        let outgoing = &self.send.buffer;
         SendView {
             now,
             candidates,
             unsent: outgoing.unsent(),
-            in_flight: outgoing.next - outgoing.una,
-            window_room: outgoing.edge.saturating_sub(outgoing.next),
+            in_flight: outgoing.next() - outgoing.una(),
+            window_room: outgoing.window_room(),
             send_buffer: self.config.send_buffer,
         }
     }
@@ -100,16 +102,16 @@ impl Connection {
     /// How much new data goes in one segment: one frame's, or as many whole frames as the device cuts and
     /// the windows have room for.
     fn segment_size(&self, id: usize, mss: u64) -> u64 {
-        let unsent = self.outgoing.unsent();
+        let unsent = self.send.buffer.unsent();
         let largest = self.subflows[id].gso_max;
         // The first data may carry the keys, which are for one frame.
-        let settled = self.confirmed || self.mode == Mode::Plain;
-        if unsent <= mss || largest <= mss || !settled || self.infinite_from.is_some() {
+        let settled = self.negotiation.confirmed() || self.negotiation.is_plain();
+        if unsent <= mss || largest <= mss || !settled || self.negotiation.infinite_from().is_some() {
             return unsent.min(mss);
         }
         let cwnd = self.congestion.paths[id].cwnd;
         let room = cwnd.saturating_sub(self.subflows[id].sender.in_flight());
-        let open = self.outgoing.edge.saturating_sub(self.outgoing.next);
+        let open = self.send.buffer.window_room();
         let most = largest.min(room).min(open);
         if unsent <= most && !self.config.nagle { unsent } else { (most.min(unsent) / mss).max(1) * mss }
     }
@@ -118,7 +120,7 @@ impl Connection {
     /// of the window, so that a few large segments are under way and not many small ones.
     fn wanted_room(&self, id: usize) -> u64 {
         let path = &self.congestion.paths[id];
-        let large = self.subflows[id].gso_max.min(path.cwnd / 4).min(self.outgoing.unsent());
+        let large = self.subflows[id].gso_max.min(path.cwnd / 4).min(self.send.buffer.unsent());
         large.max(path.mss)
     }
 
@@ -126,9 +128,9 @@ impl Connection {
     /// a full send buffer; an application that has no more to say calls for no penalty.
     fn on_nothing_new(&mut self, now: Instant, candidates: &[Candidate], out: &mut Segment) -> Option<usize> {
         let view = self.view(now, candidates);
-        if let Some(chosen) = self.scheduler.choose(&view) {
+        if let Some(chosen) = self.choice.scheduler.choose(&view) {
             let fast = candidates[chosen].subflow;
-            if let Some(start) = self.unblock(now, fast, self.blocked_writer) {
+            if let Some(start) = self.unblock(now, fast, self.send.writer.waits()) {
                 return self.carry(now, start, fast, out);
             }
         }
@@ -138,11 +140,11 @@ impl Connection {
 
     /// The window has no room for a full segment.
     fn on_closed_window(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> Option<usize> {
-        let open = self.outgoing.edge.saturating_sub(self.outgoing.next);
+        let open = self.send.buffer.window_room();
         let idle = self.subflows.iter().all(|subflow| subflow.sender.is_idle());
         // RFC 9293 section 3.8.6.2.1: a part goes when it is half of the largest window, or when
         // waiting would never end.
-        if open > 0 && (idle || open >= self.outgoing.largest_window / 2) {
+        if open > 0 && (idle || open >= self.send.buffer.largest_window() / 2) {
             return Some(self.send_new(now, id, open.min(size), out));
         }
         if let Some(start) = self.unblock(now, id, true) {
@@ -157,13 +159,13 @@ impl Connection {
     fn peer_holds_early_data(&self) -> bool {
         let boards = self.subflows.iter().map(|subflow| &subflow.sender.board);
         let outstanding: u64 = boards.filter(|board| board.una > 0).map(|board| board.next - board.una).sum();
-        self.mode == Mode::Multipath && self.outgoing.next - self.outgoing.una > outstanding
+        self.negotiation.is_multipath() && self.send.buffer.next() - self.send.buffer.una() > outstanding
     }
 
     /// Why nothing is left to send: the application, or a send buffer full of data in flight. When
     /// the windows have no room either, a larger buffer would not help.
     fn writer_limit(&self, room: bool) -> Limit {
-        if !self.blocked_writer {
+        if !self.send.writer.waits() {
             Limit::Application
         } else if !room {
             Limit::CongestionWindow
@@ -186,22 +188,23 @@ impl Connection {
     /// What subflows have had acknowledged is not: Linux's DATA_ACK for it may come only with the answer to more.
     pub(super) fn must_wait_for_more(&self, size: u64, mss: u64) -> bool {
         let in_flight = || self.subflows.iter().any(|subflow| !subflow.sender.is_idle());
-        let nagle = self.config.nagle && self.outgoing.next > self.outgoing.una && in_flight();
+        let nagle = self.config.nagle && self.send.buffer.next() > self.send.buffer.una() && in_flight();
         // Minshall's variant: only what is small and in flight itself holds small ones up.
-        let nagle = nagle && (!self.config.habits.minshall || self.outgoing.small_end > self.outgoing.una);
-        let waits = self.corked || nagle;
-        waits && size < mss && !self.write_closed && !self.pushing
+        let nagle = nagle && (!self.config.habits.minshall || self.send.buffer.small_in_flight());
+        let waits = self.send.writer.is_corked() || nagle;
+        waits && size < mss && !self.send.writer.is_closed() && !self.send.writer.is_pushing()
     }
 
     /// Nagle's algorithm off or on; what waits goes when it is switched off, corked or not, as in Linux.
     pub(crate) fn set_nodelay(&mut self, nodelay: bool) {
         self.config.nagle = !nodelay;
-        self.pushing |= nodelay && self.outgoing.unsent() > 0;
+        let pushing = self.send.writer.is_pushing() || (nodelay && self.send.buffer.unsent() > 0);
+        self.send.writer.set_pushing(pushing);
     }
 
     /// Corked, small segments wait for more, for a limited time.
     pub(crate) fn set_cork(&mut self, corked: bool) {
-        self.corked = corked;
+        self.send.writer.set_cork(corked);
         if !corked {
             self.timers.cork = Instant::FAR_FUTURE;
         }
@@ -269,7 +272,7 @@ impl Connection {
         let segments: usize = boards().map(|board| board.queue.len()).sum();
         let bytes: u64 =
             boards().filter(|board| !board.queue.is_empty()).map(|board| board.next - board.una).sum();
-        let copies = if self.scheduler.duplicates() { self.subflows.len() as u64 } else { 1 };
+        let copies = if self.choice.scheduler.duplicates() { self.subflows.len() as u64 } else { 1 };
         segments >= most_segments(self.config.send_buffer) || bytes > (copies + 1) * self.config.send_buffer
     }
 
@@ -278,9 +281,9 @@ impl Connection {
         for subflow in &mut self.subflows {
             match subflow.probation {
                 Some(Probation::Until(time)) if time <= now => {
-                    subflow.probation = Some(Probation::Acknowledged(self.outgoing.next));
+                    subflow.probation = Some(Probation::Acknowledged(self.send.buffer.next()));
                 }
-                Some(Probation::Acknowledged(offset)) if self.outgoing.una > offset => {
+                Some(Probation::Acknowledged(offset)) if self.send.buffer.una() > offset => {
                     subflow.probation = None;
                 }
                 _ => {}
@@ -301,17 +304,17 @@ impl Connection {
     }
 
     pub(super) fn send_new(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> usize {
-        let data = self.outgoing.next;
+        let data = self.send.buffer.next();
         let mss = self.congestion.paths[id].mss;
-        let payload = self.outgoing.cut(size, mss);
+        let payload = self.send.buffer.cut(size, mss);
         if (payload.len() as u64) < mss {
-            self.outgoing.small_end = self.outgoing.next;
+            self.send.buffer.note_small();
         }
         self.wake_writer();
-        if self.mode != Mode::Plain {
+        if !self.negotiation.is_plain() {
             let end = self.subflows[id].sender.board.next + payload.len() as u64;
             let chunk = Chunk::new(data, payload.clone(), Put { subflow: id, end });
-            self.outgoing.flight.push_back(chunk);
+            self.send.buffer.send(chunk);
         }
         self.put(now, id, data, payload, out)
     }
@@ -333,11 +336,12 @@ impl Connection {
 
     /// Carries the oldest requested chunk on a subflow that has not carried it yet.
     fn transmit_again(&mut self, now: Instant, candidates: &[Candidate], out: &mut Segment) -> Option<usize> {
-        while let Some(&start) = self.outgoing.again.first() {
-            let una = self.outgoing.una;
-            let Some(chunk) = self.outgoing.chunk_at(start).filter(|chunk| chunk.queued && chunk.end() > una)
+        while let Some(start) = self.send.buffer.first_again() {
+            let una = self.send.buffer.una();
+            let Some(chunk) =
+                self.send.buffer.chunk_at(start).filter(|chunk| chunk.queued && chunk.end() > una)
             else {
-                self.outgoing.again.pop_first();
+                self.send.buffer.pop_again();
                 continue;
             };
             // A working subflow that has yet to get it through will do so by its own retransmissions;
@@ -350,14 +354,14 @@ impl Connection {
             let settled = carriers.any(on_its_way) || candidates.iter().all(|c| chunk.carried_by(c.subflow));
             if settled {
                 chunk.queued = false;
-                self.outgoing.again.pop_first();
+                self.send.buffer.pop_again();
                 continue;
             }
             // Not where options are eaten: a peer that has fallen back would take it for what follows.
             let fresh = candidates.iter().filter(|c| c.has_room && !chunk.carried_by(c.subflow));
             let fresh = fresh.filter(|c| !self.subflows[c.subflow].optionless);
             let id = fresh.min_by_key(|c| c.srtt)?.subflow;
-            self.outgoing.again.pop_first();
+            self.send.buffer.pop_again();
             return self.carry(now, start, id, out);
         }
         None
@@ -373,12 +377,12 @@ impl Connection {
 
     /// Puts the chunk at `start` on a further subflow: as much of it as fits into one segment there.
     fn carry(&mut self, now: Instant, start: u64, id: usize, out: &mut Segment) -> Option<usize> {
-        self.outgoing.split(start, self.largest_payload(id));
+        self.send.buffer.split(start, self.largest_payload(id));
         let next = self.subflows[id].sender.board.next;
-        let chunk = self.outgoing.chunk_at(start)?;
+        let chunk = self.send.buffer.chunk_at(start)?;
         chunk.put(Put { subflow: id, end: next + chunk.payload.len() as u64 });
         let (data, payload) = (chunk.start, chunk.payload.clone());
-        self.reinjected_bytes += payload.len() as u64;
+        self.send.reinjected += payload.len() as u64;
         self.subflows[id].tally.bytes_reinjected += payload.len() as u64;
         Some(self.put(now, id, data, payload, out))
     }
@@ -392,12 +396,12 @@ impl Connection {
     ) -> Option<usize> {
         for candidate in candidates.iter().filter(|c| c.has_room) {
             let id = candidate.subflow;
-            let Some(start) = self.outgoing.first_not_on(id, &mut self.subflows[id].duplicated) else {
+            let Some(start) = self.send.buffer.first_not_on(id, &mut self.subflows[id].duplicated) else {
                 continue;
             };
-            self.outgoing.split(start, self.largest_payload(id));
+            self.send.buffer.split(start, self.largest_payload(id));
             let next = self.subflows[id].sender.board.next;
-            let Some(chunk) = self.outgoing.chunk_at(start) else { continue };
+            let Some(chunk) = self.send.buffer.chunk_at(start) else { continue };
             let queued = chunk.queued;
             chunk.put(Put { subflow: id, end: next + chunk.payload.len() as u64 });
             chunk.queued = queued;
@@ -406,5 +410,20 @@ impl Connection {
             return Some(self.put(now, id, data, payload, out));
         }
         None
+    }
+
+    /// A packet of a subflow waits in its interface.
+    pub(crate) fn note_queued(&mut self, id: usize, bytes: u64) {
+        self.congestion.paths[id].local.enter(bytes);
+    }
+
+    /// It waits no more; returns whether something may be sent now that could not before.
+    pub(crate) fn handle_departed(&mut self, now: Instant, id: usize, departure: Departure) -> bool {
+        if id >= self.subflows.len() {
+            return false;
+        }
+        let full = self.is_queue_full(id);
+        self.congestion.on_departed(id, now, departure);
+        full && !self.is_queue_full(id)
     }
 }

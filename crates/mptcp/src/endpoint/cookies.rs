@@ -9,10 +9,11 @@ use mptcp_clock::{Duration, Instant};
 use mptcp_wire::{Flags, MpCapable, MptcpOption, Segment, Seq, Timestamps};
 
 use super::demux::Answering;
-use super::{Endpoint, InterfaceId, Transmit};
+use super::{Endpoint, Transmit};
 use crate::Version;
 use crate::config::Config;
 use crate::connection::{capable_option, window_scale_for};
+use crate::ids::InterfaceId;
 use crate::subflow::timestamp_clock;
 
 /// How long a cookie counts at least; at most twice that.

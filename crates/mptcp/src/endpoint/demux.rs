@@ -12,9 +12,10 @@ use rustc_hash::FxHashMap;
 use super::fast_open::read_syn;
 use super::listeners::Listener;
 use super::secret::Secret;
-use super::{Endpoint, InterfaceId, Transmit};
+use super::{Endpoint, Transmit};
 use crate::config::Config;
 use crate::connection::{Connection, JoinRefusal, join_option};
+use crate::ids::InterfaceId;
 use crate::subflow::{Origin, Subflow};
 
 /// Both addresses and ports of a subflow, ours first, as numbers that compare and hash fast.

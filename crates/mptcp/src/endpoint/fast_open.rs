@@ -11,8 +11,9 @@ use mptcp_clock::Instant;
 use mptcp_wire::{Cookie, Options, Segment};
 use siphasher::sip::SipHasher24;
 
-use super::{ConnectError, ConnectionId, Endpoint, InterfaceId};
+use super::{ConnectError, Endpoint};
 use crate::config::{Config, ServerFastOpen};
+use crate::ids::{ConnectionId, InterfaceId};
 use crate::subflow::Subflow;
 
 /// Servers whose cookies a client keeps; beyond it others give way.

@@ -4,15 +4,12 @@ use std::net::{IpAddr, SocketAddr};
 
 use mptcp_clock::Instant;
 
-use super::{ConnectionId, Endpoint};
+use super::Endpoint;
 use crate::config::Config;
 use crate::congestion::Departure;
+use crate::ids::{ConnectionId, InterfaceId};
 use crate::path_manager::LocalAddress;
 use crate::subflow::{Origin, Subflow};
-
-/// An interface of an endpoint, numbered in the order of their addition.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct InterfaceId(pub u32);
 
 /// What happened to an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

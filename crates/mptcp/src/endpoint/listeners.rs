@@ -6,8 +6,9 @@ use std::collections::VecDeque;
 
 use mptcp_clock::{Duration, Instant};
 
-use super::{ConnectionId, Endpoint, InterfaceId};
+use super::Endpoint;
 use crate::config::Config;
+use crate::ids::{ConnectionId, InterfaceId};
 
 /// How long a handshake may keep its place when others want it: Linux's first retransmission timeout
 /// (RFC 6298 section 2), after which a caller that exists has answered.

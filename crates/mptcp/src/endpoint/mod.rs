@@ -27,17 +27,17 @@ use crate::bounds::EndpointBounds;
 use crate::config::Config;
 use crate::connection::Connection;
 use crate::event::Event;
+use crate::ids::{ConnectionId, InterfaceId};
 use crate::ration::Ration;
 use crate::subflow::{Origin, Subflow};
 use deadlines::Deadlines;
 use demux::Demux;
-pub use icmp::{IcmpError, IcmpMessage};
+pub use icmp::IcmpMessage;
+pub use interfaces::InterfaceChange;
 use interfaces::Interfaces;
-pub use interfaces::{InterfaceChange, InterfaceId};
 pub use listeners::ListenError;
 pub use options::Counters;
 use secret::Secret;
-pub use slots::ConnectionId;
 use slots::Slots;
 
 /// A segment and the interface it leaves by.

@@ -7,8 +7,9 @@ use std::net::SocketAddr;
 use bytes::Bytes;
 use mptcp_clock::Instant;
 
-use super::{ConnectionId, Endpoint, InterfaceId};
+use super::Endpoint;
 use crate::connection::{Connection, ConnectionInfo};
+use crate::ids::{ConnectionId, InterfaceId};
 
 impl Endpoint {
     pub(super) fn with<T>(

@@ -4,10 +4,11 @@
 
 use mptcp_clock::Instant;
 
-use super::{ConnectionId, Endpoint};
+use super::Endpoint;
 use crate::bounds::{EndpointBounds, EndpointUse};
 use crate::config::Keepalive;
 use crate::congestion::CongestionControl;
+use crate::ids::ConnectionId;
 use crate::scheduler::Scheduler;
 
 /// What happened on all connections, as Linux's MIB of MPTCP counts it.

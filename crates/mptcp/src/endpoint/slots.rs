@@ -4,21 +4,7 @@
 //! never means a later connection.
 
 use crate::connection::Connection;
-
-/// A connection of an endpoint. Never used again for another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ConnectionId {
-    place: u32,
-    generation: u32,
-}
-
-impl ConnectionId {
-    /// A small number that no two connections have at the same time, for tables.
-    #[must_use]
-    pub fn place(self) -> usize {
-        self.place as usize
-    }
-}
+use crate::ids::ConnectionId;
 
 #[derive(Debug, Default)]
 pub(super) struct Slot {

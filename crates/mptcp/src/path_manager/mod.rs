@@ -9,7 +9,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use mptcp_clock::Instant;
 
-use crate::InterfaceId;
+use crate::ids::InterfaceId;
 use crate::policy::Registry;
 use crate::subflow::Closure;
 

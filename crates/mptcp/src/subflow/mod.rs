@@ -20,9 +20,10 @@ use mptcp_clock::{Duration, Instant};
 use mptcp_wire::{Cookie, Segment, Seq, Timestamps};
 
 use crate::config::{Config, Keepalive};
+use crate::icmp_error::IcmpError;
+use crate::ids::InterfaceId;
 use crate::memory::most_segments;
 use crate::path_manager::{LocalAddress, Pair, RemoteAddress};
-use crate::{IcmpError, InterfaceId};
 use mapping::Mapper;
 use receiver::Receiver;
 use sender::Sender;

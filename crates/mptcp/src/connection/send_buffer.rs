@@ -1,4 +1,4 @@
-//! The sending side of the byte stream: what the application wrote and what is under way.
+//! What the application wrote and what is under way.
 //!
 //! Owns the send buffer and the chunks that subflows carry until they are acknowledged at the data
 //! level (RFC 8684 section 3.3.2). Offsets count from the first byte of the stream.
@@ -84,25 +84,25 @@ struct Written {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Outgoing {
+pub(crate) struct SendBuffer {
     unsent: VecDeque<Written>,
     unsent_bytes: u64,
     /// Next offset to give to a subflow.
-    pub next: u64,
+    next: u64,
     /// Oldest offset not acknowledged at the data level.
-    pub una: u64,
-    pub flight: VecDeque<Chunk>,
+    una: u64,
+    flight: VecDeque<Chunk>,
     /// Offsets of chunks to be carried again, in order of the stream: the first holds all others up.
-    pub again: BTreeSet<u64>,
+    again: BTreeSet<u64>,
     /// Offset behind the last segment that was not full.
-    pub small_end: u64,
+    small_end: u64,
     /// Largest offset that the peer's window allows.
-    pub edge: u64,
+    edge: u64,
     /// The largest window the peer ever offered, bytes.
-    pub largest_window: u64,
+    largest_window: u64,
 }
 
-impl Outgoing {
+impl SendBuffer {
     /// Takes the first `length` bytes of `data`.
     pub(crate) fn write(&mut self, data: &Bytes, length: usize) {
         self.unsent_bytes += length as u64;
@@ -121,6 +121,113 @@ impl Outgoing {
         let length = data.len();
         self.unsent_bytes += length as u64;
         self.unsent.push_front(Written { buffer: data, length });
+    }
+
+    /// Next offset to give to a subflow.
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Oldest offset not acknowledged at the data level.
+    pub(crate) fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// Whether nothing is under way at the data level.
+    pub(crate) fn nothing_in_flight(&self) -> bool {
+        self.flight.is_empty()
+    }
+
+    /// The oldest data under way.
+    pub(crate) fn head(&self) -> Option<&Chunk> {
+        self.flight.front()
+    }
+
+    pub(crate) fn head_mut(&mut self) -> Option<&mut Chunk> {
+        self.flight.front_mut()
+    }
+
+    /// The largest window the peer ever offered, bytes.
+    pub(crate) fn largest_window(&self) -> u64 {
+        self.largest_window
+    }
+
+    /// Largest offset that the peer's window allows.
+    pub(crate) fn edge(&self) -> u64 {
+        self.edge
+    }
+
+    /// Room in the peer's window beyond all that was sent, bytes.
+    pub(crate) fn window_room(&self) -> u64 {
+        self.edge.saturating_sub(self.next)
+    }
+
+    /// The peer offers `window` bytes from the offset `from`; returns whether its edge moved right. It moves left only where it
+    /// `may_shrink`.
+    pub(crate) fn offer(&mut self, from: u64, window: u64, may_shrink: bool) -> bool {
+        if may_shrink {
+            self.edge = self.edge.min(from + window);
+        }
+        let opened = from + window > self.edge;
+        self.edge = self.edge.max(from + window);
+        opened
+    }
+
+    /// A window that the peer offered, however old.
+    pub(crate) fn note_window(&mut self, window: u64) {
+        self.largest_window = self.largest_window.max(window);
+    }
+
+    /// Whether a segment that was not full is under way.
+    pub(crate) fn small_in_flight(&self) -> bool {
+        self.small_end > self.una
+    }
+
+    /// The segment that was cut last was not full.
+    pub(crate) fn note_small(&mut self) {
+        self.small_end = self.next;
+    }
+
+    /// Data that was cut is under way on a subflow.
+    pub(crate) fn send(&mut self, chunk: Chunk) {
+        self.flight.push_back(chunk);
+    }
+
+    /// The stream goes on as TCP's: what is under way is its subflow's affair alone.
+    pub(crate) fn leave_to_subflow(&mut self) {
+        self.flight.clear();
+        self.again.clear();
+    }
+
+    /// What some of the subflows `stalled` carry, and none of those that are `working`, is to be carried again.
+    pub(crate) fn give_to_others(&mut self, stalled: u64, working: u64) {
+        for chunk in &mut self.flight {
+            if chunk.carriers & stalled != 0 && chunk.carriers & working == 0 && !chunk.queued {
+                chunk.queued = true;
+                self.again.insert(chunk.start);
+            }
+        }
+    }
+
+    /// A subflow is dead: what no other one carries is to be carried again.
+    pub(crate) fn abandon(&mut self, subflow: usize) {
+        for chunk in &mut self.flight {
+            chunk.carriers &= !carrier(subflow);
+            if chunk.carriers == 0 && !chunk.queued {
+                chunk.queued = true;
+                self.again.insert(chunk.start);
+            }
+        }
+    }
+
+    /// Offset of the first chunk that is to be carried again.
+    pub(crate) fn first_again(&self) -> Option<u64> {
+        self.again.first().copied()
+    }
+
+    /// It is carried again, or need not be.
+    pub(crate) fn pop_again(&mut self) {
+        self.again.pop_first();
     }
 
     pub(crate) fn unsent(&self) -> u64 {

@@ -32,13 +32,13 @@ struct Tuning {
 }
 
 #[derive(Debug)]
-pub(crate) struct Incoming {
+pub(crate) struct RecvStream {
     /// Next offset expected: what a DATA_ACK says.
-    pub next: u64,
+    next: u64,
     early: Reassembly,
     ready: Unread,
     /// Offset of the DATA_FIN, or of the FIN of plain TCP.
-    pub fin: Option<u64>,
+    fin: Option<u64>,
     buffer: u64,
     largest_buffer: u64,
     /// Largest offset ever offered; it never moves left (RFC 9293 section 3.8.6).
@@ -46,10 +46,14 @@ pub(crate) struct Incoming {
     full_size: u64,
     mss: u64,
     tuning: Option<Tuning>,
-    pub duplicate_bytes: u64,
+    duplicate_bytes: u64,
+    /// The application was told of the end.
+    finish_reported: bool,
+    /// The peer's last mapping had an 8-byte number.
+    wide_numbers: bool,
 }
 
-impl Incoming {
+impl RecvStream {
     /// Payload is slices of blocks of `block` bytes (0: it has memory of its own).
     pub(crate) fn new(buffer: u64, autotuning: bool, mss: u16, block: u64) -> Self {
         let start = if autotuning { INITIAL_BUFFER.min(buffer) } else { buffer };
@@ -65,7 +69,44 @@ impl Incoming {
             mss: mss.into(),
             tuning: autotuning.then_some(Tuning { since: Instant::ZERO, from: 0 }),
             duplicate_bytes: 0,
+            finish_reported: false,
+            wide_numbers: false,
         }
+    }
+
+    /// Next offset expected.
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    pub(crate) fn duplicate_bytes(&self) -> u64 {
+        self.duplicate_bytes
+    }
+
+    /// What a DATA_ACK says: the next offset, and one more for a DATA_FIN that is here.
+    pub(crate) fn acknowledged(&self) -> u64 {
+        self.next + u64::from(self.finished())
+    }
+
+    /// Whether the peer's numbers are 8 bytes long.
+    pub(crate) fn has_wide_numbers(&self) -> bool {
+        self.wide_numbers
+    }
+
+    pub(crate) fn set_wide_numbers(&mut self, wide: bool) {
+        self.wide_numbers = wide;
+    }
+
+    /// The stream of a TCP ends here, unless it has ended.
+    pub(crate) fn end_here(&mut self) {
+        self.fin.get_or_insert(self.next);
+    }
+
+    /// Whether the end is here and was not reported; it is then.
+    pub(crate) fn report_finish(&mut self) -> bool {
+        let news = !self.finish_reported && self.finished();
+        self.finish_reported |= news;
+        news
     }
 
     /// The stream ends at `offset`, a DATA_FIN says. The last one that can be true counts, until it is reached: one that lies

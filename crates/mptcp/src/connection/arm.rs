@@ -1,0 +1,77 @@
+//! Which timers a connection wants.
+
+use mptcp_clock::{Duration, Instant};
+
+use super::Connection;
+use crate::config::Keepalive;
+use crate::subflow::State;
+
+/// How long the peer may keep its half of an ended connection open: Linux's `tcp_fin_timeout`.
+const LINGER_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long what is corked waits for more: Linux's `TCP_RTO_MIN`.
+const CORK_TIMEOUT: Duration = Duration::from_millis(200);
+
+impl Connection {
+    /// When [`Connection::handle_timeout`] wants to be called.
+    pub(crate) fn deadline(&self) -> Instant {
+        self.subflows.iter().fold(self.timers.earliest(), |at, subflow| at.min(subflow.deadline()))
+    }
+
+    /// Keepalive on or off, or with other times.
+    pub(crate) fn set_keepalive(&mut self, now: Instant, keepalive: Option<Keepalive>) {
+        self.config.keepalive = keepalive;
+        self.subflows.iter_mut().filter(|s| s.is_synchronised()).for_each(|s| s.keep_alive(now, keepalive));
+    }
+
+    /// Sets what the state after a round of sending calls for.
+    pub(super) fn arm(&mut self, now: Instant, window_closed: bool) {
+        let writer = &mut self.send.writer;
+        if self.send.buffer.unsent() == 0 {
+            writer.set_pushing(false);
+            self.timers.cork = Instant::FAR_FUTURE;
+        } else if writer.is_corked() && !writer.is_pushing() && self.timers.cork == Instant::FAR_FUTURE {
+            self.timers.cork = now + CORK_TIMEOUT;
+        }
+        if window_closed && self.subflows.iter().all(|subflow| subflow.sender.is_idle()) {
+            let wait = self.longest_rto();
+            self.timers.arm_probe(now, wait);
+        } else {
+            self.timers.disarm_probe();
+        }
+        if self.negotiation.is_multipath() {
+            if self.send.buffer.nothing_in_flight() {
+                self.timers.disarm_data();
+            } else if !self.timers.waits_for_data() {
+                self.arm_data_timer(now);
+            }
+        }
+    }
+
+    /// Later than any subflow's own timeout, which comes first and knows better.
+    pub(super) fn arm_data_timer(&mut self, now: Instant) {
+        let wait = self.longest_rto() * 2;
+        self.timers.arm_data(now, wait);
+    }
+
+    /// The DATA_FIN has gone.
+    pub(super) fn arm_data_fin(&mut self, now: Instant) {
+        let tries = self.timers.data_fin_tries().min(8);
+        let wait = if self.config.habits.quick_data_fin {
+            self.config.min_rto * (1 << tries.saturating_sub(1))
+        } else {
+            self.longest_rto() * (1 << tries)
+        };
+        self.timers.arm_data_fin(now + wait.min(LINGER_TIMEOUT), self.send.buffer.una());
+    }
+
+    /// The DATA_FIN need not go, or not again.
+    pub(super) fn disarm_data_fin(&mut self) {
+        self.timers.disarm_data_fin();
+        self.send.fin.forget_due();
+    }
+
+    fn longest_rto(&self) -> Duration {
+        let live = self.subflows.iter().filter(|s| s.is_synchronised() && s.state != State::TimeWait);
+        live.map(|subflow| subflow.sender.rtt.base_rto()).max().unwrap_or(Duration::from_secs(1))
+    }
+}

@@ -1,0 +1,62 @@
+//! A subflow begins: it gets a place, shakes hands, carries data.
+//!
+//! Owns what has to be set at each of these steps; the steps themselves are `handshake`'s and `joins`'.
+
+use mptcp_clock::{Duration, Instant};
+
+use super::Connection;
+use crate::congestion::PathState;
+use crate::subflow::{Control, Subflow};
+
+/// RFC 6298 section 2.1: wait for the first answer.
+pub(super) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(1);
+/// The third ACK of a join does not go again sooner, however short the path is.
+pub(super) const JOIN_ACK_PAUSE: Duration = Duration::from_millis(10);
+
+impl Connection {
+    pub(super) fn start_handshake(&mut self, now: Instant, id: usize, control: Control) {
+        let subflow = &mut self.subflows[id];
+        subflow.control = Some(control);
+        subflow.handshake_sent = now;
+        subflow.opened_at = now;
+        subflow.handshake_attempts = 1;
+        subflow.handshake_deadline = now + HANDSHAKE_TIMEOUT;
+    }
+
+    /// A synchronised subflow begins to carry data.
+    pub(super) fn activate(&mut self, now: Instant, id: usize) {
+        let multipath = !self.negotiation.is_plain();
+        let subflow = &self.subflows[id];
+        let mss = subflow.payload_size(&self.config, multipath);
+        let keepalive = self.config.keepalive;
+        let subflow = &mut self.subflows[id];
+        subflow.was_open = true;
+        subflow.keep_alive(now, keepalive);
+        let path = &mut self.congestion.paths[id];
+        path.cwnd = mss * u64::from(self.config.initial_window);
+        path.mss = mss;
+        path.ssthresh = self.config.initial_ssthresh.map_or(u64::MAX, |ssthresh| ssthresh.max(2 * mss));
+        path.srtt = subflow.sender.rtt.srtt();
+        path.rttvar = subflow.sender.rtt.rttvar();
+        path.min_rtt = subflow.sender.rtt.min();
+        self.congestion.set_active(id, true);
+        self.fate.happenings.subflows = true;
+        self.tell_opened(now, id);
+        self.timers.adopted();
+        self.relieve_stalled();
+    }
+
+    /// Gives a subflow a place and its congestion state; returns the place.
+    pub(super) fn add_subflow(&mut self, subflow: Subflow) -> usize {
+        let mss = subflow.payload_size(&self.config, self.config.multipath);
+        let Some(id) = self.subflows.vacant() else {
+            self.subflows.push(subflow);
+            return self.congestion.add_path(mss, self.config.initial_window);
+        };
+        let past = self.subflow_info(id);
+        self.subflows.replace(id, subflow, past);
+        self.signals.forget(id);
+        self.congestion.paths[id] = PathState::new(mss, self.config.initial_window);
+        id
+    }
+}

@@ -1,0 +1,72 @@
+//! What the peer has taken of our stream, and what it has room for.
+//!
+//! Owns the way from an acknowledgement at the data level to the send buffer and the window.
+
+use mptcp_clock::Instant;
+use mptcp_wire::{Dss, Segment};
+
+use super::{Connection, Mode};
+
+impl Connection {
+    pub(super) fn take_data_ack(&mut self, now: Instant, dss: &Dss) {
+        let Some(offset) =
+            dss.ack.and_then(|ack| self.negotiation.local().offset(ack, self.send.buffer.una()))
+        else {
+            return;
+        };
+        if offset == self.send.buffer.written() + 1 && self.send.fin.is_sent() {
+            self.send.fin.acknowledge();
+            self.acknowledge_data(now, offset - 1);
+            self.finish_if_done(now);
+        } else {
+            self.acknowledge_data(now, offset);
+        }
+    }
+
+    pub(super) fn acknowledge_data(&mut self, now: Instant, offset: u64) {
+        if self.send.buffer.acknowledge(offset) == 0 {
+            return;
+        }
+        self.timers.data_progress(now);
+        self.wake_writer();
+        if self.negotiation.is_plain() {
+            self.finish_if_done(now);
+        }
+    }
+
+    /// The peer's window: its right edge counts from the data-level acknowledgement, and is the
+    /// furthest over all subflows (RFC 8684 section 3.3.4).
+    pub(super) fn note_window(&mut self, id: usize, segment: &Segment) {
+        let subflow = &self.subflows[id];
+        let scale = if segment.flags.syn() { 0 } else { subflow.send_scale };
+        let window = u64::from(segment.window) << scale;
+        let from = match (self.negotiation.mode(), segment.options.dss.and_then(|dss| dss.ack)) {
+            (Mode::Multipath, Some(ack)) => self.negotiation.local().offset(ack, self.send.buffer.una()),
+            (Mode::Plain, _) if subflow.is_synchronised() => {
+                subflow.send_offset(segment.acknowledgment).map(|ack| subflow.stream_offset(ack))
+            }
+            // Who still sends keys has received nothing. Without any of these it may be late, and its
+            // window may count from less than what is acknowledged now.
+            (Mode::Multipath, None) => super::offers::capable(&segment.options).map(|_| 0),
+            _ => Some(self.send.buffer.una()),
+        };
+        let Some(from) = from.filter(|&from| from <= self.send.buffer.next() + 1) else { return };
+        self.send.buffer.note_window(window);
+        let plain = self.negotiation.is_plain() && self.subflows[id].is_synchronised();
+        if plain && !self.subflows[id].window_is_news(segment) {
+            return;
+        }
+        // RFC 9293 section 3.8.6: a window may shrink, and nothing new goes where it was. Over several subflows no order
+        // tells which window is the last one, and the furthest edge holds (RFC 8684 section 3.3.4).
+        if self.send.buffer.offer(from, window, plain) {
+            self.timers.window_opened();
+        }
+    }
+
+    /// TCP's acknowledgements are the stream's.
+    pub(super) fn acknowledge_plainly(&mut self, now: Instant, id: usize) {
+        let offset =
+            self.subflows[id].stream_offset(self.subflows[id].sender.board.una).min(self.send.buffer.next());
+        self.acknowledge_data(now, offset);
+    }
+}

@@ -1,0 +1,176 @@
+//! How segments look: addresses, numbers, acknowledgements, mappings, blocks.
+//!
+//! Owns their form; which one goes next is `output`'s affair, and which data `transmit`'s.
+
+use bytes::Bytes;
+use mptcp_clock::Instant;
+use mptcp_wire::crypto::Version;
+use mptcp_wire::{Checksum, DataSequence, Dss, Flags, Mapping, MptcpOption, Segment};
+
+use super::Connection;
+use crate::subflow::scoreboard::Whole;
+use crate::subflow::{Origin, State};
+
+/// A piece of the stream to be put on a subflow.
+#[derive(Clone, Debug)]
+pub(super) struct Piece {
+    pub start: u64,
+    pub data: u64,
+    pub payload: Bytes,
+    /// The mapping that it is a part of, unless it has its own.
+    pub whole: Option<Box<Whole>>,
+    pub fin: bool,
+}
+
+impl Connection {
+    /// A segment without payload that acknowledges.
+    pub(super) fn bare_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) {
+        self.header(now, id, segment);
+        segment.sequence = self.subflows[id].sequence_at(self.subflows[id].sender.board.next);
+        let forgotten = self.config.habits.plain_time_wait && self.subflows[id].state == State::TimeWait;
+        if self.negotiation.is_multipath() && !forgotten {
+            if !self.negotiation.confirmed()
+                && self.negotiation.client()
+                && self.is_initial(id)
+                && self.send.buffer.next() == 0
+            {
+                // The third ACK.
+                segment.options.mptcp.extend(self.capable_with_keys(None));
+            } else if self.subflows[id].unconfirmed {
+                segment.options.mptcp.extend(self.join_with_hmac(id));
+            } else {
+                segment.options.dss =
+                    Some(Dss { ack: Some(self.data_ack()), mapping: None, data_fin: false });
+            }
+        }
+        self.tell_failure(id, segment);
+        self.add_blocks(id, segment);
+        self.subflows[id].acknowledgement_sent();
+    }
+
+    /// As many SACK blocks as fit beside the other options.
+    pub(super) fn add_blocks(&self, id: usize, segment: &mut Segment) {
+        let subflow = &self.subflows[id];
+        if !subflow.sack || !subflow.receiver.has_blocks() {
+            return;
+        }
+        let room = mptcp_wire::Options::SPACE.saturating_sub(segment.options.length());
+        let irs = subflow.irs;
+        for (left, right) in subflow.receiver.blocks(room.saturating_sub(4) / 8) {
+            segment.options.sack.push((irs + left as u32, irs + right as u32));
+        }
+    }
+
+    pub(super) fn data_segment(&mut self, now: Instant, id: usize, piece: Piece, segment: &mut Segment) {
+        self.header(now, id, segment);
+        let subflow = &mut self.subflows[id];
+        segment.sequence = subflow.sequence_at(piece.start);
+        let length = piece.payload.len() as u64;
+        if piece.fin {
+            segment.flags |= Flags::FIN;
+        }
+        if length > 0 {
+            subflow.tally.data_segments_sent += 1;
+            subflow.tally.bytes_sent += length;
+            if self.send.buffer.unsent() == 0 {
+                segment.flags |= Flags::PSH;
+            }
+        }
+        if self.negotiation.is_multipath() {
+            self.add_mapping(id, segment, &piece);
+        } else if length > 0 && self.negotiation.infinite_from() == Some(piece.start) {
+            self.add_infinite_mapping(segment, &piece);
+        }
+        segment.payload = piece.payload;
+        let subflow = &mut self.subflows[id];
+        if subflow.sack && subflow.receiver.has_blocks() {
+            // Blocks would make a full segment too long (RFC 9293 section 3.7.1): the acknowledgement
+            // that brings them stays due.
+            subflow.number_acknowledged();
+        } else {
+            subflow.acknowledgement_sent();
+        }
+    }
+
+    pub(super) fn add_mapping(&self, id: usize, segment: &mut Segment, piece: &Piece) {
+        let length = piece.payload.len() as u16;
+        // RFC 8684 section 3.1; in version 0 the first data has a mapping as all other has.
+        let first = piece.start == self.subflows[id].first_sent
+            && piece.data == 0
+            && self.negotiation.client()
+            && self.negotiation.version() == Version::V1;
+        if first && length > 0 && !self.negotiation.confirmed() && self.is_initial(id) {
+            let checksum = self.dss_checksum(0, 1, length, &piece.payload);
+            segment.options.mptcp.extend(self.capable_with_keys(Some((length, checksum))));
+            return;
+        }
+        let (start, data, payload) = match &piece.whole {
+            Some(whole) => (whole.start as u32, whole.data, &whole.payload),
+            None => (piece.start as u32, piece.data, &piece.payload),
+        };
+        let mapping = (length > 0).then(|| Mapping {
+            sequence: DataSequence::Wide(self.negotiation.local().at(data)),
+            subflow_sequence: start,
+            length: payload.len() as u16,
+            checksum: self.dss_checksum(data, start, payload.len() as u16, payload),
+        });
+        segment.options.dss = Some(Dss { ack: Some(self.data_ack()), mapping, data_fin: false });
+    }
+
+    /// RFC 8684 section 3.7: length 0 says that all that follows maps one to one.
+    pub(super) fn add_infinite_mapping(&self, segment: &mut Segment, piece: &Piece) {
+        let mapping = Mapping {
+            sequence: DataSequence::Wide(self.negotiation.local().at(piece.data)),
+            subflow_sequence: piece.start as u32,
+            length: 0,
+            checksum: self.negotiation.checksum().then_some(0),
+        };
+        segment.options.dss =
+            Some(Dss { ack: Some(self.data_ack()), mapping: Some(mapping), data_fin: false });
+    }
+
+    pub(super) fn dss_checksum(
+        &self,
+        data: u64,
+        subflow_sequence: u32,
+        length: u16,
+        payload: &[u8],
+    ) -> Option<u16> {
+        self.negotiation.checksum().then(|| {
+            let mut sum = Checksum::dss(self.negotiation.local().at(data), subflow_sequence, length);
+            sum.add(payload);
+            sum.value()
+        })
+    }
+
+    /// The low half is enough, and leaves room for SACK (RFC 8684 section 3.3.1).
+    pub(super) fn data_ack(&self) -> DataSequence {
+        let first = self.negotiation.remote().map_or(0, |key| key.first);
+        let number = first.wrapping_add(self.recv.acknowledged());
+        if self.recv.has_wide_numbers() && self.config.habits.wide_data_acks {
+            return DataSequence::Wide(number);
+        }
+        DataSequence::Short(number as u32)
+    }
+
+    /// Addresses, acknowledgement, window, timestamps.
+    pub(super) fn header(&mut self, now: Instant, id: usize, segment: &mut Segment) {
+        let window = self.recv.window();
+        let subflow = &mut self.subflows[id];
+        subflow.tally.segments_sent += 1;
+        segment.reset(subflow.local, subflow.remote);
+        segment.flags = Flags::ACK;
+        segment.acknowledgment = subflow.irs + subflow.receiver.next() as u32;
+        segment.window = (window >> subflow.receive_scale).min(65_535) as u16;
+        segment.options.timestamps = subflow.timestamps_at(now);
+        debug_assert!(subflow.origin != Origin::Initial || id == 0, "only the first subflow is initial");
+    }
+
+    /// MP_FAIL goes with each acknowledgement until the peer answers with its own or with the infinite mapping: one alone could
+    /// be lost, and a peer that knows nothing of it waits for data acknowledgements (RFC 8684 section 3.7).
+    pub(super) fn tell_failure(&mut self, id: usize, segment: &mut Segment) {
+        let Some(number) = self.negotiation.tell_failure(id) else { return };
+        segment.options.mptcp.push(MptcpOption::Fail(number));
+        segment.options.dss = Some(Dss { ack: Some(self.data_ack()), mapping: None, data_fin: false });
+    }
+}

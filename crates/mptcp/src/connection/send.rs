@@ -1,0 +1,112 @@
+//! The sending side of the byte stream: what was written and is under way, who writes, how it ends.
+//!
+//! Owns the writer's wishes and the DATA_FIN; the bytes themselves are `send_buffer`'s.
+
+use super::send_buffer::SendBuffer;
+
+/// Unsent bytes below which a waiting writer is woken for any room at all.
+const LITTLE_LEFT: u64 = 16_384;
+
+#[derive(Debug, Default)]
+pub(super) struct SendStream {
+    pub(super) buffer: SendBuffer,
+    pub(super) writer: Writer,
+    pub(super) fin: DataFin,
+    /// Bytes that a further subflow carried, and those of them that M1 gave it.
+    pub(super) reinjected: u64,
+    pub(super) opportunistic: u64,
+}
+
+/// The application as a writer.
+#[derive(Debug, Default)]
+pub(super) struct Writer {
+    closed: bool,
+    waits: bool,
+    corked: bool,
+    pushing: bool,
+}
+
+impl Writer {
+    /// It writes no more.
+    pub(super) fn close(&mut self) {
+        self.closed = true;
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Whether it waits for room.
+    pub(super) fn waits(&self) -> bool {
+        self.waits
+    }
+
+    pub(super) fn set_waiting(&mut self, waits: bool) {
+        self.waits = waits;
+    }
+
+    /// Whether one that waits is told of the room there is: when little is left to send, or when a third
+    /// of the buffer is free, as in Linux. It waits no more then.
+    pub(super) fn wake(&mut self, unsent: u64, room: u64, buffer: u64) -> bool {
+        let wakes = self.waits && room > 0 && (unsent < LITTLE_LEFT || room >= buffer / 3);
+        self.waits &= !wakes;
+        wakes
+    }
+
+    /// Small segments wait for more: Linux's TCP_CORK.
+    pub(super) fn is_corked(&self) -> bool {
+        self.corked
+    }
+
+    pub(super) fn set_cork(&mut self, corked: bool) {
+        self.corked = corked;
+    }
+
+    /// What waits goes all the same, once.
+    pub(super) fn is_pushing(&self) -> bool {
+        self.pushing
+    }
+
+    pub(super) fn set_pushing(&mut self, pushing: bool) {
+        self.pushing = pushing;
+    }
+}
+
+/// The end of our stream (RFC 8684 section 3.3.3).
+#[derive(Debug, Default)]
+pub(super) struct DataFin {
+    sent: bool,
+    acknowledged: bool,
+    /// Subflows that are yet to carry it, the last one first.
+    due: Vec<usize>,
+}
+
+impl DataFin {
+    pub(super) fn is_sent(&self) -> bool {
+        self.sent
+    }
+
+    pub(super) fn is_acknowledged(&self) -> bool {
+        self.acknowledged
+    }
+
+    pub(super) fn acknowledge(&mut self) {
+        self.acknowledged = true;
+    }
+
+    /// It goes on these subflows, the last one first.
+    pub(super) fn send_on(&mut self, subflows: impl Iterator<Item = usize>) {
+        self.sent = true;
+        self.due.clear();
+        self.due.extend(subflows);
+    }
+
+    /// The next subflow to carry it.
+    pub(super) fn next(&mut self) -> Option<usize> {
+        self.due.pop()
+    }
+
+    pub(super) fn forget_due(&mut self) {
+        self.due.clear();
+    }
+}

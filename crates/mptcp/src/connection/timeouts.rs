@@ -1,0 +1,150 @@
+//! A time has come: of the connection's own timers, or of a subflow's.
+
+use mptcp_clock::{Duration, Instant};
+
+use super::Connection;
+use crate::event::Closed;
+use crate::subflow::{Closure, Control};
+
+/// Retransmission timeouts in a row after which a subflow is dead: Linux's `tcp_retries2`.
+const MOST_TIMEOUTS: u32 = 15;
+/// The same for a subflow whose data was acknowledged at the data level, when there is no more to send.
+const NEEDLESS_TIMEOUTS: u32 = 6;
+/// Timeouts in a row after which a path counts as silent.
+const SILENT: u32 = 2;
+/// How often a silent path is probed while others carry the data.
+const PROBE_INTERVAL: Duration = Duration::from_secs(1);
+
+impl Connection {
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        for id in 0..self.subflows.len() {
+            self.on_subflow_timers(now, id);
+        }
+        if self.timers.pace <= now {
+            self.timers.pace = Instant::FAR_FUTURE;
+        }
+        if self.timers.cork <= now {
+            self.timers.cork = Instant::FAR_FUTURE;
+            self.send.writer.set_pushing(true);
+        }
+        if self.timers.take_probe(now) {
+            self.fall_back_if_stripped(now);
+            if self.timers.note_unanswered(1) > MOST_TIMEOUTS {
+                // RFC 9293 section 3.8.6.1 lets a closed window stay closed for ever, but only while the peer answers.
+                self.end(now, Closed::TimedOut, Closure::TimedOut);
+            }
+        }
+        if self.timers.take_data(now) {
+            self.fall_back_if_stripped(now);
+            // Without a subflow nobody can answer, and `orphan` is what counts.
+            let asked = self.subflows.iter().any(|subflow| subflow.is_synchronised());
+            if self.timers.note_unanswered(u32::from(asked)) > MOST_TIMEOUTS {
+                // Each subflow has had its data acknowledged, or cannot send; nobody says anything any more.
+                self.end(now, Closed::TimedOut, Closure::TimedOut);
+            } else if self.negotiation.is_multipath() {
+                self.retry_oldest();
+                self.arm_data_timer(now);
+            }
+        }
+        if self.timers.take_data_fin(now) {
+            // While data are acknowledged it has only to wait for them.
+            if self.send.buffer.una() == self.timers.data_fin_una() {
+                self.fall_back_if_stripped(now);
+            }
+            if self.timers.data_fin_tries() > MOST_TIMEOUTS && self.negotiation.is_multipath() {
+                self.end(now, Closed::TimedOut, Closure::TimedOut);
+            }
+        }
+        if self.timers.announcements <= now {
+            self.timers.announcements = self.announce_again(now);
+        }
+        if self.timers.rejoin <= now {
+            self.timers.rejoin = Instant::FAR_FUTURE;
+            self.consult_path_manager(now);
+        }
+        if self.timers.take_orphan(now) {
+            if self.subflows.iter().all(|subflow| subflow.is_closed()) && self.fate.closed.is_none() {
+                self.end(now, Closed::TimedOut, Closure::TimedOut);
+            }
+        }
+    }
+
+    pub(super) fn on_subflow_timers(&mut self, now: Instant, id: usize) {
+        let subflow = &mut self.subflows[id];
+        if subflow.is_closed() || subflow.deadline() > now {
+            return;
+        }
+        if subflow.handshake_deadline <= now {
+            self.on_handshake_timeout(now, id);
+        }
+        let subflow = &mut self.subflows[id];
+        if subflow.receiver.deadline() <= now {
+            subflow.receiver.on_deadline();
+        }
+        if subflow.keep_at <= now {
+            self.ask_whether_alive(now, id);
+        }
+        let subflow = &mut self.subflows[id];
+        if subflow.probe_deadline <= now {
+            subflow.probe_deadline = now + PROBE_INTERVAL;
+            subflow.control = Some(Control::Probe);
+        }
+        if subflow.sender.deadline() > now {
+            return;
+        }
+        let timed_out = subflow.sender.on_deadline(now, id, &mut self.congestion);
+        if !timed_out {
+            return;
+        }
+        // A reordering network and a lossy one look the same here: the others take over at once.
+        self.give_up_sending(id);
+        self.watch_silent_path(now, id);
+        // What it has waited for longest has arrived, some other way it seems, and no more is written: who does not even
+        // acknowledge that is not waited for as long.
+        let first = self.subflows[id].sender.board.queue.front();
+        let arrived =
+            first.is_some_and(|sent| sent.data + sent.payload.len() as u64 <= self.send.buffer.una());
+        let needless = self.negotiation.is_multipath() && self.send.writer.is_closed() && arrived;
+        let most = if needless { NEEDLESS_TIMEOUTS } else { MOST_TIMEOUTS };
+        let subflow = &mut self.subflows[id];
+        if subflow.sender.rtt.backoff() > most {
+            subflow.close(now, Closure::TimedOut);
+            self.on_subflow_closed(now, id);
+        }
+    }
+
+    /// Keepalive (RFC 9293 section 3.8.4): a peer that does not answer several questions is gone.
+    pub(super) fn ask_whether_alive(&mut self, now: Instant, id: usize) {
+        let subflow = &mut self.subflows[id];
+        let Some(keepalive) = self.config.keepalive.filter(|_| subflow.is_synchronised()) else {
+            subflow.keep_at = Instant::FAR_FUTURE;
+            return;
+        };
+        if subflow.kept >= keepalive.probes {
+            subflow.close(now, Closure::TimedOut);
+            return self.on_subflow_closed(now, id);
+        }
+        // What is in flight is its own question.
+        if subflow.sender.is_idle() {
+            subflow.kept += 1;
+            subflow.control = Some(Control::Probe);
+        }
+        subflow.keep_at = now + keepalive.interval;
+    }
+
+    /// A path that went silent would be tried again only when its doubled timeout ends, up to two
+    /// minutes after it came back. While other subflows work, a probe without data asks every second:
+    /// no retransmission, so RFC 6298's backoff of those stands.
+    pub(super) fn watch_silent_path(&mut self, now: Instant, id: usize) {
+        let others = self
+            .subflows
+            .iter()
+            .enumerate()
+            .any(|(other, s)| other != id && s.can_send() && !s.sender.in_loss());
+        let subflow = &mut self.subflows[id];
+        let silent = subflow.sender.rtt.backoff() >= SILENT && subflow.can_send();
+        if silent && others && subflow.probe_deadline == Instant::FAR_FUTURE {
+            subflow.probe_deadline = now + PROBE_INTERVAL;
+        }
+    }
+}
