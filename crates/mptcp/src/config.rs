@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use mptcp_clock::Duration;
 use mptcp_wire::crypto::Version;
 
-use crate::congestion::{CongestionControl, Lia, Reno, SendQueueRule};
+use crate::congestion::{CongestionControl, Lia, PenaltyRule, Reno, SendQueueRule};
 use crate::habits::Habits;
 use crate::ids::InterfaceId;
 use crate::path_manager::{FullMesh, PathManager};
@@ -37,19 +37,6 @@ impl Default for Mechanisms {
             penalty_rule: PenaltyRule::Original,
         }
     }
-}
-
-/// How M2 penalises. The rule changed between the kernel of the paper and later ones.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum PenaltyRule {
-    /// The mptcp.org kernel since 0.89: once in a round trip of the *fast* subflow, when the slow one
-    /// has the longer round-trip time and is not in disorder. Slow start is not left.
-    Later,
-    /// The kernels of 2012 and 2013, with which the paper and the studies were run: once in a round
-    /// trip of the *slow* subflow, when its rate (window over round-trip time) is the lower one. The
-    /// threshold falls to the new window, so slow start ends.
-    #[default]
-    Original,
 }
 
 /// An address that the peer is told of, as Linux's `ip mptcp endpoint add ADDRESS id ID signal`.

@@ -46,8 +46,8 @@ pub mod scheduler;
 mod subflow;
 
 pub use bounds::{ConnectionUse, EndpointBounds, EndpointUse};
-pub use config::{Announced, Config, JOIN_PROBATION, Keepalive, Mechanisms, PenaltyRule, ServerFastOpen};
-pub use congestion::SendQueueRule;
+pub use config::{Announced, Config, JOIN_PROBATION, Keepalive, Mechanisms, ServerFastOpen};
+pub use congestion::{PenaltyRule, SendQueueRule};
 pub use connection::limits::Limit;
 pub use connection::{Connection, ConnectionInfo, Mode, SubflowInfo};
 pub use endpoint::{ConnectError, Counters, Endpoint, IcmpMessage, InterfaceChange, ListenError, Transmit};

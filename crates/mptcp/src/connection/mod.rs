@@ -12,6 +12,7 @@ mod address_manager;
 mod addresses;
 mod arm;
 mod begin;
+mod candidates;
 mod close;
 mod data;
 mod failures;
@@ -56,7 +57,6 @@ use crate::scheduler::{Candidate, Scheduler};
 use crate::subflow::Origin;
 use address_manager::AddressManager;
 pub(crate) use joins::JoinRefusal;
-pub(crate) use key::Key;
 use limits::LimitClock;
 pub use negotiation::Mode;
 use negotiation::Negotiation;
@@ -126,7 +126,11 @@ impl Connection {
             ),
             subflows: SubflowSet::default(),
             addresses: AddressManager::new(local, config.path_manager.build()),
-            congestion: Congestion::new(&config),
+            congestion: Congestion::new(
+                config.congestion.build(),
+                config.send_queue_rule,
+                config.byte_counting,
+            ),
             choice: Choice { scheduler: config.scheduler.build(), candidates: Vec::new() },
             send: SendStream::default(),
             recv,

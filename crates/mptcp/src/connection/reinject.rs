@@ -5,7 +5,7 @@ use mptcp_clock::{Duration, Instant};
 
 use super::Connection;
 use super::send_buffer::carrier;
-use crate::config::PenaltyRule;
+use crate::congestion::PenaltyRule;
 use crate::subflow::sender::Recovery;
 
 impl Connection {

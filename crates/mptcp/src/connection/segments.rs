@@ -8,7 +8,7 @@ use mptcp_wire::crypto::Version;
 use mptcp_wire::{Checksum, DataSequence, Dss, Flags, Mapping, MptcpOption, Segment};
 
 use super::Connection;
-use crate::subflow::scoreboard::Whole;
+use crate::subflow::sent::Whole;
 use crate::subflow::{Origin, State};
 
 /// A piece of the stream to be put on a subflow.

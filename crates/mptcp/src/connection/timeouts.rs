@@ -62,10 +62,9 @@ impl Connection {
             self.timers.rejoin = Instant::FAR_FUTURE;
             self.consult_path_manager(now);
         }
-        if self.timers.take_orphan(now) {
-            if self.subflows.iter().all(|subflow| subflow.is_closed()) && self.fate.closed.is_none() {
-                self.end(now, Closed::TimedOut, Closure::TimedOut);
-            }
+        let orphaned = self.timers.take_orphan(now);
+        if orphaned && self.subflows.iter().all(|subflow| subflow.is_closed()) && self.fate.closed.is_none() {
+            self.end(now, Closed::TimedOut, Closure::TimedOut);
         }
     }
 

@@ -8,7 +8,7 @@
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::{Flags, MpCapable, MptcpOption, Segment, Seq, Timestamps};
 
-use super::demux::Answering;
+use super::answering::Answering;
 use super::{Endpoint, Transmit};
 use crate::Version;
 use crate::config::Config;
@@ -28,6 +28,17 @@ const TIMESTAMP_BITS: u32 = 5;
 /// The period that a moment lies in.
 fn period(now: Instant) -> u32 {
     (now.as_nanos() / PERIOD.as_nanos()) as u32
+}
+
+/// What a segment of nobody that we know is to us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CookieAnswer {
+    /// No answer to a cookie.
+    None,
+    /// One, and there is no room for its connection.
+    Dropped,
+    /// One that has got its connection.
+    Accepted,
 }
 
 impl Endpoint {
@@ -97,21 +108,21 @@ impl Endpoint {
         self.strays.push_back(Transmit { interface, subflow: None, segment: answer });
     }
 
-    /// Whether a segment of nobody that we know answers a cookie of ours; the connection goes on with it then.
+    /// Whether a segment of nobody that we know answers a cookie of ours; the connection is there then, and goes on with it.
     pub(super) fn take_cookie_answer(
         &mut self,
         now: Instant,
         interface: InterfaceId,
-        segment: &mut Segment,
-    ) -> bool {
+        segment: &Segment,
+    ) -> CookieAnswer {
         let flags = segment.flags;
         if !flags.ack() || flags.syn() {
-            return false;
+            return CookieAnswer::None;
         }
         let port = segment.destination.port();
         let found = self.demux.listeners.get(&port);
         let Some(listener) = found.filter(|it| it.hears(interface) && it.cookies_until > now) else {
-            return false;
+            return CookieAnswer::None;
         };
         let config = listener.config.clone();
         let (cookie, first) = ((segment.acknowledgment - 1).value(), segment.sequence - 1);
@@ -120,18 +131,18 @@ impl Endpoint {
         let periods = [current, current.wrapping_sub(1)];
         let Some(period) = periods.into_iter().find(|&p| self.cookie(segment, first, p, size) == cookie)
         else {
-            return false;
+            return CookieAnswer::None;
         };
         if self.demux.listeners.get(&port).is_some_and(|listener| listener.accept_queue_is_full()) {
             // Linux's way: who has data to send sends it again.
             self.counters.unanswered += 1;
-            return true;
+            return CookieAnswer::Dropped;
         }
         let key = self.cookie_key(segment, first, period);
         let syn = remembered_syn(segment, first, SIZES[size as usize], key);
         let answering = Answering { iss: cookie, key: Some(key) };
         let Some((mut connection, subflow)) = self.answering(now, interface, &syn, &config, answering) else {
-            return false;
+            return CookieAnswer::None;
         };
         connection.accept(now, subflow, &syn);
         connection.answered_by_cookie();
@@ -140,8 +151,7 @@ impl Endpoint {
         if let Some(place) = self.slots.place(id) {
             self.keep_waiting(now, place, port);
         }
-        self.handle_segment_in_place(now, interface, segment);
-        true
+        CookieAnswer::Accepted
     }
 }
 

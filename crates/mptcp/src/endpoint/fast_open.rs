@@ -11,7 +11,8 @@ use mptcp_clock::Instant;
 use mptcp_wire::{Cookie, Options, Segment};
 use siphasher::sip::SipHasher24;
 
-use super::{ConnectError, Endpoint};
+use super::Endpoint;
+use super::connect::ConnectError;
 use crate::config::{Config, ServerFastOpen};
 use crate::ids::{ConnectionId, InterfaceId};
 use crate::subflow::Subflow;

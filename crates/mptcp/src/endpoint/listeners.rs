@@ -2,11 +2,10 @@
 //!
 //! Owns the bound on those who wait. Never looks into a connection.
 
-use std::collections::VecDeque;
-
 use mptcp_clock::{Duration, Instant};
 
 use super::Endpoint;
+use super::listener::Listener;
 use crate::config::Config;
 use crate::ids::{ConnectionId, InterfaceId};
 
@@ -14,52 +13,12 @@ use crate::ids::{ConnectionId, InterfaceId};
 /// (RFC 6298 section 2), after which a caller that exists has answered.
 const YOUNG: Duration = Duration::from_secs(1);
 
-/// Handshakes at a listener that are remembered, at most, whatever its backlog: Linux's `somaxconn`.
-const MOST_OPENING: usize = 4096;
-
 /// Why a port could not be listened on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ListenError {
     /// The port has a listener.
     #[error("port {0} has a listener already")]
     InUse(u16),
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct Listener {
-    pub(super) config: Config,
-    /// Where first subflows may come in; None is anywhere.
-    interfaces: Option<Vec<InterfaceId>>,
-    /// Most connections that wait; None for no limit.
-    backlog: Option<usize>,
-    /// Connections that are opening or wait to be accepted.
-    waiting: usize,
-    /// Those of them that are opening.
-    opening: usize,
-    /// Handshakes in the order in which they began; some are over.
-    begun: VecDeque<(Instant, ConnectionId)>,
-    /// Until when cookies that were sent may be answered.
-    pub(super) cookies_until: Instant,
-}
-
-impl Listener {
-    pub(super) fn hears(&self, interface: InterfaceId) -> bool {
-        self.interfaces.as_ref().is_none_or(|some| some.contains(&interface))
-    }
-
-    pub(super) fn is_full(&self) -> bool {
-        self.opening >= MOST_OPENING || self.backlog.is_some_and(|most| self.waiting >= most)
-    }
-
-    /// Connections that are opening, and these with those that wait to be accepted.
-    pub(super) fn waits(&self) -> (usize, usize) {
-        (self.opening, self.waiting)
-    }
-
-    /// Whether so many are open and not accepted that no further one may open.
-    pub(super) fn accept_queue_is_full(&self) -> bool {
-        self.backlog.is_some_and(|most| self.waiting - self.opening >= most)
-    }
 }
 
 impl Endpoint {
@@ -86,15 +45,7 @@ impl Endpoint {
         if self.demux.listeners.contains_key(&port) {
             return Err(ListenError::InUse(port));
         }
-        let listener = Listener {
-            config,
-            interfaces,
-            backlog,
-            waiting: 0,
-            opening: 0,
-            begun: VecDeque::new(),
-            cookies_until: Instant::ZERO,
-        };
+        let listener = Listener::new(config, interfaces, backlog);
         self.demux.listeners.insert(port, listener);
         Ok(())
     }
@@ -163,15 +114,6 @@ impl Endpoint {
             if let Some(listener) = slot.waits_at.and_then(|port| self.demux.listeners.get_mut(&port)) {
                 listener.opening -= 1;
             }
-        }
-    }
-
-    pub(super) fn stop_waiting(&mut self, place: u32) {
-        let slot = self.slots.at(place);
-        let (port, opening) = (slot.waits_at.take(), std::mem::take(&mut slot.opening));
-        if let Some(listener) = port.and_then(|port| self.demux.listeners.get_mut(&port)) {
-            listener.waiting -= 1;
-            listener.opening -= usize::from(opening);
         }
     }
 }

@@ -4,17 +4,25 @@
 //! connections are served. The driver owns time and devices: `handle_*` takes what happened, `poll_*`
 //! gives what to do. Never decides anything inside a connection.
 
+mod answering;
+mod connect;
 mod cookies;
+mod counters;
 mod deadlines;
 mod demux;
+mod devices;
+mod drive;
 mod fast_open;
 mod icmp;
 mod interfaces;
+mod listener;
 mod listeners;
 mod operations;
 mod options;
 mod secret;
 mod slots;
+mod strangers;
+mod tuple;
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
@@ -24,19 +32,18 @@ use mptcp_wire::{Cookie, Segment};
 use rustc_hash::FxHashMap;
 
 use crate::bounds::EndpointBounds;
-use crate::config::Config;
 use crate::connection::Connection;
-use crate::event::Event;
 use crate::ids::{ConnectionId, InterfaceId};
 use crate::ration::Ration;
-use crate::subflow::{Origin, Subflow};
+use crate::subflow::Origin;
+pub use connect::ConnectError;
+pub use counters::Counters;
 use deadlines::Deadlines;
 use demux::Demux;
+pub use devices::InterfaceChange;
 pub use icmp::IcmpMessage;
-pub use interfaces::InterfaceChange;
 use interfaces::Interfaces;
 pub use listeners::ListenError;
-pub use options::Counters;
 use secret::Secret;
 use slots::Slots;
 
@@ -49,23 +56,6 @@ pub struct Transmit {
     pub subflow: Option<(ConnectionId, usize)>,
     /// What leaves.
     pub segment: Segment,
-}
-
-/// Why a connection could not be opened.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ConnectError {
-    /// No interface of that number exists.
-    #[error("interface {0:?} does not exist")]
-    NoInterface(InterfaceId),
-    /// The interface is down.
-    #[error("interface {0:?} is down: bring it up first")]
-    Down(InterfaceId),
-    /// Addresses of different families.
-    #[error("interface address {0} cannot reach {1}: different IP versions")]
-    Family(IpAddr, IpAddr),
-    /// All ephemeral ports to that peer are taken.
-    #[error("no free port towards {0}")]
-    NoPort(SocketAddr),
 }
 
 /// One host.
@@ -117,54 +107,12 @@ impl Endpoint {
         self.interfaces.add(address, backup)
     }
 
-    /// Opens a connection from an interface.
-    ///
-    /// # Errors
-    /// When the interface cannot reach the address.
-    pub fn connect(
-        &mut self,
-        now: Instant,
-        interface: InterfaceId,
-        remote: SocketAddr,
-        config: Config,
-    ) -> Result<ConnectionId, ConnectError> {
-        self.open(now, interface, remote, config, |_| {})
-    }
-
-    fn open(
-        &mut self,
-        now: Instant,
-        interface: InterfaceId,
-        remote: SocketAddr,
-        config: Config,
-        prepare: impl FnOnce(&mut Subflow),
-    ) -> Result<ConnectionId, ConnectError> {
-        let found = self.interfaces.get(interface).ok_or(ConnectError::NoInterface(interface))?;
-        if !found.up {
-            return Err(ConnectError::Down(interface));
-        }
-        let (address, backup) = (found.address, found.backup || config.backups.contains(&interface));
-        if address.is_ipv4() != remote.is_ipv4() {
-            return Err(ConnectError::Family(address, remote.ip()));
-        }
-        let local = self.free_port(address, remote).ok_or(ConnectError::NoPort(remote))?;
-        let addresses = self.interfaces.addresses_seen_from(interface, &config);
-        let random = self.next_random();
-        let iss = self.random.next_u32();
-        let mut subflow = self.interfaces.subflow(interface, local, remote, Origin::Initial, iss, &config);
-        subflow.timestamp_offset = self.secret.timestamp_offset(local, remote);
-        prepare(&mut subflow);
-        let mut connection = Connection::new(now, config, true, random, addresses, None);
-        connection.open(now, subflow, 0, backup);
-        Ok(self.insert(connection))
-    }
-
-    fn next_random(&mut self) -> Stream {
+    pub(super) fn next_random(&mut self) -> Stream {
         self.opened += 1;
         self.random.child(&format!("connection {}", self.opened))
     }
 
-    fn free_port(&mut self, address: IpAddr, remote: SocketAddr) -> Option<SocketAddr> {
+    pub(super) fn free_port(&mut self, address: IpAddr, remote: SocketAddr) -> Option<SocketAddr> {
         // RFC 6056 section 3.3.1 over Linux's default range.
         const FIRST: u16 = 32_768;
         const COUNT: u64 = 28_232;
@@ -174,125 +122,15 @@ impl Endpoint {
             .find(|local| !self.demux.is_taken(*local, remote))
     }
 
-    fn insert(&mut self, connection: Connection) -> ConnectionId {
+    pub(super) fn insert(&mut self, connection: Connection) -> ConnectionId {
         let place = self.slots.insert(connection);
         self.deadlines.add(place);
         self.touch(place);
         self.slots.id(place)
     }
 
-    /// A segment arrived on an interface.
-    pub fn handle_segment(&mut self, now: Instant, interface: InterfaceId, mut segment: Segment) {
-        self.handle_segment_in_place(now, interface, &mut segment);
-    }
-
-    /// As [`Endpoint::handle_segment`], for drivers that use their segments again: the payload is
-    /// taken out, the rest stays.
-    pub fn handle_segment_in_place(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
-        let Some((slot, subflow)) = self.demux.find(segment) else {
-            return self.handle_stranger(now, interface, segment);
-        };
-        if let Some(connection) = self.slots.connection_at(slot) {
-            if let Some(iss) = connection.gives_way(now, subflow as usize, segment) {
-                // RFC 9293 section 3.10.7.4: a new connection may follow an old one from TIME-WAIT.
-                self.settle(now, slot);
-                return self.handle_first(now, interface, segment, Some(iss));
-            }
-            let unsettled = connection.is_negotiating() && segment.flags.ack() && !segment.flags.syn();
-            connection.handle_segment(now, subflow as usize, segment);
-            let fallen = unsettled && !connection.is_negotiating() && !connection.is_multipath();
-            self.counters.capable_fallback_acks += u64::from(fallen);
-            if let Some(cookie) = connection.take_cookie() {
-                self.keep_cookie(segment.source.ip(), cookie);
-            }
-            self.note_opened(slot);
-        }
-        self.settle(now, slot);
-    }
-
-    /// The time given by [`Endpoint::poll_timeout`] has come.
-    pub fn handle_timeout(&mut self, now: Instant) {
-        while let Some(slot) = self.deadlines.pop_due(now) {
-            let Some(connection) = self.slots.connection_at(slot) else { continue };
-            if connection.deadline() <= now {
-                connection.handle_timeout(now);
-                self.settle(now, slot);
-            } else {
-                let at = connection.deadline();
-                self.deadlines.set(slot, at);
-            }
-        }
-    }
-
-    /// When to call [`Endpoint::handle_timeout`]; at times earlier than needed, never later.
-    #[must_use]
-    pub fn poll_timeout(&self) -> Option<Instant> {
-        self.deadlines.earliest()
-    }
-
-    /// The next segment to send.
-    pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
-        let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
-        let mut segment = Segment::new(nowhere, nowhere);
-        let (interface, subflow) = self.poll_transmit_into(now, &mut segment)?;
-        Some(Transmit { interface, subflow, segment })
-    }
-
-    /// As [`Endpoint::poll_transmit`], into a segment of the driver's; returns where it leaves and
-    /// the subflow it belongs to. Without a return value the segment is in no particular state.
-    pub fn poll_transmit_into(
-        &mut self,
-        now: Instant,
-        out: &mut Segment,
-    ) -> Option<(InterfaceId, Option<(ConnectionId, usize)>)> {
-        if let Some(stray) = self.strays.pop_front() {
-            *out = stray.segment;
-            return Some((stray.interface, stray.subflow));
-        }
-        while let Some(&slot) = self.ready.front() {
-            let entry = self.slots.at(slot);
-            if let Some(connection) = &mut entry.connection {
-                if let Some(subflow) = connection.poll_transmit(now, out) {
-                    let interface = connection.interface_of(subflow);
-                    if self.interfaces.get(interface).is_some_and(|interface| interface.departures) {
-                        connection.note_queued(subflow, out.packet_length() as u64);
-                    }
-                    return Some((interface, Some((self.slots.id(slot), subflow))));
-                }
-                let at = connection.deadline();
-                self.deadlines.set(slot, at);
-            }
-            entry.ready = false;
-            self.ready.pop_front();
-            self.settle_quietly(now, slot);
-        }
-        None
-    }
-
-    /// Whether [`Endpoint::poll_transmit`] may have something: what a driver has to be woken for.
-    #[must_use]
-    pub fn wants_transmit(&self) -> bool {
-        !self.ready.is_empty() || !self.strays.is_empty()
-    }
-
-    /// The next event.
-    pub fn poll_event(&mut self) -> Option<Event> {
-        while let Some(&slot) = self.eventful.front() {
-            let entry = self.slots.at(slot);
-            if let Some(connection) = &mut entry.connection
-                && let Some(kind) = connection.happenings().take()
-            {
-                return Some(Event { connection: self.slots.id(slot), kind });
-            }
-            entry.eventful = false;
-            self.eventful.pop_front();
-            self.forget_if_finished(slot);
-        }
-        None
-    }
-
     /// After anything that may have changed a connection: registry, events, readiness.
-    fn settle(&mut self, now: Instant, slot: u32) {
+    pub(super) fn settle(&mut self, now: Instant, slot: u32) {
         self.settle_quietly(now, slot);
         self.touch(slot);
     }
@@ -326,7 +164,7 @@ impl Endpoint {
         }
     }
 
-    fn touch(&mut self, slot: u32) {
+    pub(super) fn touch(&mut self, slot: u32) {
         let entry = self.slots.at(slot);
         if let Some(connection) = entry.connection.as_mut() {
             if connection.take_registry_change() {
@@ -361,5 +199,14 @@ impl Endpoint {
             }
         }
         self.touch(slot);
+    }
+
+    pub(super) fn stop_waiting(&mut self, place: u32) {
+        let slot = self.slots.at(place);
+        let (port, opening) = (slot.waits_at.take(), std::mem::take(&mut slot.opening));
+        if let Some(listener) = port.and_then(|port| self.demux.listeners.get_mut(&port)) {
+            listener.waiting -= 1;
+            listener.opening -= usize::from(opening);
+        }
     }
 }

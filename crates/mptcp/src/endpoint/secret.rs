@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use mptcp_clock::Stream;
 use siphasher::sip::SipHasher13;
 
-use super::demux::Tuple;
+use super::tuple::Tuple;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Secret {

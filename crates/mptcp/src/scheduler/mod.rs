@@ -5,37 +5,15 @@
 mod minrtt;
 mod redundant;
 mod roundrobin;
+mod rule;
 mod view;
 
 use crate::policy::Registry;
 pub use minrtt::MinRtt;
 pub use redundant::Redundant;
 pub use roundrobin::RoundRobin;
+pub use rule::Scheduler;
 pub use view::{Candidate, SendView};
-
-/// A rule for choosing.
-pub trait Scheduler: std::fmt::Debug + Send {
-    /// The name that the field uses.
-    fn name(&self) -> &'static str;
-
-    /// The position in `view.candidates` of the subflow to send on, or None to wait for one that has no room now. The
-    /// candidates are all of one kind: regular subflows if any works, else backups, else those in timeout.
-    ///
-    /// Asked again after everything that happens to the connection. Who waits while nothing at all is under way is not
-    /// asked further: then the data goes on the candidate with room that has the smallest round-trip time.
-    fn choose(&mut self, view: &SendView<'_>) -> Option<usize>;
-
-    /// The candidate at `position` has room, and the peer's receive window has not: what it holds waits for data on other
-    /// subflows. Told each time it is found, several times in a round trip.
-    fn on_window_full(&mut self, view: &SendView<'_>, position: usize) {
-        let _ = (view, position);
-    }
-
-    /// Whether each subflow gets all data.
-    fn duplicates(&self) -> bool {
-        false
-    }
-}
 
 /// The built-in schedulers.
 pub(crate) fn built_in() -> Registry<dyn Scheduler> {

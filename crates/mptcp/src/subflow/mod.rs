@@ -5,35 +5,38 @@
 //! over all subflows and the choice of what to send belong to the connection.
 
 pub(crate) mod check;
+mod ending;
 pub(crate) mod mapping;
+mod opening;
 mod rack;
+mod rations;
 pub(crate) mod receiver;
 pub mod rtt;
 pub(crate) mod scoreboard;
 pub mod sender;
+pub(crate) mod sent;
 mod state;
+mod timestamps;
 
 use std::net::SocketAddr;
 
 use bytes::Bytes;
-use mptcp_clock::{Duration, Instant};
-use mptcp_wire::{Cookie, Segment, Seq, Timestamps};
+use mptcp_clock::Instant;
+use mptcp_wire::{Cookie, Segment, Seq};
 
 use crate::config::{Config, Keepalive};
 use crate::icmp_error::IcmpError;
 use crate::ids::InterfaceId;
 use crate::memory::most_segments;
 use crate::path_manager::{LocalAddress, Pair, RemoteAddress};
+pub(crate) use ending::LINGER;
 use mapping::Mapper;
 use receiver::Receiver;
 use sender::Sender;
 pub use state::{Closure, State, Tally};
 pub(crate) use state::{Control, Origin, Probation};
+pub(crate) use timestamps::timestamp_clock;
 
-/// How long TIME-WAIT lasts: Linux's minute (RFC 9293 section 3.4.2 says two maximum lifetimes).
-const TIME_WAIT: Duration = Duration::from_secs(60);
-/// How long a FIN of the peer may take when nothing else is expected: Linux's `tcp_fin_timeout`.
-pub(crate) const LINGER: Duration = Duration::from_secs(60);
 /// The MSS of a peer that sent none (RFC 9293 section 3.7.1).
 const DEFAULT_MSS: u16 = 536;
 /// Timestamps option with its two NOPs, bytes.
@@ -99,7 +102,7 @@ pub(crate) struct Subflow {
     pub last_window: u16,
     /// A segment without MPTCP options was accepted, and none with them has acknowledged news since.
     pub optionless: bool,
-    rations: check::Rations,
+    rations: rations::Rations,
     pub tally: Tally,
     pub closed_by: Option<Closure>,
     /// What an ICMP error said last of its segments.
@@ -184,7 +187,7 @@ impl Subflow {
             last_ack_sent: 0,
             last_window: 0,
             optionless: false,
-            rations: check::Rations::default(),
+            rations: rations::Rations::default(),
             tally: Tally::default(),
             closed_by: None,
             icmp: None,
@@ -204,42 +207,6 @@ impl Subflow {
         }
     }
 
-    /// Takes what a SYN or SYN/ACK offers; the scale is used only when both sides sent one
-    /// (RFC 7323 section 2.2), timestamps and SACK likewise.
-    pub(crate) fn negotiate(&mut self, segment: &Segment, config: &Config, scale: u8) {
-        let options = &segment.options;
-        self.irs = segment.sequence;
-        self.receiver.synchronised();
-        self.last_ack_sent = 1;
-        (self.send_scale, self.receive_scale, self.timestamps) = (0, 0, false);
-        self.peer_mss = options.mss.unwrap_or(DEFAULT_MSS).max(64);
-        if let Some(peer_scale) = options.window_scale {
-            // RFC 7323 section 2.3: larger shifts count as 14.
-            self.send_scale = peer_scale.min(14);
-            self.receive_scale = scale;
-        }
-        self.sack = config.sack && options.sack_permitted;
-        if let Some(timestamps) = options.timestamps.filter(|_| config.timestamps) {
-            self.timestamps = true;
-            self.recent_timestamp = timestamps.value;
-        }
-    }
-
-    /// Whether a segment acknowledges our SYN, or a part of its data too (RFC 7413 section 4.2.2): nobody can who has not
-    /// seen it.
-    pub(crate) fn is_answered_by(&self, segment: &Segment) -> bool {
-        let sent = self.syn_data.len() as i32;
-        segment.flags.ack() && (0..=sent).contains(&segment.acknowledgment.offset_from(self.iss + 1))
-    }
-
-    /// Whether a SYN/ACK shows that the SYN that we took for one that crossed ours (RFC 9293 section 3.5) was not the peer's:
-    /// it has another sequence, or answers another SYN than ours.
-    pub(crate) fn exposes_stranger(&self, segment: &Segment) -> bool {
-        let answer = segment.flags.syn() && segment.flags.ack() && !segment.flags.rst();
-        let ours = segment.sequence == self.irs && self.is_answered_by(segment);
-        self.opened_here && answer && !ours
-    }
-
     /// Payload bytes of a full segment, with the options every data segment carries (RFC 6691).
     pub(crate) fn payload_size(&self, config: &Config, multipath: bool) -> u64 {
         let dss = match multipath {
@@ -249,17 +216,6 @@ impl Subflow {
         };
         let options = dss + if self.timestamps { TIMESTAMPS_SPACE } else { 0 };
         u64::from(self.peer_mss.min(config.mss)).saturating_sub(options).max(16)
-    }
-
-    /// Both SYNs are acknowledged.
-    pub(crate) fn establish(&mut self, now: Instant, rack: bool) {
-        self.state = State::Established;
-        self.handshake_deadline = Instant::FAR_FUTURE;
-        self.control = None;
-        self.sender.synchronised(self.first_sent, self.sack, rack);
-        if self.handshake_attempts == 1 {
-            self.sender.rtt.sample(now.since(self.handshake_sent));
-        }
     }
 
     /// The offset that a sequence number of the peer's stands for, near what is expected now.
@@ -283,34 +239,6 @@ impl Subflow {
 
     pub(crate) fn sequence_at(&self, offset: u64) -> Seq {
         self.iss + offset as u32
-    }
-
-    /// The timestamp clock: milliseconds, RFC 7323 section 5.4.
-    pub(crate) fn timestamps_at(&self, now: Instant) -> Option<Timestamps> {
-        self.timestamps.then(|| Timestamps { value: self.clock(now), echo: self.recent_timestamp })
-    }
-
-    pub(crate) fn clock(&self, now: Instant) -> u32 {
-        timestamp_clock(now, self.timestamp_offset)
-    }
-
-    /// When the segment was sent that this echo answers.
-    pub(crate) fn echo_time(&self, segment: &Segment, now: Instant) -> Option<Instant> {
-        let echo = segment.options.timestamps.filter(|_| self.timestamps)?.echo;
-        let age = self.clock(now).wrapping_sub(echo);
-        (echo != 0 && age < 1 << 31).then(|| now - Duration::from_millis(u64::from(age)))
-    }
-
-    /// RFC 7323 section 4.3: remembers the timestamp of a segment that covers the last
-    /// acknowledgement sent.
-    pub(crate) fn note_timestamp(&mut self, now: Instant, segment: &Segment, start: u64) {
-        if let Some(timestamps) = segment.options.timestamps.filter(|_| self.timestamps)
-            && start <= self.last_ack_sent
-            && timestamps.value.wrapping_sub(self.recent_timestamp) < 1 << 31
-        {
-            self.recent_timestamp = timestamps.value;
-            self.recent_at = now;
-        }
     }
 
     /// The acknowledgement number left on a segment that had no room for blocks.
@@ -379,78 +307,6 @@ impl Subflow {
         self.peer_mss
     }
 
-    /// Our FIN left.
-    pub(crate) fn fin_sent(&mut self) {
-        self.state = match self.state {
-            State::Established => State::FinWait1,
-            State::CloseWait => State::LastAck,
-            other => other,
-        };
-    }
-
-    /// Our FIN was acknowledged.
-    pub(crate) fn fin_acknowledged(&mut self, now: Instant, multipath: bool) {
-        match self.state {
-            State::FinWait1 => {
-                self.state = State::FinWait2;
-                if multipath {
-                    // Both streams are over: only the peer's FIN is missing.
-                    self.handshake_deadline = now + LINGER;
-                }
-            }
-            State::Closing => self.enter_time_wait(now),
-            State::LastAck => self.close(now, Closure::Finished),
-            _ => {}
-        }
-    }
-
-    /// The peer's FIN is here, and all before it.
-    pub(crate) fn fin_received(&mut self, now: Instant) {
-        match self.state {
-            State::Established => self.state = State::CloseWait,
-            State::FinWait1 => self.state = State::Closing,
-            State::FinWait2 => self.enter_time_wait(now),
-            _ => {}
-        }
-    }
-
-    fn enter_time_wait(&mut self, now: Instant) {
-        self.state = State::TimeWait;
-        self.handshake_deadline = now + TIME_WAIT;
-    }
-
-    /// Whether a SYN may begin a new connection in place of this one, which is over (RFC 9293 section 3.10.7.4, RFC 6191): its
-    /// timestamp or its sequence number is newer than all that came. Our own numbers have to go on behind the old ones.
-    pub(crate) fn gives_way(&self, syn: &Segment) -> Option<u32> {
-        let newer = match syn.options.timestamps.filter(|_| self.timestamps) {
-            Some(timestamps) if timestamps.value != self.recent_timestamp => {
-                timestamps.value.wrapping_sub(self.recent_timestamp) < 1 << 31
-            }
-            _ => syn.sequence.offset_from(self.irs + self.receiver.next() as u32) > 0,
-        };
-        let next = self.sequence_at(self.sender.board.next) + (65_535 + 2);
-        (self.state == State::TimeWait && newer).then(|| next.value())
-    }
-
-    pub(crate) fn close(&mut self, now: Instant, why: Closure) {
-        if self.state != State::Closed {
-            self.state = State::Closed;
-            self.closed_by.get_or_insert(why);
-            self.closed_at.get_or_insert(now);
-            self.handshake_deadline = Instant::FAR_FUTURE;
-            self.probe_deadline = Instant::FAR_FUTURE;
-            self.sender.board.clear();
-            self.receiver.clear();
-            self.mapper.clear();
-            self.syn_data = Bytes::new();
-        }
-    }
-
-    /// Whether RFC 7323 section 5.5 says that the remembered timestamp is too old to count.
-    pub(crate) fn timestamp_expired(&self, now: Instant) -> bool {
-        now.since(self.recent_at) > Duration::from_secs(24 * 24 * 3600)
-    }
-
     pub(crate) fn deadline(&self) -> Instant {
         if self.state == State::Closed {
             return Instant::FAR_FUTURE;
@@ -458,9 +314,4 @@ impl Subflow {
         let halves = self.sender.deadline().min(self.receiver.deadline());
         halves.min(self.handshake_deadline).min(self.probe_deadline).min(self.keep_at)
     }
-}
-
-/// Milliseconds from an offset of the connection's own (RFC 7323 section 7.1).
-pub(crate) fn timestamp_clock(now: Instant, offset: u32) -> u32 {
-    (now.as_millis() as u32).wrapping_add(1).wrapping_add(offset)
 }

@@ -4,61 +4,16 @@
 //! reported, lost or sent again. Nothing here walks the whole flight, but what a timeout asks for. Decides
 //! nothing.
 
+mod reports;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use bytes::Bytes;
 use mptcp_clock::Instant;
+
+use super::sent::Sent;
 
 /// Places for segments that an idle subflow keeps.
 const MOST_IDLE: usize = 4096;
-
-/// A mapping that a segment is a part of: its first byte, as offsets, and all of its payload.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Whole {
-    pub start: u64,
-    pub data: u64,
-    pub payload: Bytes,
-}
-
-/// One segment in flight.
-#[derive(Clone, Debug)]
-pub(crate) struct Sent {
-    /// Offset of its first byte.
-    pub start: u64,
-    /// Connection-level offset of its first byte.
-    pub data: u64,
-    pub payload: Bytes,
-    /// What was sent as one and is in parts now: each part carries the mapping of the whole, because one
-    /// that differs is invalid while the first holds (RFC 8684 section 3.3.1).
-    pub whole: Option<Box<Whole>>,
-    pub sent_at: Instant,
-    pub first_sent_at: Instant,
-    /// Carries the FIN after its payload.
-    pub fin: bool,
-    pub sacked: bool,
-    pub lost: bool,
-    /// A retransmission of it is in flight.
-    pub resent: bool,
-    /// Was ever retransmitted: gives no round-trip time (Karn).
-    pub ever_resent: bool,
-}
-
-impl Sent {
-    pub(crate) fn length(&self) -> u64 {
-        self.payload.len() as u64 + u64::from(self.fin)
-    }
-
-    pub(crate) fn end(&self) -> u64 {
-        self.start + self.length()
-    }
-
-    /// Remembers the mapping before a part is cut off.
-    fn keep_whole(&mut self) {
-        let Self { start, data, payload, .. } = self;
-        let whole = || Box::new(Whole { start: *start, data: *data, payload: payload.clone() });
-        self.whole.get_or_insert_with(whole);
-    }
-}
 
 #[derive(Debug, Default)]
 pub(crate) struct Scoreboard {
@@ -283,43 +238,6 @@ impl Scoreboard {
             self.again.remove(&(sent.sent_at, sent.end()));
         }
         sent.sacked = true;
-    }
-
-    /// The offset above which `bytes` were reported, where a reported range begins.
-    pub(crate) fn reported_above(&self, bytes: u64) -> Option<u64> {
-        let mut above = 0;
-        let mut ranges = self.ranges.iter().rev();
-        ranges.find_map(|(start, end)| {
-            above += end - start;
-            (above >= bytes).then_some(*start)
-        })
-    }
-
-    /// The segment that was sent again first, of those sent before `mark`: when, and its end.
-    pub(crate) fn first_again(&self, mark: (Instant, u64)) -> Option<(Instant, u64)> {
-        self.again.first().copied().filter(|first| *first < mark)
-    }
-
-    /// The one of those that was sent last.
-    pub(crate) fn last_again(&self, mark: (Instant, u64)) -> Option<Instant> {
-        self.again.range(..mark).next_back().map(|(sent_at, _)| *sent_at)
-    }
-
-    /// When the last segment before position `at` was sent that was sent once and may still arrive.
-    pub(crate) fn last_pending(&self, mut at: usize) -> Option<Instant> {
-        loop {
-            at = at.checked_sub(1)?;
-            let sent = &self.queue[at];
-            if sent.end() <= self.settled {
-                return None;
-            }
-            if sent.sacked {
-                let (&start, _) = self.ranges.range(..=sent.start).next_back()?;
-                at = self.position(start);
-            } else if !sent.ever_resent && !sent.lost {
-                return Some(sent.sent_at);
-            }
-        }
     }
 
     /// Marks all segments lost that end at `to` or before, were sent once and not reported; returns whether there are any.

@@ -4,7 +4,8 @@ use bytes::Bytes;
 use mptcp_clock::{Duration, Instant, Stream};
 
 use super::Rack;
-use crate::subflow::scoreboard::{Scoreboard, Sent};
+use crate::subflow::scoreboard::Scoreboard;
+use crate::subflow::sent::Sent;
 
 /// Which segments are lost, and when to look again: every segment is asked.
 fn walk(

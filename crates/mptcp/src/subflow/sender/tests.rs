@@ -4,8 +4,8 @@ use bytes::Bytes;
 use mptcp_clock::{Duration, Instant};
 
 use super::{Ack, Range, Recovery, Sender};
-use crate::config::Config;
 use crate::congestion::Congestion;
+use crate::congestion::Reno;
 
 const MSS: u64 = 1000;
 
@@ -21,7 +21,7 @@ impl Rig {
         let mut sender = Sender::new(Duration::from_millis(200), 10_000);
         sender.synchronised(1, sack, rack);
         sender.rtt.sample(Duration::from_millis(100));
-        let mut congestion = Congestion::new(&Config::tcp());
+        let mut congestion = Congestion::new(Box::new(Reno), None, true);
         congestion.add_path(MSS, 20);
         congestion.paths[0].srtt = sender.rtt.srtt();
         congestion.set_active(0, true);

@@ -1,0 +1,116 @@
+//! What a congestion controller is, and what it sees.
+
+use mptcp_clock::{Duration, Instant};
+
+use super::local::LocalQueue;
+
+/// The congestion state of one path. Windows count payload bytes.
+#[derive(Clone, Debug, Default)]
+pub struct PathState {
+    /// Congestion window, bytes.
+    pub cwnd: u64,
+    /// Slow start threshold, bytes.
+    pub ssthresh: u64,
+    /// Payload bytes of a full segment.
+    pub mss: u64,
+    /// Smoothed round-trip time, once measured.
+    pub srtt: Option<Duration>,
+    /// Variation of the round-trip time (RFC 6298's RTTVAR).
+    pub rttvar: Duration,
+    /// Latest sample of the round-trip time.
+    pub latest_rtt: Option<Duration>,
+    /// Smallest round-trip time seen.
+    pub min_rtt: Option<Duration>,
+    /// Bytes sent and not yet acknowledged.
+    pub unacked: u64,
+    /// The queue of this host's own interface.
+    pub local: LocalQueue,
+    /// The most bytes a second that the path may send; None for no limit but the window.
+    pub pacing: Option<f64>,
+    /// Whether the path carries data now; a coupled algorithm leaves the others out.
+    pub active: bool,
+    /// Growth owed but not yet a whole byte.
+    pub credit: f64,
+}
+
+/// What an acknowledgement said.
+#[derive(Clone, Copy, Debug)]
+pub struct Acked {
+    /// When it came.
+    pub now: Instant,
+    /// Bytes newly acknowledged.
+    pub bytes: u64,
+}
+
+/// An algorithm that sets the windows of all paths of a connection.
+pub trait CongestionControl: std::fmt::Debug + Send {
+    /// The name that the field uses.
+    fn name(&self) -> &'static str;
+
+    /// New data was acknowledged on `path`, whether or not its window was full; comes before `on_ack`.
+    fn on_progress(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+        let _ = (paths, path, acked);
+    }
+
+    /// New data was acknowledged on `path` while its window was full.
+    fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked);
+
+    /// The local queue of `path` let go of a packet; `paths[path].local` says what is left.
+    fn on_departed(&mut self, paths: &mut [PathState], path: usize, now: Instant) {
+        let _ = (paths, path, now);
+    }
+
+    /// Data was lost on `path`; called once for each congestion event. Returns the new `ssthresh`
+    /// in bytes. Halves the window unless overridden (RFC 5681 equation 4).
+    fn on_loss(&mut self, paths: &mut [PathState], path: usize, now: Instant) -> u64 {
+        let _ = now;
+        (paths[path].cwnd / 2).max(2 * paths[path].mss)
+    }
+
+    /// The retransmission timer of `path` ran out; comes after `on_loss`, if that comes at all.
+    fn on_timeout(&mut self, paths: &mut [PathState], path: usize) {
+        let _ = (paths, path);
+    }
+
+    /// A path begins or ends; `paths[path].active` says which. After its end the index may get another path, so
+    /// that nothing may be remembered.
+    fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
+        let _ = (paths, path);
+    }
+}
+
+impl PathState {
+    /// A path with an initial window of `segments` segments.
+    pub(crate) fn new(mss: u64, segments: u32) -> Self {
+        Self { cwnd: mss * u64::from(segments), ssthresh: u64::MAX, mss, ..Self::default() }
+    }
+
+    /// Whether the window grows exponentially.
+    #[must_use]
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Slow start (RFC 5681 section 3.1, counting bytes as RFC 3465): grows by what was
+    /// acknowledged up to the threshold; returns the bytes left for congestion avoidance.
+    pub fn slow_start(&mut self, bytes: u64) -> u64 {
+        let grown = (self.cwnd + bytes).min(self.ssthresh.max(self.cwnd));
+        let used = grown - self.cwnd;
+        self.cwnd = grown;
+        bytes - used
+    }
+
+    /// Adds `bytes` of growth, keeping the fraction; a negative growth stops at two segments.
+    pub fn grow(&mut self, bytes: f64) {
+        self.credit += bytes;
+        if self.credit >= 1.0 {
+            let whole = self.credit.floor();
+            self.cwnd += whole as u64;
+            self.credit -= whole;
+        } else if self.credit <= -1.0 {
+            let whole = self.credit.ceil();
+            self.cwnd = self.cwnd.saturating_sub((-whole) as u64).max(self.cwnd.min(2 * self.mss));
+            self.credit -= whole;
+        }
+    }
+}

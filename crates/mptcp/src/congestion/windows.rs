@@ -1,0 +1,134 @@
+//! The windows of a connection's paths, the algorithm over them, and the penalty of M2.
+
+use mptcp_clock::Instant;
+
+use super::control::{Acked, CongestionControl, PathState};
+use super::local::Departure;
+use super::send_queue::SendQueueRule;
+
+/// How M2 penalises. The rule changed between the kernel of the paper and later ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PenaltyRule {
+    /// The mptcp.org kernel since 0.89: once in a round trip of the *fast* subflow, when the slow one
+    /// has the longer round-trip time and is not in disorder. Slow start is not left.
+    Later,
+    /// The kernels of 2012 and 2013, with which the paper and the studies were run: once in a round
+    /// trip of the *slow* subflow, when its rate (window over round-trip time) is the lower one. The
+    /// threshold falls to the new window, so slow start ends.
+    #[default]
+    Original,
+}
+
+/// The windows of a connection's paths and the algorithm over them.
+#[derive(Debug)]
+pub struct Congestion {
+    /// One entry for each place of a subflow, in their order.
+    pub paths: Vec<PathState>,
+    algorithm: Box<dyn CongestionControl>,
+    send_queue_rule: Option<SendQueueRule>,
+    byte_counting: bool,
+    penalties: u64,
+}
+
+impl Congestion {
+    pub(crate) fn new(
+        algorithm: Box<dyn CongestionControl>,
+        rule: Option<SendQueueRule>,
+        byte_counting: bool,
+    ) -> Self {
+        Self {
+            paths: Vec::new(),
+            algorithm: with_rule(rule, algorithm),
+            send_queue_rule: rule,
+            byte_counting,
+            penalties: 0,
+        }
+    }
+
+    /// Replaces the algorithm, keeping the windows and a send-queue rule; a pace that the old one asked for ends with it.
+    pub fn set_algorithm(&mut self, algorithm: Box<dyn CongestionControl>) {
+        self.paths.iter_mut().for_each(|path| path.pacing = None);
+        self.algorithm = with_rule(self.send_queue_rule, algorithm);
+    }
+
+    /// The algorithm's name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.algorithm.name()
+    }
+
+    /// Adds a path with an initial window of `segments` segments; returns its index.
+    pub(crate) fn add_path(&mut self, mss: u64, segments: u32) -> usize {
+        self.paths.push(PathState::new(mss, segments));
+        self.paths.len() - 1
+    }
+
+    pub(crate) fn set_active(&mut self, path: usize, active: bool) {
+        if self.paths[path].active != active {
+            self.paths[path].active = active;
+            self.algorithm.on_path_change(&mut self.paths, path);
+        }
+    }
+
+    pub(crate) fn on_departed(&mut self, path: usize, now: Instant, departure: Departure) {
+        let state = &mut self.paths[path];
+        state.local.leave(departure, state.mss);
+        self.algorithm.on_departed(&mut self.paths, path, now);
+    }
+
+    pub(crate) fn on_progress(&mut self, path: usize, acked: Acked) {
+        self.algorithm.on_progress(&mut self.paths, path, acked);
+    }
+
+    pub(crate) fn on_ack(&mut self, path: usize, mut acked: Acked) {
+        if !self.byte_counting {
+            // RFC 5681 equation 2: at most one segment's worth for each acknowledgement.
+            acked.bytes = acked.bytes.min(self.paths[path].mss);
+        }
+        self.algorithm.on_ack(&mut self.paths, path, acked);
+    }
+
+    /// Lowers `ssthresh` for a congestion event and returns it; the caller moves the window.
+    pub(crate) fn on_loss(&mut self, path: usize, now: Instant) -> u64 {
+        let ssthresh = self.algorithm.on_loss(&mut self.paths, path, now);
+        let state = &mut self.paths[path];
+        state.ssthresh = ssthresh;
+        state.credit = 0.0;
+        ssthresh
+    }
+
+    pub(crate) fn on_timeout(&mut self, path: usize) {
+        self.algorithm.on_timeout(&mut self.paths, path);
+    }
+
+    /// Mechanism M2, penalising a slow subflow (Raiciu et al., NSDI 2012, section 4.2): halves the
+    /// window. The threshold follows the window, or is halved where slow start is over already.
+    pub(crate) fn penalise(&mut self, path: usize, rule: PenaltyRule) {
+        let state = &mut self.paths[path];
+        let halved = (state.cwnd / 2).max(state.mss);
+        match rule {
+            PenaltyRule::Original => state.ssthresh = halved.max(2 * state.mss),
+            PenaltyRule::Later if state.cwnd >= state.ssthresh => {
+                state.ssthresh = (state.ssthresh / 2).max(2 * state.mss);
+            }
+            PenaltyRule::Later => {}
+        }
+        state.cwnd = halved;
+        self.penalties += 1;
+    }
+
+    /// How often M2 has penalised a path.
+    pub(crate) fn penalties(&self) -> u64 {
+        self.penalties
+    }
+}
+
+fn with_rule(
+    rule: Option<SendQueueRule>,
+    algorithm: Box<dyn CongestionControl>,
+) -> Box<dyn CongestionControl> {
+    match rule {
+        Some(rule) => rule.around(algorithm),
+        None => algorithm,
+    }
+}

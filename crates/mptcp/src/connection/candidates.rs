@@ -1,0 +1,155 @@
+//! Which subflows could carry data now, and how much of it in one segment.
+//!
+//! Owns what holds a subflow back: its window, its pace, its interface's queue, probation, too much that is under way.
+
+use mptcp_clock::Instant;
+
+use super::Connection;
+use crate::congestion::Departure;
+use crate::memory::most_segments;
+use crate::scheduler::Candidate;
+use crate::subflow::Probation;
+
+impl Connection {
+    /// How much new data goes in one segment: one frame's, or as many whole frames as the device cuts and
+    /// the windows have room for.
+    pub(super) fn segment_size(&self, id: usize, mss: u64) -> u64 {
+        let unsent = self.send.buffer.unsent();
+        let largest = self.subflows[id].gso_max;
+        // The first data may carry the keys, which are for one frame.
+        let settled = self.negotiation.confirmed() || self.negotiation.is_plain();
+        if unsent <= mss || largest <= mss || !settled || self.negotiation.infinite_from().is_some() {
+            return unsent.min(mss);
+        }
+        let cwnd = self.congestion.paths[id].cwnd;
+        let room = cwnd.saturating_sub(self.subflows[id].sender.in_flight());
+        let open = self.send.buffer.window_room();
+        let most = largest.min(room).min(open);
+        if unsent <= most && !self.config.nagle { unsent } else { (most.min(unsent) / mss).max(1) * mss }
+    }
+
+    /// Room in the window that new data waits for: a frame's, or on a device that cuts segments a quarter
+    /// of the window, so that a few large segments are under way and not many small ones.
+    pub(super) fn wanted_room(&self, id: usize) -> u64 {
+        let path = &self.congestion.paths[id];
+        let large = self.subflows[id].gso_max.min(path.cwnd / 4).min(self.send.buffer.unsent());
+        large.max(path.mss)
+    }
+
+    /// Whether any congestion window has room.
+    pub(super) fn any_room(&self) -> bool {
+        let windows = self.subflows.iter().zip(&self.congestion.paths);
+        windows
+            .filter(|(subflow, _)| subflow.can_send())
+            .any(|(s, path)| s.sender.in_flight() + path.mss <= path.cwnd)
+    }
+
+    /// The subflows that may carry data. Backups only when nothing else works, and those on probation; those in
+    /// timeout not at all, unless there is no other.
+    pub(super) fn find_candidates(&mut self, now: Instant, found: &mut Vec<Candidate>) {
+        found.clear();
+        self.end_probations(now);
+        let crowded = self.is_crowded();
+        // Backup or not, then on probation or not, then in timeout or not: the first kind that exists is used.
+        let mut best = u8::MAX;
+        for (id, subflow) in self.subflows.iter().enumerate() {
+            if !subflow.can_send() {
+                continue;
+            }
+            let backup = subflow.peer_backup || subflow.backup;
+            let probation = subflow.probation.is_some();
+            let kind = 4 * u8::from(subflow.sender.in_loss()) + 2 * u8::from(probation) + u8::from(backup);
+            if kind > best {
+                continue;
+            }
+            if kind < best {
+                best = kind;
+                found.clear();
+            }
+            let path = &self.congestion.paths[id];
+            let in_flight = subflow.sender.in_flight();
+            let paced = path.pacing.is_some() && subflow.next_send > now;
+            if paced {
+                self.timers.pace = self.timers.pace.min(subflow.next_send);
+            }
+            found.push(Candidate {
+                subflow: id,
+                srtt: path.srtt.unwrap_or_default(),
+                rttvar: path.rttvar,
+                min_rtt: path.min_rtt.unwrap_or_default(),
+                cwnd: path.cwnd,
+                ssthresh: path.ssthresh,
+                in_flight,
+                local_queue: path.local.bytes,
+                mss: path.mss,
+                pacing: path.pacing,
+                has_room: (in_flight + self.wanted_room(id) <= path.cwnd || subflow.sender.wants_probe())
+                    && !paced
+                    && !crowded
+                    && !self.is_queue_full(id),
+                backup,
+            });
+        }
+    }
+
+    /// Whether subflows hold so much that was not acknowledged there that they take no more: in segments, and in bytes beyond
+    /// what the send buffer accounts for. Data that has arrived otherwise leaves that buffer, and not the subflow.
+    pub(super) fn is_crowded(&self) -> bool {
+        let boards = || self.subflows.iter().map(|subflow| &subflow.sender.board);
+        let segments: usize = boards().map(|board| board.queue.len()).sum();
+        let bytes: u64 =
+            boards().filter(|board| !board.queue.is_empty()).map(|board| board.next - board.una).sum();
+        let copies = if self.choice.scheduler.duplicates() { self.subflows.len() as u64 } else { 1 };
+        segments >= most_segments(self.config.send_buffer) || bytes > (copies + 1) * self.config.send_buffer
+    }
+
+    /// Looks whether new subflows have waited for long enough.
+    pub(super) fn end_probations(&mut self, now: Instant) {
+        for subflow in &mut self.subflows {
+            match subflow.probation {
+                Some(Probation::Until(time)) if time <= now => {
+                    subflow.probation = Some(Probation::Acknowledged(self.send.buffer.next()));
+                }
+                Some(Probation::Acknowledged(offset)) if self.send.buffer.una() > offset => {
+                    subflow.probation = None;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether this host itself holds a subflow back.
+    pub(super) fn is_held(&self, now: Instant, id: usize) -> bool {
+        let paced = self.congestion.paths[id].pacing.is_some() && self.subflows[id].next_send > now;
+        paced || self.is_queue_full(id)
+    }
+
+    /// Small queues: whether enough of a subflow's packets wait in the interface. Two always may.
+    pub(super) fn is_queue_full(&self, id: usize) -> bool {
+        let path = &self.congestion.paths[id];
+        self.config.small_queues.is_some_and(|limit| path.local.bytes >= limit.max(2 * path.mss))
+    }
+
+    /// A packet of a subflow waits in its interface.
+    pub(crate) fn note_queued(&mut self, id: usize, bytes: u64) {
+        self.congestion.paths[id].local.enter(bytes);
+    }
+
+    /// It waits no more; returns whether something may be sent now that could not before.
+    pub(crate) fn handle_departed(&mut self, now: Instant, id: usize, departure: Departure) -> bool {
+        if id >= self.subflows.len() {
+            return false;
+        }
+        let full = self.is_queue_full(id);
+        self.congestion.on_departed(id, now, departure);
+        full && !self.is_queue_full(id)
+    }
+
+    /// Payload that one segment of a subflow can carry, bytes: whole frames that its window has room for.
+    pub(super) fn largest_payload(&self, id: usize) -> u64 {
+        let path = &self.congestion.paths[id];
+        let room = path.cwnd.saturating_sub(self.subflows[id].sender.in_flight());
+        let most = self.subflows[id].gso_max.min(room);
+        (most / path.mss).max(1) * path.mss
+    }
+}

@@ -1,0 +1,72 @@
+//! Opening connections.
+
+use std::net::{IpAddr, SocketAddr};
+
+use mptcp_clock::Instant;
+
+use super::Endpoint;
+use crate::config::Config;
+use crate::connection::Connection;
+use crate::ids::{ConnectionId, InterfaceId};
+use crate::subflow::{Origin, Subflow};
+
+/// Why a connection could not be opened.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConnectError {
+    /// No interface of that number exists.
+    #[error("interface {0:?} does not exist")]
+    NoInterface(InterfaceId),
+    /// The interface is down.
+    #[error("interface {0:?} is down: bring it up first")]
+    Down(InterfaceId),
+    /// Addresses of different families.
+    #[error("interface address {0} cannot reach {1}: different IP versions")]
+    Family(IpAddr, IpAddr),
+    /// All ephemeral ports to that peer are taken.
+    #[error("no free port towards {0}")]
+    NoPort(SocketAddr),
+}
+
+impl Endpoint {
+    /// Opens a connection from an interface.
+    ///
+    /// # Errors
+    /// When the interface cannot reach the address.
+    pub fn connect(
+        &mut self,
+        now: Instant,
+        interface: InterfaceId,
+        remote: SocketAddr,
+        config: Config,
+    ) -> Result<ConnectionId, ConnectError> {
+        self.open(now, interface, remote, config, |_| {})
+    }
+
+    pub(super) fn open(
+        &mut self,
+        now: Instant,
+        interface: InterfaceId,
+        remote: SocketAddr,
+        config: Config,
+        prepare: impl FnOnce(&mut Subflow),
+    ) -> Result<ConnectionId, ConnectError> {
+        let found = self.interfaces.get(interface).ok_or(ConnectError::NoInterface(interface))?;
+        if !found.up {
+            return Err(ConnectError::Down(interface));
+        }
+        let (address, backup) = (found.address, found.backup || config.backups.contains(&interface));
+        if address.is_ipv4() != remote.is_ipv4() {
+            return Err(ConnectError::Family(address, remote.ip()));
+        }
+        let local = self.free_port(address, remote).ok_or(ConnectError::NoPort(remote))?;
+        let addresses = self.interfaces.addresses_seen_from(interface, &config);
+        let random = self.next_random();
+        let iss = self.random.next_u32();
+        let mut subflow = self.interfaces.subflow(interface, local, remote, Origin::Initial, iss, &config);
+        subflow.timestamp_offset = self.secret.timestamp_offset(local, remote);
+        prepare(&mut subflow);
+        let mut connection = Connection::new(now, config, true, random, addresses, None);
+        connection.open(now, subflow, 0, backup);
+        Ok(self.insert(connection))
+    }
+}

@@ -1,0 +1,125 @@
+//! What a driver does with an endpoint: segments and time in, segments and events out.
+
+use std::net::SocketAddr;
+
+use mptcp_clock::Instant;
+use mptcp_wire::Segment;
+
+use super::{Endpoint, Transmit};
+use crate::event::Event;
+use crate::ids::{ConnectionId, InterfaceId};
+
+impl Endpoint {
+    /// A segment arrived on an interface.
+    pub fn handle_segment(&mut self, now: Instant, interface: InterfaceId, mut segment: Segment) {
+        self.handle_segment_in_place(now, interface, &mut segment);
+    }
+
+    /// As [`Endpoint::handle_segment`], for drivers that use their segments again: the payload is
+    /// taken out, the rest stays.
+    pub fn handle_segment_in_place(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
+        let Some((slot, subflow)) = self.demux.find(segment) else {
+            if self.handle_stranger(now, interface, segment) {
+                self.handle_segment_in_place(now, interface, segment);
+            }
+            return;
+        };
+        if let Some(connection) = self.slots.connection_at(slot) {
+            if let Some(iss) = connection.gives_way(now, subflow as usize, segment) {
+                // RFC 9293 section 3.10.7.4: a new connection may follow an old one from TIME-WAIT.
+                self.settle(now, slot);
+                return self.handle_first(now, interface, segment, Some(iss));
+            }
+            let unsettled = connection.is_negotiating() && segment.flags.ack() && !segment.flags.syn();
+            connection.handle_segment(now, subflow as usize, segment);
+            let fallen = unsettled && !connection.is_negotiating() && !connection.is_multipath();
+            self.counters.capable_fallback_acks += u64::from(fallen);
+            if let Some(cookie) = connection.take_cookie() {
+                self.keep_cookie(segment.source.ip(), cookie);
+            }
+            self.note_opened(slot);
+        }
+        self.settle(now, slot);
+    }
+
+    /// The time given by [`Endpoint::poll_timeout`] has come.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        while let Some(slot) = self.deadlines.pop_due(now) {
+            let Some(connection) = self.slots.connection_at(slot) else { continue };
+            if connection.deadline() <= now {
+                connection.handle_timeout(now);
+                self.settle(now, slot);
+            } else {
+                let at = connection.deadline();
+                self.deadlines.set(slot, at);
+            }
+        }
+    }
+
+    /// When to call [`Endpoint::handle_timeout`]; at times earlier than needed, never later.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.deadlines.earliest()
+    }
+
+    /// The next segment to send.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
+        let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
+        let mut segment = Segment::new(nowhere, nowhere);
+        let (interface, subflow) = self.poll_transmit_into(now, &mut segment)?;
+        Some(Transmit { interface, subflow, segment })
+    }
+
+    /// As [`Endpoint::poll_transmit`], into a segment of the driver's; returns where it leaves and
+    /// the subflow it belongs to. Without a return value the segment is in no particular state.
+    pub fn poll_transmit_into(
+        &mut self,
+        now: Instant,
+        out: &mut Segment,
+    ) -> Option<(InterfaceId, Option<(ConnectionId, usize)>)> {
+        if let Some(stray) = self.strays.pop_front() {
+            *out = stray.segment;
+            return Some((stray.interface, stray.subflow));
+        }
+        while let Some(&slot) = self.ready.front() {
+            let entry = self.slots.at(slot);
+            if let Some(connection) = &mut entry.connection {
+                if let Some(subflow) = connection.poll_transmit(now, out) {
+                    let interface = connection.interface_of(subflow);
+                    if self.interfaces.get(interface).is_some_and(|interface| interface.departures) {
+                        connection.note_queued(subflow, out.packet_length() as u64);
+                    }
+                    return Some((interface, Some((self.slots.id(slot), subflow))));
+                }
+                let at = connection.deadline();
+                self.deadlines.set(slot, at);
+            }
+            entry.ready = false;
+            self.ready.pop_front();
+            self.settle_quietly(now, slot);
+        }
+        None
+    }
+
+    /// Whether [`Endpoint::poll_transmit`] may have something: what a driver has to be woken for.
+    #[must_use]
+    pub fn wants_transmit(&self) -> bool {
+        !self.ready.is_empty() || !self.strays.is_empty()
+    }
+
+    /// The next event.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        while let Some(&slot) = self.eventful.front() {
+            let entry = self.slots.at(slot);
+            if let Some(connection) = &mut entry.connection
+                && let Some(kind) = connection.happenings().take()
+            {
+                return Some(Event { connection: self.slots.id(slot), kind });
+            }
+            entry.eventful = false;
+            self.eventful.pop_front();
+            self.forget_if_finished(slot);
+        }
+        None
+    }
+}

@@ -1,0 +1,135 @@
+//! Segments that belong to no subflow: SYNs for listeners, joins, answers to cookies, and errors.
+
+use mptcp_clock::Instant;
+use mptcp_wire::crypto::Version;
+use mptcp_wire::{Flags, MpJoin, MpTcpRst, MptcpOption, ResetReason, Segment};
+
+use super::answering::Answering;
+use super::cookies::CookieAnswer;
+use super::fast_open::read_syn;
+use super::{Endpoint, Transmit};
+use crate::connection::{JoinRefusal, join_option};
+use crate::ids::InterfaceId;
+use crate::subflow::Origin;
+
+impl Endpoint {
+    /// A segment that belongs to no subflow: a SYN for a listener, a join, the answer to a cookie, or an error. Returns whether
+    /// there is a subflow for it now.
+    pub(super) fn handle_stranger(
+        &mut self,
+        now: Instant,
+        interface: InterfaceId,
+        segment: &Segment,
+    ) -> bool {
+        if segment.flags.rst() {
+            return false;
+        }
+        let opens = segment.flags.syn() && !segment.flags.ack() && !segment.flags.fin();
+        if self.interfaces.get(interface).is_none() {
+            self.refuse(now, interface, segment, None);
+            return false;
+        }
+        if opens {
+            self.handle_first(now, interface, segment, None);
+            return false;
+        }
+        match self.take_cookie_answer(now, interface, segment) {
+            CookieAnswer::Accepted => true,
+            CookieAnswer::Dropped => false,
+            CookieAnswer::None => {
+                self.refuse(now, interface, segment, None);
+                false
+            }
+        }
+    }
+
+    /// A SYN from nobody that we know; our own sequence numbers begin at `iss` where that is given.
+    pub(super) fn handle_first(
+        &mut self,
+        now: Instant,
+        interface: InterfaceId,
+        segment: &Segment,
+        iss: Option<u32>,
+    ) {
+        if let Some(&MpJoin::Syn { token, .. }) = join_option(&segment.options) {
+            return self.handle_join(now, interface, segment, token);
+        }
+        let port = segment.destination.port();
+        let Some(listener) = self.demux.listeners.get(&port).filter(|it| it.hears(interface)) else {
+            return self.refuse(now, interface, segment, None);
+        };
+        if listener.accept_queue_is_full() {
+            // Nobody takes them: who asks again may find room, as in Linux.
+            self.counters.unanswered += 1;
+            return;
+        }
+        let config = listener.config.clone();
+        if !self.make_room(now, port) {
+            return self.answer_by_cookie(now, interface, segment, &config);
+        }
+        let iss = iss.unwrap_or_else(|| self.random.next_u32());
+        let Some((mut connection, mut subflow)) =
+            self.answering(now, interface, segment, &config, Answering { iss, key: None })
+        else {
+            return;
+        };
+        if let Some(settings) = config.fast_open {
+            read_syn(&mut subflow, segment, settings);
+        }
+        connection.accept(now, subflow, segment);
+        self.counters.capable_syns_received += u64::from(connection.is_negotiating());
+        let id = self.insert(connection);
+        if let Some(place) = self.slots.place(id) {
+            self.keep_waiting(now, place, port);
+        }
+    }
+
+    fn handle_join(&mut self, now: Instant, interface: InterfaceId, segment: &Segment, token: u32) {
+        let Some(slot) = self.demux.place_of_token(token) else {
+            // RFC 8684 section 3.2: an unknown token.
+            return self.refuse(now, interface, segment, Some(ResetReason::MPTCP));
+        };
+        let (local, remote) = (segment.destination, segment.source);
+        let iss = self.random.next_u32();
+        let Some(connection) = self.slots.connection_at(slot) else { return };
+        let origin = Origin::Join { nonce: 0, peer_nonce: 0 };
+        let mut subflow = self.interfaces.subflow(interface, local, remote, origin, iss, connection.config());
+        subflow.timestamp_offset = self.secret.timestamp_offset(local, remote);
+        match connection.accept_join(now, subflow, segment) {
+            Ok(()) => self.settle(now, slot),
+            Err(JoinRefusal::Busy) => {}
+            Err(JoinRefusal::Because(reason)) => {
+                // RFC 6824 has no MP_TCPRST.
+                let reason = Some(reason).filter(|_| connection.version() == Version::V1);
+                self.refuse(now, interface, segment, reason);
+            }
+        }
+    }
+
+    /// RFC 9293 section 3.5.2: a reset that the sender of `segment` will believe. Rationed: whoever sends to closed ports
+    /// gets no more answers than the endpoint's bounds say.
+    pub(super) fn refuse(
+        &mut self,
+        now: Instant,
+        interface: InterfaceId,
+        segment: &Segment,
+        reason: Option<ResetReason>,
+    ) {
+        if self.strays.len() >= self.bounds.stray_answers || !self.refusals.take(now) {
+            self.counters.unanswered += 1;
+            return;
+        }
+        let mut reset = Segment::new(segment.destination, segment.source);
+        if segment.flags.ack() {
+            reset.flags = Flags::RST;
+            reset.sequence = segment.acknowledgment;
+        } else {
+            reset.flags = Flags::RST | Flags::ACK;
+            reset.acknowledgment = segment.sequence + segment.sequence_length();
+        }
+        if let Some(reason) = reason {
+            reset.options.mptcp.push(MptcpOption::TcpRst(MpTcpRst { flags: 0, reason }));
+        }
+        self.strays.push_back(Transmit { interface, subflow: None, segment: reset });
+    }
+}

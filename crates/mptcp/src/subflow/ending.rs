@@ -1,0 +1,82 @@
+//! A subflow ends: FINs (RFC 9293 section 3.6), TIME-WAIT, and all at once.
+
+use bytes::Bytes;
+use mptcp_clock::{Duration, Instant};
+use mptcp_wire::Segment;
+
+use super::Subflow;
+use super::state::{Closure, State};
+
+/// How long TIME-WAIT lasts: Linux's minute (RFC 9293 section 3.4.2 says two maximum lifetimes).
+const TIME_WAIT: Duration = Duration::from_secs(60);
+/// How long a FIN of the peer may take when nothing else is expected: Linux's `tcp_fin_timeout`.
+pub(crate) const LINGER: Duration = Duration::from_secs(60);
+
+impl Subflow {
+    /// Our FIN left.
+    pub(crate) fn fin_sent(&mut self) {
+        self.state = match self.state {
+            State::Established => State::FinWait1,
+            State::CloseWait => State::LastAck,
+            other => other,
+        };
+    }
+
+    /// Our FIN was acknowledged.
+    pub(crate) fn fin_acknowledged(&mut self, now: Instant, multipath: bool) {
+        match self.state {
+            State::FinWait1 => {
+                self.state = State::FinWait2;
+                if multipath {
+                    // Both streams are over: only the peer's FIN is missing.
+                    self.handshake_deadline = now + LINGER;
+                }
+            }
+            State::Closing => self.enter_time_wait(now),
+            State::LastAck => self.close(now, Closure::Finished),
+            _ => {}
+        }
+    }
+
+    /// The peer's FIN is here, and all before it.
+    pub(crate) fn fin_received(&mut self, now: Instant) {
+        match self.state {
+            State::Established => self.state = State::CloseWait,
+            State::FinWait1 => self.state = State::Closing,
+            State::FinWait2 => self.enter_time_wait(now),
+            _ => {}
+        }
+    }
+
+    fn enter_time_wait(&mut self, now: Instant) {
+        self.state = State::TimeWait;
+        self.handshake_deadline = now + TIME_WAIT;
+    }
+
+    /// Whether a SYN may begin a new connection in place of this one, which is over (RFC 9293 section 3.10.7.4, RFC 6191): its
+    /// timestamp or its sequence number is newer than all that came. Our own numbers have to go on behind the old ones.
+    pub(crate) fn gives_way(&self, syn: &Segment) -> Option<u32> {
+        let newer = match syn.options.timestamps.filter(|_| self.timestamps) {
+            Some(timestamps) if timestamps.value != self.recent_timestamp => {
+                timestamps.value.wrapping_sub(self.recent_timestamp) < 1 << 31
+            }
+            _ => syn.sequence.offset_from(self.irs + self.receiver.next() as u32) > 0,
+        };
+        let next = self.sequence_at(self.sender.board.next) + (65_535 + 2);
+        (self.state == State::TimeWait && newer).then(|| next.value())
+    }
+
+    pub(crate) fn close(&mut self, now: Instant, why: Closure) {
+        if self.state != State::Closed {
+            self.state = State::Closed;
+            self.closed_by.get_or_insert(why);
+            self.closed_at.get_or_insert(now);
+            self.handshake_deadline = Instant::FAR_FUTURE;
+            self.probe_deadline = Instant::FAR_FUTURE;
+            self.sender.board.clear();
+            self.receiver.clear();
+            self.mapper.clear();
+            self.syn_data = Bytes::new();
+        }
+    }
+}

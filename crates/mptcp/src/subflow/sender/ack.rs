@@ -1,0 +1,124 @@
+//! An acknowledgement comes in.
+//!
+//! Owns the order of what follows from it: what arrived, the round-trip time, what is lost, the window.
+
+use super::{Ack, Recovery, Sender};
+use crate::congestion::{Acked, Congestion};
+
+impl Sender {
+    /// Processes an acknowledgement; returns the bytes that were acknowledged in order.
+    pub(crate) fn on_ack(&mut self, ack: Ack<'_>, path: usize, congestion: &mut Congestion) -> u64 {
+        let now = ack.now;
+        let una = self.board.una;
+        let flight_before = self.in_flight();
+        let delivered_before = una + self.board.sacked;
+        if let Some(rack) = &mut self.rack {
+            rack.on_ack();
+        }
+        let mss = congestion.paths[path].mss;
+        let duplicate_report = self.take_blocks(&ack, mss);
+        let (advanced, sample) = self.take_cumulative(&ack);
+        if let Some(rtt) = sample {
+            self.rtt.sample(rtt);
+            let state = &mut congestion.paths[path];
+            state.srtt = self.rtt.srtt();
+            state.rttvar = self.rtt.rttvar();
+            state.latest_rtt = Some(rtt);
+            state.min_rtt = self.rtt.min();
+        }
+        if advanced > 0 {
+            self.duplicates = 0;
+            self.rtt.reset_backoff();
+        }
+        if advanced > 0 {
+            congestion.paths[path].unacked = self.board.next - self.board.una;
+            congestion.on_progress(path, Acked { now, bytes: advanced });
+        }
+        self.end_probe(&ack, advanced, path, congestion, duplicate_report);
+        let lost_before = self.board.lost;
+        let newly_lost = self.detect(&ack, advanced, mss);
+        let delivered = (self.board.una + self.board.sacked).saturating_sub(delivered_before);
+        self.leave_recovery(path, congestion);
+        if newly_lost && matches!(self.state, Recovery::Open | Recovery::Disorder) {
+            self.enter_recovery(now, path, congestion);
+        }
+        if self.in_recovery() {
+            let progress = advanced > 0 && self.board.lost <= lost_before;
+            // RFC 6582 section 3.2 step 3: a partial acknowledgement sends the next hole at once.
+            let hole = newly_lost && !self.sack;
+            self.proportional_rate(delivered, progress, hole, path, congestion);
+        } else {
+            if matches!(self.state, Recovery::Open | Recovery::Disorder) {
+                let disorder = self.board.sacked > 0 || self.duplicates > 0;
+                self.state = if disorder { Recovery::Disorder } else { Recovery::Open };
+            }
+            let state = &congestion.paths[path];
+            // RFC 9293 says nothing, RFC 7661 and Linux do: a window that is not used does not grow.
+            let limited = if state.in_slow_start() {
+                state.cwnd < 2 * flight_before
+            } else {
+                flight_before + state.mss > state.cwnd
+            };
+            // What a block reported while the window was reduced has had its say: the acknowledgement
+            // that ends a recovery brings what is new only (as Linux counts).
+            let bytes = advanced.min(delivered);
+            if bytes > 0 && (limited || self.in_loss()) {
+                congestion.on_ack(path, Acked { now, bytes });
+            }
+        }
+        if advanced > 0 || delivered > 0 {
+            self.arm(now, true);
+        }
+        advanced
+    }
+
+    fn leave_recovery(&mut self, path: usize, congestion: &mut Congestion) {
+        let (point, fast) = match self.state {
+            Recovery::Recovery { point } => (point, true),
+            Recovery::Loss { point } => (point, false),
+            Recovery::Open | Recovery::Disorder => return,
+        };
+        if self.board.una < point {
+            return;
+        }
+        self.state = Recovery::Open;
+        self.duplicates = 0;
+        if !self.sack {
+            self.board.sacked = 0;
+        }
+        if let Some(rack) = &mut self.rack {
+            rack.on_recovered();
+        }
+        let state = &mut congestion.paths[path];
+        if fast {
+            state.cwnd = state.ssthresh;
+        }
+    }
+
+    /// RFC 8985 section 7.4.2: what the answers to the probe say. That all is acknowledged does not
+    /// tell yet: the original may have been slow.
+    fn end_probe(
+        &mut self,
+        ack: &Ack<'_>,
+        advanced: u64,
+        path: usize,
+        congestion: &mut Congestion,
+        duplicate: bool,
+    ) {
+        let Some((end, retransmission)) = self.probe else { return };
+        if ack.number < end {
+            return;
+        }
+        let both_arrived = duplicate || (advanced == 0 && ack.bare && ack.blocks.is_empty());
+        if !retransmission || both_arrived {
+            self.probe = None;
+        } else if ack.number > end {
+            self.probe = None;
+            if matches!(self.state, Recovery::Open | Recovery::Disorder) {
+                // The probe repaired a loss: the window answers for it.
+                let ssthresh = congestion.on_loss(path, ack.now);
+                congestion.paths[path].cwnd = ssthresh;
+            }
+        }
+    }
+}

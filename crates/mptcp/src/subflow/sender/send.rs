@@ -1,0 +1,63 @@
+//! Data leaves: new data, and data that is sent again.
+
+use bytes::Bytes;
+use mptcp_clock::Instant;
+
+use super::Sender;
+use crate::subflow::sent::Sent;
+
+impl Sender {
+    /// Sends new data: the caller has checked the window.
+    pub(crate) fn send(&mut self, now: Instant, data: u64, payload: Bytes, fin: bool) {
+        let start = self.board.next;
+        let sent = Sent {
+            start,
+            data,
+            payload,
+            whole: None,
+            sent_at: now,
+            first_sent_at: now,
+            fin,
+            sacked: false,
+            lost: false,
+            resent: false,
+            ever_resent: false,
+        };
+        self.prr_out += sent.length();
+        self.board.push(sent);
+        if std::mem::take(&mut self.probe_wanted) {
+            self.probe = Some((self.board.next, false));
+        }
+        self.arm(now, self.rto_deadline == Instant::FAR_FUTURE);
+    }
+
+    /// The next segment to retransmit, if the window allows it. Of a large one, which the device cuts into
+    /// frames of `mss` bytes, as many frames as the window has room for.
+    pub(crate) fn retransmit(&mut self, now: Instant, cwnd: u64, mss: u64) -> Option<&Sent> {
+        let room = cwnd.saturating_sub(self.in_flight());
+        let at = if self.board.lost > 0 && room > 0 { self.board.next_lost() } else { None };
+        let at = match at {
+            Some(at) => {
+                self.board.split(at, (room / mss).max(1) * mss);
+                at
+            }
+            None if std::mem::take(&mut self.probe_wanted) => {
+                // RFC 8985 section 7.3: no new data was there for the probe, so the last segment.
+                let last = self.board.queue.iter().rposition(|sent| !sent.sacked)?;
+                self.probe = Some((self.board.next, true));
+                let before = (self.board.queue[last].payload.len() as u64).saturating_sub(1) / mss;
+                self.board.split(last, before * mss);
+                last + usize::from(before > 0)
+            }
+            None => return None,
+        };
+        self.board.mark_resent(at, now);
+        let length = self.board.queue[at].length();
+        self.prr_out += length;
+        self.retransmissions += 1;
+        self.retransmitted_bytes += length;
+        // RFC 6298 section 5: the timer watches the oldest segment.
+        self.arm(now, at == 0 || self.rto_deadline == Instant::FAR_FUTURE);
+        self.board.queue.get(at)
+    }
+}

@@ -1,0 +1,46 @@
+//! Timestamps (RFC 7323): what we say, what the peer's tell.
+
+use mptcp_clock::{Duration, Instant};
+use mptcp_wire::{Segment, Timestamps};
+
+use super::Subflow;
+
+impl Subflow {
+    /// The timestamp clock: milliseconds, RFC 7323 section 5.4.
+    pub(crate) fn timestamps_at(&self, now: Instant) -> Option<Timestamps> {
+        self.timestamps.then(|| Timestamps { value: self.clock(now), echo: self.recent_timestamp })
+    }
+
+    pub(crate) fn clock(&self, now: Instant) -> u32 {
+        timestamp_clock(now, self.timestamp_offset)
+    }
+
+    /// When the segment was sent that this echo answers.
+    pub(crate) fn echo_time(&self, segment: &Segment, now: Instant) -> Option<Instant> {
+        let echo = segment.options.timestamps.filter(|_| self.timestamps)?.echo;
+        let age = self.clock(now).wrapping_sub(echo);
+        (echo != 0 && age < 1 << 31).then(|| now - Duration::from_millis(u64::from(age)))
+    }
+
+    /// RFC 7323 section 4.3: remembers the timestamp of a segment that covers the last
+    /// acknowledgement sent.
+    pub(crate) fn note_timestamp(&mut self, now: Instant, segment: &Segment, start: u64) {
+        if let Some(timestamps) = segment.options.timestamps.filter(|_| self.timestamps)
+            && start <= self.last_ack_sent
+            && timestamps.value.wrapping_sub(self.recent_timestamp) < 1 << 31
+        {
+            self.recent_timestamp = timestamps.value;
+            self.recent_at = now;
+        }
+    }
+
+    /// Whether RFC 7323 section 5.5 says that the remembered timestamp is too old to count.
+    pub(crate) fn timestamp_expired(&self, now: Instant) -> bool {
+        now.since(self.recent_at) > Duration::from_secs(24 * 24 * 3600)
+    }
+}
+
+/// Milliseconds from an offset of the connection's own (RFC 7323 section 7.1).
+pub(crate) fn timestamp_clock(now: Instant, offset: u32) -> u32 {
+    (now.as_millis() as u32).wrapping_add(1).wrapping_add(offset)
+}
