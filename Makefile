@@ -13,7 +13,7 @@ PACKETDRILL ?=
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PYO3_BUILD_EXTENSION_MODULE := 1
 
-.PHONY: help reproduce test test-rust test-python check-long build bench fuzz conformance clean prerequisites
+.PHONY: help reproduce test test-rust test-python check-long build bench instructions fuzz conformance clean prerequisites
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -23,7 +23,7 @@ reproduce: build ## Run the published studies, check their facts, write report/i
 
 build: $(VENV)/.built ## Make .venv and the release build
 
-test: test-rust test-python ## Run every check: format, lints, types, tests
+test: test-rust test-python instructions ## Run every check: format, lints, types, tests
 
 test-rust: build
 	cargo fmt --all --check
@@ -43,6 +43,9 @@ check-long: build ## What takes hours: 10^7 random operations, hostile cases, a 
 
 bench: build ## Run the standard benchmarks S1 to S4
 	@$(BIN)/mptcplab bench
+
+instructions: ## Count the instructions a data packet costs (S1, S2; valgrind); fails when they rose by more than 3 %
+	@"$$(tools/check-prerequisites --python)" tools/instructions.py
 
 fuzz: ## Fuzz the parsers and the endpoint for FUZZ_SECONDS each (60; needs cargo-fuzz)
 	@tools/fuzz $(FUZZ_SECONDS)
