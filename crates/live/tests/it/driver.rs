@@ -6,16 +6,14 @@ use std::io::ErrorKind;
 use std::time::Duration;
 
 use crate::laboratory::{
-    LIMIT, Namespace, PORT, Protocol, at, established, exchange, greet, linux, ours, pattern, wait_until,
-    within,
+    Fixture, PORT, Protocol, at, established, exchange, greet, linux, ours, pattern, wait_until,
 };
 use mptcp_live::{Config, MptcpListener, MptcpStream, Tun};
 
 /// A connection that both ends closed in order leaves nothing behind; a port is free again after its listener.
 #[test]
 fn tidy_endings() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|namespace, driver| {
         let listener = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
         let taken = MptcpListener::bind(&driver, PORT, Config::default()).unwrap_err();
         assert_eq!(taken.kind(), ErrorKind::AddrInUse);
@@ -36,8 +34,7 @@ fn tidy_endings() {
 /// What is wrong with a device is said together with what would be right.
 #[test]
 fn devices_that_cannot_be() {
-    within(LIMIT, || {
-        let Some((namespace, _driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|namespace, _driver| {
         let wrong = |name: &str| namespace.run(|| Tun::open(name)).unwrap_err().to_string();
         assert!(wrong("path1").contains("another process has it open"), "{}", wrong("path1"));
         assert!(wrong("lo").contains("is no TUN device"), "{}", wrong("lo"));
@@ -50,8 +47,7 @@ fn devices_that_cannot_be() {
 /// Many connections share the thread and its lock, and each gets its own bytes.
 #[test]
 fn many_at_once() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(2) else { return };
+    Fixture::paths(2).run(|namespace, driver| {
         let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
         std::thread::scope(|scope| {
             for number in 0..32 {
@@ -68,8 +64,7 @@ fn many_at_once() {
 /// An open connection that carries nothing costs nothing: the thread sleeps, and a write wakes it.
 #[test]
 fn idle_means_asleep() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(2) else { return };
+    Fixture::paths(2).run(|namespace, driver| {
         let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
         let (them, _) = listener.accept().unwrap();

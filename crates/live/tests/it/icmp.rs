@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use crate::laboratory::{LIMIT, Namespace, PORT, Protocol, established, ferry, greet, wait_until, within};
+use crate::laboratory::{Fixture, PORT, Protocol, established, ferry, greet, wait_until};
 use mptcp_live::{Closure, Config, IcmpError, MptcpStream};
 
 /// Far below the first retransmission of a SYN, which is where nobody would look without ICMP.
@@ -16,8 +16,7 @@ const AT_ONCE: Duration = Duration::from_secs(20);
 /// Without ICMP it would last for two minutes.
 #[test]
 fn routes_without_a_way_end_a_handshake_at_once() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|namespace, driver| {
         namespace.sysctl("net.ipv4.ip_forward", "1");
         // Otherwise it says so once a second.
         namespace.sysctl("net.ipv4.icmp_ratelimit", "0");
@@ -51,8 +50,7 @@ fn routes_without_a_way_end_a_handshake_at_once() {
 /// A connection that is open goes on, whatever is said of it; the hint is there to be seen.
 #[test]
 fn an_open_connection_survives_what_is_said_of_it() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|namespace, driver| {
         namespace.sysctl("net.ipv4.ip_forward", "1");
         // Otherwise it says so once a second.
         namespace.sysctl("net.ipv4.icmp_ratelimit", "0");

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::laboratory::{
-    Namespace, PORT, Protocol, at, established, ferry, greet, linux, linux_subflows, ours, wait_until, within,
+    Fixture, PORT, Protocol, at, established, ferry, greet, linux, linux_subflows, ours, wait_until, within,
 };
 use mptcp_live::{Config, Edge, Impairment, MptcpListener, MptcpStream, Offload};
 
@@ -20,8 +20,8 @@ fn both_ways(seed: u64, what: Impairment) -> Edge {
 
 /// A transfer each way of so many bytes, over so many paths that are all so bad; we are the client and then the server.
 fn across(paths: u8, offload: Offload, checksum: bool, what: Impairment, bytes: u64) {
-    let edge = |path: u8| Some(both_ways(path.into(), what));
-    let Some((namespace, driver)) = Namespace::impaired(paths, offload, edge) else { return };
+    let edge = move |path: u8| Some(both_ways(path.into(), what));
+    let Some((namespace, driver)) = Fixture::paths(paths).offload(offload).edge(edge).build() else { return };
     let theirs = namespace.listen(at(linux(1)), Protocol::Mptcp);
     let config = Config { checksum, ..Config::default() };
     let mine = MptcpListener::bind(&driver, PORT, config.clone()).unwrap();
@@ -71,7 +71,7 @@ fn loss_on_two_paths() {
 }
 
 #[test]
-fn duplication() {
+fn transfers_survive_duplication() {
     within(LIMIT, || {
         for paths in [1, 2] {
             across(paths, Offload::None, false, DOUBLES, 1_000_000);
@@ -81,7 +81,7 @@ fn duplication() {
 }
 
 #[test]
-fn reordering() {
+fn transfers_survive_reordering() {
     within(LIMIT, || {
         for paths in [1, 2] {
             across(paths, Offload::None, false, DISORDER, 1_000_000);

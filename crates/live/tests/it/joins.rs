@@ -6,8 +6,8 @@
 use std::net::{IpAddr, SocketAddr, TcpStream};
 
 use crate::laboratory::{
-    LIMIT, Namespace, PORT, Protocol, at, established, exchange, ferry, greet, linux, linux_subflows, linux6,
-    ours, pattern, wait_until, within,
+    Fixture, LIMIT, Namespace, PORT, Protocol, at, established, exchange, ferry, greet, linux,
+    linux_subflows, linux6, ours, pattern, wait_until, within,
 };
 use mptcp_live::{Config, Driver, MptcpListener, MptcpStream, Offload, SubflowState};
 
@@ -41,7 +41,7 @@ fn remotes(us: &MptcpStream) -> Vec<SocketAddr> {
 fn linux_joins_from_a_second_address() {
     within(LIMIT, || {
         for offload in [Offload::Full, Offload::None] {
-            let Some((namespace, driver)) = Namespace::with(2, offload) else { return };
+            let Some((namespace, driver)) = Fixture::paths(2).offload(offload).build() else { return };
             namespace.ip(&format!("mptcp endpoint add {} subflow", linux(2))).unwrap();
             let (them, us) = linux_opens(&namespace, &driver, quiet(&driver));
             wait_until("Linux has joined", || established(&us) == 2 && linux_subflows(&them) == Some(1));
@@ -58,8 +58,7 @@ fn linux_joins_from_a_second_address() {
 /// Linux's `fullmesh` endpoints join each address that we announce, from each of its own.
 #[test]
 fn linux_joins_in_full_mesh() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(2) else { return };
+    Fixture::paths(2).run(|namespace, driver| {
         for path in [1, 2] {
             let add = format!("mptcp endpoint add {} dev path{path} subflow fullmesh", linux(path));
             namespace.ip(&add).unwrap();
@@ -74,7 +73,7 @@ fn linux_joins_in_full_mesh() {
 
 /// Linux as server announces its second address (ADD_ADDR with a right HMAC); we join it.
 fn announced(port: Option<u16>, six: bool, timestamps: bool) {
-    let Some((namespace, driver)) = Namespace::new(2) else { return };
+    let Some((namespace, driver)) = Fixture::paths(2).build() else { return };
     let second: IpAddr = if six { linux6(2) } else { linux(2) };
     let with_port = port.map_or(String::new(), |port| format!("port {port}"));
     namespace.ip(&format!("mptcp endpoint add {second} id 7 {with_port} signal")).unwrap();
@@ -112,8 +111,7 @@ fn we_join_what_linux_announces_over_ipv6() {
 /// An announcement of IPv6 on a connection of IPv4: the subflows are of both families.
 #[test]
 fn both_families_in_one_connection() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(2) else { return };
+    Fixture::paths(2).run(|namespace, driver| {
         namespace.ip(&format!("mptcp endpoint add {} signal", linux6(2))).unwrap();
         let listener = namespace.listen(at("::".parse().unwrap()), Protocol::Mptcp);
         let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
@@ -127,8 +125,7 @@ fn both_families_in_one_connection() {
 /// At its limit of subflows Linux refuses by RST, and the connection goes on over those that it has.
 #[test]
 fn linux_takes_no_more_than_its_limit() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(2) else { return };
+    Fixture::paths(2).run(|namespace, driver| {
         namespace.ip("mptcp limits set subflows 0 add_addr_accepted 0").unwrap();
         let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
@@ -147,8 +144,7 @@ fn linux_takes_no_more_than_its_limit() {
 /// Both ends open subflows at the same time; each is used.
 #[test]
 fn both_ends_join() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(2) else { return };
+    Fixture::paths(2).run(|namespace, driver| {
         namespace.ip(&format!("mptcp endpoint add {} signal", linux(2))).unwrap();
         let listener = namespace.listen(at("0.0.0.0".parse().unwrap()), Protocol::Mptcp);
         let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();

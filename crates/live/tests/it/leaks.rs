@@ -7,8 +7,8 @@ use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use crate::laboratory::{
-    End, LIMIT, Namespace, PORT, Protocol, alone, at, greet, linux, ours, pattern, raw_socket,
-    reset_on_close, wait_until, within,
+    End, Fixture, Namespace, PORT, Protocol, at, greet, linux, ours, pattern, raw_socket, reset_on_close,
+    wait_until,
 };
 use mptcp_live::{Config, Driver, MptcpListener, MptcpStream, SubflowInfo, SubflowState};
 use mptcp_wire::{Flags, Packet, Segment, Seq};
@@ -58,8 +58,7 @@ fn pair(namespace: &Namespace, listener: &MptcpListener) -> (TcpStream, MptcpStr
 /// Clients send, and the socket is dropped with what they sent unread: more than one piece of it.
 #[test]
 fn sockets_dropped_with_data_unread_leave_nothing() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|namespace, driver| {
         let listener = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
         let data = pattern(20_000);
         for number in 0..MANY {
@@ -82,8 +81,7 @@ fn sockets_dropped_with_data_unread_leave_nothing() {
 /// The socket is dropped in order, and its client sends afterwards.
 #[test]
 fn clients_that_send_after_our_close_leave_nothing() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|namespace, driver| {
         let listener = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
         let data = pattern(20_000);
         for number in 0..MANY {
@@ -116,8 +114,7 @@ fn opened(driver: &Driver, theirs: &TcpListener) -> (MptcpStream, TcpStream) {
 /// One socket after the other, each dropped somewhere else on its way.
 #[test]
 fn sockets_dropped_in_any_state_leave_nothing() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(2) else { return };
+    Fixture::paths(2).run(|namespace, driver| {
         // Linux's last word of a connection whose first subflow ended.
         namespace.sysctl("net.mptcp.close_timeout", "1");
         let theirs = namespace.listen(at(linux(1)), Protocol::Mptcp);
@@ -185,8 +182,7 @@ fn sockets_dropped_in_any_state_leave_nothing() {
 /// Connections that nobody accepts go with their listener, whatever they have sent.
 #[test]
 fn what_waits_at_a_listener_goes_with_it() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|namespace, driver| {
         let listener = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
         let clients: Vec<TcpStream> = (0..20)
             .map(|number| {
@@ -223,8 +219,7 @@ fn forged(number: u32) -> Vec<u8> {
 /// A flood of them at full speed is answered by at most a thousand resets a second, and holds no memory.
 #[test]
 fn a_flood_of_forged_acks_is_answered_a_thousand_times_a_second() {
-    alone(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).alone().run(|namespace, driver| {
         let raw = namespace.run(raw_socket).unwrap();
         let packets: Vec<Vec<u8>> = (0..10_000).map(forged).collect();
         let (before, begin) = (resident(), Instant::now());

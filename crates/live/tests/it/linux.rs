@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Read};
 use std::time::Duration;
 
 use crate::laboratory::{
-    End, LIMIT, Namespace, PORT, Protocol, at, both_carried, established, exchange, greet, joined, linux,
+    End, Fixture, LIMIT, PORT, Protocol, at, both_carried, established, exchange, greet, joined, linux,
     linux_subflows, linux6, ours, ours6, pattern, receive, same, send, wait_until, within,
 };
 use mptcp_live::{Config, Mode, MptcpListener, MptcpStream};
@@ -18,8 +18,7 @@ const SIZES: [usize; 6] = [1, 1_000, 1_448, 1_449, 300_000, 10_000_000];
 /// Linux answers our MP_CAPABLE, and takes keys, mappings, DATA_FINs and half closes as we send them.
 #[test]
 fn our_client_and_linux_as_server() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|namespace, driver| {
         let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
         for size in SIZES {
             let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
@@ -35,8 +34,7 @@ fn our_client_and_linux_as_server() {
 /// Our answer to Linux's MP_CAPABLE and our whole receiving side are what Linux wants of a server.
 #[test]
 fn linux_as_client_and_our_server() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|namespace, driver| {
         let listener = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
         for size in SIZES {
             let them = namespace.connect(at(ours(1)), Protocol::Mptcp).unwrap();
@@ -52,8 +50,7 @@ fn linux_as_client_and_our_server() {
 /// A Linux peer that speaks TCP only leaves MP_CAPABLE unanswered: both ways it is TCP, and all arrives.
 #[test]
 fn plain_tcp_peers() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|namespace, driver| {
         let theirs = namespace.listen(at(linux(1)), Protocol::Tcp);
         let mine = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
         for size in SIZES {
@@ -73,8 +70,7 @@ fn plain_tcp_peers() {
 /// Linux's MPTCP sockets fall back as well when we speak TCP only.
 #[test]
 fn linux_falls_back() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|namespace, driver| {
         let theirs = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let us = MptcpStream::connect(&driver, at(linux(1)), Config::tcp()).unwrap();
         let (them, _) = theirs.accept().unwrap();
@@ -92,8 +88,7 @@ fn linux_falls_back() {
 /// Linux takes our MP_JOIN from a second address at once, and puts the data of both subflows in order.
 #[test]
 fn we_join_from_a_second_device() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(2) else { return };
+    Fixture::paths(2).run(|namespace, driver| {
         let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
         let (them, _) = listener.accept().unwrap();
@@ -108,8 +103,7 @@ fn we_join_from_a_second_device() {
 /// Linux believes our ADD_ADDR (it checks the HMAC), and joins the address that it names.
 #[test]
 fn linux_joins_what_we_announce() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(2) else { return };
+    Fixture::paths(2).run(|namespace, driver| {
         let listener = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
         let them = namespace.connect(at(ours(1)), Protocol::Mptcp).unwrap();
         let (us, _) = listener.accept().unwrap();
@@ -124,8 +118,7 @@ fn linux_joins_what_we_announce() {
 /// SACK blocks, and we put it together.
 #[test]
 fn two_slow_paths_add_up() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(2) else { return };
+    Fixture::paths(2).run(|namespace, driver| {
         for path in [1, 2] {
             let Some(()) = namespace.limit(path, "40mbit", "40k") else { return };
         }
@@ -149,7 +142,7 @@ fn two_slow_paths_add_up() {
 fn a_device_is_lost() {
     within(LIMIT, || {
         for loss in ["link set path2 down", "link del path2"] {
-            let Some((namespace, driver)) = Namespace::new(2) else { return };
+            let Some((namespace, driver)) = Fixture::paths(2).build() else { return };
             let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
             let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
             let (them, _) = listener.accept().unwrap();
@@ -176,9 +169,8 @@ fn a_device_is_lost() {
 
 /// With `net.mptcp.checksum_enabled` Linux asks for the DSS checksum; ours are right, and so are its.
 #[test]
-fn checksums() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+fn linux_asks_for_checksums_and_ours_are_right() {
+    Fixture::paths(1).run(|namespace, driver| {
         namespace.sysctl("net.mptcp.checksum_enabled", "1");
         let theirs = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let mine = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
@@ -198,8 +190,7 @@ fn checksums() {
 /// The same over IPv6, where Linux's MSS is 20 bytes smaller.
 #[test]
 fn over_ipv6() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(2) else { return };
+    Fixture::paths(2).run(|namespace, driver| {
         let theirs = namespace.listen(at(linux6(1)), Protocol::Mptcp);
         let us = MptcpStream::connect(&driver, at(linux6(1)), Config::default()).unwrap();
         let (them, _) = theirs.accept().unwrap();
@@ -219,8 +210,7 @@ fn over_ipv6() {
 /// After our DATA_FIN Linux still sends: half a connection stays open as long as it likes.
 #[test]
 fn half_close() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|namespace, driver| {
         let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
         let (them, _) = listener.accept().unwrap();
@@ -241,8 +231,7 @@ fn half_close() {
 /// Linux refuses by RST, and says MP_FASTCLOSE when its application goes with data unread.
 #[test]
 fn refusals_and_resets() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|namespace, driver| {
         let refused = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
         let refused = namespace.connect(at(ours(1)), Protocol::Mptcp).unwrap_err();

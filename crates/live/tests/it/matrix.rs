@@ -8,8 +8,8 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use crate::laboratory::{
-    LIMIT, Namespace, PORT, Protocol, at, exchange, ferry, greet, joined, linux, linux_info, linux6, ours,
-    ours6, pattern, wait_until, within,
+    Fixture, LIMIT, Namespace, PORT, Protocol, at, exchange, ferry, greet, joined, linux, linux_info, linux6,
+    ours, ours6, pattern, wait_until, within,
 };
 use mptcp_live::{Config, Driver, Mode, MptcpListener, MptcpStream, Offload};
 
@@ -33,7 +33,7 @@ fn meet(
 
 /// All cells that share a namespace.
 fn cells(offload: Offload, checksum: bool) {
-    let Some((namespace, driver)) = Namespace::with(1, offload) else { return };
+    let Some((namespace, driver)) = Fixture::paths(1).offload(offload).build() else { return };
     namespace.sysctl("net.mptcp.checksum_enabled", if checksum { "1" } else { "0" });
     let mine = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
     for six in [false, true] {
@@ -91,7 +91,7 @@ fn cells_without_offload_and_with_checksums() {
 fn edges_of_segments() {
     within(LIMIT, || {
         for offload in [Offload::Full, Offload::None] {
-            let Some((namespace, driver)) = Namespace::with(1, offload) else { return };
+            let Some((namespace, driver)) = Fixture::paths(1).offload(offload).build() else { return };
             let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
             for size in (1..=3).chain(1_396..=1_464).chain([2_896, 2_897, 65_535, 65_536]) {
                 let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
@@ -104,7 +104,7 @@ fn edges_of_segments() {
 
 /// Two paths, both opened by us, and a transfer of so many bytes each way.
 fn two_paths(offload: Offload, checksum: bool, up: u64, down: u64) {
-    let Some((namespace, driver)) = Namespace::with(2, offload) else { return };
+    let Some((namespace, driver)) = Fixture::paths(2).offload(offload).build() else { return };
     let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
     let config = Config { checksum, ..Config::default() };
     let us = MptcpStream::connect(&driver, at(linux(1)), config).unwrap();

@@ -7,8 +7,8 @@ use std::io::{ErrorKind, Read};
 use std::net::{TcpListener, TcpStream};
 
 use crate::laboratory::{
-    self, End, LIMIT, Namespace, PORT, Protocol, at, established, exchange, ferry, greet, joined, linux,
-    linux_info, linux_subflows, ours, pattern, same, wait_until, within,
+    self, End, Fixture, LIMIT, Namespace, PORT, Protocol, at, established, exchange, ferry, greet, joined,
+    linux, linux_info, linux_subflows, ours, pattern, same, wait_until, within,
 };
 use mptcp_live::{Config, Driver, InterfaceId, MptcpListener, MptcpStream, SubflowState};
 
@@ -77,8 +77,7 @@ fn second(us: &MptcpStream) -> InterfaceId {
 /// After our MP_PRIO Linux sends no new data on the subflow, until another one takes it back; nor do we.
 #[test]
 fn our_backups() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(2) else { return };
+    Fixture::paths(2).run(|namespace, driver| {
         let listener = theirs(&namespace);
         let (us, them) = two(&driver, &listener);
         driver.set_backup(second(&us), true).unwrap();
@@ -103,8 +102,7 @@ fn our_backups() {
 /// Linux's MP_PRIO (`ip mptcp endpoint change ... backup`): we and it leave the subflow unused, until it says otherwise.
 #[test]
 fn backups_of_linux() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(2) else { return };
+    Fixture::paths(2).run(|namespace, driver| {
         let (us, them) = two_of_linux(&namespace, &driver);
         namespace.ip("mptcp endpoint change id 9 backup").unwrap();
         wait_until("we have heard of it", || us.info().unwrap().subflows[1].backup);
@@ -128,8 +126,7 @@ fn backups_of_linux() {
 /// A join that says backup from the start, from Linux and from us: nothing goes there.
 #[test]
 fn backups_from_the_start() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(2) else { return };
+    Fixture::paths(2).run(|namespace, driver| {
         namespace.ip(&format!("mptcp endpoint add {} subflow backup", linux(2))).unwrap();
         let config = Config { announce: Some(Vec::new()), ..Config::default() };
         let listener = MptcpListener::bind(&driver, PORT, config).unwrap();
@@ -158,8 +155,7 @@ fn backups_from_the_start() {
 /// The only regular path is taken away: the backup carries everything.
 #[test]
 fn a_backup_is_used_when_nothing_else_works() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(2) else { return };
+    Fixture::paths(2).run(|namespace, driver| {
         let listener = theirs(&namespace);
         let (us, them) = two(&driver, &listener);
         let ids: Vec<InterfaceId> = us.info().unwrap().subflows.iter().map(|s| s.interface).collect();
@@ -175,8 +171,7 @@ fn a_backup_is_used_when_nothing_else_works() {
 /// Our REMOVE_ADDR ends the subflow at Linux, which goes on with the other.
 #[test]
 fn we_remove_an_address() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(2) else { return };
+    Fixture::paths(2).run(|namespace, driver| {
         let listener = theirs(&namespace);
         let (us, them) = two(&driver, &listener);
         let gone = second(&us);
@@ -192,8 +187,7 @@ fn we_remove_an_address() {
 /// Linux's REMOVE_ADDR (`ip mptcp endpoint delete`), for an address that it joined from and for one that it announced.
 #[test]
 fn linux_removes_an_address() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(2) else { return };
+    Fixture::paths(2).run(|namespace, driver| {
         let (us, them) = two_of_linux(&namespace, &driver);
         namespace.ip("mptcp endpoint delete id 9").unwrap();
         wait_until("the subflow is closed here", || established(&us) == 1);
@@ -220,7 +214,7 @@ fn linux_removes_an_address() {
 fn we_reset_one_subflow() {
     within(LIMIT, || {
         for which in [0, 1] {
-            let Some((namespace, driver)) = Namespace::new(2) else { return };
+            let Some((namespace, driver)) = Fixture::paths(2).build() else { return };
             let listener = theirs(&namespace);
             let (us, them) = two(&driver, &listener);
             us.close_subflow(which).unwrap();
@@ -238,7 +232,7 @@ fn we_reset_one_subflow() {
 fn a_path_goes_silent_and_comes_back() {
     within(LIMIT, || {
         for silent in [1_u8, 2] {
-            let Some((namespace, driver)) = Namespace::new(2) else { return };
+            let Some((namespace, driver)) = Fixture::paths(2).build() else { return };
             let listener = theirs(&namespace);
             let (us, them) = two(&driver, &listener);
             pass(&us, &them);
@@ -262,8 +256,7 @@ fn a_path_goes_silent_and_comes_back() {
 /// Either end gives up with two subflows open: MP_FASTCLOSE ends all of it at the other end.
 #[test]
 fn fast_close_over_two_paths() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(2) else { return };
+    Fixture::paths(2).run(|namespace, driver| {
         let listener = theirs(&namespace);
         let (us, them) = two(&driver, &listener);
         us.abort().unwrap();

@@ -4,14 +4,13 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::laboratory::raw::{C, Flow, H, KEY, Wire, capable, capable_of, has, number, open, open_two, read};
-use crate::laboratory::{End, LIMIT, Protocol, at, linux, linux_info, within};
+use crate::laboratory::{End, Protocol, at, linux, linux_info};
 use mptcp_wire::{Checksum, DataSequence, Flags, MpPrio, MptcpOption, Segment, Seq, Timestamps};
 
 /// Its DATA_ACKs are as wide as the data sequence number that came last; its own numbers always have 8 bytes.
 #[test]
 fn widths_of_numbers() {
-    within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
+    Wire::run(|namespace, wire| {
         let (mut flow, them) = open(&namespace, &wire, H);
         for (at, wide) in [(6, false), (11, true), (16, false)] {
             let mut dss = flow.dss(Some((at, 5)));
@@ -34,8 +33,7 @@ fn widths_of_numbers() {
 /// A mapping may span segments, of which the later ones need no option or repeat it as it was.
 #[test]
 fn mappings_over_several_segments() {
-    within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
+    Wire::run(|namespace, wire| {
         let (mut flow, them) = open(&namespace, &wire, H);
         let dss = flow.dss(Some((6, 9)));
         flow.say(|data| (data.options.dss, data.payload) = (Some(dss), "one".into()));
@@ -49,8 +47,7 @@ fn mappings_over_several_segments() {
 /// Data that overtakes a gap at the data level waits for it; what was there before counts once.
 #[test]
 fn gaps_and_repetitions_of_data() {
-    within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
+    Wire::run(|namespace, wire| {
         let (mut flow, them) = open(&namespace, &wire, H);
         flow.send(9, b"two");
         let ack = flow.acked().options.dss.unwrap().ack.unwrap();
@@ -66,8 +63,7 @@ fn gaps_and_repetitions_of_data() {
 /// and never data in a wrong place.
 #[test]
 fn a_mapping_for_later_data() {
-    within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
+    Wire::run(|namespace, wire| {
         let (mut flow, them) = open(&namespace, &wire, H);
         let mut dss = flow.dss(Some((6, 5)));
         if let Some(mapping) = &mut dss.mapping {
@@ -81,9 +77,8 @@ fn a_mapping_for_later_data() {
 
 /// Linux's MP_PRIO has 3 bytes; ours on a subflow turns its data to the other one.
 #[test]
-fn priorities() {
-    within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
+fn a_priority_turns_data_to_the_other_subflow() {
+    Wire::run(|namespace, wire| {
         let (mut first, mut second, them) = open_two(&namespace, &wire, H);
         let prio = MptcpOption::Prio(MpPrio { backup: true, address_id: None });
         let dss = first.dss(None);
@@ -106,8 +101,7 @@ fn priorities() {
 /// A DATA_ACK for what was never sent is ignored.
 #[test]
 fn a_data_ack_beyond_what_was_sent() {
-    within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
+    Wire::run(|namespace, wire| {
         let (mut flow, them) = open(&namespace, &wire, H);
         flow.data_acked = 1_000_000;
         let dss = flow.dss(None);
@@ -123,8 +117,7 @@ fn a_data_ack_beyond_what_was_sent() {
 /// byte.
 #[test]
 fn the_edge_of_the_window() {
-    within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
+    Wire::run(|namespace, wire| {
         let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let mut flow = Flow { window: 2_000, ..Flow::new(&wire, 2_000) };
         flow.handshake(H);
@@ -154,8 +147,7 @@ fn the_edge_of_the_window() {
 /// acknowledgement with a wide DATA_ACK has room for one block.
 #[test]
 fn option_space() {
-    within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
+    Wire::run(|namespace, wire| {
         let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let mut flow = Flow::new(&wire, 2_000);
         let stamp =
@@ -205,8 +197,7 @@ fn option_space() {
 /// A DSS whose length is not what was agreed on, here without its checksum, is none: with one subflow the data is TCP's.
 #[test]
 fn a_dss_of_another_length() {
-    within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
+    Wire::run(|namespace, wire| {
         let (mut flow, them) = open(&namespace, &wire, H | C);
         flow.send(6, b"unsummed");
         read(&them, b"unsummed");

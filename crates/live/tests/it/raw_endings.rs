@@ -48,8 +48,7 @@ fn data_fins() {
 /// both streams have ended.
 #[test]
 fn data_fins_of_linux() {
-    within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
+    Wire::run(|namespace, wire| {
         let (mut flow, them) = open(&namespace, &wire, H);
         them.half_close().unwrap();
         let fin = |segment: &Segment| segment.options.dss.is_some_and(|dss| dss.data_fin);
@@ -73,8 +72,7 @@ fn data_fins_of_linux() {
 /// A FIN without a DATA_FIN ends that subflow and no stream.
 #[test]
 fn a_fin_without_a_data_fin() {
-    within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
+    Wire::run(|namespace, wire| {
         let (mut first, mut second, them) = open_two(&namespace, &wire, H);
         let dss = second.dss(None);
         second.say(|fin| {
@@ -113,8 +111,7 @@ fn fallback_in_mid_stream() {
 /// Beside another subflow there is no fallback: data without a mapping gets a RST with a reason, and the other goes on.
 #[test]
 fn no_fallback_beside_another_subflow() {
-    within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
+    Wire::run(|namespace, wire| {
         let (mut first, mut second, them) = open_two(&namespace, &wire, H);
         second.send(6, b"mapped");
         read(&them, b"mapped");
@@ -130,8 +127,7 @@ fn no_fallback_beside_another_subflow() {
 /// A wrong checksum on the only subflow: MP_FAIL on an acknowledgement, and the data is delivered as TCP's.
 #[test]
 fn a_wrong_checksum_on_the_only_subflow() {
-    within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
+    Wire::run(|namespace, wire| {
         let (mut flow, them) = open(&namespace, &wire, H | C);
         flow.send_summed(6, b"wrong", 1);
         let fail = flow.hear("MP_FAIL", failed);
@@ -144,8 +140,7 @@ fn a_wrong_checksum_on_the_only_subflow() {
 /// A wrong checksum on one of two: that one is reset with reason 6, and the other goes on.
 #[test]
 fn a_wrong_checksum_on_one_of_two() {
-    within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
+    Wire::run(|namespace, wire| {
         let (mut first, mut second, them) = open_two(&namespace, &wire, H | C);
         second.send_summed(6, b"wrong", 1);
         let reset = second.hear("a RST", |segment| segment.flags.rst());
@@ -158,8 +153,7 @@ fn a_wrong_checksum_on_one_of_two() {
 /// Our MP_FAIL is answered by one, and from then on Linux maps with length 0.
 #[test]
 fn we_fail() {
-    within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
+    Wire::run(|namespace, wire| {
         let (mut flow, them) = open(&namespace, &wire, H | C);
         let start = number(flow.their_key, 1);
         let dss = flow.dss(None);
@@ -204,8 +198,7 @@ fn fast_closes() {
 /// Linux says MP_FASTCLOSE with our key on a RST when it closes with data unread.
 #[test]
 fn fast_closes_of_linux() {
-    within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
+    Wire::run(|namespace, wire| {
         let (mut flow, them) = open(&namespace, &wire, H);
         flow.send(6, b"never read");
         flow.acked();

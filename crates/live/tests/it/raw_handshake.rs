@@ -15,8 +15,7 @@ use mptcp_wire::{AddAddress, DataSequence, Flags, MpCapable, MpJoin, MptcpOption
 /// subflow sequence of a mapping begins at 1.
 #[test]
 fn keys_tokens_and_first_numbers() {
-    within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
+    Wire::run(|namespace, wire| {
         let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let mut flow = Flow::connect(&wire, 2_000, H);
         let (them, _) = listener.accept().unwrap();
@@ -37,8 +36,7 @@ fn keys_tokens_and_first_numbers() {
 /// What a SYN has to say for Linux to speak MPTCP, and which version it answers with.
 #[test]
 fn replies_to_syns() {
-    within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
+    Wire::run(|namespace, wire| {
         let _listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let option = |version: u8, flags: u8, sender_key: Option<u64>| {
             let (receiver_key, data) = (None, None);
@@ -70,8 +68,7 @@ fn replies_to_syns() {
 /// and with a DSS.
 #[test]
 fn third_steps() {
-    within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
+    Wire::run(|namespace, wire| {
         let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
         // (what, third ACK: none, without option, or with an echo that is so wrong; first data in MP_CAPABLE; MPTCP)
         let cases = [
@@ -113,8 +110,7 @@ fn third_steps() {
 /// whose SYN/ACK has C and that gets data without a checksum falls back.
 #[test]
 fn checksum_flags() {
-    within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
+    Wire::run(|namespace, wire| {
         let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
         for (port, third, on) in [(2_000, H, false), (2_001, H | C, true)] {
             let mut flow = Flow::new(&wire, port);
@@ -152,8 +148,7 @@ fn checksum_flags() {
 /// A SYN of ours that crosses Linux's: what comes of it is TCP.
 #[test]
 fn a_simultaneous_open_falls_back() {
-    within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
+    Wire::run(|namespace, wire| {
         std::thread::scope(|scope| {
             let them = scope.spawn(|| namespace.connect(at(ours(1)), Protocol::Mptcp).map(drop));
             let (mut flow, syn) = Flow::called(&wire);
@@ -215,8 +210,7 @@ fn linux_opens() {
 /// wrong one, a missing option and an unknown token get a RST with reason 1. The connection lives on.
 #[test]
 fn joins_right_and_wrong() {
-    within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
+    Wire::run(|namespace, wire| {
         let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let mut first = Flow::connect(&wire, 2_000, H);
         let (them, _) = listener.accept().unwrap();
@@ -257,8 +251,7 @@ fn joins_right_and_wrong() {
 /// Beyond its limit of subflows Linux resets a join, and says that it may not.
 #[test]
 fn a_join_beyond_the_limit() {
-    within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
+    Wire::run(|namespace, wire| {
         namespace.ip("mptcp limits set subflows 0 add_addr_accepted 0").unwrap();
         let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let first = Flow::connect(&wire, 2_000, H);
@@ -272,9 +265,8 @@ fn a_join_beyond_the_limit() {
 /// An ADD_ADDR with the right HMAC is echoed with all its fields and no HMAC, and then comes the join; a wrong HMAC
 /// changes nothing at all.
 #[test]
-fn announcements() {
-    within(LIMIT, || {
-        let Some((namespace, wire)) = Wire::new() else { return };
+fn an_announcement_with_the_right_hmac_is_echoed_and_joined() {
+    Wire::run(|namespace, wire| {
         // One for all: Linux gives a port back some time after its listener is closed.
         let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
         for (port, right) in [(None, false), (Some(7_000), false), (None, true), (Some(7_000), true)] {

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::laboratory::{
-    self, End, LIMIT, Namespace, PORT, Protocol, alone, at, established, exchange, ferry, greet, linux, ours,
-    pattern, raw_socket, receive, same, wait_until, within,
+    self, End, Fixture, LIMIT, Namespace, PORT, Protocol, at, established, exchange, ferry, greet, linux,
+    ours, pattern, raw_socket, receive, same, wait_until, within,
 };
 use mptcp_live::{Closed, Config, Driver, Interface, MptcpListener, MptcpStream, Tun};
 use mptcp_wire::{Flags, MpCapable, MptcpOption, Packet, Segment, Seq};
@@ -102,8 +102,7 @@ fn a_process_to_be_killed() {
 /// the kernel ends the connection with us. Others go on.
 #[test]
 fn a_killed_linux_peer() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|namespace, driver| {
         let listener = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
         let other = namespace.connect(at(ours(1)), Protocol::Mptcp).unwrap();
         let (mine, _) = listener.accept().unwrap();
@@ -174,7 +173,7 @@ fn pause() -> Duration {
 fn a_peer_that_stops_reading() {
     within(LIMIT + 3 * pause(), || {
         for ours_pauses in [false, true] {
-            let Some((namespace, driver)) = Namespace::new(2) else { return };
+            let Some((namespace, driver)) = Fixture::paths(2).build() else { return };
             let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
             let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
             let (them, _) = listener.accept().unwrap();
@@ -224,8 +223,7 @@ fn a_peer_that_stops_reading() {
 /// A thousand connections, one after the other, opened by us and by Linux: nothing is left of them.
 #[test]
 fn a_thousand_one_after_the_other() {
-    alone(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).alone().run(|namespace, driver| {
         let theirs = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let mine = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
         bounded("1000 one after the other", 64, || {
@@ -247,8 +245,7 @@ fn a_thousand_one_after_the_other() {
 /// A thousand connections at the same time, each with its own data both ways.
 #[test]
 fn a_thousand_at_once() {
-    alone(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).alone().run(|namespace, driver| {
         let theirs = namespace.listen(at(linux(1)), Protocol::Mptcp);
         bounded("1000 at once", 256, || {
             let pairs: Vec<_> = (0..1_000)
@@ -295,8 +292,7 @@ fn forged(number: u32) -> Vec<u8> {
 /// open meanwhile works, and soon after it Linux opens one to the port that was flooded.
 #[test]
 fn a_flood_of_forged_syns() {
-    alone(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).alone().run(|namespace, driver| {
         let mine = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
         let theirs = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let them = namespace.connect(at(ours(1)), Protocol::Mptcp).unwrap();

@@ -8,8 +8,8 @@ use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use crate::laboratory::{
-    End, LIMIT, Namespace, PORT, Protocol, at, established, exchange, greet, linux, linux_info, ours,
-    pattern, receive, reset_on_close, same, wait_until, within,
+    End, Fixture, LIMIT, PORT, Protocol, at, established, exchange, greet, linux, linux_info, ours, pattern,
+    receive, reset_on_close, same, wait_until,
 };
 use mptcp_live::{Closure, Config, Driver, MptcpListener, MptcpStream, SubflowState};
 
@@ -27,8 +27,7 @@ fn connected(listener: &TcpListener, driver: &Driver) -> (MptcpStream, TcpStream
 /// Nobody answers: waiting for that ends when it should, and the attempt leaves nothing behind.
 #[test]
 fn connecting_to_nobody() {
-    within(LIMIT, || {
-        let Some((_namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|_namespace, driver| {
         let nobody = SocketAddr::new(IpAddr::from([10, 88, 1, 77]), PORT);
         let error = MptcpStream::connect_timeout(&driver, nobody, Config::default(), SHORT).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TimedOut);
@@ -48,8 +47,7 @@ fn connecting_to_nobody() {
 /// Interfaces that are down are passed over; when none is up, that is the error.
 #[test]
 fn connecting_from_what_is_up() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(2) else { return };
+    Fixture::paths(2).run(|namespace, driver| {
         let _listener = namespace.listen(at(linux(2)), Protocol::Mptcp);
         let of = |device: &str| {
             let mut all = driver.addresses().iter();
@@ -68,9 +66,8 @@ fn connecting_from_what_is_up() {
 
 /// Ways to wait for a connection, and where a listener hears.
 #[test]
-fn listening() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(2) else { return };
+fn a_listener_waits_as_it_is_told_and_hears_where_it_is_bound() {
+    Fixture::paths(2).run(|namespace, driver| {
         let any = MptcpListener::bind(&driver, 0, Config::default()).unwrap();
         assert!(any.local_addr().port() > 0 && any.local_addr().ip().is_unspecified());
         assert_eq!(any.accept_timeout(SHORT).unwrap_err().kind(), ErrorKind::WouldBlock);
@@ -102,8 +99,7 @@ fn listening() {
 /// More callers than the backlog holds get in as others are accepted: Linux's SYN comes again.
 #[test]
 fn a_backlog_that_is_full() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|namespace, driver| {
         let listener = MptcpListener::bind_to(&driver, at(ours(1)), Config::default(), 0).unwrap();
         std::thread::scope(|scope| {
             let first = namespace.connect(at(ours(1)), Protocol::Mptcp).unwrap();
@@ -120,8 +116,7 @@ fn a_backlog_that_is_full() {
 /// A caller that resets before it is accepted is never seen, leaves its place to others, and takes its data along.
 #[test]
 fn callers_that_give_up() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|namespace, driver| {
         let listener = MptcpListener::bind_to(&driver, at(ours(1)), Config::default(), 1).unwrap();
         for _ in 0..20 {
             let them = namespace.connect(at(ours(1)), Protocol::Mptcp).unwrap();
@@ -139,8 +134,7 @@ fn callers_that_give_up() {
 /// Timeouts and non-blocking mode, both ways.
 #[test]
 fn waiting_has_an_end() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|namespace, driver| {
         let theirs = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let (us, them) = connected(&theirs, &driver);
         let mut buffer = vec![0; 1 << 20];
@@ -169,8 +163,7 @@ fn waiting_has_an_end() {
 /// A thread that waits is woken by what another one does to the socket, and by the end of the driver.
 #[test]
 fn sleepers_are_woken() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|namespace, driver| {
         let theirs = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let (quiet, _them) = connected(&theirs, &driver);
         let (cut, gone) = connected(&theirs, &driver);
@@ -200,8 +193,7 @@ fn sleepers_are_woken() {
 /// Policies change under a running transfer, which stays whole; `info` says what holds.
 #[test]
 fn policies_change_while_it_runs() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(2) else { return };
+    Fixture::paths(2).run(|namespace, driver| {
         let theirs = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let (us, them) = connected(&theirs, &driver);
         assert!(!us.nodelay().unwrap());
@@ -230,8 +222,7 @@ fn policies_change_while_it_runs() {
 /// An interface goes, comes back and becomes a backup; what is over stays known, with why and when.
 #[test]
 fn interfaces_change_while_it_runs() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(2) else { return };
+    Fixture::paths(2).run(|namespace, driver| {
         let theirs = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let (us, them) = connected(&theirs, &driver);
         let second = us.info().unwrap().subflows[1].interface;
@@ -255,8 +246,7 @@ fn interfaces_change_while_it_runs() {
 /// A subflow more between the same two addresses, and one less.
 #[test]
 fn single_subflows() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|namespace, driver| {
         let theirs = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let (us, them) = connected(&theirs, &driver);
         let first = us.info().unwrap().subflows[0].clone();
@@ -277,8 +267,7 @@ fn single_subflows() {
 /// What we say of a connection is what Linux says at the other end.
 #[test]
 fn both_ends_tell_the_same() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|namespace, driver| {
         let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
         for checksum in [false, true] {
             let config = Config { checksum, ..Config::default() };

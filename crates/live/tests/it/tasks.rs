@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::laboratory::{
-    End, LIMIT, Namespace, PORT, Protocol, at, linux, ours, pattern, receive, send, within,
+    End, Fixture, LIMIT, Namespace, PORT, Protocol, at, linux, ours, pattern, receive, send,
 };
 use mptcp_live::tokio::{MptcpListener, MptcpStream};
 use mptcp_live::{Config, Driver};
@@ -47,8 +47,7 @@ async fn connect(driver: &Driver) -> MptcpStream {
 /// A hundred connections at once, each way at the same time, on one thread: each gets its own bytes.
 #[test]
 fn a_hundred_at_once() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(2) else { return };
+    Fixture::paths(2).run(|namespace, driver| {
         echo(&namespace, 100);
         let driver = Arc::new(driver);
         run(async {
@@ -79,8 +78,7 @@ fn a_hundred_at_once() {
 /// A read that is given up takes nothing with it, however often: the next one gets every byte.
 #[test]
 fn reading_may_be_given_up() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|namespace, driver| {
         let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
         run(async {
             let mut stream = connect(&driver).await;
@@ -119,8 +117,7 @@ fn reading_may_be_given_up() {
 /// Each half ends by itself: after our end of stream Linux's bytes still come, and the other way round.
 #[test]
 fn half_close() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|namespace, driver| {
         let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
         run(async {
             let mut stream = connect(&driver).await;
@@ -140,10 +137,9 @@ fn half_close() {
 
 /// tokio's timers end waiting; what was waited for can be waited for again.
 #[test]
-fn timeouts() {
+fn timeouts_end_waiting_and_it_can_begin_again() {
     const SHORT: Duration = Duration::from_millis(30);
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|namespace, driver| {
         let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let ours_too = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
         run(async {
@@ -179,8 +175,7 @@ fn timeouts() {
 /// Refusals, a driver that stops under its tasks, and the way to sockets that block and back.
 #[test]
 fn errors_and_conversions() {
-    within(LIMIT, || {
-        let Some((namespace, driver)) = Namespace::new(1) else { return };
+    Fixture::paths(1).run(|namespace, driver| {
         run(async {
             let refused = MptcpStream::connect(&driver, at(linux(1)), Config::default()).await.unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);

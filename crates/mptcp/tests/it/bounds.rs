@@ -11,7 +11,7 @@ use mptcp_wire::{Flags, Segment};
 /// stream whole.
 #[test]
 fn paths_that_come_and_go_for_ever() {
-    let mut pair = Pair::new(70, &[5, 7], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(70).links(&[5, 7]).connect();
     let piece = pattern(20_000);
     pair.transfer(&piece, Duration::from_secs(5));
     for _ in 0..200 {

@@ -25,7 +25,7 @@ fn nothing_is_left(pair: &mut Pair) {
 #[test]
 fn a_connection_that_carried_nothing_ends_in_order() {
     for config in [Config::tcp(), Config::default()] {
-        let mut pair = Pair::new(30, &[10, 20], config.clone(), config);
+        let mut pair = Pair::builder().seed(30).links(&[10, 20]).config(config).connect();
         pair.client.close(pair.now, pair.connection);
         pair.run(Duration::from_millis(500));
         assert!(pair.happened(false, EventKind::Finished), "{:?}", pair.events);
@@ -41,7 +41,7 @@ fn a_connection_that_carried_nothing_ends_in_order() {
 
 #[test]
 fn an_empty_connection_ends_although_its_third_ack_was_lost() {
-    let mut pair = Pair::new(31, &[10], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(31).links(&[10]).connect();
     let mut lost = false;
     pair.rule = Box::new(move |to_server, _, segment| {
         if to_server && !segment.flags.syn() && !lost {
@@ -62,7 +62,7 @@ fn an_empty_connection_ends_although_its_third_ack_was_lost() {
 
 #[test]
 fn a_data_fin_that_is_lost_goes_again_on_another_path() {
-    let mut pair = Pair::new(32, &[10, 40], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(32).links(&[10, 40]).connect();
     pair.transfer(&pattern(100_000), Duration::from_secs(10));
     pair.run(Duration::from_secs(5));
     // The fast path has gone silent while nothing was in flight.
@@ -75,7 +75,7 @@ fn a_data_fin_that_is_lost_goes_again_on_another_path() {
 #[test]
 fn a_window_that_opens_unheard_is_asked_for_on_every_path() {
     let config = Config { receive_buffer: 50_000, ..Config::default() };
-    let mut pair = Pair::new(33, &[10, 40], config.clone(), config);
+    let mut pair = Pair::builder().seed(33).links(&[10, 40]).config(config).connect();
     pair.run(Duration::from_millis(500));
     pair.paused[0] = true;
     let data = pattern(200_000);
@@ -93,7 +93,7 @@ fn a_window_that_opens_unheard_is_asked_for_on_every_path() {
 #[test]
 fn a_simultaneous_close_ends_both_sides_once() {
     for config in [Config::tcp(), Config::default()] {
-        let mut pair = Pair::new(34, &[10, 20], config.clone(), config);
+        let mut pair = Pair::builder().seed(34).links(&[10, 20]).config(config).connect();
         pair.transfer(&pattern(50_000), Duration::from_secs(10));
         let accepted = pair.accepted.unwrap();
         pair.client.close(pair.now, pair.connection);
@@ -109,7 +109,7 @@ fn a_simultaneous_close_ends_both_sides_once() {
 #[test]
 fn an_abort_ends_all_subflows_of_both_sides() {
     for server_aborts in [false, true] {
-        let mut pair = Pair::new(35, &[10, 20], Config::default(), Config::default());
+        let mut pair = Pair::builder().seed(35).links(&[10, 20]).connect();
         pair.transfer(&pattern(50_000), Duration::from_secs(10));
         let accepted = pair.accepted.unwrap();
         if server_aborts {
@@ -126,7 +126,7 @@ fn an_abort_ends_all_subflows_of_both_sides() {
 
 #[test]
 fn a_fast_close_on_an_acknowledgement_is_answered_by_resets() {
-    let mut pair = Pair::new(36, &[10, 20], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(36).links(&[10, 20]).connect();
     pair.transfer(&pattern(50_000), Duration::from_secs(10));
     pair.run(Duration::from_secs(1));
     pair.keep_log = true;
@@ -152,7 +152,7 @@ fn a_fast_close_on_an_acknowledgement_is_answered_by_resets() {
 
 #[test]
 fn a_peer_that_vanishes_after_the_end_does_not_hold_the_connection() {
-    let mut pair = Pair::new(37, &[10], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(37).links(&[10]).connect();
     pair.transfer(&pattern(50_000), Duration::from_secs(10));
     let accepted = pair.accepted.unwrap();
     // No FIN of the server gets through.
@@ -171,7 +171,7 @@ fn a_peer_that_vanishes_after_the_end_does_not_hold_the_connection() {
 #[test]
 fn a_data_fin_finds_room_beside_blocks() {
     // The server's stream has holes while the client ends its own: blocks and DATA_FIN meet.
-    let mut pair = Pair::new(38, &[10], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(38).links(&[10]).connect();
     pair.run(Duration::from_millis(200));
     let accepted = pair.accepted.unwrap();
     let mut count = 0;
@@ -192,7 +192,7 @@ fn a_data_fin_finds_room_beside_blocks() {
 #[test]
 fn a_connection_whose_only_interface_goes_during_the_handshake_ends() {
     for config in [Config::tcp(), Config::default()] {
-        let mut pair = Pair::new(39, &[10], config.clone(), config);
+        let mut pair = Pair::builder().seed(39).links(&[10]).config(config).connect();
         pair.settle();
         pair.interface(0, InterfaceChange::Down);
         assert_eq!(closed(&pair, true), [Closed::TimedOut]);

@@ -6,7 +6,7 @@ use mptcp_clock::Duration;
 
 #[test]
 fn the_last_interface_goes_and_comes_back() {
-    let mut pair = Pair::new(40, &[10], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(40).links(&[10]).connect();
     pair.transfer(&pattern(100_000), Duration::from_secs(10));
     let data = pattern(300_000);
     pair.client.write(pair.now, pair.connection, data.clone().into());
@@ -29,7 +29,7 @@ fn the_last_interface_goes_and_comes_back() {
 #[test]
 fn a_removal_that_is_overtaken_by_the_new_join_does_not_end_it() {
     // The announcement takes the slow path, the new subflow the fast one.
-    let mut pair = Pair::new(41, &[5, 200], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(41).links(&[5, 200]).connect();
     pair.transfer(&pattern(200_000), Duration::from_secs(10));
     pair.run(Duration::from_secs(2));
     pair.interface(0, InterfaceChange::Down);
@@ -44,7 +44,7 @@ fn a_removal_that_is_overtaken_by_the_new_join_does_not_end_it() {
 
 #[test]
 fn data_stuck_on_a_silent_path_moves_when_another_interface_comes() {
-    let mut pair = Pair::new(42, &[10, 20], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(42).links(&[10, 20]).connect();
     pair.interface(1, InterfaceChange::Down);
     pair.transfer(&pattern(100_000), Duration::from_secs(10));
     pair.rule = Box::new(|_, path, _| if path == 0 { Fate::Drop } else { Fate::Deliver });
@@ -58,7 +58,7 @@ fn data_stuck_on_a_silent_path_moves_when_another_interface_comes() {
 
 #[test]
 fn data_carried_by_two_paths_survives_the_death_of_both() {
-    let mut pair = Pair::new(43, &[10, 20, 30], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(43).links(&[10, 20, 30]).connect();
     pair.interface(2, InterfaceChange::Down);
     pair.transfer(&pattern(100_000), Duration::from_secs(10));
     pair.run(Duration::from_secs(1));
@@ -75,7 +75,7 @@ fn data_carried_by_two_paths_survives_the_death_of_both() {
 #[test]
 fn a_probe_is_sent_although_a_small_rest_waits() {
     // Nagle holds the rest back while the last full segment, which was lost, is in flight.
-    let mut pair = Pair::new(44, &[10], Config::tcp(), Config::tcp());
+    let mut pair = Pair::builder().seed(44).links(&[10]).config(Config::tcp()).connect();
     pair.run(Duration::from_millis(100));
     let mut count = 0;
     pair.rule = Box::new(move |to_server, _, segment| {
@@ -92,7 +92,7 @@ fn a_probe_is_sent_although_a_small_rest_waits() {
 #[test]
 fn both_directions_recover_fast_at_the_same_time() {
     for config in [Config::tcp(), Config::default()] {
-        let mut pair = Pair::new(45, &[20], config.clone(), config);
+        let mut pair = Pair::builder().seed(45).links(&[20]).config(config).connect();
         pair.run(Duration::from_millis(200));
         let accepted = pair.accepted.unwrap();
         let mut count = 0;
@@ -118,7 +118,7 @@ fn both_directions_recover_fast_at_the_same_time() {
 
 #[test]
 fn plain_tcp_ends_when_its_interface_goes() {
-    let mut pair = Pair::new(46, &[10], Config::tcp(), Config::tcp());
+    let mut pair = Pair::builder().seed(46).links(&[10]).config(Config::tcp()).connect();
     pair.transfer(&pattern(10_000), Duration::from_secs(10));
     assert_eq!(pair.client.info(pair.now, pair.connection).unwrap().mode, Mode::Plain);
     pair.interface(0, InterfaceChange::Down);
@@ -127,7 +127,7 @@ fn plain_tcp_ends_when_its_interface_goes() {
 
 #[test]
 fn a_path_that_eats_the_third_ack_of_joins_is_tried_once() {
-    let mut pair = Pair::new(47, &[10, 20], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(47).links(&[10, 20]).connect();
     pair.rule = Box::new(|to_server, path, segment| {
         let mut segment = segment.clone();
         if path == 1 && to_server && !segment.flags.syn() {

@@ -227,7 +227,7 @@ fn a_newer_syn_ends_time_wait() {
 fn no_join_where_none_is_wanted() {
     for wanted in [true, false] {
         let server = Config { join_initial_address: wanted, ..Config::default() };
-        let mut pair = Pair::new(4, &[5, 5], Config::default(), server);
+        let mut pair = Pair::builder().seed(4).links(&[5, 5]).server(server).connect();
         pair.transfer(&pair::pattern(50_000), Duration::from_secs(5));
         let info = pair.client.info(pair.now, pair.connection).unwrap();
         assert_eq!(info.subflows.len(), if wanted { 2 } else { 1 });
@@ -239,7 +239,7 @@ fn no_join_where_none_is_wanted() {
 /// Addresses that are nobody's, everybody's or ours are not joined.
 #[test]
 fn announced_addresses_that_are_none_are_not_joined() {
-    let mut pair = Pair::new(4, &[5], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(4).links(&[5]).connect();
     pair.transfer(&pair::pattern(50_000), Duration::from_secs(5));
     let ours = pair.client.info(pair.now, pair.connection).unwrap();
     let theirs = pair.server.info(pair.now, pair.accepted.unwrap()).unwrap();
@@ -321,7 +321,7 @@ fn ndiffports_keeps_to_a_family() {
 /// A device is never given a packet that is longer than IP allows.
 #[test]
 fn large_segments_fit_an_ip_packet() {
-    let mut pair = Pair::new(4, &[5], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(4).links(&[5]).connect();
     pair.client.set_gso_max(InterfaceId(0), u16::MAX);
     let id = pair.client.connect(
         pair.now,

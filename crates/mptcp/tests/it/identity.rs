@@ -7,7 +7,7 @@ use mptcp_clock::{Duration, Stream};
 use mptcp_wire::Packet;
 
 fn check(config: Config, seed: u64) {
-    let mut pair = Pair::new(seed, &[10, 25, 60], config.clone(), config);
+    let mut pair = Pair::builder().seed(seed).links(&[10, 25, 60]).config(config).connect();
     let mut chance = Stream::new(seed, "loss");
     pair.rule = Box::new(move |_, _, segment| {
         let packet = Packet::new(segment.clone());

@@ -11,7 +11,7 @@ const FRAME: usize = 1424;
 /// A pair whose devices cut segments of up to 60 000 bytes; `lost` names frames of data, by their number, that
 /// the first path loses.
 fn pair(latency: &[u64], client: Config, lost: &'static [usize]) -> Pair {
-    let mut pair = Pair::new(1, latency, client, Config::default());
+    let mut pair = Pair::builder().seed(1).links(latency).client(client).connect();
     // The subflow of the handshake was made before, those of further paths come after.
     for path in 0..latency.len() {
         pair.client.set_gso_max(InterfaceId(path as u32), 60_000);

@@ -135,7 +135,7 @@ fn time_wait_answers_as_tcp_or_as_mptcp() {
 #[test]
 fn the_third_ack_of_a_join_goes_again_every_two_round_trips_or_backs_off() {
     for (config, expected) in [(linux(), vec![80, 80, 80]), (Config::default(), vec![240, 2000, 4000])] {
-        let mut pair = Pair::new(22, &[10, 20], config.clone(), config);
+        let mut pair = Pair::builder().seed(22).links(&[10, 20]).config(config).connect();
         pair.keep_log = true;
         pair.rule = Box::new(|to_server, path, segment| {
             // The fourth ACK never arrives.
@@ -154,7 +154,7 @@ fn the_third_ack_of_a_join_goes_again_every_two_round_trips_or_backs_off() {
 #[test]
 fn an_address_is_echoed_before_the_join_or_after_its_syn() {
     for (config, echo_first) in [(linux(), true), (Config::default(), false)] {
-        let mut pair = Pair::new(23, &[10], config.clone(), config);
+        let mut pair = Pair::builder().seed(23).links(&[10]).config(config).connect();
         pair.server.add_interface([10, 9, 0, 3].into(), false);
         pair.keep_log = true;
         pair.transfer(&pattern(5000), Duration::from_secs(10));

@@ -160,7 +160,7 @@ fn wvegas_keeps_its_share_of_ten_segments_in_the_queue() {
 /// Bytes that a client has handed to its interface and that were not let go, at most, when the interface lets go
 /// of a packet each millisecond; and bytes sent in all.
 fn through_a_slow_interface(config: Config) -> (u64, u64) {
-    let mut pair = Pair::new(1, &[5], config.clone(), config);
+    let mut pair = Pair::builder().seed(1).links(&[5]).config(config).connect();
     pair.client.expect_departures(InterfaceId(0));
     let data = Bytes::from(vec![0; 1 << 20]);
     let (mut most, mut sent) = (0, 0);
@@ -212,7 +212,7 @@ impl CongestionControl for Paced {
 
 #[test]
 fn a_paced_path_sends_at_its_rate_and_without_bursts() {
-    let mut pair = Pair::new(2, &[10], Config::tcp(), Config::tcp());
+    let mut pair = Pair::builder().seed(2).links(&[10]).config(Config::tcp()).connect();
     pair.client.set_policies(pair.connection, Some(Box::new(Paced(500_000.0))), None);
     let data = Bytes::from(vec![0; 1 << 20]);
     let sent = |pair: &Pair| {

@@ -14,7 +14,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// two ends speak at the end.
 fn through(version: Version, checksum: bool, rule: Rule) -> (Pair, [Mode; 2]) {
     let config = Config { version, checksum, ..Config::default() };
-    let mut pair = Pair::new(7, &[10, 15], config.clone(), config);
+    let mut pair = Pair::builder().seed(7).links(&[10, 15]).config(config).connect();
     pair.check_encoding = false;
     pair.rule = rule;
     let data = pattern(SIZE);
@@ -239,7 +239,7 @@ fn content_is_changed_on_one_of_two_paths_and_the_checksum_tells() {
 fn content_is_changed_on_the_only_path_and_the_connection_becomes_tcp() {
     for version in [Version::V0, Version::V1] {
         let config = Config { version, checksum: true, ..Config::default() };
-        let mut pair = Pair::new(9, &[10], config.clone(), config);
+        let mut pair = Pair::builder().seed(9).links(&[10]).config(config).connect();
         pair.check_encoding = false;
         let mut changed = false;
         pair.rule = Box::new(move |to_server, _, segment| {

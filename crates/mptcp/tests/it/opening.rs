@@ -35,7 +35,7 @@ fn each_lost_step_of_the_handshake_is_repeated() {
             ("first data", drop_first(|to_server, s| to_server && !s.payload.is_empty())),
         ];
         for (lost, rule) in rules {
-            let mut pair = Pair::new(20, &[10], config.clone(), config.clone());
+            let mut pair = Pair::builder().seed(20).links(&[10]).config(config.clone()).connect();
             pair.rule = rule;
             delivers(&mut pair, 50_000);
             let mode = pair.client.info(pair.now, pair.connection).unwrap().mode;
@@ -46,7 +46,7 @@ fn each_lost_step_of_the_handshake_is_repeated() {
 
 #[test]
 fn a_lost_third_ack_does_not_hinder_a_server_that_speaks_first() {
-    let mut pair = Pair::new(21, &[10], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(21).links(&[10]).connect();
     pair.rule = drop_first(|to_server, s| to_server && !s.flags.syn());
     pair.run(Duration::from_secs(5));
     let accepted = pair.accepted.unwrap();
@@ -58,7 +58,7 @@ fn a_lost_third_ack_does_not_hinder_a_server_that_speaks_first() {
 
 #[test]
 fn a_join_whose_fourth_ack_is_lost_opens_all_the_same() {
-    let mut pair = Pair::new(22, &[10, 20], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(22).links(&[10, 20]).connect();
     let mut joined = false;
     let mut lost = false;
     pair.rule = Box::new(move |to_server, path, segment| {
@@ -79,7 +79,7 @@ fn a_join_whose_fourth_ack_is_lost_opens_all_the_same() {
 
 #[test]
 fn an_acknowledgement_of_an_older_connection_does_not_end_the_opening() {
-    let mut pair = Pair::new(23, &[10], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(23).links(&[10]).connect();
     let syn = pair.client.poll_transmit(pair.now).unwrap().segment;
     let mut stale = Segment::new(syn.destination, syn.source);
     stale.flags = Flags::ACK;
@@ -93,7 +93,7 @@ fn an_acknowledgement_of_an_older_connection_does_not_end_the_opening() {
 
 #[test]
 fn a_wrong_acknowledgement_in_syn_received_is_refused_and_the_opening_goes_on() {
-    let mut pair = Pair::new(24, &[10], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(24).links(&[10]).connect();
     let syn = pair.client.poll_transmit(pair.now).unwrap().segment;
     pair.keep_log = true;
     pair.inject(true, 0, syn.clone());
@@ -108,7 +108,7 @@ fn a_wrong_acknowledgement_in_syn_received_is_refused_and_the_opening_goes_on() 
 
 #[test]
 fn a_simultaneous_open_becomes_a_tcp_connection() {
-    let mut pair = Pair::new(25, &[10], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(25).links(&[10]).connect();
     let syn = pair.client.poll_transmit(pair.now).unwrap().segment;
     pair.keep_log = true;
     let mut theirs = Segment::new(syn.destination, syn.source);
@@ -130,7 +130,7 @@ fn a_simultaneous_open_becomes_a_tcp_connection() {
 #[test]
 fn a_forged_syn_neither_ends_nor_weakens_an_opening() {
     for paths in [&[10][..], &[10, 20]] {
-        let mut pair = Pair::new(27, paths, Config::default(), Config::default());
+        let mut pair = Pair::builder().seed(27).links(paths).connect();
         // Before each SYN/ACK comes a bare SYN from the same address.
         pair.rule = Box::new(|to_server, _, segment| {
             if to_server || !segment.flags.syn() {
@@ -149,7 +149,11 @@ fn a_forged_syn_neither_ends_nor_weakens_an_opening() {
 
 #[test]
 fn the_checksum_is_used_when_only_the_client_asks_for_it() {
-    let mut pair = Pair::new(26, &[10], Config { checksum: true, ..Config::default() }, Config::default());
+    let mut pair = Pair::builder()
+        .seed(26)
+        .links(&[10])
+        .client(Config { checksum: true, ..Config::default() })
+        .connect();
     pair.keep_log = true;
     // A server that answers without the flag, as Linux does.
     pair.rule = Box::new(|to_server, _, segment| {
@@ -171,7 +175,7 @@ fn the_checksum_is_used_when_only_the_client_asks_for_it() {
 
 #[test]
 fn a_reset_that_is_nowhere_near_the_window_is_ignored_without_a_word() {
-    let mut pair = Pair::new(27, &[10], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(27).links(&[10]).connect();
     delivers(&mut pair, 10_000);
     pair.run(Duration::from_secs(1));
     pair.keep_log = true;
@@ -189,7 +193,7 @@ fn a_reset_that_is_nowhere_near_the_window_is_ignored_without_a_word() {
 #[test]
 fn as_many_subflows_join_as_the_limit_says() {
     let config = Config { max_subflows: 2, ..Config::default() };
-    let mut pair = Pair::new(28, &[10, 10, 10, 10], config.clone(), config);
+    let mut pair = Pair::builder().seed(28).links(&[10, 10, 10, 10]).config(config).connect();
     delivers(&mut pair, 10_000);
     pair.run(Duration::from_secs(1));
     assert_eq!(pair.client.info(pair.now, pair.connection).unwrap().subflows.len(), 3);
@@ -197,7 +201,7 @@ fn as_many_subflows_join_as_the_limit_says() {
 
 #[test]
 fn a_server_with_two_addresses_is_joined_at_the_second() {
-    let mut pair = Pair::new(31, &[10], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(31).links(&[10]).connect();
     let second = std::net::IpAddr::from([10, 9, 0, 2]);
     pair.server.add_interface(second, false);
     delivers(&mut pair, 500_000);
@@ -209,7 +213,7 @@ fn a_server_with_two_addresses_is_joined_at_the_second() {
 
 #[test]
 fn a_port_without_its_listener_refuses() {
-    let mut pair = Pair::new(32, &[10], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(32).links(&[10]).connect();
     assert!(pair.server.unlisten(pair::PORT));
     assert!(!pair.server.unlisten(pair::PORT));
     pair.run(Duration::from_secs(1));
@@ -222,7 +226,7 @@ fn a_port_without_its_listener_refuses() {
 #[test]
 fn a_join_on_probation() {
     let config = Config { join_probation: Some(Duration::from_millis(100)), ..Config::default() };
-    let mut pair = Pair::new(5, &[10, 1], config, Config::default());
+    let mut pair = Pair::builder().seed(5).links(&[10, 1]).client(config).connect();
     pair.keep_log = true;
     let data = pattern(3_000_000);
     pair.transfer(&data, Duration::from_secs(30));
@@ -241,7 +245,7 @@ fn a_join_on_probation() {
 #[test]
 fn a_join_on_probation_is_better_than_nothing() {
     let config = Config { join_probation: Some(Duration::from_secs(1000)), ..Config::default() };
-    let mut pair = Pair::new(5, &[10, 1], config, Config::default());
+    let mut pair = Pair::builder().seed(5).links(&[10, 1]).client(config).connect();
     pair.transfer(&pattern(100_000), Duration::from_secs(5));
     pair.interface(0, mptcp::InterfaceChange::Down);
     pair.transfer(&pattern(100_000), Duration::from_secs(5));

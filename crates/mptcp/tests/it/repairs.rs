@@ -112,7 +112,7 @@ fn the_answer_to_mp_fail_speaks_of_the_peers_numbers() {
 #[test]
 fn mp_fail_is_repeated_until_it_is_answered() {
     let config = || Config { checksum: true, ..Config::default() };
-    let mut pair = Pair::new(9, &[10], config(), config());
+    let mut pair = Pair::builder().seed(9).links(&[10]).config(config()).connect();
     let (mut changed, mut dropped) = (false, false);
     pair.rule = Box::new(move |to_server, _, segment| {
         let fails = segment.options.mptcp.iter().any(|option| matches!(option, MptcpOption::Fail(_)));
@@ -146,7 +146,7 @@ fn mp_fail_is_repeated_until_it_is_answered() {
 /// RFC 8985 section 7.3: the probe for a lost tail takes new data where there is some, even if it waits for more.
 #[test]
 fn a_tail_loss_probe_takes_new_data() {
-    let mut pair = Pair::new(9, &[50], Config::tcp(), Config::tcp());
+    let mut pair = Pair::builder().seed(9).links(&[50]).config(Config::tcp()).connect();
     pair.transfer(&pattern(20_000), Duration::from_secs(5));
     pair.run(Duration::from_secs(1));
     pair.keep_log = true;
@@ -237,7 +237,7 @@ fn keepalive_finds_out_who_is_gone() {
 /// Two of ours open further subflows while the connection is idle (RFC 8684 section 3.2 wants a DSS first).
 #[test]
 fn an_idle_connection_joins() {
-    let mut pair = Pair::new(9, &[10, 20], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(9).links(&[10, 20]).connect();
     pair.run(Duration::from_millis(200));
     let info = pair.client.info(pair.now, pair.connection).unwrap();
     assert_eq!(info.subflows.iter().filter(|s| s.state == SubflowState::Established).count(), 2);
@@ -247,7 +247,7 @@ fn an_idle_connection_joins() {
 /// A subflow that a NAT forgot is reset, and comes back; without end only if the path works in between.
 #[test]
 fn a_subflow_that_was_reset_comes_back() {
-    let mut pair = Pair::new(9, &[10, 20], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(9).links(&[10, 20]).connect();
     pair.transfer(&pattern(50_000), Duration::from_secs(5));
     let live = |pair: &Pair| {
         let info = pair.client.info(pair.now, pair.connection).unwrap();
@@ -278,7 +278,7 @@ fn a_subflow_that_was_reset_comes_back() {
 /// A connection that loses all its paths while it is idle lives on when one of them comes back.
 #[test]
 fn an_idle_connection_survives_the_loss_of_its_path() {
-    let mut pair = Pair::new(9, &[10], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(9).links(&[10]).connect();
     pair.keep_log = true;
     pair.transfer(&pattern(50_000), Duration::from_secs(5));
     pair.run(Duration::from_secs(1));
@@ -311,7 +311,7 @@ fn next_number(pair: &Pair, of_client: bool) -> mptcp_wire::Seq {
 #[test]
 fn a_refused_join_stays_away() {
     let server = Config { max_subflows: 0, ..Config::default() };
-    let mut pair = Pair::new(9, &[10, 20], Config::default(), server);
+    let mut pair = Pair::builder().seed(9).links(&[10, 20]).server(server).connect();
     pair.keep_log = true;
     pair.transfer(&pattern(50_000), Duration::from_secs(5));
     pair.run(Duration::from_secs(100));
@@ -381,7 +381,7 @@ fn silence_after_an_acknowledgement_of_the_subflow_alone_ends_a_connection() {
 #[test]
 fn nothing_is_opened_for_a_connection_that_is_over() {
     let config = Config { close_timeout: Duration::from_secs(1), ..Config::default() };
-    let mut pair = Pair::new(9, &[10], config, Config::default());
+    let mut pair = Pair::builder().seed(9).links(&[10]).client(config).connect();
     pair.keep_log = true;
     pair.transfer(&pattern(50_000), Duration::from_secs(5));
     pair.run(Duration::from_secs(1));

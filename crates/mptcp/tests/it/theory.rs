@@ -91,7 +91,7 @@ fn measured(congestion: impl Into<Factory<dyn CongestionControl>>, links: &[Link
         ..Config::default()
     };
     let latency: Vec<u64> = links.iter().map(|&(_, rtt)| rtt / 2).collect();
-    let mut pair = Pair::new(1, &latency, config.clone(), config);
+    let mut pair = Pair::builder().seed(1).links(&latency).config(config).connect();
     pair.check_encoding = false;
     let every: Vec<u64> = links.iter().map(|&(p, _)| (1.0 / p).round() as u64).collect();
     // The paths do not lose at the same time.
@@ -237,7 +237,7 @@ fn windows(pair: &mut Pair, rounds: usize, rtt: Duration) -> Vec<SubflowInfo> {
 
 #[test]
 fn slow_start_doubles_each_round_trip() {
-    let mut pair = Pair::new(2, &[50], Config::tcp(), Config::tcp());
+    let mut pair = Pair::builder().seed(2).links(&[50]).config(Config::tcp()).connect();
     let cwnds: Vec<u64> = windows(&mut pair, 8, Duration::from_millis(100)).iter().map(|s| s.cwnd).collect();
     // The handshake takes the first round; the window is full from then on.
     for pair in cwnds[2..].windows(2) {
@@ -247,7 +247,7 @@ fn slow_start_doubles_each_round_trip() {
 
 #[test]
 fn reno_adds_a_segment_each_round_trip_and_halves_at_a_loss() {
-    let mut pair = Pair::new(3, &[50], Config::tcp(), Config::tcp());
+    let mut pair = Pair::builder().seed(3).links(&[50]).config(Config::tcp()).connect();
     let mut count = 0;
     pair.rule = Box::new(move |to_server, _, segment| {
         count += u64::from(to_server && !segment.payload.is_empty());

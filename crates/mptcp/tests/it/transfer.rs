@@ -16,7 +16,7 @@ fn check(mut pair: Pair, length: usize, limit: u64) -> Pair {
 
 #[test]
 fn plain_tcp_carries_a_file() {
-    let pair = Pair::new(1, &[10], Config::tcp(), Config::tcp());
+    let pair = Pair::builder().seed(1).links(&[10]).config(Config::tcp()).connect();
     let pair = check(pair, 3_000_000, 60);
     let info = pair.client.info(pair.now, pair.connection).unwrap();
     assert_eq!(info.mode, Mode::Plain);
@@ -26,7 +26,7 @@ fn plain_tcp_carries_a_file() {
 
 #[test]
 fn two_paths_carry_a_file_together() {
-    let pair = Pair::new(2, &[10, 15], Config::default(), Config::default());
+    let pair = Pair::builder().seed(2).links(&[10, 15]).connect();
     let pair = check(pair, 3_000_000, 60);
     let info = pair.client.info(pair.now, pair.connection).unwrap();
     assert_eq!(info.mode, Mode::Multipath);
@@ -42,7 +42,7 @@ fn every_scheduler_and_controller_survives_losses_on_both_paths() {
             let scheduler = policies.schedulers.find(scheduler).unwrap();
             let congestion = policies.congestion.find(congestion).unwrap();
             let config = Config { scheduler, congestion, ..Config::default() };
-            let mut pair = Pair::new(3, &[10, 40], config.clone(), config);
+            let mut pair = Pair::builder().seed(3).links(&[10, 40]).config(config).connect();
             let mut chance = Stream::new(7, "loss");
             pair.rule = Box::new(move |_, _, _| if chance.chance(0.05) { Fate::Drop } else { Fate::Deliver });
             check(pair, 1_000_000, 200);
@@ -56,7 +56,7 @@ fn losses_are_repaired_without_sack_and_without_rack() {
         [(true, false, true), (false, false, true), (false, false, false), (true, true, false)]
     {
         let config = Config { sack, rack, timestamps, ..Config::tcp() };
-        let mut pair = Pair::new(4, &[10], config.clone(), config);
+        let mut pair = Pair::builder().seed(4).links(&[10]).config(config).connect();
         let mut chance = Stream::new(8, "loss");
         pair.rule = Box::new(move |_, _, _| if chance.chance(0.03) { Fate::Drop } else { Fate::Deliver });
         check(pair, 500_000, 200);
@@ -66,7 +66,7 @@ fn losses_are_repaired_without_sack_and_without_rack() {
 #[test]
 fn a_single_loss_is_repaired_fast() {
     let config = Config { congestion: Reno.into(), ..Config::tcp() };
-    let mut pair = Pair::new(5, &[10], config.clone(), config);
+    let mut pair = Pair::builder().seed(5).links(&[10]).config(config).connect();
     let mut count = 0;
     pair.rule = Box::new(move |to_server, _, segment| {
         count += usize::from(to_server && !segment.payload.is_empty());
@@ -84,7 +84,7 @@ fn a_single_loss_is_repaired_fast() {
 
 #[test]
 fn a_tail_loss_is_repaired_by_a_probe_and_not_by_a_timeout() {
-    let mut pair = Pair::new(6, &[10], Config::tcp(), Config::tcp());
+    let mut pair = Pair::builder().seed(6).links(&[10]).config(Config::tcp()).connect();
     let mut last_seen = false;
     pair.rule = Box::new(move |to_server, _, segment| {
         if to_server && segment.flags.contains(mptcp_wire::Flags::PSH) && !last_seen {
@@ -101,7 +101,7 @@ fn a_tail_loss_is_repaired_by_a_probe_and_not_by_a_timeout() {
 
 #[test]
 fn data_moves_to_the_other_path_when_one_goes_silent() {
-    let mut pair = Pair::new(7, &[10, 20], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(7).links(&[10, 20]).connect();
     pair.transfer(&pattern(100_000), Duration::from_secs(10));
     pair.received[0].clear();
     pair.rule = Box::new(|_, path, _| if path == 0 { Fate::Drop } else { Fate::Deliver });
@@ -112,7 +112,7 @@ fn data_moves_to_the_other_path_when_one_goes_silent() {
 
 #[test]
 fn an_interface_that_goes_down_and_up_is_used_again() {
-    let mut pair = Pair::new(8, &[10, 20], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(8).links(&[10, 20]).connect();
     pair.transfer(&pattern(200_000), Duration::from_secs(10));
     pair.interface(0, InterfaceChange::Down);
     pair.transfer(&pattern(200_000), Duration::from_secs(10));
@@ -130,7 +130,7 @@ fn an_interface_that_goes_down_and_up_is_used_again() {
 #[test]
 fn both_sides_close_in_order() {
     for config in [Config::tcp(), Config::default()] {
-        let mut pair = Pair::new(9, &[10, 20], config.clone(), config);
+        let mut pair = Pair::builder().seed(9).links(&[10, 20]).config(config).connect();
         pair.transfer(&pattern(100_000), Duration::from_secs(10));
         pair.client.close(pair.now, pair.connection);
         pair.run(Duration::from_secs(1));
@@ -162,7 +162,7 @@ fn both_sides_close_in_order() {
 fn a_reader_that_pauses_closes_the_window_and_opens_it_again() {
     for base in [Config::tcp(), Config::default()] {
         let config = Config { receive_buffer: 50_000, ..base };
-        let mut pair = Pair::new(10, &[10, 20], config.clone(), config);
+        let mut pair = Pair::builder().seed(10).links(&[10, 20]).config(config).connect();
         pair.run(Duration::from_millis(200));
         pair.paused[0] = true;
         let data = pattern(300_000);
@@ -179,7 +179,7 @@ fn a_reader_that_pauses_closes_the_window_and_opens_it_again() {
 
 #[test]
 fn a_path_that_was_silent_for_long_is_used_again_soon_after_it_returns() {
-    let mut pair = Pair::new(12, &[10, 40], Config::default(), Config::default());
+    let mut pair = Pair::builder().seed(12).links(&[10, 40]).connect();
     pair.transfer(&pattern(100_000), Duration::from_secs(10));
     pair.rule = Box::new(|_, path, _| if path == 0 { Fate::Drop } else { Fate::Deliver });
     let start = pair.now;

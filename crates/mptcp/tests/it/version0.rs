@@ -21,7 +21,7 @@ fn options(segment: &Segment) -> impl Iterator<Item = &MptcpOption> {
 
 #[test]
 fn data_crosses_two_paths() {
-    let mut pair = Pair::new(1, &[5, 20], old(), old());
+    let mut pair = Pair::builder().seed(1).links(&[5, 20]).config(old()).connect();
     pair.keep_log = true;
     let data = pattern(1_000_000);
     for turn in 1..=5 {
@@ -39,7 +39,7 @@ fn data_crosses_two_paths() {
 
 #[test]
 fn the_handshake_is_that_of_rfc_6824() {
-    let mut pair = Pair::new(2, &[5, 20], old(), old());
+    let mut pair = Pair::builder().seed(2).links(&[5, 20]).config(old()).connect();
     pair.keep_log = true;
     pair.transfer(&pattern(200_000), Duration::from_secs(10));
     let capable: Vec<_> = pair
@@ -74,7 +74,7 @@ fn the_handshake_is_that_of_rfc_6824() {
 
 #[test]
 fn data_that_overtakes_the_third_ack_is_enough() {
-    let mut pair = Pair::new(3, &[5], old(), old());
+    let mut pair = Pair::builder().seed(3).links(&[5]).config(old()).connect();
     let mut third = true;
     pair.rule = Box::new(move |to_server, _, segment| {
         let drop = to_server && !segment.flags.syn() && std::mem::take(&mut third);
@@ -88,7 +88,7 @@ fn data_that_overtakes_the_third_ack_is_enough() {
 
 #[test]
 fn a_server_of_version_1_answers_version_0_with_tcp() {
-    let mut pair = Pair::new(4, &[5, 20], old(), Config::default());
+    let mut pair = Pair::builder().seed(4).links(&[5, 20]).client(old()).connect();
     let data = pattern(100_000);
     pair.transfer(&data, Duration::from_secs(20));
     assert_eq!(pair.received[0], data);
@@ -97,7 +97,7 @@ fn a_server_of_version_1_answers_version_0_with_tcp() {
 
 #[test]
 fn a_server_of_both_versions_speaks_the_clients() {
-    let mut pair = Pair::new(5, &[5, 20], Config::default(), old());
+    let mut pair = Pair::builder().seed(5).links(&[5, 20]).server(old()).connect();
     pair.keep_log = true;
     let data = pattern(100_000);
     pair.transfer(&data, Duration::from_secs(20));
@@ -109,7 +109,7 @@ fn a_server_of_both_versions_speaks_the_clients() {
 
 #[test]
 fn a_path_goes_and_comes_back() {
-    let mut pair = Pair::new(6, &[5, 20], old(), old());
+    let mut pair = Pair::builder().seed(6).links(&[5, 20]).config(old()).connect();
     pair.keep_log = true;
     let data = pattern(400_000);
     pair.transfer(&data, Duration::from_secs(20));
@@ -136,7 +136,7 @@ fn a_path_goes_and_comes_back() {
 
 #[test]
 fn a_forged_join_is_reset_and_the_connection_lives() {
-    let mut pair = Pair::new(7, &[5, 20], old(), old());
+    let mut pair = Pair::builder().seed(7).links(&[5, 20]).config(old()).connect();
     pair.rule = Box::new(|to_server, path, segment| {
         let mut changed = segment.clone();
         let mut hit = false;
@@ -160,7 +160,12 @@ fn a_forged_join_is_reset_and_the_connection_lives() {
 #[test]
 fn a_refused_join_gets_a_plain_reset() {
     let config = Config { version: Version::V0, ..Config::default() };
-    let mut pair = Pair::new(3, &[5, 5], config.clone(), Config { max_subflows: 0, ..config });
+    let mut pair = Pair::builder()
+        .seed(3)
+        .links(&[5, 5])
+        .client(config.clone())
+        .server(Config { max_subflows: 0, ..config })
+        .connect();
     pair.keep_log = true;
     pair.transfer(&pattern(50_000), Duration::from_secs(5));
     let resets: Vec<_> =

@@ -7,6 +7,7 @@
 
 mod bulk;
 mod ends;
+mod fixture;
 pub mod raw;
 mod subflows;
 mod turns;
@@ -21,7 +22,8 @@ use std::time::Duration;
 
 pub use bulk::*;
 pub use ends::*;
-use mptcp_live::{Driver, Edge, Interface, Offload, Tun};
+pub use fixture::Fixture;
+use mptcp_live::{Offload, Tun};
 pub use subflows::*;
 pub use turns::{alone, within};
 
@@ -63,32 +65,13 @@ pub fn ours6(path: u16) -> IpAddr {
 }
 
 impl Namespace {
-    /// A namespace and an endpoint joined to it by `paths` devices; None, with the reason on the standard
-    /// error, when the machine lacks something. In CI (the variable is set) it must not.
-    pub fn new(paths: u8) -> Option<(Self, Driver)> {
-        Self::with(paths, Offload::Full)
-    }
-
-    /// As [`Self::new`], with devices that offload all or nothing.
-    pub fn with(paths: u8, offload: Offload) -> Option<(Self, Driver)> {
-        or_skip(Self::build(paths, offload, |_| None))
-    }
-
-    /// As [`Self::with`], with a bad network at the devices, which are numbered from 1.
-    pub fn impaired(
-        paths: u8,
-        offload: Offload,
-        edge: impl Fn(u8) -> Option<Edge>,
-    ) -> Option<(Self, Driver)> {
-        or_skip(Self::build(paths, offload, edge))
-    }
-
     /// A namespace without devices, and without an endpoint.
     pub fn bare() -> Option<Self> {
-        or_skip(Self::build_bare())
+        or_skip(Self::try_bare())
     }
 
-    fn build_bare() -> Result<Self, String> {
+    /// As [`Self::bare`], with the reason when the machine lacks something.
+    fn try_bare() -> Result<Self, String> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("mptcplive-{}-{number}", std::process::id());
@@ -111,22 +94,6 @@ impl Namespace {
         let _ = self.ip(&format!("addr add {}/64 dev {device} nodad", linux6(path.into())));
         self.ip(&format!("link set {device} up txqueuelen 2000"))?;
         Ok(tun)
-    }
-
-    fn build(
-        paths: u8,
-        offload: Offload,
-        edge: impl Fn(u8) -> Option<Edge>,
-    ) -> Result<(Self, Driver), String> {
-        let namespace = Self::build_bare()?;
-        let mut interfaces = Vec::new();
-        for path in 1..=paths {
-            let tun = namespace.device(path, offload)?;
-            let addresses = [ours(path), ours6(path.into())];
-            interfaces.push(Interface { edge: edge(path), ..Interface::new(tun, addresses) });
-        }
-        let driver = Driver::start(interfaces).map_err(|error| error.to_string())?;
-        Ok((namespace, driver))
     }
 
     /// Runs `ip` in the namespace.

@@ -16,7 +16,9 @@ use mptcp_wire::{
     Checksum, DataSequence, Dss, Flags, Mapping, MpCapable, MpJoin, MptcpOption, Packet, Segment, Seq,
 };
 
-use super::{End, Namespace, PORT, Protocol, at, linux, linux_subflows, or_skip, ours, wait_until};
+use super::{
+    End, LIMIT, Namespace, PORT, Protocol, at, linux, linux_subflows, or_skip, ours, wait_until, within,
+};
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -36,6 +38,15 @@ pub struct Wire {
 }
 
 impl Wire {
+    /// Runs a test with a namespace and the wire to it.
+    pub fn run(test: impl FnOnce(Namespace, Self) + Send + 'static) {
+        within(LIMIT, || {
+            if let Some((namespace, wire)) = Self::new() {
+                test(namespace, wire);
+            }
+        });
+    }
+
     /// A namespace with one device, and the wire that it is.
     pub fn new() -> Option<(Namespace, Self)> {
         let namespace = Namespace::bare()?;

@@ -43,6 +43,45 @@ pub struct Pair {
     pub paused: [bool; 2],
 }
 
+/// What a test asks of a [`Pair`], said one thing after the other.
+#[must_use]
+pub struct Builder {
+    seed: u64,
+    links: Vec<u64>,
+    client: Config,
+    server: Config,
+}
+
+impl Builder {
+    /// Of the keys, nonces and sequence numbers.
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// Paths with these one-way latencies in milliseconds.
+    pub fn links(self, latency: &[u64]) -> Self {
+        Self { links: latency.to_vec(), ..self }
+    }
+
+    /// Of both ends.
+    pub fn config(self, config: Config) -> Self {
+        Self { client: config.clone(), server: config, ..self }
+    }
+
+    pub fn client(self, client: Config) -> Self {
+        Self { client, ..self }
+    }
+
+    pub fn server(self, server: Config) -> Self {
+        Self { server, ..self }
+    }
+
+    /// The client has begun to connect; the first step sends its SYN.
+    pub fn connect(self) -> Pair {
+        Pair::new(self)
+    }
+}
+
 pub const PORT: u16 = 5001;
 
 pub fn server_address() -> IpAddr {
@@ -54,8 +93,12 @@ pub fn client_address(path: usize) -> IpAddr {
 }
 
 impl Pair {
-    /// Connects over paths with these one-way latencies in milliseconds.
-    pub fn new(seed: u64, latency: &[u64], client: Config, server: Config) -> Self {
+    /// A client that connects to a server, over one path of 10 ms unless it is told otherwise.
+    pub fn builder() -> Builder {
+        Builder { seed: 1, links: vec![10], client: Config::default(), server: Config::default() }
+    }
+
+    fn new(Builder { seed, links: latency, client, server }: Builder) -> Self {
         let mut near = Endpoint::new(Stream::new(seed, "client"));
         let mut far = Endpoint::new(Stream::new(seed, "server"));
         for path in 0..latency.len() {
