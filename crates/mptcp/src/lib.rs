@@ -54,6 +54,7 @@ pub use endpoint::{
 };
 pub use event::{Closed, Event, EventKind, FallbackReason};
 pub use habits::Habits;
+pub use mptcp_clock as clock;
 pub use mptcp_wire::crypto::Version;
 pub use subflow::rtt::RttEstimator;
 pub use subflow::sender::Recovery;

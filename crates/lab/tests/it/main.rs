@@ -3,6 +3,7 @@
 mod boxes;
 mod broken;
 mod captures;
+mod examples;
 mod grid;
 mod hostile;
 mod limits;

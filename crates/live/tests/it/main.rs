@@ -3,6 +3,7 @@
 //! How many run beside each other, and which run alone: `laboratory/turns.rs`.
 
 mod driver;
+mod examples;
 mod icmp;
 mod impaired;
 mod joins;

@@ -4,6 +4,7 @@
 mod arena;
 mod bounds;
 mod ending;
+mod examples;
 mod fast_open;
 mod found;
 mod hand;
