@@ -1,4 +1,5 @@
 //! Two endpoints back to back: a file over two paths of 10 and 25 ms, in virtual time, with no network but a list.
+//! Each path has a line of 10 Mb/s each way, and a queue that never ends.
 //!
 //!     cargo run -p mptcp --example back_to_back
 
@@ -9,6 +10,11 @@ use bytes::Bytes;
 use mptcp::clock::{Duration, Instant, Stream};
 use mptcp::{Config, Endpoint, EventKind, InterfaceId};
 use mptcp_wire::Segment;
+
+/// What a byte takes on a line of 10 Mb/s.
+const BYTE: Duration = Duration::from_nanos(800);
+/// Headers of a segment, roughly.
+const HEADERS: usize = 80;
 
 /// What came of a transfer.
 pub struct Outcome {
@@ -36,6 +42,8 @@ pub fn transfer(size: usize, delays: &[u64]) -> Result<Outcome, Box<dyn Error>> 
     let mut wires: BTreeMap<(Instant, u64), (bool, usize, Segment)> = BTreeMap::new();
     let (mut segments, mut received, mut accepted) = (0, 0, None);
     let mut carried = vec![0; delays.len()];
+    // When each line is free again, there and back.
+    let mut free = vec![[Instant::ZERO; 2]; delays.len()];
     let mut left = Bytes::from(vec![0x5a; size]);
     while received < size {
         // What the applications do.
@@ -58,7 +66,9 @@ pub fn transfer(size: usize, delays: &[u64]) -> Result<Outcome, Box<dyn Error>> 
                 let path = usize::from(second_octet(near.ip()));
                 segments += 1;
                 carried[path] += sent.segment.payload.len() as u64;
-                let arrival = now + Duration::from_millis(delays[path]);
+                let line = &mut free[path][usize::from(to_server)];
+                *line = now.max(*line) + BYTE * (sent.segment.payload.len() + HEADERS) as u64;
+                let arrival = *line + Duration::from_millis(delays[path]);
                 wires.insert((arrival, segments), (to_server, path, sent.segment));
             }
         }
