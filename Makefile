@@ -9,11 +9,19 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 OUTPUT ?= report
 FUZZ_SECONDS ?= 60
 PACKETDRILL ?=
+ADVISORIES ?=
+ACTIONLINT := v1.7.12
+
+# The compiler of rust-toolchain.toml under another name, see tools/toolchain.
+TOOLCHAIN := $(shell tools/toolchain)
+ifneq ($(TOOLCHAIN),)
+export RUSTUP_TOOLCHAIN := $(TOOLCHAIN)
+endif
 
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PYO3_BUILD_EXTENSION_MODULE := 1
 
-.PHONY: help reproduce test test-rust test-python check-long build bench fuzz conformance clean prerequisites
+.PHONY: help reproduce test test-rust test-python check-long build bench instructions deny docs wheel-test lint-workflows fuzz conformance clean prerequisites
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -23,13 +31,14 @@ reproduce: build ## Run the published studies, check their facts, write report/i
 
 build: $(VENV)/.built ## Make .venv and the release build
 
-test: test-rust test-python ## Run every check: format, lints, types, tests
+test: test-rust test-python instructions ## Run every check: format, lints, types, tests
 
 test-rust: build
 	cargo fmt --all --check
 	@$(BIN)/python tools/circles > $(VENV)/circles.log || { cat $(VENV)/circles.log; exit 1; }
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo test --workspace --locked
+	@$(MAKE) docs
 
 test-python: build
 	$(BIN)/ruff check .
@@ -44,6 +53,22 @@ check-long: build ## What takes hours: 10^7 random operations, hostile cases, a 
 bench: build ## Run the standard benchmarks S1 to S4
 	@$(BIN)/mptcplab bench
 
+instructions: ## Count the instructions a data packet costs (S1, S2; valgrind); fails when they rose by more than 3 %
+	@"$$(tools/check-prerequisites --python)" tools/instructions.py
+
+docs: ## Build the documentation of the crates; a warning is an error
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+
+deny: .tools/deny/.installed ## Hold the dependencies against deny.toml: licenses, sources, versions, known faults
+	@ADVISORIES=$(ADVISORIES) tools/deny
+
+wheel-test: .tools/wheel/.installed ## Build wheel and source distribution, check them, run a study from the wheel alone
+	@tools/wheel-test
+
+lint-workflows: ## Check .github/workflows with actionlint, from the path or built by Go
+	@if command -v actionlint >/dev/null 2>&1; then actionlint; \
+		else go run github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT); fi
+
 fuzz: ## Fuzz the parsers and the endpoint for FUZZ_SECONDS each (60; needs cargo-fuzz)
 	@tools/fuzz $(FUZZ_SECONDS)
 
@@ -51,7 +76,7 @@ conformance: ## Run packetdrill's MPTCP scripts (PACKETDRILL=CHECKOUT, built; ne
 	@"$$(tools/check-prerequisites --python)" tools/conformance $(PACKETDRILL)
 
 clean: ## Remove what was made
-	rm -rf $(VENV) target report results results-* python/mptcplab/_core*.so
+	rm -rf $(VENV) .tools dist target report results results-* python/mptcplab/_core*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 prerequisites:
@@ -61,6 +86,11 @@ $(VENV)/.installed: requirements.lock | prerequisites
 	@echo "Installing the locked Python packages into $(VENV)"
 	@"$$(tools/check-prerequisites --python)" -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	@touch $@
+
+.tools/%/.installed: tools/%.lock | prerequisites
+	@"$$(tools/check-prerequisites --python)" -m venv --clear $(@D)
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.installed pyproject.toml $(RUST) | prerequisites

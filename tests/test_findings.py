@@ -13,7 +13,7 @@ ROWS = [line for line in PAGE.splitlines() if line.startswith("|") and not re.ma
 
 
 def _tests(row: str) -> list[str]:
-    """What stands in the last column; `::name` is in the file named before it, and a bare name in crates/lab/tests."""
+    """What stands in the last column; `::name` is in the file before it, a bare name in crates/lab/tests/it."""
     named = re.findall(r"`([^`]+)`", row.rsplit("|", 2)[1])
     full, file = [], ""
     for name in named:
@@ -29,7 +29,7 @@ def test_each_row_names_tests_that_exist(row: str) -> None:
     assert tests, "no test is named"
     for test in tests:
         file, _, function = test.partition("::")
-        places = [ROOT / file, ROOT / "crates" / "lab" / "tests" / file]
+        places = [ROOT / file, ROOT / "crates" / "lab" / "tests" / "it" / file]
         found = next((place for place in places if place.is_file()), None)
         assert found is not None, f"{file} does not exist"
         if function:

@@ -4,6 +4,14 @@ use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
 /// A point in time: nanoseconds since the driver's own origin (the start of the run).
+///
+/// ```
+/// use mptcp_clock::{Duration, Instant};
+///
+/// let later = Instant::ZERO + Duration::from_millis(20);
+/// assert_eq!(later.since(Instant::ZERO), Duration::from_micros(20_000));
+/// assert_eq!(Instant::ZERO.since(later), Duration::ZERO);
+/// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(u64);
 

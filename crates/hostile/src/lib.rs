@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! cargo test -p mptcp-hostile                              the corpus, and some thousand random cases
-//! HOSTILE_CASES=100000 cargo test -p mptcp-hostile --release --test random -- --nocapture
+//! HOSTILE_CASES=100000 cargo test -p mptcp-hostile --release --test it random:: -- --nocapture
 //! HOSTILE_TRACE=1 cargo run -p mptcp-hostile --release --example case -- 17      one case, told
 //! cargo run -p mptcp-hostile --release --example attacks   the table: memory and time at three sizes
 //! cargo run -p mptcp-hostile --release --example soak      a day of virtual time, a million connections

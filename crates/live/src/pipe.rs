@@ -82,6 +82,13 @@ impl Queue {
 impl Pipe {
     /// Both ends of a link that is called `name` and carries packets of up to `mtu` bytes.
     ///
+    /// ```
+    /// let (near, far) = mptcp_live::Pipe::pair("line", 1_500)?;
+    /// near.put("a packet".into())?;
+    /// assert_eq!(far.take()?, "a packet");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// When the system gives no descriptors.
     pub fn pair(name: &str, mtu: usize) -> io::Result<(Self, Self)> {

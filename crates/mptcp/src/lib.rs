@@ -55,6 +55,7 @@ pub use event::{Closed, Event, EventKind, FallbackReason};
 pub use habits::Habits;
 pub use icmp_error::IcmpError;
 pub use ids::{ConnectionId, InterfaceId};
+pub use mptcp_clock as clock;
 pub use mptcp_wire::crypto::Version;
 pub use subflow::rtt::RttEstimator;
 pub use subflow::sender::Recovery;

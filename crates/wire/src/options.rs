@@ -50,6 +50,16 @@ pub type Sack = ArrayVec<SackBlock, 4>;
 /// sent in an unusual form (other order, padding, unknown kinds, repetitions) is kept verbatim
 /// beside them, and is what gets emitted, as long as the fields are not changed. A changed field
 /// counts at once, at the price of the unusual form.
+///
+/// ```
+/// use mptcp_wire::Options;
+///
+/// let mut options = Options::default();
+/// (options.mss, options.sack_permitted) = (Some(1460), true);
+/// let bytes = options.emit()?;
+/// assert_eq!(Options::parse(&bytes), Ok(options));
+/// # Ok::<(), mptcp_wire::EmitError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Maximum segment size (RFC 9293 section 3.7.1); on SYN only.

@@ -4,6 +4,14 @@ use std::fmt;
 use std::ops::{Add, Sub};
 
 /// A 32-bit sequence number. Comparable only through [`Seq::offset_from`]: the circle has no order.
+///
+/// ```
+/// use mptcp_wire::Seq;
+///
+/// let last = Seq::new(u32::MAX);
+/// assert_eq!((last + 2).value(), 1);
+/// assert_eq!((last + 2).offset_from(last), 2);
+/// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Seq(u32);
 

@@ -8,7 +8,7 @@ const OPENING: &str = "# Scenario files
 
 A scenario is a TOML file. Quantities carry their unit in the value, never a bare number. This page is
 generated from the definition of the format (`crates/lab/src/scenario/file.rs`) by
-`UPDATE=1 cargo test -p mptcp-lab --test reference`.
+`UPDATE=1 cargo test -p mptcp-lab --test it reference::`.
 
 | quantity | written as | units |
 |---|---|---|

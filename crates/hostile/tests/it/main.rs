@@ -1,0 +1,7 @@
+//! A peer that means harm, against an endpoint with budgets.
+
+mod attacks;
+mod corpus;
+mod found;
+mod random;
+mod soak;

@@ -1,0 +1,16 @@
+//! Scenarios: what is read, what is refused, and what a run gives.
+
+mod boxes;
+mod broken;
+mod captures;
+mod examples;
+mod grid;
+mod hostile;
+mod limits;
+mod mechanisms;
+mod middleboxes;
+mod reading;
+mod reference;
+mod scenario;
+mod units;
+mod wireless;

@@ -1,0 +1,81 @@
+//! The thread, the devices and the sockets themselves, with Linux as a peer that is well. Needs what `linux.rs` does.
+
+#![cfg(target_os = "linux")]
+
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use crate::laboratory::{
+    Fixture, PORT, Protocol, at, established, exchange, greet, linux, ours, pattern, wait_until,
+};
+use mptcp_live::{Config, MptcpListener, MptcpStream, Tun};
+
+/// A connection that both ends closed in order leaves nothing behind; a port is free again after its listener.
+#[test]
+fn tidy_endings() {
+    Fixture::paths(1).run(|namespace, driver| {
+        let listener = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
+        let taken = MptcpListener::bind(&driver, PORT, Config::default()).unwrap_err();
+        assert_eq!(taken.kind(), ErrorKind::AddrInUse);
+        for _ in 0..20 {
+            let them = namespace.connect(at(ours(1)), Protocol::Mptcp).unwrap();
+            let (us, _) = listener.accept().unwrap();
+            exchange(&them, &us, b"ping", b"pong");
+        }
+        assert!(driver.drain(Duration::from_secs(5)), "sockets that are gone still linger");
+        drop(listener);
+        MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
+        let counters = driver.counters();
+        assert_eq!(counters.dropped, 0);
+        assert!(counters.sent > 60 && counters.received > 60, "{counters:?}");
+    });
+}
+
+/// What is wrong with a device is said together with what would be right.
+#[test]
+fn devices_that_cannot_be() {
+    Fixture::paths(1).run(|namespace, _driver| {
+        let wrong = |name: &str| namespace.run(|| Tun::open(name)).unwrap_err().to_string();
+        assert!(wrong("path1").contains("another process has it open"), "{}", wrong("path1"));
+        assert!(wrong("lo").contains("is no TUN device"), "{}", wrong("lo"));
+        assert!(wrong("a-name-of-18-bytes").contains("1 to 15 bytes"), "{}", wrong("a-name-of-18-bytes"));
+        let free = namespace.run(|| Tun::open("free%d")).unwrap();
+        assert_eq!((free.name(), free.mtu()), ("free0", 1500));
+    });
+}
+
+/// Many connections share the thread and its lock, and each gets its own bytes.
+#[test]
+fn many_at_once() {
+    Fixture::paths(2).run(|namespace, driver| {
+        let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
+        std::thread::scope(|scope| {
+            for number in 0..32 {
+                let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
+                let (them, _) = listener.accept().unwrap();
+                let forth = pattern(200_000 + number)[number..].to_vec();
+                scope.spawn(move || exchange(&us, &them, &forth, &forth[1..]));
+            }
+        });
+        assert!(driver.drain(Duration::from_secs(5)), "sockets that are gone still linger");
+    });
+}
+
+/// An open connection that carries nothing costs nothing: the thread sleeps, and a write wakes it.
+#[test]
+fn idle_means_asleep() {
+    Fixture::paths(2).run(|namespace, driver| {
+        let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
+        let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
+        let (them, _) = listener.accept().unwrap();
+        greet(&us, &them);
+        wait_until("the second subflow is there", || established(&us) == 2);
+        std::thread::sleep(Duration::from_millis(500));
+        let before = driver.counters();
+        std::thread::sleep(Duration::from_secs(1));
+        let turns = driver.counters().turns - before.turns;
+        assert!(turns < 20, "{turns} turns while nothing happened");
+        // A write wakes it: nothing else would before the patience of this reader ends.
+        greet(&us, &them);
+    });
+}

@@ -1,0 +1,59 @@
+//! Keepalive and what a connection holds, on sockets.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::time::Duration;
+
+use crate::laboratory::{End, LIMIT, PORT, at, greet, linux, ours, pattern, wait_until, within};
+use mptcp_clock::Duration as Span;
+use mptcp_live::{Closure, Config, Driver, Interface, Keepalive, MptcpListener, MptcpStream, Pipe};
+
+fn two() -> (Driver, Driver, MptcpListener) {
+    let (a, b) = Pipe::pair("path1", 1_500).unwrap();
+    let mine = Driver::start(vec![Interface::new(a, [ours(1)])]).unwrap();
+    let theirs = Driver::start(vec![Interface::new(b, [linux(1)])]).unwrap();
+    let listener = MptcpListener::bind(&theirs, PORT, Config::default()).unwrap();
+    (mine, theirs, listener)
+}
+
+/// Set while nothing else would wake the thread: a peer that answers is kept, one that falls silent is given up.
+#[test]
+fn keepalive_gives_up_who_is_silent_and_nobody_else() {
+    within(LIMIT, || {
+        let (mine, _theirs, listener) = two();
+        let us = MptcpStream::connect(&mine, at(linux(1)), Config::default()).unwrap();
+        let (them, _) = listener.accept().unwrap();
+        greet(&us, &them);
+        assert_eq!(us.keepalive().unwrap(), None);
+        std::thread::sleep(Duration::from_millis(300));
+        let keepalive =
+            Keepalive { idle: Span::from_millis(100), interval: Span::from_millis(50), probes: 3 };
+        us.set_keepalive(Some(keepalive)).unwrap();
+        assert_eq!(us.keepalive().unwrap(), Some(keepalive));
+        let before = mine.counters().sent;
+        wait_until("it has asked", || mine.counters().sent > before + 3);
+        greet(&us, &them);
+        mine.set_silent(us.info().unwrap().subflows[0].interface, true).unwrap();
+        let given_up = || us.info().unwrap().subflows[0].closed_by;
+        wait_until("it is given up", || given_up().is_some());
+        assert_eq!(given_up(), Some(Closure::TimedOut));
+    });
+}
+
+/// What arrives and nobody reads is counted, and is gone once it is read.
+#[test]
+fn what_a_connection_holds_can_be_seen() {
+    within(LIMIT, || {
+        let (mine, theirs, listener) = two();
+        let us = MptcpStream::connect(&mine, at(linux(1)), Config::default()).unwrap();
+        let (them, _) = listener.accept().unwrap();
+        us.send_all(&pattern(100_000)).unwrap();
+        wait_until("it has arrived", || them.info().unwrap().bytes_received == 100_000);
+        assert!(them.info().unwrap().usage.receive_bytes >= 100_000);
+        std::io::Read::read_exact(&mut &them, &mut [0; 100_000]).unwrap();
+        assert_eq!(them.info().unwrap().usage.receive_bytes, 0);
+        assert_eq!((mine.usage().connections, theirs.usage().connections), (1, 1));
+        assert_eq!(theirs.connections().len(), 1);
+    });
+}

@@ -1,0 +1,25 @@
+//! The endpoint on real packets, with Linux as the peer; `../README.md` has the table of what is shown.
+//!
+//! How many run beside each other, and which run alone: `laboratory/turns.rs`.
+
+mod driver;
+mod examples;
+mod icmp;
+mod impaired;
+mod joins;
+mod keepalive;
+#[cfg(target_os = "linux")]
+mod laboratory;
+mod leaks;
+mod linux;
+mod matrix;
+mod outages;
+mod paths;
+mod pipes;
+mod raw_data;
+mod raw_endings;
+mod raw_handshake;
+mod robust;
+mod sockets;
+mod table;
+mod tasks;

@@ -1,0 +1,11 @@
+//! The examples do what they say.
+
+#[allow(dead_code, reason = "its main is not called here")]
+#[path = "../../examples/back_to_back.rs"]
+mod back_to_back;
+
+#[test]
+fn two_endpoints_back_to_back_use_both_paths() {
+    let outcome = back_to_back::transfer(1_000_000, &[10, 25]).expect("all of it arrives");
+    assert!(outcome.carried.iter().all(|&bytes| bytes > 100_000), "{:?}", outcome.carried);
+}

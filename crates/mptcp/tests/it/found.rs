@@ -1,0 +1,362 @@
+//! What random operations have found, shrunk.
+
+use crate::arena::{Arena, Gso, Operation, Path, Settings, Side, Strip};
+use mptcp::congestion::{Lia, Reno};
+use mptcp::path_manager::NdiffPorts;
+use mptcp::{Config, Mechanisms};
+
+fn path(delay_ms: u16) -> Path {
+    Path { delay_ms, jitter_us: 0, loss_percent: 0, rate: 1_000_000_000, queue_ms: 10 }
+}
+
+fn plain_mechanisms() -> Mechanisms {
+    Mechanisms {
+        opportunistic_retransmission: false,
+        penalisation: false,
+        autotuning: false,
+        cwnd_capping: false,
+        ..Mechanisms::default()
+    }
+}
+
+/// Without anything that can be left out.
+fn bare() -> Config {
+    Config {
+        congestion: Reno.into(),
+        mechanisms: plain_mechanisms(),
+        sack: false,
+        rack: false,
+        delayed_ack: false,
+        nagle: false,
+        ..Config::default()
+    }
+}
+
+/// With the smallest buffers drawn.
+fn small() -> Config {
+    let config = Config { timestamps: false, initial_window: 1, max_subflows: 0, ..bare() };
+    Config { receive_buffer: 2000, send_buffer: 2000, ..config }
+}
+
+fn check(seed: u64, config: Config, paths: Vec<Path>, operations: &[Operation]) {
+    check_two(seed, config.clone(), config, paths, operations);
+}
+
+fn check_two(seed: u64, client: Config, server: Config, paths: Vec<Path>, operations: &[Operation]) {
+    let settings = Settings { seed, client, server, paths, gso: Gso::default() };
+    let mut arena = Arena::new(&settings);
+    operations.iter().for_each(|operation| arena.execute(operation));
+    arena.finish();
+}
+
+fn write(bytes: u32) -> Operation {
+    Operation::Write { side: Side::Client, bytes }
+}
+
+fn advance(ms: u32) -> Operation {
+    Operation::Advance { ms }
+}
+
+fn dead() -> Path {
+    Path { loss_percent: 100, ..path(0) }
+}
+
+fn drop_at(at: u16) -> Operation {
+    Operation::Drop { at }
+}
+
+#[test]
+fn a_fin_without_options_ends_the_stream_and_not_the_subflow_when_the_peer_fell_back() {
+    let config = Config { checksum: true, sack: true, timestamps: false, initial_window: 4, ..bare() };
+    check(
+        49_508_106,
+        Config { receive_buffer: 200_000, send_buffer: 25_960, ..config },
+        vec![path(125)],
+        &[
+            drop_at(0),
+            Operation::Close { side: Side::Server },
+            advance(0),
+            drop_at(0),
+            Operation::Step,
+            advance(126),
+            write(25_849),
+            Operation::Step,
+            Operation::Delay { at: 0, ms: 1 },
+            Operation::Step,
+            Operation::Delay { at: 0, ms: 0 },
+            Operation::Corrupt { at: 4710, position: 41_742, bit: 0 },
+        ],
+    );
+}
+
+#[test]
+fn a_server_whose_interface_comes_back_to_no_subflow_gives_up_in_time() {
+    let path = Path { jitter_us: 6055, ..path(9) };
+    let server = Config { receive_buffer: 5531, ..small() };
+    check_two(
+        0,
+        small(),
+        server,
+        vec![path],
+        &[
+            Operation::Close { side: Side::Client },
+            advance(38),
+            Operation::Interface { side: Side::Server, path: 0, up: false },
+            advance(0),
+        ],
+    );
+}
+
+#[test]
+fn data_is_not_given_twice_to_a_subflow_whose_peer_has_fallen_back() {
+    let client = Config { send_buffer: 2848, initial_window: 2, timestamps: true, ..small() };
+    let server = Config { checksum: true, receive_buffer: 2847, timestamps: true, ..small() };
+    check_two(
+        9_092_389_636_094,
+        client,
+        server,
+        vec![Path { jitter_us: 12_189, ..path(127) }],
+        &[
+            Operation::Path { path: 0, to: path(62) },
+            write(1425),
+            advance(196),
+            Operation::Step,
+            Operation::Corrupt { at: 29_472, position: 134, bit: 0 },
+            Operation::Duplicate { at: 0 },
+            Operation::Path { path: 0, to: dead() },
+            advance(954),
+            Operation::Path { path: 0, to: path(0) },
+            advance(1000),
+        ],
+    );
+}
+
+#[test]
+fn a_fallback_counts_what_the_subflow_had_acknowledged() {
+    let config =
+        Config { checksum: true, receive_buffer: 6964, send_buffer: 2873, initial_window: 3, ..small() };
+    check(
+        3_421_457_357_307_949_107,
+        Config { congestion: Lia.into(), max_subflows: 1, ..config },
+        vec![path(3), path(53)],
+        &[
+            Operation::Path { path: 14, to: path(160) },
+            advance(4),
+            Operation::Corrupt { at: 0, position: 0, bit: 0 },
+            Operation::Step,
+            advance(4),
+            Operation::Path { path: 30, to: Path { jitter_us: 14_690, ..path(105) } },
+            Operation::Write { side: Side::Server, bytes: 2874 },
+            Operation::Delay { at: 6325, ms: 266 },
+            write(2873),
+            Operation::Step,
+            advance(220),
+            Operation::Interface { side: Side::Client, path: 103, up: false },
+            Operation::Step,
+            Operation::Step,
+            Operation::Path { path: 20, to: dead() },
+            Operation::Corrupt { at: 7599, position: 11_136, bit: 0 },
+            advance(106),
+        ],
+    );
+}
+
+#[test]
+fn a_join_under_way_does_not_make_a_fallback_lose_the_end() {
+    let config =
+        Config { receive_buffer: 8544, send_buffer: 7121, sack: true, rack: true, nagle: true, ..bare() };
+    let lossy = |ms| Path { loss_percent: 1, ..path(ms) };
+    check(
+        7_218_272_347_132_686_661,
+        Config { timestamps: true, initial_window: 4, max_subflows: 2, ..config },
+        vec![Path { jitter_us: 15_606, ..lossy(88) }, lossy(179), path(0)],
+        &[
+            Operation::Path { path: 2, to: lossy(98) },
+            Operation::Delay { at: 0, ms: 185 },
+            write(8545),
+            advance(637),
+            Operation::Interface { side: Side::Client, path: 140, up: false },
+            drop_at(13_645),
+            Operation::Close { side: Side::Server },
+            advance(32),
+            Operation::Duplicate { at: 78 },
+            Operation::Duplicate { at: 259 },
+            Operation::Join { at: 39 },
+            advance(63),
+            advance(1),
+            advance(0),
+        ],
+    );
+}
+
+#[test]
+fn a_data_fin_whose_acknowledgement_is_eaten_becomes_a_fin() {
+    let what = Strip { syn: [false, false], other: [false, true] };
+    check(0, small(), vec![path(0)], &[advance(1), Operation::Strip { path: 0, what }]);
+}
+
+#[test]
+fn an_old_segment_with_options_does_not_hide_that_they_are_eaten() {
+    let what = Strip { syn: [false, false], other: [true, false] };
+    check(
+        0,
+        Config { receive_buffer: 2039, ..small() },
+        vec![path(0)],
+        &[
+            Operation::Split { at: 0, position: 0 },
+            advance(1),
+            drop_at(0),
+            write(1437),
+            Operation::Step,
+            Operation::Strip { path: 0, what },
+            Operation::Step,
+            Operation::Duplicate { at: 2465 },
+            advance(0),
+            advance(400),
+            advance(1),
+        ],
+    );
+}
+
+#[test]
+fn a_subflow_whose_acknowledgements_lose_their_options_ends_beside_others() {
+    let config = Config { max_subflows: 1, ..small() };
+    let server = Config { receive_buffer: 3999, ..config.clone() };
+    let what = Strip { syn: [false, false], other: [false, true] };
+    check_two(
+        217_458_874_454_041,
+        config,
+        server,
+        vec![path(0), path(0)],
+        &[write(1), advance(1), Operation::Strip { path: 0, what }, Operation::Step, write(28_001)],
+    );
+}
+
+#[test]
+fn data_level_acknowledgements_that_are_eaten_everywhere_end_the_connection() {
+    let client = Config { path_manager: NdiffPorts { subflows: 2 }.into(), max_subflows: 1, ..small() };
+    let server = Config { initial_window: 2, max_subflows: 1, ..small() };
+    let what = Strip { syn: [false, false], other: [false, true] };
+    check_two(
+        0,
+        client,
+        server,
+        vec![path(0)],
+        &[
+            Operation::Close { side: Side::Server },
+            advance(1),
+            Operation::Strip { path: 0, what },
+            write(2001),
+        ],
+    );
+}
+
+#[test]
+fn nobody_falls_back_after_another_subflow_was_open() {
+    let config = Config { receive_buffer: 35_600, send_buffer: 200_000, initial_window: 3, ..bare() };
+    check(
+        0,
+        Config { timestamps: true, max_subflows: 2, ..config },
+        vec![path(40), dead(), path(41)],
+        &[
+            write(1),
+            advance(1000),
+            Operation::Write { side: Side::Server, bytes: 20_000 },
+            Operation::Close { side: Side::Client },
+            Operation::Interface { side: Side::Client, path: 80, up: false },
+            Operation::Join { at: 36_522 },
+            advance(0),
+        ],
+    );
+}
+
+#[test]
+fn who_cannot_fall_back_with_the_peer_resets_before_it_repeats_data() {
+    let config = Config { receive_buffer: 4308, send_buffer: 2873, sack: true, rack: true, ..bare() };
+    let what = Strip { syn: [false, false], other: [true, false] };
+    check(
+        3_446_917_926_863_056_891,
+        Config { timestamps: false, initial_window: 3, max_subflows: 2, ..config },
+        vec![path(3), path(56), path(56)],
+        &[
+            write(5747),
+            advance(7),
+            Operation::Path { path: 33, to: path(56) },
+            Operation::Strip { path: 189, what },
+            advance(0),
+        ],
+    );
+}
+
+#[test]
+fn a_chunk_acknowledged_in_part_is_still_in_flight() {
+    let client = Config { receive_buffer: 20_000, ..small() };
+    let server = Config { receive_buffer: 2564, send_buffer: 20_000, ..small() };
+    check_two(
+        0,
+        client,
+        server,
+        vec![path(0), path(0)],
+        &[
+            Operation::Path { path: 92, to: path(10) },
+            Operation::Write { side: Side::Server, bytes: 14_361 },
+            advance(101),
+            Operation::Write { side: Side::Server, bytes: 10_053 },
+            write(1),
+            advance(10),
+            Operation::Split { at: 37_901, position: 0 },
+            Operation::Close { side: Side::Server },
+            Operation::Duplicate { at: 0 },
+            Operation::Corrupt { at: 507, position: 0, bit: 0 },
+            Operation::Join { at: 15_887 },
+            advance(12),
+            drop_at(24_565),
+            Operation::Path { path: 62, to: Path { rate: 100_000, ..path(104) } },
+        ],
+    );
+}
+
+#[test]
+fn a_late_window_without_an_acknowledgement_does_not_count_from_the_latest() {
+    let config = Config { checksum: true, receive_buffer: 2824, nagle: true, ..small() };
+    check(
+        197_905_874_136,
+        config,
+        vec![path(0), path(0), path(0)],
+        &[
+            Operation::Path { path: 120, to: Path { rate: 100_000, ..path(62) } },
+            advance(134),
+            Operation::Write { side: Side::Server, bytes: 1 },
+            Operation::Duplicate { at: 0 },
+            write(1),
+            Operation::Interface { side: Side::Client, path: 4, up: false },
+            Operation::Path { path: 189, to: path(0) },
+            advance(72),
+            write(1),
+            Operation::Corrupt { at: 0, position: 43_934, bit: 0 },
+            Operation::Write { side: Side::Server, bytes: 2824 },
+            advance(1),
+        ],
+    );
+}
+
+#[test]
+fn a_closed_window_whose_updates_lose_their_options_opens() {
+    let config = Config { receive_buffer: 7120, send_buffer: 5696, delayed_ack: true, ..bare() };
+    let what = Strip { syn: [false, false], other: [false, true] };
+    check(
+        0,
+        Config { timestamps: true, initial_window: 3, max_subflows: 0, ..config },
+        vec![path(13)],
+        &[
+            Operation::Write { side: Side::Server, bytes: 7121 },
+            Operation::Step,
+            Operation::Pause { side: Side::Client, paused: true },
+            Operation::Step,
+            advance(40),
+            Operation::Strip { path: 0, what },
+            write(1),
+            advance(453),
+        ],
+    );
+}

@@ -1,0 +1,101 @@
+//! Segments larger than a frame, for devices that cut them.
+
+use crate::pair::{Fate, Pair, frames, pattern};
+use bytes::Bytes;
+use mptcp::{Config, InterfaceId};
+use mptcp_clock::Duration;
+use mptcp_wire::{Mapping, Segment};
+
+const FRAME: usize = 1424;
+
+/// A pair whose devices cut segments of up to 60 000 bytes; `lost` names frames of data, by their number, that
+/// the first path loses.
+fn pair(latency: &[u64], client: Config, lost: &'static [usize]) -> Pair {
+    let mut pair = Pair::builder().seed(1).links(latency).client(client).connect();
+    // The subflow of the handshake was made before, those of further paths come after.
+    for path in 0..latency.len() {
+        pair.client.set_gso_max(InterfaceId(path as u32), 60_000);
+    }
+    let mut count = 0;
+    pair.rule = Box::new(move |to_server, path, segment| {
+        if !to_server || path == 0 || segment.payload.is_empty() {
+            return Fate::Deliver;
+        }
+        let mut kept = Vec::new();
+        for frame in frames(segment, FRAME) {
+            if !lost.contains(&count) {
+                kept.push(frame);
+            }
+            count += 1;
+        }
+        Fate::Several(kept)
+    });
+    pair.keep_log = true;
+    pair
+}
+
+/// Data that left on the second path.
+fn sent(pair: &Pair) -> Vec<&Segment> {
+    let log =
+        pair.log.iter().filter(|(_, to_server, path, s)| *to_server && *path == 1 && !s.payload.is_empty());
+    log.map(|(.., segment)| segment).collect()
+}
+
+fn mapping(segment: &Segment) -> Mapping {
+    segment.options.dss.and_then(|dss| dss.mapping).expect("data has a mapping")
+}
+
+/// Whole frames leave in one segment under one mapping, as many as the window has room for.
+#[test]
+fn many_frames_are_one_segment() {
+    let mut pair = pair(&[20, 10], Config::default(), &[]);
+    let data = pattern(2_000_000);
+    pair.transfer(&data, Duration::from_secs(20));
+    assert_eq!(pair.received[0], data);
+    let sent = sent(&pair);
+    let largest = sent.iter().map(|segment| segment.payload.len()).max().unwrap();
+    assert_eq!(largest, 60_000 / FRAME * FRAME);
+    assert!(sent.iter().all(|s| usize::from(mapping(s).length) == s.payload.len()));
+}
+
+/// Of a large segment only the frames that were lost go again, and with the mapping of the whole: another one
+/// would be invalid while that holds (RFC 8684 section 3.3.1).
+#[test]
+fn a_lost_frame_goes_again_alone() {
+    for checksum in [false, true] {
+        let config = Config { checksum, ..Config::default() };
+        let mut pair = pair(&[20, 10], config, &[200, 201, 390]);
+        let data = pattern(2_000_000);
+        pair.transfer(&data, Duration::from_secs(20));
+        assert_eq!(pair.received[0], data);
+        let sent = sent(&pair);
+        let parts: Vec<&&Segment> =
+            sent.iter().filter(|s| usize::from(mapping(s).length) > s.payload.len()).collect();
+        let bytes: usize = parts.iter().map(|segment| segment.payload.len()).sum();
+        assert!(!parts.is_empty() && bytes <= 4 * FRAME, "{bytes} bytes again");
+        for part in parts {
+            assert!(sent.iter().any(|s| mapping(s) == mapping(part) && s.sequence != part.sequence));
+        }
+    }
+}
+
+/// What a path with offload has sent in large pieces, one without carries again in frames.
+#[test]
+fn another_path_carries_it_frame_by_frame() {
+    let mut pair = pair(&[20, 10], Config::default(), &[]);
+    pair.run(Duration::from_secs(1));
+    pair.client.write(pair.now, pair.connection, Bytes::from(pattern(50_000)));
+    pair.run(Duration::from_secs(1));
+    // From here on the second path takes all and delivers nothing.
+    pair.rule = Box::new(|_, path, _| if path == 1 { Fate::Drop } else { Fate::Deliver });
+    let data = pattern(400_000);
+    pair.log.clear();
+    pair.client.write(pair.now, pair.connection, Bytes::from(data.clone()));
+    pair.run(Duration::from_secs(10));
+    assert_eq!(pair.received[0][50_000..], data);
+    let large = sent(&pair).iter().filter(|s| s.payload.len() > FRAME).count();
+    assert!(large > 0, "the path that died had large segments");
+    let carried = pair.log.iter().filter(|(_, to_server, path, _)| *to_server && *path == 0);
+    assert!(carried.clone().all(|(.., s)| s.payload.len() <= FRAME));
+    assert!(carried.filter(|(.., s)| !s.payload.is_empty()).count() > 200);
+}

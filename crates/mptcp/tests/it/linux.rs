@@ -1,0 +1,169 @@
+//! What Linux does where the RFCs leave a choice: each habit, and that it is off by default.
+
+use crate::hand::Hand;
+use crate::pair::{Fate, Pair, pattern};
+use bytes::Bytes;
+use mptcp::{Announced, Config, Habits};
+use mptcp_clock::Duration;
+use mptcp_wire::{DataSequence, Dss, Flags, MpJoin, MptcpOption, Segment};
+
+fn linux() -> Config {
+    Config { habits: Habits::LINUX, ..Config::default() }
+}
+
+fn ack_of(segment: &Segment) -> Option<DataSequence> {
+    segment.options.dss.and_then(|dss| dss.ack)
+}
+
+#[test]
+fn acknowledgements_are_as_wide_as_the_numbers_of_the_last_data() {
+    let (mut hand, _) = Hand::open(linux());
+    let narrow = |dss: Dss| Dss {
+        mapping: dss.mapping.map(|mut mapping| {
+            mapping.sequence = match mapping.sequence {
+                DataSequence::Wide(number) => DataSequence::Short(number as u32),
+                short => short,
+            };
+            mapping
+        }),
+        ..dss
+    };
+    let first = hand.send_data(hand.flow, 1, 1, 100);
+    assert_eq!(ack_of(&first[0]), Some(DataSequence::Wide(Hand::number(101))));
+    let dss = narrow(hand.dss(1, Some((101, 101, 100))));
+    let second = hand.send(hand.flow, 101, 1, |segment| {
+        segment.options.dss = Some(dss);
+        segment.payload = Bytes::from(vec![1; 100]);
+    });
+    assert_eq!(ack_of(&second[0]), Some(DataSequence::Short(Hand::number(201) as u32)));
+    // Out of order: its mapping counts when its data does.
+    let early = hand.send_data(hand.flow, 301, 301, 100);
+    assert_eq!(ack_of(&early[0]), Some(DataSequence::Short(Hand::number(201) as u32)));
+}
+
+#[test]
+fn full_segments_leave_room_for_wide_acknowledgements() {
+    for (config, length) in [(Config::default(), 1460 - 24), (linux(), 1460 - 28)] {
+        let (mut hand, _) = Hand::open(Config { mss: 1460, timestamps: false, ..config });
+        hand.send_data(hand.flow, 1, 1, 100);
+        hand.host.write(hand.now, hand.connection, Bytes::from(vec![1; 50_000]));
+        let sent = hand.collect();
+        // The peer sent no MSS: 536 bytes (RFC 9293 section 3.7.1), less the options.
+        assert_eq!(sent[0].payload.len(), length - (1460 - 536));
+    }
+}
+
+#[test]
+fn announcements_come_with_the_keys_or_after_the_first_dss() {
+    let announces = |sent: &[Segment]| {
+        let any = |option: &MptcpOption| matches!(option, MptcpOption::AddAddress(_));
+        sent.iter().any(|segment| segment.options.mptcp.iter().any(any))
+    };
+    // Of the other family too: the configuration names it.
+    let announce = Some(vec![Announced { id: 4, address: "2001:db8::1".parse().unwrap() }]);
+    for (config, early) in [(Config::default(), false), (linux(), true)] {
+        let (mut hand, answers) = Hand::open(Config { announce: announce.clone(), ..config });
+        assert_eq!(announces(&answers), early);
+        let answers = hand.send_data(hand.flow, 1, 1, 100);
+        assert_eq!(announces(&answers), !early);
+    }
+}
+
+/// Both streams end; returns what the host says to the peer's DATA_FIN.
+fn ending(config: Config) -> Vec<Segment> {
+    let (mut hand, _) = Hand::open(config);
+    hand.host.close(hand.now, hand.connection);
+    hand.collect();
+    let mut dss = hand.dss(2, Some((1, 0, 1)));
+    dss.data_fin = true;
+    hand.send(hand.flow, 1, 1, |segment| segment.options.dss = Some(dss))
+}
+
+#[test]
+fn a_data_fin_is_acknowledged_before_the_fin_or_with_it() {
+    let fins = |sent: &[Segment]| sent.iter().map(|segment| segment.flags.fin()).collect::<Vec<_>>();
+    assert_eq!(fins(&ending(linux())), [false, true]);
+    assert_eq!(fins(&ending(Config::default())), [true]);
+}
+
+#[test]
+fn a_data_fin_goes_again_after_the_shortest_timeout() {
+    for (config, times) in [(linux(), vec![200, 400, 800, 1600]), (Config::default(), vec![200, 600, 1400])] {
+        let (mut hand, _) = Hand::open(config);
+        hand.host.close(hand.now, hand.connection);
+        assert_eq!(hand.collect().len(), 1);
+        let sent = hand.sleep(Duration::from_secs(2));
+        let at: Vec<u64> = sent.iter().map(|(at, _)| at.as_millis()).collect();
+        assert_eq!(at, times);
+    }
+}
+
+#[test]
+fn a_data_fin_goes_on_one_subflow_or_on_all() {
+    for (config, count) in [(Config::default(), 1), (linux(), 2)] {
+        let (mut hand, _) = Hand::open(config);
+        hand.send_data(hand.flow, 1, 1, 100);
+        let (second, _) = hand.join(2000);
+        hand.send_data(second, 1, 101, 100);
+        while hand.host.read(hand.now, hand.connection).is_some() {}
+        hand.host.close(hand.now, hand.connection);
+        let sent = hand.collect();
+        let fins = sent.iter().filter(|segment| segment.options.dss.is_some_and(|dss| dss.data_fin)).count();
+        assert_eq!(fins, count, "{sent:?}");
+    }
+}
+
+#[test]
+fn time_wait_answers_as_tcp_or_as_mptcp() {
+    for (config, plain) in [(Config::default(), false), (linux(), true)] {
+        let (mut hand, _) = Hand::open(config);
+        hand.host.close(hand.now, hand.connection);
+        hand.collect();
+        let mut dss = hand.dss(2, Some((1, 0, 1)));
+        dss.data_fin = true;
+        hand.send(hand.flow, 1, 1, |segment| segment.options.dss = Some(dss));
+        let dss = hand.dss(2, None);
+        let last = hand.send(hand.flow, 1, 2, |segment| {
+            segment.flags |= Flags::FIN;
+            segment.options.dss = Some(dss);
+        });
+        assert_eq!(last.len(), 1, "{last:?}");
+        assert_eq!(last[0].options.has_mptcp(), !plain);
+    }
+}
+
+#[test]
+fn the_third_ack_of_a_join_goes_again_every_two_round_trips_or_backs_off() {
+    for (config, expected) in [(linux(), vec![80, 80, 80]), (Config::default(), vec![240, 2000, 4000])] {
+        let mut pair = Pair::builder().seed(22).links(&[10, 20]).config(config).connect();
+        pair.keep_log = true;
+        pair.rule = Box::new(|to_server, path, segment| {
+            // The fourth ACK never arrives.
+            if path == 1 && !to_server && !segment.flags.syn() { Fate::Drop } else { Fate::Deliver }
+        });
+        pair.transfer(&pattern(1000), Duration::from_secs(10));
+        pair.run(Duration::from_secs(10));
+        let hmac = |option: &MptcpOption| matches!(option, MptcpOption::Join(MpJoin::Ack { .. }));
+        let thirds = pair.log.iter().filter(|entry| entry.1 && entry.3.options.mptcp.iter().any(hmac));
+        let times: Vec<u64> = thirds.map(|entry| entry.0.as_millis()).take(4).collect();
+        let gaps: Vec<u64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert_eq!(gaps, expected);
+    }
+}
+
+#[test]
+fn an_address_is_echoed_before_the_join_or_after_its_syn() {
+    for (config, echo_first) in [(linux(), true), (Config::default(), false)] {
+        let mut pair = Pair::builder().seed(23).links(&[10]).config(config).connect();
+        pair.server.add_interface([10, 9, 0, 3].into(), false);
+        pair.keep_log = true;
+        pair.transfer(&pattern(5000), Duration::from_secs(10));
+        pair.run(Duration::from_secs(1));
+        let forth = || pair.log.iter().filter(|entry| entry.1).map(|entry| &entry.3);
+        let echoes = |option: &MptcpOption| matches!(option, MptcpOption::AddAddress(add) if add.echo);
+        let joins = |option: &MptcpOption| matches!(option, MptcpOption::Join(MpJoin::Syn { .. }));
+        let echo = forth().position(|segment| segment.options.mptcp.iter().any(echoes)).unwrap();
+        let join = forth().position(|segment| segment.options.mptcp.iter().any(joins)).unwrap();
+        assert_eq!(echo < join, echo_first, "echo {echo}, join {join}");
+    }
+}

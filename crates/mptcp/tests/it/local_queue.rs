@@ -1,0 +1,233 @@
+//! What connections do with what they know of this host's own queue.
+
+use crate::pair::Pair;
+use bytes::Bytes;
+use mptcp::congestion::{Acked, CongestionControl, Departure, Lia, LocalQueue, PathState, Reno, WVegas};
+use mptcp::{Config, InterfaceId, SendQueueRule};
+use mptcp_clock::{Duration, Instant};
+
+const MSS: u64 = 1000;
+const RTT: Duration = Duration::from_millis(20);
+
+fn path(segments: u64) -> PathState {
+    PathState {
+        cwnd: segments * MSS,
+        ssthresh: MSS,
+        mss: MSS,
+        srtt: Some(RTT),
+        rttvar: Duration::from_millis(2),
+        latest_rtt: Some(RTT),
+        min_rtt: Some(RTT),
+        active: true,
+        ..PathState::default()
+    }
+}
+
+/// A queue whose packets take `service` each, and would take `alone`.
+fn queue(bytes: u64, service_us: u64, alone_us: u64) -> LocalQueue {
+    let (service, alone) = (Duration::from_micros(service_us), Duration::from_micros(alone_us));
+    LocalQueue { bytes, service: Some(service), alone: Some(alone), packet: MSS }
+}
+
+/// A round trip of acknowledgements, one for each segment.
+fn round_trip(
+    algorithm: &mut dyn CongestionControl,
+    paths: &mut [PathState],
+    at: usize,
+    from: Instant,
+) -> Instant {
+    let count = paths[at].cwnd / MSS;
+    for number in 1..=count {
+        let acked = Acked { now: from + RTT * number / count, bytes: MSS };
+        algorithm.on_progress(paths, at, acked);
+        algorithm.on_ack(paths, at, acked);
+    }
+    from + RTT
+}
+
+#[test]
+fn the_published_rule_shrinks_the_window_by_equation_4() {
+    for (rule, local, unacked) in [(SendQueueRule::Published, 50_000, 0), (SendQueueRule::Unacked, 0, 50_000)]
+    {
+        let mut algorithm = rule.around(Box::new(Reno));
+        let mut paths = [path(40)];
+        // QL = 2 ms of 20 ms of the window: 4 segments. First within it, so that the window is latched.
+        (paths[0].local.bytes, paths[0].unacked) = (1000, 1000);
+        algorithm.on_progress(&mut paths, 0, Acked { now: Instant::ZERO, bytes: MSS });
+        (paths[0].local.bytes, paths[0].unacked) = (local, unacked);
+        for number in 1..=32_u32 {
+            let acked = Acked { now: Instant::ZERO + Duration::from_micros(number.into()), bytes: MSS };
+            algorithm.on_progress(&mut paths, 0, acked);
+            algorithm.on_ack(&mut paths, 0, acked);
+            // The sum of steps of half a segment times 40 over the window that is left.
+            let law = (40.0_f64 * 40.0 - 40.0 * f64::from(number)).sqrt();
+            let found = paths[0].cwnd as f64 / MSS as f64;
+            assert!((found - law).abs() < 0.7, "{rule:?} after {number}: {found:.2}, not {law:.2}");
+        }
+    }
+}
+
+#[test]
+fn the_published_rule_leaves_a_short_queue_alone() {
+    let mut algorithm = SendQueueRule::Published.around(Box::new(Reno));
+    let mut paths = [path(40)];
+    paths[0].local.bytes = 3000;
+    round_trip(&mut *algorithm, &mut paths, 0, Instant::ZERO);
+    assert!((40_900..=41_100).contains(&paths[0].cwnd), "{}", paths[0].cwnd);
+}
+
+#[test]
+fn linked_pacing_takes_off_what_stood_for_a_round_trip() {
+    let mut algorithm = SendQueueRule::Linked.around(Box::new(Reno));
+    let mut paths = [path(60)];
+    // 1 ms a packet: 5 ms of work are 5000 bytes.
+    paths[0].local = queue(45_000, 1000, 1000);
+    let mut now = Instant::ZERO;
+    for _ in 0..2 {
+        now = round_trip(&mut *algorithm, &mut paths, 0, now);
+    }
+    let first = paths[0].cwnd;
+    assert!((20_000..=21_500).contains(&first), "{first}");
+    paths[0].local.bytes = 5000;
+    for _ in 0..3 {
+        now = round_trip(&mut *algorithm, &mut paths, 0, now);
+    }
+    assert!(paths[0].cwnd > first, "it grows again: {}", paths[0].cwnd);
+}
+
+#[test]
+fn linked_pacing_lets_bursts_pass() {
+    let mut algorithm = SendQueueRule::Linked.around(Box::new(Reno));
+    let mut paths = [path(60)];
+    let mut now = Instant::ZERO;
+    for _ in 0..10 {
+        paths[0].local = queue(40_000, 1000, 1000);
+        now = round_trip(&mut *algorithm, &mut paths, 0, now);
+        paths[0].local.bytes = 0;
+        algorithm.on_departed(&mut paths, 0, now);
+    }
+    assert!(paths[0].cwnd >= 65_000, "{}", paths[0].cwnd);
+}
+
+#[test]
+fn contended_paths_are_paced_at_one_stations_rate_in_sum() {
+    let mut algorithm = SendQueueRule::Linked.around(Box::new(Lia));
+    let mut paths = [path(10), path(10)];
+    paths[0].local = queue(0, 1000, 400);
+    paths[1].local = queue(0, 2000, 900);
+    for at in [0, 1, 0, 1] {
+        algorithm.on_departed(&mut paths, at, Instant::ZERO);
+    }
+    // 1 MB/s and 0.5 MB/s: together the better one's.
+    let sum: f64 = paths.iter().filter_map(|path| path.pacing).sum();
+    assert!((sum - 1e6).abs() < 1.0, "{sum}");
+    assert!((paths[0].pacing.unwrap_or(0.0) - 2e6 / 3.0).abs() < 1.0);
+    // Alone on the first medium again.
+    paths[0].local = queue(0, 500, 400);
+    algorithm.on_departed(&mut paths, 0, Instant::ZERO);
+    assert_eq!(paths[0].pacing, None);
+}
+
+#[test]
+fn one_path_is_not_paced_however_contended() {
+    let mut algorithm = SendQueueRule::Linked.around(Box::new(Reno));
+    let mut paths = [path(10)];
+    paths[0].local = queue(0, 3000, 400);
+    algorithm.on_departed(&mut paths, 0, Instant::ZERO);
+    assert_eq!(paths[0].pacing, None);
+}
+
+#[test]
+fn wvegas_keeps_its_share_of_ten_segments_in_the_queue() {
+    let (mut algorithm, mut paths) = (WVegas::default(), [path(30)]);
+    paths[0].min_rtt = Some(RTT);
+    let mut now = Instant::ZERO;
+    for _ in 0..200 {
+        // A line that carries a segment each millisecond: 20 segments fill it, more wait.
+        let waiting = (paths[0].cwnd / MSS).saturating_sub(20);
+        let rtt = RTT + Duration::from_millis(waiting);
+        (paths[0].latest_rtt, paths[0].srtt) = (Some(rtt), Some(rtt));
+        let count = paths[0].cwnd / MSS;
+        for number in 1..=count {
+            algorithm.on_progress(&mut paths, 0, Acked { now: now + rtt * number / count, bytes: MSS });
+        }
+        now += rtt + Duration::from_nanos(1);
+    }
+    let cwnd = paths[0].cwnd / MSS;
+    assert!((26..=34).contains(&cwnd), "{cwnd} segments");
+}
+
+/// Bytes that a client has handed to its interface and that were not let go, at most, when the interface lets go
+/// of a packet each millisecond; and bytes sent in all.
+fn through_a_slow_interface(config: Config) -> (u64, u64) {
+    let mut pair = Pair::builder().seed(1).links(&[5]).config(config).connect();
+    pair.client.expect_departures(InterfaceId(0));
+    let data = Bytes::from(vec![0; 1 << 20]);
+    let (mut most, mut sent) = (0, 0);
+    for _ in 0..2000 {
+        while pair.client.write(pair.now, pair.connection, data.clone()) > 0 {}
+        pair.run(Duration::from_millis(1));
+        let Some(info) = pair.client.info(pair.now, pair.connection) else { break };
+        let Some(subflow) = info.subflows.first() else { break };
+        most = most.max(subflow.local_queue);
+        sent = subflow.tally.bytes_sent;
+        let bytes = subflow.local_queue.min(1500);
+        if bytes > 0 {
+            let span = Duration::from_millis(1);
+            let departure = Departure { bytes, service: span, alone: span };
+            pair.client.handle_departed(pair.now, pair.connection, subflow.id, departure);
+        }
+    }
+    (most, sent)
+}
+
+#[test]
+fn small_queues_bound_what_waits_and_departures_let_it_go_on() {
+    let (most, sent) = through_a_slow_interface(Config { small_queues: Some(20_000), ..Config::tcp() });
+    assert!((20_000..=21_500).contains(&most), "{most}");
+    assert!(sent > 1_000_000, "{sent}");
+    let (two, _) = through_a_slow_interface(Config { small_queues: Some(0), ..Config::tcp() });
+    assert!((2000..=3000).contains(&two), "two packets always may: {two}");
+    let (all, _) = through_a_slow_interface(Config::tcp());
+    assert!(all > 100_000, "{all}");
+}
+
+/// Sets a rate, and nothing else.
+#[derive(Debug)]
+struct Paced(f64);
+
+impl CongestionControl for Paced {
+    fn name(&self) -> &'static str {
+        "paced"
+    }
+
+    fn on_ack(&mut self, paths: &mut [PathState], path: usize, _acked: Acked) {
+        paths[path].cwnd = 1_000_000;
+    }
+
+    fn on_progress(&mut self, paths: &mut [PathState], path: usize, _acked: Acked) {
+        paths[path].pacing = Some(self.0);
+    }
+}
+
+#[test]
+fn a_paced_path_sends_at_its_rate_and_without_bursts() {
+    let mut pair = Pair::builder().seed(2).links(&[10]).config(Config::tcp()).connect();
+    pair.client.set_policies(pair.connection, Some(Box::new(Paced(500_000.0))), None);
+    let data = Bytes::from(vec![0; 1 << 20]);
+    let sent = |pair: &Pair| {
+        pair.client.info(pair.now, pair.connection).map_or(0, |info| info.subflows[0].tally.bytes_sent)
+    };
+    let mut last = 0;
+    for step in 0..300 {
+        while pair.client.write(pair.now, pair.connection, data.clone()) > 0 {}
+        pair.run(Duration::from_millis(10));
+        let now = sent(&pair);
+        if step >= 100 {
+            let grown = now - last;
+            assert!((2500..=7500).contains(&grown), "{grown} bytes in 10 ms at 500 kB/s");
+        }
+        last = now;
+    }
+    assert!((last as f64 / 1.5e6 - 1.0).abs() < 0.03, "{last} bytes in 3 s");
+}

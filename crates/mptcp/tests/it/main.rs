@@ -1,0 +1,28 @@
+//! The protocol in virtual time: two endpoints (`pair`), an endpoint and a peer made by hand (`hand`), and two
+//! endpoints to which random operations are done (`arena`).
+
+mod arena;
+mod bounds;
+mod ending;
+mod examples;
+mod fast_open;
+mod found;
+mod hand;
+mod handoff;
+mod hostile_blind;
+mod hostile_handshake;
+mod hostile_memory;
+mod identity;
+mod large;
+mod linux;
+mod local_queue;
+mod middleboxes;
+mod opening;
+mod operations;
+mod pair;
+mod peer;
+mod repairs;
+mod strange;
+mod theory;
+mod transfer;
+mod version0;

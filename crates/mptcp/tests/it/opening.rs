@@ -1,0 +1,253 @@
+//! Handshakes whose segments are lost, late or of somebody else.
+
+use crate::pair::{self, Fate, Pair, pattern};
+use mptcp::{Config, EventKind, Mode};
+use mptcp_clock::Duration;
+use mptcp_wire::{Flags, MpJoin, MptcpOption, Segment, Seq};
+
+fn delivers(pair: &mut Pair, length: usize) {
+    let data = pattern(length);
+    let before = pair.received[0].len();
+    pair.transfer(&data, Duration::from_secs(60));
+    assert!(pair.received[0][before..] == data, "{} of {length}", pair.received[0].len() - before);
+}
+
+/// Drops the first segment that `which` picks.
+fn drop_first(mut which: impl FnMut(bool, &Segment) -> bool + 'static) -> pair::Rule {
+    let mut done = false;
+    Box::new(move |to_server, _, segment| {
+        if !done && which(to_server, segment) {
+            done = true;
+            return Fate::Drop;
+        }
+        Fate::Deliver
+    })
+}
+
+#[test]
+fn each_lost_step_of_the_handshake_is_repeated() {
+    let bare = |segment: &Segment| segment.payload.is_empty() && !segment.flags.syn();
+    for config in [Config::tcp(), Config::default()] {
+        let rules: [(&str, pair::Rule); 4] = [
+            ("SYN", drop_first(|to_server, s| to_server && s.flags.syn())),
+            ("SYN/ACK", drop_first(|to_server, s| !to_server && s.flags.syn())),
+            ("third ACK", drop_first(move |to_server, s| to_server && bare(s))),
+            ("first data", drop_first(|to_server, s| to_server && !s.payload.is_empty())),
+        ];
+        for (lost, rule) in rules {
+            let mut pair = Pair::builder().seed(20).links(&[10]).config(config.clone()).connect();
+            pair.rule = rule;
+            delivers(&mut pair, 50_000);
+            let mode = pair.client.info(pair.now, pair.connection).unwrap().mode;
+            assert_eq!(mode == Mode::Multipath, config.multipath, "without its {lost}");
+        }
+    }
+}
+
+#[test]
+fn a_lost_third_ack_does_not_hinder_a_server_that_speaks_first() {
+    let mut pair = Pair::builder().seed(21).links(&[10]).connect();
+    pair.rule = drop_first(|to_server, s| to_server && !s.flags.syn());
+    pair.run(Duration::from_secs(5));
+    let accepted = pair.accepted.unwrap();
+    let data = pattern(50_000);
+    pair.server.write(pair.now, accepted, data.clone().into());
+    pair.run(Duration::from_secs(5));
+    assert_eq!(pair.received[1], data);
+}
+
+#[test]
+fn a_join_whose_fourth_ack_is_lost_opens_all_the_same() {
+    let mut pair = Pair::builder().seed(22).links(&[10, 20]).connect();
+    let mut joined = false;
+    let mut lost = false;
+    pair.rule = Box::new(move |to_server, path, segment| {
+        let hmac = |o: &MptcpOption| matches!(o, MptcpOption::Join(MpJoin::Ack { .. }));
+        joined |= to_server && segment.options.mptcp.iter().any(hmac);
+        if path == 1 && joined && !to_server && !lost {
+            lost = true;
+            return Fate::Drop;
+        }
+        Fate::Deliver
+    });
+    delivers(&mut pair, 1_000);
+    pair.run(Duration::from_secs(3));
+    delivers(&mut pair, 400_000);
+    let info = pair.client.info(pair.now, pair.connection).unwrap();
+    assert!(info.subflows[1].tally.bytes_sent > 10_000, "{:#?}", info.subflows[1]);
+}
+
+#[test]
+fn an_acknowledgement_of_an_older_connection_does_not_end_the_opening() {
+    let mut pair = Pair::builder().seed(23).links(&[10]).connect();
+    let syn = pair.client.poll_transmit(pair.now).unwrap().segment;
+    let mut stale = Segment::new(syn.destination, syn.source);
+    stale.flags = Flags::ACK;
+    stale.acknowledgment = Seq::new(syn.sequence.value().wrapping_sub(7_000));
+    pair.keep_log = true;
+    pair.inject(false, 0, stale.clone());
+    let answer = &pair.log[0].3;
+    assert_eq!((answer.flags, answer.sequence), (Flags::RST, stale.acknowledgment));
+    delivers(&mut pair, 20_000);
+}
+
+#[test]
+fn a_wrong_acknowledgement_in_syn_received_is_refused_and_the_opening_goes_on() {
+    let mut pair = Pair::builder().seed(24).links(&[10]).connect();
+    let syn = pair.client.poll_transmit(pair.now).unwrap().segment;
+    pair.keep_log = true;
+    pair.inject(true, 0, syn.clone());
+    let mut wrong = Segment::new(syn.source, syn.destination);
+    wrong.flags = Flags::ACK;
+    wrong.sequence = syn.sequence + 1;
+    wrong.acknowledgment = pair.log[0].3.sequence;
+    pair.inject(true, 0, wrong);
+    assert_eq!(pair.log[1].3.flags, Flags::RST);
+    delivers(&mut pair, 20_000);
+}
+
+#[test]
+fn a_simultaneous_open_becomes_a_tcp_connection() {
+    let mut pair = Pair::builder().seed(25).links(&[10]).connect();
+    let syn = pair.client.poll_transmit(pair.now).unwrap().segment;
+    pair.keep_log = true;
+    let mut theirs = Segment::new(syn.destination, syn.source);
+    theirs.flags = Flags::SYN;
+    theirs.sequence = Seq::new(9_000);
+    theirs.window = 60_000;
+    pair.rule = Box::new(|_, _, _| Fate::Drop);
+    pair.inject(false, 0, theirs.clone());
+    let answer = pair.log[0].3.clone();
+    assert_eq!((answer.flags, answer.acknowledgment), (Flags::SYN | Flags::ACK, Seq::new(9_001)));
+    theirs.flags = Flags::SYN | Flags::ACK;
+    theirs.acknowledgment = syn.sequence + 1;
+    pair.inject(false, 0, theirs);
+    assert!(pair.happened(true, EventKind::Connected), "{:?}", pair.events);
+    assert_eq!(pair.client.info(pair.now, pair.connection).unwrap().mode, Mode::Plain);
+}
+
+/// Whoever guesses address and port can send a SYN, but not acknowledge ours.
+#[test]
+fn a_forged_syn_neither_ends_nor_weakens_an_opening() {
+    for paths in [&[10][..], &[10, 20]] {
+        let mut pair = Pair::builder().seed(27).links(paths).connect();
+        // Before each SYN/ACK comes a bare SYN from the same address.
+        pair.rule = Box::new(|to_server, _, segment| {
+            if to_server || !segment.flags.syn() {
+                return Fate::Deliver;
+            }
+            let mut forged = segment.clone();
+            (forged.flags, forged.sequence) = (Flags::SYN, segment.sequence + (1 << 30));
+            Fate::Several(vec![forged, segment.clone()])
+        });
+        delivers(&mut pair, 50_000);
+        let info = pair.client.info(pair.now, pair.connection).unwrap();
+        assert_eq!((info.mode, info.subflows.len()), (Mode::Multipath, paths.len()), "{info:#?}");
+        assert!(info.past.is_empty(), "no join had to be repeated: {info:#?}");
+    }
+}
+
+#[test]
+fn the_checksum_is_used_when_only_the_client_asks_for_it() {
+    let mut pair = Pair::builder()
+        .seed(26)
+        .links(&[10])
+        .client(Config { checksum: true, ..Config::default() })
+        .connect();
+    pair.keep_log = true;
+    // A server that answers without the flag, as Linux does.
+    pair.rule = Box::new(|to_server, _, segment| {
+        let mut segment = segment.clone();
+        if !to_server && segment.flags.syn() {
+            for option in &mut segment.options.mptcp {
+                if let MptcpOption::Capable(capable) = option {
+                    capable.flags &= !mptcp_wire::MpCapable::CHECKSUM_REQUIRED;
+                }
+            }
+        }
+        Fate::Replace(Box::new(segment))
+    });
+    delivers(&mut pair, 50_000);
+    let mappings = pair.log.iter().filter(|(_, to_server, ..)| *to_server);
+    let mut mappings = mappings.filter_map(|(.., segment)| segment.options.dss?.mapping);
+    assert!(mappings.all(|mapping| mapping.checksum.is_some()));
+}
+
+#[test]
+fn a_reset_that_is_nowhere_near_the_window_is_ignored_without_a_word() {
+    let mut pair = Pair::builder().seed(27).links(&[10]).connect();
+    delivers(&mut pair, 10_000);
+    pair.run(Duration::from_secs(1));
+    pair.keep_log = true;
+    let tuple = pair.client.info(pair.now, pair.connection).unwrap().subflows[0].clone();
+    let mut reset = Segment::new(tuple.local, tuple.remote);
+    reset.flags = Flags::RST;
+    for sequence in (0..u32::MAX - 99_999_999).step_by(99_999_989) {
+        reset.sequence = Seq::new(sequence);
+        pair.inject(true, 0, reset.clone());
+    }
+    assert!(pair.log.is_empty(), "{:?}", pair.log);
+    delivers(&mut pair, 10_000);
+}
+
+#[test]
+fn as_many_subflows_join_as_the_limit_says() {
+    let config = Config { max_subflows: 2, ..Config::default() };
+    let mut pair = Pair::builder().seed(28).links(&[10, 10, 10, 10]).config(config).connect();
+    delivers(&mut pair, 10_000);
+    pair.run(Duration::from_secs(1));
+    assert_eq!(pair.client.info(pair.now, pair.connection).unwrap().subflows.len(), 3);
+}
+
+#[test]
+fn a_server_with_two_addresses_is_joined_at_the_second() {
+    let mut pair = Pair::builder().seed(31).links(&[10]).connect();
+    let second = std::net::IpAddr::from([10, 9, 0, 2]);
+    pair.server.add_interface(second, false);
+    delivers(&mut pair, 500_000);
+    let subflows = pair.client.info(pair.now, pair.connection).unwrap().subflows;
+    let remotes: Vec<_> = subflows.iter().map(|subflow| subflow.remote.ip()).collect();
+    assert_eq!(remotes, [pair::server_address(), second]);
+    assert!(subflows.iter().all(|subflow| subflow.tally.bytes_acked > 0));
+}
+
+#[test]
+fn a_port_without_its_listener_refuses() {
+    let mut pair = Pair::builder().seed(32).links(&[10]).connect();
+    assert!(pair.server.unlisten(pair::PORT));
+    assert!(!pair.server.unlisten(pair::PORT));
+    pair.run(Duration::from_secs(1));
+    assert!(pair.happened(true, EventKind::Closed(mptcp::Closed::Refused)));
+    assert!(pair.server.listen(pair::PORT, Config::default()).is_ok());
+}
+
+/// A subflow on probation carries nothing until its time is over and the peer has acknowledged what was sent after it;
+/// when nothing else works it does.
+#[test]
+fn a_join_on_probation() {
+    let config = Config { join_probation: Some(Duration::from_millis(100)), ..Config::default() };
+    let mut pair = Pair::builder().seed(5).links(&[10, 1]).client(config).connect();
+    pair.keep_log = true;
+    let data = pattern(3_000_000);
+    pair.transfer(&data, Duration::from_secs(30));
+    assert_eq!(pair.received[0], data);
+    let first = |path: usize, joins: bool| {
+        let mut log = pair.log.iter().filter(|(_, to_server, on, _)| *to_server && *on == path);
+        log.find(|(.., s)| if joins { s.flags.syn() } else { !s.payload.is_empty() })
+            .map(|(at, ..)| *at)
+            .unwrap()
+    };
+    // The handshake takes a round trip of 2 ms, and an acknowledgement of the first path another 20.
+    let waited = first(1, false).since(first(1, true));
+    assert!(waited >= Duration::from_millis(122) && waited < Duration::from_millis(200), "{waited:?}");
+}
+
+#[test]
+fn a_join_on_probation_is_better_than_nothing() {
+    let config = Config { join_probation: Some(Duration::from_secs(1000)), ..Config::default() };
+    let mut pair = Pair::builder().seed(5).links(&[10, 1]).client(config).connect();
+    pair.transfer(&pattern(100_000), Duration::from_secs(5));
+    pair.interface(0, mptcp::InterfaceChange::Down);
+    pair.transfer(&pattern(100_000), Duration::from_secs(5));
+    assert_eq!(pair.received[0].len(), 200_000);
+}

@@ -1,0 +1,278 @@
+//! What an endpoint answers to single segments of a peer; found by packetdrill's scripts.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use crate::hand::{self, Hand, KEY};
+use bytes::Bytes;
+use mptcp::{Announced, Closed, Config, EventKind, Mode};
+use mptcp_clock::Duration;
+use mptcp_wire::crypto::add_address_hmac;
+use mptcp_wire::{AddAddress, DataSequence, Flags, MpCapable, MpPrio, MptcpOption, Options, ResetReason};
+
+/// RFC 8684 section 3.1: with the B flag, without H, or in another version the option is none.
+#[test]
+fn a_third_ack_whose_option_is_not_understood_makes_it_tcp() {
+    let other = |version: u8, flags: u8, key: u64| {
+        let (sender_key, receiver_key) = (Some(KEY), Some(key));
+        MptcpOption::Capable(MpCapable { version, flags, sender_key, receiver_key, data: None })
+    };
+    for (version, flags) in [(1, MpCapable::HMAC | MpCapable::EXTENSIBILITY), (1, 0), (0, MpCapable::HMAC)] {
+        let mut hand = Hand::begun(Config::default());
+        let option = other(version, flags, hand.host_key);
+        hand.send(hand.flow, 1, 1, |ack| ack.options.mptcp.push(option));
+        assert_eq!(hand.mode(), Mode::Plain, "version {version}, flags {flags:#x}");
+        let counters = hand.host.counters();
+        assert_eq!((counters.capable_syns_received, counters.capable_fallback_acks), (1, 1));
+    }
+    let (hand, _) = Hand::open(Config::default());
+    assert_eq!(hand.mode(), Mode::Multipath);
+    assert_eq!(hand.host.counters().capable_fallback_acks, 0);
+}
+
+#[test]
+fn a_connection_without_mp_capable_counts_as_none() {
+    let mut hand = Hand::begun(Config::default());
+    let syn = hand::segment("10.0.0.9:2000".parse().unwrap(), hand.flow.host, Flags::SYN, Vec::new());
+    hand.inject(syn);
+    assert_eq!(hand.host.counters().capable_syns_received, 1);
+}
+
+fn announcing() -> Config {
+    let announce = Some(vec![Announced { id: 4, address: [10, 0, 0, 4].into() }]);
+    Config { announce, ..Config::default() }
+}
+
+fn announcements(sent: &[(Duration, mptcp_wire::Segment)]) -> usize {
+    let announces = |option: &MptcpOption| matches!(option, MptcpOption::AddAddress(add) if !add.echo);
+    sent.iter().filter(|(_, segment)| segment.options.mptcp.iter().any(announces)).count()
+}
+
+/// RFC 8684 section 3.4.1: an echo has the fields of what it answers.
+#[test]
+fn only_an_echo_with_the_right_address_stops_an_announcement() {
+    for (id, address, again) in [(4, [10, 0, 0, 4], 0), (4, [1, 2, 3, 4], 2), (90, [10, 0, 0, 4], 2)] {
+        let (mut hand, _) = Hand::open(announcing());
+        // The first data, after which the host announces; it never sends any itself.
+        hand.send_data(hand.flow, 1, 1, 100);
+        let echo = AddAddress { echo: true, id, address: address.into(), port: None, hmac: None };
+        hand.send(hand.flow, 101, 1, |ack| ack.options.mptcp.push(MptcpOption::AddAddress(echo)));
+        let sent = hand.sleep(Duration::from_secs(60));
+        assert_eq!(announcements(&sent), again, "echo of {id}, {address:?}");
+    }
+}
+
+/// RFC 8684 section 3.3.3: the peer's stream is over, ours is not.
+#[test]
+fn a_fin_after_a_data_fin_leaves_our_half_open() {
+    let (mut hand, _) = Hand::open(Config::default());
+    let mut dss = hand.dss(1, Some((1, 0, 1)));
+    dss.data_fin = true;
+    hand.send(hand.flow, 1, 1, |segment| segment.options.dss = Some(dss));
+    let dss = hand.dss(1, None);
+    let answers = hand.send(hand.flow, 1, 1, |segment| {
+        segment.flags |= Flags::FIN;
+        segment.options.dss = Some(dss);
+    });
+    assert!(answers.iter().all(|answer| !answer.flags.fin()), "{answers:?}");
+    hand.host.write(hand.now, hand.connection, Bytes::from_static(b"still here"));
+    let sent = hand.collect();
+    assert_eq!(sent[0].payload, "still here");
+    hand.host.close(hand.now, hand.connection);
+    let sent = hand.collect();
+    assert!(sent[0].options.dss.unwrap().data_fin && !sent[0].flags.fin(), "{sent:?}");
+}
+
+/// RFC 8684 section 3.5.
+#[test]
+fn a_fast_close_by_rst_resets_the_other_subflows() {
+    let (mut hand, _) = Hand::open(Config::default());
+    hand.send_data(hand.flow, 1, 1, 100);
+    let (second, _) = hand.join(2000);
+    let key = hand.host_key;
+    let answers = hand.send(second, 1, 1, |segment| {
+        segment.flags = Flags::RST | Flags::ACK;
+        segment.options.mptcp.push(MptcpOption::FastClose(key));
+    });
+    assert_eq!(answers.len(), 1, "{answers:?}");
+    assert!(answers[0].flags.rst() && answers[0].destination == hand.flow.peer);
+    let reset = answers[0].options.mptcp.iter().find_map(|option| match option {
+        MptcpOption::TcpRst(reset) => Some(reset.reason),
+        _ => None,
+    });
+    assert_eq!(reset, Some(ResetReason::UNSPECIFIED));
+    assert!(hand.events.contains(&EventKind::Closed(Closed::Reset(None))));
+}
+
+/// RFC 8684 section 3.7: the infinite mapping comes with the data that it maps.
+#[test]
+fn a_mapping_of_no_length_without_data_is_no_fallback() {
+    let (mut hand, _) = Hand::open(Config::default());
+    let dss = hand.dss(1, Some((1, 1, 0)));
+    hand.send(hand.flow, 1, 1, |segment| segment.options.dss = Some(dss));
+    assert_eq!(hand.mode(), Mode::Multipath);
+    hand.send_data(hand.flow, 1, 1, 100);
+    let dss = hand.dss(1, Some((101, 101, 0)));
+    hand.send(hand.flow, 101, 1, |segment| {
+        segment.options.dss = Some(dss);
+        segment.payload = Bytes::from_static(b"plain");
+    });
+    assert_eq!(hand.mode(), Mode::Plain);
+}
+
+/// RFC 8684 section 3.3.8: the address id is of version 0.
+#[test]
+fn a_priority_in_the_form_of_version_0_is_ignored() {
+    let (mut hand, _) = Hand::open(Config::default());
+    for (address_id, backup) in [(Some(1), false), (None, true)] {
+        let prio = MpPrio { backup: true, address_id };
+        let dss = hand.dss(1, None);
+        hand.send(hand.flow, 1, 1, |segment| {
+            segment.options.dss = Some(dss);
+            segment.options.mptcp.push(MptcpOption::Prio(prio));
+        });
+        let info = hand.host.info(hand.now, hand.connection).unwrap();
+        assert_eq!(info.subflows[0].backup, backup);
+    }
+}
+
+/// A client that has yet to see a DSS, an announcement to it, and the client's address and key.
+fn client_with_keys() -> (mptcp::Endpoint, mptcp::ConnectionId, mptcp_wire::Segment, u64) {
+    let mut host = mptcp::Endpoint::new(mptcp_clock::Stream::new(7, "client"));
+    let near = host.add_interface([10, 0, 0, 1].into(), false);
+    let peer = "10.0.0.9:80".parse().unwrap();
+    let id = host.connect(NOW, near, peer, Config::default()).unwrap();
+    let syn = host.poll_transmit(NOW).unwrap().segment;
+    let mut answer = hand::segment(peer, syn.source, Flags::SYN | Flags::ACK, Vec::new());
+    answer.acknowledgment = syn.sequence + 1;
+    answer.options.timestamps = Some(mptcp_wire::Timestamps { value: 9, echo: 0 });
+    let (sender_key, receiver_key) = (Some(KEY), None);
+    let flags = MpCapable::HMAC;
+    let capable = MpCapable { version: 1, flags, sender_key, receiver_key, data: None };
+    answer.options.mptcp.push(MptcpOption::Capable(capable));
+    host.handle_segment(NOW, near, answer);
+    let third = host.poll_transmit(NOW).unwrap().segment;
+    let Some(MptcpOption::Capable(MpCapable { sender_key: Some(key), .. })) = third.options.mptcp.first()
+    else {
+        panic!("no keys in {third:?}");
+    };
+    let key = *key;
+    (host, id, third, key)
+}
+
+const NOW: mptcp_clock::Instant = mptcp_clock::Instant::from_nanos(1_000_000_000);
+
+/// Its keys would go beside the echo, and both do not fit one header. The signature shows that they are not needed.
+#[test]
+fn an_announcement_before_any_dss_is_echoed_and_says_that_the_keys_have_come() {
+    for valid in [true, false] {
+        let (mut host, id, third, key) = client_with_keys();
+        let address = "2001:db8::7".parse().unwrap();
+        let hmac = add_address_hmac(KEY, key, 12, address, Some(4321)) ^ u64::from(!valid);
+        let add = AddAddress { echo: false, id: 12, address, port: Some(4321), hmac: Some(hmac) };
+        let options = vec![MptcpOption::AddAddress(add)];
+        let mut announcement = hand::segment(third.destination, third.source, Flags::ACK, options);
+        announcement.sequence = mptcp_wire::Seq::new(1);
+        announcement.acknowledgment = third.sequence;
+        host.handle_segment(NOW, mptcp::InterfaceId(0), announcement);
+        let echo = host.poll_transmit(NOW).map(|sent| sent.segment.options);
+        let expected = MptcpOption::AddAddress(AddAddress { echo: true, hmac: None, ..add });
+        assert!(echo.as_ref().is_none_or(|echo| echo.length() <= Options::SPACE), "{echo:?}");
+        assert_eq!(echo.map(|echo| echo.mptcp), valid.then(|| vec![expected]));
+        host.write(NOW, id, Bytes::from_static(b"first"));
+        assert_eq!(host.poll_transmit(NOW).unwrap().segment.options.dss.is_some(), valid);
+    }
+}
+
+#[test]
+fn a_corked_connection_waits_for_more_and_not_for_ever() {
+    let habits = mptcp::Habits { quiet_after_handshake: true, ..mptcp::Habits::default() };
+    let (mut hand, _) = Hand::open(Config { habits, ..Config::default() });
+    hand.host.set_cork(hand.now, hand.connection, true);
+    for _ in 0..2 {
+        hand.host.write(hand.now, hand.connection, Bytes::from_static(b"little"));
+        assert!(hand.collect().is_empty());
+    }
+    let sent = hand.sleep(Duration::from_millis(300));
+    assert_eq!(sent.len(), 1, "{sent:?}");
+    assert_eq!((sent[0].0, &sent[0].1.payload[..]), (Duration::from_millis(200), &b"littlelittle"[..]));
+    hand.host.write(hand.now, hand.connection, Bytes::from_static(b"more"));
+    assert!(hand.collect().is_empty());
+    hand.host.set_nodelay(hand.now, hand.connection, true);
+    assert_eq!(hand.collect()[0].payload, "more");
+    hand.host.write(hand.now, hand.connection, Bytes::from_static(b"last"));
+    assert!(hand.collect().is_empty(), "corked goes before no delay");
+    hand.host.set_cork(hand.now, hand.connection, false);
+    assert_eq!(hand.collect()[0].payload, "last");
+}
+
+#[test]
+fn acknowledgements_are_short_unless_linux_is_wanted() {
+    let (mut hand, _) = Hand::open(Config::default());
+    let answers = hand.send_data(hand.flow, 1, 1, 100);
+    assert!(matches!(answers[0].options.dss.unwrap().ack, Some(DataSequence::Short(_))));
+}
+
+#[test]
+fn a_connection_without_subflows_ends_after_its_close_timeout() {
+    let config = Config { close_timeout: Duration::from_secs(1), ..Config::default() };
+    let (mut hand, _) = Hand::open(config);
+    hand.send_data(hand.flow, 1, 1, 100);
+    hand.send(hand.flow, 101, 1, |segment| segment.flags = Flags::RST | Flags::ACK);
+    hand.sleep(Duration::from_millis(999));
+    assert!(!hand.events.contains(&EventKind::Closed(Closed::TimedOut)));
+    hand.sleep(Duration::from_millis(2));
+    assert!(hand.events.contains(&EventKind::Closed(Closed::TimedOut)), "{:?}", hand.events);
+}
+
+#[test]
+fn a_syn_goes_as_often_as_it_may() {
+    let mut host = mptcp::Endpoint::new(mptcp_clock::Stream::new(7, "client"));
+    let near = host.add_interface([10, 0, 0, 1].into(), false);
+    let mut now = mptcp_clock::Instant::ZERO;
+    let config = Config { syn_retries: 1, ..Config::default() };
+    host.connect(now, near, "10.0.0.9:80".parse().unwrap(), config).unwrap();
+    let mut syns = Vec::new();
+    loop {
+        syns.extend(std::iter::from_fn(|| host.poll_transmit(now)).map(|_| now.as_millis()));
+        let mut events = std::iter::from_fn(|| host.poll_event());
+        if events.any(|event| event.kind == EventKind::Closed(Closed::TimedOut)) {
+            break;
+        }
+        now = host.poll_timeout().unwrap();
+        host.handle_timeout(now);
+    }
+    assert_eq!((syns, now.as_millis()), (vec![0, 1000], 3000));
+}
+
+/// Linux acknowledges a segment before it takes it to the connection, and its DATA_ACK comes with the next
+/// acknowledgement only: whoever waited for that before sending a small rest would wait for ever.
+#[test]
+fn a_small_rest_waits_for_acknowledgements_of_the_subflow_only() {
+    let (mut hand, _) = Hand::open(Config::default());
+    hand.send_data(hand.flow, 1, 1, 100);
+    hand.host.write(hand.now, hand.connection, Bytes::from(vec![7; 600]));
+    let sent = hand.collect();
+    assert_eq!(sent.len(), 1, "the rest waits");
+    let first = sent[0].payload.len() as u32;
+    let dss = hand.dss(1, None);
+    let sent = hand.send(hand.flow, 101, 1 + first, |ack| ack.options.dss = Some(dss));
+    assert_eq!(sent.iter().map(|segment| segment.payload.len()).sum::<usize>(), 600 - first as usize);
+}
+
+/// Data that only a subflow acknowledged goes again on it when no other may carry any: a backup may not.
+#[test]
+fn data_without_a_data_ack_goes_again_beside_a_backup() {
+    let (mut hand, _) = Hand::open(Config::default());
+    hand.send_data(hand.flow, 1, 1, 100);
+    let (joined, _) = hand.join(1_001);
+    let prio = MptcpOption::Prio(MpPrio { backup: true, address_id: None });
+    hand.send(joined, 1, 1, |ack| ack.options.mptcp.push(prio));
+    hand.host.write(hand.now, hand.connection, Bytes::from(vec![7; 50]));
+    let sent = hand.collect();
+    assert_eq!((sent.len(), sent[0].destination), (1, hand.flow.peer));
+    let dss = hand.dss(1, None);
+    hand.send(hand.flow, 101, 51, |ack| ack.options.dss = Some(dss));
+    let again = hand.sleep(Duration::from_secs(10));
+    let (_, segment) = again.iter().find(|(_, segment)| !segment.payload.is_empty()).expect("it goes again");
+    assert_eq!((segment.destination, &segment.payload[..]), (hand.flow.peer, &[7; 50][..]));
+}

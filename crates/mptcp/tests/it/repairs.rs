@@ -1,0 +1,401 @@
+//! Rules of the RFCs that peers and suites of others expect, one at a time.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use crate::hand::{self, Hand};
+use crate::pair::{Fate, Pair, pattern};
+use bytes::Bytes;
+use mptcp::{Closed, Config, Endpoint, EventKind, Habits, Keepalive, Mode, SubflowState};
+use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_wire::{Flags, MptcpOption, ResetReason, Segment, Timestamps};
+
+fn plain() -> Config {
+    Config { nagle: false, ..Config::tcp() }
+}
+
+fn payload(sent: &[Segment]) -> usize {
+    sent.iter().map(|segment| segment.payload.len()).sum()
+}
+
+/// RFC 9293 section 3.8.6: into a window that shrank or closed goes nothing new.
+#[test]
+fn a_window_that_shrinks_is_kept_to() {
+    for (window, room) in [(0, 0), (1000, 536)] {
+        let (mut hand, _) = Hand::open(plain());
+        hand.send(hand.flow, 1, 1, |ack| ack.window = 50_000);
+        hand.host.write(hand.now, hand.connection, Bytes::from(vec![1; 2000]));
+        assert_eq!(payload(&hand.collect()), 2000);
+        let answers = hand.send(hand.flow, 1, 2001, |ack| ack.window = window);
+        assert!(answers.is_empty(), "{answers:?}");
+        hand.host.write(hand.now, hand.connection, Bytes::from(vec![1; 20_000]));
+        let sent = hand.collect();
+        assert_eq!(payload(&sent), room, "a window of {window}");
+        // An older segment that was overtaken opens nothing.
+        let sent = hand.send(hand.flow, 1, 1, |ack| ack.window = 50_000);
+        assert_eq!(payload(&sent), 0);
+        let sent = hand.send(hand.flow, 1, 2001 + room as u32, |ack| ack.window = 50_000);
+        assert!(payload(&sent) > 0);
+    }
+}
+
+/// RFC 5681 section 3.2: three duplicates are enough, also after the connection was idle and the window moved meanwhile.
+#[test]
+fn three_duplicates_after_idle_are_three() {
+    let config = Config { sack: false, rack: false, ..plain() };
+    let (mut hand, _) = Hand::open(config);
+    // Idle, with another window than before.
+    hand.send(hand.flow, 1, 1, |ack| ack.window = 30_000);
+    hand.host.write(hand.now, hand.connection, Bytes::from(vec![1; 5000]));
+    let first = hand.collect();
+    assert!(first.len() >= 5);
+    for duplicate in 1..=3 {
+        let sent = hand.send(hand.flow, 1, 1, |ack| ack.window = 30_000);
+        let again = sent.iter().any(|segment| segment.sequence == first[0].sequence);
+        assert_eq!(again, duplicate == 3, "duplicate {duplicate}: {sent:?}");
+    }
+}
+
+/// RFC 9293 section 3.10.5: aborting in SYN-SENT tells nobody.
+#[test]
+fn an_abort_in_syn_sent_is_silent() {
+    let mut host = Endpoint::new(Stream::new(7, "host"));
+    let interface = host.add_interface(hand::host_address(), false);
+    let now = Instant::ZERO;
+    let id = host.connect(now, interface, "10.0.0.9:80".parse().unwrap(), Config::default()).unwrap();
+    assert!(host.poll_transmit(now).is_some_and(|sent| sent.segment.flags.syn()));
+    host.abort(now, id);
+    assert!(host.poll_transmit(now).is_none());
+}
+
+/// RFC 7323 section 3.2: resets carry timestamps too.
+#[test]
+fn resets_carry_timestamps() {
+    let mut host = Endpoint::new(Stream::new(7, "host"));
+    let interface = host.add_interface(hand::host_address(), false);
+    host.listen(80, Config::tcp()).unwrap();
+    let now = Instant::ZERO;
+    let mut syn = hand::segment(
+        "10.0.0.9:1000".parse().unwrap(),
+        (hand::host_address(), 80).into(),
+        Flags::SYN,
+        vec![],
+    );
+    syn.options.timestamps = Some(Timestamps { value: 77, echo: 0 });
+    host.handle_segment(now, interface, syn.clone());
+    let answer = host.poll_transmit(now).unwrap().segment;
+    let mut ack = Segment { flags: Flags::ACK, sequence: answer.acknowledgment, ..syn };
+    ack.acknowledgment = answer.sequence + 1;
+    ack.options.timestamps = Some(Timestamps { value: 78, echo: answer.options.timestamps.unwrap().value });
+    host.handle_segment(now, interface, ack);
+    let id = host.connections().next().unwrap();
+    host.abort(now, id);
+    let reset = host.poll_transmit(now).unwrap().segment;
+    assert!(reset.flags.rst() && reset.options.timestamps.is_some_and(|ts| ts.echo == 78), "{reset:?}");
+}
+
+/// RFC 8684 section 3.7: the answer to MP_FAIL speaks of the peer's data sequence numbers.
+#[test]
+fn the_answer_to_mp_fail_speaks_of_the_peers_numbers() {
+    let (mut hand, _) = Hand::open(Config { checksum: false, ..Config::default() });
+    hand.send_data(hand.flow, 1, 1, 10);
+    let fail = MptcpOption::Fail(hand.host_number(1));
+    let answers = hand.send(hand.flow, 11, 1, |ack| ack.options.mptcp.push(fail));
+    let told = answers.iter().flat_map(|answer| &answer.options.mptcp).find_map(|option| match option {
+        MptcpOption::Fail(number) => Some(*number),
+        _ => None,
+    });
+    assert_eq!(told, Some(Hand::number(11)));
+}
+
+/// RFC 8684 section 3.7: a failed checksum is told, with the data acknowledgement, until the peer answers: the first MP_FAIL
+/// is lost here.
+#[test]
+fn mp_fail_is_repeated_until_it_is_answered() {
+    let config = || Config { checksum: true, ..Config::default() };
+    let mut pair = Pair::builder().seed(9).links(&[10]).config(config()).connect();
+    let (mut changed, mut dropped) = (false, false);
+    pair.rule = Box::new(move |to_server, _, segment| {
+        let fails = segment.options.mptcp.iter().any(|option| matches!(option, MptcpOption::Fail(_)));
+        if to_server && segment.payload.len() > 500 && !changed && segment.options.dss.is_some() {
+            changed = true;
+            let mut other = segment.clone();
+            let mut bytes = other.payload.to_vec();
+            bytes[100] ^= 1;
+            other.payload = bytes.into();
+            return Fate::Replace(Box::new(other));
+        }
+        if fails && !dropped {
+            dropped = true;
+            return Fate::Drop;
+        }
+        Fate::Deliver
+    });
+    pair.keep_log = true;
+    let took = pair.transfer(&pattern(300_000), Duration::from_secs(20));
+    assert_eq!(pair.received[0].len(), 300_000);
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    let mode = |endpoint: &Endpoint, id| endpoint.info(pair.now, id).unwrap().mode;
+    assert_eq!(mode(&pair.client, pair.connection), Mode::Plain);
+    assert_eq!(mode(&pair.server, pair.accepted.unwrap()), Mode::Plain);
+    let fails = pair.log.iter().filter(|(_, to_server, _, segment)| {
+        !to_server && segment.options.mptcp.iter().any(|option| matches!(option, MptcpOption::Fail(_)))
+    });
+    assert!((2..=17).contains(&fails.count()));
+}
+
+/// RFC 8985 section 7.3: the probe for a lost tail takes new data where there is some, even if it waits for more.
+#[test]
+fn a_tail_loss_probe_takes_new_data() {
+    let mut pair = Pair::builder().seed(9).links(&[50]).config(Config::tcp()).connect();
+    pair.transfer(&pattern(20_000), Duration::from_secs(5));
+    pair.run(Duration::from_secs(1));
+    pair.keep_log = true;
+    pair.rule = Box::new(
+        |to_server, _, segment| {
+            if to_server && !segment.payload.is_empty() { Fate::Drop } else { Fate::Deliver }
+        },
+    );
+    pair.client.write(pair.now, pair.connection, Bytes::from(vec![1; 1000]));
+    pair.settle();
+    // Nagle's algorithm holds this back.
+    pair.client.write(pair.now, pair.connection, Bytes::from(vec![2; 10]));
+    pair.settle();
+    pair.run(Duration::from_millis(450));
+    let sent: Vec<u8> =
+        pair.log.iter().filter(|(_, up, ..)| *up).filter_map(|(.., s)| s.payload.first().copied()).collect();
+    assert_eq!(sent, [1, 2], "first the segment, then the probe");
+}
+
+/// Linux's variant of Nagle's algorithm: what is full and in flight does not hold a small segment back.
+#[test]
+fn minshall_holds_back_behind_small_segments_only() {
+    for (minshall, expected) in [(false, 1), (true, 2)] {
+        let habits = Habits { minshall, ..Habits::default() };
+        let config = Config { habits, mss: 536, timestamps: false, ..Config::tcp() };
+        let (mut hand, _) = Hand::open(config);
+        let mut write = |bytes: usize| {
+            hand.host.write(hand.now, hand.connection, Bytes::from(vec![1; bytes]));
+            hand.collect().len()
+        };
+        assert_eq!(write(546), expected);
+        assert_eq!(write(10), 0, "now a small one is in flight, or waits");
+    }
+}
+
+/// A peer that never answers window probes is gone after fifteen (X10); one that answers may keep its window closed.
+#[test]
+fn a_closed_window_and_silence_end_a_connection() {
+    let closed = |answers: bool| {
+        let (mut hand, _) = Hand::open(plain());
+        hand.send(hand.flow, 1, 1, |ack| ack.window = 0);
+        hand.host.write(hand.now, hand.connection, Bytes::from(vec![1; 5000]));
+        hand.collect();
+        let mut probes = 0;
+        for _ in 0..86_400 {
+            let sent = hand.sleep(Duration::from_secs(1)).len();
+            probes += sent;
+            if answers && sent > 0 {
+                hand.send(hand.flow, 1, 1, |ack| ack.window = 0);
+            }
+        }
+        (hand.events.contains(&EventKind::Closed(Closed::TimedOut)), probes)
+    };
+    let (over, probes) = closed(false);
+    assert!(over && (15..=17).contains(&probes), "{probes} probes");
+    assert!(!closed(true).0);
+}
+
+/// RFC 9293 section 3.8.4: a peer that is silent is asked, and gone when it does not answer; one that answers is not.
+#[test]
+fn keepalive_finds_out_who_is_gone() {
+    let keepalive = Keepalive { idle: Duration::from_secs(10), interval: Duration::from_secs(2), probes: 3 };
+    let run = |answers: bool, config: Config| {
+        let (mut hand, _) = Hand::open(Config { keepalive: Some(keepalive), ..config });
+        let mut asked = 0;
+        for _ in 0..100 {
+            let sent = hand.sleep(Duration::from_secs(1));
+            asked += sent.iter().filter(|(_, s)| s.sequence == hand.flow.iss).count();
+            if answers && !sent.is_empty() {
+                hand.send(hand.flow, 1, 1, |_| {});
+            }
+        }
+        (asked, hand.host.connections().count())
+    };
+    assert_eq!(run(false, Config::tcp()), (3, 0));
+    let (asked, left) = run(true, Config::tcp());
+    assert!((7..=10).contains(&asked) && left == 1, "{asked} asked, {left} left");
+    assert_eq!(
+        run(false, Config { keepalive: None, ..Config::default() }).0,
+        3,
+        "Multipath TCP: each subflow"
+    );
+    let (mut hand, _) = Hand::open(Config::tcp());
+    assert!(hand.sleep(Duration::from_secs(100_000)).is_empty(), "off unless asked for");
+    assert_eq!(hand.host.connections().count(), 1);
+}
+
+/// Two of ours open further subflows while the connection is idle (RFC 8684 section 3.2 wants a DSS first).
+#[test]
+fn an_idle_connection_joins() {
+    let mut pair = Pair::builder().seed(9).links(&[10, 20]).connect();
+    pair.run(Duration::from_millis(200));
+    let info = pair.client.info(pair.now, pair.connection).unwrap();
+    assert_eq!(info.subflows.iter().filter(|s| s.state == SubflowState::Established).count(), 2);
+    assert_eq!((info.bytes_sent, info.bytes_received), (0, 0));
+}
+
+/// A subflow that a NAT forgot is reset, and comes back; without end only if the path works in between.
+#[test]
+fn a_subflow_that_was_reset_comes_back() {
+    let mut pair = Pair::builder().seed(9).links(&[10, 20]).connect();
+    pair.transfer(&pattern(50_000), Duration::from_secs(5));
+    let live = |pair: &Pair| {
+        let info = pair.client.info(pair.now, pair.connection).unwrap();
+        info.subflows.iter().filter(|s| s.state == SubflowState::Established).count()
+    };
+    assert_eq!(live(&pair), 2);
+    for _ in 0..2 {
+        let info = pair.client.info(pair.now, pair.connection).unwrap();
+        let joined = info.subflows.iter().find(|s| s.id > 0 && s.state == SubflowState::Established).unwrap();
+        let mut reset = Segment::new(joined.remote, joined.local);
+        reset.flags = Flags::RST;
+        let theirs = pair.server.info(pair.now, pair.accepted.unwrap()).unwrap();
+        assert!(!theirs.subflows.is_empty());
+        // As a NAT box would: with the number that comes next.
+        pair.keep_log = true;
+        pair.transfer(&pattern(50_000), Duration::from_secs(5));
+        let last =
+            pair.log.iter().rev().find(|(_, up, path, s)| !up && *path == 1 && s.source == joined.remote);
+        let last = last.map(|(.., s)| s.sequence + s.sequence_length()).unwrap();
+        reset.sequence = last;
+        pair.inject(false, 1, reset);
+        assert_eq!(live(&pair), 1);
+        pair.run(Duration::from_secs(20));
+        assert_eq!(live(&pair), 2, "it came back");
+    }
+}
+
+/// A connection that loses all its paths while it is idle lives on when one of them comes back.
+#[test]
+fn an_idle_connection_survives_the_loss_of_its_path() {
+    let mut pair = Pair::builder().seed(9).links(&[10]).connect();
+    pair.keep_log = true;
+    pair.transfer(&pattern(50_000), Duration::from_secs(5));
+    pair.run(Duration::from_secs(1));
+    let info = pair.client.info(pair.now, pair.connection).unwrap();
+    let first = &info.subflows[0];
+    // Both ends learn from a box on the way that it knows the subflow no more.
+    for to_server in [false, true] {
+        let (from, to) = if to_server { (first.local, first.remote) } else { (first.remote, first.local) };
+        let mut reset = Segment::new(from, to);
+        reset.flags = Flags::RST;
+        reset.sequence = next_number(&pair, to_server);
+        pair.inject(to_server, 0, reset);
+    }
+    pair.run(Duration::from_secs(10));
+    pair.transfer(&pattern(50_000), Duration::from_secs(5));
+    assert_eq!(pair.received[0].len(), 100_000);
+}
+
+/// The sequence number that comes next from one side, as its last segment showed.
+fn next_number(pair: &Pair, of_client: bool) -> mptcp_wire::Seq {
+    let last = pair
+        .log
+        .iter()
+        .filter(|(_, up, ..)| *up == of_client)
+        .map(|(.., s)| s.sequence + s.sequence_length());
+    last.reduce(|most, next| if next.offset_from(most) > 0 { next } else { most }).unwrap()
+}
+
+/// Resets that say that the connection is unknown, or that the path is not wanted, are final.
+#[test]
+fn a_refused_join_stays_away() {
+    let server = Config { max_subflows: 0, ..Config::default() };
+    let mut pair = Pair::builder().seed(9).links(&[10, 20]).server(server).connect();
+    pair.keep_log = true;
+    pair.transfer(&pattern(50_000), Duration::from_secs(5));
+    pair.run(Duration::from_secs(100));
+    let syns = pair.log.iter().filter(|(_, up, path, s)| *up && *path == 1 && s.flags.syn()).count();
+    assert_eq!(syns, 1);
+    let told = |s: &Segment| {
+        s.options
+            .mptcp
+            .iter()
+            .any(|o| matches!(o, MptcpOption::TcpRst(why) if why.reason == ResetReason::PROHIBITED))
+    };
+    assert!(pair.log.iter().any(|(_, up, _, s)| !up && told(s)));
+}
+
+/// RFC 7413 section 4.2.2: what the server took of a SYN's data is not sent again, the rest is.
+#[test]
+fn a_syn_that_was_taken_in_part_goes_on() {
+    let mut host = Endpoint::new(Stream::new(7, "host"));
+    let interface = host.add_interface(hand::host_address(), false);
+    let now = Instant::ZERO;
+    let peer = "10.0.0.9:80".parse().unwrap();
+    let data = Bytes::from(pattern(1000));
+    let id = host.connect_fast_open(now, interface, peer, plain(), data.clone(), false).unwrap();
+    let syn = host.poll_transmit(now).unwrap().segment;
+    assert_eq!(syn.payload, data);
+    let mut answer = hand::segment(peer, syn.source, Flags::SYN | Flags::ACK, Vec::new());
+    answer.acknowledgment = syn.sequence + (1 + 300);
+    answer.payload = Bytes::from_static(b"and hello");
+    host.handle_segment(now, interface, answer);
+    let sent: Vec<Segment> =
+        std::iter::from_fn(|| host.poll_transmit(now)).map(|sent| sent.segment).collect();
+    assert!(!sent.iter().any(|segment| segment.flags.rst()), "{sent:?}");
+    let rest: Vec<u8> = sent.iter().flat_map(|segment| segment.payload.to_vec()).collect();
+    assert_eq!(rest, data[300..]);
+    assert_eq!(host.read(now, id), Some(Bytes::from_static(b"and hello")), "a SYN/ACK may carry data too");
+    assert_eq!(sent[0].acknowledgment.value(), 10);
+}
+
+/// A peer that acknowledges its subflow and never the data, and then falls silent, does not hold a connection for ever.
+#[test]
+fn silence_after_an_acknowledgement_of_the_subflow_alone_ends_a_connection() {
+    let (mut hand, _) = Hand::open(Config::default());
+    hand.send_data(hand.flow, 1, 1, 10);
+    hand.host.write(hand.now, hand.connection, Bytes::from(vec![1; 500]));
+    assert_eq!(payload(&hand.collect()), 500);
+    let dss = hand.dss(1, None);
+    hand.send(hand.flow, 11, 501, |ack| ack.options.dss = Some(dss));
+    let sent = hand.sleep(Duration::from_secs(7200));
+    assert!(hand.events.contains(&EventKind::Closed(Closed::TimedOut)), "{} segments", sent.len());
+    // While it answers, it is alive.
+    let (mut hand, _) = Hand::open(Config::default());
+    hand.send_data(hand.flow, 1, 1, 10);
+    hand.host.write(hand.now, hand.connection, Bytes::from(vec![1; 500]));
+    let mut acknowledged = 1 + payload(&hand.collect()) as u32;
+    for _ in 0..7200 {
+        let again = hand.sleep(Duration::from_secs(1));
+        let ends =
+            again.iter().map(|(_, s)| s.sequence.offset_from(hand.flow.iss) as u32 + s.payload.len() as u32);
+        acknowledged = ends.fold(acknowledged, u32::max);
+        let dss = hand.dss(1, None);
+        hand.send(hand.flow, 11, acknowledged, |ack| ack.options.dss = Some(dss));
+    }
+    assert!(!hand.events.iter().any(|event| matches!(event, EventKind::Closed(_))));
+}
+
+/// What is over opens nothing more, also when both comes at the same moment.
+#[test]
+fn nothing_is_opened_for_a_connection_that_is_over() {
+    let config = Config { close_timeout: Duration::from_secs(1), ..Config::default() };
+    let mut pair = Pair::builder().seed(9).links(&[10]).client(config).connect();
+    pair.keep_log = true;
+    pair.transfer(&pattern(50_000), Duration::from_secs(5));
+    pair.run(Duration::from_secs(1));
+    let info = pair.client.info(pair.now, pair.connection).unwrap();
+    let first = &info.subflows[0];
+    let mut reset = Segment::new(first.remote, first.local);
+    reset.flags = Flags::RST;
+    reset.sequence = next_number(&pair, false);
+    pair.rule = Box::new(|_, _, _| Fate::Drop);
+    pair.log.clear();
+    pair.inject(false, 0, reset);
+    pair.run(Duration::from_secs(600));
+    assert!(pair.happened(true, EventKind::Closed(Closed::TimedOut)), "{:?}", pair.events);
+    let syns = pair.log.iter().filter(|(_, up, _, segment)| *up && segment.flags.syn());
+    assert_eq!(syns.count(), 0, "the wait for a further try is as long as the connection may live");
+    assert_eq!(pair.client.connections().count(), 0);
+}

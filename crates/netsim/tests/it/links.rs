@@ -1,0 +1,158 @@
+//! Links: serialisation, queues, departures and counters, with times computed by hand.
+
+use crate::common::{self, Pair, line, ms, us};
+use mptcp_clock::{Duration, Instant};
+use netsim::{Cause, Fate, Frame, Network, Occurrence, Parameters, QueueLimit, Rate};
+
+const FULL: Fate = Fate::Lost(Cause::QueueFull);
+
+#[test]
+fn a_frame_takes_its_serialisation_and_the_delay() {
+    let mut pair = Pair::new(line(10));
+    pair.send(Instant::ZERO, 1514, 7);
+    assert_eq!(pair.arrivals(), [(11_514_000, 7)]);
+}
+
+#[test]
+fn frames_queue_behind_each_other_and_the_line_rests_between_bursts() {
+    let mut pair = Pair::new(line(1));
+    pair.send(us(0), 1000, 0);
+    pair.send(us(300), 500, 1);
+    assert_eq!(pair.arrivals_until(us(3000)), [(2_000_000, 0), (2_500_000, 1)]);
+    pair.send(us(3000), 100, 2);
+    assert_eq!(pair.arrivals(), [(4_100_000, 2)]);
+}
+
+#[test]
+fn an_infinite_rate_is_pure_delay() {
+    let mut pair = Pair::new(Parameters { delay: Duration::from_millis(3), ..Parameters::default() });
+    for number in 0..3 {
+        pair.send(us(10), 1_000_000, number);
+    }
+    assert_eq!(pair.arrivals(), [(3_010_000, 0), (3_010_000, 1), (3_010_000, 2)]);
+}
+
+#[test]
+fn serialisation_is_the_nearest_nanosecond_at_any_rate() {
+    for (rate, bytes, nanos) in [
+        (100_000_000, 1514, 121_120),
+        (3_000_000, 1514, 4_037_333),
+        (1_000_000_000, 66, 528),
+        (54_000_000, 1500, 222_222),
+        (8, 1, 1_000_000_000),
+        (7_000, 1514, 1_730_285_714),
+        (100_000_000_000, 64, 5),
+    ] {
+        let rate = Rate::new(rate).expect("a valid rate");
+        assert_eq!(rate.serialisation(bytes).as_nanos(), nanos, "{rate:?}");
+    }
+    assert_eq!(Rate::new(7), None);
+}
+
+#[test]
+fn a_queue_of_three_packets_counts_the_one_in_service() {
+    let mut pair = Pair::new(Parameters { queue: QueueLimit::Packets(3), ..line(0) });
+    let fates: Vec<Fate> = (0..5).map(|number| pair.send(us(0), 1000, number)).collect();
+    assert_eq!(fates, [Fate::Queued, Fate::Queued, Fate::Queued, FULL, FULL]);
+    // At 999 µs the first is still in service, at 1000 µs it is gone.
+    assert_eq!(pair.send(us(999), 1000, 5), FULL);
+    assert_eq!(pair.send(us(1000), 1000, 6), Fate::Queued);
+    assert_eq!(pair.arrivals().last(), Some(&(4_000_000, 6)));
+    let counters = pair.network.counters(pair.link.forward());
+    assert_eq!((counters.offered_frames, counters.dropped_frames, counters.delivered_frames), (7, 3, 4));
+    assert_eq!((counters.max_backlog_frames, counters.max_backlog_bytes), (3, 3000));
+}
+
+#[test]
+fn a_queue_in_bytes_admits_what_fits_and_an_idle_line_takes_anything() {
+    let mut pair = Pair::new(Parameters { queue: QueueLimit::Bytes(2500), ..line(0) });
+    assert_eq!(pair.send(us(0), 3000, 0), Fate::Queued);
+    assert_eq!(pair.send(us(0), 100, 1), FULL);
+    assert_eq!(pair.arrivals_until(us(3000)).len(), 1);
+    assert_eq!(pair.send(us(3000), 1500, 2), Fate::Queued);
+    assert_eq!(pair.send(us(3000), 1001, 3), FULL);
+    assert_eq!(pair.send(us(3000), 1000, 4), Fate::Queued);
+}
+
+#[test]
+fn a_queue_in_milliseconds_holds_80_kb_at_8_mbit() {
+    let mut pair = Pair::new(Parameters { queue: QueueLimit::Time(Duration::from_millis(80)), ..line(0) });
+    let queued = (0..100).filter(|&number| pair.send(us(0), 1514, number) == Fate::Queued).count();
+    assert_eq!(queued, 52);
+}
+
+#[test]
+fn counters_follow_the_backlog_without_any_event() {
+    let mut pair = Pair::new(line(100));
+    for number in 0..4 {
+        pair.send(us(0), 1000, number);
+    }
+    pair.send(us(2500), 500, 4);
+    let counters = pair.network.counters(pair.link.forward());
+    assert_eq!((counters.backlog_frames, counters.backlog_bytes), (3, 2500));
+    assert_eq!((counters.sent_frames, counters.sent_bytes, counters.delivered_frames), (2, 2000, 0));
+}
+
+#[test]
+fn watched_departures_come_at_their_times() {
+    let mut pair = Pair::new(line(10));
+    pair.network.watch_departures(pair.link.forward(), true);
+    pair.send(us(0), 1000, 0);
+    pair.send(us(0), 200, 1);
+    let mut seen = Vec::new();
+    while let Some((at, occurrence)) = pair.network.next() {
+        seen.push(match occurrence {
+            Occurrence::Departed { bytes, .. } => (at.as_nanos() / 1000, "departed", bytes),
+            Occurrence::Arrived { frame, .. } => (at.as_nanos() / 1000, "arrived", frame.bytes),
+            Occurrence::Timer(_) | Occurrence::Tapped { .. } => unreachable!("no timer and no tap was made"),
+        });
+    }
+    let expected = [
+        (1000, "departed", 1000),
+        (1200, "departed", 200),
+        (11_000, "arrived", 1000),
+        (11_200, "arrived", 200),
+    ];
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn both_directions_are_independent() {
+    let mut network = Network::new(1);
+    let (a, b) = (network.add_host(), network.add_host());
+    let slow = Parameters { rate: Rate::new(800_000), ..line(5) };
+    let link = network.add_link("adsl", a, b, line(5), slow).expect("a link");
+    let (to_a, to_b) =
+        (network.add_address(a, None).expect("known"), network.add_address(b, None).expect("known"));
+    network.send(us(0), link.forward(), Frame { bytes: 1000, destination: to_b, label: 0, payload: 1 });
+    network.send(us(0), link.backward(), Frame { bytes: 1000, destination: to_a, label: 0, payload: 2 });
+    let arrivals: Vec<_> = std::iter::from_fn(|| network.next()).filter_map(common::arrival).collect();
+    assert_eq!(arrivals, [(6_000_000, 1), (15_000_000, 2)]);
+}
+
+#[test]
+fn timers_fire_once_and_can_be_put_off_brought_forward_and_stopped() {
+    let mut network = Network::<()>::new(1);
+    let (one, two) = (network.add_timer(), network.add_timer());
+    network.set_timer(one, Some(ms(10)));
+    network.set_timer(one, Some(ms(30)));
+    network.set_timer(two, Some(ms(20)));
+    assert_eq!(network.timer(one), Some(ms(30)));
+    assert_eq!(network.next(), Some((ms(20), Occurrence::Timer(two))));
+    network.set_timer(one, Some(ms(25)));
+    network.set_timer(two, Some(ms(25)));
+    assert_eq!(network.next(), Some((ms(25), Occurrence::Timer(one))), "ties go by order of creation");
+    network.set_timer(two, None);
+    assert_eq!(network.next(), None);
+    network.set_timer(one, Some(ms(1)));
+    assert_eq!(network.next(), Some((ms(25), Occurrence::Timer(one))), "a past time counts as now");
+}
+
+#[test]
+fn next_until_stops_at_its_limit() {
+    let mut pair = Pair::new(line(10));
+    pair.send(us(0), 1000, 0);
+    assert_eq!(pair.network.next_until(us(10_999)), None);
+    assert!(pair.network.next_until(us(11_000)).is_some());
+    assert_eq!(pair.network.next_time(), None);
+}

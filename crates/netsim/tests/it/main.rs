@@ -1,0 +1,18 @@
+//! The network against theory, against tables and against simple models of it.
+
+mod budget;
+mod chance;
+mod changes;
+mod common;
+mod links;
+mod model;
+mod taps;
+mod theory;
+mod topology;
+mod wifi;
+mod wifi_coupling;
+mod wifi_mobility;
+mod wifi_neighbours;
+mod wifi_queues;
+mod wifi_random;
+mod wifi_saturation;

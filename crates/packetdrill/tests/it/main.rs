@@ -1,0 +1,5 @@
+//! The library, called as packetdrill calls it.
+
+mod faults;
+mod harness;
+mod table;

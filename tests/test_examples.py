@@ -1,0 +1,28 @@
+"""Each file of `examples/` runs as it stands, in a directory of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+SAYS = {"figure": "wrote throughput.svg", "scenario": "3G carried up to", "sweep": "flows.bulk.rcvbuf=400KB: "}
+
+
+def test_there_are_examples_and_each_is_known() -> None:
+    assert [file.stem for file in EXAMPLES] == sorted(SAYS)
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_it_runs(file: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-W", "error", str(file)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert SAYS[file.stem] in done.stdout
+    if file.stem == "figure":
+        assert {path.name for path in tmp_path.iterdir()} == {"cwnd.svg", "throughput.svg"}
