@@ -254,7 +254,7 @@ fn middleboxes_survive_being_written() {
         let one = &scenario.middleboxes[at];
         (one.name.as_str(), one.on, one.what.kind(), one.what.values().to_string())
     };
-    assert_eq!(said(0), ("home", true, "nat", "timeout = \"5min\"\n".to_owned()));
+    assert_eq!(said(0), ("home", true, "nat", "timeout = \"300s\"\n".to_owned()));
     let stripped = "options = \"unknown\"\nfrom = [\"syn\", \"data\"]\n".to_owned();
     assert_eq!(said(2), ("old", false, "strip-options", stripped));
     assert_eq!(said(6), ("gateway", true, "rewrite-payload", "every = \"1MB\"\ngrow = \"7B\"\n".to_owned()));
