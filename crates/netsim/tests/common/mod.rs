@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use mptcp_clock::{Duration, Instant};
-use netsim::{AddressId, Fate, Frame, LinkId, Network, NodeId, Occurrence, Parameters, Rate};
+use netsim::{AddressId, Event, Fate, Frame, LinkId, Network, NodeId, Parameters, Rate};
 
 pub fn ms(n: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(n)
@@ -54,9 +54,9 @@ impl Pair {
     }
 }
 
-pub fn arrival((at, occurrence): (Instant, Occurrence<u64>)) -> Option<(u64, u64)> {
-    match occurrence {
-        Occurrence::Arrived { frame, .. } => Some((at.as_nanos(), frame.payload)),
+pub fn arrival((at, event): (Instant, Event<u64>)) -> Option<(u64, u64)> {
+    match event {
+        Event::Arrived { frame, .. } => Some((at.as_nanos(), frame.payload)),
         _ => None,
     }
 }
