@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 if os.environ.get("MPTCPLAB_CORE"):
     sys.modules[f"{__name__}._core"] = importlib.import_module(os.environ["MPTCPLAB_CORE"])
 
-from mptcplab._core import ScenarioError, __version__  # noqa: E402 - by whichever core was chosen
+from mptcplab._core import ScenarioError, __version__
 
 if TYPE_CHECKING:
     from mptcplab.batch import Interrupted

@@ -74,10 +74,7 @@ def _load(
     # In an order of their own: that of the installation is another on each machine.
     for point in sorted(entry_points(group=group), key=lambda point: (point.name, point.value)):
         try:
-            loaded = point.load()
-            name = name_of(loaded)
-            if name in known:
-                raise ValueError(f"there is a {what} called {name!r} already")
+            name, loaded = _named(point, name_of, known, what)
         except Exception as error:  # noqa: BLE001 - whatever somebody else's module does
             problems[point.name] = (
                 f"mptcplab: the {what} {point.name!r} of the package {_package(point)} cannot be used: {_why(error)}"
@@ -86,6 +83,14 @@ def _load(
             known.add(name)
             found[name] = loaded
     return found, problems
+
+
+def _named(point: EntryPoint, name_of: Callable[[Any], str], known: set[str], what: str) -> tuple[str, Any]:
+    loaded = point.load()
+    name = name_of(loaded)
+    if name in known:
+        raise ValueError(f"there is a {what} called {name!r} already")
+    return name, loaded
 
 
 def _package(point: EntryPoint) -> str:

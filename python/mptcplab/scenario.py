@@ -32,6 +32,8 @@ class Path:
     rtt: str | None = None
     loss: str | None = None
     gilbert_elliott: Mapping[str, str] | None = None
+    loss_model: Mapping[str, Any] | None = None
+    """`{"kind": NAME, ...}`: a model that the core's build has from elsewhere."""
     jitter: str | None = None
     reorder: bool | None = None
     queue: str | None = None
@@ -98,6 +100,8 @@ class Flow:
     bulk: bool | None = None
     bytes: str | None = None
     blocks: str | None = None
+    application: Mapping[str, Any] | None = None
+    """`{"kind": NAME, ...}`: an application that the core's build has from elsewhere."""
     rate: str | None = None
     datagram: str | None = None
     small_queues: str | None = None

@@ -5,7 +5,7 @@
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use mptcp_clock::{Duration, Instant};
-use netsim::{Frame, Loss, Network, Occurrence, Parameters, QueueLimit, Rate};
+use netsim::{Event, Frame, Loss, Network, Parameters, QueueLimit, Rate};
 
 const ARRIVALS: u64 = 100_000;
 
@@ -31,7 +31,7 @@ fn volley(loss: Loss, timers: bool) -> u64 {
     }
     let mut arrived = 0;
     while let Some((now, occurrence)) = network.next() {
-        let Occurrence::Arrived { frame, .. } = occurrence else { continue };
+        let Event::Arrived { frame, .. } = occurrence else { continue };
         arrived += 1;
         if arrived == ARRIVALS {
             break;

@@ -6,7 +6,7 @@
 use std::time::Instant as Wall;
 
 use mptcp_clock::{Duration, Instant};
-use netsim::{CellParameters, Frame, Network, Occurrence, Standard, StationParameters, StationRate};
+use netsim::{CellParameters, Event, Frame, Network, Standard, StationParameters, StationRate};
 
 /// IP packet and Ethernet header around 1472 bytes of UDP payload.
 const BYTES: u32 = 1472 + 28 + 14;
@@ -37,8 +37,8 @@ fn measure(stations: u64, frames: &mut u64) -> f64 {
     }
     *frames = 0;
     let start = Wall::now();
-    while let Some((now, occurrence)) = network.next_until(Instant::ZERO + Duration::from_secs(10)) {
-        if let Occurrence::Arrived { by, frame: arrived, .. } = occurrence {
+    while let Some((now, event)) = network.next_until(Instant::ZERO + Duration::from_secs(10)) {
+        if let Event::Arrived { by, frame: arrived, .. } = event {
             *frames += 1;
             network.send(now, by, frame(arrived.payload));
         }

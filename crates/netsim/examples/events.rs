@@ -6,7 +6,7 @@
 use std::time::Instant as Wall;
 
 use mptcp_clock::{Duration, Instant};
-use netsim::{Frame, Loss, Network, Occurrence, Parameters, QueueLimit, Rate};
+use netsim::{Event, Frame, Loss, Network, Parameters, QueueLimit, Rate};
 
 struct Case {
     name: &'static str,
@@ -95,8 +95,8 @@ fn measure(case: &Case) -> f64 {
     let (mut arrivals, mut fired) = (0u64, 0u64);
     let goal = 5_000_000 / case.hops as u64;
     let start = Wall::now();
-    while let Some((now, occurrence)) = network.next() {
-        let Occurrence::Arrived { node: _, by: _, frame } = occurrence else {
+    while let Some((now, event)) = network.next() {
+        let Event::Arrived { node: _, by: _, frame } = event else {
             fired += 1;
             continue;
         };

@@ -19,13 +19,13 @@ use crate::rate::Rate;
 
 /// Where lost frames go: nowhere, or into a list for the driver.
 #[derive(Debug)]
-pub(crate) struct Graveyard<P> {
+pub(crate) struct DropLog<P> {
     pub(crate) keep: bool,
     pub(crate) frames: Vec<Lost<P>>,
 }
 
-impl<P> Graveyard<P> {
-    pub(crate) fn bury(&mut self, at: Instant, direction: DirectionId, cause: Cause, frame: Frame<P>) {
+impl<P> DropLog<P> {
+    pub(crate) fn record(&mut self, at: Instant, direction: DirectionId, cause: Cause, frame: Frame<P>) {
         if self.keep {
             self.frames.push(Lost { at, direction, cause, frame });
         }
@@ -99,8 +99,8 @@ impl<P> Direction<P> {
     }
 
     /// The counters as of `now`.
-    pub(crate) fn counters(&mut self, now: Instant, graveyard: &mut Graveyard<P>) -> Counters {
-        self.settle(now, graveyard);
+    pub(crate) fn counters(&mut self, now: Instant, drops: &mut DropLog<P>) -> Counters {
+        self.settle(now, drops);
         Counters { backlog_frames: (self.frames.len() - self.flying) as u64, ..self.counters }
     }
 
@@ -122,20 +122,20 @@ impl<P> Direction<P> {
         &mut self,
         now: Instant,
         frame: Frame<P>,
-        graveyard: &mut Graveyard<P>,
+        drops: &mut DropLog<P>,
     ) -> Result<bool, Cause> {
         if !self.parameters.up {
             self.counters.flushed_frames += 1;
-            graveyard.bury(now, self.id, Cause::Down, frame);
+            drops.record(now, self.id, Cause::Down, frame);
             return Err(Cause::Down);
         }
-        self.settle(now, graveyard);
+        self.settle(now, drops);
         let (limit, rate) = (self.parameters.queue, self.parameters.rate);
         let backlog = self.frames.len() - self.flying;
         let idle = backlog == 0;
         if !idle && !limit.admits(backlog, self.counters.backlog_bytes, frame.bytes, rate) {
             self.counters.dropped_frames += 1;
-            graveyard.bury(now, self.id, Cause::QueueFull, frame);
+            drops.record(now, self.id, Cause::QueueFull, frame);
             return Err(Cause::QueueFull);
         }
         let service = rate.map_or(Duration::ZERO, |rate| rate.serialisation(frame.bytes));
@@ -164,8 +164,8 @@ impl<P> Direction<P> {
 
     /// The frame that arrives at or before `now`.
     #[inline]
-    pub(crate) fn arrival(&mut self, now: Instant, graveyard: &mut Graveyard<P>) -> Option<Frame<P>> {
-        self.settle(now, graveyard);
+    pub(crate) fn arrival(&mut self, now: Instant, drops: &mut DropLog<P>) -> Option<Frame<P>> {
+        self.settle(now, drops);
         let arrived = self.flying > 0 && self.frames.front().is_some_and(|(arrives, _)| *arrives <= now);
         let (_, frame) = if arrived { self.frames.pop_front()? } else { return None };
         self.flying -= 1;
@@ -175,8 +175,8 @@ impl<P> Direction<P> {
     }
 
     /// Whether to remember departures. Those before the watch began are not reported.
-    pub(crate) fn watch(&mut self, now: Instant, watch: bool, graveyard: &mut Graveyard<P>) {
-        self.settle(now, graveyard);
+    pub(crate) fn watch(&mut self, now: Instant, watch: bool, drops: &mut DropLog<P>) {
+        self.settle(now, drops);
         if !watch {
             self.departures = None;
         } else if self.departures.is_none() {
@@ -193,14 +193,14 @@ impl<P> Direction<P> {
     }
 
     /// The departure to report at `now`.
-    pub(crate) fn departure(&mut self, now: Instant, graveyard: &mut Graveyard<P>) -> Option<Departure> {
-        self.settle(now, graveyard);
+    pub(crate) fn departure(&mut self, now: Instant, drops: &mut DropLog<P>) -> Option<Departure> {
+        self.settle(now, drops);
         self.departures.as_mut()?.pop_front()
     }
 
     /// Changes one parameter from `now` on.
-    pub(crate) fn change(&mut self, now: Instant, change: Change, graveyard: &mut Graveyard<P>) {
-        self.settle(now, graveyard);
+    pub(crate) fn change(&mut self, now: Instant, change: Change, drops: &mut DropLog<P>) {
+        self.settle(now, drops);
         match change {
             Change::Rate(rate) if !self.wireless => self.change_rate(now, rate),
             Change::Rate(_) | Change::Distance(_) | Change::StationRate(_) => {}
@@ -214,7 +214,7 @@ impl<P> Direction<P> {
             Change::Up(up) => {
                 self.parameters.up = up;
                 if !up {
-                    self.flush(now, graveyard);
+                    self.flush(now, drops);
                 }
             }
         }
@@ -232,7 +232,7 @@ impl<P> Direction<P> {
 
     /// Sends off every frame that departed by `now`: each is lost or gets its arrival.
     #[inline]
-    fn settle(&mut self, now: Instant, graveyard: &mut Graveyard<P>) {
+    fn settle(&mut self, now: Instant, drops: &mut DropLog<P>) {
         while let Some((time, frame)) = self.frames.get_mut(self.flying)
             && *time <= now
         {
@@ -252,7 +252,7 @@ impl<P> Direction<P> {
             if self.loss.takes(&self.parameters.loss, departs, frame.bytes) {
                 self.counters.lost_frames += 1;
                 if let Some((_, frame)) = self.frames.remove(self.flying) {
-                    graveyard.bury(departs, self.id, Cause::Chance, frame);
+                    drops.record(departs, self.id, Cause::Chance, frame);
                 }
                 continue;
             }
@@ -301,7 +301,7 @@ impl<P> Direction<P> {
     }
 
     /// Loses all that the link holds.
-    fn flush(&mut self, now: Instant, graveyard: &mut Graveyard<P>) {
+    fn flush(&mut self, now: Instant, drops: &mut DropLog<P>) {
         self.counters.flushed_frames += self.frames.len() as u64;
         self.counters.backlog_bytes = 0;
         (self.line_free, self.last_arrival) = (now, now);
@@ -312,7 +312,7 @@ impl<P> Direction<P> {
                 let (label, bytes) = (frame.label, frame.bytes);
                 departures.push_back(Departure { at: now, label, bytes, service: Service::default() });
             }
-            graveyard.bury(now, self.id, Cause::Down, frame);
+            drops.record(now, self.id, Cause::Down, frame);
         }
         self.flying = 0;
     }

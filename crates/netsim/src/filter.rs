@@ -35,7 +35,7 @@ pub(crate) struct Pipe<P> {
     loss: Loss,
     process: LossProcess,
     held: VecDeque<(Instant, Frame<P>)>,
-    /// Its number on the agenda.
+    /// Its number on the event queue.
     pub(crate) source: u32,
 }
 

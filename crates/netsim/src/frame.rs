@@ -125,7 +125,7 @@ pub struct Lost<P> {
     pub at: Instant,
     /// Where it was lost; for [`Cause::NoRoute`], the direction by which it came.
     pub direction: DirectionId,
-    /// Why.
+    /// What took it.
     pub cause: Cause,
     /// The frame itself.
     pub frame: Frame<P>,

@@ -3,7 +3,7 @@
 //! Owns nodes, links, queues, random loss, routing and timers, and the order in which things
 //! happen. A frame is a length, a destination, a label and a payload that is only carried.
 //! Never looks into a payload, never reads a clock, and draws all its chance from one seed:
-//! the same calls with the same seed give the same occurrences, in the same order.
+//! the same calls with the same seed give the same events, in the same order.
 //!
 //! On a link direction a frame meets, in this order: filters, queue, serialisation, random
 //! loss, propagation. A frame costs one event a hop, because its departure is computed when it is
@@ -15,7 +15,7 @@
 //!
 //! ```
 //! use mptcp_clock::{Duration, Instant};
-//! use netsim::{Frame, Network, Occurrence, Parameters, Rate};
+//! use netsim::{Frame, Network, Event, Parameters, Rate};
 //!
 //! let mut network = Network::new(1);
 //! let (client, server) = (network.add_host(), network.add_host());
@@ -23,16 +23,16 @@
 //! let link = network.add_link("cable", client, server, cable.clone(), cable)?;
 //! let address = network.add_address(server, None)?;
 //! network.send(Instant::ZERO, link.forward(), Frame { bytes: 1514, destination: address, label: 0, payload: "hello" });
-//! let (at, occurrence) = network.next().unwrap();
+//! let (at, event) = network.next().unwrap();
 //! assert_eq!(at.as_nanos(), 1_514_000 + 10_000_000);
-//! assert!(matches!(occurrence, Occurrence::Arrived { node, .. } if node == server));
+//! assert!(matches!(event, Event::Arrived { node, .. } if node == server));
 //! # Ok::<(), netsim::TopologyError>(())
 //! ```
 #![forbid(unsafe_code)]
 
-mod agenda;
 mod counters;
 mod direction;
+mod event_queue;
 mod filter;
 mod frame;
 mod jitter;
@@ -49,7 +49,7 @@ pub use filter::Labels;
 pub use frame::{AddressId, Cause, DirectionId, Frame, LinkId, Lost, NodeId, TimerId};
 pub use jitter::{Jitter, Spread};
 pub use loss::{CustomLoss, GilbertElliott, Loss, LossModel};
-pub use network::{Budget, Exhausted, Fate, Network, Occurrence};
+pub use network::{Budget, Event, Exhausted, Fate, Network};
 pub use parameters::{Change, Parameters};
 pub use queue_limit::QueueLimit;
 pub use rate::Rate;

@@ -131,3 +131,6 @@ impl LossProcess {
         self.custom.get_or_insert_with(|| (maker.make)()).takes(at, bytes, &mut self.stream)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -22,7 +22,7 @@ use crate::sockets::Sockets;
 /// A packet that left the stack.
 #[derive(Debug)]
 pub(crate) struct Left {
-    /// When.
+    /// When it left.
     pub(crate) at: Instant,
     /// Its bytes.
     pub(crate) packet: Vec<u8>,

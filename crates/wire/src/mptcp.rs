@@ -181,7 +181,7 @@ pub struct MpPrio {
 pub struct MpTcpRst {
     /// Flags U, V, W, T (low four bits); T (bit 0): the condition is transient.
     pub flags: u8,
-    /// Why.
+    /// What the sender of the reset says is the matter.
     pub reason: ResetReason,
 }
 

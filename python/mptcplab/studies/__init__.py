@@ -1,7 +1,6 @@
 """The published studies: one package each, found here by name. Other packages add theirs by entry points."""
 
 from mptcplab import plugins
-
 from mptcplab.studies.abdrabou_heterogeneous import STUDY as ABDRABOU_HETEROGENEOUS
 from mptcplab.studies.base import Study
 from mptcplab.studies.cs244_rcvbuf import STUDY as CS244_RCVBUF

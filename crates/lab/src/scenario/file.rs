@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::names::{
-    Congestion, DataDirection, Interference, Manner, PathManager, Penalty, Scheduler, SendQueueRule, Side,
+    Congestion, DataDirection, DownMode, Interference, PathManager, Penalty, Scheduler, SendQueueRule, Side,
     Transport, Version,
 };
 use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
@@ -273,7 +273,7 @@ table! {
         /// The new values. Needed.
         set: SetTable,
         /// How a path goes down or comes back. Default: admin; blackhole for one direction alone.
-        how: Manner,
+        how: DownMode,
     }
 }
 

@@ -5,7 +5,7 @@ use netsim::{Loss, QueueLimit};
 
 use super::kinds::Chosen;
 use super::names::{
-    Congestion, DataDirection, Interference, Manner, Penalty, Scheduler, SendQueueRule, Transport, Version,
+    Congestion, DataDirection, DownMode, Interference, Penalty, Scheduler, SendQueueRule, Transport, Version,
 };
 use crate::application::Maker;
 
@@ -261,7 +261,7 @@ pub struct Event {
     /// What changes.
     pub set: Adjustment,
     /// How the link goes down or comes back, if it does.
-    pub how: Manner,
+    pub how: DownMode,
 }
 
 /// New values; `None` leaves the old.

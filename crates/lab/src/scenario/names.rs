@@ -212,7 +212,7 @@ names! {
 
 names! {
     /// How a path goes down or comes back.
-    Manner {
+    DownMode {
         /// The host is told: its address goes and comes.
         Admin = "admin",
         /// Nobody is told: packets just vanish.

@@ -18,8 +18,8 @@ use super::host::{self, Host};
 use super::middleboxes::Middleboxes;
 use super::pool::Pool;
 use super::sampler::Sampler;
-use super::{Alarm, Appointment, FIRST_PORT, World};
-use crate::scenario::names::{Manner, Side};
+use super::{Alarm, FIRST_PORT, ScheduledAction, World};
+use crate::scenario::names::{DownMode, Side};
 use crate::scenario::{Scenario, Way};
 
 /// TCP and IPv4 headers without options, bytes: what the MSS leaves out of the MTU.
@@ -59,7 +59,7 @@ struct Builder<'a> {
     addresses: Vec<Vec<netsim::AddressId>>,
     apps: Vec<App>,
     alarms: Vec<Alarm>,
-    appointments: BTreeSet<(Instant, Appointment)>,
+    scheduled: BTreeSet<(Instant, ScheduledAction)>,
 }
 
 impl<'a> Builder<'a> {
@@ -78,7 +78,7 @@ impl<'a> Builder<'a> {
             addresses: Vec::new(),
             apps: Vec::new(),
             alarms: Vec::new(),
-            appointments: BTreeSet::new(),
+            scheduled: BTreeSet::new(),
         }
     }
 
@@ -166,9 +166,9 @@ impl<'a> Builder<'a> {
             let first = flow.paths.first().and_then(|path| self.interface_named(from, path));
             let remote = SocketAddr::new(host::address(to, 0), port);
             let app = App::new(index, flow, (from, to), first.unwrap_or_default(), remote, config);
-            self.appointments.insert((at(flow.start), Appointment::Start(index)));
+            self.scheduled.insert((at(flow.start), ScheduledAction::Start(index)));
             if let Some(stop) = flow.stop {
-                self.appointments.insert((at(stop), Appointment::Stop(index)));
+                self.scheduled.insert((at(stop), ScheduledAction::Stop(index)));
             }
             self.apps.push(app);
         }
@@ -197,7 +197,7 @@ impl<'a> Builder<'a> {
             self.middleboxes_timer = Some(self.alarm(Alarm::Middleboxes, None));
         }
         for (number, switch) in self.scenario.switches.iter().enumerate() {
-            self.appointments.insert((at(switch.at), Appointment::Switch(number)));
+            self.scheduled.insert((at(switch.at), ScheduledAction::Switch(number)));
         }
         Ok(())
     }
@@ -252,10 +252,10 @@ impl<'a> Builder<'a> {
                     self.network.schedule_change(when, direction, change);
                 }
             }
-            if let (Some(up), Manner::Admin) = (event.set.up, event.how) {
+            if let (Some(up), DownMode::Admin) = (event.set.up, event.how) {
                 for host in 0..self.hosts.len() {
                     if let Some(interface) = self.interface_named(host, &event.link) {
-                        self.appointments.insert((when, Appointment::Interface(host, interface, up)));
+                        self.scheduled.insert((when, ScheduledAction::Interface(host, interface, up)));
                     }
                 }
             }
@@ -271,8 +271,8 @@ impl<'a> Builder<'a> {
         self.network.keep_lost(true);
         let first_sample = at(self.scenario.sample);
         self.alarm(Alarm::Sample, Some(first_sample));
-        let first_appointment = self.appointments.first().map(|(at, _)| *at);
-        let appointments_timer = self.alarm(Alarm::Appointments, first_appointment);
+        let first_scheduled = self.scheduled.first().map(|(at, _)| *at);
+        let scheduled_timer = self.alarm(Alarm::Scheduled, first_scheduled);
         let mut host_of_node = Vec::new();
         for (at, host) in self.hosts.iter().enumerate() {
             let node = host.node.index();
@@ -300,8 +300,8 @@ impl<'a> Builder<'a> {
             middleboxes: self.middleboxes,
             middleboxes_timer: self.middleboxes_timer,
             alarms: self.alarms,
-            appointments: self.appointments,
-            appointments_timer,
+            scheduled: self.scheduled,
+            scheduled_timer,
             captures: None,
             data_packets: 0,
         }

@@ -26,9 +26,9 @@ use super::host::Host;
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write the capture {path}: {source}")]
 pub struct CaptureError {
-    /// Which file.
+    /// The file that was to be written.
     pub path: PathBuf,
-    /// Why.
+    /// What the system says.
     pub source: Error,
 }
 

@@ -6,7 +6,7 @@ use netsim::{DirectionId, Fate, Frame};
 
 use super::apps::{App, flow_and_subflow};
 use super::datagrams::{DATAGRAM, Datagrams};
-use super::{Appointment, ETHERNET, World};
+use super::{ETHERNET, ScheduledAction, World};
 
 impl World {
     /// The queue of a host let go of a frame.
@@ -53,7 +53,7 @@ impl World {
             }
         }
         if let Some(next) = self.apps[flow].datagrams.as_ref().and_then(Datagrams::next) {
-            self.appoint(next, Appointment::Write(flow));
+            self.schedule(next, ScheduledAction::Write(flow));
         }
     }
 

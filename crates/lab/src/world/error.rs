@@ -14,7 +14,7 @@ pub enum RunError {
          without rate and delay, or a timeout of 0s"
     )]
     StandsStill {
-        /// When.
+        /// The instant that has no end.
         at: Instant,
         /// How many events there were at that instant.
         events: u64,
@@ -26,7 +26,7 @@ pub enum RunError {
         limit: &'static str,
         /// Its value.
         most: u64,
-        /// When.
+        /// How far the run came.
         at: Instant,
         /// When the run would have ended.
         end: Instant,

@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 use mptcp::congestion::Departure;
 use mptcp::{InterfaceChange, InterfaceId};
 use mptcp_clock::{Duration, Instant};
-use netsim::{AddressId, Budget, Frame, Network, Occurrence, TimerId};
+use netsim::{AddressId, Budget, Event, Frame, Network, TimerId};
 
 use crate::measurements::Measurements;
 use crate::scenario::Scenario;
@@ -48,15 +48,15 @@ enum Alarm {
     /// An endpoint wants to be woken.
     Endpoint(usize),
     Sample,
-    /// The first appointments are due.
-    Appointments,
+    /// The first scheduled actions are due.
+    Scheduled,
     /// A middlebox wants to be woken.
     Middleboxes,
 }
 
 /// Something that a flow or a host has to do at a time known before. They are few and share one timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Appointment {
+enum ScheduledAction {
     /// A flow opens its connection.
     Start(usize),
     /// A flow's application writes no more.
@@ -82,8 +82,8 @@ pub struct World {
     addresses: Vec<Vec<AddressId>>,
     apps: Vec<App>,
     alarms: Vec<Alarm>,
-    appointments: BTreeSet<(Instant, Appointment)>,
-    appointments_timer: TimerId,
+    scheduled: BTreeSet<(Instant, ScheduledAction)>,
+    scheduled_timer: TimerId,
     middleboxes: Middleboxes,
     /// Rings when one wants to be woken; there is none without middleboxes.
     middleboxes_timer: Option<TimerId>,
@@ -116,12 +116,12 @@ impl World {
     /// When time stands still, a limit of the scenario is reached, or a capture cannot be written.
     pub fn advance(&mut self, until: Instant) -> Result<(), RunError> {
         let until = until.min(self.end);
-        while let Some((now, occurrence)) = self.network.next_until(until) {
-            match occurrence {
-                Occurrence::Arrived { node, frame, .. } => self.on_arrival(now, node, &frame),
-                Occurrence::Timer(timer) => self.on_alarm(now, timer),
-                Occurrence::Tapped { direction, frame } => self.on_tapped(now, direction, frame),
-                Occurrence::Departed { direction, label, bytes, service, alone } => {
+        while let Some((now, event)) = self.network.next_until(until) {
+            match event {
+                Event::Arrived { node, frame, .. } => self.on_arrival(now, node, &frame),
+                Event::Timer(timer) => self.on_alarm(now, timer),
+                Event::Tapped { direction, frame } => self.on_tapped(now, direction, frame),
+                Event::Departed { direction, label, bytes, service, alone } => {
                     let bytes = u64::from(bytes) - ETHERNET as u64;
                     self.on_departure(now, direction, label, Departure { bytes, service, alone });
                 }
@@ -182,40 +182,40 @@ impl World {
                 self.failure = self.check_limits().err().or(self.failure.take());
                 self.network.set_timer(timer, Some(now + self.scenario.sample));
             }
-            Alarm::Appointments => {
-                while self.appointments.first().is_some_and(|(at, _)| *at <= now) {
-                    if let Some((_, appointment)) = self.appointments.pop_first() {
-                        self.keep(now, appointment);
+            Alarm::Scheduled => {
+                while self.scheduled.first().is_some_and(|(at, _)| *at <= now) {
+                    if let Some((_, action)) = self.scheduled.pop_first() {
+                        self.run_scheduled(now, action);
                     }
                 }
-                let next = self.appointments.first().map(|(at, _)| *at);
+                let next = self.scheduled.first().map(|(at, _)| *at);
                 self.network.set_timer(timer, next);
             }
         }
     }
 
-    fn keep(&mut self, now: Instant, appointment: Appointment) {
-        match appointment {
-            Appointment::Start(flow) => self.start(now, flow),
-            Appointment::Stop(flow) => {
+    fn run_scheduled(&mut self, now: Instant, action: ScheduledAction) {
+        match action {
+            ScheduledAction::Start(flow) => self.start(now, flow),
+            ScheduledAction::Stop(flow) => {
                 self.apps[flow].stop(now, &mut self.hosts);
                 let at = self.apps[flow].sending_host();
                 self.service(now, at);
             }
-            Appointment::Write(flow) if self.apps[flow].datagrams.is_some() => self.pump(now, flow),
-            Appointment::Write(flow) => {
+            ScheduledAction::Write(flow) if self.apps[flow].datagrams.is_some() => self.pump(now, flow),
+            ScheduledAction::Write(flow) => {
                 if let Some(next) = self.apps[flow].write(now, &mut self.hosts) {
-                    self.appoint(next, Appointment::Write(flow));
+                    self.schedule(next, ScheduledAction::Write(flow));
                 }
                 let at = self.apps[flow].sending_host();
                 self.service(now, at);
             }
-            Appointment::Interface(at, interface, up) => {
+            ScheduledAction::Interface(at, interface, up) => {
                 let change = if up { InterfaceChange::Up } else { InterfaceChange::Down };
                 self.hosts[at].endpoint.handle_interface(now, interface, change);
                 self.service(now, at);
             }
-            Appointment::Switch(number) => self.switch_middlebox(number),
+            ScheduledAction::Switch(number) => self.switch_middlebox(number),
         }
     }
 
@@ -235,7 +235,7 @@ impl World {
             }
             // The interface is down at this moment: try again as a person would.
             Err(_) => {
-                self.appoint(now + Duration::from_secs(1), Appointment::Start(flow));
+                self.schedule(now + Duration::from_secs(1), ScheduledAction::Start(flow));
             }
         }
         self.service(now, at);

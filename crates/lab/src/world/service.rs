@@ -7,13 +7,13 @@ use mptcp::{Endpoint, EventKind};
 use mptcp_clock::{Duration, Instant};
 use netsim::Frame;
 
-use super::{Appointment, ETHERNET, FIRST_PORT, World, host};
+use super::{ETHERNET, FIRST_PORT, ScheduledAction, World, host};
 
 impl World {
-    pub(super) fn appoint(&mut self, at: Instant, what: Appointment) {
-        self.appointments.insert((at, what));
-        let first = self.appointments.first().map(|(at, _)| *at);
-        self.network.set_timer(self.appointments_timer, first);
+    pub(super) fn schedule(&mut self, at: Instant, what: ScheduledAction) {
+        self.scheduled.insert((at, what));
+        let first = self.scheduled.first().map(|(at, _)| *at);
+        self.network.set_timer(self.scheduled_timer, first);
     }
 
     /// Lets a host do all it can do now: applications, segments, timer.
@@ -44,7 +44,7 @@ impl World {
             let Some(flow) = self.hosts[at].flow_of(event.connection) else { continue };
             let next = self.apps[flow].on_event(now, at, event.kind, &mut self.hosts);
             if let Some(next) = next {
-                self.appoint(next, Appointment::Write(flow));
+                self.schedule(next, ScheduledAction::Write(flow));
             }
         }
     }

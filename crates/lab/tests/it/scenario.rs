@@ -1,7 +1,7 @@
 //! Scenarios that are right: what they mean, how they merge, and that they survive being written.
 
 use mptcp_clock::Duration;
-use mptcp_lab::scenario::names::{Congestion, DataDirection, Manner, Scheduler, Side, Transport};
+use mptcp_lab::scenario::names::{Congestion, DataDirection, DownMode, Scheduler, Side, Transport};
 use mptcp_lab::scenario::{Draft, LinkKind, PathManagement, Scenario, Switch, Traffic, Way};
 use netsim::{GilbertElliott, Loss, QueueLimit};
 
@@ -138,7 +138,7 @@ fn the_example_of_the_design_means_what_it_says() {
         (event.at, event.link.as_str(), event.set.up),
         (Duration::from_secs(7), "ethernet", Some(false))
     );
-    assert_eq!((event.way, event.how), (Way::Both, Manner::Admin));
+    assert_eq!((event.way, event.how), (Way::Both, DownMode::Admin));
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn flows_take_the_defaults_and_copies_get_numbers() {
 fn events_are_in_order_of_time() {
     let scenario = scenario(RICH);
     assert_eq!(scenario.events[0].at, ms(1500));
-    assert_eq!(scenario.events[0].how, Manner::Blackhole);
+    assert_eq!(scenario.events[0].how, DownMode::Blackhole);
     let late = &scenario.events[1];
     assert_eq!((late.link.as_str(), late.way), ("bottleneck", Way::One(Side::Backward)));
     assert_eq!((late.set.rate, late.set.loss), (Some(Some(50_000_000)), Some(0.001)));
@@ -254,7 +254,7 @@ fn middleboxes_survive_being_written() {
         let one = &scenario.middleboxes[at];
         (one.name.as_str(), one.on, one.what.kind(), one.what.values().to_string())
     };
-    assert_eq!(said(0), ("home", true, "nat", "timeout = \"5min\"\n".to_owned()));
+    assert_eq!(said(0), ("home", true, "nat", "timeout = \"300s\"\n".to_owned()));
     let stripped = "options = \"unknown\"\nfrom = [\"syn\", \"data\"]\n".to_owned();
     assert_eq!(said(2), ("old", false, "strip-options", stripped));
     assert_eq!(said(6), ("gateway", true, "rewrite-payload", "every = \"1MB\"\ngrow = \"7B\"\n".to_owned()));

@@ -3,7 +3,7 @@
 
 use mptcp_clock::{Instant, Stream};
 
-use super::{Departure, Direction, Graveyard, Service};
+use super::{Departure, Direction, DropLog, Service};
 use crate::frame::{Cause, DirectionId, Frame};
 use crate::parameters::Parameters;
 
@@ -14,18 +14,12 @@ impl<P> Direction<P> {
     }
 
     /// Counts a frame that cannot be queued at `now`.
-    pub(crate) fn refuse(
-        &mut self,
-        now: Instant,
-        frame: Frame<P>,
-        cause: Cause,
-        graveyard: &mut Graveyard<P>,
-    ) {
+    pub(crate) fn refuse(&mut self, now: Instant, frame: Frame<P>, cause: Cause, drops: &mut DropLog<P>) {
         match cause {
             Cause::Down => self.counters.flushed_frames += 1,
             _ => self.counters.dropped_frames += 1,
         }
-        graveyard.bury(now, self.id, cause, frame);
+        drops.record(now, self.id, cause, frame);
     }
 
     /// Queues a frame until the MAC is done with it.
@@ -39,14 +33,14 @@ impl<P> Direction<P> {
     }
 
     /// The MAC has brought over the first frame that waits.
-    pub(crate) fn release(&mut self, now: Instant, service: Service, graveyard: &mut Graveyard<P>) {
+    pub(crate) fn release(&mut self, now: Instant, service: Service, drops: &mut DropLog<P>) {
         if let Some((departs, frame)) = self.frames.get_mut(self.flying) {
             *departs = now;
             if let Some(departures) = &mut self.departures {
                 departures.push_back(Departure { at: now, label: frame.label, bytes: frame.bytes, service });
             }
         }
-        self.settle(now, graveyard);
+        self.settle(now, drops);
     }
 
     /// The MAC has done away with the frame at `position` among those that wait.
@@ -56,7 +50,7 @@ impl<P> Direction<P> {
         position: usize,
         cause: Cause,
         service: Service,
-        graveyard: &mut Graveyard<P>,
+        drops: &mut DropLog<P>,
     ) {
         let Some((_, frame)) = self.frames.remove(self.flying + position) else { return };
         self.counters.backlog_bytes -= u64::from(frame.bytes);
@@ -67,6 +61,6 @@ impl<P> Direction<P> {
         if let Some(departures) = &mut self.departures {
             departures.push_back(Departure { at: now, label: frame.label, bytes: frame.bytes, service });
         }
-        graveyard.bury(now, self.id, cause, frame);
+        drops.record(now, self.id, cause, frame);
     }
 }

@@ -4,7 +4,7 @@
 
 use mptcp_clock::Instant;
 
-/// How many events a driver allows. An event is one thing that the agenda names: an arrival, a departure, a timer, a
+/// How many events a driver allows. An event is one thing that the event queue names: an arrival, a departure, a timer, a
 /// turn of a medium. A medium with many stations counts for more, because each of them is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {

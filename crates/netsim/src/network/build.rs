@@ -3,8 +3,8 @@
 use mptcp_clock::{Duration, Instant, Stream};
 
 use super::{Line, Meter, Network, Source, Timer};
-use crate::agenda::Agenda;
-use crate::direction::{Direction, Graveyard};
+use crate::direction::{Direction, DropLog};
+use crate::event_queue::EventQueue;
 use crate::filter::{Labels, Pipe};
 use crate::frame::{AddressId, DirectionId, LinkId, NodeId, TimerId};
 use crate::loss::Loss;
@@ -16,19 +16,19 @@ impl<P> Network<P> {
     /// An empty network at time zero. All chance is drawn from `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        let mut agenda = Agenda::new();
-        agenda.add();
+        let mut event_queue = EventQueue::new();
+        event_queue.add();
         Self {
             now: Instant::ZERO,
             root: Stream::new(seed, "netsim"),
-            agenda,
+            event_queue,
             sources: vec![Source::Changes],
             topology: Topology::default(),
             lines: Vec::new(),
             timers: Vec::new(),
             changes: std::collections::BTreeMap::new(),
             scheduled: 0,
-            graveyard: Graveyard { keep: false, frames: Vec::new() },
+            drops: DropLog { keep: false, frames: Vec::new() },
             cells: Vec::new(),
             backgrounds: Vec::new(),
             air: Air::new(),
@@ -147,7 +147,7 @@ impl<P> Network<P> {
     /// one more event a frame.
     pub fn watch_departures(&mut self, direction: DirectionId, watch: bool) {
         let line = &mut self.lines[direction.index()];
-        line.direction.watch(self.now, watch, &mut self.graveyard);
+        line.direction.watch(self.now, watch, &mut self.drops);
         if watch && line.watch.is_none() {
             let source = self.add_source(Source::Departures(direction));
             self.lines[direction.index()].watch = Some(source);

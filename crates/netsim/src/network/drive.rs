@@ -1,14 +1,14 @@
-//! Letting time pass: frames in, occurrences out.
+//! Letting time pass: frames in, events out.
 
 use mptcp_clock::Instant;
 
-use super::{CHANGES, Fate, Network, Occurrence, Source, TapSide};
+use super::{CHANGES, Event, Fate, Network, Source, TapSide};
 use crate::counters::Counters;
 use crate::frame::{DirectionId, Frame, LinkId, Lost, TimerId};
 use crate::parameters::Change;
 
 impl<P> Network<P> {
-    /// The time of the latest occurrence or call.
+    /// The time of the latest event or call.
     #[must_use]
     pub const fn now(&self) -> Instant {
         self.now
@@ -28,8 +28,8 @@ impl<P> Network<P> {
     pub fn set_timer(&mut self, timer: TimerId, at: Option<Instant>) {
         let timer = &mut self.timers[timer.index()];
         timer.deadline = at.unwrap_or(Instant::FAR_FUTURE).max(self.now);
-        if timer.deadline < self.agenda.pending(timer.source) {
-            self.agenda.set(timer.source, timer.deadline);
+        if timer.deadline < self.event_queue.pending(timer.source) {
+            self.event_queue.set(timer.source, timer.deadline);
         }
     }
 
@@ -53,24 +53,24 @@ impl<P> Network<P> {
         self.schedule_change(at, link.backward(), change);
     }
 
-    /// A time at or before the next occurrence; `None` if nothing will ever happen by itself.
+    /// A time at or before the next event; `None` if nothing will ever happen by itself.
     #[must_use]
     pub fn next_time(&self) -> Option<Instant> {
-        Some(self.agenda.first().0).filter(|&at| at != Instant::FAR_FUTURE)
+        Some(self.event_queue.first().0).filter(|&at| at != Instant::FAR_FUTURE)
     }
 
-    /// Lets time pass to the next occurrence. `None` if nothing more will happen by itself.
+    /// Lets time pass to the next event. `None` if nothing more will happen by itself.
     #[expect(clippy::should_implement_trait, reason = "an iterator would hold the network borrowed")]
     #[inline]
-    pub fn next(&mut self) -> Option<(Instant, Occurrence<P>)> {
+    pub fn next(&mut self) -> Option<(Instant, Event<P>)> {
         self.next_until(Instant::from_nanos(u64::MAX - 1))
     }
 
-    /// Lets time pass to the next occurrence, but not beyond `limit`. `None` if nothing happens up to
+    /// Lets time pass to the next event, but not beyond `limit`. `None` if nothing happens up to
     /// and at `limit`, or the budget is used up (see [`Self::exhausted`]); [`Self::now`] then stays at or before it.
-    pub fn next_until(&mut self, limit: Instant) -> Option<(Instant, Occurrence<P>)> {
+    pub fn next_until(&mut self, limit: Instant) -> Option<(Instant, Event<P>)> {
         loop {
-            let (at, source) = self.agenda.first();
+            let (at, source) = self.event_queue.first();
             if at > limit || at == Instant::FAR_FUTURE {
                 return None;
             }
@@ -80,7 +80,7 @@ impl<P> Network<P> {
                 return None;
             }
             self.now = at;
-            let occurrence = match source {
+            let event = match source {
                 Source::Arrivals(direction) => self.arrive(at, direction),
                 Source::Timer(timer) => self.fire(at, timer),
                 Source::Departures(direction) => self.depart(at, direction),
@@ -89,50 +89,50 @@ impl<P> Network<P> {
                 Source::Medium(medium) => self.pass_air(at, medium),
                 Source::Taps => self.untap(),
             };
-            if let Some(occurrence) = occurrence {
-                return Some((at, occurrence));
+            if let Some(event) = event {
+                return Some((at, event));
             }
         }
     }
 
     /// The counters of a direction, as of [`Self::now`].
     pub fn counters(&mut self, direction: DirectionId) -> Counters {
-        self.lines[direction.index()].direction.counters(self.now, &mut self.graveyard)
+        self.lines[direction.index()].direction.counters(self.now, &mut self.drops)
     }
 
     /// Whether lost frames are kept for [`Self::lost`]. Off at first: their payloads are dropped.
     pub fn keep_lost(&mut self, keep: bool) {
-        self.graveyard.keep = keep;
+        self.drops.keep = keep;
     }
 
     /// How many frames wait for [`Self::lost`].
     #[must_use]
     pub fn lost_count(&self) -> usize {
-        self.graveyard.frames.len()
+        self.drops.frames.len()
     }
 
     /// The frames lost since the last call, while [`Self::keep_lost`] is on. A frame that a link lost
     /// by chance appears when the link is next looked at, which is never later than its next arrival.
     pub fn lost(&mut self) -> impl Iterator<Item = Lost<P>> + '_ {
-        self.graveyard.frames.drain(..)
+        self.drops.frames.drain(..)
     }
 
     #[inline]
-    fn arrive(&mut self, now: Instant, by: DirectionId) -> Option<Occurrence<P>> {
+    fn arrive(&mut self, now: Instant, by: DirectionId) -> Option<Event<P>> {
         let line = &mut self.lines[by.index()];
-        let frame = line.direction.arrival(now, &mut self.graveyard);
-        self.agenda.set(line.source, line.direction.next_event());
+        let frame = line.direction.arrival(now, &mut self.drops);
+        self.event_queue.set(line.source, line.direction.next_event());
         let frame = frame?;
         if line.tap == Some(TapSide::Exit) {
-            return Some(Occurrence::Tapped { direction: by, frame });
+            return Some(Event::Tapped { direction: by, frame });
         }
         self.reach(now, by, frame)
     }
 
-    fn depart(&mut self, now: Instant, direction: DirectionId) -> Option<Occurrence<P>> {
-        let departure = self.lines[direction.index()].direction.departure(now, &mut self.graveyard);
+    fn depart(&mut self, now: Instant, direction: DirectionId) -> Option<Event<P>> {
+        let departure = self.lines[direction.index()].direction.departure(now, &mut self.drops);
         self.reschedule(direction);
-        departure.map(|gone| Occurrence::Departed {
+        departure.map(|gone| Event::Departed {
             direction,
             label: gone.label,
             bytes: gone.bytes,
@@ -141,10 +141,10 @@ impl<P> Network<P> {
         })
     }
 
-    fn release(&mut self, now: Instant, direction: DirectionId, number: usize) -> Option<Occurrence<P>> {
+    fn release(&mut self, now: Instant, direction: DirectionId, number: usize) -> Option<Event<P>> {
         let pipe = &mut self.lines[direction.index()].pipes[number];
         let frame = pipe.release(now);
-        self.agenda.set(pipe.source, pipe.next_event());
+        self.event_queue.set(pipe.source, pipe.next_event());
         if let Some(frame) = frame {
             self.enqueue(now, direction, frame);
         }
@@ -152,20 +152,20 @@ impl<P> Network<P> {
     }
 
     #[inline]
-    fn fire(&mut self, now: Instant, id: TimerId) -> Option<Occurrence<P>> {
+    fn fire(&mut self, now: Instant, id: TimerId) -> Option<Event<P>> {
         let timer = &mut self.timers[id.index()];
         let due = timer.deadline <= now;
         if due {
             timer.deadline = Instant::FAR_FUTURE;
         }
-        self.agenda.set(timer.source, timer.deadline);
-        due.then_some(Occurrence::Timer(id))
+        self.event_queue.set(timer.source, timer.deadline);
+        due.then_some(Event::Timer(id))
     }
 
-    fn change(&mut self, now: Instant) -> Option<Occurrence<P>> {
+    fn change(&mut self, now: Instant) -> Option<Event<P>> {
         if let Some((_, (direction, change))) = self.changes.pop_first() {
             let line = &mut self.lines[direction.index()];
-            line.direction.change(now, change.clone(), &mut self.graveyard);
+            line.direction.change(now, change.clone(), &mut self.drops);
             if let Some(radio) = line.radio {
                 self.change_on_air(now, radio, &change);
             }
@@ -177,6 +177,6 @@ impl<P> Network<P> {
 
     fn await_changes(&mut self) {
         let at = self.changes.first_key_value().map_or(Instant::FAR_FUTURE, |((at, _), _)| *at);
-        self.agenda.set(CHANGES, at);
+        self.event_queue.set(CHANGES, at);
     }
 }

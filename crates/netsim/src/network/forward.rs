@@ -2,7 +2,7 @@
 
 use mptcp_clock::Instant;
 
-use super::{Fate, Network, Occurrence, TapSide};
+use super::{Event, Fate, Network, TapSide};
 use crate::filter::Passage;
 use crate::frame::{Cause, DirectionId, Frame};
 
@@ -34,12 +34,12 @@ impl<P> Network<P> {
         match pipe.take(now, frame) {
             Passage::Through(frame) => self.enqueue(now, direction, frame),
             Passage::Held => {
-                self.agenda.set(pipe.source, pipe.next_event());
+                self.event_queue.set(pipe.source, pipe.next_event());
                 Fate::Held
             }
             Passage::Lost(frame) => {
                 line.direction.count_filtered();
-                self.graveyard.bury(now, direction, Cause::Filter, frame);
+                self.drops.record(now, direction, Cause::Filter, frame);
                 Fate::Lost(Cause::Filter)
             }
         }
@@ -51,7 +51,7 @@ impl<P> Network<P> {
         if let Some(radio) = line.radio {
             return self.enqueue_on_air(now, direction, radio, frame);
         }
-        match line.direction.queue(now, frame, &mut self.graveyard) {
+        match line.direction.queue(now, frame, &mut self.drops) {
             Ok(sooner) => {
                 if sooner {
                     self.reschedule(direction);
@@ -64,10 +64,10 @@ impl<P> Network<P> {
 
     /// A frame has come out of a direction: it is where it belongs, goes on, or is lost.
     #[inline]
-    pub(super) fn reach(&mut self, now: Instant, by: DirectionId, frame: Frame<P>) -> Option<Occurrence<P>> {
+    pub(super) fn reach(&mut self, now: Instant, by: DirectionId, frame: Frame<P>) -> Option<Event<P>> {
         let node = self.topology.head(by);
         if self.topology.owns(node, frame.destination) {
-            return Some(Occurrence::Arrived { node, by, frame });
+            return Some(Event::Arrived { node, by, frame });
         }
         let onward =
             if self.topology.is_router(node) { self.topology.route(node, frame.destination) } else { None };
@@ -75,7 +75,7 @@ impl<P> Network<P> {
             Some(onward) => {
                 self.offer_tapped(now, onward, frame);
             }
-            None => self.graveyard.bury(now, by, Cause::NoRoute, frame),
+            None => self.drops.record(now, by, Cause::NoRoute, frame),
         }
         None
     }
@@ -83,14 +83,14 @@ impl<P> Network<P> {
     /// Stops a frame before the queue of `direction`.
     #[cold]
     pub(super) fn stop_before(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
-        self.hold(now, Occurrence::Tapped { direction, frame });
+        self.hold(now, Event::Tapped { direction, frame });
         Fate::Held
     }
 
-    pub(super) fn hold(&mut self, now: Instant, occurrence: Occurrence<P>) {
-        self.tapped.push_back(occurrence);
+    pub(super) fn hold(&mut self, now: Instant, event: Event<P>) {
+        self.tapped.push_back(event);
         if let Some(source) = self.tap_source {
-            self.agenda.set(source, now);
+            self.event_queue.set(source, now);
         }
     }
 }

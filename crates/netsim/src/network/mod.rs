@@ -1,6 +1,6 @@
 //! The network as the driver sees it: what it may ask for, and what happens.
 //!
-//! Owns every part and the agenda that orders them. `build` puts nodes and links together,
+//! Owns every part and the event queue that orders them. `build` puts nodes and links together,
 //! `drive` lets time pass, `forward` moves frames, `tap` stops frames for the driver, `budget` says how much may happen. Never does
 //! anything between two calls.
 
@@ -16,8 +16,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use mptcp_clock::{Duration, Instant, Stream};
 
-use crate::agenda::Agenda;
-use crate::direction::{Direction, Graveyard};
+use crate::direction::{Direction, DropLog};
+use crate::event_queue::EventQueue;
 use crate::filter::Pipe;
 use crate::frame::{Cause, DirectionId, Frame, NodeId, TimerId};
 use crate::parameters::Change;
@@ -26,7 +26,7 @@ use crate::wifi::{Air, CellId};
 use budget::Meter;
 pub use budget::{Budget, Exhausted};
 
-/// The agenda's first source: changes of parameters come before all else at their instant.
+/// The event queue's first source: changes of parameters come before all else at their instant.
 const CHANGES: u32 = 0;
 
 /// A network of nodes and links that carries payloads of type `P`.
@@ -37,8 +37,8 @@ const CHANGES: u32 = 0;
 pub struct Network<P> {
     now: Instant,
     root: Stream,
-    agenda: Agenda,
-    /// What each source of the agenda is.
+    event_queue: EventQueue,
+    /// What each source of the event queue is.
     sources: Vec<Source>,
     topology: Topology,
     /// By direction.
@@ -47,15 +47,15 @@ pub struct Network<P> {
     /// By time and order of scheduling.
     changes: BTreeMap<(Instant, u64), (DirectionId, Change)>,
     scheduled: u64,
-    graveyard: Graveyard<P>,
+    drops: DropLog<P>,
     /// Names and access points of cells.
     cells: Vec<(String, NodeId)>,
     /// Names of groups of background stations.
     backgrounds: Vec<(CellId, String)>,
     air: Air,
     /// Frames at taps, in order: stopped before a queue, or handed on to a node by the driver.
-    tapped: VecDeque<Occurrence<P>>,
-    /// The agenda's number for them, once there is a tap.
+    tapped: VecDeque<Event<P>>,
+    /// The event queue's number for them, once there is a tap.
     tap_source: Option<u32>,
     meter: Meter,
 }
@@ -76,9 +76,9 @@ enum Source {
 struct Line<P> {
     direction: Direction<P>,
     pipes: Vec<Pipe<P>>,
-    /// The agenda's number for its arrivals.
+    /// The event queue's number for its arrivals.
     source: u32,
-    /// The agenda's number for its departures, once watched.
+    /// The event queue's number for its departures, once watched.
     watch: Option<u32>,
     /// The air's number for it, if it is wireless.
     radio: Option<u32>,
@@ -88,7 +88,7 @@ struct Line<P> {
 #[derive(Debug)]
 struct Timer {
     source: u32,
-    /// When it fires. The agenda may say an earlier time, never a later one: putting a timer off
+    /// When it fires. The event queue may say an earlier time, never a later one: putting a timer off
     /// costs nothing until then.
     deadline: Instant,
 }
@@ -115,7 +115,7 @@ pub enum Fate {
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Occurrence<P> {
+pub enum Event<P> {
     /// A frame reached the node that owns its destination.
     Arrived {
         /// That node.

@@ -1,4 +1,4 @@
-//! What the agenda knows of the network: the source of each thing, its streams, its next event, its weight.
+//! What the event queue knows of the network: the source of each thing, its streams, its next event, its weight.
 
 use mptcp_clock::Stream;
 
@@ -36,19 +36,19 @@ impl<P> Network<P> {
         }
     }
 
-    /// Brings the agenda up to date with a direction.
+    /// Brings the event queue up to date with a direction.
     #[inline]
     pub(super) fn reschedule(&mut self, direction: DirectionId) {
         let line = &self.lines[direction.index()];
-        self.agenda.set(line.source, line.direction.next_event());
+        self.event_queue.set(line.source, line.direction.next_event());
         if let Some(watch) = line.watch {
-            self.agenda.set(watch, line.direction.next_departure());
+            self.event_queue.set(watch, line.direction.next_departure());
         }
     }
 
     pub(super) fn add_source(&mut self, source: Source) -> u32 {
         self.sources.push(source);
-        self.agenda.add()
+        self.event_queue.add()
     }
 
     pub(super) fn stream_of(&self, direction: DirectionId) -> Stream {

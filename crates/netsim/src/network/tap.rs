@@ -5,13 +5,13 @@
 
 use mptcp_clock::Instant;
 
-use super::{Fate, Network, Occurrence, Source, TapSide};
+use super::{Event, Fate, Network, Source, TapSide};
 use crate::frame::{DirectionId, Frame, LinkId};
 use crate::topology::TopologyError;
 
 impl<P> Network<P> {
     /// Puts a tap at the second end of a link: frames forward are stopped when they come out, frames backward
-    /// before the queue. Each becomes [`Occurrence::Tapped`], and goes on by [`Self::pass`].
+    /// before the queue. Each becomes [`Event::Tapped`], and goes on by [`Self::pass`].
     ///
     /// # Errors
     /// An unknown link.
@@ -26,7 +26,7 @@ impl<P> Network<P> {
     }
 
     /// Lets a frame go on behind the tap of `direction`, at `now`: any frame, at any time. Forward it reaches
-    /// the node there, as an occurrence of this instant if it is at its destination; backward it
+    /// the node there, as an event of this instant if it is at its destination; backward it
     /// comes to the filters and the queue.
     pub fn pass(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
         debug_assert!(now >= self.now, "time runs forward");
@@ -41,10 +41,10 @@ impl<P> Network<P> {
     }
 
     /// The first that waits.
-    pub(super) fn untap(&mut self) -> Option<Occurrence<P>> {
+    pub(super) fn untap(&mut self) -> Option<Event<P>> {
         let first = self.tapped.pop_front();
         if let Some(source) = self.tap_source.filter(|_| self.tapped.is_empty()) {
-            self.agenda.set(source, Instant::FAR_FUTURE);
+            self.event_queue.set(source, Instant::FAR_FUTURE);
         }
         first
     }

@@ -2,7 +2,7 @@
 
 use mptcp_clock::Instant;
 
-use super::{Fate, Line, Network, Occurrence, Source};
+use super::{Event, Fate, Line, Network, Source};
 use crate::direction::{Direction, Service};
 use crate::frame::{Cause, DirectionId, Frame, LinkId, NodeId};
 use crate::parameters::{Change, Parameters};
@@ -146,25 +146,25 @@ impl<P> Network<P> {
             None
         };
         if let Some(cause) = refused {
-            line.refuse(now, frame, cause, &mut self.graveyard);
+            line.refuse(now, frame, cause, &mut self.drops);
             return Fate::Lost(cause);
         }
         let bytes = frame.bytes;
         line.hold(frame);
         let fires = self.air.enqueue(now, radio, bytes);
         let source = self.air.source_of(radio);
-        if fires < self.agenda.pending(source) {
-            self.agenda.set(source, fires);
+        if fires < self.event_queue.pending(source) {
+            self.event_queue.set(source, fires);
         }
         Fate::Queued
     }
 
     #[inline(never)]
-    pub(super) fn pass_air(&mut self, now: Instant, medium: u32) -> Option<Occurrence<P>> {
+    pub(super) fn pass_air(&mut self, now: Instant, medium: u32) -> Option<Event<P>> {
         self.air.pass(now, medium);
         self.carry_out(now);
         let (source, at) = self.air.pending_of(medium);
-        self.agenda.set(source, at);
+        self.event_queue.set(source, at);
         None
     }
 
@@ -178,20 +178,20 @@ impl<P> Network<P> {
     fn carry_out(&mut self, now: Instant) {
         let mut done = std::mem::take(&mut self.air.done);
         for done in done.drain(..) {
-            let graveyard = &mut self.graveyard;
+            let drops = &mut self.drops;
             let direction = match done {
                 Done::Sent { direction, service } => {
-                    self.lines[direction.index()].direction.release(now, service, graveyard);
+                    self.lines[direction.index()].direction.release(now, service, drops);
                     direction
                 }
                 Done::GivenUp { direction, service } => {
                     let line = &mut self.lines[direction.index()].direction;
-                    line.discard(now, 0, Cause::Retries, service, graveyard);
+                    line.discard(now, 0, Cause::Retries, service, drops);
                     direction
                 }
                 Done::Dropped { direction, place } => {
                     let line = &mut self.lines[direction.index()].direction;
-                    line.discard(now, place, Cause::Discipline, Service::default(), graveyard);
+                    line.discard(now, place, Cause::Discipline, Service::default(), drops);
                     direction
                 }
             };
@@ -202,7 +202,7 @@ impl<P> Network<P> {
 
     fn reschedule_air(&mut self) {
         for (source, at) in self.air.pending() {
-            self.agenda.set(source, at);
+            self.event_queue.set(source, at);
         }
     }
 }

@@ -76,7 +76,7 @@ pub(super) struct Medium {
     /// Those of the members that fall silent and talk again.
     pub(super) neighbours: Vec<u32>,
     pub(super) on_air: Vec<Exchange>,
-    /// The agenda's number for it.
+    /// The event queue's number for it.
     pub(super) source: u32,
     /// Exchanges that are over, kept for the memory they own.
     pub(super) spare: Vec<Exchange>,
@@ -115,7 +115,7 @@ impl Air {
         }
     }
 
-    /// A cell that draws from `stream`, with a medium whose agenda number is `source`.
+    /// A cell that draws from `stream`, with a medium whose number in the event queue is `source`.
     pub(crate) fn add_cell(
         &mut self,
         now: Instant,
@@ -293,18 +293,18 @@ impl Air {
         self.media[medium as usize].members.len()
     }
 
-    /// The agenda number of a radio's medium.
+    /// The event queue number of a radio's medium.
     pub(crate) fn source_of(&self, radio: u32) -> u32 {
         let cell = self.radios[radio as usize].cell;
         self.media[self.cells[cell as usize].medium as usize].source
     }
 
-    /// The media's agenda numbers and when each next wants attention.
+    /// The numbers of the media in the event queue, and when each next wants attention.
     pub(crate) fn pending(&self) -> impl Iterator<Item = (u32, Instant)> + '_ {
         self.media.iter().enumerate().map(|(index, medium)| (medium.source, self.next_event(index as u32)))
     }
 
-    /// The agenda number of a medium and when it next wants attention.
+    /// The event queue number of a medium and when it next wants attention.
     pub(crate) fn pending_of(&self, medium: u32) -> (u32, Instant) {
         (self.media[medium as usize].source, self.next_event(medium))
     }

@@ -1,7 +1,7 @@
 //! A network whose events have a bound: it stops where time would never go on, and says why.
 
 use mptcp_clock::{Duration, Instant};
-use netsim::{Budget, Exhausted, Network, Occurrence, Parameters};
+use netsim::{Budget, Event, Exhausted, Network, Parameters};
 
 /// A wire without rate and delay between two hosts that send every frame back at once.
 fn echo(parameters: &Parameters, budget: Budget) -> (u64, Option<Exhausted>, Instant) {
@@ -13,7 +13,7 @@ fn echo(parameters: &Parameters, budget: Budget) -> (u64, Option<Exhausted>, Ins
     let frame = |to: usize| netsim::Frame { bytes: 100, destination: homes[to], label: 0, payload: () };
     network.send(Instant::ZERO, link.forward(), frame(1));
     let mut echoes = 0;
-    while let Some((now, Occurrence::Arrived { node, .. })) =
+    while let Some((now, Event::Arrived { node, .. })) =
         network.next_until(Instant::ZERO + Duration::from_secs(1))
     {
         echoes += 1;

@@ -2,7 +2,7 @@
 
 use crate::common::{Pair, line, ms, us};
 use mptcp_clock::Duration;
-use netsim::{Cause, Change, Fate, Loss, Occurrence, Parameters, QueueLimit, Rate};
+use netsim::{Cause, Change, Event, Fate, Loss, Parameters, QueueLimit, Rate};
 
 fn mbit(n: u64) -> Change {
     Change::Rate(Rate::new(n * 1_000_000))
@@ -89,7 +89,7 @@ fn down_flushes_the_queue_and_reports_the_departures() {
     }
     pair.network.schedule_change(us(1500), pair.link.forward(), Change::Up(false));
     let departures: Vec<u64> = std::iter::from_fn(|| pair.network.next())
-        .filter(|(_, occurrence)| matches!(occurrence, Occurrence::Departed { .. }))
+        .filter(|(_, event)| matches!(event, Event::Departed { .. }))
         .map(|(at, _)| at.as_nanos() / 1000)
         .collect();
     assert_eq!(departures, [1000, 1500, 1500]);

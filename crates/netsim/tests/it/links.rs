@@ -2,7 +2,7 @@
 
 use crate::common::{self, Pair, line, ms, us};
 use mptcp_clock::{Duration, Instant};
-use netsim::{Cause, Fate, Frame, Network, Occurrence, Parameters, QueueLimit, Rate};
+use netsim::{Cause, Event, Fate, Frame, Network, Parameters, QueueLimit, Rate};
 
 const FULL: Fate = Fate::Lost(Cause::QueueFull);
 
@@ -100,11 +100,11 @@ fn watched_departures_come_at_their_times() {
     pair.send(us(0), 1000, 0);
     pair.send(us(0), 200, 1);
     let mut seen = Vec::new();
-    while let Some((at, occurrence)) = pair.network.next() {
-        seen.push(match occurrence {
-            Occurrence::Departed { bytes, .. } => (at.as_nanos() / 1000, "departed", bytes),
-            Occurrence::Arrived { frame, .. } => (at.as_nanos() / 1000, "arrived", frame.bytes),
-            Occurrence::Timer(_) | Occurrence::Tapped { .. } => unreachable!("no timer and no tap was made"),
+    while let Some((at, event)) = pair.network.next() {
+        seen.push(match event {
+            Event::Departed { bytes, .. } => (at.as_nanos() / 1000, "departed", bytes),
+            Event::Arrived { frame, .. } => (at.as_nanos() / 1000, "arrived", frame.bytes),
+            Event::Timer(_) | Event::Tapped { .. } => unreachable!("no timer and no tap was made"),
         });
     }
     let expected = [
@@ -138,14 +138,14 @@ fn timers_fire_once_and_can_be_put_off_brought_forward_and_stopped() {
     network.set_timer(one, Some(ms(30)));
     network.set_timer(two, Some(ms(20)));
     assert_eq!(network.timer(one), Some(ms(30)));
-    assert_eq!(network.next(), Some((ms(20), Occurrence::Timer(two))));
+    assert_eq!(network.next(), Some((ms(20), Event::Timer(two))));
     network.set_timer(one, Some(ms(25)));
     network.set_timer(two, Some(ms(25)));
-    assert_eq!(network.next(), Some((ms(25), Occurrence::Timer(one))), "ties go by order of creation");
+    assert_eq!(network.next(), Some((ms(25), Event::Timer(one))), "ties go by order of creation");
     network.set_timer(two, None);
     assert_eq!(network.next(), None);
     network.set_timer(one, Some(ms(1)));
-    assert_eq!(network.next(), Some((ms(25), Occurrence::Timer(one))), "a past time counts as now");
+    assert_eq!(network.next(), Some((ms(25), Event::Timer(one))), "a past time counts as now");
 }
 
 #[test]

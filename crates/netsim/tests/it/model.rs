@@ -6,8 +6,7 @@ mod naive;
 use mptcp_clock::{Duration, Instant};
 use naive::{Naive, Packet};
 use netsim::{
-    Change, Frame, GilbertElliott, Jitter, Labels, Loss, Network, Occurrence, Parameters, QueueLimit, Rate,
-    Spread,
+    Change, Event, Frame, GilbertElliott, Jitter, Labels, Loss, Network, Parameters, QueueLimit, Rate, Spread,
 };
 use proptest::prelude::*;
 
@@ -148,8 +147,8 @@ fn real(scene: &Scene) -> Outcome {
         network.schedule_change(Instant::ZERO + at, lines[wire], change);
     }
     let (mut now, mut arrivals) = (Instant::ZERO, Vec::new());
-    let mut note = |(at, occurrence): (Instant, Occurrence<u64>)| {
-        if let Occurrence::Arrived { frame, .. } = occurrence {
+    let mut note = |(at, event): (Instant, Event<u64>)| {
+        if let Event::Arrived { frame, .. } = event {
             arrivals.push((at.as_nanos(), frame.payload));
         }
     };

@@ -1,7 +1,7 @@
 //! Taps: frames stop at the second end of a link and go on as the driver likes.
 
 use crate::common::{line, us};
-use netsim::{AddressId, Cause, Fate, Frame, LinkId, Network, NodeId, Occurrence, QueueLimit};
+use netsim::{AddressId, Cause, Event, Fate, Frame, LinkId, Network, NodeId, QueueLimit};
 
 /// Client, tapped link, router, link, server: 8 Mb/s and 1 ms each way.
 struct Bench {
@@ -33,15 +33,15 @@ fn frames_stop_forward_when_they_come_out_and_backward_before_the_queue() {
     network.send(us(0), access.forward(), frame(to_server, 1));
     network.send(us(0), core.backward(), frame(to_client, 2));
     let mut seen = Vec::new();
-    while let Some((at, occurrence)) = network.next() {
-        match occurrence {
-            Occurrence::Tapped { direction, frame } => {
+    while let Some((at, event)) = network.next() {
+        match event {
+            Event::Tapped { direction, frame } => {
                 seen.push((at, direction, frame.payload));
                 // Each goes on, and another one beside it.
                 network.pass(at, direction, Frame { payload: frame.payload + 10, ..frame.clone() });
                 network.pass(at, direction, frame);
             }
-            Occurrence::Arrived { node, by, frame } => {
+            Event::Arrived { node, by, frame } => {
                 assert_eq!(node, if by == core.forward() { server } else { client });
                 seen.push((at, by, frame.payload));
             }
@@ -75,7 +75,7 @@ fn a_frame_that_is_passed_to_its_destination_arrives_at_that_instant() {
     assert_eq!(network.pass(us(70), link.forward(), frame(address, 5)), Fate::Held);
     assert_eq!(
         network.next(),
-        Some((us(70), Occurrence::Arrived { node: server, by: link.forward(), frame: frame(address, 5) }))
+        Some((us(70), Event::Arrived { node: server, by: link.forward(), frame: frame(address, 5) }))
     );
     assert_eq!(network.next(), None);
 }
@@ -90,7 +90,7 @@ fn a_full_queue_behind_a_tap_says_so() {
     network.tap(link).expect("a known link");
     assert_eq!(network.send(us(0), link.backward(), frame(address, 1)), Fate::Held);
     let (at, tapped) = network.next().expect("it is at the tap");
-    assert!(matches!(tapped, Occurrence::Tapped { .. }) && at == us(0));
+    assert!(matches!(tapped, Event::Tapped { .. }) && at == us(0));
     assert_eq!(network.pass(at, link.backward(), frame(address, 1)), Fate::Queued);
     assert_eq!(network.pass(at, link.backward(), frame(address, 2)), Fate::Lost(Cause::QueueFull));
 }

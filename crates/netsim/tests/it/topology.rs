@@ -1,7 +1,7 @@
 //! Routes: fewest hops, addresses of interfaces, explicit routes, and what has no way.
 
 use crate::common::{line, us};
-use netsim::{Cause, Frame, Network, NodeId, Occurrence, Parameters, TopologyError};
+use netsim::{Cause, Event, Frame, Network, NodeId, Parameters, TopologyError};
 
 fn wire() -> Parameters {
     line(1)
@@ -23,10 +23,10 @@ fn frames_cross_routers_by_the_fewest_hops() {
     assert_eq!(network.route(s, to_a), Some(long.backward()));
     assert_eq!(network.route(b, to_a), Some(last.backward()));
     network.send(us(0), first.forward(), Frame { bytes: 1000, destination: to_b, label: 0, payload: 1 });
-    let (at, occurrence) = network.next().expect("it arrives");
+    let (at, event) = network.next().expect("it arrives");
     // Three hops of 1 ms serialisation and 1 ms delay.
     assert_eq!(at, us(6000));
-    assert!(matches!(occurrence, Occurrence::Arrived { node, by, .. } if node == b && by == last.forward()));
+    assert!(matches!(event, Event::Arrived { node, by, .. } if node == b && by == last.forward()));
     network.set_route(r, to_b, long.forward()).expect("r has that link");
     network.send(us(6000), first.forward(), Frame { bytes: 1000, destination: to_b, label: 0, payload: 2 });
     assert_eq!(network.next().map(|(at, _)| at), Some(us(14_000)), "the explicit route has four hops");

@@ -4,7 +4,7 @@
 use crate::wifi::{Bench, fixed, jain, saturate, seconds};
 use mptcp_clock::{Duration, Instant};
 use netsim::{
-    Activity, Background, CellParameters, Change, Channel, Frame, Network, Occurrence, Standard,
+    Activity, Background, CellParameters, Change, Channel, Event, Frame, Network, Standard,
     StationParameters, TopologyError,
 };
 
@@ -24,8 +24,8 @@ fn answered(cell: CellParameters, every: u32) -> f64 {
         network.send(Instant::ZERO, link.forward(), data(number));
     }
     let mut received = 0;
-    while let Some((now, occurrence)) = network.next_until(seconds(10)) {
-        let Occurrence::Arrived { frame, .. } = occurrence else { continue };
+    while let Some((now, event)) = network.next_until(seconds(10)) {
+        let Event::Arrived { frame, .. } = event else { continue };
         if frame.destination == down {
             for _ in 0..every {
                 network.send(now, link.forward(), data(0));

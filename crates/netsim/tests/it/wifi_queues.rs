@@ -3,7 +3,7 @@
 use crate::wifi::{Bench, fixed, seconds};
 use mptcp_clock::{Duration, Instant};
 use netsim::{
-    Aggregation, CellParameters, Discipline, Fate, Frame, Network, Occurrence, QueueLimit, Standard,
+    Aggregation, CellParameters, Discipline, Event, Fate, Frame, Network, QueueLimit, Standard,
     StationParameters,
 };
 
@@ -65,7 +65,7 @@ fn frames_of_an_aggregate_fail_one_by_one_and_still_arrive_in_order() {
         );
     }
     let mut arrived = Vec::new();
-    while let Some((_, Occurrence::Arrived { frame, .. })) = network.next() {
+    while let Some((_, Event::Arrived { frame, .. })) = network.next() {
         arrived.push(frame.payload);
     }
     let mac = network.mac(link.forward()).expect("wireless");
@@ -99,8 +99,8 @@ fn the_access_point_has_one_queue_for_all_its_stations() {
         .collect();
     assert_eq!(fates.iter().filter(|fate| **fate == Fate::Queued).count(), 10, "both fill the same queue");
     let mut arrivals = Vec::new();
-    while let Some((at, occurrence)) = bench.network.next() {
-        if matches!(occurrence, Occurrence::Arrived { .. }) {
+    while let Some((at, event)) = bench.network.next() {
+        if matches!(event, Event::Arrived { .. }) {
             arrivals.push(at);
         }
     }
@@ -119,8 +119,8 @@ fn departures_tell_how_long_a_frame_was_served_and_how_long_it_would_be_alone() 
     bench.network.watch_departures(direction, true);
     bench.fill(100);
     let (mut total, mut last, mut count) = (Duration::ZERO, Instant::ZERO, 0);
-    while let Some((at, occurrence)) = bench.network.next() {
-        if let Occurrence::Departed { service, alone, .. } = occurrence {
+    while let Some((at, event)) = bench.network.next() {
+        if let Event::Departed { service, alone, .. } = event {
             // DIFS, 7.5 slots, 254 us of data, SIFS, and an ACK of 34 us.
             assert_eq!(alone, Duration::from_nanos(28_000 + 67_500 + 298_000));
             assert!(service + Duration::from_nanos(67_500) >= alone);
@@ -155,7 +155,7 @@ fn median_wait(discipline: Discipline) -> f64 {
             network.send(now, link.forward(), frame);
             flying += 1;
         }
-        let Some((now, Occurrence::Arrived { frame, .. })) = network.next_until(seconds(60)) else { break };
+        let Some((now, Event::Arrived { frame, .. })) = network.next_until(seconds(60)) else { break };
         window += 1.0 / window;
         flying -= 1;
         if now > seconds(20) {

@@ -1,10 +1,10 @@
 //! Random cells, traffic and changes: every frame is somewhere, frames of a direction keep their order,
-//! and the same seed gives the same occurrences.
+//! and the same seed gives the same events.
 
 use mptcp_clock::{Duration, Instant};
 use netsim::{
     Activity, Aggregation, Background, Cause, CellParameters, Change, Channel, Counters, Coupling,
-    Discipline, Frame, Interference, Loss, Network, Occurrence, QueueLimit, Standard, StationParameters,
+    Discipline, Event, Frame, Interference, Loss, Network, QueueLimit, Standard, StationParameters,
     StationRate,
 };
 use proptest::prelude::*;
@@ -173,13 +173,13 @@ fn run(scene: &Scene, end: Instant) -> Vec<String> {
     }
     let mut log = Vec::new();
     let mut last = vec![None; ways.len()];
-    let mut note = |(at, occurrence): (Instant, Occurrence<u64>)| {
-        if let Occurrence::Arrived { by, frame, .. } = &occurrence {
+    let mut note = |(at, event): (Instant, Event<u64>)| {
+        if let Event::Arrived { by, frame, .. } = &event {
             let place = ways.iter().position(|(way, _)| way == by).expect("one of ours");
             assert!(last[place] < Some(frame.payload), "{place}: {} after {:?}", frame.payload, last[place]);
             last[place] = Some(frame.payload);
         }
-        log.push(format!("{at:?} {occurrence:?}"));
+        log.push(format!("{at:?} {event:?}"));
     };
     let mut now = Instant::ZERO;
     for (number, &(gap, way, bytes)) in scene.sendings.iter().enumerate() {
@@ -226,7 +226,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn the_same_seed_gives_the_same_occurrences(scene in scene()) {
+    fn the_same_seed_gives_the_same_events(scene in scene()) {
         let end = Instant::ZERO + Duration::from_millis(500);
         prop_assert_eq!(run(&scene, end), run(&scene, end));
     }

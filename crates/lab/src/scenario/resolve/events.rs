@@ -6,7 +6,7 @@ use super::context::{Context, flow_names, queue_limit};
 use crate::scenario::error::ScenarioError;
 use crate::scenario::file::{EventTable, ScenarioFile, SetTable};
 use crate::scenario::model::{Adjustment, Event, Filter, Flow, Link, LinkKind, Way};
-use crate::scenario::names::{Manner, Side};
+use crate::scenario::names::{DownMode, Side};
 use crate::scenario::units::{Percent, Span};
 
 pub(super) fn resolve(
@@ -76,11 +76,11 @@ fn event(
         let problem = "says how a path goes down or comes back, and this event sets no up";
         return Err(context.error(&at("how"), problem));
     }
-    if table.direction.is_some() && table.how == Some(Manner::Admin) {
+    if table.direction.is_some() && table.how == Some(DownMode::Admin) {
         let problem = "takes both directions; for one alone say how = \"blackhole\"";
         return Err(context.error(&at("how"), problem));
     }
-    let otherwise = if table.direction.is_some() { Manner::Blackhole } else { Manner::Admin };
+    let otherwise = if table.direction.is_some() { DownMode::Blackhole } else { DownMode::Admin };
     let (way, how) = (way(table.direction), table.how.unwrap_or(otherwise));
     Ok(Event { at: when, link: link.name.clone(), way, set, how })
 }

@@ -1,7 +1,7 @@
 //! A small bench for link tests: two hosts, one link, numbered frames.
 
 use mptcp_clock::{Duration, Instant};
-use netsim::{AddressId, Fate, Frame, LinkId, Network, Occurrence, Parameters, Rate};
+use netsim::{AddressId, Event, Fate, Frame, LinkId, Network, Parameters, Rate};
 
 pub fn ms(n: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(n)
@@ -51,9 +51,9 @@ impl Pair {
     }
 }
 
-pub fn arrival((at, occurrence): (Instant, Occurrence<u64>)) -> Option<(u64, u64)> {
-    match occurrence {
-        Occurrence::Arrived { frame, .. } => Some((at.as_nanos(), frame.payload)),
+pub fn arrival((at, event): (Instant, Event<u64>)) -> Option<(u64, u64)> {
+    match event {
+        Event::Arrived { frame, .. } => Some((at.as_nanos(), frame.payload)),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use mptcp_clock::{Duration, Instant};
 use netsim::{
-    AddressId, CellId, CellParameters, DirectionId, Frame, LinkId, MacCounters, Network, NodeId, Occurrence,
+    AddressId, CellId, CellParameters, DirectionId, Event, Frame, LinkId, MacCounters, Network, NodeId,
     StationParameters, StationRate,
 };
 
@@ -85,16 +85,16 @@ impl Bench {
         for flow in 0..self.flows.len() {
             self.network.watch_departures(self.flows[flow].direction, true);
         }
-        while let Some((_, occurrence)) = self.network.next_until(end) {
-            match occurrence {
-                Occurrence::Arrived { frame, .. } => self.flows[frame.payload as usize].arrived += 1,
-                Occurrence::Departed { direction, .. } => {
+        while let Some((_, event)) = self.network.next_until(end) {
+            match event {
+                Event::Arrived { frame, .. } => self.flows[frame.payload as usize].arrived += 1,
+                Event::Departed { direction, .. } => {
                     let flow = self.flows.iter().position(|flow| flow.direction == direction);
                     if let Some(flow) = flow.filter(|&flow| self.flows[flow].active) {
                         self.send(flow);
                     }
                 }
-                Occurrence::Timer(_) | Occurrence::Tapped { .. } => {}
+                Event::Timer(_) | Event::Tapped { .. } => {}
             }
         }
     }

@@ -14,7 +14,7 @@ const NEVER: u128 = u128::MAX;
 
 /// Pending times of sources numbered from 0.
 #[derive(Debug)]
-pub(crate) struct Agenda {
+pub(crate) struct EventQueue {
     /// Time in the upper bits, source in the lower 32, so that one comparison orders both. The root
     /// is at 1, the children of `i` at `2 i` and `2 i + 1`; the second half are the sources.
     matches: Vec<u128>,
@@ -29,7 +29,7 @@ const fn time(key: u128) -> Instant {
     Instant::from_nanos((key >> 32) as u64)
 }
 
-impl Agenda {
+impl EventQueue {
     pub(crate) fn new() -> Self {
         Self { matches: vec![NEVER; 4], sources: 0 }
     }
