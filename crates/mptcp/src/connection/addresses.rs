@@ -43,17 +43,17 @@ impl Connection {
     /// A subflow has ended.
     pub(super) fn tell_closed(&mut self, now: Instant, id: usize) {
         let subflow = &self.subflows[id];
-        self.addresses.tell(now, &PathEvent::Closed(subflow.pair(), subflow.closed_by));
+        self.addresses.tell(now, &PathEvent::Closed(subflow.pair(), subflow.record().closed_by));
     }
 
     /// A pair whose subflow failed is tried again later, or not until its address comes anew.
     pub(super) fn note_failed(&mut self, now: Instant, id: usize) {
         let subflow = &self.subflows[id];
-        let local = self.addresses.local().iter().find(|local| local.id == subflow.local_id);
+        let local = self.addresses.local().iter().find(|local| local.id == subflow.ends().local_id);
         if let Some(&local) = local.filter(|_| self.negotiation.client()) {
-            let remote = RemoteAddress { id: subflow.remote_id, address: subflow.remote };
-            let lived = subflow.was_open.then(|| now.since(subflow.opened_at));
-            let failed = Failed { pair: Pair { local, remote }, why: subflow.closed_by, lived };
+            let remote = RemoteAddress { id: subflow.ends().remote_id, address: subflow.ends().remote };
+            let lived = subflow.opening().was_open.then(|| now.since(subflow.record().opened_at));
+            let failed = Failed { pair: Pair { local, remote }, why: subflow.record().closed_by, lived };
             self.addresses.note_failed(now, failed);
         }
     }
@@ -70,7 +70,8 @@ impl Connection {
             && self.fate.closed.is_none()
             && self.negotiation.remote().is_some();
         let Some(local) = local.filter(|_| ready && room) else { return false };
-        if self.addresses.avoids_first() && self.subflows.first().is_some_and(|first| first.remote == remote)
+        if self.addresses.avoids_first()
+            && self.subflows.first().is_some_and(|first| first.ends().remote == remote)
         {
             return false;
         }
@@ -148,9 +149,12 @@ impl Connection {
     pub(crate) fn set_backup(&mut self, interface: InterfaceId, backup: bool) {
         self.addresses.set_backup(interface, backup);
         for (id, subflow) in self.subflows.iter_mut().enumerate() {
-            if subflow.interface == interface && subflow.is_synchronised() && subflow.backup != backup {
-                subflow.backup = backup;
-                subflow.peer_backup = backup;
+            if subflow.ends().interface == interface
+                && subflow.is_synchronised()
+                && subflow.ends().backup != backup
+            {
+                subflow.ends_mut().backup = backup;
+                subflow.ends_mut().peer_backup = backup;
                 self.signals.push(Some(id), MptcpOption::Prio(MpPrio { backup, address_id: None }));
             }
         }

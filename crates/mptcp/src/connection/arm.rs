@@ -32,7 +32,7 @@ impl Connection {
         } else if writer.is_corked() && !writer.is_pushing() && self.timers.cork == Instant::FAR_FUTURE {
             self.timers.cork = now + CORK_TIMEOUT;
         }
-        if window_closed && self.subflows.iter().all(|subflow| subflow.sender.is_idle()) {
+        if window_closed && self.subflows.iter().all(|subflow| subflow.sender().is_idle()) {
             let wait = self.longest_rto();
             self.timers.arm_probe(now, wait);
         } else {
@@ -71,7 +71,7 @@ impl Connection {
     }
 
     fn longest_rto(&self) -> Duration {
-        let live = self.subflows.iter().filter(|s| s.is_synchronised() && s.state != State::TimeWait);
-        live.map(|subflow| subflow.sender.rtt.base_rto()).max().unwrap_or(Duration::from_secs(1))
+        let live = self.subflows.iter().filter(|s| s.is_synchronised() && s.state() != State::TimeWait);
+        live.map(|subflow| subflow.sender().rtt.base_rto()).max().unwrap_or(Duration::from_secs(1))
     }
 }

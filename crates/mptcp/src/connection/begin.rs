@@ -16,11 +16,11 @@ pub(super) const JOIN_ACK_PAUSE: Duration = Duration::from_millis(10);
 impl Connection {
     pub(super) fn start_handshake(&mut self, now: Instant, id: usize, control: Control) {
         let subflow = &mut self.subflows[id];
-        subflow.control = Some(control);
-        subflow.handshake_sent = now;
-        subflow.opened_at = now;
-        subflow.handshake_attempts = 1;
-        subflow.handshake_deadline = now + HANDSHAKE_TIMEOUT;
+        subflow.set_control(Some(control));
+        subflow.opening_mut().sent_at = now;
+        subflow.record_mut().opened_at = now;
+        subflow.opening_mut().attempts = 1;
+        subflow.opening_mut().deadline = now + HANDSHAKE_TIMEOUT;
     }
 
     /// A synchronised subflow begins to carry data.
@@ -30,15 +30,15 @@ impl Connection {
         let mss = subflow.payload_size(&self.config, multipath);
         let keepalive = self.config.keepalive;
         let subflow = &mut self.subflows[id];
-        subflow.was_open = true;
+        subflow.opening_mut().was_open = true;
         subflow.keep_alive(now, keepalive);
         let path = &mut self.congestion.paths[id];
         path.cwnd = mss * u64::from(self.config.initial_window);
         path.mss = mss;
         path.ssthresh = self.config.initial_ssthresh.map_or(u64::MAX, |ssthresh| ssthresh.max(2 * mss));
-        path.srtt = subflow.sender.rtt.srtt();
-        path.rttvar = subflow.sender.rtt.rttvar();
-        path.min_rtt = subflow.sender.rtt.min();
+        path.srtt = subflow.sender().rtt.srtt();
+        path.rttvar = subflow.sender().rtt.rttvar();
+        path.min_rtt = subflow.sender().rtt.min();
         self.congestion.set_active(id, true);
         self.fate.happenings.subflows = true;
         self.tell_opened(now, id);

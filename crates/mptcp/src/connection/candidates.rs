@@ -15,14 +15,14 @@ impl Connection {
     /// the windows have room for.
     pub(super) fn segment_size(&self, id: usize, mss: u64) -> u64 {
         let unsent = self.send.buffer.unsent();
-        let largest = self.subflows[id].gso_max;
+        let largest = self.subflows[id].agreed().gso_max;
         // The first data may carry the keys, which are for one frame.
         let settled = self.negotiation.confirmed() || self.negotiation.is_plain();
         if unsent <= mss || largest <= mss || !settled || self.negotiation.infinite_from().is_some() {
             return unsent.min(mss);
         }
         let cwnd = self.congestion.paths[id].cwnd;
-        let room = cwnd.saturating_sub(self.subflows[id].sender.in_flight());
+        let room = cwnd.saturating_sub(self.subflows[id].sender().in_flight());
         let open = self.send.buffer.window_room();
         let most = largest.min(room).min(open);
         if unsent <= most && !self.config.nagle { unsent } else { (most.min(unsent) / mss).max(1) * mss }
@@ -32,7 +32,7 @@ impl Connection {
     /// of the window, so that a few large segments are under way and not many small ones.
     pub(super) fn wanted_room(&self, id: usize) -> u64 {
         let path = &self.congestion.paths[id];
-        let large = self.subflows[id].gso_max.min(path.cwnd / 4).min(self.send.buffer.unsent());
+        let large = self.subflows[id].agreed().gso_max.min(path.cwnd / 4).min(self.send.buffer.unsent());
         large.max(path.mss)
     }
 
@@ -41,7 +41,7 @@ impl Connection {
         let windows = self.subflows.iter().zip(&self.congestion.paths);
         windows
             .filter(|(subflow, _)| subflow.can_send())
-            .any(|(s, path)| s.sender.in_flight() + path.mss <= path.cwnd)
+            .any(|(s, path)| s.sender().in_flight() + path.mss <= path.cwnd)
     }
 
     /// The subflows that may carry data. Backups only when nothing else works, and those on probation; those in
@@ -56,9 +56,9 @@ impl Connection {
             if !subflow.can_send() {
                 continue;
             }
-            let backup = subflow.peer_backup || subflow.backup;
-            let probation = subflow.probation.is_some();
-            let kind = 4 * u8::from(subflow.sender.in_loss()) + 2 * u8::from(probation) + u8::from(backup);
+            let backup = subflow.ends().peer_backup || subflow.ends().backup;
+            let probation = subflow.turn().probation.is_some();
+            let kind = 4 * u8::from(subflow.sender().in_loss()) + 2 * u8::from(probation) + u8::from(backup);
             if kind > best {
                 continue;
             }
@@ -67,10 +67,10 @@ impl Connection {
                 found.clear();
             }
             let path = &self.congestion.paths[id];
-            let in_flight = subflow.sender.in_flight();
-            let paced = path.pacing.is_some() && subflow.next_send > now;
+            let in_flight = subflow.sender().in_flight();
+            let paced = path.pacing.is_some() && subflow.turn().next_send > now;
             if paced {
-                self.timers.pace = self.timers.pace.min(subflow.next_send);
+                self.timers.pace = self.timers.pace.min(subflow.turn().next_send);
             }
             found.push(Candidate {
                 subflow: id,
@@ -83,7 +83,7 @@ impl Connection {
                 local_queue: path.local.bytes,
                 mss: path.mss,
                 pacing: path.pacing,
-                has_room: (in_flight + self.wanted_room(id) <= path.cwnd || subflow.sender.wants_probe())
+                has_room: (in_flight + self.wanted_room(id) <= path.cwnd || subflow.sender().wants_probe())
                     && !paced
                     && !crowded
                     && !self.is_queue_full(id),
@@ -95,7 +95,7 @@ impl Connection {
     /// Whether subflows hold so much that was not acknowledged there that they take no more: in segments, and in bytes beyond
     /// what the send buffer accounts for. Data that has arrived otherwise leaves that buffer, and not the subflow.
     pub(super) fn is_crowded(&self) -> bool {
-        let boards = || self.subflows.iter().map(|subflow| &subflow.sender.board);
+        let boards = || self.subflows.iter().map(|subflow| &subflow.sender().board);
         let segments: usize = boards().map(|board| board.queue.len()).sum();
         let bytes: u64 =
             boards().filter(|board| !board.queue.is_empty()).map(|board| board.next - board.una).sum();
@@ -106,12 +106,12 @@ impl Connection {
     /// Looks whether new subflows have waited for long enough.
     pub(super) fn end_probations(&mut self, now: Instant) {
         for subflow in &mut self.subflows {
-            match subflow.probation {
+            match subflow.turn().probation {
                 Some(Probation::Until(time)) if time <= now => {
-                    subflow.probation = Some(Probation::Acknowledged(self.send.buffer.next()));
+                    subflow.turn_mut().probation = Some(Probation::Acknowledged(self.send.buffer.next()));
                 }
                 Some(Probation::Acknowledged(offset)) if self.send.buffer.una() > offset => {
-                    subflow.probation = None;
+                    subflow.turn_mut().probation = None;
                 }
                 _ => {}
             }
@@ -120,7 +120,7 @@ impl Connection {
 
     /// Whether this host itself holds a subflow back.
     pub(super) fn is_held(&self, now: Instant, id: usize) -> bool {
-        let paced = self.congestion.paths[id].pacing.is_some() && self.subflows[id].next_send > now;
+        let paced = self.congestion.paths[id].pacing.is_some() && self.subflows[id].turn().next_send > now;
         paced || self.is_queue_full(id)
     }
 
@@ -148,8 +148,8 @@ impl Connection {
     /// Payload that one segment of a subflow can carry, bytes: whole frames that its window has room for.
     pub(super) fn largest_payload(&self, id: usize) -> u64 {
         let path = &self.congestion.paths[id];
-        let room = path.cwnd.saturating_sub(self.subflows[id].sender.in_flight());
-        let most = self.subflows[id].gso_max.min(room);
+        let room = path.cwnd.saturating_sub(self.subflows[id].sender().in_flight());
+        let most = self.subflows[id].agreed().gso_max.min(room);
         (most / path.mss).max(1) * path.mss
     }
 }

@@ -23,33 +23,33 @@ impl Connection {
             Control::Reset { reason: None, fast_close: self.negotiation.is_multipath(), failed: None };
         for subflow in self.subflows.iter_mut().filter(|subflow| !subflow.is_closed()) {
             // RFC 9293 section 3.10.5: in SYN-SENT there is nobody to be told, and in TIME-WAIT nothing.
-            let told = !matches!(subflow.state, State::SynSent | State::TimeWait);
-            subflow.control = Some(reset).filter(|_| told);
+            let told = !matches!(subflow.state(), State::SynSent | State::TimeWait);
+            subflow.set_control(Some(reset).filter(|_| told));
         }
         self.end(now, Closed::Aborted, Closure::ConnectionEnded);
     }
 
     /// Since when it waits for the third ACK of its handshake; None when it does not.
     pub(crate) fn half_open_since(&self) -> Option<Instant> {
-        let first = self.subflows.first().filter(|first| first.state == State::SynReceived)?;
-        self.fate.closed.is_none().then_some(first.opened_at)
+        let first = self.subflows.first().filter(|first| first.state() == State::SynReceived)?;
+        self.fate.closed.is_none().then_some(first.record().opened_at)
     }
 
     /// The network did not deliver a segment of a subflow. Returns whether that can be true: it must be in flight (RFC 5927
     /// section 4.1).
     pub(crate) fn handle_icmp(&mut self, now: Instant, id: usize, sequence: Seq, error: IcmpError) -> bool {
         let subflow = &mut self.subflows[id];
-        let board = &subflow.sender.board;
-        let believed = match subflow.state {
+        let board = &subflow.sender().board;
+        let believed = match subflow.state() {
             State::Closed => false,
-            State::SynSent | State::SynReceived => sequence == subflow.iss,
+            State::SynSent | State::SynReceived => sequence == subflow.opening().iss,
             _ => {
                 subflow.send_offset(sequence).is_some_and(|offset| (board.una..board.next).contains(&offset))
             }
         };
         if believed {
-            subflow.icmp = Some(error);
-            if subflow.state == State::SynSent {
+            subflow.record_mut().icmp = Some(error);
+            if subflow.state() == State::SynSent {
                 subflow.close(now, Closure::Unreachable);
                 self.on_subflow_closed(now, id);
             }
@@ -72,7 +72,7 @@ impl Connection {
     pub(super) fn reset_all(&mut self) {
         let answer =
             Control::Reset { reason: Some(ResetReason::UNSPECIFIED), fast_close: false, failed: None };
-        self.subflows.iter_mut().filter(|s| !s.is_closed()).for_each(|s| s.control = Some(answer));
+        self.subflows.iter_mut().filter(|s| !s.is_closed()).for_each(|s| s.set_control(Some(answer)));
     }
 
     /// The connection is over, for all subflows.
@@ -115,7 +115,7 @@ impl Connection {
         }
         subflow.close(now, Closure::ResetByUs(reason));
         let reason = reason.filter(|_| multipath);
-        subflow.control = Some(Control::Reset { reason, fast_close: false, failed });
+        subflow.set_control(Some(Control::Reset { reason, fast_close: false, failed }));
         self.on_subflow_closed(now, id);
     }
 
@@ -126,8 +126,8 @@ impl Connection {
         self.fate.happenings.subflows = true;
         self.signals.forget(id);
         self.tell_closed(now, id);
-        let cause = self.subflows[id].closed_by;
-        let never_opened = self.subflows[id].sender.board.una == 0;
+        let cause = self.subflows[id].record().closed_by;
+        let never_opened = self.subflows[id].sender().board.una == 0;
         let last = self.subflows.iter().all(|subflow| subflow.is_closed());
         if !self.negotiation.is_multipath() || self.is_over() {
             if last && self.fate.closed.is_none() {
@@ -173,17 +173,17 @@ impl Connection {
         }
         if self.is_over() {
             for subflow in &mut self.subflows {
-                match subflow.state {
+                match subflow.state() {
                     State::SynSent | State::SynReceived => {
-                        let told = subflow.state == State::SynReceived;
+                        let told = subflow.state() == State::SynReceived;
                         subflow.close(now, Closure::ConnectionEnded);
                         let reset = Control::Reset { reason: None, fast_close: false, failed: None };
-                        subflow.control = Some(reset).filter(|_| told);
+                        subflow.set_control(Some(reset).filter(|_| told));
                     }
                     _ => {
-                        subflow.fin_wanted = true;
+                        subflow.want_fin();
                         // A peer that acknowledges the data and not the subflow would hold its memory for long.
-                        subflow.handshake_deadline = subflow.handshake_deadline.min(now + LINGER);
+                        subflow.opening_mut().deadline = subflow.opening().deadline.min(now + LINGER);
                     }
                 }
             }
@@ -198,7 +198,7 @@ impl Connection {
 
     /// Nothing is left to be sent or received: the endpoint may forget the connection.
     pub(crate) fn is_finished(&self) -> bool {
-        self.subflows.iter().all(|subflow| subflow.is_closed() && subflow.control.is_none())
+        self.subflows.iter().all(|subflow| subflow.is_closed() && subflow.control().is_none())
             && self.fate.happenings.is_empty()
             && self.recv.unread() == 0
     }

@@ -9,7 +9,6 @@ use mptcp_wire::{DataSequence, Mapping, ResetReason};
 use super::Connection;
 use super::recv::Placed;
 use crate::memory::most_pieces;
-use crate::subflow::Subflow;
 use crate::subflow::mapping::{MappingFault, ReceivedMapping, WireMapping};
 use crate::subflow::receiver::Arrival;
 
@@ -46,7 +45,7 @@ impl Connection {
             self.take_data_fin(id, data + length);
         }
         let subflow = &mut self.subflows[id];
-        let next = subflow.receiver.next();
+        let next = subflow.receiver().next();
         if length > 0 && start <= next {
             self.recv.set_wide_numbers(matches!(mapping.sequence, DataSequence::Wide(_)));
         }
@@ -64,22 +63,22 @@ impl Connection {
         if from > next && !self.has_room_for_mapping() {
             return false;
         }
-        let mapper = &mut self.subflows[id].mapper;
+        let mapper = self.subflows[id].mapper_mut();
         mapper.announce(ReceivedMapping { start: from, length, data, checksum }, next)
     }
 
     fn take_data_fin(&mut self, id: usize, offset: u64) {
-        self.subflows[id].receiver.acknowledge_now();
+        self.subflows[id].receiver_mut().acknowledge_now();
         self.recv.end_at(offset);
     }
 
     pub(super) fn take_payload(&mut self, now: Instant, id: usize, start: u64, payload: Bytes) {
-        if start > self.subflows[id].receiver.next() && !self.has_room_out_of_order(payload.len() as u64) {
+        if start > self.subflows[id].receiver().next() && !self.has_room_out_of_order(payload.len() as u64) {
             // It counts as lost: the peer sends it again.
-            return self.subflows[id].receiver.acknowledge_now();
+            return self.subflows[id].receiver_mut().acknowledge_now();
         }
         let (subflow, incoming) = (&mut self.subflows[id], &mut self.recv);
-        let Subflow { receiver, mapper, .. } = subflow;
+        let (receiver, mapper) = subflow.receiving();
         let before = incoming.next();
         let (mut fault, mut filled, mut rest) = (None, false, Vec::new());
         let arrival = receiver.on_data(now, start, payload, |offset, bytes| {
@@ -111,13 +110,13 @@ impl Connection {
     pub(super) fn fit_window(&mut self, id: usize, start: u64, mut payload: Bytes) -> (Bytes, bool) {
         let subflow = &mut self.subflows[id];
         let end = start + payload.len() as u64;
-        let over = match subflow.mapper.data_at(end) {
+        let over = match subflow.mapper().data_at(end) {
             Some(end) if self.negotiation.is_plain() => end.saturating_sub(self.recv.limit()),
             _ => 0,
         };
         if over > 0 {
             payload.truncate(payload.len().saturating_sub(over as usize));
-            subflow.receiver.acknowledge_now();
+            subflow.receiver_mut().acknowledge_now();
         }
         (payload, over > 0)
     }
@@ -126,7 +125,8 @@ impl Connection {
     /// 3.3.1), and data that several carry waits on each: twice the buffer is what honest peers need, in bytes and in
     /// pieces.
     fn has_room_out_of_order(&self, more: u64) -> bool {
-        let queues = self.subflows.iter().map(|subflow| subflow.receiver.queue()).chain([self.recv.early()]);
+        let queues =
+            self.subflows.iter().map(|subflow| subflow.receiver().queue()).chain([self.recv.early()]);
         let (bytes, pieces) =
             queues.fold((0, 0), |sum, queue| (sum.0 + queue.bytes(), sum.1 + queue.pieces()));
         let most = 2 * most_pieces(self.config.receive_buffer);
@@ -135,7 +135,7 @@ impl Connection {
 
     /// Whether a mapping of data that is not next has a place among those of all subflows.
     fn has_room_for_mapping(&self) -> bool {
-        let mappings: usize = self.subflows.iter().map(|subflow| subflow.mapper.mappings()).sum();
+        let mappings: usize = self.subflows.iter().map(|subflow| subflow.mapper().mappings()).sum();
         mappings < 2 * most_pieces(self.config.receive_buffer)
     }
 

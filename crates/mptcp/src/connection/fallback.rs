@@ -28,9 +28,9 @@ impl Connection {
     /// Maps the subflow's stream one to one onto the connection's, from where both stand now.
     pub(super) fn set_plain_mapping(&mut self, id: usize) {
         let subflow = &mut self.subflows[id];
-        if self.negotiation.is_plain() && !subflow.mapper.is_infinite() {
-            let next = subflow.receiver.next().max(1);
-            subflow.mapper.set_infinite(next, self.recv.next());
+        if self.negotiation.is_plain() && !subflow.mapper().is_infinite() {
+            let next = subflow.receiver().next().max(1);
+            subflow.mapper_mut().set_infinite(next, self.recv.next());
         }
     }
 
@@ -38,7 +38,7 @@ impl Connection {
     /// sent data, nothing was resent, nothing is out of order (RFC 8684 section 3.7).
     fn may_fall_back(&self, id: usize) -> bool {
         let mut others = self.subflows.iter().enumerate().filter(|&(other, _)| other != id);
-        let only = others.all(|(_, subflow)| subflow.sender.board.una == 0);
+        let only = others.all(|(_, subflow)| subflow.sender().board.una == 0);
         self.is_initial(id) && only && self.send.reinjected == 0 && self.recv.early().is_empty()
     }
 
@@ -80,7 +80,7 @@ impl Connection {
     /// otherwise such a subflow ends.
     pub(super) fn fall_back_if_stripped(&mut self, now: Instant) {
         let stripped = self.negotiation.is_multipath()
-            && self.subflows.first().is_some_and(|first| first.optionless && !first.is_closed())
+            && self.subflows.first().is_some_and(|first| first.turn().optionless && !first.is_closed())
             && self.may_fall_back(0);
         if stripped {
             return self.fall_back_here(now, 0, Vec::new(), FallbackReason::Stripped);
@@ -88,7 +88,7 @@ impl Connection {
         // More data could only do harm: a peer that has fallen back takes it for what follows.
         if self.negotiation.is_multipath() {
             for id in 0..self.subflows.len() {
-                if self.subflows[id].optionless && self.subflows[id].is_synchronised() {
+                if self.subflows[id].turn().optionless && self.subflows[id].is_synchronised() {
                     self.reset_subflow(now, id, Some(ResetReason::MIDDLEBOX));
                 }
             }
@@ -102,7 +102,7 @@ impl Connection {
             // Both streams have ended: there is nothing to go on with.
             return self.reset_subflow(now, id, None);
         }
-        let held = self.subflows[id].mapper.take_held();
+        let held = self.subflows[id].mapper_mut().take_held();
         for bytes in held.into_iter().chain(rest).filter(|bytes| !bytes.is_empty()) {
             let next = self.recv.next();
             if self.recv.place(next, bytes) == Placed::Beyond {
@@ -148,7 +148,7 @@ impl Connection {
         // Alone, the subflow goes on as TCP: the stream is what the middlebox made of it.
         self.fall_back_here(now, id, rest, FallbackReason::Checksum);
         self.negotiation.checksum_failed(id, number);
-        self.subflows[id].receiver.acknowledge_now();
+        self.subflows[id].receiver_mut().acknowledge_now();
     }
 
     /// The peer found a bad checksum in what we sent: answers with MP_FAIL and goes on as TCP.
@@ -165,7 +165,7 @@ impl Connection {
         let mss = self.congestion.paths[id].mss;
         self.fall_back_here(now, id, Vec::new(), FallbackReason::MpFail);
         self.congestion.paths[id].mss = mss;
-        self.negotiation.set_infinite_from(self.subflows[id].sender.board.next);
+        self.negotiation.set_infinite_from(self.subflows[id].sender().board.next);
         // The answer speaks of the peer's numbers, as its own spoke of ours.
         self.signals.push(Some(id), MptcpOption::Fail(remote.at(self.recv.next())));
     }

@@ -15,7 +15,7 @@ impl Connection {
     pub(super) fn transmit_fin(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         let all_sent = self.send.buffer.unsent() == 0;
         if self.negotiation.is_plain() && self.send.writer.is_closed() && all_sent {
-            self.subflows.iter_mut().filter(|s| s.can_send()).for_each(|s| s.fin_wanted = true);
+            self.subflows.iter_mut().filter(|s| s.can_send()).for_each(|s| s.want_fin());
         }
         for id in 0..self.subflows.len() {
             if self.owes_acknowledgement_before_fin(id) {
@@ -23,15 +23,15 @@ impl Connection {
                 return Some(id);
             }
             let subflow = &mut self.subflows[id];
-            if subflow.fin_wanted && matches!(subflow.state, State::Established | State::CloseWait) {
+            if subflow.wants_fin() && matches!(subflow.state(), State::Established | State::CloseWait) {
                 let piece = Piece {
-                    start: subflow.sender.board.next,
+                    start: subflow.sender().board.next,
                     data: self.send.buffer.next(),
                     payload: Bytes::new(),
                     whole: None,
                     fin: true,
                 };
-                subflow.sender.send(now, piece.data, Bytes::new(), true);
+                subflow.sender_mut().send(now, piece.data, Bytes::new(), true);
                 subflow.fin_sent();
                 self.data_segment(now, id, piece, out);
                 return Some(id);
@@ -47,7 +47,7 @@ impl Connection {
         }
         if !self.send.fin.is_sent() || self.timers.data_fin_wanted {
             let id = self.messenger(self.timers.data_fin_tries())?;
-            if !self.negotiation.confirmed() && self.subflows[id].receiver.wants_ack() {
+            if !self.negotiation.confirmed() && self.subflows[id].receiver().wants_ack() {
                 // The third ACK first, with the keys.
                 return None;
             }
@@ -80,9 +80,9 @@ impl Connection {
         let subflow = &self.subflows[id];
         self.config.habits.acknowledge_before_fin
             && self.negotiation.is_multipath()
-            && subflow.fin_wanted
-            && subflow.receiver.wants_ack()
-            && matches!(subflow.state, State::Established | State::CloseWait)
+            && subflow.wants_fin()
+            && subflow.receiver().wants_ack()
+            && matches!(subflow.state(), State::Established | State::CloseWait)
     }
 
     /// The subflow for a message that is repeated until it is answered: the one that answers soonest,
@@ -90,7 +90,7 @@ impl Connection {
     pub(super) fn messenger(&self, tries: u32) -> Option<usize> {
         let subflows = self.subflows.iter().enumerate().filter(|(_, subflow)| subflow.can_send());
         let mut usable: Vec<_> = subflows
-            .map(|(id, subflow)| (subflow.sender.in_loss(), self.congestion.paths[id].srtt, id))
+            .map(|(id, subflow)| (subflow.sender().in_loss(), self.congestion.paths[id].srtt, id))
             .collect();
         usable.sort_unstable();
         let at = (tries as usize).checked_rem(usable.len())?;

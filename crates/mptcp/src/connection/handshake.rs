@@ -16,18 +16,18 @@ use crate::subflow::{Closure, Control, Origin, State, Subflow};
 impl Connection {
     /// Client: sends the first SYN.
     pub(crate) fn open(&mut self, now: Instant, mut first: Subflow, local_id: u8, backup: bool) {
-        self.addresses.add_first(first.remote);
-        first.state = State::SynSent;
-        first.opened_here = true;
-        first.local_id = local_id;
-        first.backup = backup;
+        self.addresses.add_first(first.ends().remote);
+        first.set_state(State::SynSent);
+        first.opening_mut().opened_here = true;
+        first.ends_mut().local_id = local_id;
+        first.ends_mut().backup = backup;
         let id = self.add_subflow(first);
         self.start_handshake(now, id, Control::Syn);
     }
 
     /// Server: answers the first SYN.
     pub(crate) fn accept(&mut self, now: Instant, mut first: Subflow, syn: &Segment) {
-        self.addresses.add_first(first.remote);
+        self.addresses.add_first(first.ends().remote);
         if self.negotiation.is_open() {
             match capable(&syn.options).filter(|offer| acceptable_offer(offer, self.config.version)) {
                 Some(offer) => {
@@ -43,7 +43,7 @@ impl Connection {
                 None => self.negotiation.give_up(),
             }
         }
-        first.state = State::SynReceived;
+        first.set_state(State::SynReceived);
         first.negotiate(syn, &self.config, self.window_scale());
         let multipath = self.negotiation.is_open();
         first.take_syn_data(syn, multipath);
@@ -59,9 +59,9 @@ impl Connection {
     /// The SYN/ACK has left as a cookie, and was answered.
     pub(crate) fn answered_by_cookie(&mut self) {
         for subflow in &mut self.subflows {
-            subflow.control = None;
+            subflow.set_control(None);
             // Nobody knows when it left: it gives no round-trip time.
-            subflow.handshake_attempts = 2;
+            subflow.opening_mut().attempts = 2;
         }
     }
 
@@ -81,7 +81,7 @@ impl Connection {
     /// The handshake timer: SYN or SYN/ACK again, or an end.
     pub(super) fn on_handshake_timeout(&mut self, now: Instant, id: usize) {
         let subflow = &mut self.subflows[id];
-        let control = match subflow.state {
+        let control = match subflow.state() {
             State::SynSent => Some(Control::Syn),
             State::SynReceived => Some(Control::SynAck),
             State::TimeWait | State::FinWait2 => {
@@ -90,25 +90,25 @@ impl Connection {
             }
             // The streams have ended, and this subflow takes too long to.
             _ if self.fate.closed.is_some() => return self.reset_subflow(now, id, None),
-            _ if subflow.unconfirmed => None,
+            _ if subflow.opening().unconfirmed => None,
             _ => {
-                subflow.handshake_deadline = Instant::FAR_FUTURE;
+                subflow.opening_mut().deadline = Instant::FAR_FUTURE;
                 return;
             }
         };
-        if subflow.handshake_attempts > self.config.syn_retries {
+        if subflow.opening().attempts > self.config.syn_retries {
             subflow.close(now, Closure::TimedOut);
             return self.on_subflow_closed(now, id);
         }
-        subflow.handshake_deadline = match subflow.sender.rtt.srtt().filter(|_| control.is_none()) {
+        subflow.opening_mut().deadline = match subflow.sender().rtt.srtt().filter(|_| control.is_none()) {
             Some(srtt) if self.config.habits.steady_join_ack => now + (srtt * 2).max(JOIN_ACK_PAUSE),
-            _ => now + HANDSHAKE_TIMEOUT * (1 << subflow.handshake_attempts.min(16)),
+            _ => now + HANDSHAKE_TIMEOUT * (1 << subflow.opening().attempts.min(16)),
         };
-        subflow.handshake_attempts += 1;
+        subflow.opening_mut().attempts += 1;
         match control {
-            Some(control) => subflow.control = Some(control),
+            Some(control) => subflow.set_control(Some(control)),
             // The third ACK of a join goes again until the fourth comes (RFC 8684 section 3.2).
-            None => subflow.receiver.acknowledge_now(),
+            None => subflow.receiver_mut().acknowledge_now(),
         }
     }
 
@@ -126,7 +126,7 @@ impl Connection {
         }
         if flags.ack() && !answers {
             // RFC 9293 section 3.10.7.3: it is of an older connection; ours goes on.
-            subflow.control = Some(Control::Refuse { sequence: segment.acknowledgment });
+            subflow.set_control(Some(Control::Refuse { sequence: segment.acknowledgment }));
             return;
         }
         if !flags.syn() {
@@ -140,8 +140,8 @@ impl Connection {
         let subflow = &mut self.subflows[id];
         subflow.negotiate(segment, &self.config, scale);
         subflow.establish(now, self.config.rack);
-        subflow.receiver.acknowledge_now();
-        match subflow.origin {
+        subflow.receiver_mut().acknowledge_now();
+        match subflow.opening().origin {
             Origin::Initial => self.on_capable_answer(now, id, segment),
             Origin::Join { nonce, .. } => self.on_join_answer(now, id, segment, nonce),
         }
@@ -190,7 +190,7 @@ impl Connection {
         let scale = self.window_scale();
         let subflow = &mut self.subflows[id];
         subflow.negotiate(segment, &self.config, scale);
-        subflow.state = State::SynReceived;
+        subflow.set_state(State::SynReceived);
         self.start_handshake(now, id, Control::SynAck);
     }
 
@@ -198,13 +198,13 @@ impl Connection {
     pub(super) fn on_third_ack(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64) -> bool {
         if ack != 1 {
             // RFC 9293 section 3.10.7.4: refused, and the handshake goes on.
-            self.subflows[id].control = Some(Control::Refuse { sequence: segment.acknowledgment });
+            self.subflows[id].set_control(Some(Control::Refuse { sequence: segment.acknowledgment }));
             return false;
         }
-        match self.subflows[id].origin {
-            Origin::Initial if self.subflows[id].opened_here => {
+        match self.subflows[id].opening().origin {
+            Origin::Initial if self.subflows[id].opening().opened_here => {
                 self.fall_back(id, FallbackReason::SimultaneousOpen);
-                let data = std::mem::take(&mut self.subflows[id].syn_data);
+                let data = std::mem::take(&mut self.subflows[id].opening_mut().syn_data);
                 self.begin_stream_with(data);
             }
             Origin::Initial => self.on_capable_third_ack(id, segment),
@@ -221,13 +221,13 @@ impl Connection {
         self.subflows[id].establish(now, rack);
         self.set_plain_mapping(id);
         self.activate(now, id);
-        if self.subflows[id].opened_here {
+        if self.subflows[id].opening().opened_here {
             self.fate.happenings.connected = true;
         } else if self.is_initial(id) {
             self.report_accepted();
             if self.negotiation.is_multipath() && !self.config.habits.quiet_after_handshake {
                 // A DSS tells the peer that it may join (RFC 8684 section 3.2), if no data brings one before.
-                self.subflows[id].receiver.acknowledge_soon(now);
+                self.subflows[id].receiver_mut().acknowledge_soon(now);
             }
             if self.config.habits.early_announcements {
                 self.announce_others(now);

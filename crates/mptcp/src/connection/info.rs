@@ -49,14 +49,14 @@ impl Connection {
     }
 
     fn usage(&self) -> ConnectionUse {
-        let queues = || self.subflows.iter().map(|subflow| subflow.receiver.queue());
+        let queues = || self.subflows.iter().map(|subflow| subflow.receiver().queue());
         ConnectionUse {
             receive_bytes: self.recv.held()
                 + queues().map(|queue| queue.held()).sum::<u64>()
-                + self.subflows.iter().map(|subflow| subflow.mapper.held()).sum::<u64>(),
+                + self.subflows.iter().map(|subflow| subflow.mapper().held()).sum::<u64>(),
             pieces: self.recv.early().pieces() + queues().map(|queue| queue.pieces()).sum::<usize>(),
-            mappings: self.subflows.iter().map(|subflow| subflow.mapper.mappings()).sum(),
-            segments_in_flight: self.subflows.iter().map(|subflow| subflow.sender.board.queue.len()).sum(),
+            mappings: self.subflows.iter().map(|subflow| subflow.mapper().mappings()).sum(),
+            segments_in_flight: self.subflows.iter().map(|subflow| subflow.sender().board.queue.len()).sum(),
             signals: self.signals.len(),
             half_open_joins: self.subflows.iter().filter(|subflow| subflow.is_half_open_join()).count(),
             remote_addresses: self.addresses.remote().len(),
@@ -68,48 +68,48 @@ impl Connection {
     pub(super) fn subflow_info(&self, id: usize) -> SubflowInfo {
         let subflow = &self.subflows[id];
         let path = &self.congestion.paths[id];
-        let board = &subflow.sender.board;
+        let board = &subflow.sender().board;
         SubflowInfo {
             id,
-            number: subflow.number,
-            opened_at: subflow.opened_at,
-            closed_at: subflow.closed_at,
-            interface: subflow.interface,
-            local: subflow.local,
-            remote: subflow.remote,
-            state: subflow.state,
-            closed_by: subflow.closed_by,
-            icmp: subflow.icmp,
-            backup: subflow.backup || subflow.peer_backup,
-            probation: subflow.probation.is_some(),
+            number: subflow.record().number,
+            opened_at: subflow.record().opened_at,
+            closed_at: subflow.record().closed_at,
+            interface: subflow.ends().interface,
+            local: subflow.ends().local,
+            remote: subflow.ends().remote,
+            state: subflow.state(),
+            closed_by: subflow.record().closed_by,
+            icmp: subflow.record().icmp,
+            backup: subflow.ends().backup || subflow.ends().peer_backup,
+            probation: subflow.turn().probation.is_some(),
             cwnd: path.cwnd,
             ssthresh: (path.ssthresh != u64::MAX).then_some(path.ssthresh),
             mss: path.mss,
             advmss: self.config.mss,
-            timestamps: subflow.timestamps,
-            sack: subflow.sack,
-            send_scale: subflow.send_scale,
-            receive_scale: subflow.receive_scale,
+            timestamps: subflow.clock().on,
+            sack: subflow.agreed().sack,
+            send_scale: subflow.agreed().send_scale,
+            receive_scale: subflow.agreed().receive_scale,
             srtt: path.srtt,
-            rttvar: subflow.sender.rtt.rttvar(),
+            rttvar: subflow.sender().rtt.rttvar(),
             min_rtt: path.min_rtt,
-            rto: subflow.sender.rtt.rto(),
-            backoff: subflow.sender.rtt.backoff(),
+            rto: subflow.sender().rtt.rto(),
+            backoff: subflow.sender().rtt.backoff(),
             pacing_rate: path.pacing,
-            in_flight: subflow.sender.in_flight(),
+            in_flight: subflow.sender().in_flight(),
             unacked: board.next - board.una,
             sacked: board.sacked,
             lost: board.lost,
             retrans: board.resent,
-            reordering_seen: subflow.sender.reordering_seen(),
+            reordering_seen: subflow.sender().reordering_seen(),
             local_queue: path.local.bytes,
-            recovery: subflow.sender.state,
-            retransmissions: subflow.sender.retransmissions,
-            retransmitted_bytes: subflow.sender.retransmitted_bytes,
-            timeouts: subflow.sender.timeouts,
-            recoveries: subflow.sender.recoveries,
-            out_of_order: subflow.receiver.queue().bytes(),
-            tally: subflow.tally,
+            recovery: subflow.sender().state,
+            retransmissions: subflow.sender().retransmissions,
+            retransmitted_bytes: subflow.sender().retransmitted_bytes,
+            timeouts: subflow.sender().timeouts,
+            recoveries: subflow.sender().recoveries,
+            out_of_order: subflow.receiver().queue().bytes(),
+            tally: subflow.record().tally,
         }
     }
 }

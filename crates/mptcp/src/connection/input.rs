@@ -22,20 +22,20 @@ impl Connection {
     pub(crate) fn handle_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) {
         let window = self.recv.buffer().max(65_535);
         let subflow = &mut self.subflows[id];
-        subflow.tally.segments_received += 1;
+        subflow.record_mut().tally.segments_received += 1;
         if !segment.payload.is_empty() {
-            subflow.tally.data_segments_received += 1;
+            subflow.record_mut().tally.data_segments_received += 1;
             let length = segment.payload.len() as u64;
-            subflow.tally.bytes_received += length;
-            subflow.tally.longest_received = subflow.tally.longest_received.max(length);
+            subflow.record_mut().tally.bytes_received += length;
+            subflow.record_mut().tally.longest_received = subflow.record().tally.longest_received.max(length);
         }
-        match subflow.state {
+        match subflow.state() {
             State::Closed => return,
             State::SynSent => return self.on_syn_sent(now, id, segment),
             State::SynReceived if subflow.exposes_stranger(segment) => {
                 // The SYN that seemed to open from the other side was somebody else's: ours is answered now, or theirs.
                 if subflow.is_answered_by(segment) {
-                    subflow.state = State::SynSent;
+                    subflow.set_state(State::SynSent);
                 }
                 return self.on_syn_sent(now, id, segment);
             }
@@ -45,19 +45,19 @@ impl Connection {
             Verdict::Drop => {}
             Verdict::Acknowledge => {
                 // A SYN that comes again in SYN-RECEIVED wants the SYN/ACK again.
-                if subflow.state == State::SynReceived {
-                    subflow.control = Some(Control::SynAck);
+                if subflow.state() == State::SynReceived {
+                    subflow.set_control(Some(Control::SynAck));
                 } else {
-                    subflow.receiver.acknowledge_now();
+                    subflow.receiver_mut().acknowledge_now();
                 }
             }
             // It answers our SYN/ACK: the peer knows nothing of the SYN that seemed to cross ours. Ours goes again.
-            Verdict::Reset if subflow.state == State::SynReceived && subflow.opened_here => {
-                subflow.state = State::SynSent;
+            Verdict::Reset if subflow.state() == State::SynReceived && subflow.opening().opened_here => {
+                subflow.set_state(State::SynSent);
             }
             Verdict::Reset => self.on_reset(now, id, segment),
             Verdict::Accept { start, ack } => {
-                if subflow.state == State::SynReceived && !self.on_third_ack(now, id, segment, ack) {
+                if subflow.state() == State::SynReceived && !self.on_third_ack(now, id, segment, ack) {
                     return;
                 }
                 let payload = std::mem::take(&mut segment.payload);
@@ -78,18 +78,19 @@ impl Connection {
         let subflow = &mut self.subflows[id];
         subflow.note_timestamp(now, segment, start);
         self.timers.answered();
-        if subflow.keep_at != Instant::FAR_FUTURE {
+        if subflow.watch().keep_at != Instant::FAR_FUTURE {
             subflow.keep_alive(now, self.config.keepalive);
         }
-        subflow.optionless |= !segment.options.has_mptcp();
-        if subflow.unconfirmed {
+        subflow.turn_mut().optionless |= !segment.options.has_mptcp();
+        if subflow.opening().unconfirmed {
             // RFC 8684 section 3.2: any acknowledgement of our third ACK confirms the join.
-            subflow.unconfirmed = false;
-            subflow.probation = self.config.join_probation.map(|span| Probation::Until(now + span));
-            subflow.handshake_deadline = Instant::FAR_FUTURE;
+            subflow.opening_mut().unconfirmed = false;
+            subflow.turn_mut().probation =
+                self.config.join_probation.map(|span| Probation::Until(now + span));
+            subflow.opening_mut().deadline = Instant::FAR_FUTURE;
             self.activate(now, id);
         }
-        let receiver = &self.subflows[id].receiver;
+        let receiver = self.subflows[id].receiver();
         let in_order = start <= receiver.next();
         // Who cannot see the connection hits its window now and then, but hardly what comes next.
         let near = start <= receiver.queue().end().unwrap_or(0).max(receiver.next()) + NEAR;
@@ -109,9 +110,9 @@ impl Connection {
             }
         }
         self.take_ack(now, id, segment, ack, payload.is_empty());
-        if self.subflows[id].probe_deadline != Instant::FAR_FUTURE {
-            self.subflows[id].probe_deadline = Instant::FAR_FUTURE;
-            self.subflows[id].sender.revive(now);
+        if self.subflows[id].watch().probe_deadline != Instant::FAR_FUTURE {
+            self.subflows[id].watch_mut().probe_deadline = Instant::FAR_FUTURE;
+            self.subflows[id].sender_mut().revive(now);
         }
         if let Some(dss) = &segment.options.dss
             && self.negotiation.is_multipath()
@@ -128,7 +129,7 @@ impl Connection {
         {
             // It counts as lost: the peer sends it again. Without data there is nothing to be said.
             if carries_data {
-                self.subflows[id].receiver.acknowledge_now();
+                self.subflows[id].receiver_mut().acknowledge_now();
             }
             return;
         }
@@ -140,20 +141,20 @@ impl Connection {
             self.take_payload(now, id, start, payload);
         }
         if segment.flags.fin() && !cut && !self.subflows[id].is_closed() {
-            self.subflows[id].receiver.on_fin(end);
+            self.subflows[id].receiver_mut().on_fin(end);
         }
         self.note_finished(now, id);
     }
 
     fn take_ack(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64, empty: bool) {
         let subflow = &mut self.subflows[id];
-        let last_window = std::mem::replace(&mut subflow.last_window, segment.window);
-        if subflow.sender.is_idle() {
+        let last_window = std::mem::replace(&mut subflow.window_mut().last, segment.window);
+        if subflow.sender().is_idle() {
             // A pure receiver: nothing of ours is left to be acknowledged.
             return;
         }
         let mut blocks: ArrayVec<Range, 4> = ArrayVec::new();
-        if subflow.sack {
+        if subflow.agreed().sack {
             for &(left, right) in &segment.options.sack {
                 if let (Some(left), Some(right)) = (subflow.send_offset(left), subflow.send_offset(right)) {
                     blocks.push((left, right));
@@ -166,19 +167,19 @@ impl Connection {
         let updates = self.negotiation.is_plain() && segment.window > last_window;
         let bare = empty && !segment.flags.fin() && !updates && segment.options.mptcp.is_empty();
         let ack = Ack { now, number: ack, blocks: &blocks, echo, bare };
-        let advanced = subflow.sender.on_ack(ack, id, &mut self.congestion);
+        let advanced = subflow.sender_mut().on_ack(ack, id, &mut self.congestion);
         if advanced == 0 {
             return;
         }
         // Only news tells: an old segment with options may come after the first without.
-        subflow.optionless &= !segment.options.has_mptcp();
-        subflow.tally.bytes_acked += advanced;
-        subflow.reinjected = false;
+        subflow.turn_mut().optionless &= !segment.options.has_mptcp();
+        subflow.record_mut().tally.bytes_acked += advanced;
+        subflow.turn_mut().reinjected = false;
         if self.config.mechanisms.cwnd_capping {
             self.cap_window(now, id);
         }
         let subflow = &mut self.subflows[id];
-        if subflow.fin_wanted && subflow.sender.is_idle() {
+        if subflow.wants_fin() && subflow.sender().is_idle() {
             let over = self.negotiation.is_multipath() || self.fate.closed.is_some();
             subflow.fin_acknowledged(now, over);
             if subflow.is_closed() {
@@ -197,10 +198,10 @@ impl Connection {
         const LAMBDA: f64 = 3.0;
         let path = &mut self.congestion.paths[id];
         if let (Some(min), Some(srtt)) = (path.min_rtt, path.srtt) {
-            if now < self.subflows[id].next_cap {
+            if now < self.subflows[id].turn().next_cap {
                 return;
             }
-            self.subflows[id].next_cap = now + srtt;
+            self.subflows[id].turn_mut().next_cap = now + srtt;
             let cap = LAMBDA * min.as_secs_f64() / srtt.as_secs_f64().max(1e-9) * path.cwnd as f64;
             let cap = (cap as u64).max(2 * path.mss);
             if path.cwnd > cap {
@@ -213,15 +214,15 @@ impl Connection {
 
     pub(super) fn note_finished(&mut self, now: Instant, id: usize) {
         let subflow = &mut self.subflows[id];
-        if subflow.receiver.finished() {
+        if subflow.receiver().finished() {
             if self.negotiation.is_plain() {
                 self.recv.end_here();
             }
             subflow.fin_received(now);
-            if !self.negotiation.is_plain() && subflow.state == State::CloseWait && !self.recv.finished() {
+            if !self.negotiation.is_plain() && subflow.state() == State::CloseWait && !self.recv.finished() {
                 // RFC 8684 section 3.3.3: without a DATA_FIN it ends this subflow only; after one it says
                 // nothing new, and our half goes on.
-                subflow.fin_wanted = true;
+                subflow.want_fin();
                 self.give_up_sending(id);
             }
         }
@@ -245,7 +246,7 @@ impl Connection {
                 // RFC 8684 section 3.3.8: version 1 speaks of the subflow that it comes on, and has no address id.
                 MptcpOption::Prio(prio)
                     if self.negotiation.version() == Version::V1 && prio.address_id.is_some() => {}
-                MptcpOption::Prio(prio) => self.subflows[id].peer_backup = prio.backup,
+                MptcpOption::Prio(prio) => self.subflows[id].ends_mut().peer_backup = prio.backup,
                 MptcpOption::Fail(_) => self.on_mp_fail(now, id),
                 MptcpOption::FastClose(key) => {
                     if *key == self.negotiation.local().value {
@@ -253,7 +254,7 @@ impl Connection {
                     }
                 }
                 // The third ACK of a join again: the fourth was lost (RFC 8684 section 3.2).
-                MptcpOption::Join(MpJoin::Ack { .. }) => self.subflows[id].receiver.acknowledge_now(),
+                MptcpOption::Join(MpJoin::Ack { .. }) => self.subflows[id].receiver_mut().acknowledge_now(),
                 MptcpOption::Join(_) | MptcpOption::TcpRst(_) => {}
             }
         }
@@ -283,11 +284,11 @@ impl Connection {
             checksum,
         });
         let subflow = &mut self.subflows[id];
-        let start = subflow.first_received;
-        let next = subflow.receiver.next();
+        let start = subflow.opening().first_received;
+        let next = subflow.receiver().next();
         self.recv.set_wide_numbers(self.recv.has_wide_numbers() || in_order);
         subflow
-            .mapper
+            .mapper_mut()
             .announce(ReceivedMapping { start, length: u64::from(length), data: 0, checksum }, next);
     }
 

@@ -33,13 +33,13 @@ impl Connection {
         if self.fate.closed.is_some() || !self.subflows.has_place() {
             return;
         }
-        subflow.state = State::SynSent;
-        subflow.opened_here = true;
-        subflow.local_id = pair.local.id;
-        subflow.remote_id = pair.remote.id;
-        subflow.backup = pair.local.backup;
-        subflow.peer_backup = pair.local.backup;
-        subflow.origin = Origin::Join { nonce: self.negotiation.nonce(), peer_nonce: 0 };
+        subflow.set_state(State::SynSent);
+        subflow.opening_mut().opened_here = true;
+        subflow.ends_mut().local_id = pair.local.id;
+        subflow.ends_mut().remote_id = pair.remote.id;
+        subflow.ends_mut().backup = pair.local.backup;
+        subflow.ends_mut().peer_backup = pair.local.backup;
+        subflow.opening_mut().origin = Origin::Join { nonce: self.negotiation.nonce(), peer_nonce: 0 };
         let id = self.add_subflow(subflow);
         self.start_handshake(now, id, Control::Syn);
     }
@@ -63,18 +63,18 @@ impl Connection {
             return Err(JoinRefusal::Because(ResetReason::PROHIBITED));
         }
         if !self.config.join_initial_address
-            && self.subflows.first().is_some_and(|f| f.local == subflow.local)
+            && self.subflows.first().is_some_and(|f| f.ends().local == subflow.ends().local)
         {
             return Err(JoinRefusal::Because(ResetReason::PROHIBITED));
         }
         if !self.make_room_for_join(now) || !self.subflows.has_place() {
             return Err(JoinRefusal::Busy);
         }
-        subflow.state = State::SynReceived;
-        subflow.remote_id = address_id;
-        subflow.local_id = self.local_id_of(&subflow);
-        subflow.peer_backup = backup;
-        subflow.origin = Origin::Join { nonce: self.negotiation.nonce(), peer_nonce };
+        subflow.set_state(State::SynReceived);
+        subflow.ends_mut().remote_id = address_id;
+        subflow.ends_mut().local_id = self.local_id_of(&subflow);
+        subflow.ends_mut().peer_backup = backup;
+        subflow.opening_mut().origin = Origin::Join { nonce: self.negotiation.nonce(), peer_nonce };
         subflow.negotiate(syn, &self.config, self.window_scale());
         let id = self.add_subflow(subflow);
         self.start_handshake(now, id, Control::SynAck);
@@ -91,8 +91,9 @@ impl Connection {
         let srtt = self.congestion.paths.iter().filter_map(|path| path.srtt).max();
         let patience =
             srtt.map_or(HANDSHAKE_TIMEOUT, |srtt| (srtt * 4).max(JOIN_PATIENCE).min(HANDSHAKE_TIMEOUT));
-        let oldest = half_open.min_by_key(|(_, subflow)| subflow.opened_at);
-        let Some((id, _)) = oldest.filter(|(_, subflow)| now.since(subflow.opened_at) >= patience) else {
+        let oldest = half_open.min_by_key(|(_, subflow)| subflow.record().opened_at);
+        let Some((id, _)) = oldest.filter(|(_, subflow)| now.since(subflow.record().opened_at) >= patience)
+        else {
             return false;
         };
         self.subflows[id].close(now, Closure::TimedOut);
@@ -101,7 +102,7 @@ impl Connection {
     }
 
     fn local_id_of(&self, subflow: &Subflow) -> u8 {
-        let local = subflow.local.ip();
+        let local = subflow.ends().local.ip();
         let known = self.addresses.local().iter().find(|known| known.address == local).map(|known| known.id);
         let mut announced = self.config.announce.iter().flatten();
         known.or_else(|| announced.find(|a| a.address == local).map(|a| a.id)).unwrap_or(0)
@@ -124,14 +125,14 @@ impl Connection {
             return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
         }
         let subflow = &mut self.subflows[id];
-        subflow.origin = Origin::Join { nonce, peer_nonce };
-        subflow.remote_id = address_id;
-        subflow.peer_backup |= backup;
-        subflow.unconfirmed = true;
-        subflow.handshake_attempts = 1;
-        subflow.handshake_deadline = match subflow.sender.rtt.srtt() {
+        subflow.opening_mut().origin = Origin::Join { nonce, peer_nonce };
+        subflow.ends_mut().remote_id = address_id;
+        subflow.ends_mut().peer_backup |= backup;
+        subflow.opening_mut().unconfirmed = true;
+        subflow.opening_mut().attempts = 1;
+        subflow.opening_mut().deadline = match subflow.sender().rtt.srtt() {
             Some(srtt) if self.config.habits.steady_join_ack => now + (srtt * 2).max(JOIN_ACK_PAUSE),
-            _ => now + subflow.sender.rtt.rto(),
+            _ => now + subflow.sender().rtt.rto(),
         };
     }
 
@@ -162,7 +163,7 @@ impl Connection {
             return false;
         }
         // The fourth ACK, which lets the peer send.
-        self.subflows[id].receiver.acknowledge_now();
+        self.subflows[id].receiver_mut().acknowledge_now();
         true
     }
 }

@@ -209,7 +209,7 @@ impl Connection {
 
     fn acknowledge_everywhere(&mut self) {
         for subflow in self.subflows.iter_mut().filter(|subflow| subflow.is_synchronised()) {
-            subflow.receiver.acknowledge_now();
+            subflow.receiver_mut().acknowledge_now();
         }
     }
 
@@ -297,11 +297,11 @@ impl Connection {
     /// The port of our side: that of the first subflow.
     #[must_use]
     pub fn local_port(&self) -> Option<u16> {
-        self.subflows.first().map(|subflow| subflow.local.port())
+        self.subflows.first().map(|subflow| subflow.ends().local.port())
     }
 
     pub(crate) fn interface_of(&self, id: usize) -> InterfaceId {
-        self.subflows.get(id).map_or(InterfaceId(0), |subflow| subflow.interface)
+        self.subflows.get(id).map_or(InterfaceId(0), |subflow| subflow.ends().interface)
     }
 
     pub(crate) fn set_policies(
@@ -319,10 +319,10 @@ impl Connection {
 
     /// Whether reading has left something to be sent: a window update.
     pub(crate) fn wants_attention(&self) -> bool {
-        self.subflows.iter().any(|subflow| subflow.receiver.wants_ack())
+        self.subflows.iter().any(|subflow| subflow.receiver().wants_ack())
     }
 
     fn is_initial(&self, id: usize) -> bool {
-        self.subflows[id].origin == Origin::Initial
+        self.subflows[id].opening().origin == Origin::Initial
     }
 }

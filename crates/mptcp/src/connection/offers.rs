@@ -17,10 +17,10 @@ impl Connection {
         if !self.config.join_initial_address {
             flags |= MpCapable::NO_JOIN_HERE;
         }
-        let option = match (subflow.origin, control) {
+        let option = match (subflow.opening().origin, control) {
             (Origin::Initial, Control::Syn) if self.negotiation.is_open() => {
                 // After three SYNs without answer, one without options: something may eat them.
-                if subflow.handshake_attempts > 3 {
+                if subflow.opening().attempts > 3 {
                     return Vec::new();
                 }
                 MptcpOption::Capable(MpCapable {
@@ -33,7 +33,9 @@ impl Connection {
                 })
             }
             // A SYN/ACK of ours to a SYN that crossed ours is TCP's.
-            (Origin::Initial, Control::SynAck) if self.negotiation.is_open() && !subflow.opened_here => {
+            (Origin::Initial, Control::SynAck)
+                if self.negotiation.is_open() && !subflow.opening().opened_here =>
+            {
                 MptcpOption::Capable(MpCapable {
                     version: self.negotiation.version().number(),
                     flags,
@@ -45,8 +47,8 @@ impl Connection {
             (Origin::Join { nonce, .. }, Control::Syn) => {
                 let Some(remote) = self.negotiation.remote() else { return Vec::new() };
                 MptcpOption::Join(MpJoin::Syn {
-                    backup: subflow.backup,
-                    address_id: subflow.local_id,
+                    backup: subflow.ends().backup,
+                    address_id: subflow.ends().local_id,
                     token: remote.token,
                     nonce,
                 })
@@ -54,8 +56,8 @@ impl Connection {
             (Origin::Join { nonce, peer_nonce }, Control::SynAck) => {
                 let Some(remote) = self.negotiation.remote() else { return Vec::new() };
                 MptcpOption::Join(MpJoin::SynAck {
-                    backup: subflow.backup,
-                    address_id: subflow.local_id,
+                    backup: subflow.ends().backup,
+                    address_id: subflow.ends().local_id,
                     hmac: self.negotiation.version().join_hmac_truncated(
                         self.negotiation.local().value,
                         remote.value,
@@ -89,7 +91,7 @@ impl Connection {
 
     /// The third ACK of a join.
     pub(super) fn join_with_hmac(&self, id: usize) -> Option<MptcpOption> {
-        let Origin::Join { nonce, peer_nonce } = self.subflows[id].origin else { return None };
+        let Origin::Join { nonce, peer_nonce } = self.subflows[id].opening().origin else { return None };
         let remote = self.negotiation.remote()?;
         let hmac = self.negotiation.version().join_hmac(
             self.negotiation.local().value,

@@ -34,7 +34,7 @@ impl Connection {
         }
         let ending = self.send.writer.is_closed()
             || self.fate.closed.is_some()
-            || self.subflows.iter().any(|s| s.fin_wanted);
+            || self.subflows.iter().any(|s| s.wants_fin());
         if ending && let Some(sent) = self.transmit_fin(now, out) {
             return Some(sent);
         }
@@ -51,15 +51,15 @@ impl Connection {
             && self
                 .subflows
                 .first()
-                .is_some_and(|first| first.receiver.wants_ack() && first.is_synchronised())
+                .is_some_and(|first| first.receiver().wants_ack() && first.is_synchronised())
     }
 
     fn transmit_control(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
-        let id = self.subflows.iter().position(|subflow| subflow.control.is_some())?;
-        let control = self.subflows[id].control.take()?;
+        let id = self.subflows.iter().position(|subflow| subflow.control().is_some())?;
+        let control = self.subflows[id].take_control()?;
         if control == Control::Probe {
             self.bare_segment(now, id, out);
-            out.sequence = self.subflows[id].sequence_at(self.subflows[id].sender.board.una) - 1;
+            out.sequence = self.subflows[id].sequence_at(self.subflows[id].sender().board.una) - 1;
             return Some(id);
         }
         let options = self.handshake_options(id, control);
@@ -67,32 +67,34 @@ impl Connection {
         let scale = self.window_scale();
         let subflow = &mut self.subflows[id];
         let segment = out;
-        segment.reset(subflow.local, subflow.remote);
+        segment.reset(subflow.ends().local, subflow.ends().remote);
         segment.options.mptcp.extend(options);
         match control {
             Control::Syn | Control::SynAck => {
                 let answering = control == Control::SynAck;
                 segment.flags = Flags::SYN;
-                segment.sequence = subflow.iss;
+                segment.sequence = subflow.opening().iss;
                 segment.window = window;
                 segment.options.mss = Some(self.config.mss);
-                segment.options.fast_open.clone_from(&subflow.cookie);
+                segment.options.fast_open.clone_from(&subflow.opening().cookie);
                 // An answer offers only what was offered (RFC 7323 section 1.3).
-                if !answering || subflow.timestamps {
-                    let echo = if answering { subflow.recent_timestamp } else { 0 };
-                    let value = subflow.clock(now);
+                if !answering || subflow.clock().on {
+                    let echo = if answering { subflow.clock().recent } else { 0 };
+                    let value = subflow.clock_at(now);
                     segment.options.timestamps =
                         (answering || self.config.timestamps).then_some(Timestamps { value, echo });
                 }
-                segment.options.sack_permitted = if answering { subflow.sack } else { self.config.sack };
+                segment.options.sack_permitted =
+                    if answering { subflow.agreed().sack } else { self.config.sack };
                 segment.options.window_scale =
-                    (!answering || subflow.receive_scale > 0 || subflow.send_scale > 0).then_some(scale);
+                    (!answering || subflow.agreed().receive_scale > 0 || subflow.agreed().send_scale > 0)
+                        .then_some(scale);
                 if answering {
                     segment.flags |= Flags::ACK;
-                    segment.acknowledgment = subflow.irs + subflow.receiver.next() as u32;
-                } else if subflow.handshake_attempts == 1 {
+                    segment.acknowledgment = subflow.opening().irs + subflow.receiver().next() as u32;
+                } else if subflow.opening().attempts == 1 {
                     // RFC 7413 section 4.2.1; when nothing answers, something may not like it.
-                    segment.payload = subflow.syn_data.clone();
+                    segment.payload = subflow.opening().syn_data.clone();
                 } else {
                     segment.options.fast_open = None;
                 }
@@ -105,8 +107,8 @@ impl Connection {
             }
             Control::Reset { reason, fast_close, failed } => {
                 segment.flags = Flags::RST | Flags::ACK;
-                segment.sequence = subflow.sequence_at(subflow.sender.board.next.max(1));
-                segment.acknowledgment = subflow.irs + subflow.receiver.next() as u32;
+                segment.sequence = subflow.sequence_at(subflow.sender().board.next.max(1));
+                segment.acknowledgment = subflow.opening().irs + subflow.receiver().next() as u32;
                 // RFC 7323 section 3.2.
                 segment.options.timestamps = subflow.timestamps_at(now);
                 if fast_close && let Some(remote) = self.negotiation.remote() {
@@ -120,20 +122,20 @@ impl Connection {
                 }
             }
         }
-        subflow.tally.segments_sent += 1;
+        subflow.record_mut().tally.segments_sent += 1;
         Some(id)
     }
 
     fn transmit_retransmission(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         for id in 0..self.subflows.len() {
-            let probing = self.subflows[id].sender.wants_probe();
-            if self.subflows[id].sender.board.lost == 0 && !probing {
+            let probing = self.subflows[id].sender().wants_probe();
+            if self.subflows[id].sender().board.lost == 0 && !probing {
                 continue;
             }
             if probing && let Some(size) = self.new_data_for_probe(id) {
                 return Some(self.send_new(now, id, size, out));
             }
-            let sender = &mut self.subflows[id].sender;
+            let sender = self.subflows[id].sender_mut();
             let path = &self.congestion.paths[id];
             if let Some(sent) = sender.retransmit(now, path.cwnd, path.mss) {
                 let piece = Piece {
@@ -158,7 +160,7 @@ impl Connection {
         let single = self.subflows.iter().filter(|subflow| subflow.can_send()).count() == 1;
         let size = self.send.buffer.unsent().min(self.congestion.paths[id].mss);
         let fits = size > 0 && self.send.buffer.next() + size <= self.send.buffer.edge();
-        (single && fits && subflow.can_send() && subflow.sender.board.lost == 0).then_some(size)
+        (single && fits && subflow.can_send() && subflow.sender().board.lost == 0).then_some(size)
     }
 
     fn transmit_acknowledgement(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
@@ -172,7 +174,7 @@ impl Connection {
         {
             return Some(sent);
         }
-        let id = self.subflows.iter().position(|s| s.receiver.wants_ack() && s.is_synchronised())?;
+        let id = self.subflows.iter().position(|s| s.receiver().wants_ack() && s.is_synchronised())?;
         self.bare_segment(now, id, out);
         Some(id)
     }
@@ -188,8 +190,9 @@ impl Connection {
     }
 
     fn transmit_signal(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
-        let usable =
-            |s: &crate::subflow::Subflow| s.is_synchronised() && !s.unconfirmed && s.state != State::TimeWait;
+        let usable = |s: &crate::subflow::Subflow| {
+            s.is_synchronised() && !s.opening().unconfirmed && s.state() != State::TimeWait
+        };
         let subflows = &self.subflows;
         let (on, option) = self.signals.take(|on| match on {
             Some(id) => usable(&subflows[id]),

@@ -38,7 +38,7 @@ impl Connection {
     /// furthest over all subflows (RFC 8684 section 3.3.4).
     pub(super) fn note_window(&mut self, id: usize, segment: &Segment) {
         let subflow = &self.subflows[id];
-        let scale = if segment.flags.syn() { 0 } else { subflow.send_scale };
+        let scale = if segment.flags.syn() { 0 } else { subflow.agreed().send_scale };
         let window = u64::from(segment.window) << scale;
         let from = match (self.negotiation.mode(), segment.options.dss.and_then(|dss| dss.ack)) {
             (Mode::Multipath, Some(ack)) => self.negotiation.local().offset(ack, self.send.buffer.una()),
@@ -65,8 +65,9 @@ impl Connection {
 
     /// TCP's acknowledgements are the stream's.
     pub(super) fn acknowledge_plainly(&mut self, now: Instant, id: usize) {
-        let offset =
-            self.subflows[id].stream_offset(self.subflows[id].sender.board.una).min(self.send.buffer.next());
+        let offset = self.subflows[id]
+            .stream_offset(self.subflows[id].sender().board.una)
+            .min(self.send.buffer.next());
         self.acknowledge_data(now, offset);
     }
 }

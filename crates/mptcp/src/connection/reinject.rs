@@ -11,17 +11,17 @@ use crate::subflow::sender::Recovery;
 impl Connection {
     /// The subflow does not get its data through: everything it alone carries goes to the others.
     pub(super) fn give_up_sending(&mut self, id: usize) {
-        if !self.is_multipath() || self.subflows[id].reinjected {
+        if !self.is_multipath() || self.subflows[id].turn().reinjected {
             return;
         }
-        self.subflows[id].reinjected = true;
+        self.subflows[id].turn_mut().reinjected = true;
         // What another working subflow carries too will come that way.
         self.send.buffer.give_to_others(carrier(id), self.working() & !carrier(id));
     }
 
     /// The subflow is dead: what no living one carries goes to the others.
     pub(super) fn abandon(&mut self, id: usize) {
-        if self.subflows[id].tally.data_segments_sent == 0 {
+        if self.subflows[id].record().tally.data_segments_sent == 0 {
             return;
         }
         self.send.buffer.abandon(id);
@@ -34,8 +34,8 @@ impl Connection {
         }
         let mut stalled = 0;
         for (id, subflow) in self.subflows.iter_mut().enumerate() {
-            if subflow.sender.in_loss() && !subflow.is_closed() {
-                subflow.reinjected = true;
+            if subflow.sender().in_loss() && !subflow.is_closed() {
+                subflow.turn_mut().reinjected = true;
                 stalled |= carrier(id);
             }
         }
@@ -48,14 +48,15 @@ impl Connection {
     /// The subflows that get data through, one bit each.
     fn working(&self) -> u64 {
         let subflows = self.subflows.iter().enumerate();
-        let working = subflows.filter(|(_, s)| s.is_synchronised() && !s.sender.in_loss());
+        let working = subflows.filter(|(_, s)| s.is_synchronised() && !s.sender().in_loss());
         working.fold(0, |bits, (id, _)| bits | carrier(id))
     }
 
     /// Those of them that may carry data: backups only where nothing else works (RFC 8684 section 3.3.8).
     fn usable(&self) -> u64 {
         let working = self.working();
-        let backups = self.subflows.iter().enumerate().filter(|(_, s)| s.backup || s.peer_backup);
+        let backups =
+            self.subflows.iter().enumerate().filter(|(_, s)| s.ends().backup || s.ends().peer_backup);
         let regular = backups.fold(working, |bits, (id, _)| bits & !carrier(id));
         if regular == 0 { working } else { regular }
     }
@@ -68,7 +69,7 @@ impl Connection {
         let start = chunk.start;
         let holds =
             |id: usize, una: u64| chunk.end_on(id).is_some_and(|end| end > una) && chunk.carried_by(id);
-        let outstanding = self.subflows.iter().enumerate().filter(|(id, s)| holds(*id, s.sender.board.una));
+        let outstanding = self.subflows.iter().enumerate().filter(|(id, s)| holds(*id, s.sender().board.una));
         let carriers = outstanding.fold(0, |bits, (id, _)| bits | carrier(id));
         let usable = self.usable();
         if let Some(chunk) = self.send.buffer.head_mut() {
@@ -115,12 +116,12 @@ impl Connection {
         // Which subflow's last penalty counts, and for how long.
         let (holder, rest, deserved) = match rule {
             PenaltyRule::Later => {
-                let calm = self.subflows[slow].sender.state == Recovery::Open;
+                let calm = self.subflows[slow].sender().state == Recovery::Open;
                 (fast, fast_rtt, calm && fast_rtt < slow_rtt)
             }
             PenaltyRule::Original => (slow, slow_rtt, rate(slow, slow_rtt) < rate(fast, fast_rtt)),
         };
-        let last = &mut self.subflows[holder].last_penalty;
+        let last = &mut self.subflows[holder].turn_mut().last_penalty;
         if deserved && last.is_none_or(|last| now.since(last) >= rest) {
             *last = Some(now);
             self.congestion.penalise(slow, rule);

@@ -26,8 +26,8 @@ impl Connection {
     /// A segment without payload that acknowledges.
     pub(super) fn bare_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) {
         self.header(now, id, segment);
-        segment.sequence = self.subflows[id].sequence_at(self.subflows[id].sender.board.next);
-        let forgotten = self.config.habits.plain_time_wait && self.subflows[id].state == State::TimeWait;
+        segment.sequence = self.subflows[id].sequence_at(self.subflows[id].sender().board.next);
+        let forgotten = self.config.habits.plain_time_wait && self.subflows[id].state() == State::TimeWait;
         if self.negotiation.is_multipath() && !forgotten {
             if !self.negotiation.confirmed()
                 && self.negotiation.client()
@@ -36,7 +36,7 @@ impl Connection {
             {
                 // The third ACK.
                 segment.options.mptcp.extend(self.capable_with_keys(None));
-            } else if self.subflows[id].unconfirmed {
+            } else if self.subflows[id].opening().unconfirmed {
                 segment.options.mptcp.extend(self.join_with_hmac(id));
             } else {
                 segment.options.dss =
@@ -51,12 +51,12 @@ impl Connection {
     /// As many SACK blocks as fit beside the other options.
     pub(super) fn add_blocks(&self, id: usize, segment: &mut Segment) {
         let subflow = &self.subflows[id];
-        if !subflow.sack || !subflow.receiver.has_blocks() {
+        if !subflow.agreed().sack || !subflow.receiver().has_blocks() {
             return;
         }
         let room = mptcp_wire::Options::SPACE.saturating_sub(segment.options.length());
-        let irs = subflow.irs;
-        for (left, right) in subflow.receiver.blocks(room.saturating_sub(4) / 8) {
+        let irs = subflow.opening().irs;
+        for (left, right) in subflow.receiver().blocks(room.saturating_sub(4) / 8) {
             segment.options.sack.push((irs + left as u32, irs + right as u32));
         }
     }
@@ -70,8 +70,8 @@ impl Connection {
             segment.flags |= Flags::FIN;
         }
         if length > 0 {
-            subflow.tally.data_segments_sent += 1;
-            subflow.tally.bytes_sent += length;
+            subflow.record_mut().tally.data_segments_sent += 1;
+            subflow.record_mut().tally.bytes_sent += length;
             if self.send.buffer.unsent() == 0 {
                 segment.flags |= Flags::PSH;
             }
@@ -83,7 +83,7 @@ impl Connection {
         }
         segment.payload = piece.payload;
         let subflow = &mut self.subflows[id];
-        if subflow.sack && subflow.receiver.has_blocks() {
+        if subflow.agreed().sack && subflow.receiver().has_blocks() {
             // Blocks would make a full segment too long (RFC 9293 section 3.7.1): the acknowledgement
             // that brings them stays due.
             subflow.number_acknowledged();
@@ -95,7 +95,7 @@ impl Connection {
     pub(super) fn add_mapping(&self, id: usize, segment: &mut Segment, piece: &Piece) {
         let length = piece.payload.len() as u16;
         // RFC 8684 section 3.1; in version 0 the first data has a mapping as all other has.
-        let first = piece.start == self.subflows[id].first_sent
+        let first = piece.start == self.subflows[id].opening().first_sent
             && piece.data == 0
             && self.negotiation.client()
             && self.negotiation.version() == Version::V1;
@@ -157,13 +157,16 @@ impl Connection {
     pub(super) fn header(&mut self, now: Instant, id: usize, segment: &mut Segment) {
         let window = self.recv.window();
         let subflow = &mut self.subflows[id];
-        subflow.tally.segments_sent += 1;
-        segment.reset(subflow.local, subflow.remote);
+        subflow.record_mut().tally.segments_sent += 1;
+        segment.reset(subflow.ends().local, subflow.ends().remote);
         segment.flags = Flags::ACK;
-        segment.acknowledgment = subflow.irs + subflow.receiver.next() as u32;
-        segment.window = (window >> subflow.receive_scale).min(65_535) as u16;
+        segment.acknowledgment = subflow.opening().irs + subflow.receiver().next() as u32;
+        segment.window = (window >> subflow.agreed().receive_scale).min(65_535) as u16;
         segment.options.timestamps = subflow.timestamps_at(now);
-        debug_assert!(subflow.origin != Origin::Initial || id == 0, "only the first subflow is initial");
+        debug_assert!(
+            subflow.opening().origin != Origin::Initial || id == 0,
+            "only the first subflow is initial"
+        );
     }
 
     /// MP_FAIL goes with each acknowledgement until the peer answers with its own or with the infinite mapping: one alone could

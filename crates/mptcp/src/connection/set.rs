@@ -69,8 +69,8 @@ impl SubflowSet {
             return None;
         }
         let dead = self.places.iter().enumerate().skip(1);
-        let dead = dead.filter(|(_, subflow)| subflow.is_closed() && subflow.control.is_none());
-        dead.min_by_key(|(_, subflow)| subflow.closed_at).map(|(id, _)| id)
+        let dead = dead.filter(|(_, subflow)| subflow.is_closed() && subflow.control().is_none());
+        dead.min_by_key(|(_, subflow)| subflow.record().closed_at).map(|(id, _)| id)
     }
 
     /// Whether there is a place for one more subflow.
@@ -80,7 +80,7 @@ impl SubflowSet {
 
     /// Gives a subflow a place of its own; returns it.
     pub(super) fn push(&mut self, mut subflow: Subflow) -> usize {
-        subflow.number = self.opened();
+        subflow.record_mut().number = self.opened();
         self.changed = true;
         self.places.push(subflow);
         self.places.len() - 1
@@ -88,7 +88,7 @@ impl SubflowSet {
 
     /// Gives a subflow the place of one that is over, of which only `past` is kept.
     pub(super) fn replace(&mut self, id: usize, mut subflow: Subflow, past: SubflowInfo) {
-        subflow.number = self.opened();
+        subflow.record_mut().number = self.opened();
         if self.known.len() == REMEMBERED {
             self.known.pop_front();
             self.forgotten += 1;
@@ -96,7 +96,7 @@ impl SubflowSet {
         self.known.push_back(past);
         // The endpoint may not have looked since it ended.
         let over = &self.places[id];
-        self.retired.push((id, over.local, over.remote));
+        self.retired.push((id, over.ends().local, over.ends().remote));
         self.changed = true;
         self.places[id] = subflow;
     }
@@ -119,15 +119,15 @@ impl SubflowSet {
     /// The four-tuples of all places.
     pub(super) fn tuples(&self) -> impl Iterator<Item = PlacedTuple> + '_ {
         let places = self.places.iter().enumerate();
-        places.map(|(id, subflow)| (id, subflow.local, subflow.remote, subflow.is_closed()))
+        places.map(|(id, subflow)| (id, subflow.ends().local, subflow.ends().remote, subflow.is_closed()))
     }
 
     /// Four-tuples that came into use (true) or went out of it since this was asked last.
     pub(super) fn tuple_changes(&mut self) -> impl Iterator<Item = PlacedTuple> + '_ {
         self.places.iter_mut().enumerate().filter_map(|(id, subflow)| {
             let open = !subflow.is_closed();
-            let changed = std::mem::replace(&mut subflow.registered, open) != open;
-            changed.then_some((id, subflow.local, subflow.remote, open))
+            let changed = std::mem::replace(&mut subflow.record_mut().registered, open) != open;
+            changed.then_some((id, subflow.ends().local, subflow.ends().remote, open))
         })
     }
 

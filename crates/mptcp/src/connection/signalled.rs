@@ -49,7 +49,7 @@ impl Connection {
             let echo = AddAddress { echo: true, hmac: None, ..*add };
             self.signals.push(Some(id), MptcpOption::AddAddress(echo));
         }
-        let port = add.port.unwrap_or(self.subflows[id].remote.port());
+        let port = add.port.unwrap_or(self.subflows[id].ends().remote.port());
         let address = RemoteAddress { id: add.id, address: SocketAddr::new(add.address, port) };
         if !self.may_join(id, add.address) {
             return;
@@ -61,7 +61,7 @@ impl Connection {
     /// Whether an address that the peer announces on a subflow can be another host's: not nobody's, everybody's or ours
     /// (RFC 8684 section 5.1 on what announcements may be abused for).
     pub(super) fn may_join(&self, id: usize, address: IpAddr) -> bool {
-        let local = self.subflows[id].remote.ip().is_loopback();
+        let local = self.subflows[id].ends().remote.ip().is_loopback();
         let everybody = address.is_multicast() || address == IpAddr::V4(Ipv4Addr::BROADCAST);
         let ours = self.addresses.local().iter().any(|known| known.address == address);
         !(address.is_unspecified() || everybody || ours || (address.is_loopback() && !local))
@@ -72,7 +72,10 @@ impl Connection {
             self.addresses.unlearn(gone);
             for id in 0..self.subflows.len() {
                 let subflow = &self.subflows[id];
-                if subflow.remote_id == gone && subflow.state != State::SynSent && !subflow.is_closed() {
+                if subflow.ends().remote_id == gone
+                    && subflow.state() != State::SynSent
+                    && !subflow.is_closed()
+                {
                     // RFC 8684 section 3.4.2 asks for a keepalive first. The option came inside the connection, but it
                     // must not end it: the last subflow stays, and ends by itself if its address is gone.
                     let others =
@@ -90,7 +93,7 @@ impl Connection {
     pub(crate) fn remove_local_address(&mut self, now: Instant, interface: InterfaceId) {
         let gone = self.addresses.remove_interface(interface);
         for id in 0..self.subflows.len() {
-            if self.subflows[id].interface == interface && !self.subflows[id].is_closed() {
+            if self.subflows[id].ends().interface == interface && !self.subflows[id].is_closed() {
                 self.subflows[id].close(now, Closure::InterfaceGone);
                 self.on_subflow_closed(now, id);
             }

@@ -73,25 +73,25 @@ impl Connection {
         if subflow.is_closed() || subflow.deadline() > now {
             return;
         }
-        if subflow.handshake_deadline <= now {
+        if subflow.opening().deadline <= now {
             self.on_handshake_timeout(now, id);
         }
         let subflow = &mut self.subflows[id];
-        if subflow.receiver.deadline() <= now {
-            subflow.receiver.on_deadline();
+        if subflow.receiver().deadline() <= now {
+            subflow.receiver_mut().on_deadline();
         }
-        if subflow.keep_at <= now {
+        if subflow.watch().keep_at <= now {
             self.ask_whether_alive(now, id);
         }
         let subflow = &mut self.subflows[id];
-        if subflow.probe_deadline <= now {
-            subflow.probe_deadline = now + PROBE_INTERVAL;
-            subflow.control = Some(Control::Probe);
+        if subflow.watch().probe_deadline <= now {
+            subflow.watch_mut().probe_deadline = now + PROBE_INTERVAL;
+            subflow.set_control(Some(Control::Probe));
         }
-        if subflow.sender.deadline() > now {
+        if subflow.sender().deadline() > now {
             return;
         }
-        let timed_out = subflow.sender.on_deadline(now, id, &mut self.congestion);
+        let timed_out = subflow.sender_mut().on_deadline(now, id, &mut self.congestion);
         if !timed_out {
             return;
         }
@@ -100,13 +100,13 @@ impl Connection {
         self.watch_silent_path(now, id);
         // What it has waited for longest has arrived, some other way it seems, and no more is written: who does not even
         // acknowledge that is not waited for as long.
-        let first = self.subflows[id].sender.board.queue.front();
+        let first = self.subflows[id].sender().board.queue.front();
         let arrived =
             first.is_some_and(|sent| sent.data + sent.payload.len() as u64 <= self.send.buffer.una());
         let needless = self.negotiation.is_multipath() && self.send.writer.is_closed() && arrived;
         let most = if needless { NEEDLESS_TIMEOUTS } else { MOST_TIMEOUTS };
         let subflow = &mut self.subflows[id];
-        if subflow.sender.rtt.backoff() > most {
+        if subflow.sender().rtt.backoff() > most {
             subflow.close(now, Closure::TimedOut);
             self.on_subflow_closed(now, id);
         }
@@ -116,19 +116,19 @@ impl Connection {
     pub(super) fn ask_whether_alive(&mut self, now: Instant, id: usize) {
         let subflow = &mut self.subflows[id];
         let Some(keepalive) = self.config.keepalive.filter(|_| subflow.is_synchronised()) else {
-            subflow.keep_at = Instant::FAR_FUTURE;
+            subflow.watch_mut().keep_at = Instant::FAR_FUTURE;
             return;
         };
-        if subflow.kept >= keepalive.probes {
+        if subflow.watch().kept >= keepalive.probes {
             subflow.close(now, Closure::TimedOut);
             return self.on_subflow_closed(now, id);
         }
         // What is in flight is its own question.
-        if subflow.sender.is_idle() {
-            subflow.kept += 1;
-            subflow.control = Some(Control::Probe);
+        if subflow.sender().is_idle() {
+            subflow.watch_mut().kept += 1;
+            subflow.set_control(Some(Control::Probe));
         }
-        subflow.keep_at = now + keepalive.interval;
+        subflow.watch_mut().keep_at = now + keepalive.interval;
     }
 
     /// A path that went silent would be tried again only when its doubled timeout ends, up to two
@@ -139,11 +139,11 @@ impl Connection {
             .subflows
             .iter()
             .enumerate()
-            .any(|(other, s)| other != id && s.can_send() && !s.sender.in_loss());
+            .any(|(other, s)| other != id && s.can_send() && !s.sender().in_loss());
         let subflow = &mut self.subflows[id];
-        let silent = subflow.sender.rtt.backoff() >= SILENT && subflow.can_send();
-        if silent && others && subflow.probe_deadline == Instant::FAR_FUTURE {
-            subflow.probe_deadline = now + PROBE_INTERVAL;
+        let silent = subflow.sender().rtt.backoff() >= SILENT && subflow.can_send();
+        if silent && others && subflow.watch().probe_deadline == Instant::FAR_FUTURE {
+            subflow.watch_mut().probe_deadline = now + PROBE_INTERVAL;
         }
     }
 }

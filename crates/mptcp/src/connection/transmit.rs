@@ -89,7 +89,7 @@ impl Connection {
 
     /// A scheduler that waits while nothing is under way waits for nothing.
     fn when_nothing_is_under_way(&self, candidates: &[Candidate]) -> Option<usize> {
-        if self.subflows.iter().any(|subflow| !subflow.sender.is_idle()) {
+        if self.subflows.iter().any(|subflow| !subflow.sender().is_idle()) {
             return None;
         }
         let with_room = candidates.iter().enumerate().filter(|(_, candidate)| candidate.has_room);
@@ -113,7 +113,7 @@ impl Connection {
     /// The window has no room for a full segment.
     fn on_closed_window(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> Option<usize> {
         let open = self.send.buffer.window_room();
-        let idle = self.subflows.iter().all(|subflow| subflow.sender.is_idle());
+        let idle = self.subflows.iter().all(|subflow| subflow.sender().is_idle());
         // RFC 9293 section 3.8.6.2.1: a part goes when it is half of the largest window, or when
         // waiting would never end.
         if open > 0 && (idle || open >= self.send.buffer.largest_window() / 2) {
@@ -129,7 +129,7 @@ impl Connection {
     /// Whether the peer has received data it cannot deliver yet: more is acknowledged by subflows
     /// than at the data level.
     fn peer_holds_early_data(&self) -> bool {
-        let boards = self.subflows.iter().map(|subflow| &subflow.sender.board);
+        let boards = self.subflows.iter().map(|subflow| &subflow.sender().board);
         let outstanding: u64 = boards.filter(|board| board.una > 0).map(|board| board.next - board.una).sum();
         self.negotiation.is_multipath() && self.send.buffer.next() - self.send.buffer.una() > outstanding
     }
@@ -151,7 +151,7 @@ impl Connection {
     /// Nagle (RFC 9293 section 3.7.4): a small segment waits while data is in flight; corked, also when none is.
     /// What subflows have had acknowledged is not: Linux's DATA_ACK for it may come only with the answer to more.
     pub(super) fn must_wait_for_more(&self, size: u64, mss: u64) -> bool {
-        let in_flight = || self.subflows.iter().any(|subflow| !subflow.sender.is_idle());
+        let in_flight = || self.subflows.iter().any(|subflow| !subflow.sender().is_idle());
         let nagle = self.config.nagle && self.send.buffer.next() > self.send.buffer.una() && in_flight();
         // Minshall's variant: only what is small and in flight itself holds small ones up.
         let nagle = nagle && (!self.config.habits.minshall || self.send.buffer.small_in_flight());
@@ -190,7 +190,7 @@ impl Connection {
         }
         self.wake_writer();
         if !self.negotiation.is_plain() {
-            let end = self.subflows[id].sender.board.next + payload.len() as u64;
+            let end = self.subflows[id].sender().board.next + payload.len() as u64;
             let chunk = Chunk::new(data, payload.clone(), Put { subflow: id, end });
             self.send.buffer.send(chunk);
         }
@@ -199,14 +199,14 @@ impl Connection {
 
     /// Puts stream data on a subflow as new subflow data.
     fn put(&mut self, now: Instant, id: usize, data: u64, payload: Bytes, out: &mut Segment) -> usize {
-        let sender = &mut self.subflows[id].sender;
+        let sender = self.subflows[id].sender_mut();
         let start = sender.board.next;
         let piece = Piece { start, data, payload: payload.clone(), whole: None, fin: false };
         if let Some(rate) = self.congestion.paths[id].pacing {
             let gap = Duration::from_secs_f64(payload.len() as f64 / rate.max(1.0));
-            self.subflows[id].next_send = self.subflows[id].next_send.max(now) + gap;
+            self.subflows[id].turn_mut().next_send = self.subflows[id].turn().next_send.max(now) + gap;
         }
-        let sender = &mut self.subflows[id].sender;
+        let sender = self.subflows[id].sender_mut();
         sender.send(now, data, payload, false);
         self.data_segment(now, id, piece, out);
         id
@@ -225,7 +225,7 @@ impl Connection {
             // A working subflow that has yet to get it through will do so by its own retransmissions;
             // so will those in a stall, when there is no other to take it.
             let on_its_way = |c: &Candidate| {
-                let sender = &self.subflows[c.subflow].sender;
+                let sender = self.subflows[c.subflow].sender();
                 !sender.in_loss() && chunk.end_on(c.subflow).is_some_and(|end| end > sender.board.una)
             };
             let mut carriers = candidates.iter().filter(|c| chunk.carried_by(c.subflow));
@@ -237,7 +237,7 @@ impl Connection {
             }
             // Not where options are eaten: a peer that has fallen back would take it for what follows.
             let fresh = candidates.iter().filter(|c| c.has_room && !chunk.carried_by(c.subflow));
-            let fresh = fresh.filter(|c| !self.subflows[c.subflow].optionless);
+            let fresh = fresh.filter(|c| !self.subflows[c.subflow].turn().optionless);
             let id = fresh.min_by_key(|c| c.srtt)?.subflow;
             self.send.buffer.pop_again();
             return self.carry(now, start, id, out);
@@ -248,12 +248,12 @@ impl Connection {
     /// Puts the chunk at `start` on a further subflow: as much of it as fits into one segment there.
     fn carry(&mut self, now: Instant, start: u64, id: usize, out: &mut Segment) -> Option<usize> {
         self.send.buffer.split(start, self.largest_payload(id));
-        let next = self.subflows[id].sender.board.next;
+        let next = self.subflows[id].sender().board.next;
         let chunk = self.send.buffer.chunk_at(start)?;
         chunk.put(Put { subflow: id, end: next + chunk.payload.len() as u64 });
         let (data, payload) = (chunk.start, chunk.payload.clone());
         self.send.reinjected += payload.len() as u64;
-        self.subflows[id].tally.bytes_reinjected += payload.len() as u64;
+        self.subflows[id].record_mut().tally.bytes_reinjected += payload.len() as u64;
         Some(self.put(now, id, data, payload, out))
     }
 
@@ -266,17 +266,18 @@ impl Connection {
     ) -> Option<usize> {
         for candidate in candidates.iter().filter(|c| c.has_room) {
             let id = candidate.subflow;
-            let Some(start) = self.send.buffer.first_not_on(id, &mut self.subflows[id].duplicated) else {
+            let Some(start) = self.send.buffer.first_not_on(id, &mut self.subflows[id].turn_mut().duplicated)
+            else {
                 continue;
             };
             self.send.buffer.split(start, self.largest_payload(id));
-            let next = self.subflows[id].sender.board.next;
+            let next = self.subflows[id].sender().board.next;
             let Some(chunk) = self.send.buffer.chunk_at(start) else { continue };
             let queued = chunk.queued;
             chunk.put(Put { subflow: id, end: next + chunk.payload.len() as u64 });
             chunk.queued = queued;
             let (data, payload) = (chunk.start, chunk.payload.clone());
-            self.subflows[id].tally.bytes_reinjected += payload.len() as u64;
+            self.subflows[id].record_mut().tally.bytes_reinjected += payload.len() as u64;
             return Some(self.put(now, id, data, payload, out));
         }
         None

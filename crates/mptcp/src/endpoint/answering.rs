@@ -41,7 +41,7 @@ impl Endpoint {
         let (local, remote) = (syn.destination, syn.source);
         let mut subflow =
             self.interfaces.subflow(interface, local, remote, Origin::Initial, with.iss, config);
-        subflow.timestamp_offset = self.secret.timestamp_offset(local, remote);
+        subflow.clock_mut().offset = self.secret.timestamp_offset(local, remote);
         Some((connection, subflow))
     }
 }

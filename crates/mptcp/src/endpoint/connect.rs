@@ -63,7 +63,7 @@ impl Endpoint {
         let random = self.next_random();
         let iss = self.random.next_u32();
         let mut subflow = self.interfaces.subflow(interface, local, remote, Origin::Initial, iss, &config);
-        subflow.timestamp_offset = self.secret.timestamp_offset(local, remote);
+        subflow.clock_mut().offset = self.secret.timestamp_offset(local, remote);
         prepare(&mut subflow);
         let mut connection = Connection::new(now, config, true, random, addresses, None);
         connection.open(now, subflow, 0, backup);

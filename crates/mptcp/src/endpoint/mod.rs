@@ -192,7 +192,7 @@ impl Endpoint {
                 iss,
                 connection.config(),
             );
-            subflow.timestamp_offset = self.secret.timestamp_offset(local, pair.remote.address);
+            subflow.clock_mut().offset = self.secret.timestamp_offset(local, pair.remote.address);
             connection.open_join(now, subflow, pair);
             if connection.take_registry_change() {
                 self.demux.register(slot, connection);

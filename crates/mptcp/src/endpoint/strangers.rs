@@ -94,7 +94,7 @@ impl Endpoint {
         let Some(connection) = self.slots.connection_at(slot) else { return };
         let origin = Origin::Join { nonce: 0, peer_nonce: 0 };
         let mut subflow = self.interfaces.subflow(interface, local, remote, origin, iss, connection.config());
-        subflow.timestamp_offset = self.secret.timestamp_offset(local, remote);
+        subflow.clock_mut().offset = self.secret.timestamp_offset(local, remote);
         match connection.accept_join(now, subflow, segment) {
             Ok(()) => self.settle(now, slot),
             Err(JoinRefusal::Busy) => {}

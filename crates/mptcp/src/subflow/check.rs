@@ -36,8 +36,8 @@ impl Subflow {
             return if flags.rst() { Verdict::Drop } else { self.challenge(now) };
         };
         let next = self.receiver.next();
-        if let Some(timestamps) = segment.options.timestamps.filter(|_| self.timestamps && !flags.rst())
-            && timestamps.value.wrapping_sub(self.recent_timestamp) >= 1 << 31
+        if let Some(timestamps) = segment.options.timestamps.filter(|_| self.clock.on && !flags.rst())
+            && timestamps.value.wrapping_sub(self.clock.recent) >= 1 << 31
             && !self.timestamp_expired(now)
         {
             // RFC 7323 section 5.3 R1.
@@ -54,7 +54,7 @@ impl Subflow {
             };
         }
         if flags.syn() {
-            if flags.ack() && self.state == State::SynReceived && self.opened_here {
+            if flags.ack() && self.state == State::SynReceived && self.opening.opened_here {
                 // RFC 9293 section 3.5: a simultaneous open; the peer's SYN/ACK acknowledges ours.
                 let ack = self.send_offset(segment.acknowledgment).filter(|&ack| ack == 1);
                 return match ack {
@@ -63,7 +63,7 @@ impl Subflow {
                 };
             }
             // RFC 5961 section 4.2; a repeated SYN/ACK means that our third ACK was lost.
-            let repeated = flags.ack() && segment.sequence == self.irs;
+            let repeated = flags.ack() && segment.sequence == self.opening.irs;
             return if repeated { self.repeat(now) } else { self.challenge(now) };
         }
         if !in_window {

@@ -29,7 +29,7 @@ impl Subflow {
                 self.state = State::FinWait2;
                 if multipath {
                     // Both streams are over: only the peer's FIN is missing.
-                    self.handshake_deadline = now + LINGER;
+                    self.opening.deadline = now + LINGER;
                 }
             }
             State::Closing => self.enter_time_wait(now),
@@ -50,17 +50,17 @@ impl Subflow {
 
     fn enter_time_wait(&mut self, now: Instant) {
         self.state = State::TimeWait;
-        self.handshake_deadline = now + TIME_WAIT;
+        self.opening.deadline = now + TIME_WAIT;
     }
 
     /// Whether a SYN may begin a new connection in place of this one, which is over (RFC 9293 section 3.10.7.4, RFC 6191): its
     /// timestamp or its sequence number is newer than all that came. Our own numbers have to go on behind the old ones.
     pub(crate) fn gives_way(&self, syn: &Segment) -> Option<u32> {
-        let newer = match syn.options.timestamps.filter(|_| self.timestamps) {
-            Some(timestamps) if timestamps.value != self.recent_timestamp => {
-                timestamps.value.wrapping_sub(self.recent_timestamp) < 1 << 31
+        let newer = match syn.options.timestamps.filter(|_| self.clock.on) {
+            Some(timestamps) if timestamps.value != self.clock.recent => {
+                timestamps.value.wrapping_sub(self.clock.recent) < 1 << 31
             }
-            _ => syn.sequence.offset_from(self.irs + self.receiver.next() as u32) > 0,
+            _ => syn.sequence.offset_from(self.opening.irs + self.receiver.next() as u32) > 0,
         };
         let next = self.sequence_at(self.sender.board.next) + (65_535 + 2);
         (self.state == State::TimeWait && newer).then(|| next.value())
@@ -69,14 +69,14 @@ impl Subflow {
     pub(crate) fn close(&mut self, now: Instant, why: Closure) {
         if self.state != State::Closed {
             self.state = State::Closed;
-            self.closed_by.get_or_insert(why);
-            self.closed_at.get_or_insert(now);
-            self.handshake_deadline = Instant::FAR_FUTURE;
-            self.probe_deadline = Instant::FAR_FUTURE;
+            self.record.closed_by.get_or_insert(why);
+            self.record.closed_at.get_or_insert(now);
+            self.opening.deadline = Instant::FAR_FUTURE;
+            self.watch.probe_deadline = Instant::FAR_FUTURE;
             self.sender.board.clear();
             self.receiver.clear();
             self.mapper.clear();
-            self.syn_data = Bytes::new();
+            self.opening.syn_data = Bytes::new();
         }
     }
 }

@@ -8,35 +8,36 @@ use super::Subflow;
 impl Subflow {
     /// The timestamp clock: milliseconds, RFC 7323 section 5.4.
     pub(crate) fn timestamps_at(&self, now: Instant) -> Option<Timestamps> {
-        self.timestamps.then(|| Timestamps { value: self.clock(now), echo: self.recent_timestamp })
+        self.clock.on.then(|| Timestamps { value: self.clock_at(now), echo: self.clock.recent })
     }
 
-    pub(crate) fn clock(&self, now: Instant) -> u32 {
-        timestamp_clock(now, self.timestamp_offset)
+    /// Our clock.
+    pub(crate) fn clock_at(&self, now: Instant) -> u32 {
+        timestamp_clock(now, self.clock.offset)
     }
 
     /// When the segment was sent that this echo answers.
     pub(crate) fn echo_time(&self, segment: &Segment, now: Instant) -> Option<Instant> {
-        let echo = segment.options.timestamps.filter(|_| self.timestamps)?.echo;
-        let age = self.clock(now).wrapping_sub(echo);
+        let echo = segment.options.timestamps.filter(|_| self.clock.on)?.echo;
+        let age = self.clock_at(now).wrapping_sub(echo);
         (echo != 0 && age < 1 << 31).then(|| now - Duration::from_millis(u64::from(age)))
     }
 
     /// RFC 7323 section 4.3: remembers the timestamp of a segment that covers the last
     /// acknowledgement sent.
     pub(crate) fn note_timestamp(&mut self, now: Instant, segment: &Segment, start: u64) {
-        if let Some(timestamps) = segment.options.timestamps.filter(|_| self.timestamps)
-            && start <= self.last_ack_sent
-            && timestamps.value.wrapping_sub(self.recent_timestamp) < 1 << 31
+        if let Some(timestamps) = segment.options.timestamps.filter(|_| self.clock.on)
+            && start <= self.window.last_ack_sent
+            && timestamps.value.wrapping_sub(self.clock.recent) < 1 << 31
         {
-            self.recent_timestamp = timestamps.value;
-            self.recent_at = now;
+            self.clock.recent = timestamps.value;
+            self.clock.recent_at = now;
         }
     }
 
     /// Whether RFC 7323 section 5.5 says that the remembered timestamp is too old to count.
     pub(crate) fn timestamp_expired(&self, now: Instant) -> bool {
-        now.since(self.recent_at) > Duration::from_secs(24 * 24 * 3600)
+        now.since(self.clock.recent_at) > Duration::from_secs(24 * 24 * 3600)
     }
 }
 

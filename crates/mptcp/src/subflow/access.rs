@@ -1,0 +1,129 @@
+//! The parts of a subflow, for the connection that it belongs to.
+
+use super::Subflow;
+use super::mapping::Mapper;
+use super::parts::{Agreed, Ends, Opening, PeerWindow, Record, TimestampClock, Turn, Watch};
+use super::receiver::Receiver;
+use super::sender::Sender;
+use super::state::{Control, State};
+
+impl Subflow {
+    pub(crate) fn ends(&self) -> &Ends {
+        &self.ends
+    }
+
+    pub(crate) fn ends_mut(&mut self) -> &mut Ends {
+        &mut self.ends
+    }
+
+    pub(crate) fn opening(&self) -> &Opening {
+        &self.opening
+    }
+
+    pub(crate) fn opening_mut(&mut self) -> &mut Opening {
+        &mut self.opening
+    }
+
+    pub(crate) fn agreed(&self) -> &Agreed {
+        &self.agreed
+    }
+
+    pub(crate) fn agreed_mut(&mut self) -> &mut Agreed {
+        &mut self.agreed
+    }
+
+    pub(crate) fn clock(&self) -> &TimestampClock {
+        &self.clock
+    }
+
+    pub(crate) fn clock_mut(&mut self) -> &mut TimestampClock {
+        &mut self.clock
+    }
+
+    pub(crate) fn sender(&self) -> &Sender {
+        &self.sender
+    }
+
+    pub(crate) fn sender_mut(&mut self) -> &mut Sender {
+        &mut self.sender
+    }
+
+    pub(crate) fn receiver(&self) -> &Receiver {
+        &self.receiver
+    }
+
+    pub(crate) fn receiver_mut(&mut self) -> &mut Receiver {
+        &mut self.receiver
+    }
+
+    pub(crate) fn mapper(&self) -> &Mapper {
+        &self.mapper
+    }
+
+    pub(crate) fn mapper_mut(&mut self) -> &mut Mapper {
+        &mut self.mapper
+    }
+
+    pub(crate) fn window_mut(&mut self) -> &mut PeerWindow {
+        &mut self.window
+    }
+
+    pub(crate) fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
+    pub(crate) fn watch_mut(&mut self) -> &mut Watch {
+        &mut self.watch
+    }
+
+    pub(crate) fn record(&self) -> &Record {
+        &self.record
+    }
+
+    pub(crate) fn record_mut(&mut self) -> &mut Record {
+        &mut self.record
+    }
+
+    pub(crate) fn turn(&self) -> &Turn {
+        &self.turn
+    }
+
+    pub(crate) fn turn_mut(&mut self) -> &mut Turn {
+        &mut self.turn
+    }
+
+    pub(crate) fn state(&self) -> State {
+        self.state
+    }
+
+    pub(crate) fn set_state(&mut self, state: State) {
+        self.state = state;
+    }
+
+    /// What is to be said beside data.
+    pub(crate) fn control(&self) -> Option<Control> {
+        self.control
+    }
+
+    pub(crate) fn set_control(&mut self, control: Option<Control>) {
+        self.control = control;
+    }
+
+    pub(crate) fn take_control(&mut self) -> Option<Control> {
+        self.control.take()
+    }
+
+    /// Whether a FIN is wanted after what was sent.
+    pub(crate) fn wants_fin(&self) -> bool {
+        self.fin_wanted
+    }
+
+    pub(crate) fn want_fin(&mut self) {
+        self.fin_wanted = true;
+    }
+
+    /// Both parts that received data passes.
+    pub(crate) fn receiving(&mut self) -> (&mut Receiver, &mut Mapper) {
+        (&mut self.receiver, &mut self.mapper)
+    }
+}

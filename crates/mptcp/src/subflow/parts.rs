@@ -1,0 +1,214 @@
+//! What a subflow consists of beside its two halves.
+//!
+//! Owns the groups that change together. Decides nothing.
+
+use std::net::SocketAddr;
+
+use bytes::Bytes;
+use mptcp_clock::Instant;
+use mptcp_wire::{Cookie, Seq};
+
+use super::state::{Closure, Origin, Probation, Tally};
+use crate::icmp_error::IcmpError;
+use crate::ids::InterfaceId;
+use crate::path_manager::{LocalAddress, Pair, RemoteAddress};
+
+/// The MSS of a peer that sent none (RFC 9293 section 3.7.1).
+pub(super) const DEFAULT_MSS: u16 = 536;
+
+/// Where it goes from and to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends {
+    pub(crate) interface: InterfaceId,
+    pub(crate) local: SocketAddr,
+    pub(crate) remote: SocketAddr,
+    pub(crate) local_id: u8,
+    pub(crate) remote_id: u8,
+    /// We asked the peer not to use it while others work.
+    pub(crate) backup: bool,
+    /// The peer asked the same of us.
+    pub(crate) peer_backup: bool,
+}
+
+impl Ends {
+    pub(super) fn new(interface: InterfaceId, local: SocketAddr, remote: SocketAddr) -> Self {
+        Self { interface, local, remote, local_id: 0, remote_id: 0, backup: false, peer_backup: false }
+    }
+
+    /// Both sides as path managers see them.
+    pub(crate) fn pair(&self) -> Pair {
+        let (id, interface, backup) = (self.local_id, self.interface, self.backup);
+        Pair {
+            local: LocalAddress { id, interface, address: self.local.ip(), backup },
+            remote: RemoteAddress { id: self.remote_id, address: self.remote },
+        }
+    }
+}
+
+/// The handshake, and what it has left behind.
+#[derive(Debug)]
+pub(crate) struct Opening {
+    pub(crate) origin: Origin,
+    /// We sent the first SYN.
+    pub(crate) opened_here: bool,
+    /// It was completed.
+    pub(crate) was_open: bool,
+    /// Joined from here, and the peer has not confirmed our HMAC: no data yet (RFC 8684 section 3.2).
+    pub(crate) unconfirmed: bool,
+    pub(crate) iss: Seq,
+    pub(crate) irs: Seq,
+    /// Data of TCP Fast Open, in our SYN or in the peer's, that the stream has not taken yet (RFC 7413).
+    pub(crate) syn_data: Bytes,
+    /// The Fast Open option of our SYN or SYN/ACK.
+    pub(crate) cookie: Option<Cookie>,
+    /// Offsets of the first bytes after the SYNs and what they carried, ours and the peer's.
+    pub(crate) first_sent: u64,
+    pub(crate) first_received: u64,
+    pub(crate) deadline: Instant,
+    pub(crate) attempts: u32,
+    pub(crate) sent_at: Instant,
+}
+
+impl Opening {
+    pub(super) fn new(origin: Origin, iss: Seq) -> Self {
+        Self {
+            origin,
+            opened_here: false,
+            was_open: false,
+            unconfirmed: false,
+            iss,
+            irs: Seq::default(),
+            syn_data: Bytes::new(),
+            cookie: None,
+            first_sent: 1,
+            first_received: 1,
+            deadline: Instant::FAR_FUTURE,
+            attempts: 0,
+            sent_at: Instant::ZERO,
+        }
+    }
+}
+
+/// What both sides agreed on, and what the device can.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Agreed {
+    pub(crate) send_scale: u8,
+    pub(crate) receive_scale: u8,
+    pub(crate) sack: bool,
+    pub(crate) peer_mss: u16,
+    /// Most payload of one segment that the device cuts into frames, bytes; 0 where it cuts none.
+    pub(crate) gso_max: u64,
+}
+
+impl Default for Agreed {
+    fn default() -> Self {
+        Self { send_scale: 0, receive_scale: 0, sack: false, peer_mss: DEFAULT_MSS, gso_max: 0 }
+    }
+}
+
+/// Timestamps (RFC 7323).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimestampClock {
+    pub(crate) on: bool,
+    /// The peer's, to be echoed.
+    pub(crate) recent: u32,
+    pub(super) recent_at: Instant,
+    /// Where ours begin.
+    pub(crate) offset: u32,
+}
+
+impl Default for TimestampClock {
+    fn default() -> Self {
+        Self { on: false, recent: 0, recent_at: Instant::ZERO, offset: 0 }
+    }
+}
+
+/// What the peer's window fields said.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PeerWindow {
+    /// The one last received.
+    pub(crate) last: u16,
+    /// Sequence number and acknowledgement of the segment that the window was taken from: SND.WL1 and SND.WL2.
+    pub(super) from: (u64, u64),
+    /// The highest acknowledgement sent.
+    pub(super) last_ack_sent: u64,
+}
+
+/// Whether the peer, or the path, is there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Watch {
+    /// When to ask whether the peer is alive, and how often it was asked since it was heard.
+    pub(crate) keep_at: Instant,
+    pub(crate) kept: u32,
+    /// When to ask whether a silent path is back.
+    pub(crate) probe_deadline: Instant,
+}
+
+impl Default for Watch {
+    fn default() -> Self {
+        Self { keep_at: Instant::FAR_FUTURE, kept: 0, probe_deadline: Instant::FAR_FUTURE }
+    }
+}
+
+/// What is told of it afterwards.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record {
+    pub(crate) tally: Tally,
+    pub(crate) closed_by: Option<Closure>,
+    /// What an ICMP error said last of its segments.
+    pub(crate) icmp: Option<IcmpError>,
+    /// When its first SYN left or came.
+    pub(crate) opened_at: Instant,
+    pub(crate) closed_at: Option<Instant>,
+    /// Which subflow of its connection it is, from 0; places are used again, numbers are not.
+    pub(crate) number: u64,
+    /// The endpoint finds it by its four-tuple.
+    pub(crate) registered: bool,
+}
+
+impl Default for Record {
+    fn default() -> Self {
+        Self {
+            tally: Tally::default(),
+            closed_by: None,
+            icmp: None,
+            opened_at: Instant::ZERO,
+            closed_at: None,
+            number: 0,
+            registered: false,
+        }
+    }
+}
+
+/// Its part among the others: what it may carry, and when.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn {
+    /// Its outstanding data was given to the others.
+    pub(crate) reinjected: bool,
+    /// Joined from here lately, so that the peer may not be ready for data: see [`crate::JOIN_PROBATION`].
+    pub(crate) probation: Option<Probation>,
+    /// Up to this offset of the stream it has carried all: where the redundant scheduler goes on.
+    pub(crate) duplicated: u64,
+    /// The earliest time for new data, where the path is paced.
+    pub(crate) next_send: Instant,
+    /// The earliest time for M4 to look again.
+    pub(crate) next_cap: Instant,
+    /// When M2 last penalised this subflow, or another one on its behalf: see `PenaltyRule`.
+    pub(crate) last_penalty: Option<Instant>,
+    /// A segment without MPTCP options was accepted, and none with them has acknowledged news since.
+    pub(crate) optionless: bool,
+}
+
+impl Default for Turn {
+    fn default() -> Self {
+        Self {
+            reinjected: false,
+            probation: None,
+            duplicated: 0,
+            next_send: Instant::ZERO,
+            next_cap: Instant::ZERO,
+            last_penalty: None,
+            optionless: false,
+        }
+    }
+}
