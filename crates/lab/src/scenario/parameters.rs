@@ -80,16 +80,12 @@ impl<'a> Parameters<'a> {
         if time.is_zero() { Err(self.error(key, "is longer than 0s (try \"5s\")")) } else { Ok(time) }
     }
 
-    /// bit/s, written as `"8Mbit"`; none is `"unlimited"`.
+    /// bit/s, written as `"8Mbit"`; `None` is `"unlimited"`, and a default of `Some(None)` too.
     ///
     /// # Errors
     /// What is no rate.
-    pub fn rate(
-        &mut self,
-        key: &str,
-        default: impl Into<Option<Option<u64>>>,
-    ) -> Result<Option<u64>, ScenarioError> {
-        self.value(key, default.into().map(LineRate)).map(|LineRate(rate)| rate)
+    pub fn rate(&mut self, key: &str, default: Option<Option<u64>>) -> Result<Option<u64>, ScenarioError> {
+        self.value(key, default.map(LineRate)).map(|LineRate(rate)| rate)
     }
 
     /// A share from 0 to 1, written as `"3%"`.
