@@ -246,6 +246,15 @@ impl Connection {
         self.subflows.take_change()
     }
 
+    /// Whether the endpoint has nothing to hear of: no event, no subflow that came or is wanted, no end.
+    pub(crate) fn is_quiet(&self) -> bool {
+        let fate = &self.fate;
+        fate.closed.is_none()
+            && fate.happenings.is_empty()
+            && !self.subflows.has_changed()
+            && !self.has_wanted()
+    }
+
     pub(crate) fn take_wanted(&mut self) -> Vec<Pair> {
         self.addresses.take_wanted()
     }

@@ -111,6 +111,10 @@ impl SubflowSet {
         self.changed = true;
     }
 
+    pub(super) fn has_changed(&self) -> bool {
+        self.changed
+    }
+
     /// Whether it should, since it was asked last.
     pub(super) fn take_change(&mut self) -> bool {
         std::mem::take(&mut self.changed)

@@ -11,10 +11,16 @@ use super::secret::Secret;
 use super::tuple::Tuple;
 use crate::connection::Connection;
 
+/// Subflows that are found without a look into the table.
+const LATELY: usize = 16;
+
 /// Tables under a key of the endpoint's own: others choose what stands in them, and must not know where.
 #[derive(Debug)]
 pub(super) struct Demux {
     tuples: HashMap<Tuple, (u32, u32), Secret>,
+    /// What was found lately, so that segments of the same subflows are not hashed again. Who makes others miss it gains
+    /// nothing: they pay for the hash.
+    lately: [Option<(Tuple, (u32, u32))>; LATELY],
     tokens: HashMap<u32, u32, Secret>,
     pub(super) listeners: FxHashMap<u16, Listener>,
 }
@@ -22,11 +28,21 @@ pub(super) struct Demux {
 impl Demux {
     pub(super) fn new(secret: Secret) -> Self {
         let (tuples, tokens) = (HashMap::with_hasher(secret), HashMap::with_hasher(secret));
-        Self { tuples, tokens, listeners: FxHashMap::default() }
+        Self { tuples, lately: [None; LATELY], tokens, listeners: FxHashMap::default() }
     }
 
-    pub(super) fn find(&self, segment: &Segment) -> Option<(u32, u32)> {
-        self.tuples.get(&Tuple::new(segment.destination, segment.source)).copied()
+    /// The connection and the subflow that a segment is for.
+    pub(super) fn find(&mut self, segment: &Segment) -> Option<(u32, u32)> {
+        let tuple = Tuple::new(segment.destination, segment.source);
+        let lately = &mut self.lately[tuple.mixed() % LATELY];
+        if let Some((known, owner)) = lately
+            && *known == tuple
+        {
+            return Some(*owner);
+        }
+        let owner = *self.tuples.get(&tuple)?;
+        *lately = Some((tuple, owner));
+        Some(owner)
     }
 
     pub(super) fn owner(&self, local: SocketAddr, remote: SocketAddr) -> Option<(u32, u32)> {
@@ -53,6 +69,7 @@ impl Demux {
 
     /// Brings the tuples and the token of a connection up to date.
     pub(super) fn register(&mut self, slot: u32, connection: &mut Connection) {
+        self.lately = [None; LATELY];
         for (id, local, remote) in connection.take_retired() {
             let tuple = Tuple::new(local, remote);
             if self.tuples.get(&tuple) == Some(&(slot, id as u32)) {
@@ -75,6 +92,7 @@ impl Demux {
     }
 
     pub(super) fn forget(&mut self, slot: u32, connection: &Connection) {
+        self.lately = [None; LATELY];
         for (_, local, remote, _) in connection.tuples() {
             let tuple = Tuple::new(local, remote);
             if self.tuples.get(&tuple).is_some_and(|owner| owner.0 == slot) {

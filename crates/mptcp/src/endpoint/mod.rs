@@ -137,6 +137,9 @@ impl Endpoint {
 
     fn settle_quietly(&mut self, now: Instant, slot: u32) {
         let Some(connection) = self.slots.connection_at(slot) else { return };
+        if connection.is_quiet() {
+            return;
+        }
         if connection.has_wanted() {
             self.open_wanted(now, slot);
         }
