@@ -60,8 +60,8 @@ pub use impairment::{Edge, Impairment};
 pub use link::Link;
 pub use listener::{MptcpListener, SOMAXCONN};
 pub use mptcp::{
-    Closed, Closure, Config, ConnectionInfo, ConnectionUse, EndpointUse, IcmpError, InterfaceId, Keepalive,
-    Mechanisms, Mode, Recovery, SubflowInfo, SubflowState, Version,
+    CloseReason, Config, ConnectionInfo, ConnectionUse, EndpointUse, IcmpError, InterfaceId, Keepalive,
+    Mechanisms, Mode, Recovery, SubflowCloseReason, SubflowInfo, SubflowState, Version,
 };
 pub use mptcp::{congestion, path_manager, policy, scheduler};
 pub use pipe::Pipe;

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use mptcp::{Closed, ConnectionId, ConnectionInfo, Endpoint, EventKind, InterfaceId};
+use mptcp::{CloseReason, ConnectionId, ConnectionInfo, Endpoint, EventKind, InterfaceId};
 use mptcp_clock::Instant;
 
 use crate::sys;
@@ -56,7 +56,7 @@ pub(crate) struct Status {
     pub opened: bool,
     /// The peer has sent all it will.
     pub finished: bool,
-    pub closed: Option<Closed>,
+    pub closed: Option<CloseReason>,
     /// What the endpoint handed out and the application did not take yet.
     pub unread: Bytes,
     /// No more will be read, or written.

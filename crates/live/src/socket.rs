@@ -10,7 +10,7 @@ use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use mptcp::{Closed, Config, ConnectError, ConnectionId};
+use mptcp::{CloseReason, Config, ConnectError, ConnectionId};
 
 use crate::Driver;
 use crate::shared::{Core, Shared, Status};
@@ -131,7 +131,7 @@ impl MptcpStream {
         let status = self.status(&mut core)?;
         status.write_closed |= how != Shutdown::Read;
         status.read_closed |= how != Shutdown::Write;
-        if let Some(how) = status.closed.filter(|how| *how != Closed::Finished) {
+        if let Some(how) = status.closed.filter(|how| *how != CloseReason::Finished) {
             return Err(ended(how));
         }
         // Whoever waits in another thread learns of it.

@@ -6,7 +6,7 @@
 use std::io;
 
 use bytes::{Buf, Bytes};
-use mptcp::{Closed, ConnectionId};
+use mptcp::{CloseReason, ConnectionId};
 
 use crate::shared::{Core, Shared};
 
@@ -34,7 +34,7 @@ pub(crate) fn take(shared: &Shared, core: &mut Core, id: ConnectionId, length: u
     if taken.is_empty() {
         return match status.closed {
             _ if status.finished || status.read_closed => Ok(Some(taken)),
-            Some(Closed::Finished) => Ok(Some(taken)),
+            Some(CloseReason::Finished) => Ok(Some(taken)),
             Some(how) => Err(ended(how)),
             None => Ok(None),
         };
@@ -60,7 +60,7 @@ pub(crate) fn room(shared: &Shared, core: &mut Core, id: ConnectionId) -> Attemp
     let status = core.sockets.get(&id).ok_or(io::ErrorKind::NotConnected)?;
     match status.closed {
         _ if status.write_closed => return Err(io::ErrorKind::BrokenPipe.into()),
-        Some(Closed::Finished) => return Err(io::ErrorKind::BrokenPipe.into()),
+        Some(CloseReason::Finished) => return Err(io::ErrorKind::BrokenPipe.into()),
         Some(how) => return Err(ended(how)),
         None => {}
     }
@@ -85,17 +85,17 @@ pub(crate) fn put(shared: &Shared, id: ConnectionId, data: Bytes) -> Attempt<usi
 }
 
 /// An ending as an error.
-pub(crate) fn ended(how: Closed) -> io::Error {
+pub(crate) fn ended(how: CloseReason) -> io::Error {
     match how {
-        Closed::Finished => io::ErrorKind::BrokenPipe.into(),
-        Closed::Refused => io::ErrorKind::ConnectionRefused.into(),
-        Closed::Reset(None) => io::ErrorKind::ConnectionReset.into(),
-        Closed::Reset(Some(reason)) => io::Error::new(
+        CloseReason::Finished => io::ErrorKind::BrokenPipe.into(),
+        CloseReason::Refused => io::ErrorKind::ConnectionRefused.into(),
+        CloseReason::Reset(None) => io::ErrorKind::ConnectionReset.into(),
+        CloseReason::Reset(Some(reason)) => io::Error::new(
             io::ErrorKind::ConnectionReset,
             format!("connection reset by peer, MP_TCPRST reason {reason:?}"),
         ),
-        Closed::Aborted => io::ErrorKind::ConnectionAborted.into(),
-        Closed::Unreachable => io::ErrorKind::HostUnreachable.into(),
-        Closed::TimedOut => io::ErrorKind::TimedOut.into(),
+        CloseReason::Aborted => io::ErrorKind::ConnectionAborted.into(),
+        CloseReason::Unreachable => io::ErrorKind::HostUnreachable.into(),
+        CloseReason::TimedOut => io::ErrorKind::TimedOut.into(),
     }
 }

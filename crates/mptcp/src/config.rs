@@ -6,8 +6,8 @@ use mptcp_clock::Duration;
 use mptcp_wire::crypto::Version;
 
 use crate::congestion::{CongestionControl, Lia, PenaltyRule, Reno, SendQueueRule};
-use crate::habits::Habits;
 use crate::ids::InterfaceId;
+use crate::linux_compat::LinuxCompat;
 use crate::path_manager::{FullMesh, PathManager};
 use crate::policy::Factory;
 use crate::scheduler::{MinRtt, Scheduler};
@@ -167,7 +167,7 @@ pub struct Config {
     /// A listener takes data from SYNs; None does not.
     pub fast_open: Option<ServerFastOpen>,
     /// What Linux does where the RFCs leave a choice.
-    pub habits: Habits,
+    pub linux_compat: LinuxCompat,
 }
 
 impl Default for Config {
@@ -207,7 +207,7 @@ impl Default for Config {
             syn_retries: 6,
             syn_cookies: true,
             fast_open: None,
-            habits: Habits::default(),
+            linux_compat: LinuxCompat::default(),
         }
     }
 }

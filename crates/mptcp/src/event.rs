@@ -31,7 +31,7 @@ pub enum EventKind {
     /// The peer has sent all it will send, and it is here.
     Finished,
     /// The connection is over.
-    Closed(Closed),
+    Closed(CloseReason),
 }
 
 /// What showed that the network does not carry Multipath TCP (RFC 8684 section 3.7).
@@ -59,7 +59,7 @@ pub enum FallbackReason {
 
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Closed {
+pub enum CloseReason {
     /// Both streams ended in order.
     Finished,
     /// The peer refused it.
@@ -76,7 +76,7 @@ pub enum Closed {
 
 /// Events not yet polled.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Happenings {
+pub(crate) struct PendingEvents {
     pub accepted: bool,
     pub connected: bool,
     pub readable: bool,
@@ -84,10 +84,10 @@ pub(crate) struct Happenings {
     pub subflows: bool,
     pub fell_back: Option<FallbackReason>,
     pub finished: bool,
-    pub closed: Option<Closed>,
+    pub closed: Option<CloseReason>,
 }
 
-impl Happenings {
+impl PendingEvents {
     pub(crate) fn is_empty(&self) -> bool {
         !(self.accepted
             || self.connected

@@ -2,7 +2,7 @@
 //!
 //! Owns the errno of each ending. Never waits.
 
-use mptcp::{Closed, ConnectionId, EventKind};
+use mptcp::{CloseReason, ConnectionId, EventKind};
 use mptcp_clock::Instant;
 
 use crate::stack::Core;
@@ -36,12 +36,12 @@ impl Core {
             EventKind::Closed(how) => {
                 status.closed = Some(how);
                 status.error = match how {
-                    Closed::Refused => Some(libc::ECONNREFUSED),
-                    Closed::Reset(_) => Some(libc::ECONNRESET),
-                    Closed::Unreachable => Some(libc::EHOSTUNREACH),
+                    CloseReason::Refused => Some(libc::ECONNREFUSED),
+                    CloseReason::Reset(_) => Some(libc::ECONNRESET),
+                    CloseReason::Unreachable => Some(libc::EHOSTUNREACH),
                     // Linux's close_timeout leaves no error behind.
-                    Closed::TimedOut if !status.opened => Some(libc::ETIMEDOUT),
-                    Closed::TimedOut | Closed::Finished | Closed::Aborted => None,
+                    CloseReason::TimedOut if !status.opened => Some(libc::ETIMEDOUT),
+                    CloseReason::TimedOut | CloseReason::Finished | CloseReason::Aborted => None,
                 };
             }
             _ => {}

@@ -3,7 +3,7 @@
 //! A shared library for `packetdrill --so_filename=libmptcp_packetdrill.so --so_flags=local=ADDRESS`: packetdrill
 //! calls its functions where it would make system calls, hands it the packets of a script, and compares the packets
 //! that it takes back. Owns sockets over an [`mptcp::Endpoint`], a clock that is the machine's, and a device that is
-//! packetdrill's. The endpoint is the one that the simulator runs, with [`mptcp::Habits::LINUX`]. Never knows which
+//! packetdrill's. The endpoint is the one that the simulator runs, with [`mptcp::LinuxCompat::LINUX`]. Never knows which
 //! script is run, and never touches a network.
 //!
 //! `sockets`, `calls`, `streams` and `options` are Linux's sockets; `stack` drives the endpoint; `settings` reads what

@@ -6,7 +6,7 @@
 
 use std::net::IpAddr;
 
-use mptcp::{Announced, Config, Habits};
+use mptcp::{Announced, Config, LinuxCompat};
 use mptcp_clock::Duration;
 
 use crate::fast_open::FastOpenSettings;
@@ -28,7 +28,7 @@ impl Default for Settings {
             receive_buffer: 6 << 20,
             max_subflows: 2,
             announce_timeout: Duration::from_secs(120),
-            habits: Habits::LINUX,
+            linux_compat: LinuxCompat::LINUX,
             ..Config::default()
         };
         config.mechanisms.autotuning = true;

@@ -7,7 +7,7 @@ use std::os::fd::RawFd;
 use std::time::Duration;
 
 use bytes::Bytes;
-use mptcp::{Closed, ConnectionId};
+use mptcp::{CloseReason, ConnectionId};
 
 use crate::errno::{Result, fail};
 
@@ -58,7 +58,7 @@ pub(crate) struct Status {
     pub(crate) opened: bool,
     /// The peer has sent all it will.
     pub(crate) finished: bool,
-    pub(crate) closed: Option<Closed>,
+    pub(crate) closed: Option<CloseReason>,
     /// The errno that the next call gets, once.
     pub(crate) error: Option<i32>,
     /// What the endpoint handed out and the application did not take yet.

@@ -5,7 +5,7 @@
 use std::net::SocketAddr;
 
 use bytes::Bytes;
-use mptcp::{Closed, Config, ConnectionId, Endpoint, EventKind, InterfaceId};
+use mptcp::{CloseReason, Config, ConnectionId, Endpoint, EventKind, InterfaceId};
 use mptcp_clock::{Instant, Stream};
 
 /// Where the victim listens for it.
@@ -29,7 +29,7 @@ pub(super) struct Friend {
     pub accepted: Option<ConnectionId>,
     /// Towards the victim, and from it.
     pub counts: [Count; 2],
-    pub closed: Option<Closed>,
+    pub closed: Option<CloseReason>,
 }
 
 fn byte(direction: usize, at: u64) -> u8 {

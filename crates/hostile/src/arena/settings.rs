@@ -7,7 +7,7 @@ use mptcp::path_manager::{FullMesh, NdiffPorts};
 use mptcp::policy::{Factory, Policies};
 use mptcp::scheduler::Scheduler;
 use mptcp::{
-    Announced, Config, Habits, InterfaceId, Keepalive, Mechanisms, PenaltyRule, SendQueueRule,
+    Announced, Config, InterfaceId, Keepalive, LinuxCompat, Mechanisms, PenaltyRule, SendQueueRule,
     ServerFastOpen, Version,
 };
 use mptcp_clock::{Duration, Instant};
@@ -58,14 +58,14 @@ pub(super) fn offer(draw: &mut Draw<'_>) -> Offer {
     }
 }
 
-fn habits(draw: &mut Draw<'_>) -> Habits {
+fn linux_compat(draw: &mut Draw<'_>) -> LinuxCompat {
     match draw.byte() {
-        0..128 => Habits::default(),
-        128..192 => Habits::LINUX,
+        0..128 => LinuxCompat::default(),
+        128..192 => LinuxCompat::LINUX,
         _ => {
             let bits = draw.u16();
             let bit = |at: u16| bits >> at & 1 != 0;
-            Habits {
+            LinuxCompat {
                 wide_data_acks: bit(0),
                 early_announcements: bit(1),
                 echo_before_join: bit(2),
@@ -155,6 +155,6 @@ pub(super) fn config(draw: &mut Draw<'_>, interfaces: u8) -> Config {
         }),
         receive_block: 256 << 10,
         fast_open: draw.chance(90).then_some(fast_open),
-        habits: habits(draw),
+        linux_compat: linux_compat(draw),
     }
 }

@@ -1,7 +1,7 @@
 //! What the random cases found, each as the shortest story that shows it. A test is named after what should hold.
 
 use bytes::Bytes;
-use mptcp::{Closed, Config, Habits};
+use mptcp::{CloseReason, Config, LinuxCompat};
 use mptcp_clock::Duration;
 use mptcp_hostile::meter;
 use mptcp_hostile::peer::Offer;
@@ -12,8 +12,10 @@ use mptcp_hostile::scene::Scene;
 /// in one instant.
 #[test]
 fn the_third_ack_of_a_join_is_not_repeated_within_a_millisecond() {
-    let config =
-        Config { habits: Habits { steady_join_ack: true, ..Habits::default() }, ..Config::default() };
+    let config = Config {
+        linux_compat: LinuxCompat { steady_join_ack: true, ..LinuxCompat::default() },
+        ..Config::default()
+    };
     let mut scene = Scene::new(config.clone(), Offer::default());
     let Ok((_, id)) = scene.call(config) else { panic!("the host does not call") };
     let first = scene.peer.data(scene.now, id, 10);
@@ -65,7 +67,7 @@ fn a_connection_that_is_over_sleeps() {
     // The peer has vanished; the application looks away.
     scene.wait(Duration::from_secs(7_200));
     let closed = scene.victim.info(scene.now, connection).and_then(|info| info.closed);
-    assert_eq!(closed, Some(Closed::TimedOut));
+    assert_eq!(closed, Some(CloseReason::TimedOut));
     let (_, wakeups) = scene.wait(Duration::from_secs(86_400));
     let held = meter::live() - before;
     assert!(wakeups == 0 && held < 100_000, "{wakeups} wakeups in a day, {held} bytes held");

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use mptcp::{Closed, Config, ConnectionId, ConnectionInfo, EventKind, FallbackReason, InterfaceId};
+use mptcp::{CloseReason, Config, ConnectionId, ConnectionInfo, EventKind, FallbackReason, InterfaceId};
 use mptcp_clock::Instant;
 use mptcp_wire::Segment;
 use netsim::Frame;
@@ -45,7 +45,7 @@ pub(super) struct App {
     pub first_byte_at: Option<Instant>,
     pub last_byte_at: Option<Instant>,
     pub finished_at: Option<Instant>,
-    pub closed: Option<Closed>,
+    pub closed: Option<CloseReason>,
     /// When and why it fell back, at the opening and the accepting host.
     pub fell_back: [Option<(Instant, FallbackReason)>; 2],
     /// What it sends, if it is a flow of datagrams.

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::laboratory::{Fixture, PORT, Protocol, established, ferry, greet, wait_until};
-use mptcp_live::{Closure, Config, IcmpError, MptcpStream};
+use mptcp_live::{Config, IcmpError, MptcpStream, SubflowCloseReason};
 
 /// Far below the first retransmission of a SYN, which is where nobody would look without ICMP.
 const AT_ONCE: Duration = Duration::from_secs(20);
@@ -41,7 +41,11 @@ fn routes_without_a_way_end_a_handshake_at_once() {
             let error = us.wait_connected(Some(AT_ONCE)).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::HostUnreachable, "{to}");
             let first = &us.info().unwrap().subflows[0];
-            assert_eq!((first.closed_by, first.icmp), (Some(Closure::Unreachable), Some(why)), "{to}");
+            assert_eq!(
+                (first.closed_by, first.icmp),
+                (Some(SubflowCloseReason::Unreachable), Some(why)),
+                "{to}"
+            );
         }
         assert_eq!(driver.usage().connections, 0);
     });

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use crate::laboratory::{End, LIMIT, PORT, at, greet, linux, ours, pattern, wait_until, within};
 use mptcp_clock::Duration as Span;
-use mptcp_live::{Closure, Config, Driver, Interface, Keepalive, MptcpListener, MptcpStream, Pipe};
+use mptcp_live::{
+    Config, Driver, Interface, Keepalive, MptcpListener, MptcpStream, Pipe, SubflowCloseReason,
+};
 
 fn two() -> (Driver, Driver, MptcpListener) {
     let (a, b) = Pipe::pair("path1", 1_500).unwrap();
@@ -37,7 +39,7 @@ fn keepalive_gives_up_who_is_silent_and_nobody_else() {
         mine.set_silent(us.info().unwrap().subflows[0].interface, true).unwrap();
         let given_up = || us.info().unwrap().subflows[0].closed_by;
         wait_until("it is given up", || given_up().is_some());
-        assert_eq!(given_up(), Some(Closure::TimedOut));
+        assert_eq!(given_up(), Some(SubflowCloseReason::TimedOut));
     });
 }
 

@@ -14,7 +14,7 @@ use crate::laboratory::{
     self, End, Fixture, LIMIT, Namespace, PORT, Protocol, at, established, exchange, ferry, greet, linux,
     ours, pattern, raw_socket, receive, same, wait_until, within,
 };
-use mptcp_live::{Closed, Config, Driver, Interface, MptcpListener, MptcpStream, Tun};
+use mptcp_live::{CloseReason, Config, Driver, Interface, MptcpListener, MptcpStream, Tun};
 use mptcp_wire::{Flags, MpCapable, MptcpOption, Packet, Segment, Seq};
 
 /// What the child does: one of the processes below.
@@ -122,7 +122,7 @@ fn a_killed_linux_peer() {
                 }
                 assert_eq!(us.read_some(&mut [0; 9]).unwrap(), 0, "its stream has ended");
                 us.half_close().unwrap();
-                wait_until("it is over", || us.info().unwrap().closed == Some(Closed::Finished));
+                wait_until("it is over", || us.info().unwrap().closed == Some(CloseReason::Finished));
             });
         }
         exchange(&other, &mine, &pattern(100_000), &pattern(100_000));

@@ -11,7 +11,7 @@ use crate::laboratory::{
     End, Fixture, LIMIT, PORT, Protocol, at, established, exchange, greet, linux, linux_info, ours, pattern,
     receive, reset_on_close, same, wait_until,
 };
-use mptcp_live::{Closure, Config, Driver, MptcpListener, MptcpStream, SubflowState};
+use mptcp_live::{Config, Driver, MptcpListener, MptcpStream, SubflowCloseReason, SubflowState};
 
 const SHORT: Duration = Duration::from_millis(50);
 
@@ -229,7 +229,7 @@ fn interfaces_change_while_it_runs() {
         driver.set_interface(second, false).unwrap();
         greet(&us, &them);
         let info = us.info().unwrap();
-        assert_eq!(info.subflows[1].closed_by, Some(Closure::InterfaceGone));
+        assert_eq!(info.subflows[1].closed_by, Some(SubflowCloseReason::InterfaceGone));
         let (opened, closed) = (info.subflows[1].opened_at, info.subflows[1].closed_at.unwrap());
         assert!(opened < closed && closed <= info.at);
         driver.set_interface(second, true).unwrap();
@@ -256,7 +256,7 @@ fn single_subflows() {
         assert_eq!(us.close_subflow(0).unwrap_err().kind(), ErrorKind::NotFound);
         exchange(&us, &them, &pattern(300_000), &pattern(200_000));
         let subflows = us.info().unwrap().subflows;
-        assert!(matches!(subflows[0].closed_by, Some(Closure::ResetByUs(_))), "{:?}", subflows[0]);
+        assert!(matches!(subflows[0].closed_by, Some(SubflowCloseReason::ResetByUs(_))), "{:?}", subflows[0]);
         assert!(subflows[1].tally.bytes_sent >= 300_000);
         let impossible = SocketAddr::new("fd00::1".parse().unwrap(), PORT);
         let error = us.open_subflow(first.interface, impossible).unwrap_err();

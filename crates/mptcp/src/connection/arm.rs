@@ -56,7 +56,7 @@ impl Connection {
     /// The DATA_FIN has gone.
     pub(super) fn arm_data_fin(&mut self, now: Instant) {
         let tries = self.timers.data_fin_tries().min(8);
-        let wait = if self.config.habits.quick_data_fin {
+        let wait = if self.config.linux_compat.quick_data_fin {
             self.config.min_rto * (1 << tries.saturating_sub(1))
         } else {
             self.longest_rto() * (1 << tries)

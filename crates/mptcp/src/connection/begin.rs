@@ -40,7 +40,7 @@ impl Connection {
         path.rttvar = subflow.sender().rtt.rttvar();
         path.min_rtt = subflow.sender().rtt.min();
         self.congestion.set_active(id, true);
-        self.fate.happenings.subflows = true;
+        self.fate.pending.subflows = true;
         self.tell_opened(now, id);
         self.timers.adopted();
         self.relieve_stalled();

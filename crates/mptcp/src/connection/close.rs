@@ -4,9 +4,9 @@ use mptcp_clock::Instant;
 use mptcp_wire::{ResetReason, Seq};
 
 use super::{Connection, Mode};
-use crate::event::Closed;
+use crate::event::CloseReason;
 use crate::icmp_error::IcmpError;
-use crate::subflow::{Closure, Control, LINGER, State};
+use crate::subflow::{Control, LINGER, State, SubflowCloseReason};
 
 impl Connection {
     /// The application writes no more; the peer may go on.
@@ -26,7 +26,7 @@ impl Connection {
             let told = !matches!(subflow.state(), State::SynSent | State::TimeWait);
             subflow.set_control(Some(reset).filter(|_| told));
         }
-        self.end(now, Closed::Aborted, Closure::ConnectionEnded);
+        self.end(now, CloseReason::Aborted, SubflowCloseReason::ConnectionEnded);
     }
 
     /// Since when it waits for the third ACK of its handshake; None when it does not.
@@ -50,7 +50,7 @@ impl Connection {
         if believed {
             subflow.record_mut().icmp = Some(error);
             if subflow.state() == State::SynSent {
-                subflow.close(now, Closure::Unreachable);
+                subflow.close(now, SubflowCloseReason::Unreachable);
                 self.on_subflow_closed(now, id);
             }
         }
@@ -59,13 +59,13 @@ impl Connection {
 
     /// Ends a handshake without a word.
     pub(crate) fn give_up(&mut self, now: Instant) {
-        self.end(now, Closed::TimedOut, Closure::TimedOut);
+        self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
     }
 
     /// The peer sent MP_FASTCLOSE on an acknowledgement: answered by a RST on each subflow.
     pub(super) fn on_fast_close(&mut self, now: Instant, _id: usize) {
         self.reset_all();
-        self.end(now, Closed::Reset(None), Closure::ResetByPeer(None));
+        self.end(now, CloseReason::Reset(None), SubflowCloseReason::ResetByPeer(None));
     }
 
     /// A RST on each subflow that is left.
@@ -76,10 +76,10 @@ impl Connection {
     }
 
     /// The connection is over, for all subflows.
-    pub(super) fn end(&mut self, now: Instant, how: Closed, why: Closure) {
+    pub(super) fn end(&mut self, now: Instant, how: CloseReason, why: SubflowCloseReason) {
         if self.fate.closed.is_none() {
             self.fate.closed = Some(how);
-            self.fate.happenings.closed = Some(how);
+            self.fate.pending.closed = Some(how);
         }
         for id in 0..self.subflows.len() {
             if !self.subflows[id].is_closed() {
@@ -113,7 +113,7 @@ impl Connection {
         if subflow.is_closed() {
             return;
         }
-        subflow.close(now, Closure::ResetByUs(reason));
+        subflow.close(now, SubflowCloseReason::ResetByUs(reason));
         let reason = reason.filter(|_| multipath);
         subflow.set_control(Some(Control::Reset { reason, fast_close: false, failed }));
         self.on_subflow_closed(now, id);
@@ -123,7 +123,7 @@ impl Connection {
     pub(super) fn on_subflow_closed(&mut self, now: Instant, id: usize) {
         self.congestion.set_active(id, false);
         self.subflows.note_change();
-        self.fate.happenings.subflows = true;
+        self.fate.pending.subflows = true;
         self.signals.forget(id);
         self.tell_closed(now, id);
         let cause = self.subflows[id].record().closed_by;
@@ -132,23 +132,29 @@ impl Connection {
         if !self.negotiation.is_multipath() || self.is_over() {
             if last && self.fate.closed.is_none() {
                 let how = match cause {
-                    Some(Closure::Finished) => Closed::Finished,
-                    Some(Closure::ResetByPeer(_)) if never_opened && self.negotiation.client() => {
-                        Closed::Refused
+                    Some(SubflowCloseReason::Finished) => CloseReason::Finished,
+                    Some(SubflowCloseReason::ResetByPeer(_)) if never_opened && self.negotiation.client() => {
+                        CloseReason::Refused
                     }
-                    Some(Closure::ResetByPeer(reason)) if !self.is_over() => Closed::Reset(reason),
-                    Some(Closure::Unreachable) if !self.is_over() => Closed::Unreachable,
-                    Some(Closure::TimedOut | Closure::InterfaceGone) if !self.is_over() => Closed::TimedOut,
-                    _ if self.is_over() => Closed::Finished,
-                    _ => Closed::Aborted,
+                    Some(SubflowCloseReason::ResetByPeer(reason)) if !self.is_over() => {
+                        CloseReason::Reset(reason)
+                    }
+                    Some(SubflowCloseReason::Unreachable) if !self.is_over() => CloseReason::Unreachable,
+                    Some(SubflowCloseReason::TimedOut | SubflowCloseReason::InterfaceGone)
+                        if !self.is_over() =>
+                    {
+                        CloseReason::TimedOut
+                    }
+                    _ if self.is_over() => CloseReason::Finished,
+                    _ => CloseReason::Aborted,
                 };
                 self.fate.closed = Some(how);
-                self.fate.happenings.closed = Some(how);
+                self.fate.pending.closed = Some(how);
             }
             return;
         }
         self.abandon(id);
-        if cause != Some(Closure::InterfaceGone) {
+        if cause != Some(SubflowCloseReason::InterfaceGone) {
             self.note_failed(now, id);
         }
         if last {
@@ -176,7 +182,7 @@ impl Connection {
                 match subflow.state() {
                     State::SynSent | State::SynReceived => {
                         let told = subflow.state() == State::SynReceived;
-                        subflow.close(now, Closure::ConnectionEnded);
+                        subflow.close(now, SubflowCloseReason::ConnectionEnded);
                         let reset = Control::Reset { reason: None, fast_close: false, failed: None };
                         subflow.set_control(Some(reset).filter(|_| told));
                     }
@@ -190,8 +196,8 @@ impl Connection {
             self.subflows.note_change();
             self.limits.note(now, super::limits::Limit::Idle);
             if self.fate.closed.is_none() {
-                self.fate.closed = Some(Closed::Finished);
-                self.fate.happenings.closed = self.fate.closed;
+                self.fate.closed = Some(CloseReason::Finished);
+                self.fate.pending.closed = self.fate.closed;
             }
         }
     }
@@ -199,7 +205,7 @@ impl Connection {
     /// Nothing is left to be sent or received: the endpoint may forget the connection.
     pub(crate) fn is_finished(&self) -> bool {
         self.subflows.iter().all(|subflow| subflow.is_closed() && subflow.control().is_none())
-            && self.fate.happenings.is_empty()
+            && self.fate.pending.is_empty()
             && self.recv.unread() == 0
     }
 }

@@ -98,7 +98,7 @@ impl Connection {
             receiver.acknowledge_now();
         }
         if self.recv.next() > before {
-            self.fate.happenings.readable = true;
+            self.fate.pending.readable = true;
         }
         if let Some(error) = fault {
             self.on_mapping_fault(now, id, rest, error);

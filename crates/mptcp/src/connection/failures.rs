@@ -10,7 +10,7 @@ use mptcp_wire::ResetReason;
 
 use crate::ids::InterfaceId;
 use crate::path_manager::Pair;
-use crate::subflow::Closure;
+use crate::subflow::SubflowCloseReason;
 
 /// The first wait before a further try; each one doubles it.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
@@ -38,7 +38,7 @@ struct Failure {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Failed {
     pub(super) pair: Pair,
-    pub(super) why: Option<Closure>,
+    pub(super) why: Option<SubflowCloseReason>,
     /// How long it was open, if it was.
     pub(super) lived: Option<Duration>,
 }
@@ -109,11 +109,11 @@ impl Failure {
 }
 
 /// Whether a path may work again after such an end. What either side ended on purpose stays away.
-fn may_come_back(why: Option<Closure>) -> bool {
+fn may_come_back(why: Option<SubflowCloseReason>) -> bool {
     match why {
-        Some(Closure::TimedOut | Closure::Unreachable) => true,
+        Some(SubflowCloseReason::TimedOut | SubflowCloseReason::Unreachable) => true,
         // RFC 8684 section 3.6: these speak of the connection or of a policy, not of the path.
-        Some(Closure::ResetByPeer(reason)) => {
+        Some(SubflowCloseReason::ResetByPeer(reason)) => {
             !matches!(reason, Some(ResetReason::MPTCP | ResetReason::PROHIBITED | ResetReason::MIDDLEBOX))
         }
         _ => false,

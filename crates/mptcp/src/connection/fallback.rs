@@ -15,7 +15,7 @@ impl Connection {
             return;
         }
         self.negotiation.give_up();
-        self.fate.happenings.fell_back = Some(reason).filter(|_| self.config.multipath);
+        self.fate.pending.fell_back = Some(reason).filter(|_| self.config.multipath);
         self.signals.clear();
         self.addresses.want_nothing();
         self.set_plain_mapping(id);
@@ -68,7 +68,7 @@ impl Connection {
         if !self.negotiation.confirm() {
             return;
         }
-        if !self.config.habits.early_announcements {
+        if !self.config.linux_compat.early_announcements {
             self.announce_others(now);
         }
         // RFC 8684 section 3.2: both sides know that MPTCP works, joins may begin.
@@ -109,7 +109,7 @@ impl Connection {
                 // What was acknowledged would be missing from the stream.
                 return self.reset_subflow(now, id, None);
             }
-            self.fate.happenings.readable = true;
+            self.fate.pending.readable = true;
         }
         self.fall_back(id, reason);
         // Joins that were under way have lost their connection.

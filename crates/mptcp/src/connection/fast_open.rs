@@ -29,7 +29,7 @@ impl Connection {
         let any = !data.is_empty();
         if any {
             self.recv.take_unnumbered(data);
-            self.fate.happenings.readable = true;
+            self.fate.pending.readable = true;
         }
         any
     }

@@ -53,7 +53,7 @@ impl Connection {
             }
             self.timers.data_fin_wanted = false;
             self.arm_data_fin(now);
-            if self.config.habits.data_fin_everywhere {
+            if self.config.linux_compat.data_fin_everywhere {
                 let subflows = &self.subflows;
                 self.send.fin.send_on((0..subflows.len()).rev().filter(|&id| subflows[id].can_send()));
             } else {
@@ -78,7 +78,7 @@ impl Connection {
 
     fn owes_acknowledgement_before_fin(&self, id: usize) -> bool {
         let subflow = &self.subflows[id];
-        self.config.habits.acknowledge_before_fin
+        self.config.linux_compat.acknowledge_before_fin
             && self.negotiation.is_multipath()
             && subflow.wants_fin()
             && subflow.receiver().wants_ack()

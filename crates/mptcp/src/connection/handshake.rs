@@ -11,7 +11,7 @@ use super::Connection;
 use super::begin::{HANDSHAKE_TIMEOUT, JOIN_ACK_PAUSE};
 use super::offers::capable;
 use crate::event::FallbackReason;
-use crate::subflow::{Closure, Control, Origin, State, Subflow};
+use crate::subflow::{Control, Origin, State, Subflow, SubflowCloseReason};
 
 impl Connection {
     /// Client: sends the first SYN.
@@ -73,7 +73,7 @@ impl Connection {
             return None;
         }
         let next = self.subflows[id].gives_way(segment)?;
-        self.subflows[id].close(now, Closure::Finished);
+        self.subflows[id].close(now, SubflowCloseReason::Finished);
         self.on_subflow_closed(now, id);
         Some(next)
     }
@@ -85,7 +85,7 @@ impl Connection {
             State::SynSent => Some(Control::Syn),
             State::SynReceived => Some(Control::SynAck),
             State::TimeWait | State::FinWait2 => {
-                subflow.close(now, Closure::Finished);
+                subflow.close(now, SubflowCloseReason::Finished);
                 return self.on_subflow_closed(now, id);
             }
             // The streams have ended, and this subflow takes too long to.
@@ -97,11 +97,11 @@ impl Connection {
             }
         };
         if subflow.opening().attempts > self.config.syn_retries {
-            subflow.close(now, Closure::TimedOut);
+            subflow.close(now, SubflowCloseReason::TimedOut);
             return self.on_subflow_closed(now, id);
         }
         subflow.opening_mut().deadline = match subflow.sender().rtt.srtt().filter(|_| control.is_none()) {
-            Some(srtt) if self.config.habits.steady_join_ack => now + (srtt * 2).max(JOIN_ACK_PAUSE),
+            Some(srtt) if self.config.linux_compat.steady_join_ack => now + (srtt * 2).max(JOIN_ACK_PAUSE),
             _ => now + HANDSHAKE_TIMEOUT * (1 << subflow.opening().attempts.min(16)),
         };
         subflow.opening_mut().attempts += 1;
@@ -119,7 +119,7 @@ impl Connection {
         let answers = subflow.is_answered_by(segment);
         if flags.rst() {
             if flags.ack() && answers {
-                subflow.close(now, Closure::ResetByPeer(super::offers::reset_reason(segment)));
+                subflow.close(now, SubflowCloseReason::ResetByPeer(super::offers::reset_reason(segment)));
                 self.on_subflow_closed(now, id);
             }
             return;
@@ -173,7 +173,7 @@ impl Connection {
         self.set_plain_mapping(id);
         self.activate(now, id);
         self.note_window(id, segment);
-        self.fate.happenings.connected = true;
+        self.fate.pending.connected = true;
         if self.negotiation.is_plain() && !segment.payload.is_empty() {
             // RFC 9293 section 3.10.7.3 step 4; with Multipath TCP such data would have no mapping.
             self.take_payload(now, id, 1, segment.payload.clone());
@@ -222,14 +222,14 @@ impl Connection {
         self.set_plain_mapping(id);
         self.activate(now, id);
         if self.subflows[id].opening().opened_here {
-            self.fate.happenings.connected = true;
+            self.fate.pending.connected = true;
         } else if self.is_initial(id) {
             self.report_accepted();
-            if self.negotiation.is_multipath() && !self.config.habits.quiet_after_handshake {
+            if self.negotiation.is_multipath() && !self.config.linux_compat.quiet_after_handshake {
                 // A DSS tells the peer that it may join (RFC 8684 section 3.2), if no data brings one before.
                 self.subflows[id].receiver_mut().acknowledge_soon(now);
             }
-            if self.config.habits.early_announcements {
+            if self.config.linux_compat.early_announcements {
                 self.announce_others(now);
             }
         }
@@ -238,7 +238,7 @@ impl Connection {
 
     /// The application may have the connection.
     fn report_accepted(&mut self) {
-        self.fate.happenings.accepted |= self.negotiation.report_accepted();
+        self.fate.pending.accepted |= self.negotiation.report_accepted();
     }
 
     fn on_capable_third_ack(&mut self, id: usize, segment: &Segment) {

@@ -8,12 +8,12 @@ use mptcp_wire::{MpJoin, MptcpOption, Options, ResetReason, Segment};
 
 use super::Connection;
 use super::offers::reset_reason;
-use crate::event::Closed;
+use crate::event::CloseReason;
 use crate::subflow::check::Verdict;
 use crate::subflow::mapping::{ReceivedMapping, WireMapping};
 use crate::subflow::receiver::Range;
 use crate::subflow::sender::Ack;
-use crate::subflow::{Closure, Control, Probation, State};
+use crate::subflow::{Control, Probation, State, SubflowCloseReason};
 
 /// How far beyond the last data that is here a segment may begin whose options count, bytes.
 const NEAR: u64 = 65_535;
@@ -227,7 +227,7 @@ impl Connection {
             }
         }
         if self.recv.report_finish() {
-            self.fate.happenings.finished = true;
+            self.fate.pending.finished = true;
             self.acknowledge_everywhere();
             self.finish_if_done(now);
         }
@@ -298,15 +298,15 @@ impl Connection {
         );
         if fast_close && self.negotiation.is_multipath() {
             // The peer has ended them all, but the RSTs of the others may be lost (RFC 8684 section 3.5).
-            self.subflows[id].close(now, Closure::ResetByPeer(reset_reason(segment)));
+            self.subflows[id].close(now, SubflowCloseReason::ResetByPeer(reset_reason(segment)));
             self.reset_all();
             return self.end(
                 now,
-                Closed::Reset(reset_reason(segment)),
-                Closure::ResetByPeer(reset_reason(segment)),
+                CloseReason::Reset(reset_reason(segment)),
+                SubflowCloseReason::ResetByPeer(reset_reason(segment)),
             );
         }
-        self.subflows[id].close(now, Closure::ResetByPeer(reset_reason(segment)));
+        self.subflows[id].close(now, SubflowCloseReason::ResetByPeer(reset_reason(segment)));
         self.on_subflow_closed(now, id);
     }
 }

@@ -11,7 +11,7 @@ use super::Connection;
 use super::begin::{HANDSHAKE_TIMEOUT, JOIN_ACK_PAUSE};
 use super::offers::join;
 use crate::path_manager::Pair;
-use crate::subflow::{Closure, Control, Origin, State, Subflow};
+use crate::subflow::{Control, Origin, State, Subflow, SubflowCloseReason};
 
 /// Joins that are half open at the same time, at most.
 const HALF_OPEN_JOINS: usize = 8;
@@ -96,7 +96,7 @@ impl Connection {
         else {
             return false;
         };
-        self.subflows[id].close(now, Closure::TimedOut);
+        self.subflows[id].close(now, SubflowCloseReason::TimedOut);
         self.on_subflow_closed(now, id);
         true
     }
@@ -131,7 +131,7 @@ impl Connection {
         subflow.opening_mut().unconfirmed = true;
         subflow.opening_mut().attempts = 1;
         subflow.opening_mut().deadline = match subflow.sender().rtt.srtt() {
-            Some(srtt) if self.config.habits.steady_join_ack => now + (srtt * 2).max(JOIN_ACK_PAUSE),
+            Some(srtt) if self.config.linux_compat.steady_join_ack => now + (srtt * 2).max(JOIN_ACK_PAUSE),
             _ => now + subflow.sender().rtt.rto(),
         };
     }

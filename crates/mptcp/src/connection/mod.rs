@@ -50,7 +50,7 @@ use mptcp_wire::crypto::Version;
 
 use crate::config::Config;
 use crate::congestion::{Congestion, CongestionControl};
-use crate::event::{Closed, Happenings};
+use crate::event::{CloseReason, PendingEvents};
 use crate::ids::InterfaceId;
 use crate::path_manager::{LocalAddress, Pair};
 use crate::scheduler::{Candidate, Scheduler};
@@ -78,8 +78,8 @@ struct Choice {
 /// What became of the connection, for the endpoint to hear.
 #[derive(Debug, Default)]
 struct Fate {
-    happenings: Happenings,
-    closed: Option<Closed>,
+    pending: PendingEvents,
+    closed: Option<CloseReason>,
 }
 
 /// One connection.
@@ -166,7 +166,7 @@ impl Connection {
     fn wake_writer(&mut self) {
         if self.send.writer.waits() {
             let (room, buffer) = (self.writable(), self.send_buffer());
-            self.fate.happenings.writable |= self.send.writer.wake(self.send.buffer.unsent(), room, buffer);
+            self.fate.pending.writable |= self.send.writer.wake(self.send.buffer.unsent(), room, buffer);
         }
     }
 
@@ -249,10 +249,7 @@ impl Connection {
     /// Whether the endpoint has nothing to hear of: no event, no subflow that came or is wanted, no end.
     pub(crate) fn is_quiet(&self) -> bool {
         let fate = &self.fate;
-        fate.closed.is_none()
-            && fate.happenings.is_empty()
-            && !self.subflows.has_changed()
-            && !self.has_wanted()
+        fate.closed.is_none() && fate.pending.is_empty() && !self.subflows.has_changed() && !self.has_wanted()
     }
 
     pub(crate) fn take_wanted(&mut self) -> Vec<Pair> {
@@ -263,11 +260,11 @@ impl Connection {
         self.addresses.wants() > 0
     }
 
-    pub(crate) fn happenings(&mut self) -> &mut Happenings {
-        &mut self.fate.happenings
+    pub(crate) fn pending(&mut self) -> &mut PendingEvents {
+        &mut self.fate.pending
     }
 
-    pub(crate) fn closed(&self) -> Option<Closed> {
+    pub(crate) fn closed(&self) -> Option<CloseReason> {
         self.fate.closed
     }
 

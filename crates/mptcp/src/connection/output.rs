@@ -12,7 +12,7 @@ use crate::subflow::{Control, State};
 impl Connection {
     /// Puts the next segment to send into `out`; returns the subflow it belongs to.
     pub(crate) fn poll_transmit(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
-        if self.config.habits.echo_before_join
+        if self.config.linux_compat.echo_before_join
             && self.signals.address_first()
             && let Some(sent) = self.transmit_signal(now, out)
         {

@@ -8,11 +8,11 @@ use mptcp_wire::crypto::Version;
 use super::limits::Limit;
 use super::negotiation::Mode;
 use crate::bounds::ConnectionUse;
-use crate::event::Closed;
+use crate::event::CloseReason;
 use crate::icmp_error::IcmpError;
 use crate::ids::InterfaceId;
 use crate::subflow::sender::Recovery;
-use crate::subflow::{Closure, State, Tally};
+use crate::subflow::{State, SubflowCloseReason, SubflowStats};
 
 /// A connection at one moment.
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ pub struct ConnectionInfo {
     /// Addresses that the peer told of: `mptcpi_add_addr_accepted`.
     pub add_addr_accepted: usize,
     /// How it ended, once it has.
-    pub closed: Option<Closed>,
+    pub closed: Option<CloseReason>,
     /// Bytes written by the application.
     pub bytes_written: u64,
     /// Bytes sent at least once.
@@ -107,7 +107,7 @@ pub struct SubflowInfo {
     /// TCP state.
     pub state: State,
     /// Why it ended, once it has.
-    pub closed_by: Option<Closure>,
+    pub closed_by: Option<SubflowCloseReason>,
     /// What the network said last of its segments; no more than a hint (RFC 5927 section 5.2).
     pub icmp: Option<IcmpError>,
     /// Used only when nothing else works.
@@ -169,5 +169,5 @@ pub struct SubflowInfo {
     /// Bytes that wait out of order at the subflow level.
     pub out_of_order: u64,
     /// Counts.
-    pub tally: Tally,
+    pub tally: SubflowStats,
 }

@@ -8,7 +8,7 @@ use mptcp_wire::crypto::Version;
 use mptcp_wire::{Checksum, DataSequence, Dss, Flags, Mapping, MptcpOption, Segment};
 
 use super::Connection;
-use crate::subflow::sent::Whole;
+use crate::subflow::sent::OriginalMapping;
 use crate::subflow::{Origin, State};
 
 /// A piece of the stream to be put on a subflow.
@@ -18,7 +18,7 @@ pub(super) struct Piece {
     pub data: u64,
     pub payload: Bytes,
     /// The mapping that it is a part of, unless it has its own.
-    pub whole: Option<Box<Whole>>,
+    pub whole: Option<Box<OriginalMapping>>,
     pub fin: bool,
 }
 
@@ -27,7 +27,8 @@ impl Connection {
     pub(super) fn bare_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) {
         self.header(now, id, segment);
         segment.sequence = self.subflows[id].sequence_at(self.subflows[id].sender().board.next);
-        let forgotten = self.config.habits.plain_time_wait && self.subflows[id].state() == State::TimeWait;
+        let forgotten =
+            self.config.linux_compat.plain_time_wait && self.subflows[id].state() == State::TimeWait;
         if self.negotiation.is_multipath() && !forgotten {
             if !self.negotiation.confirmed()
                 && self.negotiation.client()
@@ -147,7 +148,7 @@ impl Connection {
     pub(super) fn data_ack(&self) -> DataSequence {
         let first = self.negotiation.remote().map_or(0, |key| key.first);
         let number = first.wrapping_add(self.recv.acknowledged());
-        if self.recv.has_wide_numbers() && self.config.habits.wide_data_acks {
+        if self.recv.has_wide_numbers() && self.config.linux_compat.wide_data_acks {
             return DataSequence::Wide(number);
         }
         DataSequence::Short(number as u32)

@@ -13,7 +13,7 @@ use subtle::ConstantTimeEq;
 use super::Connection;
 use crate::ids::InterfaceId;
 use crate::path_manager::RemoteAddress;
-use crate::subflow::{Closure, State};
+use crate::subflow::{State, SubflowCloseReason};
 
 impl Connection {
     pub(super) fn on_add_address(&mut self, now: Instant, id: usize, add: &AddAddress) {
@@ -94,7 +94,7 @@ impl Connection {
         let gone = self.addresses.remove_interface(interface);
         for id in 0..self.subflows.len() {
             if self.subflows[id].ends().interface == interface && !self.subflows[id].is_closed() {
-                self.subflows[id].close(now, Closure::InterfaceGone);
+                self.subflows[id].close(now, SubflowCloseReason::InterfaceGone);
                 self.on_subflow_closed(now, id);
             }
         }
@@ -107,7 +107,7 @@ impl Connection {
             self.signals.push(None, MptcpOption::RemoveAddress(option));
         }
         if !self.negotiation.is_multipath() && self.subflows.iter().all(|subflow| subflow.is_closed()) {
-            self.end(now, crate::event::Closed::TimedOut, Closure::InterfaceGone);
+            self.end(now, crate::event::CloseReason::TimedOut, SubflowCloseReason::InterfaceGone);
         }
     }
 

@@ -3,8 +3,8 @@
 use mptcp_clock::{Duration, Instant};
 
 use super::Connection;
-use crate::event::Closed;
-use crate::subflow::{Closure, Control};
+use crate::event::CloseReason;
+use crate::subflow::{Control, SubflowCloseReason};
 
 /// Retransmission timeouts in a row after which a subflow is dead: Linux's `tcp_retries2`.
 const MOST_TIMEOUTS: u32 = 15;
@@ -31,7 +31,7 @@ impl Connection {
             self.fall_back_if_stripped(now);
             if self.timers.note_unanswered(1) > MOST_TIMEOUTS {
                 // RFC 9293 section 3.8.6.1 lets a closed window stay closed for ever, but only while the peer answers.
-                self.end(now, Closed::TimedOut, Closure::TimedOut);
+                self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
             }
         }
         if self.timers.take_data(now) {
@@ -40,7 +40,7 @@ impl Connection {
             let asked = self.subflows.iter().any(|subflow| subflow.is_synchronised());
             if self.timers.note_unanswered(u32::from(asked)) > MOST_TIMEOUTS {
                 // Each subflow has had its data acknowledged, or cannot send; nobody says anything any more.
-                self.end(now, Closed::TimedOut, Closure::TimedOut);
+                self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
             } else if self.negotiation.is_multipath() {
                 self.retry_oldest();
                 self.arm_data_timer(now);
@@ -52,7 +52,7 @@ impl Connection {
                 self.fall_back_if_stripped(now);
             }
             if self.timers.data_fin_tries() > MOST_TIMEOUTS && self.negotiation.is_multipath() {
-                self.end(now, Closed::TimedOut, Closure::TimedOut);
+                self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
             }
         }
         if self.timers.announcements <= now {
@@ -64,7 +64,7 @@ impl Connection {
         }
         let orphaned = self.timers.take_orphan(now);
         if orphaned && self.subflows.iter().all(|subflow| subflow.is_closed()) && self.fate.closed.is_none() {
-            self.end(now, Closed::TimedOut, Closure::TimedOut);
+            self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
         }
     }
 
@@ -107,7 +107,7 @@ impl Connection {
         let most = if needless { NEEDLESS_TIMEOUTS } else { MOST_TIMEOUTS };
         let subflow = &mut self.subflows[id];
         if subflow.sender().rtt.backoff() > most {
-            subflow.close(now, Closure::TimedOut);
+            subflow.close(now, SubflowCloseReason::TimedOut);
             self.on_subflow_closed(now, id);
         }
     }
@@ -120,7 +120,7 @@ impl Connection {
             return;
         };
         if subflow.watch().kept >= keepalive.probes {
-            subflow.close(now, Closure::TimedOut);
+            subflow.close(now, SubflowCloseReason::TimedOut);
             return self.on_subflow_closed(now, id);
         }
         // What is in flight is its own question.

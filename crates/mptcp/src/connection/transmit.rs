@@ -154,7 +154,7 @@ impl Connection {
         let in_flight = || self.subflows.iter().any(|subflow| !subflow.sender().is_idle());
         let nagle = self.config.nagle && self.send.buffer.next() > self.send.buffer.una() && in_flight();
         // Minshall's variant: only what is small and in flight itself holds small ones up.
-        let nagle = nagle && (!self.config.habits.minshall || self.send.buffer.small_in_flight());
+        let nagle = nagle && (!self.config.linux_compat.minshall || self.send.buffer.small_in_flight());
         let waits = self.send.writer.is_corked() || nagle;
         waits && size < mss && !self.send.writer.is_closed() && !self.send.writer.is_pushing()
     }

@@ -112,7 +112,7 @@ impl Endpoint {
         while let Some(&slot) = self.eventful.front() {
             let entry = self.slots.at(slot);
             if let Some(connection) = &mut entry.connection
-                && let Some(kind) = connection.happenings().take()
+                && let Some(kind) = connection.pending().take()
             {
                 return Some(Event { connection: self.slots.id(slot), kind });
             }

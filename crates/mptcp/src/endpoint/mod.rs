@@ -149,7 +149,7 @@ impl Endpoint {
         }
         let entry = self.slots.at(slot);
         let Some(connection) = entry.connection.as_mut() else { return };
-        if !connection.happenings().is_empty() && !entry.eventful {
+        if !connection.pending().is_empty() && !entry.eventful {
             entry.eventful = true;
             self.eventful.push_back(slot);
         }

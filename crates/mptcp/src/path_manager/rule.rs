@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use mptcp_clock::Instant;
 
 use crate::ids::InterfaceId;
-use crate::subflow::Closure;
+use crate::subflow::SubflowCloseReason;
 
 /// An address of ours that is up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub enum PathEvent {
     /// Its handshake is over: it may carry data.
     Opened(Pair),
     /// It ended.
-    Closed(Pair, Option<Closure>),
+    Closed(Pair, Option<SubflowCloseReason>),
 }
 
 /// A rule for which subflows to open; asked after every change.

@@ -5,7 +5,7 @@ use mptcp_clock::{Duration, Instant};
 use mptcp_wire::Segment;
 
 use super::Subflow;
-use super::state::{Closure, State};
+use super::state::{State, SubflowCloseReason};
 
 /// How long TIME-WAIT lasts: Linux's minute (RFC 9293 section 3.4.2 says two maximum lifetimes).
 const TIME_WAIT: Duration = Duration::from_secs(60);
@@ -33,7 +33,7 @@ impl Subflow {
                 }
             }
             State::Closing => self.enter_time_wait(now),
-            State::LastAck => self.close(now, Closure::Finished),
+            State::LastAck => self.close(now, SubflowCloseReason::Finished),
             _ => {}
         }
     }
@@ -66,7 +66,7 @@ impl Subflow {
         (self.state == State::TimeWait && newer).then(|| next.value())
     }
 
-    pub(crate) fn close(&mut self, now: Instant, why: Closure) {
+    pub(crate) fn close(&mut self, now: Instant, why: SubflowCloseReason) {
         if self.state != State::Closed {
             self.state = State::Closed;
             self.record.closed_by.get_or_insert(why);

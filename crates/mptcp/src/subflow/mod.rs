@@ -36,8 +36,8 @@ use parts::{Agreed, Ends, Opening, PeerWindow, Record, TimestampClock, Turn, Wat
 use rations::Rations;
 use receiver::Receiver;
 use sender::Sender;
-pub use state::{Closure, State, Tally};
 pub(crate) use state::{Control, Origin, Probation};
+pub use state::{State, SubflowCloseReason, SubflowStats};
 pub(crate) use timestamps::timestamp_clock;
 
 /// Timestamps option with its two NOPs, bytes.
@@ -105,7 +105,7 @@ impl Subflow {
     pub(crate) fn payload_size(&self, config: &Config, multipath: bool) -> u64 {
         let dss = match multipath {
             false => 0,
-            true if config.habits.wide_data_acks => WIDE_DSS_SPACE,
+            true if config.linux_compat.wide_data_acks => WIDE_DSS_SPACE,
             true => DSS_SPACE,
         };
         let options = dss + if self.clock.on { TIMESTAMPS_SPACE } else { 0 };

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use mptcp_clock::Instant;
 use mptcp_wire::{Cookie, Seq};
 
-use super::state::{Closure, Origin, Probation, Tally};
+use super::state::{Origin, Probation, SubflowCloseReason, SubflowStats};
 use crate::icmp_error::IcmpError;
 use crate::ids::InterfaceId;
 use crate::path_manager::{LocalAddress, Pair, RemoteAddress};
@@ -153,8 +153,8 @@ impl Default for Watch {
 /// What is told of it afterwards.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
-    pub(crate) tally: Tally,
-    pub(crate) closed_by: Option<Closure>,
+    pub(crate) tally: SubflowStats,
+    pub(crate) closed_by: Option<SubflowCloseReason>,
     /// What an ICMP error said last of its segments.
     pub(crate) icmp: Option<IcmpError>,
     /// When its first SYN left or came.
@@ -169,7 +169,7 @@ pub(crate) struct Record {
 impl Default for Record {
     fn default() -> Self {
         Self {
-            tally: Tally::default(),
+            tally: SubflowStats::default(),
             closed_by: None,
             icmp: None,
             opened_at: Instant::ZERO,

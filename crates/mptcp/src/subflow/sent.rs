@@ -5,7 +5,7 @@ use mptcp_clock::Instant;
 
 /// A mapping that a segment is a part of: its first byte, as offsets, and all of its payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Whole {
+pub(crate) struct OriginalMapping {
     pub start: u64,
     pub data: u64,
     pub payload: Bytes,
@@ -21,7 +21,7 @@ pub(crate) struct Sent {
     pub payload: Bytes,
     /// What was sent as one and is in parts now: each part carries the mapping of the whole, because one
     /// that differs is invalid while the first holds (RFC 8684 section 3.3.1).
-    pub whole: Option<Box<Whole>>,
+    pub whole: Option<Box<OriginalMapping>>,
     pub sent_at: Instant,
     pub first_sent_at: Instant,
     /// Carries the FIN after its payload.
@@ -46,7 +46,7 @@ impl Sent {
     /// Remembers the mapping before a part is cut off.
     pub(super) fn keep_whole(&mut self) {
         let Self { start, data, payload, .. } = self;
-        let whole = || Box::new(Whole { start: *start, data: *data, payload: payload.clone() });
+        let whole = || Box::new(OriginalMapping { start: *start, data: *data, payload: payload.clone() });
         self.whole.get_or_insert_with(whole);
     }
 }

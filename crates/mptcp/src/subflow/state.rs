@@ -10,7 +10,7 @@ use mptcp_wire::{ResetReason, Seq};
 /// ```text
 ///  SynSent --SYN/ACK--> Established --FIN out--> FinWait1 --ACK--> FinWait2 --FIN in--> TimeWait
 ///  SynReceived --ACK-->     |                      `----FIN in---> Closing --ACK--------^
-///                        FIN in --> CloseWait --FIN out--> LastAck --ACK--> Closed
+///                        FIN in --> CloseWait --FIN out--> LastAck --ACK--> CloseReason
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -66,7 +66,7 @@ pub(crate) enum Control {
 
 /// Counts over the life of a subflow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct SubflowStats {
     /// Payload bytes sent, with retransmissions.
     pub bytes_sent: u64,
     /// Payload bytes acknowledged.
@@ -98,7 +98,7 @@ pub(crate) enum Probation {
 
 /// Why a subflow is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Closure {
+pub enum SubflowCloseReason {
     /// Both sides sent a FIN.
     Finished,
     /// The peer reset it.

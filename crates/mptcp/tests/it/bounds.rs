@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::pair::{Pair, pattern};
-use mptcp::{Closure, Config, Endpoint, EventKind, InterfaceChange, InterfaceId, ListenError, SubflowState};
+use mptcp::{
+    Config, Endpoint, EventKind, InterfaceChange, InterfaceId, ListenError, SubflowCloseReason, SubflowState,
+};
 use mptcp_clock::{Duration, Instant, Stream};
 use mptcp_wire::{Flags, Segment};
 
@@ -41,7 +43,7 @@ fn paths_that_come_and_go_for_ever() {
             assert!(subflow.closed_at.is_some_and(|at| at > subflow.opened_at), "{host}: {subflow:?}");
         }
         if host == "client" {
-            assert!(info.past.iter().all(|s| s.closed_by == Some(Closure::InterfaceGone)));
+            assert!(info.past.iter().all(|s| s.closed_by == Some(SubflowCloseReason::InterfaceGone)));
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Connections that end: in order, at once, with losses, and half.
 
 use crate::pair::{Fate, Pair, pattern};
-use mptcp::{Closed, Config, EventKind, InterfaceChange};
+use mptcp::{CloseReason, Config, EventKind, InterfaceChange};
 use mptcp_clock::Duration;
 use mptcp_wire::{MptcpOption, Segment};
 
-fn closed(pair: &Pair, client: bool) -> Vec<Closed> {
+fn closed(pair: &Pair, client: bool) -> Vec<CloseReason> {
     let of_side = pair.events.iter().filter(|(side, _)| *side == client);
     of_side
         .filter_map(|(_, kind)| match kind {
@@ -34,7 +34,7 @@ fn a_connection_that_carried_nothing_ends_in_order() {
         nothing_is_left(&mut pair);
         assert_eq!(
             (closed(&pair, true), closed(&pair, false)),
-            (vec![Closed::Finished], vec![Closed::Finished])
+            (vec![CloseReason::Finished], vec![CloseReason::Finished])
         );
     }
 }
@@ -101,7 +101,7 @@ fn a_simultaneous_close_ends_both_sides_once() {
         nothing_is_left(&mut pair);
         assert_eq!(
             (closed(&pair, true), closed(&pair, false)),
-            (vec![Closed::Finished], vec![Closed::Finished])
+            (vec![CloseReason::Finished], vec![CloseReason::Finished])
         );
     }
 }
@@ -118,8 +118,8 @@ fn an_abort_ends_all_subflows_of_both_sides() {
             pair.client.abort(pair.now, pair.connection);
         }
         pair.run(Duration::from_secs(1));
-        assert_eq!(closed(&pair, !server_aborts), [Closed::Aborted]);
-        assert_eq!(closed(&pair, server_aborts), [Closed::Reset(None)]);
+        assert_eq!(closed(&pair, !server_aborts), [CloseReason::Aborted]);
+        assert_eq!(closed(&pair, server_aborts), [CloseReason::Reset(None)]);
         assert_eq!(pair.client.connections().count() + pair.server.connections().count(), 0);
     }
 }
@@ -144,7 +144,7 @@ fn a_fast_close_on_an_acknowledgement_is_answered_by_resets() {
     });
     pair.server.abort(pair.now, accepted);
     pair.run(Duration::from_secs(1));
-    assert_eq!(closed(&pair, true), [Closed::Reset(None)]);
+    assert_eq!(closed(&pair, true), [CloseReason::Reset(None)]);
     let resets = pair.log.iter().filter(|(_, to_server, _, s)| *to_server && s.flags.rst());
     let paths: std::collections::BTreeSet<usize> = resets.map(|(_, _, path, _)| *path).collect();
     assert_eq!(paths.len(), 2, "one on each subflow");
@@ -164,7 +164,7 @@ fn a_peer_that_vanishes_after_the_end_does_not_hold_the_connection() {
     pair.client.close(pair.now, pair.connection);
     pair.server.close(pair.now, accepted);
     pair.run(Duration::from_secs(100));
-    assert_eq!(closed(&pair, true), [Closed::Finished]);
+    assert_eq!(closed(&pair, true), [CloseReason::Finished]);
     assert_eq!(pair.client.connections().count(), 0);
 }
 
@@ -195,7 +195,7 @@ fn a_connection_whose_only_interface_goes_during_the_handshake_ends() {
         let mut pair = Pair::builder().seed(39).links(&[10]).config(config).connect();
         pair.settle();
         pair.interface(0, InterfaceChange::Down);
-        assert_eq!(closed(&pair, true), [Closed::TimedOut]);
+        assert_eq!(closed(&pair, true), [CloseReason::TimedOut]);
         pair.run(Duration::from_secs(400));
         assert_eq!(pair.client.connections().count() + pair.server.connections().count(), 0);
     }

@@ -122,7 +122,7 @@ fn plain_tcp_ends_when_its_interface_goes() {
     pair.transfer(&pattern(10_000), Duration::from_secs(10));
     assert_eq!(pair.client.info(pair.now, pair.connection).unwrap().mode, Mode::Plain);
     pair.interface(0, InterfaceChange::Down);
-    assert!(pair.happened(true, EventKind::Closed(mptcp::Closed::TimedOut)), "{:?}", pair.events);
+    assert!(pair.happened(true, EventKind::Closed(mptcp::CloseReason::TimedOut)), "{:?}", pair.events);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 use crate::hand::{self, Hand};
 use bytes::Bytes;
-use mptcp::{Closed, Config, EventKind, IcmpError, IcmpMessage, Mode, SubflowState};
+use mptcp::{CloseReason, Config, EventKind, IcmpError, IcmpMessage, Mode, SubflowState};
 use mptcp_clock::Duration;
 use mptcp_wire::{Flags, MpCapable, MpPrio, MptcpOption, RemoveAddress, Segment};
 
@@ -176,7 +176,7 @@ fn icmp_errors_are_checked_and_hard_only_while_opening() {
     assert!(!hand.host.handle_icmp(hand.now, quoted(sequence + 1)));
     assert!(hand.host.handle_icmp(hand.now, quoted(sequence)));
     hand.collect();
-    assert!(hand.events.contains(&EventKind::Closed(Closed::Unreachable)), "{:?}", hand.events);
+    assert!(hand.events.contains(&EventKind::Closed(CloseReason::Unreachable)), "{:?}", hand.events);
     assert!(hand.host.connection(id).is_none());
 }
 

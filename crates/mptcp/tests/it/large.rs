@@ -45,7 +45,7 @@ fn mapping(segment: &Segment) -> Mapping {
     segment.options.dss.and_then(|dss| dss.mapping).expect("data has a mapping")
 }
 
-/// Whole frames leave in one segment under one mapping, as many as the window has room for.
+/// OriginalMapping frames leave in one segment under one mapping, as many as the window has room for.
 #[test]
 fn many_frames_are_one_segment() {
     let mut pair = pair(&[20, 10], Config::default(), &[]);

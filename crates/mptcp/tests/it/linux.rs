@@ -3,12 +3,12 @@
 use crate::hand::Hand;
 use crate::pair::{Fate, Pair, pattern};
 use bytes::Bytes;
-use mptcp::{Announced, Config, Habits};
+use mptcp::{Announced, Config, LinuxCompat};
 use mptcp_clock::Duration;
 use mptcp_wire::{DataSequence, Dss, Flags, MpJoin, MptcpOption, Segment};
 
 fn linux() -> Config {
-    Config { habits: Habits::LINUX, ..Config::default() }
+    Config { linux_compat: LinuxCompat::LINUX, ..Config::default() }
 }
 
 fn ack_of(segment: &Segment) -> Option<DataSequence> {

@@ -217,7 +217,7 @@ fn a_port_without_its_listener_refuses() {
     assert!(pair.server.unlisten(pair::PORT));
     assert!(!pair.server.unlisten(pair::PORT));
     pair.run(Duration::from_secs(1));
-    assert!(pair.happened(true, EventKind::Closed(mptcp::Closed::Refused)));
+    assert!(pair.happened(true, EventKind::Closed(mptcp::CloseReason::Refused)));
     assert!(pair.server.listen(pair::PORT, Config::default()).is_ok());
 }
 

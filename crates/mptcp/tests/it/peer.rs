@@ -4,7 +4,7 @@
 
 use crate::hand::{self, Hand, KEY};
 use bytes::Bytes;
-use mptcp::{Announced, Closed, Config, EventKind, Mode};
+use mptcp::{Announced, CloseReason, Config, EventKind, Mode};
 use mptcp_clock::Duration;
 use mptcp_wire::crypto::add_address_hmac;
 use mptcp_wire::{AddAddress, DataSequence, Flags, MpCapable, MpPrio, MptcpOption, Options, ResetReason};
@@ -100,7 +100,7 @@ fn a_fast_close_by_rst_resets_the_other_subflows() {
         _ => None,
     });
     assert_eq!(reset, Some(ResetReason::UNSPECIFIED));
-    assert!(hand.events.contains(&EventKind::Closed(Closed::Reset(None))));
+    assert!(hand.events.contains(&EventKind::Closed(CloseReason::Reset(None))));
 }
 
 /// RFC 8684 section 3.7: the infinite mapping comes with the data that it maps.
@@ -185,8 +185,8 @@ fn an_announcement_before_any_dss_is_echoed_and_says_that_the_keys_have_come() {
 
 #[test]
 fn a_corked_connection_waits_for_more_and_not_for_ever() {
-    let habits = mptcp::Habits { quiet_after_handshake: true, ..mptcp::Habits::default() };
-    let (mut hand, _) = Hand::open(Config { habits, ..Config::default() });
+    let linux_compat = mptcp::LinuxCompat { quiet_after_handshake: true, ..mptcp::LinuxCompat::default() };
+    let (mut hand, _) = Hand::open(Config { linux_compat, ..Config::default() });
     hand.host.set_cork(hand.now, hand.connection, true);
     for _ in 0..2 {
         hand.host.write(hand.now, hand.connection, Bytes::from_static(b"little"));
@@ -219,9 +219,9 @@ fn a_connection_without_subflows_ends_after_its_close_timeout() {
     hand.send_data(hand.flow, 1, 1, 100);
     hand.send(hand.flow, 101, 1, |segment| segment.flags = Flags::RST | Flags::ACK);
     hand.sleep(Duration::from_millis(999));
-    assert!(!hand.events.contains(&EventKind::Closed(Closed::TimedOut)));
+    assert!(!hand.events.contains(&EventKind::Closed(CloseReason::TimedOut)));
     hand.sleep(Duration::from_millis(2));
-    assert!(hand.events.contains(&EventKind::Closed(Closed::TimedOut)), "{:?}", hand.events);
+    assert!(hand.events.contains(&EventKind::Closed(CloseReason::TimedOut)), "{:?}", hand.events);
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn a_syn_goes_as_often_as_it_may() {
     loop {
         syns.extend(std::iter::from_fn(|| host.poll_transmit(now)).map(|_| now.as_millis()));
         let mut events = std::iter::from_fn(|| host.poll_event());
-        if events.any(|event| event.kind == EventKind::Closed(Closed::TimedOut)) {
+        if events.any(|event| event.kind == EventKind::Closed(CloseReason::TimedOut)) {
             break;
         }
         now = host.poll_timeout().unwrap();

@@ -5,7 +5,7 @@
 use crate::hand::{self, Hand};
 use crate::pair::{Fate, Pair, pattern};
 use bytes::Bytes;
-use mptcp::{Closed, Config, Endpoint, EventKind, Habits, Keepalive, Mode, SubflowState};
+use mptcp::{CloseReason, Config, Endpoint, EventKind, Keepalive, LinuxCompat, Mode, SubflowState};
 use mptcp_clock::{Duration, Instant, Stream};
 use mptcp_wire::{Flags, MptcpOption, ResetReason, Segment, Timestamps};
 
@@ -170,8 +170,8 @@ fn a_tail_loss_probe_takes_new_data() {
 #[test]
 fn minshall_holds_back_behind_small_segments_only() {
     for (minshall, expected) in [(false, 1), (true, 2)] {
-        let habits = Habits { minshall, ..Habits::default() };
-        let config = Config { habits, mss: 536, timestamps: false, ..Config::tcp() };
+        let linux_compat = LinuxCompat { minshall, ..LinuxCompat::default() };
+        let config = Config { linux_compat, mss: 536, timestamps: false, ..Config::tcp() };
         let (mut hand, _) = Hand::open(config);
         let mut write = |bytes: usize| {
             hand.host.write(hand.now, hand.connection, Bytes::from(vec![1; bytes]));
@@ -198,7 +198,7 @@ fn a_closed_window_and_silence_end_a_connection() {
                 hand.send(hand.flow, 1, 1, |ack| ack.window = 0);
             }
         }
-        (hand.events.contains(&EventKind::Closed(Closed::TimedOut)), probes)
+        (hand.events.contains(&EventKind::Closed(CloseReason::TimedOut)), probes)
     };
     let (over, probes) = closed(false);
     assert!(over && (15..=17).contains(&probes), "{probes} probes");
@@ -360,7 +360,7 @@ fn silence_after_an_acknowledgement_of_the_subflow_alone_ends_a_connection() {
     let dss = hand.dss(1, None);
     hand.send(hand.flow, 11, 501, |ack| ack.options.dss = Some(dss));
     let sent = hand.sleep(Duration::from_secs(7200));
-    assert!(hand.events.contains(&EventKind::Closed(Closed::TimedOut)), "{} segments", sent.len());
+    assert!(hand.events.contains(&EventKind::Closed(CloseReason::TimedOut)), "{} segments", sent.len());
     // While it answers, it is alive.
     let (mut hand, _) = Hand::open(Config::default());
     hand.send_data(hand.flow, 1, 1, 10);
@@ -394,7 +394,7 @@ fn nothing_is_opened_for_a_connection_that_is_over() {
     pair.log.clear();
     pair.inject(false, 0, reset);
     pair.run(Duration::from_secs(600));
-    assert!(pair.happened(true, EventKind::Closed(Closed::TimedOut)), "{:?}", pair.events);
+    assert!(pair.happened(true, EventKind::Closed(CloseReason::TimedOut)), "{:?}", pair.events);
     let syns = pair.log.iter().filter(|(_, up, _, segment)| *up && segment.flags.syn());
     assert_eq!(syns.count(), 0, "the wait for a further try is as long as the connection may live");
     assert_eq!(pair.client.connections().count(), 0);

@@ -146,13 +146,12 @@ fn both_sides_close_in_order() {
         assert!(
             pair.events
                 .iter()
-                .any(|(client, kind)| *client && matches!(kind, EventKind::Closed(mptcp::Closed::Finished)))
+                .any(|(client, kind)| *client
+                    && matches!(kind, EventKind::Closed(mptcp::CloseReason::Finished)))
         );
-        assert!(
-            pair.events
-                .iter()
-                .any(|(client, kind)| !*client && matches!(kind, EventKind::Closed(mptcp::Closed::Finished)))
-        );
+        assert!(pair.events.iter().any(
+            |(client, kind)| !*client && matches!(kind, EventKind::Closed(mptcp::CloseReason::Finished))
+        ));
         assert_eq!(pair.client.connections().count() + pair.server.connections().count(), 0);
         assert!(!pair.step(), "nothing is left to happen");
     }

@@ -1,8 +1,8 @@
 //! What a connection tells of itself, as dictionaries; the keys are those of `ConnectionInfo` in `_core.pyi`.
 
 use mptcp_live::{
-    Closed, Closure, ConnectionInfo, ConnectionUse, IcmpError, Mode, Recovery, SubflowInfo, SubflowState,
-    Version,
+    CloseReason, ConnectionInfo, ConnectionUse, IcmpError, Mode, Recovery, SubflowCloseReason, SubflowInfo,
+    SubflowState, Version,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -166,29 +166,29 @@ fn state(state: SubflowState) -> &'static str {
     }
 }
 
-fn closed(how: Closed) -> &'static str {
+fn closed(how: CloseReason) -> &'static str {
     match how {
-        Closed::Finished => "finished",
-        Closed::Refused => "refused",
-        Closed::Reset(_) => "reset by peer",
-        Closed::Aborted => "aborted",
-        Closed::Unreachable => "unreachable",
-        Closed::TimedOut => "timed out",
+        CloseReason::Finished => "finished",
+        CloseReason::Refused => "refused",
+        CloseReason::Reset(_) => "reset by peer",
+        CloseReason::Aborted => "aborted",
+        CloseReason::Unreachable => "unreachable",
+        CloseReason::TimedOut => "timed out",
     }
 }
 
-fn closure(why: Closure) -> String {
+fn closure(why: SubflowCloseReason) -> String {
     let reset = |by: &str, reason: Option<u8>| match reason {
         Some(reason) => format!("reset by {by}, MP_TCPRST reason {reason}"),
         None => format!("reset by {by}"),
     };
     match why {
-        Closure::Finished => "finished".to_owned(),
-        Closure::ResetByPeer(reason) => reset("peer", reason.map(|reason| reason.0)),
-        Closure::ResetByUs(reason) => reset("us", reason.map(|reason| reason.0)),
-        Closure::Unreachable => "unreachable".to_owned(),
-        Closure::TimedOut => "timed out".to_owned(),
-        Closure::InterfaceGone => "interface gone".to_owned(),
-        Closure::ConnectionEnded => "connection ended".to_owned(),
+        SubflowCloseReason::Finished => "finished".to_owned(),
+        SubflowCloseReason::ResetByPeer(reason) => reset("peer", reason.map(|reason| reason.0)),
+        SubflowCloseReason::ResetByUs(reason) => reset("us", reason.map(|reason| reason.0)),
+        SubflowCloseReason::Unreachable => "unreachable".to_owned(),
+        SubflowCloseReason::TimedOut => "timed out".to_owned(),
+        SubflowCloseReason::InterfaceGone => "interface gone".to_owned(),
+        SubflowCloseReason::ConnectionEnded => "connection ended".to_owned(),
     }
 }

@@ -4,7 +4,7 @@ use mptcp::congestion::{Balia, CongestionControl, Cubic, Lia, Olia, Reno, WVegas
 use mptcp::path_manager::{FullMesh, NdiffPorts, PathManager};
 use mptcp::policy::Factory;
 use mptcp::scheduler::{MinRtt, Redundant, RoundRobin, Scheduler};
-use mptcp::{Config, Habits, Mechanisms, PenaltyRule, Version};
+use mptcp::{Config, LinuxCompat, Mechanisms, PenaltyRule, Version};
 use mptcp_clock::Duration;
 use proptest::prelude::*;
 
@@ -213,7 +213,7 @@ fn config() -> impl Strategy<Value = Config> {
         (prop::array::uniform5(prop::bool::weighted(0.75)), 0..5_u8, 1..20_u32),
         (prop::array::uniform10(prop::bool::weighted(0.3)), prop::option::weighted(0.3, 0..300_u64)),
     )
-        .prop_map(|(kinds, mechanisms, sizes, rest, (habits, probation))| {
+        .prop_map(|(kinds, mechanisms, sizes, rest, (linux_compat, probation))| {
             let (multipath, checksum, congestion, scheduler, path_manager, version) = kinds;
             let [
                 opportunistic_retransmission,
@@ -235,7 +235,7 @@ fn config() -> impl Strategy<Value = Config> {
                 quick_data_fin,
                 minshall,
                 steady_join_ack,
-            ] = habits;
+            ] = linux_compat;
             Config {
                 multipath,
                 version,
@@ -263,7 +263,7 @@ fn config() -> impl Strategy<Value = Config> {
                 initial_window,
                 max_subflows,
                 join_probation: probation.map(Duration::from_millis),
-                habits: Habits {
+                linux_compat: LinuxCompat {
                     wide_data_acks,
                     early_announcements,
                     quiet_after_handshake,

@@ -8,7 +8,7 @@ mod watch;
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use mptcp::{Closed, ConnectionId, Endpoint, EventKind, InterfaceChange, InterfaceId, Mode};
+use mptcp::{CloseReason, ConnectionId, Endpoint, EventKind, InterfaceChange, InterfaceId, Mode};
 use mptcp_clock::{Duration, Instant, Stream};
 use mptcp_wire::{Packet, Segment};
 
@@ -31,7 +31,7 @@ struct End {
     closing: bool,
     paused: bool,
     finished: bool,
-    closed: Option<Closed>,
+    closed: Option<CloseReason>,
     up: Vec<bool>,
     /// Bytes offered that the send buffer had no room for.
     pending: u64,
@@ -151,8 +151,8 @@ impl Arena {
                 if let Some(connection) = end.connection {
                     end.endpoint.abort(now, connection);
                     // Whoever aborts reads no more, also where the streams had ended.
-                    if end.closed == Some(Closed::Finished) {
-                        end.closed = Some(Closed::Aborted);
+                    if end.closed == Some(CloseReason::Finished) {
+                        end.closed = Some(CloseReason::Aborted);
                     }
                 }
             }
@@ -445,7 +445,7 @@ impl Arena {
     /// Whether a side has all that the other one wrote, or both know that it ended early.
     fn is_done(&self) -> bool {
         let [client, server] = &self.ends;
-        let ended = |end: &End| end.closed.is_some_and(|how| how != Closed::Finished);
+        let ended = |end: &End| end.closed.is_some_and(|how| how != CloseReason::Finished);
         if ended(client) || ended(server) {
             return true;
         }
@@ -484,7 +484,7 @@ impl Arena {
             self.mode(Side::Server)
         );
         for side in [Side::Client, Side::Server] {
-            let early = self.ends[side as usize].closed.is_some_and(|how| how != Closed::Finished);
+            let early = self.ends[side as usize].closed.is_some_and(|how| how != CloseReason::Finished);
             let theirs = self.ends[side.other() as usize].written;
             assert!(self.ends[side as usize].read <= theirs, "more was read than written");
             if !early && self.ends[side as usize].finished {
@@ -503,8 +503,9 @@ impl Arena {
         let deadline = self.now + PATIENCE;
         while self.now < deadline && self.step() {}
         // One side may not know that the other gave up: it has nothing to ask. The application ends it.
-        let one_sided = self.ends.iter().any(|end| end.closed.is_some_and(|how| how != Closed::Finished))
-            || self.ends.iter().any(|end| end.connection.is_none());
+        let one_sided =
+            self.ends.iter().any(|end| end.closed.is_some_and(|how| how != CloseReason::Finished))
+                || self.ends.iter().any(|end| end.connection.is_none());
         if one_sided {
             for end in &mut self.ends {
                 if let Some(connection) = end.connection {

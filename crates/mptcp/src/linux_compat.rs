@@ -2,10 +2,10 @@
 //!
 //! Owns the switches; the connection asks them where it acts.
 
-/// Each is a switch of its own. The default, none, is what the simulator runs; [`Habits::LINUX`] is for peers
+/// Each is a switch of its own. The default, none, is what the simulator runs; [`LinuxCompat::LINUX`] is for peers
 /// that expect a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Habits {
+pub struct LinuxCompat {
     /// Acknowledge 8-byte data sequence numbers with 8 bytes. Four are enough, and leave room for SACK
     /// (RFC 8684 section 3.3.1).
     pub wide_data_acks: bool,
@@ -32,7 +32,7 @@ pub struct Habits {
     pub steady_join_ack: bool,
 }
 
-impl Habits {
+impl LinuxCompat {
     /// All of them.
     pub const LINUX: Self = Self {
         wide_data_acks: true,
