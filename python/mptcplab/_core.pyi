@@ -18,12 +18,19 @@ __all__ = [
     "__version__",
     "json_schema",
     "metrics",
+    "policy_names",
     "reference_page",
     "run",
 ]
 
 if sys.platform == "linux":
     __all__ += ["Driver", "MptcpListener", "MptcpStream"]
+
+@type_check_only
+class PolicyNames(TypedDict):
+    congestion: list[str]
+    scheduler: list[str]
+    path_manager: list[str]
 
 @type_check_only
 class PathRow(TypedDict):
@@ -326,5 +333,6 @@ if sys.platform == "linux":
 
 def json_schema() -> str: ...
 def reference_page() -> str: ...
+def policy_names() -> PolicyNames: ...
 def metrics() -> list[tuple[str, str]]: ...
 def run(scenario: Scenario, seed: int, captures: str | PathLike[str] | None = None) -> Results: ...
