@@ -76,7 +76,7 @@ fn what_was_chosen_is_written_back_in_the_shortest_form() {
         ("path_manager = { kind = \"ndiffports\", subflows = 4 }", "subflows = 4\n"),
         (
             "scheduler = { kind = \"last\", weight = 0.25, often = true, word = \"x\" }",
-            "[flows.f.scheduler]\nkind = \"last\"\noften = true\nweight = 0.25\nword = \"x\"\n",
+            "[flows.f.scheduler]\nkind = \"last\"\nweight = 0.25\noften = true\nword = \"x\"\n",
         ),
     ] {
         let scenario = finish(keys).unwrap_or_else(|error| panic!("{error}"));
