@@ -27,12 +27,6 @@ if sys.platform == "linux":
     __all__ += ["Driver", "MptcpListener", "MptcpStream"]
 
 @type_check_only
-class PolicyNames(TypedDict):
-    congestion: list[str]
-    scheduler: list[str]
-    path_manager: list[str]
-
-@type_check_only
 class PathRow(TypedDict):
     path: str
     subflows: int
@@ -333,6 +327,6 @@ if sys.platform == "linux":
 
 def json_schema() -> str: ...
 def reference_page() -> str: ...
-def policy_names() -> PolicyNames: ...
+def policy_names() -> dict[str, list[str]]: ...
 def metrics() -> list[tuple[str, str]]: ...
 def run(scenario: Scenario, seed: int, captures: str | PathLike[str] | None = None) -> Results: ...
