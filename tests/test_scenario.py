@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mptcplab import Event, Flow, Path, Scenario, ScenarioError
+from mptcplab import Event, Flow, Path, Scenario, ScenarioError, _core
 from mptcplab.scenario import to_toml
 
 
@@ -47,6 +47,20 @@ def test_a_mistake_is_named(change: dict[str, Any], says: str) -> None:
     right: dict[str, Any] = {"duration": "5s", "paths": {"wifi": {"rate": "8Mbit"}}, "flows": {"bulk": {}}}
     with pytest.raises(ScenarioError, match=says):
         Scenario(**(right | change))
+
+
+def test_every_policy_can_be_named_alone_or_in_a_table() -> None:
+    paths = {"wifi": Path(rate="8Mbit")}
+    for key, names in _core.policy_names().items():
+        assert names
+        for name in names:
+            flows = ({"bulk": Flow(more={key: value})} for value in (name, {"kind": name}))
+            alone, table = (Scenario(duration="5s", paths=paths, flows=flow) for flow in flows)
+            assert alone.to_toml() == table.to_toml()
+            assert f'{key} = "{name}"' in alone.to_toml()
+    values = {"kind": "reno", "beta": 0.5}
+    with pytest.raises(ScenarioError, match="there are no parameters here"):
+        Scenario(duration="5s", paths=paths, flows={"bulk": Flow(congestion=values)})
 
 
 def test_a_variation_is_a_copy(two_paths: Scenario) -> None:

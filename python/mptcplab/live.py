@@ -51,9 +51,9 @@ class Config:
     checksum: bool = False
     """Require the DSS checksum."""
     congestion: str = "lia"
-    """reno, cubic, lia, olia, balia or wvegas."""
+    """One of `policy_names()["congestion"]`."""
     scheduler: str = "minrtt"
-    """minrtt, roundrobin or redundant."""
+    """One of `policy_names()["scheduler"]`."""
     opportunistic_retransmission: bool = True
     """M1: when the window is full, resend its oldest data on a faster subflow."""
     penalisation: bool = True

@@ -107,7 +107,8 @@ def new_figure(
 
 def looks(names: Sequence[str]) -> dict[str, Look]:
     """A look for each name: the known ones keep theirs, the others get what is left."""
-    spare = itertools.cycle(look for look in _OTHERS)
+    taken = {LOOKS[name].color for name in names if name in LOOKS}
+    spare = itertools.cycle([look for look in _OTHERS if look.color not in taken] or _OTHERS)
     return {name: LOOKS[name] if name in LOOKS else next(spare) for name in names}
 
 

@@ -86,9 +86,10 @@ class Flow:
     version: Literal["v0", "v1"] | None = None
     direction: Literal["upload", "download"] | None = None
     paths: Sequence[str] | None = None
-    congestion: str | None = None
-    scheduler: str | None = None
-    path_manager: str | None = None
+    congestion: str | Mapping[str, Any] | None = None
+    """A name, or `{"kind": NAME, ...}` with values for it; so are `scheduler` and `path_manager`."""
+    scheduler: str | Mapping[str, Any] | None = None
+    path_manager: str | Mapping[str, Any] | None = None
     subflows: int | None = None
     backup: Sequence[str] | None = None
     opportunistic_retransmission: bool | None = None

@@ -1,7 +1,9 @@
 //! The single-path runs that every multipath result stands beside.
 
+use mptcp::path_manager::FullMesh;
+
 use crate::scenario::names::Transport;
-use crate::scenario::{Flow, PathManagement, Scenario};
+use crate::scenario::{Flow, Policy, Scenario};
 
 /// A scenario in which one flow is plain TCP over one path alone.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +75,7 @@ impl Scenario {
                 alone.transport = Transport::Tcp;
                 alone.paths = vec![path.clone()];
                 alone.backup.clear();
-                alone.path_manager = PathManagement::Fullmesh;
+                alone.path_manager = Policy::own(FullMesh.into());
                 alone.baselines = false;
                 baselines.push(Baseline { flow: flow.name.clone(), path: path.clone(), scenario });
             }

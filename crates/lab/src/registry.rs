@@ -1,10 +1,11 @@
 //! What scenarios may name: the kinds that come with this crate, and those that others add.
 //!
 //! Owns the lists and what schema and reference say of them. A kind that comes with the crate is one file and one line
-//! here. Queue disciplines, controllers, schedulers and path managers will have lists of the same form.
+//! here. Congestion controllers, schedulers and path managers are those of `mptcp::policy`, which has their list.
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
+use mptcp::policy::{self, Policies};
 use netsim::LossModel;
 use serde_json::Value;
 
@@ -16,6 +17,8 @@ use crate::scenario::ScenarioError;
 use crate::scenario::kinds::{Kind, Kinds};
 use crate::scenario::parameters::Parameters;
 use crate::scenario::{kind_schema, reference, schema};
+
+mod policies;
 
 /// Makes a loss model.
 pub(crate) type LossMaker = Arc<dyn Fn() -> Box<dyn LossModel> + Send + Sync>;
@@ -81,6 +84,7 @@ pub struct Registry {
     middleboxes: Kinds<middlebox::Maker>,
     losses: Kinds<LossMaker>,
     applications: Kinds<application::Maker>,
+    policies: Policies,
     /// Made when it is first asked for.
     schema: OnceLock<Value>,
 }
@@ -109,6 +113,7 @@ impl Registry {
             losses: Kinds::new(Vec::new()),
             // `bulk`, `bytes` and `blocks` have keys of their own: estimates look into them.
             applications: Kinds::new(Vec::new()),
+            policies: Policies::default(),
             schema: OnceLock::new(),
         }
     }
@@ -190,6 +195,9 @@ impl Registry {
             let flows =
                 ["/properties/flows/additionalProperties/properties", "/properties/defaults/properties"];
             kind_schema::add_kinds(&mut schema, &flows, "application", APPLICATION_KEYS, &self.applications);
+            kind_schema::add_policies(&mut schema, &flows, "congestion", &self.policies.congestion);
+            kind_schema::add_policies(&mut schema, &flows, "scheduler", &self.policies.schedulers);
+            kind_schema::add_policies(&mut schema, &flows, "path_manager", &self.policies.path_managers);
             schema
         })
     }
@@ -203,7 +211,18 @@ impl Registry {
             &section("Loss models", "`loss_model = { kind = \"NAME\" }` of a path or link.", &self.losses);
         page +=
             &section("Applications", "`application = { kind = \"NAME\" }` of a flow.", &self.applications);
+        let own = Policies::default();
+        let Policies { congestion, schedulers, path_managers } = &self.policies;
+        page += &policy_section("Congestion controllers", "congestion", congestion, &own.congestion);
+        page += &policy_section("Schedulers", "scheduler", schedulers, &own.schedulers);
+        page += &policy_section("Path managers", "path_manager", path_managers, &own.path_managers);
         page
+    }
+
+    /// The congestion controllers, schedulers and path managers.
+    #[must_use]
+    pub fn policies(&self) -> &Policies {
+        &self.policies
     }
 
     pub(crate) fn middleboxes(&self) -> &Kinds<middlebox::Maker> {
@@ -225,20 +244,33 @@ impl Registry {
 }
 
 fn add<M>(kinds: &mut Kinds<M>, what: &'static str, kind: Kind<M>) -> Result<(), RegistryError> {
-    let name = kind.name.clone();
-    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(fits) {
-        return Err(RegistryError::Name { what, name });
-    }
-    if kinds.get(&name).is_some() {
-        return Err(RegistryError::Taken { what, name });
-    }
+    check_name(what, &kind.name, kinds.get(&kind.name).is_some())?;
     kinds.add(kind);
     Ok(())
 }
 
+fn check_name(what: &'static str, name: &str, taken: bool) -> Result<(), RegistryError> {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let name = name.to_owned();
+    if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(fits) {
+        return Err(RegistryError::Name { what, name });
+    }
+    if taken { Err(RegistryError::Taken { what, name }) } else { Ok(()) }
+}
+
 fn section<M>(title: &str, place: &str, kinds: &Kinds<M>) -> String {
     reference::kinds(title, place, kinds.registered().map(|kind| (&*kind.name, &*kind.about)))
+}
+
+fn policy_section<T: ?Sized>(
+    title: &str,
+    key: &str,
+    all: &policy::Registry<T>,
+    own: &policy::Registry<T>,
+) -> String {
+    let place = format!("`{key} = \"NAME\"` or `{key} = {{ kind = \"NAME\" }}` of a flow.");
+    let others = all.entries().iter().skip(own.entries().len());
+    reference::kinds(title, &place, others.map(|entry| (entry.name(), entry.about())))
 }
 
 /// The JSON Schema of scenarios that name only what comes with this crate.

@@ -48,6 +48,16 @@ pub fn registered(scenario: &Scenario) -> Vec<String> {
             lines.push(format!("application of {}: {}", flow.name, inline(chosen.table())));
         }
     }
+    for flow in &scenario.flows {
+        let mut policy = |what: &str, built_in: bool, table: toml::Table| {
+            if !built_in {
+                lines.push(format!("{what} of {}: {}", flow.name, inline(table)));
+            }
+        };
+        policy("congestion", flow.congestion.is_built_in(), flow.congestion.table());
+        policy("scheduler", flow.scheduler.is_built_in(), flow.scheduler.table());
+        policy("path manager", flow.path_manager.is_built_in(), flow.path_manager.table());
+    }
     lines
 }
 

@@ -7,6 +7,7 @@
 mod batch;
 #[cfg(target_os = "linux")]
 mod live;
+mod policies;
 mod results;
 mod scenario;
 
@@ -38,6 +39,7 @@ pub fn fill(module: &Bound<'_, PyModule>, registry: Registry) -> PyResult<()> {
     }
     module.add_function(wrap_pyfunction!(scenario::json_schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::reference_page, module)?)?;
+    module.add_function(wrap_pyfunction!(policies::policy_names, module)?)?;
     module.add_function(wrap_pyfunction!(results::metrics, module)?)?;
     module.add_function(wrap_pyfunction!(results::run, module)?)
 }

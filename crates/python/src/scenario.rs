@@ -23,7 +23,7 @@ pub(crate) fn register(registry: Registry) {
     let _ = REGISTRY.set(Arc::new(registry));
 }
 
-fn registry() -> Arc<Registry> {
+pub(crate) fn registry() -> Arc<Registry> {
     REGISTRY.get().cloned().unwrap_or_else(Registry::built_in)
 }
 

@@ -3,7 +3,9 @@
 //! Owns the list. Uses the public interface alone.
 #![forbid(unsafe_code)]
 
+mod blest;
 mod clamp_window;
+mod ecf;
 mod every_nth;
 mod think;
 
@@ -17,5 +19,7 @@ pub fn registry() -> Result<Registry, RegistryError> {
     Registry::new()
         .middlebox("clamp-window", clamp_window::ABOUT, clamp_window::read)?
         .loss("every-nth", every_nth::ABOUT, every_nth::read)?
-        .application("think", think::ABOUT, think::read)
+        .application("think", think::ABOUT, think::read)?
+        .scheduler("ecf", ecf::ABOUT, ecf::make)?
+        .scheduler("blest", blest::ABOUT, blest::make)
 }

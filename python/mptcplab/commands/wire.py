@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mptcplab import _core
 from mptcplab.commands.common import BadInput, RunFailed
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ _UNITS = {"kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of both."""
+    names = _core.policy_names()
     parser.add_argument(
         "--interface",
         action="append",
@@ -36,10 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "for each path",
     )
     parser.add_argument(
-        "--congestion", metavar="NAME", help="reno, cubic, lia, olia, balia or wvegas (default: lia; reno with --tcp)"
+        "--congestion", metavar="NAME", help=f"{one_of(names['congestion'])} (default: lia; reno with --tcp)"
     )
     parser.add_argument(
-        "--scheduler", default="minrtt", metavar="NAME", help="minrtt, roundrobin or redundant (default: minrtt)"
+        "--scheduler", default="minrtt", metavar="NAME", help=f"{one_of(names['scheduler'])} (default: minrtt)"
     )
     parser.add_argument("--rcvbuf", type=buffer, default=6 << 20, metavar="SIZE", help="receive buffer (default: 6MiB)")
     parser.add_argument("--sndbuf", type=buffer, default=4 << 20, metavar="SIZE", help="send buffer (default: 4MiB)")
@@ -49,6 +51,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pcap", type=Path, metavar="FILE", help="write every packet there (pcapng)")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.add_argument("--quiet", action="store_true", help="print neither progress nor summary")
+
+
+def one_of(names: list[str]) -> str:
+    """`a, b or c`."""
+    return f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def buffer(text: str) -> int:
@@ -72,8 +79,9 @@ def config(given: argparse.Namespace) -> Config:
     from mptcplab.live import Config
 
     congestion = given.congestion or ("reno" if given.tcp else "lia")
-    choose(congestion, ("reno", "cubic", "lia", "olia", "balia", "wvegas"), "congestion control", "--congestion")
-    choose(given.scheduler, ("minrtt", "roundrobin", "redundant"), "scheduler", "--scheduler")
+    names = _core.policy_names()
+    choose(congestion, names["congestion"], "congestion control", "--congestion")
+    choose(given.scheduler, names["scheduler"], "scheduler", "--scheduler")
     return Config(
         multipath=not given.tcp,
         version="v0" if given.v0 else "v1",

@@ -26,6 +26,9 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn node(&self, node: &'a Node, schema: &Schema, path: &mut Vec<String>) -> Result<(), ScenarioError> {
+        if let (Some(_), Some(form)) = (node.table(), table_form(schema)) {
+            return self.table(node, form, path);
+        }
         match schema.get("type").and_then(Schema::as_str) {
             Some("object") => self.table(node, schema, path),
             Some("array") => match &node.content {
@@ -135,6 +138,12 @@ pub(super) fn names(schema: &Schema) -> Vec<&str> {
         schema.get("enum").and_then(Schema::as_array).into_iter().flatten().filter_map(Schema::as_str);
     let described = schema.get("oneOf").and_then(Schema::as_array).into_iter().flatten();
     plain.chain(described.filter_map(|choice| choice.get("const")?.as_str())).collect()
+}
+
+/// The form of a choice that is a table, if it has one.
+pub(super) fn table_form(schema: &Schema) -> Option<&Schema> {
+    let mut forms = schema.get("oneOf").and_then(Schema::as_array).into_iter().flatten();
+    forms.find(|form| form.get("type").is_some_and(|name| name == "object"))
 }
 
 fn quoted(names: &[&str]) -> String {

@@ -17,6 +17,8 @@ use crate::registry::Registry;
 
 /// Parts of the longest key, as `paths.wifi.forward.gilbert_elliott.p`, and some more for what is wrong.
 const DEEPEST: usize = 16;
+/// Keys of a flow that name a policy, with values or without.
+const POLICIES: [&str; 3] = ["congestion", "scheduler", "path_manager"];
 /// Values that the defaults may put into all flows together.
 const MOST_FILLED: usize = 10_000_000;
 
@@ -105,8 +107,13 @@ impl Draft {
         let content = Node::parse(&format!("value = {value}"), &file)
             .ok()
             .and_then(|node| node.get(&["value"]).map(|node| node.content.clone()))
-            .filter(|content| {
-                !matches!(content, Content::Scalar(toml::Value::Float(_) | toml::Value::Datetime(_)))
+            .filter(|content| match content {
+                // Quantities have units; only values for a policy are fractions.
+                Content::Scalar(toml::Value::Float(_)) => {
+                    matches!(path[..], [.., key, _] if POLICIES.contains(&key))
+                }
+                Content::Scalar(toml::Value::Datetime(_)) => false,
+                _ => true,
             })
             .unwrap_or_else(|| Content::Scalar(toml::Value::String(value.to_owned())));
         let Some(entry) = self.tree.entry(&path) else {
@@ -174,6 +181,10 @@ fn fill_flows(tree: &mut Node) -> Result<(), ScenarioError> {
             && TRAFFIC.iter().any(|key| flow.get(&[key]).is_some())
         {
             table.retain(|key, _| !TRAFFIC.contains(&key.as_str()));
+        }
+        // Values for one policy mean nothing to another.
+        if let Content::Table(table) = &mut filled.content {
+            table.retain(|key, _| !POLICIES.contains(&key.as_str()) || flow.get(&[key, "kind"]).is_none());
         }
         filled.overlay(std::mem::replace(flow, Node::empty(&defaults.place.file)));
         *flow = filled;

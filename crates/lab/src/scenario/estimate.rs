@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use mptcp_clock::Duration;
 use netsim::{QueueLimit, Rate};
 
-use super::model::{Estimate, Flow, Line, Link, PathManagement, Scenario, Traffic};
+use super::model::{Estimate, Flow, Line, Link, Scenario, Traffic};
 use super::names::{DataDirection, Transport};
 use super::reach::{Reach, Spans};
 
@@ -126,18 +126,15 @@ impl<'a> Reckoner<'a> {
         if flow.transport == Transport::Udp {
             return 5.0;
         }
-        let paths = match flow.path_manager {
-            PathManagement::Fullmesh => flow.paths.len() as f64,
-            PathManagement::Ndiffports { subflows } => f64::from(subflows),
-        };
+        let paths = flow.ports().map_or(flow.paths.len() as f64, f64::from);
         6.0 + paths * 3.0 + self.subflows(flow) * 6.0
     }
 
     /// How many subflows a connection may have: one from each path to each address of the other host.
     fn subflows(&self, flow: &Flow) -> f64 {
-        match (flow.transport, flow.path_manager) {
-            (Transport::Mptcp, PathManagement::Ndiffports { subflows }) => f64::from(subflows),
-            (Transport::Mptcp, PathManagement::Fullmesh) => {
+        match (flow.transport, flow.ports()) {
+            (Transport::Mptcp, Some(subflows)) => f64::from(subflows),
+            (Transport::Mptcp, None) => {
                 let addresses = if self.openers.contains(flow.to.as_str()) { SUBFLOWS } else { 1.0 };
                 (flow.paths.len() as f64 * addresses).min(SUBFLOWS)
             }

@@ -7,10 +7,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::names::{
-    Congestion, DataDirection, DownMode, Interference, PathManager, Penalty, Scheduler, SendQueueRule, Side,
-    Transport, Version,
-};
+use super::names::{DataDirection, DownMode, Interference, Penalty, SendQueueRule, Side, Transport, Version};
 use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
 
 /// Declares a table: every key is optional.
@@ -45,10 +42,12 @@ macro_rules! table {
 mod air;
 mod limits;
 mod middlebox;
+mod policy;
 
 pub use air::{BackgroundTable, CellTable, CouplingTable, StationTable};
 pub use limits::LimitsTable;
 pub use middlebox::MiddleboxTable;
+pub use policy::PolicyValue;
 
 table! {
     /// A scenario.
@@ -179,13 +178,13 @@ table! {
         /// that lead to `to`.
         paths: Vec<String>,
         /// The congestion controller. Default: lia for mptcp, reno for tcp.
-        congestion: Congestion,
+        congestion: PolicyValue,
         /// A sign of congestion from this host's own queue. Default: off.
         send_queue_rule: SendQueueRule,
         /// Which subflow sends the next bytes. Default: minrtt.
-        scheduler: Scheduler,
+        scheduler: PolicyValue,
         /// Which subflows are opened. Default: fullmesh.
-        path_manager: PathManager,
+        path_manager: PolicyValue,
         /// How many subflows ndiffports opens, 1 to 8. Default: 2.
         subflows: u32,
         /// The paths that are used only when no other works.

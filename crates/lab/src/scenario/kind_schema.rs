@@ -1,5 +1,6 @@
 //! What the JSON Schema says of the kinds of a registry.
 
+use mptcp::policy;
 use serde_json::{Map, Value, json};
 
 use super::kinds::Kinds;
@@ -42,6 +43,32 @@ pub(crate) fn add_kinds<M>(schema: &mut Value, places: &[&str], key: &str, about
         if let Some(properties) = schema.pointer_mut(place).and_then(Value::as_object_mut) {
             properties.insert(key.to_owned(), table.clone());
         }
+    }
+}
+
+/// Puts the names of policies in at `key` of each of `places`: alone, or as the kind of a table with values.
+pub(crate) fn add_policies<T: ?Sized>(
+    schema: &mut Value,
+    places: &[&str],
+    key: &str,
+    policies: &policy::Registry<T>,
+) {
+    let names = || policies.entries().iter().map(|entry| (entry.name(), entry.about()));
+    let kind = choice("Which. Its values stand beside it. Needed.", names());
+    let table = json!({
+        "type": "object", "properties": { "kind": kind }, "additionalProperties": true,
+        "description": "One with values."
+    });
+    for place in places {
+        let property = schema.pointer_mut(&format!("{place}/{key}")).and_then(Value::as_object_mut);
+        let Some(property) = property else { continue };
+        let mut forms = choice("", names());
+        if let Some(Value::Array(forms)) = forms.get_mut("oneOf") {
+            forms.push(table.clone());
+        }
+        forms.shift_remove("description");
+        property.shift_remove("type");
+        property.append(&mut forms);
     }
 }
 

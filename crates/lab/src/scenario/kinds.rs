@@ -128,6 +128,10 @@ pub struct Chosen<M> {
 }
 
 impl<M> Chosen<M> {
+    pub(super) fn new(kind: String, built_in: bool, values: toml::Table, make: M) -> Self {
+        Self { kind, built_in, values, make }
+    }
+
     /// The name of the kind.
     #[must_use]
     pub fn kind(&self) -> &str {
@@ -140,7 +144,7 @@ impl<M> Chosen<M> {
         self.built_in
     }
 
-    /// The values of its keys, defaults filled in.
+    /// The values of its keys, defaults filled in; of a policy, those that were given.
     #[must_use]
     pub fn values(&self) -> &toml::Table {
         &self.values

@@ -21,6 +21,7 @@ mod middleboxes;
 mod model;
 pub mod names;
 pub(crate) mod parameters;
+mod policies;
 mod reach;
 pub(crate) mod reference;
 mod resolve;
@@ -35,8 +36,10 @@ pub use error::{Place, ScenarioError};
 pub use kinds::Chosen;
 pub use model::{
     Adjustment, Background, Cell, Coupling, Estimate, Event, Filter, Flow, Limits, Line, Link, LinkKind,
-    Mechanisms, Middlebox, PathManagement, Scenario, Station, Switch, Tcp, Traffic, Way,
+    Mechanisms, Middlebox, Scenario, Station, Switch, Tcp, Traffic, Way,
 };
 pub use parameters::Parameters;
+pub(crate) use policies::MOST_SUBFLOWS;
+pub use policies::Policy;
 
 pub use crate::registry::{json_schema, reference_page};

@@ -1,12 +1,14 @@
 //! A scenario that makes sense: plain numbers, every default filled in, every name known.
 
+use mptcp::congestion::CongestionControl;
+use mptcp::path_manager::PathManager;
+use mptcp::scheduler::Scheduler;
 use mptcp_clock::Duration;
 use netsim::{Loss, QueueLimit};
 
 use super::kinds::Chosen;
-use super::names::{
-    Congestion, DataDirection, DownMode, Interference, Penalty, Scheduler, SendQueueRule, Transport, Version,
-};
+use super::names::{DataDirection, DownMode, Interference, Penalty, SendQueueRule, Transport, Version};
+use super::policies::Policy;
 use crate::application::Maker;
 
 mod air;
@@ -140,13 +142,13 @@ pub struct Flow {
     /// Those of them that are used only when no other works.
     pub backup: Vec<String>,
     /// The congestion controller.
-    pub congestion: Congestion,
+    pub congestion: Policy<dyn CongestionControl>,
     /// The rule around it.
     pub send_queue_rule: SendQueueRule,
     /// The scheduler.
-    pub scheduler: Scheduler,
+    pub scheduler: Policy<dyn Scheduler>,
     /// Which subflows it opens.
-    pub path_manager: PathManagement,
+    pub path_manager: Policy<dyn PathManager>,
     /// M1 to M4.
     pub mechanisms: Mechanisms,
     /// Everything below the multipath level.
@@ -163,16 +165,12 @@ pub struct Flow {
     pub baselines: bool,
 }
 
-/// Which subflows a flow opens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PathManagement {
-    /// One over each path.
-    Fullmesh,
-    /// Several over the first path.
-    Ndiffports {
-        /// How many, 1 to 8.
-        subflows: u32,
-    },
+impl Flow {
+    /// How many subflows share its first path, told apart by their ports; `None` if its path manager opens no such ones.
+    #[must_use]
+    pub fn ports(&self) -> Option<u32> {
+        self.path_manager.ports()
+    }
 }
 
 /// The mechanisms of Raiciu et al., NSDI 2012, section 4.

@@ -1,5 +1,4 @@
-//! The names of algorithms and choices. One list: the format, the messages and the reference take
-//! them from here.
+//! The names of choices. One list: the format, the messages and the reference take them from here.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,24 +31,6 @@ macro_rules! names {
             }
         }
     };
-}
-
-names! {
-    /// The congestion controller.
-    Congestion {
-        /// NewReno on each subflow by itself (RFC 5681).
-        Reno = "reno",
-        /// CUBIC on each subflow by itself (RFC 9438).
-        Cubic = "cubic",
-        /// Linked increases over all subflows (RFC 6356).
-        Lia = "lia",
-        /// Opportunistic linked increases (Khalili et al., CoNEXT 2012).
-        Olia = "olia",
-        /// Balanced linked adaptation (Peng et al., 2016).
-        Balia = "balia",
-        /// Weighted Vegas, which answers to delay (Cao et al., ICNP 2012).
-        Wvegas = "wvegas",
-    }
 }
 
 names! {
@@ -107,28 +88,6 @@ names! {
         Ideal = "ideal",
         /// Calibrated by the measurements of the UCL report (2013, section 4.1).
         Ucl = "ucl",
-    }
-}
-
-names! {
-    /// Which subflow sends the next bytes.
-    Scheduler {
-        /// The subflow with the lowest smoothed round-trip time that has room in its window.
-        Minrtt = "minrtt",
-        /// Each subflow with room in turn.
-        Roundrobin = "roundrobin",
-        /// Every byte on every subflow.
-        Redundant = "redundant",
-    }
-}
-
-names! {
-    /// Which subflows a connection opens.
-    PathManager {
-        /// One over each path.
-        Fullmesh = "fullmesh",
-        /// Several over the first path, told apart by their ports.
-        Ndiffports = "ndiffports",
     }
 }
 

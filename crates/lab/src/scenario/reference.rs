@@ -85,7 +85,9 @@ fn inner<'a>(outer: &str, key: &str, property: &'a Value) -> Option<(String, &'a
 fn value(property: &Value) -> String {
     let names = super::check::names(property);
     if !names.is_empty() {
-        return names.iter().map(|name| format!("`\"{name}\"`")).collect::<Vec<_>>().join(", ");
+        let names = names.iter().map(|name| format!("`\"{name}\"`"));
+        let table = super::check::table_form(property).map(|_| "or a table of `kind` and values".to_owned());
+        return names.chain(table).collect::<Vec<_>>().join(", ");
     }
     if let Some(format) = property.get("format").and_then(Value::as_str)
         && property.get("type").is_some_and(|kind| kind == "string")

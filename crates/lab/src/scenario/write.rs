@@ -7,13 +7,11 @@ use super::file::{
     DirectionTable, EventTable, FilterTable, FlowTable, GilbertElliottTable, LimitsTable, LinkTable,
     PathTable, ScenarioFile, SetTable,
 };
-use super::model::{
-    Adjustment, Event, Filter, Flow, Limits, Line, Link, LinkKind, PathManagement, Scenario, Traffic,
-};
-use super::names::{Interference, PathManager};
+use super::model::{Adjustment, Event, Filter, Flow, Limits, Line, Link, LinkKind, Scenario, Traffic};
+use super::names::Interference;
 use super::units::{Distance, LineRate, Percent, Size, Span};
 use super::written::{direction, percent, queue_size};
-use super::{air, middleboxes};
+use super::{air, middleboxes, policies};
 
 impl Scenario {
     /// The scenario as TOML, with every value in full. Reading it gives the same scenario.
@@ -218,10 +216,7 @@ fn general(link: &Link) -> LinkTable {
 }
 
 fn flow(flow: &Flow) -> FlowTable {
-    let (path_manager, subflows) = match flow.path_manager {
-        PathManagement::Fullmesh => (PathManager::Fullmesh, None),
-        PathManagement::Ndiffports { subflows } => (PathManager::Ndiffports, Some(subflows)),
-    };
+    let (path_manager, subflows) = policies::path_manager(&flow.path_manager);
     let (bulk, bytes, blocks, rate) = match &flow.traffic {
         Traffic::Bulk => (Some(true), None, None, None),
         Traffic::File { bytes } => (None, Some(Size(*bytes)), None, None),
@@ -241,9 +236,9 @@ fn flow(flow: &Flow) -> FlowTable {
         transport: Some(flow.transport),
         version: Some(flow.version),
         paths: Some(flow.paths.clone()),
-        congestion: Some(flow.congestion),
+        congestion: Some(policies::written(&flow.congestion)),
         send_queue_rule: Some(flow.send_queue_rule),
-        scheduler: Some(flow.scheduler),
+        scheduler: Some(policies::written(&flow.scheduler)),
         path_manager: Some(path_manager),
         subflows,
         backup: Some(flow.backup.clone()),

@@ -7,7 +7,7 @@ use netsim::{LinkId, Network};
 use super::apps::App;
 use super::host::Host;
 use crate::measurements::{FlowSummary, LinkSummary, Measurements, Metric, PathSummary, Samples};
-use crate::scenario::{PathManagement, Scenario, Traffic};
+use crate::scenario::{Scenario, Traffic};
 
 /// Counts of one flow on one path, summed over its subflows.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,7 +47,7 @@ impl Sampler {
     pub(super) fn new(scenario: &Scenario, links: &[LinkId]) -> Self {
         let mut path_names: Vec<String> = scenario.links.iter().map(|link| link.name.clone()).collect();
         for flow in &scenario.flows {
-            let PathManagement::Ndiffports { subflows } = flow.path_manager else { continue };
+            let Some(subflows) = flow.ports() else { continue };
             let Some(first) = flow.paths.first() else { continue };
             for number in 1..subflows {
                 let name = numbered(first, number as usize);

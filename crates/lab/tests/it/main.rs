@@ -9,6 +9,7 @@ mod hostile;
 mod limits;
 mod mechanisms;
 mod middleboxes;
+mod policies;
 mod reading;
 mod reference;
 mod scenario;

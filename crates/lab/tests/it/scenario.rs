@@ -1,8 +1,8 @@
 //! Scenarios that are right: what they mean, how they merge, and that they survive being written.
 
 use mptcp_clock::Duration;
-use mptcp_lab::scenario::names::{Congestion, DataDirection, DownMode, Scheduler, Side, Transport};
-use mptcp_lab::scenario::{Draft, LinkKind, PathManagement, Scenario, Switch, Traffic, Way};
+use mptcp_lab::scenario::names::{DataDirection, DownMode, Side, Transport};
+use mptcp_lab::scenario::{Draft, LinkKind, Scenario, Switch, Traffic, Way};
 use netsim::{GilbertElliott, Loss, QueueLimit};
 
 fn scenario(text: &str) -> Scenario {
@@ -131,7 +131,7 @@ fn the_example_of_the_design_means_what_it_says() {
     let [flow] = &scenario.flows[..] else { panic!("one flow") };
     assert_eq!(flow.paths, ["ethernet", "wifi"]);
     assert_eq!((&flow.traffic, flow.direction), (&Traffic::Bulk, DataDirection::Upload));
-    assert_eq!((flow.congestion, flow.scheduler), (Congestion::Lia, Scheduler::Minrtt));
+    assert_eq!((flow.congestion.kind(), flow.scheduler.kind()), ("lia", "minrtt"));
     assert!(flow.mechanisms.opportunistic_retransmission && flow.mechanisms.penalisation);
     let [event] = &scenario.events[..] else { panic!("one event") };
     assert_eq!(
@@ -164,10 +164,10 @@ fn flows_take_the_defaults_and_copies_get_numbers() {
     assert_eq!(names, ["main", "small-1", "small-2", "small-3", "cross"]);
     let [main, small, _, third, cross] = &scenario.flows[..] else { panic!("five flows") };
     assert_eq!(main.paths, ["wifi", "3g", "access"]);
-    assert_eq!((main.congestion, main.tcp.rcvbuf), (Congestion::Cubic, 204_800));
+    assert_eq!((main.congestion.kind(), main.tcp.rcvbuf), ("cubic", 204_800));
     assert_eq!(main.traffic, Traffic::File { bytes: 15_000_000 });
     assert_eq!(small.traffic, Traffic::Blocks { bytes: 8192, rate: Some(100_000) });
-    assert_eq!(small.path_manager, PathManagement::Ndiffports { subflows: 4 });
+    assert_eq!((small.path_manager.kind(), small.ports()), ("ndiffports", Some(4)));
     assert_eq!((small.start, third.start, third.stop), (ms(500), ms(2500), Some(Duration::from_secs(60))));
     assert_eq!((cross.transport, &cross.traffic), (Transport::Tcp, &Traffic::Bulk));
     assert_eq!(cross.paths, ["other"]);

@@ -1,11 +1,13 @@
 //! Settings of a connection from a dictionary.
 
 use mptcp_live::congestion::CongestionControl;
-use mptcp_live::policy::{Factory, Policies};
+use mptcp_live::policy::Factory;
 use mptcp_live::scheduler::Scheduler;
 use mptcp_live::{Config, Version};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+
+use crate::scenario::registry;
 
 /// What Python gives; see `ConfigTable` in `_core.pyi`.
 #[derive(FromPyObject)]
@@ -62,11 +64,11 @@ fn version(name: &str) -> PyResult<Version> {
 }
 
 pub(super) fn congestion(name: &str) -> PyResult<Factory<dyn CongestionControl>> {
-    Policies::default().congestion.find(name).map_err(|error| PyValueError::new_err(error.to_string()))
+    registry().policies().congestion.find(name).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 pub(super) fn scheduler(name: &str) -> PyResult<Factory<dyn Scheduler>> {
-    Policies::default().schedulers.find(name).map_err(|error| PyValueError::new_err(error.to_string()))
+    registry().policies().schedulers.find(name).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Bytes of a buffer: from a segment to a gigabyte, the largest window (RFC 7323 section 2.3).

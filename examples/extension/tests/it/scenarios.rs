@@ -11,7 +11,7 @@ fn registry() -> Arc<Registry> {
     Arc::new(extension::registry().expect("no name is taken"))
 }
 
-fn finish(text: &str) -> Result<Scenario, String> {
+pub(crate) fn finish(text: &str) -> Result<Scenario, String> {
     let draft = Draft::parse_with(text, "test.toml", &registry()).map_err(|error| error.to_string())?;
     draft.finish().map_err(|error| error.to_string())
 }
@@ -35,6 +35,8 @@ fn a_scenario_that_names_everything_survives_being_written() {
             "loss model of wifi backward: every-nth (n = 200, least = \"1kB\")",
             "middlebox shaper on lte: clamp-window (window = \"32KB\")",
             "application of pages: think (pages = 8, page = \"1MB\", pause = \"500ms\")",
+            "scheduler of pages: ecf (beta = 0.5)",
+            "scheduler of bulk: blest",
         ]
     );
 }
@@ -128,6 +130,15 @@ fn what_is_wrong_is_said_with_its_place() {
         (
             boxed("kind = \"split\"\nparameters = { window = \"1B\" }"),
             "test.toml:9: middleboxes.m.parameters: is for clamp-window, and this one is of the kind split",
+        ),
+        (
+            flow("scheduler = \"blst\""),
+            "test.toml:6: flows.f.scheduler = \"blst\": is not one of \"minrtt\", \"roundrobin\", \"redundant\", \"ecf\", \
+             \"blest\"; did you mean \"blest\"?",
+        ),
+        (
+            flow("scheduler = { kind = \"ecf\", beta = 2 }"),
+            "test.toml:6: flows.f.scheduler.beta = 2: a number from 0 to 1 is wanted, not 2",
         ),
         (
             flow("application = { kind = \"think\", pages = \"5\" }"),

@@ -7,12 +7,11 @@ use mptcp_clock::Duration;
 
 use super::context::{Context, ENDS};
 use super::limits::above;
+use super::policies;
 use crate::scenario::error::{ScenarioError, listed, suggestion};
 use crate::scenario::file::{FlowTable, ScenarioFile};
-use crate::scenario::model::{Flow, Limits, Link, LinkKind, Mechanisms, PathManagement, Tcp, Traffic};
-use crate::scenario::names::{
-    Congestion, DataDirection, PathManager, Penalty, Scheduler, SendQueueRule, Transport, Version,
-};
+use crate::scenario::model::{Flow, Limits, Link, LinkKind, Mechanisms, Tcp, Traffic};
+use crate::scenario::names::{DataDirection, Penalty, SendQueueRule, Transport, Version};
 use crate::scenario::reach::Reach;
 use crate::scenario::units::{Size, Span};
 
@@ -116,21 +115,6 @@ fn one(
         paths.truncate(1);
         backup.clear();
     }
-    let path_manager = match (table.path_manager.unwrap_or(PathManager::Fullmesh), table.subflows) {
-        (PathManager::Fullmesh, None) => PathManagement::Fullmesh,
-        (PathManager::Fullmesh, Some(_)) => {
-            let problem =
-                "only path_manager = \"ndiffports\" counts its subflows; fullmesh opens one over each path";
-            return Err(context.error(&at("subflows"), problem));
-        }
-        (PathManager::Ndiffports, subflows) => {
-            PathManagement::Ndiffports { subflows: context.number(&at("subflows"), subflows, 1..=8, 2)? }
-        }
-    };
-    let congestion = table.congestion.unwrap_or(match transport {
-        Transport::Mptcp => Congestion::Lia,
-        Transport::Tcp | Transport::Udp => Congestion::Reno,
-    });
     let stop = table.stop.map(|span| span.0);
     if stop.is_some_and(|stop| stop > world.duration) {
         let problem = format!("lies after the end of the run (duration {})", Span(world.duration));
@@ -146,10 +130,10 @@ fn one(
         tcp: tcp(context, world, name, table, &paths, transport)?,
         paths,
         backup,
-        congestion,
+        congestion: policies::congestion(context, name, table, transport)?,
         send_queue_rule: table.send_queue_rule.unwrap_or(SendQueueRule::Off),
-        scheduler: table.scheduler.unwrap_or(Scheduler::Minrtt),
-        path_manager,
+        scheduler: policies::scheduler(context, name, table)?,
+        path_manager: policies::path_manager(context, name, table)?,
         mechanisms: Mechanisms {
             opportunistic_retransmission: table.opportunistic_retransmission.unwrap_or(true),
             penalisation: table.penalisation.unwrap_or(true),

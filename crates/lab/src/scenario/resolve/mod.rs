@@ -10,6 +10,7 @@ mod instant;
 mod limits;
 mod links;
 mod middleboxes;
+mod policies;
 
 use mptcp_clock::Duration;
 

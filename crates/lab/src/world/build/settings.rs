@@ -1,13 +1,10 @@
 //! What a flow of a scenario tells its connection.
 
-use mptcp::congestion::{Balia, Cubic, Lia, Olia, Reno, WVegas};
-use mptcp::path_manager::{FullMesh, NdiffPorts};
-use mptcp::scheduler::{MinRtt, Redundant, RoundRobin};
 use mptcp::{Config, PenaltyRule};
 
 use super::{Builder, HEADERS};
-use crate::scenario::names::{Congestion, Penalty, Scheduler, SendQueueRule, Transport, Version};
-use crate::scenario::{Flow, PathManagement};
+use crate::scenario::names::{Penalty, SendQueueRule, Transport, Version};
+use crate::scenario::{Flow, MOST_SUBFLOWS};
 
 impl Builder<'_> {
     pub(super) fn config(&self, flow: &Flow, from: usize) -> Config {
@@ -23,29 +20,15 @@ impl Builder<'_> {
                 Version::V1 => mptcp::Version::V1,
             },
             checksum: flow.checksum,
-            congestion: match flow.congestion {
-                Congestion::Reno => Reno.into(),
-                Congestion::Cubic => Cubic::default().into(),
-                Congestion::Lia => Lia.into(),
-                Congestion::Olia => Olia::default().into(),
-                Congestion::Balia => Balia.into(),
-                Congestion::Wvegas => WVegas::default().into(),
-            },
+            congestion: flow.congestion.make().clone(),
             send_queue_rule: match flow.send_queue_rule {
                 SendQueueRule::Off => None,
                 SendQueueRule::Published => Some(mptcp::SendQueueRule::Published),
                 SendQueueRule::Unacked => Some(mptcp::SendQueueRule::Unacked),
                 SendQueueRule::Linked => Some(mptcp::SendQueueRule::Linked),
             },
-            scheduler: match flow.scheduler {
-                Scheduler::Minrtt => MinRtt.into(),
-                Scheduler::Roundrobin => RoundRobin::default().into(),
-                Scheduler::Redundant => Redundant.into(),
-            },
-            path_manager: match flow.path_manager {
-                PathManagement::Fullmesh => FullMesh.into(),
-                PathManagement::Ndiffports { subflows } => NdiffPorts { subflows: subflows as u8 }.into(),
-            },
+            scheduler: flow.scheduler.make().clone(),
+            path_manager: flow.path_manager.make().clone(),
             mechanisms: mptcp::Mechanisms {
                 opportunistic_retransmission: flow.mechanisms.opportunistic_retransmission,
                 penalisation: flow.mechanisms.penalisation,
@@ -71,7 +54,7 @@ impl Builder<'_> {
             initial_window: flow.tcp.initial_window,
             initial_ssthresh: flow.tcp.ssthresh,
             small_queues: flow.tcp.small_queues,
-            max_subflows: 8,
+            max_subflows: MOST_SUBFLOWS as u8,
             ..Config::default()
         }
     }

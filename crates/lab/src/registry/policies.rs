@@ -1,0 +1,84 @@
+//! Congestion controllers, schedulers and path managers from other crates.
+//!
+//! Owns their registration. The list, and what makes them, is `mptcp::policy`.
+
+use mptcp::congestion::CongestionControl;
+use mptcp::path_manager::PathManager;
+use mptcp::policy::{self, Factory, ParameterError};
+use mptcp::scheduler::Scheduler;
+
+use super::{Registry, RegistryError, check_name};
+
+impl Registry {
+    /// Adds a congestion controller: `congestion = "NAME"`, or `{ kind = "NAME", ... }`, of a flow. `make` reads the values
+    /// and gives what makes one for each connection; `about` says what it is, with its source.
+    ///
+    /// # Errors
+    /// As [`Self::middlebox`].
+    pub fn congestion<R>(
+        mut self,
+        name: &'static str,
+        about: &'static str,
+        make: R,
+    ) -> Result<Self, RegistryError>
+    where
+        R: Fn(&mut policy::Parameters) -> Result<Factory<dyn CongestionControl>, ParameterError>
+            + Send
+            + Sync
+            + 'static,
+    {
+        add_policy(&mut self.policies.congestion, name)?.register(name, about, make);
+        Ok(self.changed())
+    }
+
+    /// Adds a scheduler: `scheduler = "NAME"`, or `{ kind = "NAME", ... }`, of a flow. The rest is as in
+    /// [`Self::congestion`].
+    ///
+    /// # Errors
+    /// As [`Self::middlebox`].
+    pub fn scheduler<R>(
+        mut self,
+        name: &'static str,
+        about: &'static str,
+        make: R,
+    ) -> Result<Self, RegistryError>
+    where
+        R: Fn(&mut policy::Parameters) -> Result<Factory<dyn Scheduler>, ParameterError>
+            + Send
+            + Sync
+            + 'static,
+    {
+        add_policy(&mut self.policies.schedulers, name)?.register(name, about, make);
+        Ok(self.changed())
+    }
+
+    /// Adds a path manager: `path_manager = "NAME"`, or `{ kind = "NAME", ... }`, of a flow. The rest is as in
+    /// [`Self::congestion`]. One whose subflows share addresses reads how many from `subflows`, for the columns of results.
+    ///
+    /// # Errors
+    /// As [`Self::middlebox`].
+    pub fn path_manager<R>(
+        mut self,
+        name: &'static str,
+        about: &'static str,
+        make: R,
+    ) -> Result<Self, RegistryError>
+    where
+        R: Fn(&mut policy::Parameters) -> Result<Factory<dyn PathManager>, ParameterError>
+            + Send
+            + Sync
+            + 'static,
+    {
+        add_policy(&mut self.policies.path_managers, name)?.register(name, about, make);
+        Ok(self.changed())
+    }
+}
+
+/// The registry, if it may get a policy of this name.
+fn add_policy<'a, T: ?Sized>(
+    policies: &'a mut policy::Registry<T>,
+    name: &str,
+) -> Result<&'a mut policy::Registry<T>, RegistryError> {
+    check_name(policies.kind(), name, policies.names().any(|known| known == name))?;
+    Ok(policies)
+}

@@ -1,0 +1,135 @@
+//! Congestion controllers, schedulers and path managers of flows.
+//!
+//! Owns the way from a name and its values to what makes the policy, and the errors about them. Never knows what a policy
+//! does, and has no list of them: that is `mptcp::policy`.
+
+use mptcp::congestion::CongestionControl;
+use mptcp::path_manager::PathManager;
+use mptcp::policy::{self, Parameters, Policies, UnknownPolicy, Value};
+use mptcp::scheduler::Scheduler;
+
+use super::context::Context;
+use crate::registry::Registry;
+use crate::scenario::error::ScenarioError;
+use crate::scenario::file::{FlowTable, PolicyValue};
+use crate::scenario::kinds::Chosen;
+use crate::scenario::names::Transport;
+use crate::scenario::policies::{MOST_SUBFLOWS, PORTS, Policy, SUBFLOWS};
+
+pub(super) fn congestion(
+    context: &Context<'_>,
+    flow: &str,
+    table: &FlowTable,
+    transport: Transport,
+) -> Result<Policy<dyn CongestionControl>, ScenarioError> {
+    let default = match transport {
+        Transport::Mptcp => "lia",
+        Transport::Tcp | Transport::Udp => "reno",
+    };
+    let said = Said::new(context, ["flows", flow, "congestion"], table.congestion.as_ref(), default)?;
+    said.choose(context, |policies| &policies.congestion)
+}
+
+pub(super) fn scheduler(
+    context: &Context<'_>,
+    flow: &str,
+    table: &FlowTable,
+) -> Result<Policy<dyn Scheduler>, ScenarioError> {
+    let said = Said::new(context, ["flows", flow, "scheduler"], table.scheduler.as_ref(), "minrtt")?;
+    said.choose(context, |policies| &policies.schedulers)
+}
+
+/// `subflows` may stand beside the name.
+pub(super) fn path_manager(
+    context: &Context<'_>,
+    flow: &str,
+    table: &FlowTable,
+) -> Result<Policy<dyn PathManager>, ScenarioError> {
+    let beside = ["flows", flow, SUBFLOWS];
+    let mut said =
+        Said::new(context, ["flows", flow, "path_manager"], table.path_manager.as_ref(), "fullmesh")?;
+    match (table.subflows, said.values.contains_key(SUBFLOWS)) {
+        (Some(_), _) if said.name != PORTS => {
+            let problem =
+                "only path_manager = \"ndiffports\" counts its subflows; fullmesh opens one over each path";
+            return Err(context.error(&beside, problem));
+        }
+        (Some(_), true) => {
+            return Err(context.error(&beside, "is said in path_manager too; say it once"));
+        }
+        (count, false) if said.name == PORTS => {
+            let count = context.number(&beside, count, 1..=MOST_SUBFLOWS, 2)?;
+            said.values.insert(SUBFLOWS.to_owned(), toml::Value::Integer(i64::from(count)));
+        }
+        _ => {}
+    }
+    said.choose(context, |policies| &policies.path_managers)
+}
+
+/// What a flow says of a policy.
+struct Said<'a> {
+    /// Where it stands.
+    path: [&'a str; 3],
+    name: String,
+    values: toml::Table,
+}
+
+impl<'a> Said<'a> {
+    fn new(
+        context: &Context<'_>,
+        path: [&'a str; 3],
+        given: Option<&PolicyValue>,
+        default: &str,
+    ) -> Result<Self, ScenarioError> {
+        let (name, values) = match given {
+            None => (default.to_owned(), toml::Table::new()),
+            Some(PolicyValue::Name(name)) => (name.clone(), toml::Table::new()),
+            Some(PolicyValue::Table(table)) => {
+                let mut values = table.clone();
+                let Some(toml::Value::String(name)) = values.remove("kind") else {
+                    return Err(context.error(&path, format!("says no kind (try kind = {default:?})")));
+                };
+                (name, values)
+            }
+        };
+        Ok(Self { path, name, values })
+    }
+
+    /// The policy, of those that `of` takes from all there are.
+    fn choose<T: ?Sized>(
+        self,
+        context: &Context<'_>,
+        of: impl Fn(&Policies) -> &policy::Registry<T>,
+    ) -> Result<Policy<T>, ScenarioError> {
+        let error = |key: &str, problem: String| {
+            let [flows, flow, policy] = self.path;
+            context.error(&[flows, flow, policy, key], problem)
+        };
+        let mut parameters = Parameters::default();
+        for (key, value) in &self.values {
+            let Some(value) = plain(value) else {
+                return Err(error(key, "is a number, a text, true or false".to_owned()));
+            };
+            parameters = parameters.with(key, value);
+        }
+        let known = of(context.registry.policies());
+        let make = known.find_with(&self.name, parameters).map_err(|unknown| match unknown {
+            UnknownPolicy::Parameter { error: wrong, .. } => error(&wrong.key, wrong.problem),
+            UnknownPolicy::Name { kind, name, known } => {
+                context.unknown(&self.path, kind, &name, known.into_iter())
+            }
+        })?;
+        let built_in = of(Registry::built_in().policies()).names().any(|name| name == self.name);
+        Ok(Chosen::new(self.name, built_in, self.values, make))
+    }
+}
+
+fn plain(value: &toml::Value) -> Option<Value> {
+    match value {
+        toml::Value::Integer(value) => Some(Value::Integer(*value)),
+        toml::Value::Float(value) => Some(Value::Float(*value)),
+        toml::Value::Boolean(value) => Some(Value::Boolean(*value)),
+        toml::Value::String(value) => Some(Value::Text(value.clone())),
+        toml::Value::Datetime(_) | toml::Value::Array(_) | toml::Value::Table(_) => None,
+    }
+}

@@ -1,0 +1,18 @@
+//! The names of congestion controllers, schedulers and path managers.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::scenario::registry;
+
+/// What there is, in the order of registration, under the key of a flow that takes it.
+#[pyfunction]
+pub(crate) fn policy_names(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let registry = registry();
+    let policies = registry.policies();
+    let names = PyDict::new(py);
+    names.set_item("congestion", policies.congestion.names().collect::<Vec<_>>())?;
+    names.set_item("scheduler", policies.schedulers.names().collect::<Vec<_>>())?;
+    names.set_item("path_manager", policies.path_managers.names().collect::<Vec<_>>())?;
+    Ok(names)
+}
