@@ -1,11 +1,11 @@
 //! Time and chance as values.
 //!
-//! Owns [`Instant`], [`Duration`] and [`Stream`]. Nothing here reads a clock or an entropy
+//! Owns [`Instant`], [`Duration`] and [`Rng`]. Nothing here reads a clock or an entropy
 //! source: the driver says what time it is, and one seed says what chance will bring.
 #![forbid(unsafe_code)]
 
-mod chance;
+mod rng;
 mod time;
 
-pub use chance::Stream;
+pub use rng::Rng;
 pub use time::{Duration, Instant};

@@ -3,7 +3,7 @@
 //! Owns the way from bytes to numbers. Where the bytes end, every choice is the first one, so each prefix of a case is a
 //! case.
 
-use mptcp_clock::{Duration, Stream};
+use mptcp_clock::{Duration, Rng};
 
 /// Bytes that decide.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ impl<'a> Draw<'a> {
 /// The bytes of the case that a seed stands for.
 #[must_use]
 pub fn bytes_of(seed: u64) -> Vec<u8> {
-    let mut stream = Stream::new(seed, "hostile case");
+    let mut stream = Rng::new(seed, "hostile case");
     let length = 40 + stream.below(40) * (1 + stream.below(40));
     let mut bytes = vec![0; length as usize];
     stream.fill(&mut bytes);

@@ -6,7 +6,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use mptcp::{Config, ConnectionId, Endpoint, EventKind, InterfaceId};
-use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_wire::Segment;
 
 use crate::meter;
@@ -52,7 +52,7 @@ impl Scene {
     /// The same with room for a number of connections that wait.
     #[must_use]
     pub fn listening(config: Config, offer: Offer, backlog: Option<usize>) -> Self {
-        let mut victim = Endpoint::new(Stream::new(7, "victim"));
+        let mut victim = Endpoint::new(Rng::new(7, "victim"));
         let addresses = vec![[10, 0, 0, 1].into(), "fd00::1".parse().unwrap_or(IpAddr::from([10, 0, 1, 1]))];
         addresses.iter().for_each(|&address| {
             victim.add_interface(address, false);

@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 
 use bytes::Bytes;
 use mptcp::{Config, ConnectionId, Endpoint, EventKind, InterfaceId};
-use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_wire::Segment;
 
 use crate::meter;
@@ -61,7 +61,7 @@ struct Soak {
     asked: HashMap<ConnectionId, u64>,
     accepted: VecDeque<(Instant, ConnectionId)>,
     complete: u64,
-    random: Stream,
+    random: Rng,
     port: u16,
 }
 
@@ -107,7 +107,7 @@ pub fn run(plan: Plan, mut told: impl FnMut(u64, Hour)) -> Vec<Hour> {
             (hour.live, looks) = (0.0, 0);
             hour_ends += length;
             // Every hour has the same attacks, so that hours can be compared.
-            soak.random = Stream::new(11, "soak");
+            soak.random = Rng::new(11, "soak");
             number = 0;
         }
     }
@@ -116,8 +116,8 @@ pub fn run(plan: Plan, mut told: impl FnMut(u64, Hour)) -> Vec<Hour> {
 
 impl Soak {
     fn new() -> Self {
-        let mut client = Endpoint::new(Stream::new(11, "client"));
-        let mut server = Endpoint::new(Stream::new(11, "server"));
+        let mut client = Endpoint::new(Rng::new(11, "client"));
+        let mut server = Endpoint::new(Rng::new(11, "server"));
         client.add_interface(address(false).ip(), false);
         server.add_interface(address(true).ip(), false);
         // A new endpoint has no listener.
@@ -131,7 +131,7 @@ impl Soak {
             asked: HashMap::new(),
             accepted: VecDeque::new(),
             complete: 0,
-            random: Stream::new(11, "soak"),
+            random: Rng::new(11, "soak"),
             port: 1_024,
         }
     }

@@ -18,7 +18,7 @@ pub mod world;
 
 pub use baselines::{Baseline, TooManyRuns};
 pub use export::export;
-pub use mptcp_clock::{Duration, Instant, Stream};
+pub use mptcp_clock::{Duration, Instant, Rng};
 pub use mptcp_wire::Segment;
 pub use registry::{Registry, RegistryError};
 pub use scenario::{Parameters, ScenarioError};

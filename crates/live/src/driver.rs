@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use mptcp::{Endpoint, InterfaceChange, InterfaceId};
-use mptcp_clock::{Instant, Stream};
+use mptcp_clock::{Instant, Rng};
 
 use crate::capture::Capture;
 use crate::device::Device;
@@ -71,7 +71,7 @@ impl Driver {
     /// # Errors
     /// As [`Self::start`], and when the file cannot be made.
     pub fn start_captured(interfaces: Vec<Interface>, pcap: Option<&Path>) -> io::Result<Self> {
-        let mut endpoint = Endpoint::new(Stream::secret(seed()?));
+        let mut endpoint = Endpoint::new(Rng::secret(seed()?));
         let (mut devices, mut addresses, mut silent) = (Vec::new(), Vec::new(), Vec::new());
         for interface in interfaces {
             let (device, mtu) = (interface.link.name().to_owned(), interface.link.mtu());

@@ -4,7 +4,7 @@
 //! nothing has to wake up for it. Segments are whole as the device hands them over: with offload one may be many frames.
 
 use mptcp::InterfaceId;
-use mptcp_clock::Stream;
+use mptcp_clock::Rng;
 use mptcp_wire::{Packet, Segment};
 
 /// What happens to packets in one direction. Probabilities are 0 to 1; more counts as 1.
@@ -52,14 +52,14 @@ impl Lanes {
 #[derive(Debug)]
 pub(crate) struct Lane<T> {
     what: Impairment,
-    random: Stream,
+    random: Rng,
     /// Held back, and how many have yet to overtake each.
     held: Vec<(usize, T)>,
 }
 
 impl<T: Clone> Lane<T> {
     pub(crate) fn new(what: Impairment, seed: u64, direction: &str) -> Self {
-        Self { what, random: Stream::new(seed, direction), held: Vec::new() }
+        Self { what, random: Rng::new(seed, direction), held: Vec::new() }
     }
 
     /// Takes a packet, and hands on what comes out for it: itself or not, or twice, and those that it has overtaken.

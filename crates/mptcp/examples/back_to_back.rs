@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 
 use bytes::Bytes;
-use mptcp::clock::{Duration, Instant, Stream};
+use mptcp::clock::{Duration, Instant, Rng};
 use mptcp::{Config, Endpoint, EventKind, InterfaceId};
 use mptcp_wire::Segment;
 
@@ -28,8 +28,8 @@ pub struct Outcome {
 
 /// Sends `size` bytes from a client with an interface for each one-way delay (milliseconds) to a server with one.
 pub fn transfer(size: usize, delays: &[u64]) -> Result<Outcome, Box<dyn Error>> {
-    let mut client = Endpoint::new(Stream::new(1, "client"));
-    let mut server = Endpoint::new(Stream::new(1, "server"));
+    let mut client = Endpoint::new(Rng::new(1, "client"));
+    let mut server = Endpoint::new(Rng::new(1, "server"));
     for path in 0..delays.len() {
         client.add_interface([10, path as u8, 0, 2].into(), false);
     }

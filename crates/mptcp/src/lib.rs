@@ -6,12 +6,12 @@
 //!
 //! ```
 //! use mptcp::{Config, Endpoint, EventKind};
-//! use mptcp_clock::{Instant, Stream};
+//! use mptcp_clock::{Instant, Rng};
 //!
 //! let now = Instant::ZERO;
 //! let (client_address, server_address) = ("10.0.0.1".parse()?, "10.0.0.2".parse()?);
-//! let mut client = Endpoint::new(Stream::new(1, "client"));
-//! let mut server = Endpoint::new(Stream::new(1, "server"));
+//! let mut client = Endpoint::new(Rng::new(1, "client"));
+//! let mut server = Endpoint::new(Rng::new(1, "server"));
 //! let near = client.add_interface(client_address, false);
 //! let far = server.add_interface(server_address, false);
 //! server.listen(80, Config::default())?;

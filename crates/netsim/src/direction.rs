@@ -9,7 +9,7 @@ mod wireless;
 
 use std::collections::VecDeque;
 
-use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_clock::{Duration, Instant, Rng};
 
 use crate::counters::Counters;
 use crate::frame::{Cause, DirectionId, Frame, Lost};
@@ -66,7 +66,7 @@ pub(crate) struct Direction<P> {
     /// The latest arrival so far.
     last_arrival: Instant,
     loss: LossProcess,
-    jitter: Stream,
+    jitter: Rng,
     counters: Counters,
     /// Its frames wait without a departure until a MAC says that it is done with them.
     wireless: bool,
@@ -75,7 +75,7 @@ pub(crate) struct Direction<P> {
 }
 
 impl<P> Direction<P> {
-    pub(crate) fn new(id: DirectionId, parameters: Parameters, stream: &Stream) -> Self {
+    pub(crate) fn new(id: DirectionId, parameters: Parameters, stream: &Rng) -> Self {
         let mut direction = Self {
             id,
             parameters,

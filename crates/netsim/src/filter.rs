@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_clock::{Duration, Instant, Rng};
 
 use crate::frame::Frame;
 use crate::loss::{Loss, LossProcess};
@@ -47,7 +47,7 @@ pub(crate) enum Passage<P> {
 }
 
 impl<P> Pipe<P> {
-    pub(crate) fn new(labels: Labels, delay: Duration, loss: Loss, stream: Stream, source: u32) -> Self {
+    pub(crate) fn new(labels: Labels, delay: Duration, loss: Loss, stream: Rng, source: u32) -> Self {
         Self { labels, delay, loss, process: LossProcess::new(stream), held: VecDeque::new(), source }
     }
 

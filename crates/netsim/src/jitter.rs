@@ -1,6 +1,6 @@
 //! Variation of the propagation delay. Draws one delay at a time; ordering is the link's business.
 
-use mptcp_clock::{Duration, Stream};
+use mptcp_clock::{Duration, Rng};
 
 /// How delays scatter around the nominal one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Jitter {
     }
 
     /// The delay of the next frame, around `delay`.
-    pub(crate) fn draw(&self, delay: Duration, stream: &mut Stream) -> Duration {
+    pub(crate) fn draw(&self, delay: Duration, stream: &mut Rng) -> Duration {
         let spread = self.spread.as_nanos();
         let offset = match self.shape {
             Spread::Uniform => {

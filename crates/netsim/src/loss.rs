@@ -5,13 +5,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use mptcp_clock::{Instant, Stream};
+use mptcp_clock::{Instant, Rng};
 
 /// A loss model from outside this crate. Each link direction has one of its own.
 pub trait LossModel: fmt::Debug + Send {
     /// Whether the next frame, of `bytes` on the wire, is lost as it leaves at `at`. Called once for each frame, in
     /// order; all chance comes from `random`, which is the direction's own.
-    fn takes(&mut self, at: Instant, bytes: u32, random: &mut Stream) -> bool;
+    fn takes(&mut self, at: Instant, bytes: u32, random: &mut Rng) -> bool;
 }
 
 /// A loss model. Probabilities lie in 0..=1; values outside count as the nearer end.
@@ -89,7 +89,7 @@ impl GilbertElliott {
 /// A loss model at work: its stream and its state.
 #[derive(Debug)]
 pub(crate) struct LossProcess {
-    stream: Stream,
+    stream: Rng,
     bad: bool,
     /// The model from outside, made when the first frame asks for it.
     custom: Option<Box<dyn LossModel>>,
@@ -97,7 +97,7 @@ pub(crate) struct LossProcess {
 
 impl LossProcess {
     /// A process in the good state.
-    pub(crate) fn new(stream: Stream) -> Self {
+    pub(crate) fn new(stream: Rng) -> Self {
         Self { stream, bad: false, custom: None }
     }
 

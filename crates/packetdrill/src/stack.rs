@@ -11,7 +11,7 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use mptcp::{Endpoint, InterfaceId};
-use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_wire::{IpHeader, Packet};
 
 use crate::errno::{Result, fail};
@@ -54,7 +54,7 @@ pub(crate) struct Stack {
 
 impl Stack {
     pub(crate) fn new(flags: Flags) -> Self {
-        let mut endpoint = Endpoint::new(Stream::new(flags.seed, "packetdrill"));
+        let mut endpoint = Endpoint::new(Rng::new(flags.seed, "packetdrill"));
         let interfaces =
             flags.local.iter().map(|&address| (address, endpoint.add_interface(address, false))).collect();
         let core = Core {

@@ -1,7 +1,7 @@
 //! A loss model without chance: every nth frame is lost.
 
 use mptcp_lab::netsim::LossModel;
-use mptcp_lab::{Instant, Parameters, ScenarioError, Stream};
+use mptcp_lab::{Instant, Parameters, Rng, ScenarioError};
 
 pub(crate) const ABOUT: &str =
     "Loses every `n`th frame (2 to 1000000, default 100) of at least `least` (default 0B).";
@@ -21,7 +21,7 @@ pub(crate) struct EveryNth {
 }
 
 impl LossModel for EveryNth {
-    fn takes(&mut self, _at: Instant, bytes: u32, _random: &mut Stream) -> bool {
+    fn takes(&mut self, _at: Instant, bytes: u32, _random: &mut Rng) -> bool {
         if u64::from(bytes) < self.least {
             return false;
         }

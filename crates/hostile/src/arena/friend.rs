@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 
 use bytes::Bytes;
 use mptcp::{CloseReason, Config, ConnectionId, Endpoint, EventKind, InterfaceId};
-use mptcp_clock::{Instant, Stream};
+use mptcp_clock::{Instant, Rng};
 
 /// Where the victim listens for it.
 pub(super) const PORT: u16 = 9_000;
@@ -69,7 +69,7 @@ fn drain(endpoint: &mut Endpoint, now: Instant, id: ConnectionId, direction: usi
 impl Friend {
     /// Calls the victim.
     pub fn new(now: Instant, interface: InterfaceId, host: SocketAddr, config: Config) -> Option<Self> {
-        let mut endpoint = Endpoint::new(Stream::new(3, "friend"));
+        let mut endpoint = Endpoint::new(Rng::new(3, "friend"));
         let address = SocketAddr::from(([10, 99, 0, 2], 0));
         let near = endpoint.add_interface(address.ip(), false);
         let connection = endpoint.connect(now, near, host, config).ok()?;

@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
 use mptcp::{Config, ConnectionId, Endpoint, InterfaceId};
-use mptcp_clock::{Instant, Stream};
+use mptcp_clock::{Instant, Rng};
 
 use crate::budget::Budget;
 use crate::draw::Draw;
@@ -109,7 +109,7 @@ impl<'a> Arena<'a> {
         let mut draw = Draw::new(bytes);
         let now = settings::start(&mut draw);
         let base = meter::live();
-        let mut victim = Endpoint::new(Stream::new(draw.byte().into(), "victim"));
+        let mut victim = Endpoint::new(Rng::new(draw.byte().into(), "victim"));
         let count = 1 + draw.byte() % 3;
         let families = draw.byte();
         let gso = draw.pick(&[0, 0, 3_000, 65_535]);

@@ -16,7 +16,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use mptcp_clock::{Instant, Stream};
+use mptcp_clock::{Instant, Rng};
 use mptcp_wire::{Segment, Seq};
 
 use crate::scenario::Way;
@@ -45,7 +45,7 @@ pub struct Site {
     /// The directions in which it is to meddle.
     pub way: Way,
     /// The chance of this box alone.
-    pub random: Stream,
+    pub random: Rng,
 }
 
 /// Makes a box, each time that it comes.

@@ -5,7 +5,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_wire::Segment;
 
 use super::{Maker, Middlebox, Travelling, maker};
@@ -48,12 +48,12 @@ struct Mapping {
 #[derive(Debug)]
 struct Nat {
     timeout: Duration,
-    random: Stream,
+    random: Rng,
     mappings: Vec<Mapping>,
 }
 
 impl Nat {
-    fn new(timeout: Duration, random: Stream) -> Self {
+    fn new(timeout: Duration, random: Rng) -> Self {
         Self { timeout, random, mappings: Vec::new() }
     }
 

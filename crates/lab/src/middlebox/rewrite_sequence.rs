@@ -2,7 +2,7 @@
 //!
 //! Remembers the offsets of each connection whose SYN it saw, and leaves the others alone.
 
-use mptcp_clock::{Instant, Stream};
+use mptcp_clock::{Instant, Rng};
 use mptcp_wire::Segment;
 
 use super::{Flows, Maker, Middlebox, Travelling, covers, ends, maker, opposite};
@@ -21,13 +21,13 @@ pub(crate) fn kind() -> Kind<Maker> {
 #[derive(Debug)]
 struct RewriteSequence {
     way: Way,
-    random: Stream,
+    random: Rng,
     /// What is added forward and backward.
     flows: Flows<[u32; 2]>,
 }
 
 impl RewriteSequence {
-    fn new(way: Way, random: Stream) -> Self {
+    fn new(way: Way, random: Rng) -> Self {
         Self { way, random, flows: Flows::new() }
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
 use mptcp::{Config, Endpoint};
-use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_clock::{Duration, Instant, Rng};
 use netsim::{
     CellId, Change, DirectionId, Jitter, Labels, LinkId, Loss, Network, Rate, Spread, TopologyError,
 };
@@ -47,7 +47,7 @@ impl World {
 
 struct Builder<'a> {
     scenario: &'a Scenario,
-    root: Stream,
+    root: Rng,
     network: Network<u32>,
     nodes: Vec<(String, netsim::NodeId)>,
     hosts: Vec<Host>,
@@ -66,7 +66,7 @@ impl<'a> Builder<'a> {
     fn new(scenario: &'a Scenario, seed: u64) -> Self {
         Self {
             scenario,
-            root: Stream::new(seed, "lab"),
+            root: Rng::new(seed, "lab"),
             network: Network::new(seed),
             nodes: Vec::new(),
             hosts: Vec::new(),

@@ -7,7 +7,7 @@ mod inspect;
 
 use std::fmt;
 
-use mptcp_clock::{Instant, Stream};
+use mptcp_clock::{Instant, Rng};
 use mptcp_wire::Segment;
 use netsim::{DirectionId, LinkId};
 
@@ -23,7 +23,7 @@ struct Place {
     make: Maker,
     /// None while it is not there.
     inner: Option<Box<dyn Middlebox>>,
-    stream: Stream,
+    stream: Rng,
     /// How often it has come.
     lives: u32,
 }
@@ -50,7 +50,7 @@ pub(super) struct Middleboxes {
 }
 
 impl Middleboxes {
-    pub(super) fn add(&mut self, spec: &crate::scenario::Middlebox, link: LinkId, stream: Stream) {
+    pub(super) fn add(&mut self, spec: &crate::scenario::Middlebox, link: LinkId, stream: Rng) {
         let (name, make) = (spec.name.clone(), spec.what.make().clone());
         self.places.push(Place { name, link, way: spec.way, make, inner: None, stream, lives: 0 });
         self.switch(&spec.name, spec.on);

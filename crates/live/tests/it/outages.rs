@@ -21,7 +21,7 @@ use crate::laboratory::{
     Namespace, PORT, Protocol, alone, at, greet, linux, linux_subflows, ours, wait_until,
 };
 use links::{How, Links};
-use mptcp_clock::Stream;
+use mptcp_clock::Rng;
 use mptcp_live::{Config, Driver, Interface, MptcpListener, MptcpStream, Offload, SubflowInfo, SubflowState};
 use watch::{Outcome, Summary, Transfer};
 
@@ -97,7 +97,7 @@ fn joined(us: &MptcpStream, them: &TcpStream) {
 
 /// Several transfers while the links of a site go down and up.
 fn round(site: &Site, seed: u64) -> Vec<Outcome> {
-    let mut random = Stream::new(seed, "round");
+    let mut random = Rng::new(seed, "round");
     let how = [How::Silence, How::Linux, How::Interface][random.below(3) as usize];
     let links = Links::draw(&mut random, how, &site.namespace, &site.driver);
     let transfers: Vec<Transfer> = (0..SIDE_BY_SIDE)
@@ -122,7 +122,7 @@ fn work(seed: u64, left: &AtomicU64, total: &Mutex<Summary>, pcap: Option<&PathB
     let take = || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(SIDE_BY_SIDE));
     let rounds = if pcap.is_some() { 1 } else { 10 };
     for number in 0.. {
-        let mut random = Stream::new(seed, "site").child(&number.to_string());
+        let mut random = Rng::new(seed, "site").child(&number.to_string());
         let shape =
             Shape { linux_opens: random.chance(0.5), four: random.chance(0.6), limited: random.chance(0.5) };
         let file = pcap.map(|directory| directory.join(format!("{seed}-{number}.pcapng")));

@@ -15,7 +15,7 @@ use crate::laboratory::{
 };
 use bytes::Bytes;
 use forge::{blind, changed};
-use mptcp_clock::Stream;
+use mptcp_clock::Rng;
 use mptcp_live::{Config, Driver, Interface, MptcpListener, MptcpStream, Pipe, SubflowState};
 
 /// Two endpoints whose pipes are joined: theirs has the addresses that Linux has elsewhere.
@@ -101,9 +101,9 @@ fn a_link_that_ends_takes_its_subflows_along() {
 /// Who stands between two endpoints, on both links.
 struct Middle {
     links: Vec<(Pipe, Pipe)>,
-    random: Stream,
+    random: Rng,
     /// Makes of a packet one that is put beside it.
-    forge: fn(&mut Stream, &Bytes) -> Option<Bytes>,
+    forge: fn(&mut Rng, &Bytes) -> Option<Bytes>,
     /// Packets put beside each.
     each: u32,
     forging: AtomicBool,
@@ -112,7 +112,7 @@ struct Middle {
 }
 
 impl Middle {
-    fn new(seed: u64, each: u32, forge: fn(&mut Stream, &Bytes) -> Option<Bytes>) -> (Self, Driver, Driver) {
+    fn new(seed: u64, each: u32, forge: fn(&mut Rng, &Bytes) -> Option<Bytes>) -> (Self, Driver, Driver) {
         let (mut ends, mut others, mut links) = (Vec::new(), Vec::new(), Vec::new());
         for path in [1, 2] {
             let (a, here) = Pipe::pair(&format!("path{path}"), 1_500).unwrap();
@@ -123,7 +123,7 @@ impl Middle {
         }
         let [forging, done] = [true, false].map(AtomicBool::new);
         let forged = AtomicU64::new(0);
-        let middle = Self { links, random: Stream::new(seed, "middle"), forge, each, forging, forged, done };
+        let middle = Self { links, random: Rng::new(seed, "middle"), forge, each, forging, forged, done };
         (middle, Driver::start(ends).unwrap(), Driver::start(others).unwrap())
     }
 

@@ -45,7 +45,7 @@ mod transmit;
 use std::net::SocketAddr;
 
 use bytes::Bytes;
-use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_wire::crypto::Version;
 
 use crate::config::Config;
@@ -105,7 +105,7 @@ impl Connection {
         now: Instant,
         config: Config,
         client: bool,
-        mut random: Stream,
+        mut random: Rng,
         local: Vec<LocalAddress>,
         key: Option<u64>,
     ) -> Self {

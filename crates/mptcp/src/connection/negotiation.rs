@@ -3,7 +3,7 @@
 //! Owns mode, version, keys, checksum, and what is still to be shown or told of them. A mode is never left backwards: from
 //! negotiating to Multipath TCP or TCP, from Multipath TCP to TCP.
 
-use mptcp_clock::Stream;
+use mptcp_clock::Rng;
 use mptcp_wire::Cookie;
 use mptcp_wire::crypto::Version;
 
@@ -51,12 +51,12 @@ pub(super) struct Negotiation {
     infinite_from: Option<u64>,
     /// A cookie that the peer gave us, until the endpoint takes it.
     cookie: Option<Cookie>,
-    random: Stream,
+    random: Rng,
 }
 
 impl Negotiation {
     /// With a key of ours; nonces come from `random`.
-    pub(super) fn new(client: bool, multipath: bool, version: Version, key: u64, random: Stream) -> Self {
+    pub(super) fn new(client: bool, multipath: bool, version: Version, key: u64, random: Rng) -> Self {
         Self {
             client,
             mode: if multipath { Mode::Negotiating } else { Mode::Plain },

@@ -27,7 +27,7 @@ mod tuple;
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
-use mptcp_clock::{Instant, Stream};
+use mptcp_clock::{Instant, Rng};
 use mptcp_wire::{Cookie, Segment};
 use rustc_hash::FxHashMap;
 
@@ -68,7 +68,7 @@ pub struct Endpoint {
     eventful: VecDeque<u32>,
     strays: VecDeque<Transmit>,
     deadlines: Deadlines,
-    random: Stream,
+    random: Rng,
     opened: u64,
     /// Cookies of TCP Fast Open and the MSS that goes with each, by server.
     cookies: FxHashMap<IpAddr, (Cookie, u16)>,
@@ -82,7 +82,7 @@ pub struct Endpoint {
 impl Endpoint {
     /// A host without interfaces. Keys, nonces, ports and sequence numbers follow from `random`.
     #[must_use]
-    pub fn new(random: Stream) -> Self {
+    pub fn new(random: Rng) -> Self {
         let (bounds, secret) = (EndpointBounds::default(), Secret::new(random.child("secret")));
         Self {
             interfaces: Interfaces::default(),
@@ -107,7 +107,7 @@ impl Endpoint {
         self.interfaces.add(address, backup)
     }
 
-    pub(super) fn next_random(&mut self) -> Stream {
+    pub(super) fn next_random(&mut self) -> Rng {
         self.opened += 1;
         self.random.child(&format!("connection {}", self.opened))
     }

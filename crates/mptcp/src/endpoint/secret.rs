@@ -6,7 +6,7 @@
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::net::SocketAddr;
 
-use mptcp_clock::Stream;
+use mptcp_clock::Rng;
 use siphasher::sip::SipHasher13;
 
 use super::tuple::Tuple;
@@ -17,7 +17,7 @@ pub(super) struct Secret {
 }
 
 impl Secret {
-    pub(super) fn new(mut random: Stream) -> Self {
+    pub(super) fn new(mut random: Rng) -> Self {
         Self { keys: [random.next_u64(), random.next_u64()] }
     }
 
@@ -49,14 +49,14 @@ mod tests {
     use std::hash::BuildHasher;
     use std::net::SocketAddr;
 
-    use mptcp_clock::Stream;
+    use mptcp_clock::Rng;
 
     use super::{Secret, Tuple};
 
     /// Whoever knows where one endpoint keeps things knows nothing of another.
     #[test]
     fn tables_of_two_endpoints_are_in_another_order() {
-        let secrets = [1, 2].map(|seed| Secret::new(Stream::new(seed, "secret")));
+        let secrets = [1, 2].map(|seed| Secret::new(Rng::new(seed, "secret")));
         let order = |secret: Secret| {
             let place = |port: u16| {
                 let (local, remote) =

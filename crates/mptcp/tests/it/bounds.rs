@@ -6,7 +6,7 @@ use crate::pair::{Pair, pattern};
 use mptcp::{
     Config, Endpoint, EventKind, InterfaceChange, InterfaceId, ListenError, SubflowCloseReason, SubflowState,
 };
-use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_wire::{Flags, Segment};
 
 /// Two hundred handoffs leave what was decided: the last 64 remembered beside 64 places, each number once, and the
@@ -51,8 +51,8 @@ fn paths_that_come_and_go_for_ever() {
 /// A client that opens `count` connections, and a server that nobody accepts from; returns which of them are open at
 /// the client after `span`.
 fn call(count: usize, backlog: usize, taken: usize, span: Duration) -> usize {
-    let mut client = Endpoint::new(Stream::new(1, "client"));
-    let mut server = Endpoint::new(Stream::new(1, "server"));
+    let mut client = Endpoint::new(Rng::new(1, "client"));
+    let mut server = Endpoint::new(Rng::new(1, "server"));
     let (near, far) = ([10, 0, 0, 2].into(), [10, 0, 0, 1].into());
     let near = client.add_interface(near, false);
     let far_id = server.add_interface(far, false);
@@ -102,8 +102,8 @@ fn a_full_backlog_drops_syns() {
 /// A listener on one interface is none on another, and a port has one listener.
 #[test]
 fn a_listener_on_one_interface() {
-    let mut client = Endpoint::new(Stream::new(1, "client"));
-    let mut server = Endpoint::new(Stream::new(1, "server"));
+    let mut client = Endpoint::new(Rng::new(1, "client"));
+    let mut server = Endpoint::new(Rng::new(1, "server"));
     let near = client.add_interface([10, 0, 0, 2].into(), false);
     let here = server.add_interface([10, 0, 0, 1].into(), false);
     let there = server.add_interface([10, 1, 0, 1].into(), false);
@@ -123,7 +123,7 @@ fn a_listener_on_one_interface() {
 /// The places of connections that are over are used again, and no two connections were ever called the same.
 #[test]
 fn connections_that_come_and_go() {
-    let mut client = Endpoint::new(Stream::new(1, "client"));
+    let mut client = Endpoint::new(Rng::new(1, "client"));
     let near = client.add_interface([10, 0, 0, 2].into(), false);
     let mut seen = BTreeSet::new();
     for at in 0..1_000 {
@@ -142,7 +142,7 @@ fn connections_that_come_and_go() {
 /// connections never exceeds the backlog, and nothing is said to forged addresses beyond their SYN/ACKs.
 #[test]
 fn a_flood_of_syns_shuts_a_port_for_a_moment() {
-    let mut server = Endpoint::new(Stream::new(1, "server"));
+    let mut server = Endpoint::new(Rng::new(1, "server"));
     let far = server.add_interface([10, 0, 0, 1].into(), false);
     let config = Config { syn_cookies: false, ..Config::default() };
     assert_eq!(server.listen_on(80, config, None, Some(3)), Ok(()));

@@ -4,7 +4,7 @@
 
 use bytes::Bytes;
 use mptcp::{Config, ConnectionId, Endpoint, EventKind, InterfaceId, Mode, ServerFastOpen};
-use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_wire::{Packet, Segment};
 
 /// Two hosts on a wire without delay, on which `lose` drops segments.
@@ -25,8 +25,8 @@ impl Wire {
     fn new(server: Config) -> Self {
         let mut wire = Self {
             now: Instant::ZERO + Duration::from_secs(1),
-            client: Endpoint::new(Stream::new(1, "client")),
-            server: Endpoint::new(Stream::new(1, "server")),
+            client: Endpoint::new(Rng::new(1, "client")),
+            server: Endpoint::new(Rng::new(1, "server")),
             near: InterfaceId(0),
             far: InterfaceId(0),
             accepted: Vec::new(),

@@ -183,7 +183,7 @@ fn icmp_errors_are_checked_and_hard_only_while_opening() {
 /// RFC 7323 section 7.1: timestamps of two connections tell nothing of each other.
 #[test]
 fn connections_have_timestamps_of_their_own() {
-    let mut host = mptcp::Endpoint::new(mptcp_clock::Stream::new(7, "host"));
+    let mut host = mptcp::Endpoint::new(mptcp_clock::Rng::new(7, "host"));
     let interface = host.add_interface(hand::host_address(), false);
     let now = mptcp_clock::Instant::ZERO + Duration::from_secs(1);
     for port in [80, 81, 82] {

@@ -9,17 +9,17 @@ use crate::pair::{self, Pair};
 use bytes::Bytes;
 use mptcp::path_manager::NdiffPorts;
 use mptcp::{Config, Endpoint, EventKind, InterfaceId, Mode, SubflowState, Version};
-use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_wire::{AddAddress, Flags, MpCapable, MpJoin, MptcpOption, Segment, Timestamps, crypto};
 
 const HOST: [u8; 4] = [10, 0, 0, 1];
 
 /// A host that listens with a backlog of 4 and a client, under `flood` forged SYNs for each of the client's segments.
 fn connects_under_flood(config: Config, client: Config, flood: u32) -> (Mode, Vec<u8>, Endpoint) {
-    let mut host = Endpoint::new(Stream::new(3, "host"));
+    let mut host = Endpoint::new(Rng::new(3, "host"));
     let far = host.add_interface(HOST.into(), false);
     host.listen_on(80, config, None, Some(4)).unwrap();
-    let mut near = Endpoint::new(Stream::new(3, "near"));
+    let mut near = Endpoint::new(Rng::new(3, "near"));
     let here = near.add_interface([10, 0, 0, 2].into(), false);
     let mut now = Instant::ZERO + Duration::from_secs(100);
     let mut forged = 0_u32;
@@ -105,7 +105,7 @@ fn cookies_let_callers_in_under_a_flood() {
 /// A cookie is nobody else's, and not for ever.
 #[test]
 fn cookies_cannot_be_guessed_or_kept() {
-    let mut host = Endpoint::new(Stream::new(3, "host"));
+    let mut host = Endpoint::new(Rng::new(3, "host"));
     let far = host.add_interface(HOST.into(), false);
     host.listen_on(80, Config::default(), None, Some(1)).unwrap();
     let now = Instant::ZERO + Duration::from_secs(100);
@@ -255,7 +255,7 @@ fn announced_addresses_that_are_none_are_not_joined() {
         "::1".parse().unwrap(),
     ];
     for (number, address) in addresses.into_iter().enumerate() {
-        let mut host = Endpoint::new(Stream::new(7, "host"));
+        let mut host = Endpoint::new(Rng::new(7, "host"));
         let interface = host.add_interface(hand::host_address(), false);
         host.add_interface("fd00::1".parse().unwrap(), false);
         let now = Instant::ZERO;
@@ -295,8 +295,8 @@ fn announced_addresses_that_are_none_are_not_joined() {
 fn ndiffports_keeps_to_a_family() {
     let manager = NdiffPorts { subflows: 4 }.into();
     let config = Config { path_manager: manager, ..Config::default() };
-    let mut near = Endpoint::new(Stream::new(1, "near"));
-    let mut far = Endpoint::new(Stream::new(1, "far"));
+    let mut near = Endpoint::new(Rng::new(1, "near"));
+    let mut far = Endpoint::new(Rng::new(1, "far"));
     near.add_interface("fd00::2".parse().unwrap(), false);
     let here = near.add_interface([10, 0, 0, 2].into(), false);
     let there = far.add_interface(HOST.into(), false);
@@ -340,7 +340,7 @@ fn large_segments_fit_an_ip_packet() {
 /// remembers only so many handshakes.
 #[test]
 fn handshakes_are_bounded_without_a_backlog() {
-    let mut host = Endpoint::new(Stream::new(3, "host"));
+    let mut host = Endpoint::new(Rng::new(3, "host"));
     let far = host.add_interface(HOST.into(), false);
     host.listen(80, Config { join_initial_address: false, ..Config::default() }).unwrap();
     let now = Instant::ZERO + Duration::from_secs(100);

@@ -269,7 +269,7 @@ fn a_data_fin_far_ahead_is_none() {
 /// A stack of segments for nobody is answered at a rate, and none of it is kept (X1).
 #[test]
 fn answers_to_strangers_are_few() {
-    let mut host = mptcp::Endpoint::new(mptcp_clock::Stream::new(7, "host"));
+    let mut host = mptcp::Endpoint::new(mptcp_clock::Rng::new(7, "host"));
     let interface = host.add_interface(hand::host_address(), false);
     let now = mptcp_clock::Instant::ZERO + Duration::from_secs(1);
     for number in 0..100_000_u32 {

@@ -3,12 +3,12 @@
 use crate::pair::{Fate, Pair, pattern};
 use bytes::Bytes;
 use mptcp::{Config, InterfaceChange};
-use mptcp_clock::{Duration, Stream};
+use mptcp_clock::{Duration, Rng};
 use mptcp_wire::Packet;
 
 fn check(config: Config, seed: u64) {
     let mut pair = Pair::builder().seed(seed).links(&[10, 25, 60]).config(config).connect();
-    let mut chance = Stream::new(seed, "loss");
+    let mut chance = Rng::new(seed, "loss");
     pair.rule = Box::new(move |_, _, segment| {
         let packet = Packet::new(segment.clone());
         let mut bytes = Vec::new();

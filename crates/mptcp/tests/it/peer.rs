@@ -137,7 +137,7 @@ fn a_priority_in_the_form_of_version_0_is_ignored() {
 
 /// A client that has yet to see a DSS, an announcement to it, and the client's address and key.
 fn client_with_keys() -> (mptcp::Endpoint, mptcp::ConnectionId, mptcp_wire::Segment, u64) {
-    let mut host = mptcp::Endpoint::new(mptcp_clock::Stream::new(7, "client"));
+    let mut host = mptcp::Endpoint::new(mptcp_clock::Rng::new(7, "client"));
     let near = host.add_interface([10, 0, 0, 1].into(), false);
     let peer = "10.0.0.9:80".parse().unwrap();
     let id = host.connect(NOW, near, peer, Config::default()).unwrap();
@@ -226,7 +226,7 @@ fn a_connection_without_subflows_ends_after_its_close_timeout() {
 
 #[test]
 fn a_syn_goes_as_often_as_it_may() {
-    let mut host = mptcp::Endpoint::new(mptcp_clock::Stream::new(7, "client"));
+    let mut host = mptcp::Endpoint::new(mptcp_clock::Rng::new(7, "client"));
     let near = host.add_interface([10, 0, 0, 1].into(), false);
     let mut now = mptcp_clock::Instant::ZERO;
     let config = Config { syn_retries: 1, ..Config::default() };

@@ -6,7 +6,7 @@ use crate::hand::{self, Hand};
 use crate::pair::{Fate, Pair, pattern};
 use bytes::Bytes;
 use mptcp::{CloseReason, Config, Endpoint, EventKind, Keepalive, LinuxCompat, Mode, SubflowState};
-use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_wire::{Flags, MptcpOption, ResetReason, Segment, Timestamps};
 
 fn plain() -> Config {
@@ -58,7 +58,7 @@ fn three_duplicates_after_idle_are_three() {
 /// RFC 9293 section 3.10.5: aborting in SYN-SENT tells nobody.
 #[test]
 fn an_abort_in_syn_sent_is_silent() {
-    let mut host = Endpoint::new(Stream::new(7, "host"));
+    let mut host = Endpoint::new(Rng::new(7, "host"));
     let interface = host.add_interface(hand::host_address(), false);
     let now = Instant::ZERO;
     let id = host.connect(now, interface, "10.0.0.9:80".parse().unwrap(), Config::default()).unwrap();
@@ -70,7 +70,7 @@ fn an_abort_in_syn_sent_is_silent() {
 /// RFC 7323 section 3.2: resets carry timestamps too.
 #[test]
 fn resets_carry_timestamps() {
-    let mut host = Endpoint::new(Stream::new(7, "host"));
+    let mut host = Endpoint::new(Rng::new(7, "host"));
     let interface = host.add_interface(hand::host_address(), false);
     host.listen(80, Config::tcp()).unwrap();
     let now = Instant::ZERO;
@@ -329,7 +329,7 @@ fn a_refused_join_stays_away() {
 /// RFC 7413 section 4.2.2: what the server took of a SYN's data is not sent again, the rest is.
 #[test]
 fn a_syn_that_was_taken_in_part_goes_on() {
-    let mut host = Endpoint::new(Stream::new(7, "host"));
+    let mut host = Endpoint::new(Rng::new(7, "host"));
     let interface = host.add_interface(hand::host_address(), false);
     let now = Instant::ZERO;
     let peer = "10.0.0.9:80".parse().unwrap();

@@ -4,7 +4,7 @@ use crate::pair::{Fate, Pair, pattern};
 use mptcp::congestion::Reno;
 use mptcp::policy::Policies;
 use mptcp::{Config, EventKind, InterfaceChange, Mode};
-use mptcp_clock::{Duration, Stream};
+use mptcp_clock::{Duration, Rng};
 
 fn check(mut pair: Pair, length: usize, limit: u64) -> Pair {
     let data = pattern(length);
@@ -43,7 +43,7 @@ fn every_scheduler_and_controller_survives_losses_on_both_paths() {
             let congestion = policies.congestion.find(congestion).unwrap();
             let config = Config { scheduler, congestion, ..Config::default() };
             let mut pair = Pair::builder().seed(3).links(&[10, 40]).config(config).connect();
-            let mut chance = Stream::new(7, "loss");
+            let mut chance = Rng::new(7, "loss");
             pair.rule = Box::new(move |_, _, _| if chance.chance(0.05) { Fate::Drop } else { Fate::Deliver });
             check(pair, 1_000_000, 200);
         }
@@ -57,7 +57,7 @@ fn losses_are_repaired_without_sack_and_without_rack() {
     {
         let config = Config { sack, rack, timestamps, ..Config::tcp() };
         let mut pair = Pair::builder().seed(4).links(&[10]).config(config).connect();
-        let mut chance = Stream::new(8, "loss");
+        let mut chance = Rng::new(8, "loss");
         pair.rule = Box::new(move |_, _, _| if chance.chance(0.03) { Fate::Drop } else { Fate::Deliver });
         check(pair, 500_000, 200);
     }

@@ -1,7 +1,7 @@
 //! A direction whose frames wait for a MAC: queued here, released one by one when `wifi` is done with
 //! them, and from then on like those of a wire. Decides nothing.
 
-use mptcp_clock::{Instant, Stream};
+use mptcp_clock::{Instant, Rng};
 
 use super::{Departure, Direction, DropLog, Service};
 use crate::frame::{Cause, DirectionId, Frame};
@@ -9,7 +9,7 @@ use crate::parameters::Parameters;
 
 impl<P> Direction<P> {
     /// A direction whose frames leave when a MAC says so.
-    pub(crate) fn wireless(id: DirectionId, parameters: Parameters, stream: &Stream) -> Self {
+    pub(crate) fn wireless(id: DirectionId, parameters: Parameters, stream: &Rng) -> Self {
         Self { wireless: true, ..Self::new(id, parameters, stream) }
     }
 

@@ -5,7 +5,7 @@ use super::*;
 struct First(u32);
 
 impl LossModel for First {
-    fn takes(&mut self, _at: Instant, _bytes: u32, _random: &mut Stream) -> bool {
+    fn takes(&mut self, _at: Instant, _bytes: u32, _random: &mut Rng) -> bool {
         self.0 = self.0.saturating_sub(1);
         self.0 > 0
     }
@@ -17,7 +17,7 @@ fn model(name: &str, frames: u32) -> Loss {
 
 #[test]
 fn a_model_from_outside_keeps_its_state_until_it_is_set_anew() {
-    let mut process = LossProcess::new(Stream::new(1, "loss"));
+    let mut process = LossProcess::new(Rng::new(1, "loss"));
     let model = model("first", 3);
     let mut lost = || (0..5).map(|_| process.takes(&model, Instant::ZERO, 100)).collect::<Vec<_>>();
     assert_eq!(lost(), [true, true, false, false, false]);

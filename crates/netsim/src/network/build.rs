@@ -1,6 +1,6 @@
 //! Putting a network together. May also be called during a run.
 
-use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_clock::{Duration, Instant, Rng};
 
 use super::{Line, Meter, Network, Source, Timer};
 use crate::direction::{Direction, DropLog};
@@ -20,7 +20,7 @@ impl<P> Network<P> {
         event_queue.add();
         Self {
             now: Instant::ZERO,
-            root: Stream::new(seed, "netsim"),
+            root: Rng::new(seed, "netsim"),
             event_queue,
             sources: vec![Source::Changes],
             topology: Topology::default(),

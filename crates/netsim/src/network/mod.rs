@@ -14,7 +14,7 @@ mod wireless;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_clock::{Duration, Instant, Rng};
 
 use crate::direction::{Direction, DropLog};
 use crate::event_queue::EventQueue;
@@ -36,7 +36,7 @@ const CHANGES: u32 = 0;
 #[derive(Debug)]
 pub struct Network<P> {
     now: Instant,
-    root: Stream,
+    root: Rng,
     event_queue: EventQueue,
     /// What each source of the event queue is.
     sources: Vec<Source>,

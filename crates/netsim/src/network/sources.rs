@@ -1,6 +1,6 @@
 //! What the event queue knows of the network: the source of each thing, its streams, its next event, its weight.
 
-use mptcp_clock::Stream;
+use mptcp_clock::Rng;
 
 use super::budget::{Budget, Exhausted};
 use super::{Network, Source};
@@ -51,7 +51,7 @@ impl<P> Network<P> {
         self.event_queue.add()
     }
 
-    pub(super) fn stream_of(&self, direction: DirectionId) -> Stream {
+    pub(super) fn stream_of(&self, direction: DirectionId) -> Rng {
         let side = if direction == direction.link().forward() { "forward" } else { "backward" };
         self.root.child(self.topology.link_name(direction.link())).child(side)
     }

@@ -3,7 +3,7 @@
 //! Owns one contender's backoff. Knows nothing of frames, and nobody else: it is told when the
 //! medium becomes busy and when it is idle again.
 
-use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_clock::{Duration, Instant, Rng};
 
 use super::parameters::{CellParameters, Countdown};
 use super::phy::Phy;
@@ -48,7 +48,7 @@ impl Access {
 
     /// There is something to send from `now` on. A frame that finds the medium idle, and no backoff
     /// left from the last one, goes at once.
-    pub(crate) fn want(&mut self, now: Instant, stream: &mut Stream) {
+    pub(crate) fn want(&mut self, now: Instant, stream: &mut Rng) {
         if self.pending {
             return;
         }
@@ -74,7 +74,7 @@ impl Access {
 
     /// A transmission that it senses, or its own, begins at `now`.
     #[inline]
-    pub(crate) fn seize(&mut self, now: Instant, stream: &mut Stream) {
+    pub(crate) fn seize(&mut self, now: Instant, stream: &mut Rng) {
         self.busy += 1;
         if self.busy > 1 {
             return;
@@ -102,7 +102,7 @@ impl Access {
 
     /// Its transmission is over, before the medium is released. `settled` if the next one is for
     /// another frame, `again` if there is one.
-    pub(crate) fn sent(&mut self, settled: bool, again: bool, stream: &mut Stream) {
+    pub(crate) fn sent(&mut self, settled: bool, again: bool, stream: &mut Rng) {
         self.window = if settled {
             self.narrow
         } else {
@@ -112,7 +112,7 @@ impl Access {
         self.draw(stream);
     }
 
-    fn draw(&mut self, stream: &mut Stream) {
+    fn draw(&mut self, stream: &mut Rng) {
         self.slots = stream.below(u64::from(self.window) + 1) as u32;
         self.drawn = true;
     }

@@ -3,7 +3,7 @@
 //! Owns them by number. Cells that hear each other share a medium (`medium`); a medium grows when
 //! cells are coupled and never splits.
 
-use mptcp_clock::{Instant, Stream};
+use mptcp_clock::{Instant, Rng};
 
 use super::access::Access;
 use super::background::Neighbour;
@@ -49,9 +49,9 @@ pub(super) struct Contender {
     pub(super) head_since: Instant,
     /// What it sends when nothing waits.
     pub(super) neighbour: Option<Neighbour>,
-    pub(super) backoff: Stream,
-    pub(super) sense: Stream,
-    pub(super) collision: Stream,
+    pub(super) backoff: Rng,
+    pub(super) sense: Rng,
+    pub(super) collision: Rng,
 }
 
 /// One way between a station and its access point.
@@ -64,8 +64,8 @@ pub(super) struct Radio {
     pub(super) snr_db: f64,
     /// By rate, the logarithm of the probability that one bit is read.
     pub(super) log_success: Vec<f64>,
-    pub(super) trials: Stream,
-    pub(super) noise: Stream,
+    pub(super) trials: Rng,
+    pub(super) noise: Rng,
     pub(super) counters: MacCounters,
 }
 
@@ -120,7 +120,7 @@ impl Air {
         &mut self,
         now: Instant,
         parameters: CellParameters,
-        stream: &Stream,
+        stream: &Rng,
         source: u32,
     ) -> u32 {
         let (cell, medium) = (self.cells.len() as u32, self.media.len() as u32);
@@ -141,7 +141,7 @@ impl Air {
         cell: u32,
         parameters: &StationParameters,
         directions: [DirectionId; 2],
-        stream: &Stream,
+        stream: &Rng,
     ) -> [u32; 2] {
         let interface = Interface::new(parameters.queue, parameters.discipline, parameters.ring);
         let station = self.add_contender(now, cell, interface, stream);
@@ -167,13 +167,7 @@ impl Air {
     }
 
     /// Stations that only occupy the air of a cell.
-    pub(crate) fn add_background(
-        &mut self,
-        now: Instant,
-        cell: u32,
-        background: &Background,
-        stream: &Stream,
-    ) {
+    pub(crate) fn add_background(&mut self, now: Instant, cell: u32, background: &Background, stream: &Rng) {
         for number in 0..background.stations {
             let stream = stream.child(&number.to_string());
             let interface = Interface::new(QueueLimit::Unlimited, Discipline::DropTail, 1);
@@ -192,7 +186,7 @@ impl Air {
         }
     }
 
-    fn add_contender(&mut self, now: Instant, cell: u32, interface: Interface, stream: &Stream) -> u32 {
+    fn add_contender(&mut self, now: Instant, cell: u32, interface: Interface, stream: &Rng) -> u32 {
         let contender = self.contenders.len() as u32;
         let owner = &self.cells[cell as usize];
         self.access.push(Access::new(&owner.parameters, &owner.phy, now));

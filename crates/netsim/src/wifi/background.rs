@@ -1,6 +1,6 @@
 //! Stations whose frames go nowhere. Owns when one of them has something to send.
 
-use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_clock::{Duration, Instant, Rng};
 
 use super::parameters::Activity;
 
@@ -16,11 +16,11 @@ pub(crate) struct Neighbour {
     /// When that changes.
     pub(crate) turns: Instant,
     activity: Activity,
-    stream: Stream,
+    stream: Rng,
 }
 
 impl Neighbour {
-    pub(crate) fn new(bytes: u32, rate: usize, activity: Activity, now: Instant, stream: Stream) -> Self {
+    pub(crate) fn new(bytes: u32, rate: usize, activity: Activity, now: Instant, stream: Rng) -> Self {
         let active = activity == Activity::Saturated;
         let turns = Instant::FAR_FUTURE;
         let mut neighbour = Self { bytes, rate, active, attempts: 0, turns, activity, stream };

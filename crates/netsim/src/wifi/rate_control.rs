@@ -5,7 +5,7 @@
 //! at any rate, so it lowers all shares alike and leaves their order as it was; controls that count
 //! failures in a row (ARF, AARF) take contention for distance and slow the whole cell down.
 
-use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_clock::{Duration, Instant, Rng};
 
 use super::parameters::StationRate;
 use super::phy::Phy;
@@ -86,7 +86,7 @@ impl RateControl {
 
     /// The rate of the next attempt for a frame that failed `attempts` times.
     #[inline]
-    pub(crate) fn choose(&mut self, attempts: u32, trials: &mut Stream) -> usize {
+    pub(crate) fn choose(&mut self, attempts: u32, trials: &mut Rng) -> usize {
         if let Some(fixed) = self.fixed {
             return fixed;
         }
@@ -106,7 +106,7 @@ impl RateControl {
 
     /// A rate above the best one, which would carry more if its frames came over. Slower ones need no
     /// trials: they get the repetitions.
-    fn trial(&self, trials: &mut Stream) -> usize {
+    fn trial(&self, trials: &mut Rng) -> usize {
         let above = self.records.len() - 1 - self.best;
         if above == 0 { self.best } else { self.best + 1 + trials.below(above as u64) as usize }
     }

@@ -1,7 +1,7 @@
 //! Queues against theory: utilisation, and the mean wait of M/D/1 and of M/D/1 with a finite queue.
 
 use crate::common::{Pair, line};
-use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_clock::{Duration, Instant, Rng};
 use netsim::{Parameters, QueueLimit};
 
 const SERVICE: f64 = 1e-3;
@@ -11,7 +11,7 @@ const FRAMES: u64 = 400_000;
 /// arrivals of 1000-byte frames at 8 Mb/s with utilisation `rho`.
 fn poisson(rho: f64, queue: QueueLimit) -> (f64, f64) {
     let mut pair = Pair::new(Parameters { queue, ..line(0) });
-    let mut stream = Stream::new(11, "poisson");
+    let mut stream = Rng::new(11, "poisson");
     let (mut now, mut sent, mut total) = (Instant::ZERO, Vec::new(), 0.0);
     let mut arrived = Vec::new();
     for number in 0..FRAMES {

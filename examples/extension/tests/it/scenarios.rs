@@ -200,7 +200,7 @@ fn a_name_is_given_once() {
 struct Never;
 
 impl mptcp_lab::netsim::LossModel for Never {
-    fn takes(&mut self, _at: mptcp_lab::Instant, _bytes: u32, _random: &mut mptcp_lab::Stream) -> bool {
+    fn takes(&mut self, _at: mptcp_lab::Instant, _bytes: u32, _random: &mut mptcp_lab::Rng) -> bool {
         false
     }
 }

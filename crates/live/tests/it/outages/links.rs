@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use mptcp_clock::Stream;
+use mptcp_clock::Rng;
 use mptcp_live::Driver;
 
 use crate::laboratory::Namespace;
@@ -37,13 +37,13 @@ pub struct Links<'a> {
     log: Mutex<Vec<(Instant, Instant)>>,
 }
 
-fn millis(random: &mut Stream, most: u64) -> Duration {
+fn millis(random: &mut Rng, most: u64) -> Duration {
     Duration::from_micros(random.below(most * 1_000) + 1)
 }
 
 impl<'a> Links<'a> {
     /// One link, or both in turn, once to three times.
-    pub fn draw(random: &mut Stream, how: How, namespace: &'a Namespace, driver: &'a Driver) -> Self {
+    pub fn draw(random: &mut Rng, how: How, namespace: &'a Namespace, driver: &'a Driver) -> Self {
         let first = 1 + random.below(2) as u8;
         let turns = random.chance(0.3);
         let plan = (0..1 + random.below(3)).map(|number| {

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use mptcp_clock::Stream;
+use mptcp_clock::Rng;
 use mptcp_live::{MptcpStream, SubflowState};
 use sha2::{Digest, Sha256};
 
@@ -70,7 +70,7 @@ impl Outcome {
 }
 
 impl Transfer {
-    pub fn draw(random: &mut Stream, us: MptcpStream, them: TcpStream) -> Self {
+    pub fn draw(random: &mut Rng, us: MptcpStream, them: TcpStream) -> Self {
         // 10 KB to 2 MB, each order of magnitude as likely.
         let length = (10_000.0 * 200_f64.powf(random.unit())) as usize;
         let slow = random.chance(0.5);

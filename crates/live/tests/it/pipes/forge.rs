@@ -1,7 +1,7 @@
 //! Packets that nobody sent: what a third party makes of those that it sees, or does not see.
 
 use bytes::Bytes;
-use mptcp_clock::Stream;
+use mptcp_clock::Rng;
 use mptcp_wire::{ChecksumMode, Flags, Mapping, MpPrio, MptcpOption, Packet, Seq};
 
 use crate::laboratory::pattern;
@@ -13,7 +13,7 @@ fn emitted(packet: &Packet) -> Option<Bytes> {
 }
 
 /// Anything may differ from the real packet: what somebody on the path can do who knows no bounds.
-pub fn changed(random: &mut Stream, real: &Bytes) -> Option<Bytes> {
+pub fn changed(random: &mut Rng, real: &Bytes) -> Option<Bytes> {
     // So few that connections live for a while.
     if random.chance(0.97) {
         return None;
@@ -36,7 +36,7 @@ pub fn changed(random: &mut Stream, real: &Bytes) -> Option<Bytes> {
         }
         packet = Packet::parse_with(&bytes.into(), ChecksumMode::Offloaded).ok()?;
     }
-    let near = |random: &mut Stream| (random.below(4_001) as i64 - 2_000) as u32;
+    let near = |random: &mut Rng| (random.below(4_001) as i64 - 2_000) as u32;
     let segment = &mut packet.segment;
     match random.below(9) {
         0 => segment.flags = Flags::from_bits(random.next_u32() as u16 & 0x1ff),
@@ -71,7 +71,7 @@ pub fn changed(random: &mut Stream, real: &Bytes) -> Option<Bytes> {
 
 /// Right addresses, ports and options, and any flags; the numbers are those of somebody who cannot see them: each at least
 /// 2^28 from the right one, where the largest window is far smaller.
-pub fn blind(random: &mut Stream, real: &Bytes) -> Option<Bytes> {
+pub fn blind(random: &mut Rng, real: &Bytes) -> Option<Bytes> {
     let mut packet = Packet::parse(real).ok()?;
     let segment = &mut packet.segment;
     let mut far = |value: Seq| {

@@ -1,7 +1,7 @@
 //! The scoreboard's orders and RACK over them, against a walk over the whole flight as RFC 8985 section 6.2 has it.
 
 use bytes::Bytes;
-use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_clock::{Duration, Instant, Rng};
 
 use super::Rack;
 use crate::subflow::scoreboard::Scoreboard;
@@ -47,7 +47,7 @@ struct Flight {
     now: Instant,
     board: Scoreboard,
     rack: Rack,
-    random: Stream,
+    random: Rng,
 }
 
 impl Flight {
@@ -161,7 +161,7 @@ fn what_is_lost_is_what_a_walk_over_the_flight_finds() {
             now: Instant::ZERO + Duration::from_secs(1),
             board: Scoreboard::starting_at(1),
             rack: Rack { reordering_seen: case % 3 == 0, ..Rack::default() },
-            random: Stream::new(case, "flight"),
+            random: Rng::new(case, "flight"),
         };
         flight.board.una = 1;
         (0..120).for_each(|_| flight.step());

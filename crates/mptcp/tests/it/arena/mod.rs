@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use mptcp::{CloseReason, ConnectionId, Endpoint, EventKind, InterfaceChange, InterfaceId, Mode};
-use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_wire::{Packet, Segment};
 
 use super::pair::{PORT, client_address, frames, server_address};
@@ -70,7 +70,7 @@ pub struct Arena {
     /// When each path's line is free again, by side and path.
     busy: Vec<[Instant; 2]>,
     strips: Vec<Strip>,
-    chance: Stream,
+    chance: Rng,
     watch: Watch,
     idle_wakeups: u32,
     healed: bool,
@@ -88,8 +88,8 @@ fn byte(side: Side, at: u64) -> u8 {
 impl Arena {
     pub fn new(settings: &Settings) -> Self {
         let now = Instant::ZERO;
-        let mut client = Endpoint::new(Stream::new(settings.seed, "client"));
-        let mut server = Endpoint::new(Stream::new(settings.seed, "server"));
+        let mut client = Endpoint::new(Rng::new(settings.seed, "client"));
+        let mut server = Endpoint::new(Rng::new(settings.seed, "server"));
         for path in 0..settings.paths.len() {
             client.add_interface(client_address(path), false);
         }
@@ -112,7 +112,7 @@ impl Arena {
             busy: vec![[Instant::ZERO; 2]; settings.paths.len()],
             strips: vec![Strip::default(); settings.paths.len()],
             paths: settings.paths.clone(),
-            chance: Stream::new(settings.seed, "network"),
+            chance: Rng::new(settings.seed, "network"),
             watch: Watch::default(),
             idle_wakeups: 0,
             healed: false,

@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
 use mptcp::{Config, ConnectionId, Endpoint, EventKind, InterfaceId, Version};
-use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_wire::{DataSequence, Dss, Flags, Mapping, MpCapable, MpJoin, MptcpOption, Segment, Seq};
 
 pub const KEY: u64 = 2;
@@ -52,7 +52,7 @@ pub fn capable(flags: u8, keys: Option<(u64, u64)>) -> MptcpOption {
 impl Hand {
     /// A listening host, and the first two steps of the peer's handshake.
     pub fn begun(config: Config) -> Self {
-        let mut host = Endpoint::new(Stream::new(7, "host"));
+        let mut host = Endpoint::new(Rng::new(7, "host"));
         let interface = host.add_interface(host_address(), false);
         host.listen(80, config).unwrap();
         let flow = Flow {

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use bytes::Bytes;
 use mptcp::{Config, ConnectionId, Endpoint, EventKind, InterfaceChange, InterfaceId};
-use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_wire::{Flags, Segment};
 
 /// What a path does to a segment.
@@ -99,8 +99,8 @@ impl Pair {
     }
 
     fn new(Builder { seed, links: latency, client, server }: Builder) -> Self {
-        let mut near = Endpoint::new(Stream::new(seed, "client"));
-        let mut far = Endpoint::new(Stream::new(seed, "server"));
+        let mut near = Endpoint::new(Rng::new(seed, "client"));
+        let mut far = Endpoint::new(Rng::new(seed, "server"));
         for path in 0..latency.len() {
             near.add_interface(client_address(path), false);
         }

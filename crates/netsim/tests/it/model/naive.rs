@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
-use mptcp_clock::{Duration, Instant, Stream};
+use mptcp_clock::{Duration, Instant, Rng};
 use netsim::{Change, GilbertElliott, Jitter, Loss, Parameters, QueueLimit, Rate, Spread};
 
 /// What happens at one instant goes in the order of these variants.
@@ -41,8 +41,8 @@ struct Wire {
     flying: Vec<u64>,
     last_arrival: Instant,
     bad: bool,
-    loss: Stream,
-    jitter: Stream,
+    loss: Rng,
+    jitter: Rng,
     /// Dropped, lost, flushed.
     counts: [u64; 3],
 }
@@ -50,7 +50,7 @@ struct Wire {
 /// Wires 0 and 1 lead into wire 2, behind a filter.
 pub struct Naive {
     wires: Vec<Wire>,
-    filter: (Duration, f64, Stream),
+    filter: (Duration, f64, Rng),
     /// Time, stage, wire (changes: always 0), number of the event.
     agenda: BinaryHeap<Reverse<(Instant, Stage, usize, u64)>>,
     events: BTreeMap<u64, (usize, Event)>,
@@ -60,8 +60,7 @@ pub struct Naive {
 
 impl Naive {
     pub fn new(seed: u64, wires: &[Parameters; 3], delay: Duration, loss: f64) -> Self {
-        let root =
-            |index: usize| Stream::new(seed, "netsim").child(&format!("wire {index}")).child("forward");
+        let root = |index: usize| Rng::new(seed, "netsim").child(&format!("wire {index}")).child("forward");
         let wire = |(index, parameters): (usize, &Parameters)| Wire {
             parameters: parameters.clone(),
             queue: VecDeque::new(),

@@ -8,7 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// A stream of random numbers that is a pure function of a seed and a name.
 ///
 /// Components draw from streams of their own, so adding one never changes what another draws.
-pub struct Stream {
+pub struct Rng {
     generator: Generator,
 }
 
@@ -22,7 +22,7 @@ struct Secret {
     draws: ChaCha20Rng,
 }
 
-impl Stream {
+impl Rng {
     /// The stream called `name` under `seed`. Fast, and easy to guess: for simulations.
     #[must_use]
     pub fn new(seed: u64, name: &str) -> Self {
@@ -98,11 +98,11 @@ impl Stream {
 }
 
 /// Says of which kind it is; never what it draws from.
-impl std::fmt::Debug for Stream {
+impl std::fmt::Debug for Rng {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self.generator {
-            Generator::Fast { .. } => "Stream(fast)",
-            Generator::Secret(_) => "Stream(secret)",
+            Generator::Fast { .. } => "Rng(fast)",
+            Generator::Secret(_) => "Rng(secret)",
         })
     }
 }
