@@ -48,7 +48,7 @@ fn against_minrtt(what: &str, size: &str, seconds: fn(&str, &str) -> f64) -> f64
 #[test]
 fn ecf_has_files_no_later() {
     for size in ["256KB", "512KB", "1MB"] {
-        // What is last went to WiFi while its handshake was all that was known of it: no rule can do better.
+        // Equal here: by the time that ECF waits, the segments that end last are in the queue of WiFi already.
         assert!(against_minrtt("a file", size, file) <= 1.0);
         // The paper has up to 20 % less. Of a larger file the end is a smaller part: a segment more or less decides.
         let most = if size == "256KB" { 0.9 } else { 1.03 };
