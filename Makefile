@@ -31,7 +31,8 @@ reproduce: build ## Run the published studies, check their facts, write report/i
 
 build: $(VENV)/.built ## Make .venv and the release build
 
-test: test-rust test-python instructions ## Run every check: format, lints, types, tests
+test: test-rust ## Run every check: format, lints, types, tests
+	@$(MAKE) --jobs=2 --output-sync test-python instructions
 
 test-rust: build
 	cargo fmt --all --check
