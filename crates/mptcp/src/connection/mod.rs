@@ -5,8 +5,8 @@
 //! the connection for a segment, ports and tokens are the endpoint's affair.
 //!
 //! What happens to a connection is spread over files in one order, none of which needs one above it: this one; `reinject`,
-//! `addresses`, `close`, `progress`, `segments`; `fallback`, `data`; `begin`, `joins`, `handshake`, `signalled`; `input`,
-//! `transmit`, `finish`, `output`, `timeouts`.
+//! `addresses`, `arm`, `segments`; `close`, `candidates`; `progress`, `begin`; `fallback`; `data`, `joins`; `handshake`,
+//! `signalled`; `input`, `transmit`, `finish`; `output`, `timeouts`.
 
 mod address_manager;
 mod addresses;

@@ -10,7 +10,6 @@ mod ending;
 pub(crate) mod mapping;
 mod opening;
 mod parts;
-
 mod rack;
 mod rations;
 pub(crate) mod receiver;
