@@ -30,6 +30,8 @@ struct Mark {
 #[derive(Debug)]
 pub(super) struct Sampler {
     samples: Samples,
+    /// For each flow, whether its subflows share addresses, so that each has a name of its own.
+    numbered: Vec<bool>,
     path_names: Vec<String>,
     links: Vec<LinkId>,
     last: Vec<Mark>,
@@ -67,6 +69,7 @@ impl Sampler {
             warmup: Instant::ZERO + scenario.warmup,
             interval: scenario.sample.as_secs_f64(),
             rtts: vec![vec![(0.0, 0); path_names.len()]; flows],
+            numbered: scenario.flows.iter().map(|flow| flow.ports().is_some()).collect(),
             path_names,
         }
     }
@@ -175,7 +178,7 @@ impl Sampler {
         let address = if app.sending_host() == app.from { subflow.local } else { subflow.remote };
         let interface = opener.interface_of(address.ip()).0 as usize;
         let name = opener.interface_names.get(interface).map_or("", String::as_str);
-        let number = if app.config.path_manager.build().shares_addresses() { id } else { 0 };
+        let number = if self.numbered[app.flow] { id } else { 0 };
         let wanted = numbered(name, number);
         let found = self.path_names.iter().position(|known| *known == wanted);
         found.or_else(|| self.path_names.iter().position(|known| known == name)).unwrap_or(0)
