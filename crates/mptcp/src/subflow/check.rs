@@ -79,6 +79,10 @@ impl Subflow {
         let una = board.una;
         // RFC 5961 section 5.2: neither of the future nor older than the largest window.
         match self.send_offset(segment.acknowledgment) {
+            // RFC 9293 section 3.10.7.4: in SYN-RECEIVED it is refused, which is the handshake's affair.
+            Some(ack) if ack > board.next && self.state == State::SynReceived => {
+                if self.rations.challenges.take(now) { Verdict::Accept { start, ack } } else { Verdict::Drop }
+            }
             Some(ack) if ack > board.next => self.challenge(now),
             Some(ack) if ack + peer_window < una => self.challenge(now),
             Some(ack) => Verdict::Accept { start, ack },

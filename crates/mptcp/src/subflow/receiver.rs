@@ -129,7 +129,8 @@ impl Receiver {
             self.ack_now = true;
             return arrival;
         }
-        let filled = !self.queue.is_empty();
+        // A FIN that overtook the last data waits alone.
+        let filled = !self.queue.is_empty() || self.fin == Some(end);
         let fresh = payload.slice((self.next - start) as usize..);
         if start < self.next {
             self.report_duplicate((start, self.next));
