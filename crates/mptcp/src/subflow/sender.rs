@@ -140,6 +140,11 @@ impl Sender {
         self.probe_wanted
     }
 
+    /// A tail loss probe repeated a segment, and nothing has told yet whether both arrived (RFC 8985 section 7.4).
+    pub(crate) fn awaits_probe_answer(&self) -> bool {
+        self.probe.is_some_and(|(_, retransmission)| retransmission)
+    }
+
     fn enter_recovery(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
         self.state = Recovery::Recovery { point: self.board.next };
         self.recoveries += 1;
