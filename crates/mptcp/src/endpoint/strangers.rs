@@ -36,11 +36,18 @@ impl Endpoint {
         match self.take_cookie_answer(now, interface, segment) {
             CookieAnswer::Accepted => true,
             CookieAnswer::Dropped => false,
+            // RFC 9293 section 3.10.7.2: LISTEN drops what has neither SYN nor ACK.
+            CookieAnswer::None if !segment.flags.ack() && self.is_heard(interface, segment) => false,
             CookieAnswer::None => {
                 self.refuse(now, interface, segment, None);
                 false
             }
         }
+    }
+
+    /// Whether somebody listens where a segment wants to go.
+    fn is_heard(&self, interface: InterfaceId, segment: &Segment) -> bool {
+        self.demux.listeners.get(&segment.destination.port()).is_some_and(|it| it.hears(interface))
     }
 
     /// A SYN from nobody that we know; our own sequence numbers begin at `iss` where that is given.
