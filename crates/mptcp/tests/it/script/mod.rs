@@ -1,0 +1,62 @@
+//! Packet scripts: what an RFC demands, as segments in and out in virtual time.
+//!
+//! A script is a text file under `scripts/`, and `scripts/README.md` says how one is written. Here is what runs them over an
+//! endpoint, without a kernel and without a clock: `text` reads lines, `pattern` segments, `stage` plays them in order on a
+//! `host`, against a `peer` whose segments `compose` makes, and `judge` puts what the host says into the same words.
+
+mod calls;
+mod compose;
+mod facts;
+mod host;
+mod judge;
+mod pattern;
+mod peer;
+pub mod reference;
+mod settings;
+mod stage;
+pub mod states;
+mod text;
+
+use std::path::{Path, PathBuf};
+
+pub use stage::{Head, Script};
+
+/// Where the scripts lie.
+pub fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts")
+}
+
+/// The scripts of a directory below, by name; the path of each is relative to [`directory`].
+pub fn scripts_of(name: &str) -> Vec<(String, String)> {
+    let directory = directory().join(name);
+    let entries =
+        std::fs::read_dir(&directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
+    let mut found: Vec<_> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "txt"))
+        .map(|path| {
+            let file = path.file_name().expect("a name").to_string_lossy().into_owned();
+            (format!("{name}/{file}"), std::fs::read_to_string(&path).expect("a script can be read"))
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+/// What the head of a script says.
+pub fn head(name: &str, text: &str) -> Result<Head, String> {
+    let script = Script::parse(name, text, &directory().join("begin")).map_err(|fault| fault.to_string())?;
+    Ok(script.head)
+}
+
+/// Reads and runs a script.
+pub fn run(name: &str, text: &str) -> Result<Head, String> {
+    let script = Script::parse(name, text, &directory().join("begin")).map_err(|fault| fault.to_string())?;
+    let outcome = script.run();
+    match (outcome, &script.head.wanting) {
+        (Ok(()), None) => Ok(script.head),
+        (Err(_), Some(_)) => Ok(script.head),
+        (Err(fault), None) => Err(fault.to_string()),
+        (Ok(()), Some(_)) => Err(format!("{name}: it passes now: take the line `wanting` out")),
+    }
+}
