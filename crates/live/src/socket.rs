@@ -317,6 +317,7 @@ pub(crate) fn fitted(shared: &Shared, mut config: Config, of: impl Fn(IpAddr) ->
         config.mss = config.mss.min(u16::try_from(known.mtu.saturating_sub(headers)).unwrap_or(u16::MAX));
     }
     config.join_probation.get_or_insert(mptcp::JOIN_PROBATION);
+    config.spurious_loss.get_or_insert(mptcp::SpuriousLoss::LINUX);
     config.receive_block = crate::inbox::BLOCK as u64;
     config
 }

@@ -66,6 +66,22 @@ impl Default for Keepalive {
     }
 }
 
+/// Which reductions of a window are taken back when it turns out that nothing was lost. Each is a switch of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SpuriousLoss {
+    /// Those that timestamps (RFC 3522) or reports of duplicates (RFC 3708) show to be wrong: window and threshold come back
+    /// (RFC 4015), as in Linux.
+    pub undo: bool,
+    /// Timeouts that show themselves wrong when new data goes in place of what seems lost (F-RTO, RFC 5682): Linux's
+    /// `tcp_frto`.
+    pub frto: bool,
+}
+
+impl SpuriousLoss {
+    /// As Linux has it: both.
+    pub const LINUX: Self = Self { undo: true, frto: true };
+}
+
 /// TCP Fast Open at a listener (RFC 7413).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerFastOpen {
@@ -119,6 +135,9 @@ pub struct Config {
     pub timestamps: bool,
     /// RACK-TLP (RFC 8985); three duplicates decide without. Needs `sack`.
     pub rack: bool,
+    /// Reductions of the window that are taken back. None takes none back, and becomes [`SpuriousLoss::LINUX`] on real packets
+    /// (crate `live`).
+    pub spurious_loss: Option<SpuriousLoss>,
     /// Grow the window by the bytes an acknowledgement covers (RFC 3465, and Linux since 4.0); by at most
     /// one segment's worth without (RFC 5681 section 3.1, and Linux before), so that delayed
     /// acknowledgements halve the growth.
@@ -188,6 +207,7 @@ impl Default for Config {
             sack: true,
             timestamps: true,
             rack: true,
+            spurious_loss: None,
             byte_counting: true,
             delayed_ack: true,
             nagle: true,

@@ -46,7 +46,7 @@ pub mod scheduler;
 mod subflow;
 
 pub use bounds::{ConnectionUse, EndpointBounds, EndpointUse};
-pub use config::{Announced, Config, JOIN_PROBATION, Keepalive, Mechanisms, ServerFastOpen};
+pub use config::{Announced, Config, JOIN_PROBATION, Keepalive, Mechanisms, ServerFastOpen, SpuriousLoss};
 pub use congestion::{PenaltyRule, SendQueueRule};
 pub use connection::limits::Limit;
 pub use connection::{Connection, ConnectionInfo, Mode, SubflowInfo};

@@ -108,6 +108,7 @@ impl Connection {
             retransmitted_bytes: subflow.sender().retransmitted_bytes,
             timeouts: subflow.sender().timeouts,
             recoveries: subflow.sender().recoveries,
+            undone: subflow.sender().spurious.undone,
             out_of_order: subflow.receiver().queue().bytes(),
             tally: subflow.record().tally,
         }

@@ -149,7 +149,8 @@ impl Connection {
     fn take_ack(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64, empty: bool) {
         let subflow = &mut self.subflows[id];
         let last_window = std::mem::replace(&mut subflow.window_mut().last, segment.window);
-        if subflow.sender().is_idle() && !subflow.sender().awaits_probe_answer() {
+        let sender = subflow.sender();
+        if sender.is_idle() && !sender.awaits_probe_answer() && !sender.awaits_reports() {
             // A pure receiver: nothing of ours is left to be acknowledged.
             return;
         }

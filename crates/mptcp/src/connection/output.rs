@@ -132,6 +132,14 @@ impl Connection {
             if self.subflows[id].sender().board.lost == 0 && !probing {
                 continue;
             }
+            if self.subflows[id].sender().spurious.tries_new_data() {
+                if let Some(size) = self.new_data_for_trial(id) {
+                    return Some(self.send_new(now, id, size, out));
+                }
+                if !self.subflows[id].sender_mut().spurious.give_up_trial() {
+                    continue;
+                }
+            }
             if probing && let Some(size) = self.new_data_for_probe(id) {
                 return Some(self.send_new(now, id, size, out));
             }
@@ -156,11 +164,22 @@ impl Connection {
     /// (RFC 8985 section 7.3). Where several subflows carry data, what none of them has is not this one's: its probe repeats
     /// what it has, as Linux's does, and the scheduler gives the rest to a path that is known to work.
     fn new_data_for_probe(&self, id: usize) -> Option<u64> {
+        self.new_data_out_of_turn(id).filter(|_| self.subflows[id].sender().board.lost == 0)
+    }
+
+    /// New data that F-RTO may try in place of what seems lost (RFC 5682 section 2.1 step 2b).
+    fn new_data_for_trial(&self, id: usize) -> Option<u64> {
+        let (sender, path) = (self.subflows[id].sender(), &self.congestion.paths[id]);
+        let wanted = sender.spurious.wants_trial_data() && sender.in_flight() + path.mss <= path.cwnd;
+        self.new_data_out_of_turn(id).filter(|_| wanted)
+    }
+
+    fn new_data_out_of_turn(&self, id: usize) -> Option<u64> {
         let subflow = &self.subflows[id];
         let single = self.subflows.iter().filter(|subflow| subflow.can_send()).count() == 1;
         let size = self.send.buffer.unsent().min(self.congestion.paths[id].mss);
         let fits = size > 0 && self.send.buffer.next() + size <= self.send.buffer.edge();
-        (single && fits && subflow.can_send() && subflow.sender().board.lost == 0).then_some(size)
+        (single && fits && subflow.can_send()).then_some(size)
     }
 
     fn transmit_acknowledgement(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {

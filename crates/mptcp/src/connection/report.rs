@@ -166,6 +166,8 @@ pub struct SubflowInfo {
     pub timeouts: u64,
     /// Times that fast recovery began.
     pub recoveries: u64,
+    /// Times that a window was reduced and came back, because nothing was lost: see [`crate::SpuriousLoss`].
+    pub undone: u64,
     /// Bytes that wait out of order at the subflow level.
     pub out_of_order: u64,
     /// Counts.

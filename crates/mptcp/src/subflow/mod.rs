@@ -17,6 +17,7 @@ pub mod rtt;
 pub(crate) mod scoreboard;
 pub mod sender;
 pub(crate) mod sent;
+mod spurious;
 mod state;
 mod timestamps;
 
@@ -82,7 +83,11 @@ impl Subflow {
             opening: Opening::new(origin, Seq::new(iss)),
             agreed: Agreed::default(),
             clock: TimestampClock::default(),
-            sender: Sender::new(config.min_rto, 2 * most_segments(config.send_buffer)),
+            sender: Sender::new(
+                config.min_rto,
+                2 * most_segments(config.send_buffer),
+                config.spurious_loss.unwrap_or_default(),
+            ),
             receiver: Receiver::new(
                 config.delayed_ack,
                 config.mss,

@@ -316,6 +316,13 @@ impl Scoreboard {
         self.settled = self.next;
     }
 
+    /// Nothing was lost: what seemed so is under way, and may be found lost again.
+    pub(crate) fn forgive(&mut self) {
+        self.queue.iter_mut().for_each(|sent| sent.lost = false);
+        self.waiting.clear();
+        (self.lost, self.settled) = (0, self.una);
+    }
+
     /// Position of the first lost segment that was not sent again.
     pub(crate) fn next_lost(&self) -> Option<usize> {
         self.waiting.first().map(|&start| self.position(start))

@@ -9,6 +9,7 @@ mod ack;
 mod detect;
 mod send;
 mod timers;
+mod undo;
 
 use mptcp_clock::{Duration, Instant};
 
@@ -16,6 +17,8 @@ use super::rack::Rack;
 use super::receiver::Range;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
+use super::spurious::Spurious;
+use crate::config::SpuriousLoss;
 use crate::congestion::Congestion;
 
 /// RFC 8985 section 7.2: how long the peer may delay an acknowledgement (Linux's maximum).
@@ -72,6 +75,7 @@ pub(crate) struct Sender {
     rto_deadline: Instant,
     probe_deadline: Instant,
     reorder_deadline: Instant,
+    pub spurious: Spurious,
     pub retransmissions: u64,
     pub retransmitted_bytes: u64,
     pub timeouts: u64,
@@ -80,7 +84,7 @@ pub(crate) struct Sender {
 
 impl Sender {
     /// With a scoreboard of `most` segments: of large ones no more are made of parts.
-    pub(crate) fn new(min_rto: Duration, most: usize) -> Self {
+    pub(crate) fn new(min_rto: Duration, most: usize, spurious: SpuriousLoss) -> Self {
         Self {
             // The SYN takes offset 0.
             board: Scoreboard::starting_at(1),
@@ -98,6 +102,7 @@ impl Sender {
             rto_deadline: Instant::FAR_FUTURE,
             probe_deadline: Instant::FAR_FUTURE,
             reorder_deadline: Instant::FAR_FUTURE,
+            spurious: Spurious::new(spurious),
             retransmissions: 0,
             retransmitted_bytes: 0,
             timeouts: 0,
@@ -145,7 +150,13 @@ impl Sender {
         self.probe.is_some_and(|(_, retransmission)| retransmission)
     }
 
+    /// Whether something that was acknowledged already may yet be reported as a duplicate.
+    pub(crate) fn awaits_reports(&self) -> bool {
+        self.spurious.awaits_reports()
+    }
+
     fn enter_recovery(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
+        self.spurious.remember(&congestion.paths[path]);
         self.state = Recovery::Recovery { point: self.board.next };
         self.recoveries += 1;
         self.prr_delivered = 0;

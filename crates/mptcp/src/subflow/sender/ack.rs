@@ -34,6 +34,7 @@ impl Sender {
             congestion.paths[path].unacked = self.board.next - self.board.una;
             congestion.on_progress(path, Acked { now, bytes: advanced });
         }
+        self.take_back(&ack, advanced, path, congestion);
         self.end_probe(&ack, advanced, path, congestion, duplicate_report);
         let lost_before = self.board.lost;
         let newly_lost = self.detect(&ack, advanced, mss);

@@ -8,11 +8,13 @@ impl Sender {
     /// RFC 2018, RFC 2883: returns whether a duplicate was reported.
     pub(super) fn take_blocks(&mut self, ack: &Ack<'_>, mss: u64) -> bool {
         let mut duplicate = false;
+        let trial_point = self.trial_point();
         for (i, &(left, right)) in ack.blocks.iter().enumerate() {
             if i == 0
                 && (right <= ack.number || ack.blocks.get(1).is_some_and(|b| b.0 <= left && right <= b.1))
             {
                 duplicate = true;
+                self.spurious.on_duplicate((left, right));
                 if let Some(rack) = &mut self.rack {
                     rack.on_duplicate_report(self.board.una, self.board.next);
                 }
@@ -24,7 +26,11 @@ impl Sender {
             self.board.split_near(left, mss, self.most);
             self.board.split_near(right, mss, self.most);
             let (rack, rtt) = (&mut self.rack, self.rtt.min());
+            let (spurious, watched) = (&mut self.spurious, trial_point);
             self.board.report(left, right, |sent| {
+                if !sent.ever_resent && watched.is_some_and(|point| sent.end() <= point) {
+                    spurious.original_arrived();
+                }
                 if let Some(rack) = rack {
                     rack.on_delivered(sent, ack.now, rtt, ack.echo);
                 }
@@ -39,15 +45,21 @@ impl Sender {
         if ack.number <= una {
             return (0, None);
         }
-        let (mut sample, mut ambiguous) = (None, false);
+        let (mut sample, mut ambiguous, mut once) = (None, false, false);
+        let trial_point = self.trial_point();
         while let Some(sent) = self.board.pop_acknowledged(ack.number) {
             if let Some(rack) = self.rack.as_mut().filter(|_| !sent.sacked) {
                 rack.on_delivered(&sent, ack.now, self.rtt.min(), ack.echo);
             }
             ambiguous |= sent.ever_resent;
+            once |= !sent.ever_resent && !sent.sacked && trial_point.is_some_and(|point| sent.end() <= point);
             if !sent.sacked {
                 sample = Some(ack.now.since(sent.sent_at));
             }
+        }
+        // Without SACK it may have waited for what was sent again.
+        if once && (self.sack || !ambiguous) {
+            self.spurious.original_arrived();
         }
         self.board.trim_front(ack.number);
         self.board.trim_ranges();
@@ -116,6 +128,14 @@ impl Sender {
             return true;
         }
         false
+    }
+
+    /// Up to where data was sent before the timeout that F-RTO looks into.
+    fn trial_point(&self) -> Option<u64> {
+        match self.state {
+            Recovery::Loss { point } if self.spurious.on_trial() => Some(point),
+            _ => None,
+        }
     }
 
     fn partial(&self, number: u64) -> bool {

@@ -24,6 +24,7 @@ impl Sender {
             ever_resent: false,
         };
         self.prr_out += sent.length();
+        self.spurious.on_new_data();
         self.board.push(sent);
         if std::mem::take(&mut self.probe_wanted) {
             self.probe = Some((self.board.next, false));
@@ -35,7 +36,8 @@ impl Sender {
     /// frames of `mss` bytes, as many frames as the window has room for.
     pub(crate) fn retransmit(&mut self, now: Instant, cwnd: u64, mss: u64) -> Option<&Sent> {
         let room = cwnd.saturating_sub(self.in_flight());
-        let at = if self.board.lost > 0 && room > 0 { self.board.next_lost() } else { None };
+        let held = self.spurious.tries_new_data();
+        let at = if self.board.lost > 0 && room > 0 && !held { self.board.next_lost() } else { None };
         let at = match at {
             Some(at) => {
                 self.board.split(at, (room / mss).max(1) * mss);
@@ -54,6 +56,8 @@ impl Sender {
         self.board.mark_resent(at, now);
         let length = self.board.queue[at].length();
         self.prr_out += length;
+        let range = (self.board.queue[at].start, self.board.queue[at].end());
+        self.spurious.on_repeated(now, range);
         self.retransmissions += 1;
         self.retransmitted_bytes += length;
         // RFC 6298 section 5: the timer watches the oldest segment.

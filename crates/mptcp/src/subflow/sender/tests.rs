@@ -18,7 +18,8 @@ struct Rig {
 
 impl Rig {
     fn new(sack: bool, rack: bool) -> Self {
-        let mut sender = Sender::new(Duration::from_millis(200), 10_000);
+        let mut sender =
+            Sender::new(Duration::from_millis(200), 10_000, crate::config::SpuriousLoss::default());
         sender.synchronised(1, sack, rack);
         sender.rtt.sample(Duration::from_millis(100));
         let mut congestion = Congestion::new(Box::new(Reno), None, true);

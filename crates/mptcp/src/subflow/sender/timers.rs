@@ -88,8 +88,10 @@ impl Sender {
             Recovery::Recovery { .. } => true,
             Recovery::Loss { .. } => self.rtt.backoff() > 0,
         };
+        let interrupts = self.in_recovery();
         self.rtt.back_off();
         if !reduced {
+            self.spurious.remember(&congestion.paths[path]);
             congestion.on_loss(path, now);
         }
         congestion.on_timeout(path);
@@ -101,6 +103,7 @@ impl Sender {
         }
         self.board.mark_all_lost();
         self.state = Recovery::Loss { point: self.board.next };
+        self.spurious.begin_trial(!interrupts);
         self.duplicates = 0;
         self.probe = None;
         self.probe_wanted = false;

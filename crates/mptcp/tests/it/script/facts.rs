@@ -113,6 +113,7 @@ fn of_subflow(info: &SubflowInfo, name: &str) -> Option<String> {
         },
         "retransmissions" => info.retransmissions.to_string(),
         "timeouts" => info.timeouts.to_string(),
+        "undone" => info.undone.to_string(),
         "recoveries" => info.recoveries.to_string(),
         "reordering" => info.reordering_seen.to_string(),
         "timestamps" => info.timestamps.to_string(),

@@ -35,6 +35,8 @@ pub fn set(config: &mut Config, key: &str, value: &str) -> Result<(), String> {
         "sack" => config.sack = switch(value)?,
         "timestamps" => config.timestamps = switch(value)?,
         "rack" => config.rack = switch(value)?,
+        "spurious_loss.undo" => config.spurious_loss.get_or_insert_default().undo = switch(value)?,
+        "spurious_loss.frto" => config.spurious_loss.get_or_insert_default().frto = switch(value)?,
         "byte_counting" => config.byte_counting = switch(value)?,
         "delayed_ack" => config.delayed_ack = switch(value)?,
         "nagle" => config.nagle = switch(value)?,

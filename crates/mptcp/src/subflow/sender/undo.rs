@@ -1,0 +1,48 @@
+//! A reduction of the window is taken back when nothing was lost.
+//!
+//! Owns the answer, which is Linux's: window and threshold are what they were (RFC 4015 says a little less). How it is found
+//! out is the affair of `spurious`.
+
+use super::{Ack, Recovery, Sender};
+use crate::congestion::Congestion;
+
+impl Sender {
+    /// What the acknowledgement tells of the last reduction.
+    pub(super) fn take_back(
+        &mut self,
+        ack: &Ack<'_>,
+        advanced: u64,
+        path: usize,
+        congestion: &mut Congestion,
+    ) {
+        if !self.spurious.is_open() {
+            return;
+        }
+        let original = self.spurious.take_original();
+        let by_trial = original && matches!(self.state, Recovery::Loss { .. });
+        let recovering = matches!(self.state, Recovery::Recovery { .. } | Recovery::Loss { .. });
+        let by_echo = recovering && advanced > 0 && self.spurious.answers_the_original(ack.number, ack.echo);
+        if by_trial || by_echo || self.spurious.all_were_duplicates() {
+            return self.undo(path, congestion);
+        }
+        if let Recovery::Loss { point } = self.state {
+            let duplicate = advanced == 0 && (ack.bare || !ack.blocks.is_empty());
+            self.spurious.go_on(duplicate, advanced > 0, self.board.una >= point);
+        }
+    }
+
+    fn undo(&mut self, path: usize, congestion: &mut Congestion) {
+        let Some(before) = self.spurious.take_back() else { return };
+        self.board.forgive();
+        let state = &mut congestion.paths[path];
+        state.cwnd = state.cwnd.max(before.cwnd);
+        state.ssthresh = state.ssthresh.max(before.ssthresh);
+        if matches!(self.state, Recovery::Recovery { .. } | Recovery::Loss { .. }) {
+            self.state = Recovery::Open;
+            self.duplicates = 0;
+            if !self.sack {
+                self.board.sacked = 0;
+            }
+        }
+    }
+}
