@@ -178,6 +178,12 @@ pub struct Config {
     pub close_timeout: Duration,
     /// Ask peers that say nothing whether they are there, on each subflow; None does not, as is Linux's default.
     pub keepalive: Option<Keepalive>,
+    /// How long data may stay unacknowledged, or unsent while the peer's window is closed, before a subflow ends (RFC 9293
+    /// section 3.9.1.8, Linux's TCP_USER_TIMEOUT); None for as long as there are retransmissions.
+    pub user_timeout: Option<Duration>,
+    /// Bytes that may wait unsent: beyond it nothing more is taken, and the application is woken when half of it is left
+    /// (Linux's TCP_NOTSENT_LOWAT). None for what the send buffer holds.
+    pub notsent_lowat: Option<u64>,
     /// How often a SYN without an answer goes again: Linux's `tcp_syn_retries`. It holds for SYN/ACKs and the
     /// third ACK of joins too.
     pub syn_retries: u32,
@@ -224,6 +230,8 @@ impl Default for Config {
             announce_timeout: Duration::from_secs(3),
             close_timeout: Duration::from_secs(60),
             keepalive: None,
+            user_timeout: None,
+            notsent_lowat: None,
             syn_retries: 6,
             syn_cookies: true,
             fast_open: None,

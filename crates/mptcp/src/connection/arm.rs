@@ -23,6 +23,17 @@ impl Connection {
         self.subflows.iter_mut().filter(|s| s.is_synchronised()).for_each(|s| s.keep_alive(now, keepalive));
     }
 
+    /// How long data may stay unacknowledged.
+    pub(crate) fn set_user_timeout(&mut self, timeout: Option<Duration>) {
+        self.config.user_timeout = timeout;
+        self.subflows.iter_mut().for_each(|subflow| subflow.watch_mut().user_timeout = timeout);
+    }
+
+    /// How much may wait unsent.
+    pub(crate) fn set_notsent_lowat(&mut self, most: Option<u64>) {
+        self.config.notsent_lowat = most;
+    }
+
     /// Sets what the state after a round of sending calls for.
     pub(super) fn arm(&mut self, now: Instant, window_closed: bool) {
         let writer = &mut self.send.writer;

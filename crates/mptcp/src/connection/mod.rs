@@ -148,8 +148,7 @@ impl Connection {
         if self.send.writer.is_closed() || self.fate.closed.is_some() {
             return 0;
         }
-        let room = self.send_buffer().saturating_sub(self.send.buffer.held());
-        let taken = (data.len() as u64).min(room) as usize;
+        let taken = (data.len() as u64).min(self.writable()) as usize;
         self.send.writer.set_waiting(taken < data.len());
         if taken > 0 {
             self.send.buffer.write(data, taken);
@@ -165,14 +164,18 @@ impl Connection {
     /// Tells a writer that waits of the room there is.
     fn wake_writer(&mut self) {
         if self.send.writer.waits() {
-            let (room, buffer) = (self.writable(), self.send_buffer());
-            self.fate.pending.writable |= self.send.writer.wake(self.send.buffer.unsent(), room, buffer);
+            let (room, buffer, unsent) = (self.writable(), self.send_buffer(), self.send.buffer.unsent());
+            // As Linux: where little may wait, half of it has to be gone.
+            let early = self.config.notsent_lowat.is_some_and(|most| unsent * 2 >= most);
+            self.fate.pending.writable |= !early && self.send.writer.wake(unsent, room, buffer);
         }
     }
 
     /// Room in the send buffer, bytes.
     pub(crate) fn writable(&self) -> u64 {
-        self.send_buffer().saturating_sub(self.send.buffer.held())
+        let room = self.send_buffer().saturating_sub(self.send.buffer.held());
+        let waiting = self.send.buffer.unsent();
+        self.config.notsent_lowat.map_or(room, |most| room.min(most.saturating_sub(waiting)))
     }
 
     /// The send buffer's size now. With M3 it follows twice what all paths can hold, in the formula

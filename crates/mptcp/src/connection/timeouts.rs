@@ -29,7 +29,9 @@ impl Connection {
         }
         if self.timers.take_probe(now) {
             self.fall_back_if_stripped(now);
-            if self.timers.note_unanswered(1) > MOST_TIMEOUTS {
+            let closed_for = self.timers.window_closed_for(now);
+            let too_long = self.config.user_timeout.is_some_and(|most| closed_for >= most);
+            if self.timers.note_unanswered(1) > MOST_TIMEOUTS || too_long {
                 // RFC 9293 section 3.8.6.1 lets a closed window stay closed for ever, but only while the peer answers.
                 self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
             }
@@ -84,6 +86,11 @@ impl Connection {
             self.ask_whether_alive(now, id);
         }
         let subflow = &mut self.subflows[id];
+        if subflow.user_deadline() <= now {
+            // RFC 9293 section 3.10.8: the peer is not told.
+            subflow.close(now, SubflowCloseReason::TimedOut);
+            return self.on_subflow_closed(now, id);
+        }
         if subflow.watch().probe_deadline <= now {
             subflow.watch_mut().probe_deadline = now + PROBE_INTERVAL;
             subflow.set_control(Some(Control::Probe));

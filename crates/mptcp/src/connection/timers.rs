@@ -31,6 +31,8 @@ pub(crate) struct Timers {
     pub pace: Instant,
     /// What is corked has waited long enough.
     pub cork: Instant,
+    /// When the peer was first asked for its closed window.
+    probing_since: Option<Instant>,
 }
 
 impl Default for Timers {
@@ -51,6 +53,7 @@ impl Default for Timers {
             rejoin: Instant::FAR_FUTURE,
             pace: Instant::FAR_FUTURE,
             cork: Instant::FAR_FUTURE,
+            probing_since: None,
         }
     }
 }
@@ -72,6 +75,12 @@ impl Timers {
         self.probe = Instant::FAR_FUTURE;
         self.probe_backoff = 0;
         self.probe_wanted = false;
+        self.probing_since = None;
+    }
+
+    /// How long the peer has been asked for its window.
+    pub(super) fn window_closed_for(&mut self, now: Instant) -> Duration {
+        now.since(*self.probing_since.get_or_insert(now))
     }
 
     /// The peer is there.

@@ -2,7 +2,7 @@
 //!
 //! Never decides anything: the connection does.
 
-use mptcp_clock::Instant;
+use mptcp_clock::{Duration, Instant};
 
 use super::Endpoint;
 use super::counters::Counters;
@@ -66,6 +66,18 @@ impl Endpoint {
     /// Asks the peer of a connection whether it is there when it says nothing, or no more: Linux's SO_KEEPALIVE.
     pub fn set_keepalive(&mut self, now: Instant, id: ConnectionId, keepalive: Option<Keepalive>) {
         self.with(now, id, |connection| connection.set_keepalive(now, keepalive));
+    }
+
+    /// Limits how long data of a connection may stay unacknowledged: Linux's TCP_USER_TIMEOUT; see
+    /// [`crate::Config::user_timeout`].
+    pub fn set_user_timeout(&mut self, now: Instant, id: ConnectionId, timeout: Option<Duration>) {
+        self.with(now, id, |connection| connection.set_user_timeout(timeout));
+    }
+
+    /// Limits how much of a connection may wait unsent, bytes: Linux's TCP_NOTSENT_LOWAT; see
+    /// [`crate::Config::notsent_lowat`].
+    pub fn set_notsent_lowat(&mut self, now: Instant, id: ConnectionId, most: Option<u64>) {
+        self.with(now, id, |connection| connection.set_notsent_lowat(most));
     }
 
     /// Holds small segments back for more to come, as TCP_CORK does: 200 ms at most.

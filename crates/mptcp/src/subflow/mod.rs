@@ -99,7 +99,7 @@ impl Subflow {
             fin_wanted: false,
             window: PeerWindow::default(),
             rations: Rations::default(),
-            watch: Watch::default(),
+            watch: Watch { user_timeout: config.user_timeout, ..Watch::default() },
             record: Record::default(),
             turn: Turn::default(),
         }
@@ -203,11 +203,18 @@ impl Subflow {
         self.agreed.peer_mss
     }
 
+    /// When data has stayed unacknowledged for too long.
+    pub(crate) fn user_deadline(&self) -> Instant {
+        let oldest = || self.sender.board.queue.front().map(|sent| sent.first_sent_at);
+        let since = self.watch.user_timeout.and_then(|most| Some(oldest()? + most));
+        since.unwrap_or(Instant::FAR_FUTURE)
+    }
+
     pub(crate) fn deadline(&self) -> Instant {
         if self.state == State::Closed {
             return Instant::FAR_FUTURE;
         }
-        let halves = self.sender.deadline().min(self.receiver.deadline());
+        let halves = self.sender.deadline().min(self.receiver.deadline()).min(self.user_deadline());
         halves.min(self.opening.deadline).min(self.watch.probe_deadline).min(self.watch.keep_at)
     }
 }

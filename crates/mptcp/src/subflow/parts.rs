@@ -5,7 +5,7 @@
 use std::net::SocketAddr;
 
 use bytes::Bytes;
-use mptcp_clock::Instant;
+use mptcp_clock::{Duration, Instant};
 use mptcp_wire::{Cookie, Seq};
 
 use super::state::{Origin, Probation, SubflowCloseReason, SubflowStats};
@@ -142,11 +142,18 @@ pub(crate) struct Watch {
     pub(crate) kept: u32,
     /// When to ask whether a silent path is back.
     pub(crate) probe_deadline: Instant,
+    /// How long data may stay unacknowledged.
+    pub(crate) user_timeout: Option<Duration>,
 }
 
 impl Default for Watch {
     fn default() -> Self {
-        Self { keep_at: Instant::FAR_FUTURE, kept: 0, probe_deadline: Instant::FAR_FUTURE }
+        Self {
+            keep_at: Instant::FAR_FUTURE,
+            kept: 0,
+            probe_deadline: Instant::FAR_FUTURE,
+            user_timeout: None,
+        }
     }
 }
 

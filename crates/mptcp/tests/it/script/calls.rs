@@ -53,6 +53,14 @@ impl Application {
             ["discard"] => host.endpoint.discard(now, host.id()?),
             ["nodelay", on] => host.endpoint.set_nodelay(now, host.id()?, switch(on)?),
             ["cork", on] => host.endpoint.set_cork(now, host.id()?, switch(on)?),
+            ["user_timeout", "off"] => host.endpoint.set_user_timeout(now, host.id()?, None),
+            ["user_timeout", most] => {
+                host.endpoint.set_user_timeout(now, host.id()?, Some(duration(most)?));
+            }
+            ["notsent_lowat", most] => {
+                let most = number("the limit", most)?;
+                host.endpoint.set_notsent_lowat(now, host.id()?, Some(most));
+            }
             ["keepalive", "off"] => host.endpoint.set_keepalive(now, host.id()?, None),
             ["keepalive", idle, interval, probes] => {
                 let (idle, interval) = (duration(idle)?, duration(interval)?);

@@ -51,6 +51,8 @@ pub fn set(config: &mut Config, key: &str, value: &str) -> Result<(), String> {
         "max_subflows" => config.max_subflows = number(key, value)?,
         "syn_retries" => config.syn_retries = number(key, value)?,
         "min_rto" => config.min_rto = duration(value)?,
+        "user_timeout" => config.user_timeout = Some(duration(value)?),
+        "notsent_lowat" => config.notsent_lowat = Some(number(key, value)?),
         "announce_timeout" => config.announce_timeout = duration(value)?,
         "close_timeout" => config.close_timeout = duration(value)?,
         "join_probation" => {
