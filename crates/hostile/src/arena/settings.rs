@@ -8,7 +8,7 @@ use mptcp::policy::{Factory, Policies};
 use mptcp::scheduler::Scheduler;
 use mptcp::{
     Announced, Config, InterfaceId, Keepalive, LinuxCompat, Mechanisms, PenaltyRule, SendQueueRule,
-    ServerFastOpen, Version,
+    ServerFastOpen, SpuriousLoss, Version,
 };
 use mptcp_clock::{Duration, Instant};
 
@@ -127,6 +127,10 @@ pub(super) fn config(draw: &mut Draw<'_>, interfaces: u8) -> Config {
         sack: on(6),
         timestamps: on(7),
         rack: on(8),
+        // Drawn from what is drawn, so that cases that were found stay what they are.
+        spurious_loss: Some(SpuriousLoss { undo: on(8) != on(11), frto: on(6) != on(10) }),
+        user_timeout: None,
+        notsent_lowat: None,
         byte_counting: on(9),
         delayed_ack: on(10),
         nagle: on(11),

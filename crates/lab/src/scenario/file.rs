@@ -218,12 +218,22 @@ table! {
         byte_counting: bool,
         /// RACK-TLP loss detection. Default: true.
         rack: bool,
+        /// F-RTO (RFC 5682): after a timeout, new data shows whether it was one, and if not the window comes back, as Linux's
+        /// tcp_frto. Default: false.
+        frto: bool,
+        /// Take a reduction of the window back when timestamps or reports of duplicates show that nothing was lost (RFC 4015,
+        /// 3522, 3708), as Linux does. Default: false.
+        undo: bool,
         /// Delayed acknowledgements. Default: true.
         delayed_ack: bool,
         /// The Nagle algorithm. Default: true.
         nagle: bool,
         /// The least retransmission timeout. Default: 200ms, as Linux.
         min_rto: Span,
+        /// How long data may stay unacknowledged before a subflow ends, as Linux's TCP_USER_TIMEOUT. Default: no limit.
+        user_timeout: Span,
+        /// How much may wait unsent in the send buffer, as Linux's TCP_NOTSENT_LOWAT. Default: what sndbuf holds.
+        notsent_lowat: Size,
         /// The initial congestion window in segments, 1 to 1000. Default: 10.
         initial_window: u32,
         /// The slow start threshold of each subflow at the start: what tcp_metrics remember of an earlier

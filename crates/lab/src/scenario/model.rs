@@ -207,6 +207,10 @@ pub struct Tcp {
     pub byte_counting: bool,
     /// RACK-TLP.
     pub rack: bool,
+    /// F-RTO.
+    pub frto: bool,
+    /// Reductions of the window are taken back when nothing was lost.
+    pub undo: bool,
     /// Delayed acknowledgements.
     pub delayed_ack: bool,
     /// The Nagle algorithm.
@@ -217,6 +221,10 @@ pub struct Tcp {
     pub initial_window: u32,
     /// Slow start threshold at the start, bytes.
     pub ssthresh: Option<u64>,
+    /// How long data may stay unacknowledged; `None` is no limit.
+    pub user_timeout: Option<Duration>,
+    /// Bytes that may wait unsent; `None` is what the send buffer holds.
+    pub notsent_lowat: Option<u64>,
 }
 
 /// What the application of a flow does.

@@ -149,9 +149,9 @@ impl Connection {
     fn take_ack(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64, empty: bool) {
         let subflow = &mut self.subflows[id];
         let last_window = std::mem::replace(&mut subflow.window_mut().last, segment.window);
-        let sender = subflow.sender();
-        if sender.is_idle() && !sender.awaits_probe_answer() && !sender.awaits_reports() {
-            // A pure receiver: nothing of ours is left to be acknowledged.
+        let reports = !segment.options.sack.is_empty() || subflow.sender().awaits_probe_answer();
+        if subflow.sender().is_idle() && !reports {
+            // A pure receiver: nothing of ours is left to be acknowledged. Duplicates may yet be reported.
             return;
         }
         let mut blocks: ArrayVec<Range, 4> = ArrayVec::new();

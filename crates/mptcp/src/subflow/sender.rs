@@ -150,11 +150,6 @@ impl Sender {
         self.probe.is_some_and(|(_, retransmission)| retransmission)
     }
 
-    /// Whether something that was acknowledged already may yet be reported as a duplicate.
-    pub(crate) fn awaits_reports(&self) -> bool {
-        self.spurious.awaits_reports()
-    }
-
     fn enter_recovery(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
         self.spurious.remember(&congestion.paths[path]);
         self.state = Recovery::Recovery { point: self.board.next };

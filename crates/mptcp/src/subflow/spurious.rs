@@ -82,11 +82,6 @@ impl Spurious {
         self.before.is_some()
     }
 
-    /// Whether something that was acknowledged already may yet be reported as a duplicate.
-    pub(super) fn awaits_reports(&self) -> bool {
-        self.before.as_ref().is_some_and(|before| !before.waiting.is_empty())
-    }
-
     /// A timeout has come; `fresh` unless it interrupts fast recovery, where nothing is tried (RFC 5682 section 2.1 step 1).
     pub(super) fn begin_trial(&mut self, fresh: bool) {
         let tried = self.settings.frto && fresh && self.before.is_some();

@@ -187,9 +187,13 @@ fn tcp(
         timestamps: table.timestamps.unwrap_or(true),
         byte_counting: table.byte_counting.unwrap_or(true),
         rack: table.rack.unwrap_or(true),
+        frto: table.frto.unwrap_or(false),
+        undo: table.undo.unwrap_or(false),
         delayed_ack: table.delayed_ack.unwrap_or(true),
         nagle: table.nagle.unwrap_or(true),
         min_rto: table.min_rto.map_or(Duration::from_millis(200), |span| span.0),
+        user_timeout: table.user_timeout.map(|span| span.0),
+        notsent_lowat: table.notsent_lowat.map(|size| size.0),
         ssthresh: table.ssthresh.map(|size| size.0),
         initial_window: context.number(&at("initial_window"), table.initial_window, 1..=1000, 10)?,
     })

@@ -1,6 +1,6 @@
 //! What a flow of a scenario tells its connection.
 
-use mptcp::{Config, PenaltyRule};
+use mptcp::{Config, PenaltyRule, SpuriousLoss};
 
 use super::{Builder, HEADERS};
 use crate::scenario::names::{Penalty, SendQueueRule, Transport, Version};
@@ -47,6 +47,9 @@ impl Builder<'_> {
             sack: flow.tcp.sack,
             timestamps: flow.tcp.timestamps,
             rack: flow.tcp.rack,
+            spurious_loss: Some(SpuriousLoss { undo: flow.tcp.undo, frto: flow.tcp.frto }),
+            user_timeout: flow.tcp.user_timeout,
+            notsent_lowat: flow.tcp.notsent_lowat,
             byte_counting: flow.tcp.byte_counting,
             delayed_ack: flow.tcp.delayed_ack,
             nagle: flow.tcp.nagle,

@@ -4,7 +4,7 @@ use mptcp::congestion::{Balia, CongestionControl, Cubic, Lia, Olia, Reno, WVegas
 use mptcp::path_manager::{FullMesh, NdiffPorts, PathManager};
 use mptcp::policy::Factory;
 use mptcp::scheduler::{MinRtt, Redundant, RoundRobin, Scheduler};
-use mptcp::{Config, LinuxCompat, Mechanisms, PenaltyRule, Version};
+use mptcp::{Config, LinuxCompat, Mechanisms, PenaltyRule, SpuriousLoss, Version};
 use mptcp_clock::Duration;
 use proptest::prelude::*;
 
@@ -256,6 +256,8 @@ fn config() -> impl Strategy<Value = Config> {
                 mss: sizes.2,
                 sack,
                 rack,
+                // Drawn from what is drawn, so that cases that were found stay what they are.
+                spurious_loss: Some(SpuriousLoss { undo: minshall != nagle, frto: quick_data_fin != sack }),
                 timestamps,
                 delayed_ack,
                 nagle,
