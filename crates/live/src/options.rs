@@ -9,6 +9,7 @@ use mptcp::congestion::CongestionControl;
 use mptcp::policy::Factory;
 use mptcp::scheduler::Scheduler;
 use mptcp::{Config, ConnectionInfo, InterfaceId, Keepalive, SubflowInfo};
+use mptcp_clock::Duration;
 
 use crate::MptcpStream;
 
@@ -84,6 +85,32 @@ impl MptcpStream {
     /// `NotConnected` when the connection is over.
     pub fn keepalive(&self) -> io::Result<Option<Keepalive>> {
         self.running().map(|config| config.keepalive)
+    }
+
+    /// Ends a subflow whose data stays unacknowledged for so long, as `TCP_USER_TIMEOUT` (RFC 5482); None, the default, leaves
+    /// it to the number of retransmissions.
+    ///
+    /// # Errors
+    /// `NotConnected` when the connection is over.
+    pub fn set_user_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        self.running()?;
+        let mut core = self.shared.lock();
+        core.endpoint.set_user_timeout(self.shared.now(), self.id, timeout);
+        self.shared.ring(&core);
+        Ok(())
+    }
+
+    /// Takes no more from the application while so many bytes wait unsent, as `TCP_NOTSENT_LOWAT`; None, the default, takes
+    /// what the send buffer holds.
+    ///
+    /// # Errors
+    /// `NotConnected` when the connection is over.
+    pub fn set_notsent_lowat(&self, most: Option<u64>) -> io::Result<()> {
+        self.running()?;
+        let mut core = self.shared.lock();
+        core.endpoint.set_notsent_lowat(self.shared.now(), self.id, most);
+        self.shared.ring(&core);
+        Ok(())
     }
 
     /// Changes the congestion control; the windows stay as they are.

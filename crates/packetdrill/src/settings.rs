@@ -6,7 +6,7 @@
 
 use std::net::IpAddr;
 
-use mptcp::{Announced, Config, LinuxCompat};
+use mptcp::{Announced, Config, LinuxCompat, SpuriousLoss};
 use mptcp_clock::Duration;
 
 use crate::fast_open::FastOpenSettings;
@@ -29,6 +29,7 @@ impl Default for Settings {
             max_subflows: 2,
             announce_timeout: Duration::from_secs(120),
             linux_compat: LinuxCompat::LINUX,
+            spurious_loss: Some(SpuriousLoss::LINUX),
             ..Config::default()
         };
         config.mechanisms.autotuning = true;

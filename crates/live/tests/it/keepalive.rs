@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use std::io::Write;
 use std::time::Duration;
 
 use crate::laboratory::{End, LIMIT, PORT, at, greet, linux, ours, pattern, wait_until, within};
@@ -57,5 +58,38 @@ fn what_a_connection_holds_can_be_seen() {
         assert_eq!(them.info().unwrap().usage.receive_bytes, 0);
         assert_eq!((mine.usage().connections, theirs.usage().connections), (1, 1));
         assert_eq!(theirs.connections().len(), 1);
+    });
+}
+
+/// The peer falls silent while data is under way: what was set ends the wait, long before retransmissions do.
+#[test]
+fn a_user_timeout_gives_up_who_acknowledges_nothing() {
+    within(LIMIT, || {
+        let (mine, _theirs, listener) = two();
+        let us = MptcpStream::connect(&mine, at(linux(1)), Config::default()).unwrap();
+        let (them, _) = listener.accept().unwrap();
+        greet(&us, &them);
+        us.set_user_timeout(Some(Span::from_millis(300))).unwrap();
+        mine.set_silent(us.info().unwrap().subflows[0].interface, true).unwrap();
+        (&us).write_all(&[1; 100]).unwrap();
+        let given_up = || us.info().unwrap().subflows[0].closed_by;
+        wait_until("it gives up", || given_up() == Some(SubflowCloseReason::TimedOut));
+    });
+}
+
+/// Of what nobody reads no more waits unsent than was allowed.
+#[test]
+fn a_limit_for_what_waits_unsent_stops_the_writer() {
+    within(LIMIT, || {
+        let (mine, _theirs, listener) = two();
+        let us = MptcpStream::connect(&mine, at(linux(1)), Config::default()).unwrap();
+        let (them, _) = listener.accept().unwrap();
+        greet(&us, &them);
+        us.set_notsent_lowat(Some(10_000)).unwrap();
+        us.set_nonblocking(true).unwrap();
+        let block = [1; 5_000];
+        wait_until("the writer is stopped", || (&us).write(&block).is_err());
+        let info = us.info().unwrap();
+        assert!(info.bytes_written - info.bytes_sent <= 10_000, "{info:?}");
     });
 }

@@ -181,6 +181,9 @@ impl Receiver {
             // Not reported: the peer sends it again.
             return Arrival::Refused;
         }
+        // RFC 2883 section 4.2.3: what of it is here already.
+        let known = |block: &Range| (block.0.max(start), block.1.min(end));
+        let known = self.recent.iter().map(known).find(|known| known.0 < known.1);
         let mut merged = (start, end);
         self.recent.retain(|block| {
             let touches = block.0 <= merged.1 && merged.0 <= block.1;
@@ -196,6 +199,9 @@ impl Receiver {
         if inserted == Inserted::Known {
             self.report_duplicate((start, end));
             return Arrival::Duplicate;
+        }
+        if let Some(known) = known {
+            self.report_duplicate(known);
         }
         Arrival::OutOfOrder
     }
