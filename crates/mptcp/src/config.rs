@@ -70,7 +70,9 @@ impl Default for Keepalive {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SpuriousLoss {
     /// Those that timestamps (RFC 3522) or reports of duplicates (RFC 3708) show to be wrong: window and threshold come back
-    /// (RFC 4015), as in Linux.
+    /// (RFC 4015), as in Linux. Without, reports that come when everything is acknowledged are not looked at, as the
+    /// simulator has had it: neither do they show that a tail loss probe was needless, nor widen the reordering window (RFC
+    /// 8985 sections 6.2 and 7.4).
     pub undo: bool,
     /// Timeouts that show themselves wrong when new data goes in place of what seems lost (F-RTO, RFC 5682): Linux's
     /// `tcp_frto`.

@@ -150,7 +150,7 @@ impl Connection {
         let subflow = &mut self.subflows[id];
         let last_window = std::mem::replace(&mut subflow.window_mut().last, segment.window);
         let reports = !segment.options.sack.is_empty() || subflow.sender().awaits_probe_answer();
-        if subflow.sender().is_idle() && !reports {
+        if subflow.sender().is_idle() && !(reports && subflow.sender().hears_late_reports()) {
             // A pure receiver: nothing of ours is left to be acknowledged. Duplicates may yet be reported.
             return;
         }

@@ -150,6 +150,11 @@ impl Sender {
         self.probe.is_some_and(|(_, retransmission)| retransmission)
     }
 
+    /// Whether reports count that come when everything is acknowledged.
+    pub(crate) fn hears_late_reports(&self) -> bool {
+        self.spurious.undoes()
+    }
+
     fn enter_recovery(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
         self.spurious.remember(&congestion.paths[path]);
         self.state = Recovery::Recovery { point: self.board.next };

@@ -57,6 +57,11 @@ impl Spurious {
         Self { settings, ..Self::default() }
     }
 
+    /// Whether reductions are taken back for timestamps and reports of duplicates.
+    pub(super) fn undoes(&self) -> bool {
+        self.settings.undo
+    }
+
     /// The window is about to be reduced.
     pub(super) fn remember(&mut self, path: &PathState) {
         self.trial = Trial::None;
