@@ -231,7 +231,7 @@ impl Dss {
     #[must_use]
     pub fn length(&self) -> usize {
         let ack = self.ack.map_or(0, DataSequence::length);
-        let mapping = self.mapping.map_or(0, |mapping| {
+        let mapping = self.mapping.as_ref().map_or(0, |mapping| {
             mapping.sequence.length() + 6 + if mapping.checksum.is_some() { 2 } else { 0 }
         });
         4 + ack + mapping

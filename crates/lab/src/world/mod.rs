@@ -126,8 +126,8 @@ impl World {
                     self.on_departure(now, direction, label, Departure { bytes, service, alone });
                 }
             }
-            if let Some(error) = self.failure.take() {
-                return Err(error);
+            if self.failure.is_some() {
+                return self.failure.take().map_or(Ok(()), Err);
             }
             self.tidy();
         }
@@ -156,16 +156,16 @@ impl World {
             return self.take_datagram(now, frame);
         }
         let segment = self.pool.get(frame.payload);
+        let interface = host::interface_of(segment.destination.ip());
         self.data_packets += u64::from(!segment.payload.is_empty());
-        let interface = self.hosts[at].interface_of(segment.destination.ip());
         self.record(now, at, interface, frame.payload);
         let segment = self.pool.get(frame.payload);
-        let host = &mut self.hosts[at];
-        host.endpoint.handle_segment_in_place(now, interface, segment);
+        self.hosts[at].endpoint.handle_segment_in_place(now, interface, segment);
         self.pool.give_back(frame.payload);
         self.service(now, at);
     }
 
+    #[inline(never)]
     fn on_alarm(&mut self, now: Instant, timer: TimerId) {
         let Some(&alarm) = self.alarms.get(timer.index()) else { return };
         match alarm {
@@ -194,6 +194,7 @@ impl World {
         }
     }
 
+    #[cold]
     fn run_scheduled(&mut self, now: Instant, action: ScheduledAction) {
         match action {
             ScheduledAction::Start(flow) => self.start(now, flow),
@@ -219,6 +220,7 @@ impl World {
         }
     }
 
+    #[cold]
     fn start(&mut self, now: Instant, flow: usize) {
         let app = &mut self.apps[flow];
         if let Some(datagrams) = &mut app.datagrams {

@@ -50,7 +50,7 @@ use mptcp_wire::crypto::Version;
 
 use crate::config::Config;
 use crate::congestion::{Congestion, CongestionControl};
-use crate::event::{CloseReason, PendingEvents};
+use crate::event::{CloseReason, EventKind, PendingEvents};
 use crate::ids::InterfaceId;
 use crate::path_manager::{LocalAddress, Pair};
 use crate::scheduler::{Candidate, Scheduler};
@@ -73,6 +73,8 @@ use timers::Timers;
 struct Choice {
     scheduler: Box<dyn Scheduler>,
     candidates: Vec<Candidate>,
+    /// When the candidates were seen, if all that has happened since is that new data went on one of them.
+    seen: Option<Instant>,
 }
 
 /// What became of the connection, for the endpoint to hear.
@@ -131,7 +133,7 @@ impl Connection {
                 config.send_queue_rule,
                 config.byte_counting,
             ),
-            choice: Choice { scheduler: config.scheduler.build(), candidates: Vec::new() },
+            choice: Choice { scheduler: config.scheduler.build(), candidates: Vec::new(), seen: None },
             send: SendStream::default(),
             recv,
             signals: Signals::default(),
@@ -165,8 +167,11 @@ impl Connection {
     /// Tells a writer that waits of the room there is.
     fn wake_writer(&mut self) {
         if self.send.writer.waits() {
-            let (room, buffer) = (self.writable(), self.send_buffer());
-            self.fate.pending.writable |= self.send.writer.wake(self.send.buffer.unsent(), room, buffer);
+            let buffer = self.send_buffer();
+            let room = buffer.saturating_sub(self.send.buffer.held());
+            if self.send.writer.wake(self.send.buffer.unsent(), room, buffer) {
+                self.fate.pending.note(EventKind::Writable);
+            }
         }
     }
 

@@ -37,14 +37,18 @@ impl Connection {
     /// The peer's window: its right edge counts from the data-level acknowledgement, and is the
     /// furthest over all subflows (RFC 8684 section 3.3.4).
     pub(super) fn note_window(&mut self, id: usize, segment: &Segment) {
+        let (start, ack) = self.subflows[id].place_of(segment);
+        self.take_window(id, segment, start, ack);
+    }
+
+    /// The same, where it is known already where the segment stands.
+    pub(super) fn take_window(&mut self, id: usize, segment: &Segment, start: Option<u64>, ack: Option<u64>) {
         let subflow = &self.subflows[id];
         let scale = if segment.flags.syn() { 0 } else { subflow.agreed().send_scale };
         let window = u64::from(segment.window) << scale;
         let from = match (self.negotiation.mode(), segment.options.dss.and_then(|dss| dss.ack)) {
             (Mode::Multipath, Some(ack)) => self.negotiation.local().offset(ack, self.send.buffer.una()),
-            (Mode::Plain, _) if subflow.is_synchronised() => {
-                subflow.send_offset(segment.acknowledgment).map(|ack| subflow.stream_offset(ack))
-            }
+            (Mode::Plain, _) if subflow.is_synchronised() => ack.map(|ack| subflow.stream_offset(ack)),
             // Who still sends keys has received nothing. Without any of these it may be late, and its
             // window may count from less than what is acknowledged now.
             (Mode::Multipath, None) => super::offers::capable(&segment.options).map(|_| 0),
@@ -53,8 +57,11 @@ impl Connection {
         let Some(from) = from.filter(|&from| from <= self.send.buffer.next() + 1) else { return };
         self.send.buffer.note_window(window);
         let plain = self.negotiation.is_plain() && self.subflows[id].is_synchronised();
-        if plain && !self.subflows[id].window_is_news(segment) {
-            return;
+        if plain {
+            let (Some(start), Some(ack)) = (start, ack) else { return };
+            if !self.subflows[id].window_is_news(start, ack) {
+                return;
+            }
         }
         // RFC 9293 section 3.8.6: a window may shrink, and nothing new goes where it was. Over several subflows no order
         // tells which window is the last one, and the furthest edge holds (RFC 8684 section 3.3.4).

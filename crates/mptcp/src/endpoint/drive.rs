@@ -19,13 +19,12 @@ impl Endpoint {
     /// taken out, the rest stays.
     pub fn handle_segment_in_place(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
         let Some((slot, subflow)) = self.demux.find(segment) else {
-            if self.handle_stranger(now, interface, segment) {
-                self.handle_segment_in_place(now, interface, segment);
-            }
-            return;
+            return self.handle_unknown(now, interface, segment);
         };
         if let Some(connection) = self.slots.connection_at(slot) {
-            if let Some(iss) = connection.gives_way(now, subflow as usize, segment) {
+            if segment.flags.syn()
+                && let Some(iss) = connection.gives_way(now, subflow as usize, segment)
+            {
                 // RFC 9293 section 3.10.7.4: a new connection may follow an old one from TIME-WAIT.
                 self.settle(now, slot);
                 return self.handle_first(now, interface, segment, Some(iss));
@@ -40,6 +39,14 @@ impl Endpoint {
             self.note_opened(slot);
         }
         self.settle(now, slot);
+    }
+
+    /// A segment that no subflow is for, unless it makes one.
+    #[cold]
+    fn handle_unknown(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
+        if self.handle_stranger(now, interface, segment) {
+            self.handle_segment_in_place(now, interface, segment);
+        }
     }
 
     /// The time given by [`Endpoint::poll_timeout`] has come.
@@ -84,10 +91,18 @@ impl Endpoint {
         while let Some(&slot) = self.ready.front() {
             let entry = self.slots.at(slot);
             if let Some(connection) = &mut entry.connection {
-                if let Some(subflow) = connection.poll_transmit(now, out) {
+                let disturbed = std::mem::take(&mut entry.disturbed);
+                if let Some(subflow) = connection.poll_transmit(now, disturbed, out) {
                     let interface = connection.interface_of(subflow);
                     if self.interfaces.get(interface).is_some_and(|interface| interface.departures) {
                         connection.note_queued(subflow, out.packet_length() as u64);
+                    }
+                    if connection.is_silent() && connection.is_quiet() {
+                        // It need not be asked to say that this was all.
+                        let at = connection.deadline();
+                        self.deadlines.set(slot, at);
+                        entry.ready = false;
+                        self.ready.pop_front();
                     }
                     return Some((interface, Some((self.slots.id(slot), subflow))));
                 }

@@ -42,23 +42,35 @@ impl<T> Ordered<T> {
     }
 
     /// The first one.
+    #[inline]
     pub(crate) fn first(&self) -> Option<(u64, &T)> {
         if self.tree.is_empty() {
             return self.row.front().map(|(at, value)| (*at, value));
         }
+        self.first_in_tree()
+    }
+
+    #[inline(never)]
+    fn first_in_tree(&self) -> Option<(u64, &T)> {
         self.tree.first_key_value().map(|(at, value)| (*at, value))
     }
 
     /// Takes the first one off.
+    #[inline]
     pub(crate) fn pop_first(&mut self) -> Option<(u64, T)> {
         if !self.tree.is_empty() {
-            return self.tree.pop_first();
+            return self.pop_from_tree();
         }
         let first = self.row.pop_front();
         if self.row.is_empty() && self.row.capacity() > 2 * MOST_IDLE {
             self.row.shrink_to(MOST_IDLE);
         }
         first
+    }
+
+    #[inline(never)]
+    fn pop_from_tree(&mut self) -> Option<(u64, T)> {
+        self.tree.pop_first()
     }
 
     /// The last one at `offset` or before it.
@@ -100,11 +112,14 @@ impl<T> Ordered<T> {
 
     /// Adds a value, unless there is one at its offset already.
     pub(crate) fn insert(&mut self, offset: u64, value: T) {
-        let last =
-            self.row.back().map(|(at, _)| *at).or_else(|| self.tree.last_key_value().map(|(at, _)| *at));
-        if last.is_none_or(|last| last < offset) {
+        if self.last().is_none_or(|(last, _)| last < offset) {
             return self.row.push_back((offset, value));
         }
+        self.insert_between(offset, value);
+    }
+
+    #[inline(never)]
+    fn insert_between(&mut self, offset: u64, value: T) {
         let Err(place) = self.row.binary_search_by_key(&offset, |(at, _)| *at) else { return };
         let inside = place > 0 || self.tree.last_key_value().is_none_or(|(at, _)| *at < offset);
         if inside && place.min(self.row.len() - place) <= NEAR {

@@ -71,12 +71,17 @@ impl Reassembly {
     }
 
     /// Keeps `data` at `start`, as far as it is not known.
-    pub(crate) fn insert(&mut self, mut start: u64, mut data: Bytes) -> Inserted {
-        let mut end = start + data.len() as u64;
-        if end > start && self.end().is_none_or(|last| last <= start) {
+    pub(crate) fn insert(&mut self, start: u64, data: Bytes) -> Inserted {
+        if !data.is_empty() && self.end().is_none_or(|last| last <= start) {
             // Behind all that waits, as nearly everything is.
             return if self.has_room() { self.keep(start, data) } else { Inserted::Refused };
         }
+        self.insert_between(start, data)
+    }
+
+    #[inline(never)]
+    fn insert_between(&mut self, mut start: u64, mut data: Bytes) -> Inserted {
+        let mut end = start + data.len() as u64;
         if let Some((before, known)) = self.pieces.at_or_before(start) {
             let known_end = before + known.len() as u64;
             if known_end >= end {
@@ -170,6 +175,7 @@ impl Reassembly {
     }
 
     /// Copies what is still a slice of a block into memory of its own.
+    #[cold]
     fn own(&mut self) {
         for start in self.borrowed.drain(..) {
             if let Some(piece) = self.pieces.get_mut(start) {
@@ -181,6 +187,7 @@ impl Reassembly {
 
     /// Makes one piece of small ones that touch each other. Large ones stay as they are, so that each byte is copied once or
     /// twice.
+    #[cold]
     fn join(&mut self) {
         self.since = 0;
         let mut joined: Vec<(u64, Bytes)> = Vec::new();

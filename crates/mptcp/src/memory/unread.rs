@@ -92,15 +92,22 @@ impl Unread {
         self.pins.forget();
     }
 
+    #[inline]
     fn end_tail(&mut self) {
         if !self.tail.is_empty() {
-            self.pieces.push_back(Bytes::copy_from_slice(&self.tail));
-            self.tail.clear();
-            self.tail.shrink_to(PIECE + SMALL);
+            self.take_tail();
         }
     }
 
+    #[inline(never)]
+    fn take_tail(&mut self) {
+        self.pieces.push_back(Bytes::copy_from_slice(&self.tail));
+        self.tail.clear();
+        self.tail.shrink_to(PIECE + SMALL);
+    }
+
     /// Copies into memory of its own what was not copied before.
+    #[cold]
     fn own(&mut self) {
         for piece in self.pieces.range_mut(self.owned..) {
             *piece = Bytes::copy_from_slice(piece);

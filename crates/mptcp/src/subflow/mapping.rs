@@ -123,11 +123,14 @@ impl Mapper {
                 return Err((MappingFault::Unmapped, payload));
             };
             let end = mapping.start + mapping.length;
+            let data = mapping.data + (start - mapping.start);
             let taken = payload.len().min((end - start) as usize);
-            let part = payload.split_to(taken);
+            let part =
+                if taken == payload.len() { std::mem::take(&mut payload) } else { payload.split_to(taken) };
             match mapping.checksum {
-                None => deliver(mapping.data + (start - mapping.start), part),
+                None => deliver(data, part),
                 Some(wire) => {
+                    let mapping = *mapping;
                     let complete = start + taken as u64 == end;
                     let held = self.hold(mapping, wire, complete, part, &mut deliver);
                     held.map_err(|fault| (fault, std::mem::take(&mut payload)))?;
@@ -139,17 +142,16 @@ impl Mapper {
     }
 
     /// The mapping that holds `start`; forgets those before it.
-    fn current(&mut self, start: u64) -> Option<ReceivedMapping> {
-        while let Some((_, mapping)) = self.mappings.first().filter(|(from, _)| *from <= start) {
-            if mapping.start + mapping.length > start {
-                return Some(*mapping);
-            }
+    #[inline]
+    fn current(&mut self, start: u64) -> Option<&ReceivedMapping> {
+        while self.mappings.first().is_some_and(|(_, first)| first.start + first.length <= start) {
             self.mappings.pop_first();
         }
-        None
+        self.mappings.first().map(|(_, first)| first).filter(|first| first.start <= start)
     }
 
     /// Payload under a checksum waits until its mapping is whole.
+    #[inline(never)]
     fn hold(
         &mut self,
         mapping: ReceivedMapping,

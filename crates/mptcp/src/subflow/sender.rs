@@ -140,6 +140,7 @@ impl Sender {
         self.probe_wanted
     }
 
+    #[cold]
     fn enter_recovery(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
         self.state = Recovery::Recovery { point: self.board.next };
         self.recoveries += 1;
@@ -151,6 +152,7 @@ impl Sender {
     }
 
     /// RFC 6937 section 3, with slow start reduction bound while recovery makes progress.
+    #[inline(never)]
     fn proportional_rate(
         &mut self,
         delivered: u64,

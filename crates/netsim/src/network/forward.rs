@@ -26,6 +26,7 @@ impl<P> Network<P> {
         self.enqueue(now, direction, frame)
     }
 
+    #[inline(never)]
     fn offer_filtered(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
         let line = &mut self.lines[direction.index()];
         let Some(pipe) = line.pipes.iter_mut().find(|pipe| pipe.matches(frame.label)) else {
