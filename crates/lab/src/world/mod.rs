@@ -114,6 +114,7 @@ impl World {
     ///
     /// # Errors
     /// When time stands still, a limit of the scenario is reached, or a capture cannot be written.
+    #[inline(never)]
     pub fn advance(&mut self, until: Instant) -> Result<(), RunError> {
         let until = until.min(self.end);
         while let Some((now, event)) = self.network.next_until(until) {
@@ -142,6 +143,7 @@ impl World {
 
     /// What was measured. With captures, finish them first by [`World::finish_captures`].
     #[must_use]
+    #[inline(never)]
     pub fn finish(mut self) -> Measurements {
         let end = self.end;
         let mut measured =

@@ -13,6 +13,7 @@ mod addresses;
 mod arm;
 mod begin;
 mod candidates;
+mod chunk;
 mod close;
 mod data;
 mod failures;
@@ -251,10 +252,15 @@ impl Connection {
         self.subflows.take_change()
     }
 
-    /// Whether the endpoint has nothing to hear of: no event, no subflow that came or is wanted, no end.
+    /// Whether no subflow came, went or is wanted, and no end has come.
+    #[inline]
+    pub(crate) fn is_steady(&self) -> bool {
+        self.fate.closed.is_none() && !self.subflows.has_changed() && !self.has_wanted()
+    }
+
+    /// Whether the endpoint has nothing to hear of: no event either.
     pub(crate) fn is_quiet(&self) -> bool {
-        let fate = &self.fate;
-        fate.closed.is_none() && fate.pending.is_empty() && !self.subflows.has_changed() && !self.has_wanted()
+        self.is_steady() && self.fate.pending.is_empty()
     }
 
     pub(crate) fn take_wanted(&mut self) -> Vec<Pair> {

@@ -7,7 +7,7 @@ use mptcp_wire::{Flags, MpTcpRst, MptcpOption, Segment, Timestamps};
 
 use super::Connection;
 use super::segments::Piece;
-use crate::subflow::{Control, Due, State};
+use crate::subflow::{Control, Due, State, Subflow};
 
 impl Connection {
     /// Puts the next segment to send into `out`; returns the subflow it belongs to. `disturbed` says that something may have
@@ -59,13 +59,16 @@ impl Connection {
         self.send.buffer.written() == 0
             && !self.send.writer.is_closed()
             && self.fate.closed.is_none()
-            && self.due().is_empty()
+            && self.subflows.iter().all(Subflow::owes_nothing)
             && self.signals.is_empty()
             && !self.timers.probe_wanted
     }
 
     /// What all subflows have waiting.
     fn due(&self) -> Due {
+        if self.subflows.iter().all(Subflow::owes_nothing) {
+            return Due::default();
+        }
         self.subflows.iter().fold(Due::default(), |due, subflow| due | subflow.due())
     }
 
@@ -227,9 +230,8 @@ impl Connection {
 
     #[cold]
     fn transmit_signal(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
-        let usable = |s: &crate::subflow::Subflow| {
-            s.is_synchronised() && !s.opening().unconfirmed && s.state() != State::TimeWait
-        };
+        let usable =
+            |s: &Subflow| s.is_synchronised() && !s.opening().unconfirmed && s.state() != State::TimeWait;
         let subflows = &self.subflows;
         let (on, option) = self.signals.take(|on| match on {
             Some(id) => usable(&subflows[id]),

@@ -147,6 +147,12 @@ impl RecvStream {
         if self.early.is_empty() {
             return Placed::Fresh;
         }
+        self.join_early()
+    }
+
+    /// What waits may be next now.
+    #[inline(never)]
+    fn join_early(&mut self) -> Placed {
         let before = self.next;
         while let Some((start, mut data)) = self.early.take(self.next) {
             let known = (self.next - start).min(data.len() as u64);
@@ -169,6 +175,7 @@ impl RecvStream {
         self.ready.push(data);
     }
 
+    #[inline(never)]
     fn keep_early(&mut self, start: u64, data: Bytes) -> Placed {
         let length = data.len() as u64;
         match self.early.insert(start, data) {

@@ -44,7 +44,9 @@ impl Connection {
         if candidates.is_empty() {
             return self.rest(now, Limit::Idle, false);
         }
-        if let Some(sent) = self.transmit_again(now, candidates, out) {
+        if self.send.buffer.first_again().is_some()
+            && let Some(sent) = self.transmit_again(now, candidates, out)
+        {
             return Some(sent);
         }
         if self.choice.scheduler.duplicates()
@@ -94,6 +96,7 @@ impl Connection {
     }
 
     /// A scheduler that waits while nothing is under way waits for nothing.
+    #[inline(never)]
     fn when_nothing_is_under_way(&self, candidates: &[Candidate]) -> Option<usize> {
         if self.subflows.iter().any(|subflow| !subflow.sender().is_idle()) {
             return None;
@@ -224,6 +227,7 @@ impl Connection {
     }
 
     /// Carries the oldest requested chunk on a subflow that has not carried it yet.
+    #[inline(never)]
     fn transmit_again(&mut self, now: Instant, candidates: &[Candidate], out: &mut Segment) -> Option<usize> {
         while let Some(start) = self.send.buffer.first_again() {
             let una = self.send.buffer.una();

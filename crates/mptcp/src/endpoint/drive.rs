@@ -84,9 +84,8 @@ impl Endpoint {
         now: Instant,
         out: &mut Segment,
     ) -> Option<(InterfaceId, Option<(ConnectionId, usize)>)> {
-        if let Some(stray) = self.strays.pop_front() {
-            *out = stray.segment;
-            return Some((stray.interface, stray.subflow));
+        if !self.strays.is_empty() {
+            return self.pop_stray(out);
         }
         while let Some(&slot) = self.ready.front() {
             let entry = self.slots.at(slot);
@@ -114,6 +113,13 @@ impl Endpoint {
             self.settle_quietly(now, slot);
         }
         None
+    }
+
+    #[cold]
+    fn pop_stray(&mut self, out: &mut Segment) -> Option<(InterfaceId, Option<(ConnectionId, usize)>)> {
+        let stray = self.strays.pop_front()?;
+        *out = stray.segment;
+        Some((stray.interface, stray.subflow))
     }
 
     /// Whether [`Endpoint::poll_transmit`] may have something: what a driver has to be woken for.

@@ -132,23 +132,29 @@ impl Endpoint {
     /// After anything that may have changed a connection: registry, events, readiness.
     pub(super) fn settle(&mut self, now: Instant, slot: u32) {
         self.settle_quietly(now, slot);
-        match self.slots.connection_at(slot) {
-            Some(connection) if connection.is_silent() => {
-                let at = connection.deadline();
-                self.deadlines.set(slot, at);
-            }
-            _ => self.line_up(slot),
+        let entry = self.slots.at(slot);
+        let Some(connection) = entry.connection.as_deref() else { return };
+        if connection.is_silent() {
+            self.deadlines.set(slot, connection.deadline());
+        } else if !entry.ready {
+            entry.ready = true;
+            self.ready.push_back(slot);
         }
     }
 
     #[inline]
     fn settle_quietly(&mut self, now: Instant, slot: u32) {
-        if self.slots.connection_at(slot).is_some_and(|connection| !connection.is_quiet()) {
+        let entry = self.slots.at(slot);
+        let Some(connection) = entry.connection.as_deref_mut() else { return };
+        if !connection.is_steady() {
             self.settle_news(now, slot);
+        } else if !entry.eventful && !connection.pending().is_empty() {
+            entry.eventful = true;
+            self.eventful.push_back(slot);
         }
     }
 
-    #[inline(never)]
+    #[cold]
     fn settle_news(&mut self, now: Instant, slot: u32) {
         if self.slots.connection_at(slot).is_some_and(|connection| connection.has_wanted()) {
             self.open_wanted(now, slot);
@@ -168,7 +174,7 @@ impl Endpoint {
 
     #[inline]
     fn forget_if_finished(&mut self, slot: u32) {
-        if self.slots.connection_at(slot).is_some_and(|connection| connection.closed().is_some()) {
+        if self.slots.at(slot).connection.as_ref().is_some_and(|connection| connection.closed().is_some()) {
             self.forget_if_all_is_told(slot);
         }
     }

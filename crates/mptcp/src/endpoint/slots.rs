@@ -69,6 +69,14 @@ impl Slots {
         slot.connection.as_deref_mut()
     }
 
+    /// A connection, for somebody who may change it.
+    #[inline]
+    pub(super) fn connection_mut(&mut self, id: ConnectionId) -> Option<&mut Connection> {
+        let slot = self.list.get_mut(id.place as usize).filter(|slot| slot.generation == id.generation)?;
+        slot.disturbed = true;
+        slot.connection.as_deref_mut()
+    }
+
     pub(super) fn connection(&self, id: ConnectionId) -> Option<&Connection> {
         self.place(id).and_then(|place| self.list[place as usize].connection.as_deref())
     }

@@ -18,11 +18,6 @@ impl Due {
     pub(crate) const ACKNOWLEDGEMENT: Self = Self(8);
 
     #[inline]
-    pub(crate) fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    #[inline]
     pub(crate) fn has(self, kind: Self) -> bool {
         self.0 & kind.0 != 0
     }
@@ -39,6 +34,14 @@ impl BitOr for Due {
 
 impl Subflow {
     #[inline]
+    pub(crate) fn owes_nothing(&self) -> bool {
+        self.control.is_none()
+            && self.sender.board.lost == 0
+            && !self.sender.wants_probe()
+            && !self.fin_wanted
+            && !self.receiver.wants_ack()
+    }
+
     pub(crate) fn due(&self) -> Due {
         let again = self.sender.board.lost > 0 || self.sender.wants_probe();
         Due(u8::from(self.control.is_some())
