@@ -229,6 +229,7 @@ impl DataSequence {
 impl Dss {
     /// Encoded length in bytes, without padding.
     #[must_use]
+    #[inline]
     pub fn length(&self) -> usize {
         let ack = self.ack.map_or(0, DataSequence::length);
         let mapping = self.mapping.as_ref().map_or(0, |mapping| {

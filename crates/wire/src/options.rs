@@ -90,7 +90,9 @@ impl Options {
     /// be sent at all.
     #[must_use]
     pub fn length(&self) -> usize {
-        if let Some(verbatim) = self.as_received() {
+        if self.verbatim.is_some()
+            && let Some(verbatim) = self.as_received()
+        {
             return verbatim.len();
         }
         // The layouts that Linux uses: NOPs bring each option to a multiple of four.
@@ -114,10 +116,17 @@ impl Options {
         if let Some(cookie) = &self.fast_open {
             length += (2 + cookie.len()).next_multiple_of(4);
         }
-        length + self.mptcp.iter().map(|option| option.length().next_multiple_of(4)).sum::<usize>()
+        if self.mptcp.is_empty() { length } else { length + self.length_of_others() }
+    }
+
+    /// Of the MPTCP options beside the DSS.
+    #[cold]
+    fn length_of_others(&self) -> usize {
+        self.mptcp.iter().map(|option| option.length().next_multiple_of(4)).sum()
     }
 
     /// The verbatim form, if it still says what the fields say.
+    #[cold]
     fn as_received(&self) -> Option<&[u8]> {
         let verbatim = self.verbatim.as_deref()?;
         Self::parse(verbatim).is_ok_and(|received| received == *self).then_some(verbatim)

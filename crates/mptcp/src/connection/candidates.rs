@@ -119,8 +119,14 @@ impl Connection {
         let (segments, bytes) = boards
             .filter(|board| !board.queue.is_empty())
             .fold((0, 0), |sum, board| (sum.0 + board.queue.len(), sum.1 + (board.next - board.una)));
-        let copies = if self.choice.scheduler.duplicates() { self.subflows.len() as u64 } else { 1 };
-        segments >= most_segments(self.config.send_buffer) || bytes > (copies + 1) * self.config.send_buffer
+        let most = 2 * self.config.send_buffer;
+        segments >= most_segments(self.config.send_buffer)
+            || bytes > most && !(self.choice.scheduler.duplicates() && bytes <= self.most_copied())
+    }
+
+    /// Bytes that subflows may hold when each has all data.
+    fn most_copied(&self) -> u64 {
+        (self.subflows.len() as u64 + 1) * self.config.send_buffer
     }
 
     /// Looks whether new subflows have waited for long enough.
