@@ -8,6 +8,7 @@ use mptcp_wire::{MpJoin, MptcpOption, Options, ResetReason, Segment};
 
 use super::Connection;
 use super::offers::reset_reason;
+use super::progress::WindowPlace;
 use crate::event::{CloseReason, EventKind};
 use crate::subflow::check::Verdict;
 use crate::subflow::mapping::{ReceivedMapping, WireMapping};
@@ -109,15 +110,16 @@ impl Connection {
             subflow.watch_mut().probe_deadline = Instant::FAR_FUTURE;
             subflow.sender_mut().revive(now);
         }
+        let mut acknowledged = None;
         if let Some(dss) = &segment.options.dss
             && self.negotiation.is_multipath()
         {
-            self.take_data_ack(now, dss);
+            acknowledged = self.take_data_ack(now, dss);
         }
         if segment.flags.syn() {
             self.note_window(id, segment);
         } else {
-            self.take_window(id, segment, Some(start), Some(ack));
+            self.take_window(id, segment, WindowPlace { start: Some(start), ack: Some(ack), acknowledged });
         }
         let end = start + payload.len() as u64;
         let carries_data = !payload.is_empty();

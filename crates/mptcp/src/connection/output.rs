@@ -27,7 +27,8 @@ impl Connection {
         {
             return Some(sent);
         }
-        let due = self.due();
+        // New data on a subflow that owed nothing leaves it so.
+        let due = if self.choice.seen == Some(now) { Due::default() } else { self.due() };
         if due.has(Due::CONTROL)
             && let Some(sent) = self.transmit_control(now, out)
         {
@@ -44,6 +45,9 @@ impl Connection {
             return Some(sent);
         }
         if let Some(sent) = self.transmit_data(now, out) {
+            if !due.is_empty() {
+                self.choice.seen = None;
+            }
             return Some(sent);
         }
         let ending = self.send.writer.is_closed() || self.fate.closed.is_some() || due.has(Due::FIN);

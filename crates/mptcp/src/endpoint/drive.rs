@@ -137,9 +137,12 @@ impl Endpoint {
             {
                 return Some(Event { connection: self.slots.id(slot), kind });
             }
+            let over = entry.connection.as_ref().is_some_and(|connection| connection.closed().is_some());
             entry.eventful = false;
             self.eventful.pop_front();
-            self.forget_if_finished(slot);
+            if over {
+                self.forget_if_all_is_told(slot);
+            }
         }
         None
     }

@@ -18,6 +18,11 @@ impl Due {
     pub(crate) const ACKNOWLEDGEMENT: Self = Self(8);
 
     #[inline]
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    #[inline]
     pub(crate) fn has(self, kind: Self) -> bool {
         self.0 & kind.0 != 0
     }
