@@ -77,50 +77,53 @@ pub enum CloseReason {
 /// Events not yet polled.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PendingEvents {
-    pub accepted: bool,
-    pub connected: bool,
-    pub readable: bool,
-    pub writable: bool,
-    pub subflows: bool,
-    pub fell_back: Option<FallbackReason>,
-    pub finished: bool,
-    pub closed: Option<CloseReason>,
+    /// One bit for each kind, by its place in the order in which they are told.
+    kinds: u8,
+    fell_back: Option<FallbackReason>,
+    closed: Option<CloseReason>,
 }
 
 impl PendingEvents {
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        !(self.accepted
-            || self.connected
-            || self.readable
-            || self.writable
-            || self.subflows
-            || self.fell_back.is_some()
-            || self.finished
-            || self.closed.is_some())
+        self.kinds == 0
+    }
+
+    /// It has happened.
+    pub(crate) fn note(&mut self, kind: EventKind) {
+        let place = match kind {
+            EventKind::Accepted => 0,
+            EventKind::Connected => 1,
+            EventKind::FellBack(reason) => {
+                self.fell_back = Some(reason);
+                2
+            }
+            EventKind::Subflows => 3,
+            EventKind::Readable => 4,
+            EventKind::Writable => 5,
+            EventKind::Finished => 6,
+            EventKind::Closed(how) => {
+                self.closed = Some(how);
+                7
+            }
+        };
+        self.kinds |= 1 << place;
     }
 
     /// The next event in the order of their meaning.
     pub(crate) fn take(&mut self) -> Option<EventKind> {
-        let opened = [(&mut self.accepted, EventKind::Accepted), (&mut self.connected, EventKind::Connected)];
-        for (flag, kind) in opened {
-            if std::mem::take(flag) {
-                return Some(kind);
-            }
+        let place = self.kinds.trailing_zeros();
+        self.kinds &= self.kinds.wrapping_sub(1);
+        match place {
+            0 => Some(EventKind::Accepted),
+            1 => Some(EventKind::Connected),
+            2 => self.fell_back.map(EventKind::FellBack),
+            3 => Some(EventKind::Subflows),
+            4 => Some(EventKind::Readable),
+            5 => Some(EventKind::Writable),
+            6 => Some(EventKind::Finished),
+            7 => self.closed.map(EventKind::Closed),
+            _ => None,
         }
-        if let Some(reason) = self.fell_back.take() {
-            return Some(EventKind::FellBack(reason));
-        }
-        let flags = [
-            (&mut self.subflows, EventKind::Subflows),
-            (&mut self.readable, EventKind::Readable),
-            (&mut self.writable, EventKind::Writable),
-            (&mut self.finished, EventKind::Finished),
-        ];
-        for (flag, kind) in flags {
-            if std::mem::take(flag) {
-                return Some(kind);
-            }
-        }
-        self.closed.take().map(EventKind::Closed)
     }
 }

@@ -233,6 +233,13 @@ impl<P> Direction<P> {
     /// Sends off every frame that departed by `now`: each is lost or gets its arrival.
     #[inline]
     fn settle(&mut self, now: Instant, drops: &mut DropLog<P>) {
+        if self.frames.get(self.flying).is_some_and(|(departs, _)| *departs <= now) {
+            self.send_off(now, drops);
+        }
+    }
+
+    #[inline(never)]
+    fn send_off(&mut self, now: Instant, drops: &mut DropLog<P>) {
         while let Some((time, frame)) = self.frames.get_mut(self.flying)
             && *time <= now
         {

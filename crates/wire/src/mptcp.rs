@@ -229,9 +229,10 @@ impl DataSequence {
 impl Dss {
     /// Encoded length in bytes, without padding.
     #[must_use]
+    #[inline]
     pub fn length(&self) -> usize {
         let ack = self.ack.map_or(0, DataSequence::length);
-        let mapping = self.mapping.map_or(0, |mapping| {
+        let mapping = self.mapping.as_ref().map_or(0, |mapping| {
             mapping.sequence.length() + 6 + if mapping.checksum.is_some() { 2 } else { 0 }
         });
         4 + ack + mapping

@@ -90,25 +90,43 @@ impl Options {
     /// be sent at all.
     #[must_use]
     pub fn length(&self) -> usize {
-        if let Some(verbatim) = self.as_received() {
+        if self.verbatim.is_some()
+            && let Some(verbatim) = self.as_received()
+        {
             return verbatim.len();
         }
-        let mut length = 0;
         // The layouts that Linux uses: NOPs bring each option to a multiple of four.
-        length += if self.mss.is_some() { 4 } else { 0 };
-        length += match (self.sack_permitted, self.timestamps.is_some()) {
+        let mut length = match (self.sack_permitted, self.timestamps.is_some()) {
             (false, false) => 0,
             (true, false) => 4,
             (_, true) => 12,
         };
-        length += if self.window_scale.is_some() { 4 } else { 0 };
-        length += self.fast_open.as_ref().map_or(0, |cookie| (2 + cookie.len()).next_multiple_of(4));
-        length += if self.sack.is_empty() { 0 } else { 4 + 8 * self.sack.len() };
-        length += self.dss.as_ref().map_or(0, |dss| dss.length().next_multiple_of(4));
-        length + self.mptcp.iter().map(|option| option.length().next_multiple_of(4)).sum::<usize>()
+        if let Some(dss) = &self.dss {
+            length += dss.length().next_multiple_of(4);
+        }
+        if !self.sack.is_empty() {
+            length += 4 + 8 * self.sack.len();
+        }
+        if self.mss.is_some() {
+            length += 4;
+        }
+        if self.window_scale.is_some() {
+            length += 4;
+        }
+        if let Some(cookie) = &self.fast_open {
+            length += (2 + cookie.len()).next_multiple_of(4);
+        }
+        if self.mptcp.is_empty() { length } else { length + self.length_of_others() }
+    }
+
+    /// Of the MPTCP options beside the DSS.
+    #[cold]
+    fn length_of_others(&self) -> usize {
+        self.mptcp.iter().map(|option| option.length().next_multiple_of(4)).sum()
     }
 
     /// The verbatim form, if it still says what the fields say.
+    #[cold]
     fn as_received(&self) -> Option<&[u8]> {
         let verbatim = self.verbatim.as_deref()?;
         Self::parse(verbatim).is_ok_and(|received| received == *self).then_some(verbatim)
@@ -121,6 +139,7 @@ impl Options {
     }
 
     /// Removes all options, keeping what memory there is.
+    #[inline]
     pub fn clear(&mut self) {
         self.mss = None;
         self.window_scale = None;

@@ -49,6 +49,7 @@ impl Segment {
     }
 
     /// Makes this an empty segment between two addresses, keeping what memory it has.
+    #[inline]
     pub fn reset(&mut self, source: SocketAddr, destination: SocketAddr) {
         self.source = source;
         self.destination = destination;

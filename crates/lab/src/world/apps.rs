@@ -170,6 +170,7 @@ impl App {
     }
 
     /// A connection is about to be forgotten by its endpoint.
+    #[cold]
     fn remember(&mut self, now: Instant, at: usize, hosts: &[Host]) {
         if at == self.sending_host() {
             self.last_words.0 = self.sending_connection().and_then(|id| hosts[at].endpoint.info(now, id));
@@ -192,6 +193,7 @@ impl App {
     }
 
     /// Lets the application write; returns when it wants to be asked again.
+    #[inline(never)]
     pub(super) fn write(&mut self, now: Instant, hosts: &mut [Host]) -> Option<Instant> {
         let connection = self.sending_connection().filter(|_| !self.stopped)?;
         let endpoint = &mut hosts[self.sending_host()].endpoint;

@@ -10,6 +10,7 @@ use super::{ETHERNET, ScheduledAction, World};
 
 impl World {
     /// The queue of a host let go of a frame.
+    #[inline(never)]
     pub(super) fn on_departure(&mut self, now: Instant, by: DirectionId, label: u32, departure: Departure) {
         let Some(at) = self.own_queues.get(by.index()).copied().flatten() else { return };
         let Some((flow, detail)) = flow_and_subflow(label) else { return };
@@ -35,6 +36,7 @@ impl World {
     }
 
     /// Sends the datagrams of a flow that go now.
+    #[inline(never)]
     pub(super) fn pump(&mut self, now: Instant, flow: usize) {
         let Some((direction, destination)) = self.way_of_datagrams(flow) else { return };
         loop {
@@ -73,6 +75,7 @@ impl World {
         }
     }
 
+    #[inline(never)]
     pub(super) fn take_datagram(&mut self, now: Instant, frame: &Frame<u32>) {
         let flow = flow_and_subflow(frame.label).map(|(flow, _)| flow);
         if let Some(app) = flow.and_then(|flow| self.apps.get_mut(flow)) {

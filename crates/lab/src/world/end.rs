@@ -58,6 +58,7 @@ impl World {
     }
 
     /// Takes lost frames back into the pool.
+    #[inline(never)]
     pub(super) fn take_back(&mut self) {
         let lost = self.network.lost().filter(|lost| lost.frame.payload != super::DATAGRAM);
         lost.for_each(|lost| self.pool.give_back(lost.frame.payload));

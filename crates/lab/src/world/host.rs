@@ -54,11 +54,6 @@ impl Host {
         self.flows[at] = Some(flow);
     }
 
-    /// The interface that has an address of ours.
-    pub(super) fn interface_of(&self, address: IpAddr) -> InterfaceId {
-        InterfaceId(place(address).map_or(0, |(_, interface)| interface as u32))
-    }
-
     /// The link direction by which a segment leaves.
     pub(super) fn way_out(
         &mut self,
@@ -81,6 +76,11 @@ impl Host {
 /// The address of an interface: 10.host.interface.1.
 pub(super) fn address(host: usize, interface: usize) -> IpAddr {
     Ipv4Addr::new(10, host as u8, interface as u8, 1).into()
+}
+
+/// The interface that has an address, at its host.
+pub(super) fn interface_of(address: IpAddr) -> InterfaceId {
+    InterfaceId(place(address).map_or(0, |(_, interface)| interface as u32))
 }
 
 /// Host and interface of an address.

@@ -114,6 +114,7 @@ impl World {
     ///
     /// # Errors
     /// When time stands still, a limit of the scenario is reached, or a capture cannot be written.
+    #[inline(never)]
     pub fn advance(&mut self, until: Instant) -> Result<(), RunError> {
         let until = until.min(self.end);
         while let Some((now, event)) = self.network.next_until(until) {
@@ -126,8 +127,8 @@ impl World {
                     self.on_departure(now, direction, label, Departure { bytes, service, alone });
                 }
             }
-            if let Some(error) = self.failure.take() {
-                return Err(error);
+            if self.failure.is_some() {
+                return self.failure.take().map_or(Ok(()), Err);
             }
             self.tidy();
         }
@@ -142,6 +143,7 @@ impl World {
 
     /// What was measured. With captures, finish them first by [`World::finish_captures`].
     #[must_use]
+    #[inline(never)]
     pub fn finish(mut self) -> Measurements {
         let end = self.end;
         let mut measured =
@@ -156,16 +158,16 @@ impl World {
             return self.take_datagram(now, frame);
         }
         let segment = self.pool.get(frame.payload);
+        let interface = host::interface_of(segment.destination.ip());
         self.data_packets += u64::from(!segment.payload.is_empty());
-        let interface = self.hosts[at].interface_of(segment.destination.ip());
         self.record(now, at, interface, frame.payload);
         let segment = self.pool.get(frame.payload);
-        let host = &mut self.hosts[at];
-        host.endpoint.handle_segment_in_place(now, interface, segment);
+        self.hosts[at].endpoint.handle_segment_in_place(now, interface, segment);
         self.pool.give_back(frame.payload);
         self.service(now, at);
     }
 
+    #[inline(never)]
     fn on_alarm(&mut self, now: Instant, timer: TimerId) {
         let Some(&alarm) = self.alarms.get(timer.index()) else { return };
         match alarm {
@@ -194,6 +196,7 @@ impl World {
         }
     }
 
+    #[cold]
     fn run_scheduled(&mut self, now: Instant, action: ScheduledAction) {
         match action {
             ScheduledAction::Start(flow) => self.start(now, flow),
@@ -219,6 +222,7 @@ impl World {
         }
     }
 
+    #[cold]
     fn start(&mut self, now: Instant, flow: usize) {
         let app = &mut self.apps[flow];
         if let Some(datagrams) = &mut app.datagrams {

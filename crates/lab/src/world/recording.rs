@@ -28,7 +28,15 @@ impl World {
         self.captures.as_mut().map_or(Ok(Vec::new()), Captures::finish)
     }
 
+    #[inline]
     pub(super) fn record(&mut self, now: Instant, at: usize, interface: InterfaceId, payload: u32) {
+        if self.captures.is_some() {
+            self.write_down(now, at, interface, payload);
+        }
+    }
+
+    #[cold]
+    fn write_down(&mut self, now: Instant, at: usize, interface: InterfaceId, payload: u32) {
         if let Some(captures) = &mut self.captures {
             captures.record(now, at, interface, self.pool.get(payload));
             self.failure = captures.failure().map(RunError::from).or(self.failure.take());

@@ -5,7 +5,7 @@ use mptcp_clock::Instant;
 use netsim::{LinkId, Network};
 
 use super::apps::App;
-use super::host::Host;
+use super::host::{self, Host};
 use crate::measurements::{FlowSummary, LinkSummary, Measurements, Metric, PathSummary, Samples};
 use crate::scenario::{Scenario, Traffic};
 
@@ -176,7 +176,7 @@ impl Sampler {
         let subflow = &info.subflows[id];
         let opener = &hosts[app.from];
         let address = if app.sending_host() == app.from { subflow.local } else { subflow.remote };
-        let interface = opener.interface_of(address.ip()).0 as usize;
+        let interface = host::interface_of(address.ip()).0 as usize;
         let name = opener.interface_names.get(interface).map_or("", String::as_str);
         let number = if self.numbered[app.flow] { id } else { 0 };
         let wanted = numbered(name, number);

@@ -50,6 +50,7 @@ impl World {
     }
 
     /// An accepted connection belongs to the flow whose port it came to.
+    #[cold]
     fn adopt(&mut self, at: usize, connection: mptcp::ConnectionId) {
         let endpoint: &Endpoint = &self.hosts[at].endpoint;
         let Some(port) = endpoint.connection(connection).and_then(mptcp::Connection::local_port) else {
@@ -64,21 +65,17 @@ impl World {
 
     /// Takes the next segment of a host to its link; false when there is none.
     fn send(&mut self, now: Instant, at: usize) -> bool {
-        let (payload, segment) = self.pool.lend();
         let host = &mut self.hosts[at];
-        let Some((interface, subflow)) = host.endpoint.poll_transmit_into(now, segment) else {
-            self.pool.give_back(payload);
+        if !host.endpoint.wants_transmit() {
             return false;
-        };
+        }
+        let (payload, segment) = self.pool.next();
+        let Some((interface, subflow)) = host.endpoint.poll_transmit_into(now, segment) else { return false };
         self.record(now, at, interface, payload);
         let segment = self.pool.get(payload);
         let host = &mut self.hosts[at];
-        let destination = host::lookup(&self.addresses, segment.destination.ip());
-        let direction = destination.and_then(|to| host.way_out(&mut self.network, interface, to));
-        let (Some(destination), Some(direction)) = (destination, direction) else {
-            self.pool.give_back(payload);
-            return true;
-        };
+        let Some(destination) = host::lookup(&self.addresses, segment.destination.ip()) else { return true };
+        let Some(direction) = host.way_out(&mut self.network, interface, destination) else { return true };
         let bytes = (segment.packet_length() + ETHERNET) as u32;
         let label = match subflow {
             Some((connection, subflow)) if self.has_labels => {
@@ -86,6 +83,7 @@ impl World {
             }
             _ => 0,
         };
+        self.pool.lend();
         // A frame that is lost comes back through `Network::lost`.
         let fate = self.network.send(now, direction, Frame { bytes, destination, label, payload });
         let gone = match fate {

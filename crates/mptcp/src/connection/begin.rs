@@ -6,6 +6,7 @@ use mptcp_clock::{Duration, Instant};
 
 use super::Connection;
 use crate::congestion::PathState;
+use crate::event::EventKind;
 use crate::subflow::{Control, Subflow};
 
 /// RFC 6298 section 2.1: wait for the first answer.
@@ -24,6 +25,7 @@ impl Connection {
     }
 
     /// A synchronised subflow begins to carry data.
+    #[cold]
     pub(super) fn activate(&mut self, now: Instant, id: usize) {
         let multipath = !self.negotiation.is_plain();
         let subflow = &self.subflows[id];
@@ -40,7 +42,7 @@ impl Connection {
         path.rttvar = subflow.sender().rtt.rttvar();
         path.min_rtt = subflow.sender().rtt.min();
         self.congestion.set_active(id, true);
-        self.fate.pending.subflows = true;
+        self.fate.pending.note(EventKind::Subflows);
         self.tell_opened(now, id);
         self.timers.adopted();
         self.relieve_stalled();

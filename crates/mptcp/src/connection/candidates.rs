@@ -5,10 +5,10 @@
 use mptcp_clock::Instant;
 
 use super::Connection;
-use crate::congestion::Departure;
+use crate::congestion::{Departure, PathState};
 use crate::memory::most_segments;
 use crate::scheduler::Candidate;
-use crate::subflow::Probation;
+use crate::subflow::{Probation, Subflow};
 
 impl Connection {
     /// How much new data goes in one segment: one frame's, or as many whole frames as the device cuts and
@@ -30,9 +30,8 @@ impl Connection {
 
     /// Room in the window that new data waits for: a frame's, or on a device that cuts segments a quarter
     /// of the window, so that a few large segments are under way and not many small ones.
-    pub(super) fn wanted_room(&self, id: usize) -> u64 {
-        let path = &self.congestion.paths[id];
-        let large = self.subflows[id].agreed().gso_max.min(path.cwnd / 4).min(self.send.buffer.unsent());
+    fn wanted_room(&self, subflow: &Subflow, path: &PathState) -> u64 {
+        let large = subflow.agreed().gso_max.min(path.cwnd / 4).min(self.send.buffer.unsent());
         large.max(path.mss)
     }
 
@@ -52,7 +51,7 @@ impl Connection {
         let crowded = self.is_crowded();
         // Backup or not, then on probation or not, then in timeout or not: the first kind that exists is used.
         let mut best = u8::MAX;
-        for (id, subflow) in self.subflows.iter().enumerate() {
+        for (id, (subflow, path)) in self.subflows.iter().zip(&self.congestion.paths).enumerate() {
             if !subflow.can_send() {
                 continue;
             }
@@ -66,8 +65,8 @@ impl Connection {
                 best = kind;
                 found.clear();
             }
-            let path = &self.congestion.paths[id];
             let in_flight = subflow.sender().in_flight();
+            let has_room = self.has_room(subflow, path, in_flight) && !crowded;
             let paced = path.pacing.is_some() && subflow.turn().next_send > now;
             if paced {
                 self.timers.pace = self.timers.pace.min(subflow.turn().next_send);
@@ -83,24 +82,51 @@ impl Connection {
                 local_queue: path.local.bytes,
                 mss: path.mss,
                 pacing: path.pacing,
-                has_room: (in_flight + self.wanted_room(id) <= path.cwnd || subflow.sender().wants_probe())
-                    && !paced
-                    && !crowded
-                    && !self.is_queue_full(id),
+                has_room: has_room && !paced,
                 backup,
             });
         }
     }
 
+    /// The same when all that has happened since is that new data went on one of them.
+    pub(super) fn refresh_candidates(&mut self, now: Instant, found: &mut [Candidate]) {
+        let crowded = self.is_crowded();
+        for candidate in found {
+            let subflow = &self.subflows[candidate.subflow];
+            let path = &self.congestion.paths[candidate.subflow];
+            let in_flight = subflow.sender().in_flight();
+            let has_room = self.has_room(subflow, path, in_flight) && !crowded;
+            let paced = path.pacing.is_some() && subflow.turn().next_send > now;
+            if paced {
+                self.timers.pace = self.timers.pace.min(subflow.turn().next_send);
+            }
+            candidate.in_flight = in_flight;
+            candidate.local_queue = path.local.bytes;
+            candidate.has_room = has_room && !paced;
+        }
+    }
+
+    /// Whether the window of a subflow and its interface's queue have room.
+    fn has_room(&self, subflow: &Subflow, path: &PathState, in_flight: u64) -> bool {
+        (in_flight + self.wanted_room(subflow, path) <= path.cwnd || subflow.sender().wants_probe())
+            && !self.fills_queue(path)
+    }
+
     /// Whether subflows hold so much that was not acknowledged there that they take no more: in segments, and in bytes beyond
     /// what the send buffer accounts for. Data that has arrived otherwise leaves that buffer, and not the subflow.
     pub(super) fn is_crowded(&self) -> bool {
-        let boards = || self.subflows.iter().map(|subflow| &subflow.sender().board);
-        let segments: usize = boards().map(|board| board.queue.len()).sum();
-        let bytes: u64 =
-            boards().filter(|board| !board.queue.is_empty()).map(|board| board.next - board.una).sum();
-        let copies = if self.choice.scheduler.duplicates() { self.subflows.len() as u64 } else { 1 };
-        segments >= most_segments(self.config.send_buffer) || bytes > (copies + 1) * self.config.send_buffer
+        let boards = self.subflows.iter().map(|subflow| &subflow.sender().board);
+        let (segments, bytes) = boards
+            .filter(|board| !board.queue.is_empty())
+            .fold((0, 0), |sum, board| (sum.0 + board.queue.len(), sum.1 + (board.next - board.una)));
+        let most = 2 * self.config.send_buffer;
+        segments >= most_segments(self.config.send_buffer)
+            || bytes > most && !(self.choice.scheduler.duplicates() && bytes <= self.most_copied())
+    }
+
+    /// Bytes that subflows may hold when each has all data.
+    fn most_copied(&self) -> u64 {
+        (self.subflows.len() as u64 + 1) * self.config.send_buffer
     }
 
     /// Looks whether new subflows have waited for long enough.
@@ -126,7 +152,10 @@ impl Connection {
 
     /// Small queues: whether enough of a subflow's packets wait in the interface. Two always may.
     pub(super) fn is_queue_full(&self, id: usize) -> bool {
-        let path = &self.congestion.paths[id];
+        self.fills_queue(&self.congestion.paths[id])
+    }
+
+    fn fills_queue(&self, path: &PathState) -> bool {
         self.config.small_queues.is_some_and(|limit| path.local.bytes >= limit.max(2 * path.mss))
     }
 

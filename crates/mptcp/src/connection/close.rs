@@ -4,7 +4,7 @@ use mptcp_clock::Instant;
 use mptcp_wire::{ResetReason, Seq};
 
 use super::{Connection, Mode};
-use crate::event::CloseReason;
+use crate::event::{CloseReason, EventKind};
 use crate::icmp_error::IcmpError;
 use crate::subflow::{Control, LINGER, State, SubflowCloseReason};
 
@@ -79,7 +79,7 @@ impl Connection {
     pub(super) fn end(&mut self, now: Instant, how: CloseReason, why: SubflowCloseReason) {
         if self.fate.closed.is_none() {
             self.fate.closed = Some(how);
-            self.fate.pending.closed = Some(how);
+            self.fate.pending.note(EventKind::Closed(how));
         }
         for id in 0..self.subflows.len() {
             if !self.subflows[id].is_closed() {
@@ -96,6 +96,7 @@ impl Connection {
     }
 
     /// Resets one subflow, with a reason for a peer that speaks MPTCP.
+    #[cold]
     pub(super) fn reset_subflow(&mut self, now: Instant, id: usize, reason: Option<ResetReason>) {
         self.reset_failed(now, id, reason, None);
     }
@@ -120,10 +121,11 @@ impl Connection {
     }
 
     /// A subflow is gone: its data moves to the others, or the connection ends with it.
+    #[cold]
     pub(super) fn on_subflow_closed(&mut self, now: Instant, id: usize) {
         self.congestion.set_active(id, false);
         self.subflows.note_change();
-        self.fate.pending.subflows = true;
+        self.fate.pending.note(EventKind::Subflows);
         self.signals.forget(id);
         self.tell_closed(now, id);
         let cause = self.subflows[id].record().closed_by;
@@ -149,7 +151,7 @@ impl Connection {
                     _ => CloseReason::Aborted,
                 };
                 self.fate.closed = Some(how);
-                self.fate.pending.closed = Some(how);
+                self.fate.pending.note(EventKind::Closed(how));
             }
             return;
         }
@@ -178,27 +180,33 @@ impl Connection {
             return;
         }
         if self.is_over() {
-            for subflow in &mut self.subflows {
-                match subflow.state() {
-                    State::SynSent | State::SynReceived => {
-                        let told = subflow.state() == State::SynReceived;
-                        subflow.close(now, SubflowCloseReason::ConnectionEnded);
-                        let reset = Control::Reset { reason: None, fast_close: false, failed: None };
-                        subflow.set_control(Some(reset).filter(|_| told));
-                    }
-                    _ => {
-                        subflow.want_fin();
-                        // A peer that acknowledges the data and not the subflow would hold its memory for long.
-                        subflow.opening_mut().deadline = subflow.opening().deadline.min(now + LINGER);
-                    }
+            self.finish(now);
+        }
+    }
+
+    /// Both streams are over: so are the subflows.
+    #[cold]
+    fn finish(&mut self, now: Instant) {
+        for subflow in &mut self.subflows {
+            match subflow.state() {
+                State::SynSent | State::SynReceived => {
+                    let told = subflow.state() == State::SynReceived;
+                    subflow.close(now, SubflowCloseReason::ConnectionEnded);
+                    let reset = Control::Reset { reason: None, fast_close: false, failed: None };
+                    subflow.set_control(Some(reset).filter(|_| told));
+                }
+                _ => {
+                    subflow.want_fin();
+                    // A peer that acknowledges the data and not the subflow would hold its memory for long.
+                    subflow.opening_mut().deadline = subflow.opening().deadline.min(now + LINGER);
                 }
             }
-            self.subflows.note_change();
-            self.limits.note(now, super::limits::Limit::Idle);
-            if self.fate.closed.is_none() {
-                self.fate.closed = Some(CloseReason::Finished);
-                self.fate.pending.closed = self.fate.closed;
-            }
+        }
+        self.subflows.note_change();
+        self.limits.note(now, super::limits::Limit::Idle);
+        if self.fate.closed.is_none() {
+            self.fate.closed = Some(CloseReason::Finished);
+            self.fate.pending.note(EventKind::Closed(CloseReason::Finished));
         }
     }
 

@@ -8,6 +8,7 @@ use mptcp_wire::{DataSequence, Mapping, ResetReason};
 
 use super::Connection;
 use super::recv::Placed;
+use crate::event::EventKind;
 use crate::memory::most_pieces;
 use crate::subflow::mapping::{MappingFault, ReceivedMapping, WireMapping};
 use crate::subflow::receiver::Arrival;
@@ -67,6 +68,7 @@ impl Connection {
         mapper.announce(ReceivedMapping { start: from, length, data, checksum }, next)
     }
 
+    #[cold]
     fn take_data_fin(&mut self, id: usize, offset: u64) {
         self.subflows[id].receiver_mut().acknowledge_now();
         self.recv.end_at(offset);
@@ -98,7 +100,7 @@ impl Connection {
             receiver.acknowledge_now();
         }
         if self.recv.next() > before {
-            self.fate.pending.readable = true;
+            self.fate.pending.note(EventKind::Readable);
         }
         if let Some(error) = fault {
             self.on_mapping_fault(now, id, rest, error);
@@ -107,18 +109,18 @@ impl Connection {
 
     /// In TCP, where an acknowledgement of the subflow is one of the stream, what lies beyond the window is cut off: it is not
     /// acknowledged, and comes again (RFC 9293 section 3.10.7.4). Says whether anything was.
-    pub(super) fn fit_window(&mut self, id: usize, start: u64, mut payload: Bytes) -> (Bytes, bool) {
+    pub(super) fn fit_window(&mut self, id: usize, start: u64, payload: &mut Bytes) -> bool {
+        if !self.negotiation.is_plain() {
+            return false;
+        }
         let subflow = &mut self.subflows[id];
-        let end = start + payload.len() as u64;
-        let over = match subflow.mapper().data_at(end) {
-            Some(end) if self.negotiation.is_plain() => end.saturating_sub(self.recv.limit()),
-            _ => 0,
-        };
+        let end = subflow.mapper().data_at(start + payload.len() as u64);
+        let over = end.map_or(0, |end| end.saturating_sub(self.recv.limit()));
         if over > 0 {
             payload.truncate(payload.len().saturating_sub(over as usize));
             subflow.receiver_mut().acknowledge_now();
         }
-        (payload, over > 0)
+        over > 0
     }
 
     /// Whether what waits out of order on all subflows may grow. The window is one for all of them (RFC 8684 section
@@ -140,6 +142,7 @@ impl Connection {
     }
 
     /// Handles what the mapper could not map; see `fallback`.
+    #[cold]
     pub(super) fn on_mapping_fault(
         &mut self,
         now: Instant,

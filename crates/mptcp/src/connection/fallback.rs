@@ -6,7 +6,7 @@ use mptcp_wire::{MptcpOption, ResetReason, Segment};
 
 use super::Connection;
 use super::recv::Placed;
-use crate::event::FallbackReason;
+use crate::event::{EventKind, FallbackReason};
 
 impl Connection {
     /// From here on the connection is TCP on the subflow `id`.
@@ -15,7 +15,9 @@ impl Connection {
             return;
         }
         self.negotiation.give_up();
-        self.fate.pending.fell_back = Some(reason).filter(|_| self.config.multipath);
+        if self.config.multipath {
+            self.fate.pending.note(EventKind::FellBack(reason));
+        }
         self.signals.clear();
         self.addresses.want_nothing();
         self.set_plain_mapping(id);
@@ -44,6 +46,7 @@ impl Connection {
 
     /// The first segments after the handshake show whether the peer, and all boxes on the way, let
     /// MPTCP options through (RFC 8684 section 3.7).
+    #[cold]
     pub(super) fn confirm(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64, payload: &Bytes) {
         if segment.options.dss.is_some() {
             return self.on_confirmed(now);
@@ -109,7 +112,7 @@ impl Connection {
                 // What was acknowledged would be missing from the stream.
                 return self.reset_subflow(now, id, None);
             }
-            self.fate.pending.readable = true;
+            self.fate.pending.note(EventKind::Readable);
         }
         self.fall_back(id, reason);
         // Joins that were under way have lost their connection.
@@ -122,6 +125,7 @@ impl Connection {
     }
 
     /// A mapping of length 0: the peer has fallen back (RFC 8684 section 3.7).
+    #[cold]
     pub(super) fn on_infinite_mapping(&mut self, now: Instant, id: usize) {
         if !self.may_fall_back(id) {
             return self.reset_subflow(now, id, Some(ResetReason::MPTCP));

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use mptcp_wire::{Cookie, Segment};
 
 use super::Connection;
+use crate::event::EventKind;
 
 impl Connection {
     /// Client: an answer came. What it does not acknowledge of the SYN's data goes in the stream; a cookie is for the
@@ -29,7 +30,7 @@ impl Connection {
         let any = !data.is_empty();
         if any {
             self.recv.take_unnumbered(data);
-            self.fate.pending.readable = true;
+            self.fate.pending.note(EventKind::Readable);
         }
         any
     }

@@ -12,6 +12,7 @@ use crate::subflow::State;
 
 impl Connection {
     /// DATA_FIN when everything was sent, FINs when the streams are over.
+    #[cold]
     pub(super) fn transmit_fin(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         let all_sent = self.send.buffer.unsent() == 0;
         if self.negotiation.is_plain() && self.send.writer.is_closed() && all_sent {

@@ -10,7 +10,7 @@ use mptcp_wire::{MpCapable, Segment};
 use super::Connection;
 use super::begin::{HANDSHAKE_TIMEOUT, JOIN_ACK_PAUSE};
 use super::offers::capable;
-use crate::event::FallbackReason;
+use crate::event::{EventKind, FallbackReason};
 use crate::subflow::{Control, Origin, State, Subflow, SubflowCloseReason};
 
 impl Connection {
@@ -67,6 +67,7 @@ impl Connection {
 
     /// A SYN for a subflow that is in TIME-WAIT: where a new connection may follow, ends the old one and gives the sequence
     /// number that the new one begins with.
+    #[cold]
     pub(crate) fn gives_way(&mut self, now: Instant, id: usize, segment: &Segment) -> Option<u32> {
         let flags = segment.flags;
         if !flags.syn() || flags.ack() || flags.rst() || flags.fin() {
@@ -79,6 +80,7 @@ impl Connection {
     }
 
     /// The handshake timer: SYN or SYN/ACK again, or an end.
+    #[cold]
     pub(super) fn on_handshake_timeout(&mut self, now: Instant, id: usize) {
         let subflow = &mut self.subflows[id];
         let control = match subflow.state() {
@@ -113,6 +115,7 @@ impl Connection {
     }
 
     /// A segment came for a subflow in SYN-SENT (RFC 9293 section 3.10.7.3).
+    #[cold]
     pub(super) fn on_syn_sent(&mut self, now: Instant, id: usize, segment: &Segment) {
         let subflow = &mut self.subflows[id];
         let flags = segment.flags;
@@ -173,7 +176,7 @@ impl Connection {
         self.set_plain_mapping(id);
         self.activate(now, id);
         self.note_window(id, segment);
-        self.fate.pending.connected = true;
+        self.fate.pending.note(EventKind::Connected);
         if self.negotiation.is_plain() && !segment.payload.is_empty() {
             // RFC 9293 section 3.10.7.3 step 4; with Multipath TCP such data would have no mapping.
             self.take_payload(now, id, 1, segment.payload.clone());
@@ -195,6 +198,7 @@ impl Connection {
     }
 
     /// A segment acknowledges our SYN/ACK. Returns whether the subflow may go on with it.
+    #[cold]
     pub(super) fn on_third_ack(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64) -> bool {
         if ack != 1 {
             // RFC 9293 section 3.10.7.4: refused, and the handshake goes on.
@@ -222,7 +226,7 @@ impl Connection {
         self.set_plain_mapping(id);
         self.activate(now, id);
         if self.subflows[id].opening().opened_here {
-            self.fate.pending.connected = true;
+            self.fate.pending.note(EventKind::Connected);
         } else if self.is_initial(id) {
             self.report_accepted();
             if self.negotiation.is_multipath() && !self.config.linux_compat.quiet_after_handshake {
@@ -238,7 +242,9 @@ impl Connection {
 
     /// The application may have the connection.
     fn report_accepted(&mut self) {
-        self.fate.pending.accepted |= self.negotiation.report_accepted();
+        if self.negotiation.report_accepted() {
+            self.fate.pending.note(EventKind::Accepted);
+        }
     }
 
     fn on_capable_third_ack(&mut self, id: usize, segment: &Segment) {

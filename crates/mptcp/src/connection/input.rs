@@ -8,7 +8,8 @@ use mptcp_wire::{MpJoin, MptcpOption, Options, ResetReason, Segment};
 
 use super::Connection;
 use super::offers::reset_reason;
-use crate::event::CloseReason;
+use super::progress::WindowPlace;
+use crate::event::{CloseReason, EventKind};
 use crate::subflow::check::Verdict;
 use crate::subflow::mapping::{ReceivedMapping, WireMapping};
 use crate::subflow::receiver::Range;
@@ -22,13 +23,7 @@ impl Connection {
     pub(crate) fn handle_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) {
         let window = self.recv.buffer().max(65_535);
         let subflow = &mut self.subflows[id];
-        subflow.record_mut().tally.segments_received += 1;
-        if !segment.payload.is_empty() {
-            subflow.record_mut().tally.data_segments_received += 1;
-            let length = segment.payload.len() as u64;
-            subflow.record_mut().tally.bytes_received += length;
-            subflow.record_mut().tally.longest_received = subflow.record().tally.longest_received.max(length);
-        }
+        subflow.record_mut().tally.count_received(segment.payload.len() as u64);
         match subflow.state() {
             State::Closed => return,
             State::SynSent => return self.on_syn_sent(now, id, segment),
@@ -73,7 +68,7 @@ impl Connection {
         segment: &Segment,
         start: u64,
         ack: u64,
-        payload: Bytes,
+        mut payload: Bytes,
     ) {
         let subflow = &mut self.subflows[id];
         subflow.note_timestamp(now, segment, start);
@@ -82,6 +77,7 @@ impl Connection {
             subflow.keep_alive(now, self.config.keepalive);
         }
         subflow.turn_mut().optionless |= !segment.options.has_mptcp();
+        let in_order = start <= subflow.receiver().next();
         if subflow.opening().unconfirmed {
             // RFC 8684 section 3.2: any acknowledgement of our third ACK confirms the join.
             subflow.opening_mut().unconfirmed = false;
@@ -90,36 +86,41 @@ impl Connection {
             subflow.opening_mut().deadline = Instant::FAR_FUTURE;
             self.activate(now, id);
         }
-        let receiver = self.subflows[id].receiver();
-        let in_order = start <= receiver.next();
         // Who cannot see the connection hits its window now and then, but hardly what comes next.
-        let near = start <= receiver.queue().end().unwrap_or(0).max(receiver.next()) + NEAR;
-        if near && !segment.options.mptcp.is_empty() {
+        if !segment.options.mptcp.is_empty() && self.subflows[id].receiver().is_near(start, NEAR) {
             self.take_options(now, id, &segment.options, in_order);
             if self.subflows[id].is_closed() {
                 return;
             }
         }
-        // Once confirmed, only a FIN without options tells that the peer has fallen back.
-        let fallen = segment.flags.fin() && !segment.options.has_mptcp();
-        let tells = in_order || segment.options.dss.is_some();
-        if self.negotiation.is_multipath() && tells && (!self.negotiation.confirmed() || fallen) {
-            self.confirm(now, id, segment, ack, &payload);
-            if self.subflows[id].is_closed() {
-                return;
+        if self.negotiation.is_multipath() {
+            // Once confirmed, only a FIN without options tells that the peer has fallen back.
+            let fallen = segment.flags.fin() && !segment.options.has_mptcp();
+            let tells = in_order || segment.options.dss.is_some();
+            if tells && (!self.negotiation.confirmed() || fallen) {
+                self.confirm(now, id, segment, ack, &payload);
+                if self.subflows[id].is_closed() {
+                    return;
+                }
             }
         }
         self.take_ack(now, id, segment, ack, payload.is_empty());
-        if self.subflows[id].watch().probe_deadline != Instant::FAR_FUTURE {
-            self.subflows[id].watch_mut().probe_deadline = Instant::FAR_FUTURE;
-            self.subflows[id].sender_mut().revive(now);
+        let subflow = &mut self.subflows[id];
+        if subflow.watch().probe_deadline != Instant::FAR_FUTURE {
+            subflow.watch_mut().probe_deadline = Instant::FAR_FUTURE;
+            subflow.sender_mut().revive(now);
         }
+        let mut acknowledged = None;
         if let Some(dss) = &segment.options.dss
             && self.negotiation.is_multipath()
         {
-            self.take_data_ack(now, dss);
+            acknowledged = self.take_data_ack(now, dss);
         }
-        self.note_window(id, segment);
+        if segment.flags.syn() {
+            self.note_window(id, segment);
+        } else {
+            self.take_window(id, segment, WindowPlace { start: Some(start), ack: Some(ack), acknowledged });
+        }
         let end = start + payload.len() as u64;
         let carries_data = !payload.is_empty();
         if self.negotiation.is_multipath()
@@ -133,10 +134,12 @@ impl Connection {
             }
             return;
         }
-        if segment.options.dss.and_then(|dss| dss.mapping).is_some_and(|mapping| mapping.length == 0) {
+        if let Some(dss) = &segment.options.dss
+            && dss.mapping.is_some_and(|mapping| mapping.length == 0)
+        {
             self.negotiation.failure_is_known();
         }
-        let (payload, cut) = self.fit_window(id, start, payload);
+        let cut = self.fit_window(id, start, &mut payload);
         if !payload.is_empty() {
             self.take_payload(now, id, start, payload);
         }
@@ -195,6 +198,7 @@ impl Connection {
     /// Mechanism M4: a path whose round-trip time has grown by its own queue gets no larger window
     /// than LAMBDA times what its propagation needs (Paasch et al., CSWS 2014, section 4.2). Once in a
     /// round trip: until the queue has drained, the round-trip time speaks of the window before.
+    #[inline(never)]
     fn cap_window(&mut self, now: Instant, id: usize) {
         const LAMBDA: f64 = 3.0;
         let path = &mut self.congestion.paths[id];
@@ -214,26 +218,39 @@ impl Connection {
     }
 
     pub(super) fn note_finished(&mut self, now: Instant, id: usize) {
-        let subflow = &mut self.subflows[id];
-        if subflow.receiver().finished() {
-            if self.negotiation.is_plain() {
-                self.recv.end_here();
-            }
-            subflow.fin_received(now);
-            if !self.negotiation.is_plain() && subflow.state() == State::CloseWait && !self.recv.finished() {
-                // RFC 8684 section 3.3.3: without a DATA_FIN it ends this subflow only; after one it says
-                // nothing new, and our half goes on.
-                subflow.want_fin();
-                self.give_up_sending(id);
-            }
+        if self.subflows[id].receiver().finished() {
+            self.note_fin(now, id);
         }
         if self.recv.report_finish() {
-            self.fate.pending.finished = true;
-            self.acknowledge_everywhere();
-            self.finish_if_done(now);
+            self.note_end(now);
         }
     }
 
+    /// The end of the peer's stream is here.
+    #[cold]
+    fn note_end(&mut self, now: Instant) {
+        self.fate.pending.note(EventKind::Finished);
+        self.acknowledge_everywhere();
+        self.finish_if_done(now);
+    }
+
+    /// The peer's FIN and all before it are here.
+    #[cold]
+    fn note_fin(&mut self, now: Instant, id: usize) {
+        if self.negotiation.is_plain() {
+            self.recv.end_here();
+        }
+        let subflow = &mut self.subflows[id];
+        subflow.fin_received(now);
+        if !self.negotiation.is_plain() && subflow.state() == State::CloseWait && !self.recv.finished() {
+            // RFC 8684 section 3.3.3: without a DATA_FIN it ends this subflow only; after one it says
+            // nothing new, and our half goes on.
+            subflow.want_fin();
+            self.give_up_sending(id);
+        }
+    }
+
+    #[inline(never)]
     fn take_options(&mut self, now: Instant, id: usize, options: &Options, in_order: bool) {
         for option in &options.mptcp {
             match option {
@@ -262,6 +279,7 @@ impl Connection {
     }
 
     /// MP_CAPABLE on the first data maps it (RFC 8684 section 3.1).
+    #[cold]
     fn on_capable_with_data(
         &mut self,
         now: Instant,
@@ -293,6 +311,7 @@ impl Connection {
             .announce(ReceivedMapping { start, length: u64::from(length), data: 0, checksum }, next);
     }
 
+    #[cold]
     fn on_reset(&mut self, now: Instant, id: usize, segment: &Segment) {
         let fast_close = segment.options.mptcp.iter().any(
             |option| matches!(option, MptcpOption::FastClose(key) if *key == self.negotiation.local().value),

@@ -13,6 +13,7 @@ mod addresses;
 mod arm;
 mod begin;
 mod candidates;
+mod chunk;
 mod close;
 mod data;
 mod failures;
@@ -50,7 +51,7 @@ use mptcp_wire::crypto::Version;
 
 use crate::config::Config;
 use crate::congestion::{Congestion, CongestionControl};
-use crate::event::{CloseReason, PendingEvents};
+use crate::event::{CloseReason, EventKind, PendingEvents};
 use crate::ids::InterfaceId;
 use crate::path_manager::{LocalAddress, Pair};
 use crate::scheduler::{Candidate, Scheduler};
@@ -73,6 +74,8 @@ use timers::Timers;
 struct Choice {
     scheduler: Box<dyn Scheduler>,
     candidates: Vec<Candidate>,
+    /// When the candidates were seen, if all that has happened since is that new data went on one of them.
+    seen: Option<Instant>,
 }
 
 /// What became of the connection, for the endpoint to hear.
@@ -131,7 +134,7 @@ impl Connection {
                 config.send_queue_rule,
                 config.byte_counting,
             ),
-            choice: Choice { scheduler: config.scheduler.build(), candidates: Vec::new() },
+            choice: Choice { scheduler: config.scheduler.build(), candidates: Vec::new(), seen: None },
             send: SendStream::default(),
             recv,
             signals: Signals::default(),
@@ -164,16 +167,23 @@ impl Connection {
     /// Tells a writer that waits of the room there is.
     fn wake_writer(&mut self) {
         if self.send.writer.waits() {
-            let (room, buffer, unsent) = (self.writable(), self.send_buffer(), self.send.buffer.unsent());
+            let buffer = self.send_buffer();
+            let (room, unsent) = (self.room(buffer), self.send.buffer.unsent());
             // As Linux: where little may wait, half of it has to be gone.
             let early = self.config.notsent_lowat.is_some_and(|most| unsent * 2 >= most);
-            self.fate.pending.writable |= !early && self.send.writer.wake(unsent, room, buffer);
+            if !early && self.send.writer.wake(unsent, room, buffer) {
+                self.fate.pending.note(EventKind::Writable);
+            }
         }
     }
 
     /// Room in the send buffer, bytes.
     pub(crate) fn writable(&self) -> u64 {
-        let room = self.send_buffer().saturating_sub(self.send.buffer.held());
+        self.room(self.send_buffer())
+    }
+
+    fn room(&self, buffer: u64) -> u64 {
+        let room = buffer.saturating_sub(self.send.buffer.held());
         let waiting = self.send.buffer.unsent();
         self.config.notsent_lowat.map_or(room, |most| room.min(most.saturating_sub(waiting)))
     }
@@ -249,10 +259,15 @@ impl Connection {
         self.subflows.take_change()
     }
 
-    /// Whether the endpoint has nothing to hear of: no event, no subflow that came or is wanted, no end.
+    /// Whether no subflow came, went or is wanted, and no end has come.
+    #[inline]
+    pub(crate) fn is_steady(&self) -> bool {
+        self.fate.closed.is_none() && !self.subflows.has_changed() && !self.has_wanted()
+    }
+
+    /// Whether the endpoint has nothing to hear of: no event either.
     pub(crate) fn is_quiet(&self) -> bool {
-        let fate = &self.fate;
-        fate.closed.is_none() && fate.pending.is_empty() && !self.subflows.has_changed() && !self.has_wanted()
+        self.is_steady() && self.fate.pending.is_empty()
     }
 
     pub(crate) fn take_wanted(&mut self) -> Vec<Pair> {

@@ -7,18 +7,31 @@ use mptcp_wire::{Flags, MpTcpRst, MptcpOption, Segment, Timestamps};
 
 use super::Connection;
 use super::segments::Piece;
-use crate::subflow::{Control, State};
+use crate::subflow::{Control, Due, State, Subflow};
 
 impl Connection {
-    /// Puts the next segment to send into `out`; returns the subflow it belongs to.
-    pub(crate) fn poll_transmit(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+    /// Puts the next segment to send into `out`; returns the subflow it belongs to. `disturbed` says that something may have
+    /// happened to the connection since the one before.
+    pub(crate) fn poll_transmit(
+        &mut self,
+        now: Instant,
+        disturbed: bool,
+        out: &mut Segment,
+    ) -> Option<usize> {
+        if disturbed {
+            self.choice.seen = None;
+        }
         if self.config.linux_compat.echo_before_join
             && self.signals.address_first()
             && let Some(sent) = self.transmit_signal(now, out)
         {
             return Some(sent);
         }
-        if let Some(sent) = self.transmit_control(now, out) {
+        // New data on a subflow that owed nothing leaves it so.
+        let due = if self.choice.seen == Some(now) { Due::default() } else { self.due() };
+        if due.has(Due::CONTROL)
+            && let Some(sent) = self.transmit_control(now, out)
+        {
             return Some(sent);
         }
         if self.negotiation.version() == Version::V0 && self.owes_keys() {
@@ -26,22 +39,45 @@ impl Connection {
             self.bare_segment(now, 0, out);
             return Some(0);
         }
-        if let Some(sent) = self.transmit_retransmission(now, out) {
+        if due.has(Due::AGAIN)
+            && let Some(sent) = self.transmit_retransmission(now, out)
+        {
             return Some(sent);
         }
         if let Some(sent) = self.transmit_data(now, out) {
+            if !due.is_empty() {
+                self.choice.seen = None;
+            }
             return Some(sent);
         }
-        let ending = self.send.writer.is_closed()
-            || self.fate.closed.is_some()
-            || self.subflows.iter().any(|s| s.wants_fin());
+        let ending = self.send.writer.is_closed() || self.fate.closed.is_some() || due.has(Due::FIN);
         if ending && let Some(sent) = self.transmit_fin(now, out) {
             return Some(sent);
         }
-        self.transmit_acknowledgement(now, out)
+        self.transmit_acknowledgement(now, due, out)
+    }
+
+    /// Whether nothing can be sent until something happens, nor has to be noted: one that only receives, and owes nothing.
+    #[inline]
+    pub(crate) fn is_silent(&self) -> bool {
+        self.send.buffer.written() == 0
+            && !self.send.writer.is_closed()
+            && self.fate.closed.is_none()
+            && self.subflows.iter().all(Subflow::owes_nothing)
+            && self.signals.is_empty()
+            && !self.timers.probe_wanted
+    }
+
+    /// What all subflows have waiting.
+    fn due(&self) -> Due {
+        if self.subflows.iter().all(Subflow::owes_nothing) {
+            return Due::default();
+        }
+        self.subflows.iter().fold(Due::default(), |due, subflow| due | subflow.due())
     }
 
     /// Whether the third ACK, with both keys, is still to be sent.
+    #[cold]
     fn owes_keys(&self) -> bool {
         let waits = self.negotiation.client()
             && !self.negotiation.confirmed()
@@ -54,6 +90,7 @@ impl Connection {
                 .is_some_and(|first| first.receiver().wants_ack() && first.is_synchronised())
     }
 
+    #[cold]
     fn transmit_control(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         let id = self.subflows.iter().position(|subflow| subflow.control().is_some())?;
         let control = self.subflows[id].take_control()?;
@@ -126,6 +163,7 @@ impl Connection {
         Some(id)
     }
 
+    #[inline(never)]
     fn transmit_retransmission(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         for id in 0..self.subflows.len() {
             let probing = self.subflows[id].sender().wants_probe();
@@ -163,6 +201,7 @@ impl Connection {
     /// New data that a tail loss probe may take: a segment of it, whatever waits for more, if the peer's window has room
     /// (RFC 8985 section 7.3). Where several subflows carry data, what none of them has is not this one's: its probe repeats
     /// what it has, as Linux's does, and the scheduler gives the rest to a path that is known to work.
+    #[inline(never)]
     fn new_data_for_probe(&self, id: usize) -> Option<u64> {
         self.new_data_out_of_turn(id).filter(|_| self.subflows[id].sender().board.lost == 0)
     }
@@ -182,7 +221,7 @@ impl Connection {
         (single && fits && subflow.can_send()).then_some(size)
     }
 
-    fn transmit_acknowledgement(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+    fn transmit_acknowledgement(&mut self, now: Instant, due: Due, out: &mut Segment) -> Option<usize> {
         if !self.signals.is_empty()
             && let Some(sent) = self.transmit_signal(now, out)
         {
@@ -193,6 +232,9 @@ impl Connection {
         {
             return Some(sent);
         }
+        if !due.has(Due::ACKNOWLEDGEMENT) {
+            return None;
+        }
         let id = self.subflows.iter().position(|s| s.receiver().wants_ack() && s.is_synchronised())?;
         self.bare_segment(now, id, out);
         Some(id)
@@ -200,6 +242,7 @@ impl Connection {
 
     /// RFC 9293 section 3.8.6.1, in Linux's form: an old sequence number, so that the peer answers
     /// with its window and nothing can go wrong.
+    #[cold]
     fn transmit_window_probe(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         let id = self.messenger(self.timers.probes())?;
         self.bare_segment(now, id, out);
@@ -208,10 +251,10 @@ impl Connection {
         Some(id)
     }
 
+    #[cold]
     fn transmit_signal(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
-        let usable = |s: &crate::subflow::Subflow| {
-            s.is_synchronised() && !s.opening().unconfirmed && s.state() != State::TimeWait
-        };
+        let usable =
+            |s: &Subflow| s.is_synchronised() && !s.opening().unconfirmed && s.state() != State::TimeWait;
         let subflows = &self.subflows;
         let (on, option) = self.signals.take(|on| match on {
             Some(id) => usable(&subflows[id]),

@@ -7,13 +7,17 @@ use mptcp_wire::{Dss, Segment};
 
 use super::{Connection, Mode};
 
+/// Where a window stands: offsets of its segment, of what that acknowledges on its subflow, and of what at the data level.
+pub(super) struct WindowPlace {
+    pub start: Option<u64>,
+    pub ack: Option<u64>,
+    pub acknowledged: Option<u64>,
+}
+
 impl Connection {
-    pub(super) fn take_data_ack(&mut self, now: Instant, dss: &Dss) {
-        let Some(offset) =
-            dss.ack.and_then(|ack| self.negotiation.local().offset(ack, self.send.buffer.una()))
-        else {
-            return;
-        };
+    /// Returns where in our stream it stands.
+    pub(super) fn take_data_ack(&mut self, now: Instant, dss: &Dss) -> Option<u64> {
+        let offset = self.negotiation.local().offset(dss.ack?, self.send.buffer.una())?;
         if offset == self.send.buffer.written() + 1 && self.send.fin.is_sent() {
             self.send.fin.acknowledge();
             self.acknowledge_data(now, offset - 1);
@@ -21,6 +25,7 @@ impl Connection {
         } else {
             self.acknowledge_data(now, offset);
         }
+        Some(offset)
     }
 
     pub(super) fn acknowledge_data(&mut self, now: Instant, offset: u64) {
@@ -37,24 +42,37 @@ impl Connection {
     /// The peer's window: its right edge counts from the data-level acknowledgement, and is the
     /// furthest over all subflows (RFC 8684 section 3.3.4).
     pub(super) fn note_window(&mut self, id: usize, segment: &Segment) {
+        let (start, ack) = self.subflows[id].place_of(segment);
+        let acknowledged = segment
+            .options
+            .dss
+            .and_then(|dss| self.negotiation.local().offset(dss.ack?, self.send.buffer.una()));
+        self.take_window(id, segment, WindowPlace { start, ack, acknowledged });
+    }
+
+    /// The same, where it is known already where the segment stands.
+    pub(super) fn take_window(&mut self, id: usize, segment: &Segment, place: WindowPlace) {
+        let WindowPlace { start, ack, acknowledged } = place;
         let subflow = &self.subflows[id];
         let scale = if segment.flags.syn() { 0 } else { subflow.agreed().send_scale };
         let window = u64::from(segment.window) << scale;
-        let from = match (self.negotiation.mode(), segment.options.dss.and_then(|dss| dss.ack)) {
-            (Mode::Multipath, Some(ack)) => self.negotiation.local().offset(ack, self.send.buffer.una()),
-            (Mode::Plain, _) if subflow.is_synchronised() => {
-                subflow.send_offset(segment.acknowledgment).map(|ack| subflow.stream_offset(ack))
-            }
+        let has_ack = segment.options.dss.as_ref().is_some_and(|dss| dss.ack.is_some());
+        let from = match (self.negotiation.mode(), has_ack) {
+            (Mode::Multipath, true) => acknowledged,
+            (Mode::Plain, _) if subflow.is_synchronised() => ack.map(|ack| subflow.stream_offset(ack)),
             // Who still sends keys has received nothing. Without any of these it may be late, and its
             // window may count from less than what is acknowledged now.
-            (Mode::Multipath, None) => super::offers::capable(&segment.options).map(|_| 0),
+            (Mode::Multipath, false) => super::offers::capable(&segment.options).map(|_| 0),
             _ => Some(self.send.buffer.una()),
         };
         let Some(from) = from.filter(|&from| from <= self.send.buffer.next() + 1) else { return };
         self.send.buffer.note_window(window);
         let plain = self.negotiation.is_plain() && self.subflows[id].is_synchronised();
-        if plain && !self.subflows[id].window_is_news(segment) {
-            return;
+        if plain {
+            let (Some(start), Some(ack)) = (start, ack) else { return };
+            if !self.subflows[id].window_is_news(start, ack) {
+                return;
+            }
         }
         // RFC 9293 section 3.8.6: a window may shrink, and nothing new goes where it was. Over several subflows no order
         // tells which window is the last one, and the furthest edge holds (RFC 8684 section 3.3.4).

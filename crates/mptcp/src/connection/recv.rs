@@ -3,7 +3,7 @@
 //! Owns reassembly at the data level and the receive window of RFC 8684 section 3.3.1, shared by all
 //! subflows. Offsets count from the first byte of the peer's stream.
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use mptcp_clock::{Duration, Instant};
 
 use crate::memory::{Inserted, Reassembly, Unread, most_pieces};
@@ -123,7 +123,7 @@ impl RecvStream {
     }
 
     /// Takes data at `start`.
-    pub(crate) fn place(&mut self, start: u64, data: Bytes) -> Placed {
+    pub(crate) fn place(&mut self, start: u64, mut data: Bytes) -> Placed {
         let length = data.len() as u64;
         let end = start + length;
         self.full_size = self.full_size.max(length.min(self.mss));
@@ -142,16 +142,24 @@ impl RecvStream {
             return self.keep_early(start, data);
         }
         self.duplicate_bytes += self.next - start;
-        self.append(data.slice((self.next - start) as usize..));
+        data.advance((self.next - start) as usize);
+        self.append(data);
         if self.early.is_empty() {
             return Placed::Fresh;
         }
+        self.join_early()
+    }
+
+    /// What waits may be next now.
+    #[inline(never)]
+    fn join_early(&mut self) -> Placed {
         let before = self.next;
-        while let Some((start, data)) = self.early.take(self.next) {
+        while let Some((start, mut data)) = self.early.take(self.next) {
             let known = (self.next - start).min(data.len() as u64);
             self.duplicate_bytes += known;
             if known < data.len() as u64 {
-                self.append(data.slice(known as usize..));
+                data.advance(known as usize);
+                self.append(data);
             }
         }
         if self.next > before { Placed::Filled } else { Placed::Fresh }
@@ -167,6 +175,7 @@ impl RecvStream {
         self.ready.push(data);
     }
 
+    #[inline(never)]
     fn keep_early(&mut self, start: u64, data: Bytes) -> Placed {
         let length = data.len() as u64;
         match self.early.insert(start, data) {

@@ -101,9 +101,7 @@ impl Connection {
             && self.negotiation.client()
             && self.negotiation.version() == Version::V1;
         if first && length > 0 && !self.negotiation.confirmed() && self.is_initial(id) {
-            let checksum = self.dss_checksum(0, 1, length, &piece.payload);
-            segment.options.mptcp.extend(self.capable_with_keys(Some((length, checksum))));
-            return;
+            return self.add_keys(segment, piece);
         }
         let (start, data, payload) = match &piece.whole {
             Some(whole) => (whole.start as u32, whole.data, &whole.payload),
@@ -118,7 +116,16 @@ impl Connection {
         segment.options.dss = Some(Dss { ack: Some(self.data_ack()), mapping, data_fin: false });
     }
 
+    /// The keys, and the mapping with them.
+    #[cold]
+    fn add_keys(&self, segment: &mut Segment, piece: &Piece) {
+        let length = piece.payload.len() as u16;
+        let checksum = self.dss_checksum(0, 1, length, &piece.payload);
+        segment.options.mptcp.extend(self.capable_with_keys(Some((length, checksum))));
+    }
+
     /// RFC 8684 section 3.7: length 0 says that all that follows maps one to one.
+    #[cold]
     pub(super) fn add_infinite_mapping(&self, segment: &mut Segment, piece: &Piece) {
         let mapping = Mapping {
             sequence: DataSequence::Wide(self.negotiation.local().at(piece.data)),

@@ -7,71 +7,10 @@ use std::collections::{BTreeSet, VecDeque};
 
 use bytes::{Bytes, BytesMut};
 
+pub(crate) use super::chunk::{Chunk, Put, carrier};
+
 /// Places for chunks that an idle connection keeps.
 const MOST_IDLE: usize = 4096;
-
-/// Data given to at least one subflow and not yet acknowledged at the data level.
-#[derive(Clone, Debug)]
-pub(crate) struct Chunk {
-    pub start: u64,
-    pub payload: Bytes,
-    /// The subflows that carried it, one bit each.
-    pub carriers: u64,
-    /// Queued to be carried by another subflow.
-    pub queued: bool,
-    /// Where it was put first.
-    put: Put,
-    /// Where it was put after that.
-    puts: Vec<Put>,
-}
-
-/// A place in a subflow's stream.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Put {
-    pub subflow: usize,
-    /// Subflow offset behind its last byte.
-    pub end: u64,
-}
-
-impl Chunk {
-    /// Data that is given to a first subflow.
-    pub(crate) fn new(start: u64, payload: Bytes, put: Put) -> Self {
-        Self { start, payload, carriers: carrier(put.subflow), queued: false, put, puts: Vec::new() }
-    }
-
-    /// It is given to a further subflow.
-    pub(crate) fn put(&mut self, put: Put) {
-        self.queued = false;
-        self.carriers |= carrier(put.subflow);
-        self.puts.retain(|other| other.subflow != put.subflow);
-        self.puts.push(put);
-    }
-
-    /// Subflow offset behind its last byte, where it was put last on a subflow.
-    pub(crate) fn end_on(&self, subflow: usize) -> Option<u64> {
-        let mut all = self.puts.iter().chain([&self.put]);
-        all.find(|put| put.subflow == subflow).map(|put| put.end)
-    }
-
-    /// A part of `length` bytes was cut off behind it.
-    fn shorten(&mut self, length: u64) {
-        self.put.end = self.put.end.saturating_sub(length);
-        self.puts.iter_mut().for_each(|put| put.end = put.end.saturating_sub(length));
-    }
-
-    pub(crate) fn end(&self) -> u64 {
-        self.start + self.payload.len() as u64
-    }
-
-    pub(crate) fn carried_by(&self, subflow: usize) -> bool {
-        self.carriers & carrier(subflow) != 0
-    }
-}
-
-/// The bit of a subflow.
-pub(crate) fn carrier(subflow: usize) -> u64 {
-    1 << (subflow % 64)
-}
 
 /// Written data: the first `length` bytes of `buffer`.
 ///
@@ -257,17 +196,7 @@ impl SendBuffer {
             front.length -= size;
             front.buffer.split_to(size)
         } else {
-            let mut joined = BytesMut::with_capacity(size);
-            while joined.len() < size {
-                let Some(front) = self.unsent.front_mut() else { break };
-                let length = front.length.min(size - joined.len());
-                joined.extend_from_slice(&front.buffer.split_to(length));
-                front.length -= length;
-                if front.length == 0 {
-                    self.unsent.pop_front();
-                }
-            }
-            joined.freeze()
+            self.join(size)
         };
         // One that was taken in part is kept for its writer, who comes back with what follows in it.
         let last = self.unsent.len() == 1;
@@ -278,6 +207,22 @@ impl SendBuffer {
         self.unsent_bytes -= chunk.len() as u64;
         self.next += chunk.len() as u64;
         chunk
+    }
+
+    /// Copies the next `size` bytes together.
+    #[inline(never)]
+    fn join(&mut self, size: usize) -> Bytes {
+        let mut joined = BytesMut::with_capacity(size);
+        while joined.len() < size {
+            let Some(front) = self.unsent.front_mut() else { break };
+            let length = front.length.min(size - joined.len());
+            joined.extend_from_slice(&front.buffer.split_to(length));
+            front.length -= length;
+            if front.length == 0 {
+                self.unsent.pop_front();
+            }
+        }
+        joined.freeze()
     }
 
     /// Over: nothing is sent any more, nor sent again.

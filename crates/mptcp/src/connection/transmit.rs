@@ -16,6 +16,7 @@ use crate::scheduler::{Candidate, SendView};
 impl Connection {
     /// New data, or data that another subflow did not get through.
     pub(super) fn transmit_data(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+        let seen = self.choice.seen.take() == Some(now);
         if self.send.buffer.written() == 0 && !self.send.writer.is_closed() {
             // A pure receiver has nothing to weigh.
             return None;
@@ -29,7 +30,11 @@ impl Connection {
             );
         }
         let mut candidates = std::mem::take(&mut self.choice.candidates);
-        self.find_candidates(now, &mut candidates);
+        if seen {
+            self.refresh_candidates(now, &mut candidates);
+        } else {
+            self.find_candidates(now, &mut candidates);
+        }
         let sent = self.transmit_on(now, &candidates, out);
         self.choice.candidates = candidates;
         sent
@@ -39,7 +44,9 @@ impl Connection {
         if candidates.is_empty() {
             return self.rest(now, Limit::Idle, false);
         }
-        if let Some(sent) = self.transmit_again(now, candidates, out) {
+        if self.send.buffer.first_again().is_some()
+            && let Some(sent) = self.transmit_again(now, candidates, out)
+        {
             return Some(sent);
         }
         if self.choice.scheduler.duplicates()
@@ -72,6 +79,7 @@ impl Connection {
         if self.must_wait_for_more(size, mss) {
             return self.on_nothing_new(now, candidates, out);
         }
+        self.choice.seen = Some(now);
         Some(self.send_new(now, id, size, out))
     }
 
@@ -88,6 +96,7 @@ impl Connection {
     }
 
     /// A scheduler that waits while nothing is under way waits for nothing.
+    #[inline(never)]
     fn when_nothing_is_under_way(&self, candidates: &[Candidate]) -> Option<usize> {
         if self.subflows.iter().any(|subflow| !subflow.sender().is_idle()) {
             return None;
@@ -98,6 +107,7 @@ impl Connection {
 
     /// Everything written is in flight. What M1 and M2 do for a full receive window they do here for
     /// a full send buffer; an application that has no more to say calls for no penalty.
+    #[inline(never)]
     fn on_nothing_new(&mut self, now: Instant, candidates: &[Candidate], out: &mut Segment) -> Option<usize> {
         let view = self.view(now, candidates);
         if let Some(chosen) = self.choice.scheduler.choose(&view) {
@@ -111,6 +121,7 @@ impl Connection {
     }
 
     /// The window has no room for a full segment.
+    #[inline(never)]
     fn on_closed_window(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> Option<usize> {
         let open = self.send.buffer.window_room();
         let idle = self.subflows.iter().all(|subflow| subflow.sender().is_idle());
@@ -136,6 +147,7 @@ impl Connection {
 
     /// Why nothing is left to send: the application, or a send buffer full of data in flight. When
     /// the windows have no room either, a larger buffer would not help.
+    #[inline(never)]
     fn writer_limit(&self, room: bool) -> Limit {
         if !self.send.writer.waits() {
             Limit::Application
@@ -151,12 +163,15 @@ impl Connection {
     /// Nagle (RFC 9293 section 3.7.4): a small segment waits while data is in flight; corked, also when none is.
     /// What subflows have had acknowledged is not: Linux's DATA_ACK for it may come only with the answer to more.
     pub(super) fn must_wait_for_more(&self, size: u64, mss: u64) -> bool {
+        if size >= mss {
+            return false;
+        }
         let in_flight = || self.subflows.iter().any(|subflow| !subflow.sender().is_idle());
         let nagle = self.config.nagle && self.send.buffer.next() > self.send.buffer.una() && in_flight();
         // Minshall's variant: only what is small and in flight itself holds small ones up.
         let nagle = nagle && (!self.config.linux_compat.minshall || self.send.buffer.small_in_flight());
         let waits = self.send.writer.is_corked() || nagle;
-        waits && size < mss && !self.send.writer.is_closed() && !self.send.writer.is_pushing()
+        waits && !self.send.writer.is_closed() && !self.send.writer.is_pushing()
     }
 
     /// Nagle's algorithm off or on; what waits goes when it is switched off, corked or not, as in Linux.
@@ -199,20 +214,20 @@ impl Connection {
 
     /// Puts stream data on a subflow as new subflow data.
     fn put(&mut self, now: Instant, id: usize, data: u64, payload: Bytes, out: &mut Segment) -> usize {
-        let sender = self.subflows[id].sender_mut();
-        let start = sender.board.next;
+        let subflow = &mut self.subflows[id];
+        let start = subflow.sender().board.next;
         let piece = Piece { start, data, payload: payload.clone(), whole: None, fin: false };
         if let Some(rate) = self.congestion.paths[id].pacing {
             let gap = Duration::from_secs_f64(payload.len() as f64 / rate.max(1.0));
-            self.subflows[id].turn_mut().next_send = self.subflows[id].turn().next_send.max(now) + gap;
+            subflow.turn_mut().next_send = subflow.turn().next_send.max(now) + gap;
         }
-        let sender = self.subflows[id].sender_mut();
-        sender.send(now, data, payload, false);
+        subflow.sender_mut().send(now, data, payload, false);
         self.data_segment(now, id, piece, out);
         id
     }
 
     /// Carries the oldest requested chunk on a subflow that has not carried it yet.
+    #[inline(never)]
     fn transmit_again(&mut self, now: Instant, candidates: &[Candidate], out: &mut Segment) -> Option<usize> {
         while let Some(start) = self.send.buffer.first_again() {
             let una = self.send.buffer.una();
@@ -246,6 +261,7 @@ impl Connection {
     }
 
     /// Puts the chunk at `start` on a further subflow: as much of it as fits into one segment there.
+    #[inline(never)]
     fn carry(&mut self, now: Instant, start: u64, id: usize, out: &mut Segment) -> Option<usize> {
         self.send.buffer.split(start, self.largest_payload(id));
         let next = self.subflows[id].sender().board.next;
@@ -258,6 +274,7 @@ impl Connection {
     }
 
     /// The redundant scheduler: the first chunk that some subflow with room has not carried.
+    #[inline(never)]
     fn transmit_duplicate(
         &mut self,
         now: Instant,

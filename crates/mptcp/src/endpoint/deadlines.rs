@@ -23,17 +23,23 @@ impl Deadlines {
         }
     }
 
+    #[inline]
     pub(super) fn set(&mut self, slot: u32, at: Instant) {
         let queued = &mut self.queued[slot as usize];
         if at < *queued {
             *queued = at;
             self.heap.push(Reverse((at, slot)));
             if self.heap.len() > 2 * self.queued.len() + 64 {
-                // Most are of the past: what is queued now is all that counts.
-                let current = self.queued.iter().enumerate().filter(|(_, at)| **at < Instant::FAR_FUTURE);
-                self.heap = current.map(|(slot, at)| Reverse((*at, slot as u32))).collect();
+                self.forget_the_past();
             }
         }
+    }
+
+    /// Most entries are of the past: what is queued now is all that counts.
+    #[cold]
+    fn forget_the_past(&mut self) {
+        let current = self.queued.iter().enumerate().filter(|(_, at)| **at < Instant::FAR_FUTURE);
+        self.heap = current.map(|(slot, at)| Reverse((*at, slot as u32))).collect();
     }
 
     /// Entries that are kept, those of the past among them.

@@ -8,11 +8,14 @@ use rustc_hash::FxHashMap;
 
 use super::listener::Listener;
 use super::secret::Secret;
-use super::tuple::Tuple;
+use super::tuple::{Tuple, mixed};
 use crate::connection::Connection;
 
 /// Subflows that are found without a look into the table.
 const LATELY: usize = 16;
+
+/// A subflow that was found lately: both its ends, ours first, the connection and the subflow.
+type Lately = (SocketAddr, SocketAddr, (u32, u32));
 
 /// Tables under a key of the endpoint's own: others choose what stands in them, and must not know where.
 #[derive(Debug)]
@@ -20,7 +23,7 @@ pub(super) struct Demux {
     tuples: HashMap<Tuple, (u32, u32), Secret>,
     /// What was found lately, so that segments of the same subflows are not hashed again. Who makes others miss it gains
     /// nothing: they pay for the hash.
-    lately: [Option<(Tuple, (u32, u32))>; LATELY],
+    lately: [Option<Lately>; LATELY],
     tokens: HashMap<u32, u32, Secret>,
     pub(super) listeners: FxHashMap<u16, Listener>,
 }
@@ -32,16 +35,18 @@ impl Demux {
     }
 
     /// The connection and the subflow that a segment is for.
+    #[inline]
     pub(super) fn find(&mut self, segment: &Segment) -> Option<(u32, u32)> {
-        let tuple = Tuple::new(segment.destination, segment.source);
-        let lately = &mut self.lately[tuple.mixed() % LATELY];
-        if let Some((known, owner)) = lately
-            && *known == tuple
+        let (local, remote) = (&segment.destination, &segment.source);
+        let lately = &mut self.lately[mixed(local, remote) % LATELY];
+        if let Some((known, peer, owner)) = lately
+            && known == local
+            && peer == remote
         {
             return Some(*owner);
         }
-        let owner = *self.tuples.get(&tuple)?;
-        *lately = Some((tuple, owner));
+        let owner = *self.tuples.get(&Tuple::new(*local, *remote))?;
+        *lately = Some((*local, *remote, owner));
         Some(owner)
     }
 

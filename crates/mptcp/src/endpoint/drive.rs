@@ -19,13 +19,12 @@ impl Endpoint {
     /// taken out, the rest stays.
     pub fn handle_segment_in_place(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
         let Some((slot, subflow)) = self.demux.find(segment) else {
-            if self.handle_stranger(now, interface, segment) {
-                self.handle_segment_in_place(now, interface, segment);
-            }
-            return;
+            return self.handle_unknown(now, interface, segment);
         };
         if let Some(connection) = self.slots.connection_at(slot) {
-            if let Some(iss) = connection.gives_way(now, subflow as usize, segment) {
+            if segment.flags.syn()
+                && let Some(iss) = connection.gives_way(now, subflow as usize, segment)
+            {
                 // RFC 9293 section 3.10.7.4: a new connection may follow an old one from TIME-WAIT.
                 self.settle(now, slot);
                 return self.handle_first(now, interface, segment, Some(iss));
@@ -40,6 +39,14 @@ impl Endpoint {
             self.note_opened(slot);
         }
         self.settle(now, slot);
+    }
+
+    /// A segment that no subflow is for, unless it makes one.
+    #[cold]
+    fn handle_unknown(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
+        if self.handle_stranger(now, interface, segment) {
+            self.handle_segment_in_place(now, interface, segment);
+        }
     }
 
     /// The time given by [`Endpoint::poll_timeout`] has come.
@@ -77,17 +84,24 @@ impl Endpoint {
         now: Instant,
         out: &mut Segment,
     ) -> Option<(InterfaceId, Option<(ConnectionId, usize)>)> {
-        if let Some(stray) = self.strays.pop_front() {
-            *out = stray.segment;
-            return Some((stray.interface, stray.subflow));
+        if !self.strays.is_empty() {
+            return self.pop_stray(out);
         }
         while let Some(&slot) = self.ready.front() {
             let entry = self.slots.at(slot);
             if let Some(connection) = &mut entry.connection {
-                if let Some(subflow) = connection.poll_transmit(now, out) {
+                let disturbed = std::mem::take(&mut entry.disturbed);
+                if let Some(subflow) = connection.poll_transmit(now, disturbed, out) {
                     let interface = connection.interface_of(subflow);
                     if self.interfaces.get(interface).is_some_and(|interface| interface.departures) {
                         connection.note_queued(subflow, out.packet_length() as u64);
+                    }
+                    if connection.is_silent() && connection.is_quiet() {
+                        // It need not be asked to say that this was all.
+                        let at = connection.deadline();
+                        self.deadlines.set(slot, at);
+                        entry.ready = false;
+                        self.ready.pop_front();
                     }
                     return Some((interface, Some((self.slots.id(slot), subflow))));
                 }
@@ -99,6 +113,13 @@ impl Endpoint {
             self.settle_quietly(now, slot);
         }
         None
+    }
+
+    #[cold]
+    fn pop_stray(&mut self, out: &mut Segment) -> Option<(InterfaceId, Option<(ConnectionId, usize)>)> {
+        let stray = self.strays.pop_front()?;
+        *out = stray.segment;
+        Some((stray.interface, stray.subflow))
     }
 
     /// Whether [`Endpoint::poll_transmit`] may have something: what a driver has to be woken for.
@@ -116,9 +137,12 @@ impl Endpoint {
             {
                 return Some(Event { connection: self.slots.id(slot), kind });
             }
+            let over = entry.connection.as_ref().is_some_and(|connection| connection.closed().is_some());
             entry.eventful = false;
             self.eventful.pop_front();
-            self.forget_if_finished(slot);
+            if over {
+                self.forget_if_all_is_told(slot);
+            }
         }
         None
     }

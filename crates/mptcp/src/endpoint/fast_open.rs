@@ -21,6 +21,7 @@ use crate::subflow::Subflow;
 const MOST_COOKIES: usize = 1024;
 
 impl Endpoint {
+    #[cold]
     pub(super) fn keep_cookie(&mut self, server: IpAddr, cookie: (Cookie, u16)) {
         if self.cookies.len() >= MOST_COOKIES
             && !self.cookies.contains_key(&server)

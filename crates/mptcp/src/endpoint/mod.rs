@@ -132,15 +132,31 @@ impl Endpoint {
     /// After anything that may have changed a connection: registry, events, readiness.
     pub(super) fn settle(&mut self, now: Instant, slot: u32) {
         self.settle_quietly(now, slot);
-        self.touch(slot);
+        let entry = self.slots.at(slot);
+        let Some(connection) = entry.connection.as_deref() else { return };
+        if connection.is_silent() {
+            self.deadlines.set(slot, connection.deadline());
+        } else if !entry.ready {
+            entry.ready = true;
+            self.ready.push_back(slot);
+        }
     }
 
+    #[inline]
     fn settle_quietly(&mut self, now: Instant, slot: u32) {
-        let Some(connection) = self.slots.connection_at(slot) else { return };
-        if connection.is_quiet() {
-            return;
+        let entry = self.slots.at(slot);
+        let Some(connection) = entry.connection.as_deref_mut() else { return };
+        if !connection.is_steady() {
+            self.settle_news(now, slot);
+        } else if !entry.eventful && !connection.pending().is_empty() {
+            entry.eventful = true;
+            self.eventful.push_back(slot);
         }
-        if connection.has_wanted() {
+    }
+
+    #[cold]
+    fn settle_news(&mut self, now: Instant, slot: u32) {
+        if self.slots.connection_at(slot).is_some_and(|connection| connection.has_wanted()) {
             self.open_wanted(now, slot);
         }
         let Some(connection) = self.slots.connection_at(slot) else { return };
@@ -156,30 +172,45 @@ impl Endpoint {
         self.forget_if_finished(slot);
     }
 
+    #[inline]
     fn forget_if_finished(&mut self, slot: u32) {
+        if self.slots.at(slot).connection.as_ref().is_some_and(|connection| connection.closed().is_some()) {
+            self.forget_if_all_is_told(slot);
+        }
+    }
+
+    #[cold]
+    fn forget_if_all_is_told(&mut self, slot: u32) {
         let entry = self.slots.at(slot);
-        if let Some(connection) =
-            entry.connection.as_ref().filter(|c| c.closed().is_some() && c.is_finished())
-        {
+        if let Some(connection) = entry.connection.as_ref().filter(|connection| connection.is_finished()) {
             self.demux.forget(slot, connection);
             self.stop_waiting(slot);
             self.slots.remove(slot);
         }
     }
 
+    #[inline]
     pub(super) fn touch(&mut self, slot: u32) {
         let entry = self.slots.at(slot);
-        if let Some(connection) = entry.connection.as_mut() {
-            if connection.take_registry_change() {
-                self.demux.register(slot, connection);
-            }
-            if !entry.ready {
-                entry.ready = true;
-                self.ready.push_back(slot);
-            }
+        if let Some(connection) = entry.connection.as_mut()
+            && connection.take_registry_change()
+        {
+            self.demux.register(slot, connection);
+        }
+        self.line_up(slot);
+    }
+
+    /// A connection that exists is to be asked for segments.
+    #[inline]
+    fn line_up(&mut self, slot: u32) {
+        let entry = self.slots.at(slot);
+        if !entry.ready && entry.connection.is_some() {
+            entry.ready = true;
+            self.ready.push_back(slot);
         }
     }
 
+    #[cold]
     fn open_wanted(&mut self, now: Instant, slot: u32) {
         let Some(connection) = self.slots.connection_at(slot) else { return };
         for pair in connection.take_wanted() {

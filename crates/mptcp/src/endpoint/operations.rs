@@ -43,11 +43,10 @@ impl Endpoint {
 
     /// The next bytes of a connection, in order; None when there are none now.
     pub fn read(&mut self, now: Instant, id: ConnectionId) -> Option<Bytes> {
-        let place = self.slots.place(id)?;
-        let connection = self.slots.connection_at(place)?;
+        let connection = self.slots.connection_mut(id)?;
         let data = connection.read(now);
         if connection.wants_attention() {
-            self.touch(place);
+            self.touch(id.place);
         }
         data
     }

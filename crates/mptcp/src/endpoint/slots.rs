@@ -11,6 +11,8 @@ pub(super) struct Slot {
     pub connection: Option<Box<Connection>>,
     pub ready: bool,
     pub eventful: bool,
+    /// Somebody may have changed the connection since it gave a segment last.
+    pub disturbed: bool,
     /// The port whose listener it waits for.
     pub waits_at: Option<u16>,
     /// Its handshake is not over.
@@ -59,9 +61,20 @@ impl Slots {
         &mut self.list[place as usize]
     }
 
-    /// The connection in a place.
+    /// The connection in a place, for somebody who may change it.
+    #[inline]
     pub(super) fn connection_at(&mut self, place: u32) -> Option<&mut Connection> {
-        self.list.get_mut(place as usize)?.connection.as_deref_mut()
+        let slot = self.list.get_mut(place as usize)?;
+        slot.disturbed = true;
+        slot.connection.as_deref_mut()
+    }
+
+    /// A connection, for somebody who may change it.
+    #[inline]
+    pub(super) fn connection_mut(&mut self, id: ConnectionId) -> Option<&mut Connection> {
+        let slot = self.list.get_mut(id.place as usize).filter(|slot| slot.generation == id.generation)?;
+        slot.disturbed = true;
+        slot.connection.as_deref_mut()
     }
 
     pub(super) fn connection(&self, id: ConnectionId) -> Option<&Connection> {

@@ -15,6 +15,7 @@ use crate::subflow::Origin;
 impl Endpoint {
     /// A segment that belongs to no subflow: a SYN for a listener, a join, the answer to a cookie, or an error. Returns whether
     /// there is a subflow for it now.
+    #[cold]
     pub(super) fn handle_stranger(
         &mut self,
         now: Instant,
@@ -51,6 +52,7 @@ impl Endpoint {
     }
 
     /// A SYN from nobody that we know; our own sequence numbers begin at `iss` where that is given.
+    #[cold]
     pub(super) fn handle_first(
         &mut self,
         now: Instant,

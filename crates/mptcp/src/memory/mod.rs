@@ -3,10 +3,12 @@
 //! Owns the bounds on what such payload really holds: bytes, pieces, and the memory around a slice. Knows
 //! neither sequence numbers of a subflow nor those of the data.
 
+mod ordered;
 mod pins;
 mod reassembly;
 mod unread;
 
+pub(crate) use ordered::Ordered;
 pub(crate) use reassembly::{Inserted, Reassembly};
 pub(crate) use unread::Unread;
 

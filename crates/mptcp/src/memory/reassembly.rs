@@ -3,11 +3,10 @@
 //! Owns the bound on the number of pieces: adjacent ones are joined when there are too many, and what cannot be
 //! joined is refused. Inserting and taking cost the logarithm of the pieces.
 
-use std::collections::BTreeMap;
-
 use bytes::{Bytes, BytesMut};
 
 use super::CHUNK;
+use super::ordered::Ordered;
 use super::pins::Pins;
 
 /// What became of a payload.
@@ -23,7 +22,7 @@ pub(crate) enum Inserted {
 
 #[derive(Debug)]
 pub(crate) struct Reassembly {
-    pieces: BTreeMap<u64, Bytes>,
+    pieces: Ordered<Bytes>,
     bytes: u64,
     /// Most pieces.
     most: usize,
@@ -38,7 +37,7 @@ impl Reassembly {
     /// Keeps up to `most` pieces of payload that comes in blocks of `block` bytes (0: in memory of its own).
     pub(crate) fn new(most: usize, block: u64) -> Self {
         Self {
-            pieces: BTreeMap::new(),
+            pieces: Ordered::default(),
             bytes: 0,
             most,
             since: 0,
@@ -68,13 +67,22 @@ impl Reassembly {
 
     /// Offset behind the last byte that waits.
     pub(crate) fn end(&self) -> Option<u64> {
-        self.pieces.last_key_value().map(|(start, data)| start + data.len() as u64)
+        self.pieces.last().map(|(start, data)| start + data.len() as u64)
     }
 
     /// Keeps `data` at `start`, as far as it is not known.
-    pub(crate) fn insert(&mut self, mut start: u64, mut data: Bytes) -> Inserted {
+    pub(crate) fn insert(&mut self, start: u64, data: Bytes) -> Inserted {
+        if !data.is_empty() && self.end().is_none_or(|last| last <= start) {
+            // Behind all that waits, as nearly everything is.
+            return if self.has_room() { self.keep(start, data) } else { Inserted::Refused };
+        }
+        self.insert_between(start, data)
+    }
+
+    #[inline(never)]
+    fn insert_between(&mut self, mut start: u64, mut data: Bytes) -> Inserted {
         let mut end = start + data.len() as u64;
-        if let Some((&before, known)) = self.pieces.range(..=start).next_back() {
+        if let Some((before, known)) = self.pieces.at_or_before(start) {
             let known_end = before + known.len() as u64;
             if known_end >= end {
                 return Inserted::Known;
@@ -86,7 +94,7 @@ impl Reassembly {
         }
         // What lies within the new payload gives way to it: one piece instead of many.
         let mut known = 0;
-        while let Some((&after, piece)) = self.pieces.range(start..end).next() {
+        while let Some((after, piece)) = self.pieces.first_within(start, end) {
             let (length, piece_end) = (piece.len() as u64, after + piece.len() as u64);
             if piece_end > end {
                 data.truncate((after - start) as usize);
@@ -94,7 +102,7 @@ impl Reassembly {
                 break;
             }
             known += length;
-            self.pieces.remove(&after);
+            self.pieces.remove(after);
         }
         self.bytes -= known;
         let length = end - start;
@@ -111,6 +119,13 @@ impl Reassembly {
         }
         self.put(start, data);
         Inserted::Fresh(length - known)
+    }
+
+    /// Keeps what is all new.
+    fn keep(&mut self, start: u64, data: Bytes) -> Inserted {
+        let length = data.len() as u64;
+        self.put(start, data);
+        Inserted::Fresh(length)
     }
 
     fn put(&mut self, start: u64, data: Bytes) {
@@ -141,8 +156,8 @@ impl Reassembly {
 
     /// The piece that holds `next` or ends before it; what is taken again and again brings all that is in order.
     pub(crate) fn take(&mut self, next: u64) -> Option<(u64, Bytes)> {
-        let entry = self.pieces.first_entry().filter(|entry| *entry.key() <= next)?;
-        let (start, data) = entry.remove_entry();
+        self.pieces.first().filter(|(start, _)| *start <= next)?;
+        let (start, data) = self.pieces.pop_first()?;
         self.bytes -= data.len() as u64;
         if self.pieces.is_empty() {
             self.pins.forget();
@@ -153,16 +168,17 @@ impl Reassembly {
 
     /// Lets go of everything.
     pub(crate) fn clear(&mut self) {
-        self.pieces.clear();
+        self.pieces = Ordered::default();
         self.bytes = 0;
         self.pins.forget();
         self.borrowed = Vec::new();
     }
 
     /// Copies what is still a slice of a block into memory of its own.
+    #[cold]
     fn own(&mut self) {
         for start in self.borrowed.drain(..) {
-            if let Some(piece) = self.pieces.get_mut(&start) {
+            if let Some(piece) = self.pieces.get_mut(start) {
                 *piece = Bytes::copy_from_slice(piece);
             }
         }
@@ -171,11 +187,12 @@ impl Reassembly {
 
     /// Makes one piece of small ones that touch each other. Large ones stay as they are, so that each byte is copied once or
     /// twice.
+    #[cold]
     fn join(&mut self) {
         self.since = 0;
         let mut joined: Vec<(u64, Bytes)> = Vec::new();
         let mut growing: Option<(u64, BytesMut)> = None;
-        for (start, data) in std::mem::take(&mut self.pieces) {
+        for (start, data) in self.pieces.take() {
             if let Some((before, grown)) = &mut growing {
                 if *before + grown.len() as u64 == start && grown.len() + data.len() <= CHUNK {
                     grown.extend_from_slice(&data);

@@ -50,16 +50,7 @@ impl Unread {
 
     pub(crate) fn push(&mut self, data: Bytes) {
         self.bytes += data.len() as u64;
-        let waits = !self.pieces.is_empty() || !self.tail.is_empty();
-        if data.len() < SMALL && !waits && self.pins.shares_blocks() {
-            // Alone it may wait for long, and would keep a block.
-            return self.pieces.push_back(Bytes::copy_from_slice(&data));
-        }
-        if data.len() < SMALL && waits {
-            self.tail.extend_from_slice(&data);
-            if self.tail.len() >= PIECE {
-                self.end_tail();
-            }
+        if data.len() < SMALL && self.copy_small(&data) {
             return;
         }
         self.end_tail();
@@ -71,6 +62,24 @@ impl Unread {
         if self.pins.wasteful(self.bytes) {
             self.own();
         }
+    }
+
+    /// Copies a small payload where it has to be; says whether it did.
+    #[inline(never)]
+    fn copy_small(&mut self, data: &[u8]) -> bool {
+        let waits = !self.pieces.is_empty() || !self.tail.is_empty();
+        if !waits && self.pins.shares_blocks() {
+            // Alone it may wait for long, and would keep a block.
+            self.pieces.push_back(Bytes::copy_from_slice(data));
+            return true;
+        }
+        if waits {
+            self.tail.extend_from_slice(data);
+            if self.tail.len() >= PIECE {
+                self.end_tail();
+            }
+        }
+        waits
     }
 
     pub(crate) fn pop(&mut self) -> Option<Bytes> {
@@ -92,15 +101,22 @@ impl Unread {
         self.pins.forget();
     }
 
+    #[inline]
     fn end_tail(&mut self) {
         if !self.tail.is_empty() {
-            self.pieces.push_back(Bytes::copy_from_slice(&self.tail));
-            self.tail.clear();
-            self.tail.shrink_to(PIECE + SMALL);
+            self.take_tail();
         }
     }
 
+    #[inline(never)]
+    fn take_tail(&mut self) {
+        self.pieces.push_back(Bytes::copy_from_slice(&self.tail));
+        self.tail.clear();
+        self.tail.shrink_to(PIECE + SMALL);
+    }
+
     /// Copies into memory of its own what was not copied before.
+    #[cold]
     fn own(&mut self) {
         for piece in self.pieces.range_mut(self.owned..) {
             *piece = Bytes::copy_from_slice(piece);

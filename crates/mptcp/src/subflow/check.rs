@@ -90,15 +90,18 @@ impl Subflow {
         }
     }
 
+    #[cold]
     fn challenge(&mut self, now: Instant) -> Verdict {
         if self.rations.challenges.take(now) { Verdict::Acknowledge } else { Verdict::Drop }
     }
 
     /// The peer repeats itself: our acknowledgement may be lost.
+    #[cold]
     fn repeat(&mut self, now: Instant) -> Verdict {
         if self.rations.repetitions.take(now) { Verdict::Acknowledge } else { Verdict::Drop }
     }
 
+    #[cold]
     fn challenge_unless_idle(&mut self, now: Instant, segment: &Segment) -> Verdict {
         if segment.payload.is_empty() && self.state == State::TimeWait {
             return Verdict::Drop;

@@ -23,6 +23,7 @@ impl Subflow {
     }
 
     /// Our FIN was acknowledged.
+    #[cold]
     pub(crate) fn fin_acknowledged(&mut self, now: Instant, multipath: bool) {
         match self.state {
             State::FinWait1 => {
@@ -39,6 +40,7 @@ impl Subflow {
     }
 
     /// The peer's FIN is here, and all before it.
+    #[cold]
     pub(crate) fn fin_received(&mut self, now: Instant) {
         match self.state {
             State::Established => self.state = State::CloseWait,

@@ -3,12 +3,10 @@
 //! Owns the mappings a peer has announced, and payload that waits for its checksum. Takes payload
 //! in subflow order and hands it on with connection-level offsets.
 
-use std::collections::BTreeMap;
-
 use bytes::Bytes;
 use mptcp_wire::Checksum;
 
-use crate::memory::{Unread, most_pieces};
+use crate::memory::{Ordered, Unread, most_pieces};
 
 /// A mapping in offsets: `length` bytes at subflow offset `start` are data from `data` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +38,7 @@ pub(crate) enum MappingFault {
 #[derive(Debug)]
 pub(crate) struct Mapper {
     /// By their first subflow offset.
-    mappings: BTreeMap<u64, ReceivedMapping>,
+    mappings: Ordered<ReceivedMapping>,
     /// Mappings held at once, at most; the one that holds what comes next always has a place.
     most: usize,
     held: Unread,
@@ -53,7 +51,7 @@ impl Mapper {
     /// `block` bytes (0: it has memory of its own).
     pub(crate) fn new(buffer: u64, block: u64) -> Self {
         Self {
-            mappings: BTreeMap::new(),
+            mappings: Ordered::default(),
             most: most_pieces(buffer),
             held: Unread::patient(block),
             infinite: None,
@@ -72,14 +70,14 @@ impl Mapper {
 
     /// Over: lets go of everything.
     pub(crate) fn clear(&mut self) {
-        self.mappings.clear();
+        self.mappings = Ordered::default();
         self.held.clear();
     }
 
     /// From subflow offset `start` on, everything is data from `data` on: plain TCP, or fallback.
     pub(crate) fn set_infinite(&mut self, start: u64, data: u64) {
         self.infinite = Some((start, data));
-        self.mappings.clear();
+        self.mappings = Ordered::default();
     }
 
     /// The data offset of a subflow offset, where all is mapped one to one.
@@ -103,9 +101,9 @@ impl Mapper {
             return true;
         }
         if self.mappings.len() >= self.most && mapping.start > next {
-            return self.mappings.contains_key(&mapping.start);
+            return self.mappings.contains(mapping.start);
         }
-        self.mappings.entry(mapping.start).or_insert(mapping);
+        self.mappings.insert(mapping.start, mapping);
         true
     }
 
@@ -125,11 +123,14 @@ impl Mapper {
                 return Err((MappingFault::Unmapped, payload));
             };
             let end = mapping.start + mapping.length;
+            let data = mapping.data + (start - mapping.start);
             let taken = payload.len().min((end - start) as usize);
-            let part = payload.split_to(taken);
+            let part =
+                if taken == payload.len() { std::mem::take(&mut payload) } else { payload.split_to(taken) };
             match mapping.checksum {
-                None => deliver(mapping.data + (start - mapping.start), part),
+                None => deliver(data, part),
                 Some(wire) => {
+                    let mapping = *mapping;
                     let complete = start + taken as u64 == end;
                     let held = self.hold(mapping, wire, complete, part, &mut deliver);
                     held.map_err(|fault| (fault, std::mem::take(&mut payload)))?;
@@ -141,18 +142,16 @@ impl Mapper {
     }
 
     /// The mapping that holds `start`; forgets those before it.
-    fn current(&mut self, start: u64) -> Option<ReceivedMapping> {
-        while let Some(first) = self.mappings.first_entry().filter(|entry| *entry.key() <= start) {
-            let mapping = *first.get();
-            if mapping.start + mapping.length > start {
-                return Some(mapping);
-            }
-            first.remove();
+    #[inline]
+    fn current(&mut self, start: u64) -> Option<&ReceivedMapping> {
+        while self.mappings.first().is_some_and(|(_, first)| first.start + first.length <= start) {
+            self.mappings.pop_first();
         }
-        None
+        self.mappings.first().map(|(_, first)| first).filter(|first| first.start <= start)
     }
 
     /// Payload under a checksum waits until its mapping is whole.
+    #[inline(never)]
     fn hold(
         &mut self,
         mapping: ReceivedMapping,

@@ -6,6 +6,7 @@
 
 mod access;
 pub(crate) mod check;
+mod due;
 mod ending;
 pub(crate) mod mapping;
 mod opening;
@@ -30,6 +31,7 @@ use crate::config::{Config, Keepalive};
 use crate::ids::InterfaceId;
 use crate::memory::most_segments;
 use crate::path_manager::Pair;
+pub(crate) use due::Due;
 pub(crate) use ending::LINGER;
 use mapping::Mapper;
 use parts::{Agreed, Ends, Opening, PeerWindow, Record, TimestampClock, Turn, Watch};
@@ -181,14 +183,14 @@ impl Subflow {
         self.watch.keep_at = keepalive.map_or(Instant::FAR_FUTURE, |keepalive| now + keepalive.idle);
     }
 
-    /// Whether the window of a segment is news (RFC 9293 section 3.10.7.4, on SND.WL1 and SND.WL2), and not of one that was
+    /// Where a segment stands: the offsets of its first byte and of what it acknowledges.
+    pub(crate) fn place_of(&self, segment: &Segment) -> (Option<u64>, Option<u64>) {
+        (self.receive_offset(segment.sequence), self.send_offset(segment.acknowledgment))
+    }
+
+    /// Whether the window of a segment that begins at `start` and acknowledges `ack` is news (RFC 9293 section 3.10.7.4, on SND.WL1 and SND.WL2), and not of one that was
     /// overtaken.
-    pub(crate) fn window_is_news(&mut self, segment: &Segment) -> bool {
-        let (Some(start), Some(ack)) =
-            (self.receive_offset(segment.sequence), self.send_offset(segment.acknowledgment))
-        else {
-            return false;
-        };
+    pub(crate) fn window_is_news(&mut self, start: u64, ack: u64) -> bool {
         let (last_start, last_ack) = self.window.from;
         // As in Linux, more that is acknowledged is news too: a peer that repeats old data may have no other way to tell.
         let news = (start, ack) >= self.window.from || ack > last_ack;

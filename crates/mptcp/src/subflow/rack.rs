@@ -92,6 +92,7 @@ impl Rack {
 
     /// RFC 8985 section 6.2 step 5: marks what should have arrived by now as lost. Returns
     /// whether anything was marked, and when to look again.
+    #[inline(never)]
     pub(crate) fn detect(
         &self,
         board: &mut Scoreboard,

@@ -4,7 +4,7 @@
 //! 0 is the SYN, 1 the first byte. Knows nothing of data sequence numbers.
 
 use arrayvec::ArrayVec;
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use mptcp_clock::{Duration, Instant};
 
 use crate::memory::{Inserted, Reassembly, most_pieces};
@@ -83,6 +83,11 @@ impl Receiver {
         self.next += length;
     }
 
+    /// Whether `start` lies no further than `distance` behind the last byte that is here.
+    pub(crate) fn is_near(&self, start: u64, distance: u64) -> bool {
+        start <= self.queue.end().unwrap_or(0).max(self.next) + distance
+    }
+
     /// What waits out of order.
     pub(crate) fn queue(&self) -> &Reassembly {
         &self.queue
@@ -105,7 +110,7 @@ impl Receiver {
         &mut self,
         now: Instant,
         start: u64,
-        payload: Bytes,
+        mut payload: Bytes,
         mut deliver: impl FnMut(u64, Bytes),
     ) -> Arrival {
         let length = payload.len() as u64;
@@ -131,11 +136,11 @@ impl Receiver {
         }
         // A FIN that overtook the last data waits alone.
         let filled = !self.queue.is_empty() || self.fin == Some(end);
-        let fresh = payload.slice((self.next - start) as usize..);
         if start < self.next {
+            payload.advance((self.next - start) as usize);
             self.report_duplicate((start, self.next));
         }
-        deliver(self.next, fresh);
+        deliver(self.next, payload);
         self.next = end;
         if filled {
             self.drain(&mut deliver);
@@ -159,11 +164,13 @@ impl Receiver {
         }
     }
 
+    #[inline(never)]
     fn drain(&mut self, deliver: &mut impl FnMut(u64, Bytes)) {
-        while let Some((start, payload)) = self.queue.take(self.next) {
+        while let Some((start, mut payload)) = self.queue.take(self.next) {
             let end = start + payload.len() as u64;
             if end > self.next {
-                deliver(self.next, payload.slice((self.next - start) as usize..));
+                payload.advance((self.next - start) as usize);
+                deliver(self.next, payload);
                 self.next = end;
             }
         }
@@ -174,6 +181,7 @@ impl Receiver {
         self.recent.retain(|block| block.1 > next);
     }
 
+    #[inline(never)]
     fn enqueue(&mut self, start: u64, payload: Bytes) -> Arrival {
         let end = start + payload.len() as u64;
         let inserted = self.queue.insert(start, payload);

@@ -51,15 +51,26 @@ impl Scoreboard {
         self.queue.push_back(sent);
     }
 
-    /// Takes the first segment off when `ack` covers it whole.
-    pub(crate) fn pop_acknowledged(&mut self, ack: u64) -> Option<Sent> {
-        let sent = self.queue.pop_front_if(|sent| sent.end() <= ack)?;
-        self.una = sent.end();
-        self.forget(&sent);
-        Some(sent)
+    /// The first segment, when `ack` covers it whole.
+    #[inline]
+    pub(crate) fn acknowledged(&self, ack: u64) -> Option<&Sent> {
+        self.queue.front().filter(|sent| sent.end() <= ack)
     }
 
-    fn forget(&mut self, sent: &Sent) {
+    /// Takes the first segment off, which was acknowledged.
+    #[inline]
+    pub(crate) fn drop_first(&mut self) {
+        let Some(sent) = self.queue.front() else { return };
+        self.una = sent.end();
+        if sent.sacked || sent.lost || sent.resent {
+            self.forget_first();
+        }
+        self.queue.pop_front();
+    }
+
+    #[inline(never)]
+    fn forget_first(&mut self) {
+        let Some(sent) = self.queue.front() else { return };
         let length = sent.length();
         if sent.sacked {
             self.sacked -= length;
@@ -88,6 +99,7 @@ impl Scoreboard {
     }
 
     /// The front segment is acknowledged in part: cuts that part off.
+    #[inline(never)]
     pub(crate) fn trim_front(&mut self, ack: u64) {
         let Some(front) = self.queue.front_mut() else { return };
         if ack <= front.start || ack >= front.end() {

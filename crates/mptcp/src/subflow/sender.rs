@@ -155,6 +155,7 @@ impl Sender {
         self.spurious.undoes()
     }
 
+    #[cold]
     fn enter_recovery(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
         self.spurious.remember(&congestion.paths[path]);
         self.state = Recovery::Recovery { point: self.board.next };
@@ -167,6 +168,7 @@ impl Sender {
     }
 
     /// RFC 6937 section 3, with slow start reduction bound while recovery makes progress.
+    #[inline(never)]
     fn proportional_rate(
         &mut self,
         delivered: u64,

@@ -87,6 +87,17 @@ pub struct SubflowStats {
     pub longest_received: u64,
 }
 
+impl SubflowStats {
+    /// A segment with so many bytes of payload has come.
+    #[inline]
+    pub(crate) fn count_received(&mut self, length: u64) {
+        self.segments_received += 1;
+        self.data_segments_received += u64::from(length > 0);
+        self.bytes_received += length;
+        self.longest_received = self.longest_received.max(length);
+    }
+}
+
 /// How a new subflow waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Probation {

@@ -6,7 +6,7 @@ use super::EventQueue;
 proptest! {
     #[test]
     fn the_first_is_the_least_time_then_the_least_source(
-        steps in prop::collection::vec((0u32..40, prop_oneof![4 => 0u64..20, 1 => Just(u64::MAX)]), 1..300)
+        steps in prop::collection::vec((0u32..400, prop_oneof![4 => 0u64..20, 1 => Just(u64::MAX)]), 1..900)
     ) {
         let mut event_queue = EventQueue::new();
         let mut model: Vec<u64> = Vec::new();

@@ -129,6 +129,7 @@ impl<P> Network<P> {
         self.reach(now, by, frame)
     }
 
+    #[inline(never)]
     fn depart(&mut self, now: Instant, direction: DirectionId) -> Option<Event<P>> {
         let departure = self.lines[direction.index()].direction.departure(now, &mut self.drops);
         self.reschedule(direction);
@@ -141,6 +142,7 @@ impl<P> Network<P> {
         })
     }
 
+    #[inline(never)]
     fn release(&mut self, now: Instant, direction: DirectionId, number: usize) -> Option<Event<P>> {
         let pipe = &mut self.lines[direction.index()].pipes[number];
         let frame = pipe.release(now);
@@ -162,6 +164,7 @@ impl<P> Network<P> {
         due.then_some(Event::Timer(id))
     }
 
+    #[cold]
     fn change(&mut self, now: Instant) -> Option<Event<P>> {
         if let Some((_, (direction, change))) = self.changes.pop_first() {
             let line = &mut self.lines[direction.index()];

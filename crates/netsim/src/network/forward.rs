@@ -2,9 +2,33 @@
 
 use mptcp_clock::Instant;
 
-use super::{Event, Fate, Network, TapSide};
+use super::{Event, Fate, Line, Network, TapSide};
+use crate::direction::DropLog;
+use crate::event_queue::EventQueue;
 use crate::filter::Passage;
 use crate::frame::{Cause, DirectionId, Frame};
+
+impl<P> Line<P> {
+    /// Queues a frame on a wire.
+    #[inline]
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        frame: Frame<P>,
+        drops: &mut DropLog<P>,
+        event_queue: &mut EventQueue,
+    ) -> Fate {
+        match self.direction.queue(now, frame, drops) {
+            Ok(sooner) => {
+                if sooner {
+                    self.reschedule(event_queue);
+                }
+                Fate::Queued
+            }
+            Err(cause) => Fate::Lost(cause),
+        }
+    }
+}
 
 impl<P> Network<P> {
     /// Gives a frame to a direction, or to the tap before it.
@@ -23,9 +47,13 @@ impl<P> Network<P> {
         if !line.pipes.is_empty() {
             return self.offer_filtered(now, direction, frame);
         }
-        self.enqueue(now, direction, frame)
+        if line.radio.is_some() {
+            return self.enqueue(now, direction, frame);
+        }
+        line.enqueue(now, frame, &mut self.drops, &mut self.event_queue)
     }
 
+    #[inline(never)]
     fn offer_filtered(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
         let line = &mut self.lines[direction.index()];
         let Some(pipe) = line.pipes.iter_mut().find(|pipe| pipe.matches(frame.label)) else {
@@ -51,15 +79,7 @@ impl<P> Network<P> {
         if let Some(radio) = line.radio {
             return self.enqueue_on_air(now, direction, radio, frame);
         }
-        match line.direction.queue(now, frame, &mut self.drops) {
-            Ok(sooner) => {
-                if sooner {
-                    self.reschedule(direction);
-                }
-                Fate::Queued
-            }
-            Err(cause) => Fate::Lost(cause),
-        }
+        line.enqueue(now, frame, &mut self.drops, &mut self.event_queue)
     }
 
     /// A frame has come out of a direction: it is where it belongs, goes on, or is lost.

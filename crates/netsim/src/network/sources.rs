@@ -3,11 +3,23 @@
 use mptcp_clock::Rng;
 
 use super::budget::{Budget, Exhausted};
-use super::{Network, Source};
+use super::{Line, Network, Source};
+use crate::event_queue::EventQueue;
 use crate::frame::DirectionId;
 
 /// Stations of a medium that count as one event.
 const STATIONS: usize = 32;
+
+impl<P> Line<P> {
+    /// Brings the event queue up to date.
+    #[inline]
+    pub(super) fn reschedule(&self, event_queue: &mut EventQueue) {
+        event_queue.set(self.source, self.direction.next_event());
+        if let Some(watch) = self.watch {
+            event_queue.set(watch, self.direction.next_departure());
+        }
+    }
+}
 
 impl<P> Network<P> {
     /// Bounds what happens from now on. Beyond the budget nothing does any more.
@@ -39,11 +51,7 @@ impl<P> Network<P> {
     /// Brings the event queue up to date with a direction.
     #[inline]
     pub(super) fn reschedule(&mut self, direction: DirectionId) {
-        let line = &self.lines[direction.index()];
-        self.event_queue.set(line.source, line.direction.next_event());
-        if let Some(watch) = line.watch {
-            self.event_queue.set(watch, line.direction.next_departure());
-        }
+        self.lines[direction.index()].reschedule(&mut self.event_queue);
     }
 
     pub(super) fn add_source(&mut self, source: Source) -> u32 {

@@ -11,6 +11,7 @@ use crate::world::{ETHERNET, FIRST_PORT, World, host};
 
 impl World {
     /// A frame is at a tap: the boxes there have it, and what they give goes on.
+    #[inline(never)]
     pub(in crate::world) fn on_tapped(&mut self, now: Instant, direction: DirectionId, frame: Frame<u32>) {
         if frame.payload == DATAGRAM {
             self.network.pass(now, direction, frame);
@@ -27,6 +28,7 @@ impl World {
     }
 
     /// It is time for a box.
+    #[cold]
     pub(in crate::world) fn wake_middleboxes(&mut self, now: Instant) {
         for (link, travelling) in self.middleboxes.wake(now) {
             self.emerge(now, link, travelling);
@@ -35,6 +37,7 @@ impl World {
     }
 
     /// A box comes or goes.
+    #[cold]
     pub(in crate::world) fn switch_middlebox(&mut self, number: usize) {
         if let Some(switch) = self.scenario.switches.get(number) {
             self.middleboxes.switch(&switch.middlebox, switch.on);
@@ -57,8 +60,9 @@ impl World {
         };
         let bytes = (segment.packet_length() + ETHERNET) as u32;
         let label = self.label_of(&segment);
-        let (payload, place) = self.pool.lend();
+        let (payload, place) = self.pool.next();
         *place = segment;
+        self.pool.lend();
         self.network.pass(now, direction, Frame { bytes, destination, label, payload });
     }
 

@@ -103,10 +103,11 @@ impl Flight {
     fn acknowledge(&mut self) {
         let to = self.place();
         self.rack.on_ack();
-        while let Some(sent) = self.board.pop_acknowledged(to) {
+        while let Some(sent) = self.board.acknowledged(to) {
             if !sent.sacked {
-                self.rack.on_delivered(&sent, self.now, None, None);
+                self.rack.on_delivered(sent, self.now, None, None);
             }
+            self.board.drop_first();
         }
         self.board.trim_front(to);
         self.board.trim_ranges();

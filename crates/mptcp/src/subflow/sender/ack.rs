@@ -16,7 +16,7 @@ impl Sender {
             rack.on_ack();
         }
         let mss = congestion.paths[path].mss;
-        let duplicate_report = self.take_blocks(&ack, mss);
+        let duplicate_report = !ack.blocks.is_empty() && self.take_blocks(&ack, mss);
         let (advanced, sample) = self.take_cumulative(&ack);
         if let Some(rtt) = sample {
             self.rtt.sample(rtt);
@@ -35,11 +35,15 @@ impl Sender {
             congestion.on_progress(path, Acked { now, bytes: advanced });
         }
         self.take_back(&ack, advanced, path, congestion);
-        self.end_probe(&ack, advanced, path, congestion, duplicate_report);
+        if self.probe.is_some() {
+            self.end_probe(&ack, advanced, path, congestion, duplicate_report);
+        }
         let lost_before = self.board.lost;
         let newly_lost = self.detect(&ack, advanced, mss);
         let delivered = (self.board.una + self.board.sacked).saturating_sub(delivered_before);
-        self.leave_recovery(path, congestion);
+        if matches!(self.state, Recovery::Recovery { .. } | Recovery::Loss { .. }) {
+            self.leave_recovery(path, congestion);
+        }
         if newly_lost && matches!(self.state, Recovery::Open | Recovery::Disorder) {
             self.enter_recovery(now, path, congestion);
         }
@@ -73,6 +77,7 @@ impl Sender {
         advanced
     }
 
+    #[inline(never)]
     fn leave_recovery(&mut self, path: usize, congestion: &mut Congestion) {
         let (point, fast) = match self.state {
             Recovery::Recovery { point } => (point, true),
@@ -98,6 +103,7 @@ impl Sender {
 
     /// RFC 8985 section 7.4.2: what the answers to the probe say. That all is acknowledged does not
     /// tell yet: the original may have been slow.
+    #[inline(never)]
     fn end_probe(
         &mut self,
         ack: &Ack<'_>,

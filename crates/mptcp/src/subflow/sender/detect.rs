@@ -6,6 +6,7 @@ use super::{Ack, DUPLICATE_THRESHOLD, Recovery, Sender};
 
 impl Sender {
     /// RFC 2018, RFC 2883: returns whether a duplicate was reported.
+    #[inline(never)]
     pub(super) fn take_blocks(&mut self, ack: &Ack<'_>, mss: u64) -> bool {
         let mut duplicate = false;
         let trial_point = self.trial_point();
@@ -47,21 +48,24 @@ impl Sender {
         }
         let (mut sample, mut ambiguous, mut once) = (None, false, false);
         let trial_point = self.trial_point();
-        while let Some(sent) = self.board.pop_acknowledged(ack.number) {
-            if let Some(rack) = self.rack.as_mut().filter(|_| !sent.sacked) {
-                rack.on_delivered(&sent, ack.now, self.rtt.min(), ack.echo);
-            }
+        while let Some(sent) = self.board.acknowledged(ack.number) {
             ambiguous |= sent.ever_resent;
             once |= !sent.ever_resent && !sent.sacked && trial_point.is_some_and(|point| sent.end() <= point);
             if !sent.sacked {
+                if let Some(rack) = &mut self.rack {
+                    rack.on_delivered(sent, ack.now, self.rtt.min(), ack.echo);
+                }
                 sample = Some(ack.now.since(sent.sent_at));
             }
+            self.board.drop_first();
+        }
+        if self.board.una < ack.number {
+            self.board.trim_front(ack.number);
         }
         // Without SACK it may have waited for what was sent again.
         if once && (self.sack || !ambiguous) {
             self.spurious.original_arrived();
         }
-        self.board.trim_front(ack.number);
         self.board.trim_ranges();
         if sample.is_none() || ambiguous {
             // RFC 7323 section 4: the echo tells which transmission is answered. It counts whole
@@ -92,6 +96,7 @@ impl Sender {
     }
 
     /// RFC 6675 section 4: lost when three segments' worth above it have arrived.
+    #[inline(never)]
     fn detect_by_holes(&mut self, mss: u64) -> bool {
         let threshold = u64::from(DUPLICATE_THRESHOLD) * mss;
         if self.board.sacked < threshold {
@@ -101,6 +106,7 @@ impl Sender {
     }
 
     /// NewReno without SACK (RFC 6582 section 3.2). Each duplicate stands for one segment arrived.
+    #[inline(never)]
     fn detect_by_duplicates(&mut self, ack: &Ack<'_>, advanced: u64, mss: u64) -> bool {
         if advanced > 0 {
             if self.in_recovery() && self.partial(ack.number) && !self.board.queue.is_empty() {

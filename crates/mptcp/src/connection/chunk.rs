@@ -1,0 +1,68 @@
+//! A piece of our stream while it is under way, and where it was put.
+//!
+//! Owns which subflows carried it. The order of pieces is `send_buffer`'s.
+
+use bytes::Bytes;
+
+/// Data given to at least one subflow and not yet acknowledged at the data level.
+#[derive(Clone, Debug)]
+pub(crate) struct Chunk {
+    pub start: u64,
+    pub payload: Bytes,
+    /// The subflows that carried it, one bit each.
+    pub carriers: u64,
+    /// Queued to be carried by another subflow.
+    pub queued: bool,
+    /// Where it was put first.
+    put: Put,
+    /// Where it was put after that.
+    puts: Vec<Put>,
+}
+
+/// A place in a subflow's stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Put {
+    pub subflow: usize,
+    /// Subflow offset behind its last byte.
+    pub end: u64,
+}
+
+impl Chunk {
+    /// Data that is given to a first subflow.
+    pub(crate) fn new(start: u64, payload: Bytes, put: Put) -> Self {
+        Self { start, payload, carriers: carrier(put.subflow), queued: false, put, puts: Vec::new() }
+    }
+
+    /// It is given to a further subflow.
+    pub(crate) fn put(&mut self, put: Put) {
+        self.queued = false;
+        self.carriers |= carrier(put.subflow);
+        self.puts.retain(|other| other.subflow != put.subflow);
+        self.puts.push(put);
+    }
+
+    /// Subflow offset behind its last byte, where it was put last on a subflow.
+    pub(crate) fn end_on(&self, subflow: usize) -> Option<u64> {
+        let mut all = self.puts.iter().chain([&self.put]);
+        all.find(|put| put.subflow == subflow).map(|put| put.end)
+    }
+
+    /// A part of `length` bytes was cut off behind it.
+    pub(super) fn shorten(&mut self, length: u64) {
+        self.put.end = self.put.end.saturating_sub(length);
+        self.puts.iter_mut().for_each(|put| put.end = put.end.saturating_sub(length));
+    }
+
+    pub(crate) fn end(&self) -> u64 {
+        self.start + self.payload.len() as u64
+    }
+
+    pub(crate) fn carried_by(&self, subflow: usize) -> bool {
+        self.carriers & carrier(subflow) != 0
+    }
+}
+
+/// The bit of a subflow.
+pub(crate) fn carrier(subflow: usize) -> u64 {
+    1 << (subflow % 64)
+}
