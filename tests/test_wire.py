@@ -81,7 +81,7 @@ def test_summaries_for_people(namespace: Namespace) -> None:
         out, err = ends(process)
     assert out == data
     assert "sent 20.00 kB" in told
-    assert "MPTCP v1, olia, minrtt" in told
+    assert "MPTCP v1, olia, ontime" in told
     assert f"SHA-256 {sha256(data)}" in told
     assert "received 20.00 kB" in err.decode()
     assert "b1 " in err.decode()

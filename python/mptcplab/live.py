@@ -52,11 +52,11 @@ class Config:
     """Require the DSS checksum."""
     congestion: str = "lia"
     """One of `policy_names()["congestion"]`."""
-    scheduler: str = "minrtt"
+    scheduler: str = "ontime"
     """One of `policy_names()["scheduler"]`."""
     opportunistic_retransmission: bool = True
     """M1: when the window is full, resend its oldest data on a faster subflow."""
-    penalisation: bool = True
+    penalisation: bool = False
     """M2: halve the window of the subflow that holds the window up."""
     autotuning: bool = False
     """M3: buffers grow with what the paths need."""

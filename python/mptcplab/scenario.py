@@ -23,6 +23,17 @@ ScenarioError = _core.ScenarioError
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
+HISTORICAL: dict[str, str | bool] = {
+    "scheduler": "minrtt",
+    "opportunistic": "original",
+    "penalisation": True,
+    "coupled": "all",
+    "pacing": False,
+}
+"""Multipath TCP as the papers of 2011 to 2014 had it, for the keys of a flow or the `defaults` of a scenario; what is
+the default today, and why: docs/never-slower.md."""
+
+
 @dataclass(kw_only=True)
 class Path:
     """A path between client and server; the keys are those of `[paths.NAME]` in a scenario file."""

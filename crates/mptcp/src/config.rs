@@ -5,19 +5,31 @@ use std::net::IpAddr;
 use mptcp_clock::Duration;
 use mptcp_wire::crypto::Version;
 
-use crate::congestion::{CongestionControl, Lia, PenaltyRule, Reno, SendQueueRule};
+use crate::congestion::{CongestionControl, CouplingScope, Lia, PenaltyRule, Reno, SendQueueRule};
 use crate::ids::InterfaceId;
 use crate::linux_compat::LinuxCompat;
 use crate::path_manager::{FullMesh, PathManager};
 use crate::policy::Factory;
-use crate::scheduler::{MinRtt, Scheduler};
+use crate::scheduler::{MinRtt, OnTime, Scheduler};
+
+/// Which data M1 sends again when the window is full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum OpportunisticRule {
+    /// The oldest segment, once, where the subflow that has it is slower by far or almost closed: the kernels of mptcp.org.
+    Original,
+    /// In order of the stream all that would come sooner this way than by the subflow that has it.
+    #[default]
+    Sooner,
+}
 
 /// The mechanisms of Raiciu et al. (NSDI 2012, section 4.2), each a switch of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mechanisms {
     /// M1: when the window is full, resend its oldest data on a faster subflow.
     pub opportunistic_retransmission: bool,
-    /// M2: halve the window of the subflow that holds the window up.
+    /// Which rule M1 follows.
+    pub opportunistic_rule: OpportunisticRule,
+    /// M2: halve the window of the subflow that holds the window up. Off: schedulers that see the window do better.
     pub penalisation: bool,
     /// M3: buffers grow with what the paths need, up to the configured sizes.
     pub autotuning: bool,
@@ -31,7 +43,8 @@ impl Default for Mechanisms {
     fn default() -> Self {
         Self {
             opportunistic_retransmission: true,
-            penalisation: true,
+            opportunistic_rule: OpportunisticRule::default(),
+            penalisation: false,
             autotuning: false,
             cwnd_capping: false,
             penalty_rule: PenaltyRule::Original,
@@ -101,7 +114,8 @@ pub struct ServerFastOpen {
 /// only when nothing else does, for this time and until the peer has acknowledged data that was sent after it.
 pub const JOIN_PROBATION: Duration = Duration::from_millis(20);
 
-/// Settings of one connection; [`Config::default`] is Multipath TCP as its papers ran it.
+/// Settings of one connection. [`Config::default`] is never slower than its best path (docs/never-slower.md);
+/// [`Config::historical`] is Multipath TCP as its papers ran it.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Offer and accept Multipath TCP; plain TCP otherwise.
@@ -113,6 +127,8 @@ pub struct Config {
     pub checksum: bool,
     /// Congestion control over all subflows.
     pub congestion: Factory<dyn CongestionControl>,
+    /// Which paths it sees as one, where it couples them.
+    pub coupling: CouplingScope,
     /// A rule about this host's own queue around it; None for none.
     pub send_queue_rule: Option<SendQueueRule>,
     /// Which subflow sends next.
@@ -155,6 +171,9 @@ pub struct Config {
     /// Slow start threshold at the start, bytes: a route's metric, or what an earlier connection left, as
     /// Linux's `ip route ... ssthresh` and tcp_metrics. None for none.
     pub initial_ssthresh: Option<u64>,
+    /// Spread what a window holds over a round trip, as Linux's internal pacing does: 2 windows a round trip in slow start, 1.2
+    /// after it, and up to ten segments in a row.
+    pub pacing: bool,
     /// Small queues, as Linux's `tcp_limit_output_bytes`: a subflow sends no new data while this many bytes
     /// of its packets wait in the interface, beyond the two packets that it always may. None for no
     /// limit; without effect on interfaces whose driver reports no departures.
@@ -204,8 +223,9 @@ impl Default for Config {
             version: Version::V1,
             checksum: false,
             congestion: Lia.into(),
+            coupling: CouplingScope::default(),
             send_queue_rule: None,
-            scheduler: MinRtt.into(),
+            scheduler: OnTime::default().into(),
             path_manager: FullMesh.into(),
             mechanisms: Mechanisms::default(),
             receive_buffer: 6 << 20,
@@ -222,6 +242,7 @@ impl Default for Config {
             min_rto: Duration::from_millis(200),
             initial_window: 10,
             initial_ssthresh: None,
+            pacing: true,
             small_queues: None,
             interfaces: None,
             backups: Vec::new(),
@@ -249,9 +270,27 @@ impl Config {
         self.interfaces.as_ref().is_none_or(|allowed| allowed.contains(&interface))
     }
 
+    /// What the kernels of the papers did: the lowest round-trip time first, M1 and M2 by their first rules, all paths coupled,
+    /// no pacing.
+    #[must_use]
+    pub fn historical() -> Self {
+        let mechanisms = Mechanisms {
+            opportunistic_rule: OpportunisticRule::Original,
+            penalisation: true,
+            ..Mechanisms::default()
+        };
+        Self {
+            scheduler: MinRtt.into(),
+            coupling: CouplingScope::All,
+            mechanisms,
+            pacing: false,
+            ..Self::default()
+        }
+    }
+
     /// Plain TCP with Reno.
     #[must_use]
     pub fn tcp() -> Self {
-        Self { multipath: false, congestion: Reno.into(), ..Self::default() }
+        Self { multipath: false, pacing: false, congestion: Reno.into(), ..Self::default() }
     }
 }

@@ -46,8 +46,10 @@ pub mod scheduler;
 mod subflow;
 
 pub use bounds::{ConnectionUse, EndpointBounds, EndpointUse};
-pub use config::{Announced, Config, JOIN_PROBATION, Keepalive, Mechanisms, ServerFastOpen, SpuriousLoss};
-pub use congestion::{PenaltyRule, SendQueueRule};
+pub use config::{
+    Announced, Config, JOIN_PROBATION, Keepalive, Mechanisms, OpportunisticRule, ServerFastOpen, SpuriousLoss,
+};
+pub use congestion::{CouplingScope, PenaltyRule, SendQueueRule};
 pub use connection::limits::Limit;
 pub use connection::{Connection, ConnectionInfo, Mode, SubflowInfo};
 pub use endpoint::{ConnectError, Counters, Endpoint, IcmpMessage, InterfaceChange, ListenError, Transmit};

@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--congestion", metavar="NAME", help=f"{one_of(names['congestion'])} (default: lia; reno with --tcp)"
     )
     parser.add_argument(
-        "--scheduler", default="minrtt", metavar="NAME", help=f"{one_of(names['scheduler'])} (default: minrtt)"
+        "--scheduler", default="ontime", metavar="NAME", help=f"{one_of(names['scheduler'])} (default: ontime)"
     )
     parser.add_argument("--rcvbuf", type=buffer, default=6 << 20, metavar="SIZE", help="receive buffer (default: 6MiB)")
     parser.add_argument("--sndbuf", type=buffer, default=4 << 20, metavar="SIZE", help="send buffer (default: 4MiB)")

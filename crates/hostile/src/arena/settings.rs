@@ -7,8 +7,8 @@ use mptcp::path_manager::{FullMesh, NdiffPorts};
 use mptcp::policy::{Factory, Policies};
 use mptcp::scheduler::Scheduler;
 use mptcp::{
-    Announced, Config, InterfaceId, Keepalive, LinuxCompat, Mechanisms, PenaltyRule, SendQueueRule,
-    ServerFastOpen, SpuriousLoss, Version,
+    Announced, Config, CouplingScope, InterfaceId, Keepalive, LinuxCompat, Mechanisms, OpportunisticRule,
+    PenaltyRule, SendQueueRule, ServerFastOpen, SpuriousLoss, Version,
 };
 use mptcp_clock::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use crate::draw::Draw;
 use crate::peer::Offer;
 
 const CONGESTION: [&str; 6] = ["lia", "reno", "cubic", "olia", "balia", "wvegas"];
-const SCHEDULERS: [&str; 3] = ["minrtt", "roundrobin", "redundant"];
+const SCHEDULERS: [&str; 4] = ["ontime", "minrtt", "roundrobin", "redundant"];
 
 pub(super) fn congestion(draw: &mut Draw<'_>) -> Factory<dyn CongestionControl> {
     let name = draw.pick(&CONGESTION);
@@ -103,6 +103,7 @@ pub(super) fn config(draw: &mut Draw<'_>, interfaces: u8) -> Config {
         [None, Some(SendQueueRule::Published), Some(SendQueueRule::Unacked), Some(SendQueueRule::Linked)];
     let mechanisms = Mechanisms {
         opportunistic_retransmission: on(0),
+        opportunistic_rule: if on(13) { OpportunisticRule::Sooner } else { OpportunisticRule::Original },
         penalisation: on(1),
         autotuning: !on(2),
         cwnd_capping: !on(3),
@@ -114,6 +115,8 @@ pub(super) fn config(draw: &mut Draw<'_>, interfaces: u8) -> Config {
         version: if draw.chance(80) { Version::V0 } else { Version::V1 },
         checksum: draw.chance(60),
         congestion: congestion(draw),
+        coupling: if on(14) { CouplingScope::Shared } else { CouplingScope::All },
+        pacing: on(15),
         send_queue_rule: draw.pick(&rule),
         scheduler: scheduler(draw),
         path_manager: match draw.byte() % 6 {

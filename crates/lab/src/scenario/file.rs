@@ -7,7 +7,10 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::names::{DataDirection, DownMode, Interference, Penalty, SendQueueRule, Side, Transport, Version};
+use super::names::{
+    Coupled, DataDirection, DownMode, Interference, Opportunistic, Penalty, SendQueueRule, Side, Transport,
+    Version,
+};
 use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
 
 /// Declares a table: every key is optional.
@@ -179,9 +182,11 @@ table! {
         paths: Vec<String>,
         /// The congestion controller. Default: lia for mptcp, reno for tcp.
         congestion: PolicyValue,
+        /// Which paths a coupled controller sees as one. Default: shared.
+        coupled: Coupled,
         /// A sign of congestion from this host's own queue. Default: off.
         send_queue_rule: SendQueueRule,
-        /// Which subflow sends the next bytes. Default: minrtt.
+        /// Which subflow sends the next bytes. Default: ontime.
         scheduler: PolicyValue,
         /// Which subflows are opened. Default: fullmesh.
         path_manager: PolicyValue,
@@ -189,9 +194,11 @@ table! {
         subflows: u32,
         /// The paths that are used only when no other works.
         backup: Vec<String>,
-        /// M1: when the receive window is full, send again over the fast path what blocks it. Default: true.
+        /// M1: when the receive window or the send buffer is full, send again what blocks it. Default: true.
         opportunistic_retransmission: bool,
-        /// M2: halve the window of the subflow that filled the receive window. Default: true.
+        /// The rule of M1. Default: sooner.
+        opportunistic: Opportunistic,
+        /// M2: halve the window of the subflow that filled the receive window. Default: false.
         penalisation: bool,
         /// The rule of M2. Default: original.
         penalty: Penalty,
@@ -209,6 +216,8 @@ table! {
         /// TCP small queues: no new data while this much of a subflow waits in this host's interface, as Linux's
         /// tcp_limit_output_bytes. Default: no limit.
         small_queues: Size,
+        /// Spread what a window holds over a round trip, as Linux's internal pacing. Default: true for mptcp, false for tcp.
+        pacing: bool,
         /// Selective acknowledgements. Default: true.
         sack: bool,
         /// TCP timestamps. Default: true.

@@ -7,7 +7,9 @@ use mptcp_clock::Duration;
 use netsim::{Loss, QueueLimit};
 
 use super::kinds::Chosen;
-use super::names::{DataDirection, DownMode, Interference, Penalty, SendQueueRule, Transport, Version};
+use super::names::{
+    Coupled, DataDirection, DownMode, Interference, Opportunistic, Penalty, SendQueueRule, Transport, Version,
+};
 use super::policies::Policy;
 use crate::application::Maker;
 
@@ -143,6 +145,8 @@ pub struct Flow {
     pub backup: Vec<String>,
     /// The congestion controller.
     pub congestion: Policy<dyn CongestionControl>,
+    /// Which paths it sees as one.
+    pub coupled: Coupled,
     /// The rule around it.
     pub send_queue_rule: SendQueueRule,
     /// The scheduler.
@@ -178,6 +182,8 @@ impl Flow {
 pub struct Mechanisms {
     /// M1.
     pub opportunistic_retransmission: bool,
+    /// The rule of M1.
+    pub opportunistic: Opportunistic,
     /// M2.
     pub penalisation: bool,
     /// The rule of M2.
@@ -197,6 +203,8 @@ pub struct Tcp {
     pub sndbuf: u64,
     /// Bytes as the MSS option says it; `None` is what fits the mtu of the path.
     pub mss: Option<u32>,
+    /// Internal pacing.
+    pub pacing: bool,
     /// Bytes of a subflow that may wait in the host's interface; `None` is no limit.
     pub small_queues: Option<u64>,
     /// Selective acknowledgements.

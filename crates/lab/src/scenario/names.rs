@@ -92,6 +92,26 @@ names! {
 }
 
 names! {
+    /// Which paths a coupled congestion controller sees as one.
+    Coupled {
+        /// All paths of the connection, as RFC 6356 has it.
+        All = "all",
+        /// Those that may share a bottleneck, as far as the delays of their queues tell.
+        Shared = "shared",
+    }
+}
+
+names! {
+    /// What M1 sends again when the window is full.
+    Opportunistic {
+        /// The rule of mptcp.org kernels: the oldest segment, once, where the subflow that has it is slower by far.
+        Original = "original",
+        /// All that would come sooner this way than by the subflow that has it.
+        Sooner = "sooner",
+    }
+}
+
+names! {
     /// How M2 penalises a slow subflow.
     Penalty {
         /// The rule of the paper and of the kernels of 2012 and 2013: once in a round trip of the slow

@@ -32,7 +32,7 @@ fn grid() -> String {
     let mut text = String::new();
     for (transport, what) in [
         ("tcp", "TCP (Reno) over a path of 10 Mb/s, 100 packets of queue, loss both ways"),
-        ("mptcp", "MPTCP (LIA, M1, M2) over that path and a second one of twice the round trip"),
+        ("mptcp", "MPTCP (as it is by default) over that path and a second one of twice the round trip"),
     ] {
         let _ = writeln!(text, "{what}: goodput in Mb/s\n");
         let _ = writeln!(

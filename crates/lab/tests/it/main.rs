@@ -9,6 +9,7 @@ mod hostile;
 mod limits;
 mod mechanisms;
 mod middleboxes;
+mod never_slower;
 mod policies;
 mod reading;
 mod reference;

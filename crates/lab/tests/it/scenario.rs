@@ -132,7 +132,7 @@ fn the_example_of_the_design_means_what_it_says() {
     assert_eq!(flow.paths, ["ethernet", "wifi"]);
     assert_eq!((&flow.traffic, flow.direction), (&Traffic::Bulk, DataDirection::Upload));
     assert_eq!((flow.congestion.kind(), flow.scheduler.kind()), ("lia", "minrtt"));
-    assert!(flow.mechanisms.opportunistic_retransmission && flow.mechanisms.penalisation);
+    assert!(flow.mechanisms.opportunistic_retransmission && !flow.mechanisms.penalisation);
     let [event] = &scenario.events[..] else { panic!("one event") };
     assert_eq!(
         (event.at, event.link.as_str(), event.set.up),

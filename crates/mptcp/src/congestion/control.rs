@@ -2,6 +2,7 @@
 
 use mptcp_clock::{Duration, Instant};
 
+use super::delivery::DeliveryRate;
 use super::local::LocalQueue;
 
 /// The congestion state of one path. Windows count payload bytes.
@@ -23,6 +24,8 @@ pub struct PathState {
     pub min_rtt: Option<Duration>,
     /// Bytes sent and not yet acknowledged.
     pub unacked: u64,
+    /// How fast it delivers.
+    pub delivery: DeliveryRate,
     /// The queue of this host's own interface.
     pub local: LocalQueue,
     /// The most bytes a second that the path may send; None for no limit but the window.

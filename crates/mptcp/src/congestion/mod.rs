@@ -5,8 +5,10 @@
 //! subflow does, and tells.
 
 mod balia;
+mod bottleneck;
 mod control;
 mod cubic;
+mod delivery;
 mod lia;
 mod linked;
 mod local;
@@ -20,13 +22,14 @@ use crate::policy::Registry;
 pub use balia::Balia;
 pub use control::{Acked, CongestionControl, PathState};
 pub use cubic::Cubic;
+pub use delivery::DeliveryRate;
 pub use lia::Lia;
 pub use linked::Linked;
 pub use local::{Departure, LocalQueue};
 pub use olia::Olia;
 pub use reno::Reno;
 pub use send_queue::SendQueueRule;
-pub use windows::{Congestion, PenaltyRule};
+pub use windows::{Congestion, CouplingScope, PenaltyRule};
 pub use wvegas::WVegas;
 
 /// The built-in algorithms.

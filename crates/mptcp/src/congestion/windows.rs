@@ -2,6 +2,7 @@
 
 use mptcp_clock::Instant;
 
+use super::bottleneck::Bottlenecks;
 use super::control::{Acked, CongestionControl, PathState};
 use super::local::Departure;
 use super::send_queue::SendQueueRule;
@@ -19,6 +20,17 @@ pub enum PenaltyRule {
     Original,
 }
 
+/// Which paths a coupled algorithm sees as one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CouplingScope {
+    /// All paths of the connection, as RFC 6356 has it.
+    All,
+    /// Those that may share a bottleneck: paths whose queues are not one, by their delays, are left out of each other's
+    /// sums. Alone, a path under LIA, OLIA or BALIA is TCP.
+    #[default]
+    Shared,
+}
+
 /// The windows of a connection's paths and the algorithm over them.
 #[derive(Debug)]
 pub struct Congestion {
@@ -28,6 +40,8 @@ pub struct Congestion {
     send_queue_rule: Option<SendQueueRule>,
     byte_counting: bool,
     penalties: u64,
+    /// What is known of bottlenecks; None where all paths count as one group.
+    bottlenecks: Option<Bottlenecks>,
 }
 
 impl Congestion {
@@ -35,6 +49,7 @@ impl Congestion {
         algorithm: Box<dyn CongestionControl>,
         rule: Option<SendQueueRule>,
         byte_counting: bool,
+        scope: CouplingScope,
     ) -> Self {
         Self {
             paths: Vec::new(),
@@ -42,6 +57,7 @@ impl Congestion {
             send_queue_rule: rule,
             byte_counting,
             penalties: 0,
+            bottlenecks: (scope == CouplingScope::Shared).then(Bottlenecks::default),
         }
     }
 
@@ -66,6 +82,9 @@ impl Congestion {
     pub(crate) fn set_active(&mut self, path: usize, active: bool) {
         if self.paths[path].active != active {
             self.paths[path].active = active;
+            if let Some(bottlenecks) = &mut self.bottlenecks {
+                bottlenecks.forget(path);
+            }
             self.algorithm.on_path_change(&mut self.paths, path);
         }
     }
@@ -77,7 +96,40 @@ impl Congestion {
     }
 
     pub(crate) fn on_progress(&mut self, path: usize, acked: Acked) {
-        self.algorithm.on_progress(&mut self.paths, path, acked);
+        if let Some(bottlenecks) = self.bottlenecks.as_mut().filter(|_| self.paths.len() > 1) {
+            bottlenecks.on_sample(&self.paths, path, acked.now);
+        }
+        self.ask(path, |algorithm, paths| algorithm.on_progress(paths, path, acked));
+    }
+
+    /// Lets the algorithm see the paths that may share a bottleneck with `path` as active, and no others.
+    fn ask<T>(
+        &mut self,
+        path: usize,
+        question: impl FnOnce(&mut dyn CongestionControl, &mut [PathState]) -> T,
+    ) -> T {
+        let apart = self.bottlenecks.as_ref().map_or(0, |bottlenecks| bottlenecks.apart_from(path));
+        if apart == 0 {
+            return question(&mut *self.algorithm, &mut self.paths);
+        }
+        let mut hidden = 0_u64;
+        for (at, state) in
+            self.paths.iter_mut().enumerate().filter(|(at, _)| *at < 64 && apart >> at & 1 == 1)
+        {
+            hidden |= u64::from(state.active) << at;
+            state.active = false;
+        }
+        let answer = question(&mut *self.algorithm, &mut self.paths);
+        for (at, state) in self.paths.iter_mut().enumerate().take(64) {
+            state.active |= hidden >> at & 1 == 1;
+        }
+        answer
+    }
+
+    /// Bytes have arrived, in order or not.
+    pub(crate) fn on_delivered(&mut self, path: usize, now: Instant, bytes: u64) {
+        let state = &mut self.paths[path];
+        state.delivery.on_delivered(now, bytes, state.srtt);
     }
 
     pub(crate) fn on_ack(&mut self, path: usize, mut acked: Acked) {
@@ -85,12 +137,12 @@ impl Congestion {
             // RFC 5681 equation 2: at most one segment's worth for each acknowledgement.
             acked.bytes = acked.bytes.min(self.paths[path].mss);
         }
-        self.algorithm.on_ack(&mut self.paths, path, acked);
+        self.ask(path, |algorithm, paths| algorithm.on_ack(paths, path, acked));
     }
 
     /// Lowers `ssthresh` for a congestion event and returns it; the caller moves the window.
     pub(crate) fn on_loss(&mut self, path: usize, now: Instant) -> u64 {
-        let ssthresh = self.algorithm.on_loss(&mut self.paths, path, now);
+        let ssthresh = self.ask(path, |algorithm, paths| algorithm.on_loss(paths, path, now));
         let state = &mut self.paths[path];
         state.ssthresh = ssthresh;
         state.credit = 0.0;
@@ -98,7 +150,7 @@ impl Congestion {
     }
 
     pub(crate) fn on_timeout(&mut self, path: usize) {
-        self.algorithm.on_timeout(&mut self.paths, path);
+        self.ask(path, |algorithm, paths| algorithm.on_timeout(paths, path));
     }
 
     /// Mechanism M2, penalising a slow subflow (Raiciu et al., NSDI 2012, section 4.2): halves the

@@ -67,22 +67,25 @@ impl Connection {
             }
             let in_flight = subflow.sender().in_flight();
             let has_room = self.has_room(subflow, path, in_flight) && !crowded;
-            let paced = path.pacing.is_some() && subflow.turn().next_send > now;
-            if paced {
-                self.timers.pace = self.timers.pace.min(subflow.turn().next_send);
+            let paced = self.paced_until(now, id);
+            if let Some(until) = paced {
+                self.timers.pace = self.timers.pace.min(until);
             }
             found.push(Candidate {
                 subflow: id,
                 srtt: path.srtt.unwrap_or_default(),
                 rttvar: path.rttvar,
                 min_rtt: path.min_rtt.unwrap_or_default(),
+                latest_rtt: path.latest_rtt.unwrap_or_default(),
                 cwnd: path.cwnd,
                 ssthresh: path.ssthresh,
                 in_flight,
                 local_queue: path.local.bytes,
+                delivery_rate: path.delivery.rate(),
+                delivered: subflow.sender().board.una,
                 mss: path.mss,
                 pacing: path.pacing,
-                has_room: has_room && !paced,
+                has_room: has_room && paced.is_none(),
                 backup,
             });
         }
@@ -96,13 +99,13 @@ impl Connection {
             let path = &self.congestion.paths[candidate.subflow];
             let in_flight = subflow.sender().in_flight();
             let has_room = self.has_room(subflow, path, in_flight) && !crowded;
-            let paced = path.pacing.is_some() && subflow.turn().next_send > now;
-            if paced {
-                self.timers.pace = self.timers.pace.min(subflow.turn().next_send);
+            let paced = self.paced_until(now, candidate.subflow);
+            if let Some(until) = paced {
+                self.timers.pace = self.timers.pace.min(until);
             }
             candidate.in_flight = in_flight;
             candidate.local_queue = path.local.bytes;
-            candidate.has_room = has_room && !paced;
+            candidate.has_room = has_room && paced.is_none();
         }
     }
 
@@ -146,8 +149,7 @@ impl Connection {
 
     /// Whether this host itself holds a subflow back.
     pub(super) fn is_held(&self, now: Instant, id: usize) -> bool {
-        let paced = self.congestion.paths[id].pacing.is_some() && self.subflows[id].turn().next_send > now;
-        paced || self.is_queue_full(id)
+        self.paced_until(now, id).is_some() || self.is_queue_full(id)
     }
 
     /// Small queues: whether enough of a subflow's packets wait in the interface. Two always may.

@@ -41,6 +41,11 @@ impl Chunk {
         self.puts.push(put);
     }
 
+    /// The subflow that it was given to first.
+    pub(crate) fn first_subflow(&self) -> usize {
+        self.put.subflow
+    }
+
     /// Subflow offset behind its last byte, where it was put last on a subflow.
     pub(crate) fn end_on(&self, subflow: usize) -> Option<u64> {
         let mut all = self.puts.iter().chain([&self.put]);

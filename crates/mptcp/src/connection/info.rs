@@ -1,12 +1,52 @@
 //! What a connection tells of itself.
 
+use std::net::SocketAddr;
+
 use mptcp_clock::Instant;
 
 use super::Connection;
 use super::report::{ConnectionInfo, SubflowInfo};
+use super::set::PlacedTuple;
 use crate::bounds::ConnectionUse;
+use crate::ids::InterfaceId;
 
 impl Connection {
+    /// The four-tuples in use, with the subflow's place; true for a closed one.
+    pub(crate) fn tuples(&self) -> impl Iterator<Item = PlacedTuple> + '_ {
+        self.subflows.tuples()
+    }
+
+    /// Four-tuples that came into use (true) or went out of it since this was asked last, with the subflow's place.
+    pub(crate) fn tuple_changes(&mut self) -> impl Iterator<Item = PlacedTuple> + '_ {
+        self.subflows.tuple_changes()
+    }
+
+    /// Four-tuples that are in use no more, with the place that their subflow had.
+    pub(crate) fn take_retired(&mut self) -> Vec<(usize, SocketAddr, SocketAddr)> {
+        self.subflows.take_retired()
+    }
+
+    /// Places that subflows have or had: their indices are below it.
+    #[must_use]
+    pub fn subflow_count(&self) -> usize {
+        self.subflows.len()
+    }
+
+    /// Payload of a full frame of a subflow, bytes.
+    pub(crate) fn frame_payload(&self, id: usize) -> Option<u64> {
+        self.congestion.paths.get(id).map(|path| path.mss)
+    }
+
+    /// The port of our side: that of the first subflow.
+    #[must_use]
+    pub fn local_port(&self) -> Option<u16> {
+        self.subflows.first().map(|subflow| subflow.ends().local.port())
+    }
+
+    pub(crate) fn interface_of(&self, id: usize) -> InterfaceId {
+        self.subflows.get(id).map_or(InterfaceId(0), |subflow| subflow.ends().interface)
+    }
+
     /// What the connection knows of itself.
     #[must_use]
     pub fn info(&self, now: Instant) -> ConnectionInfo {

@@ -5,7 +5,7 @@
 //! the connection for a segment, ports and tokens are the endpoint's affair.
 //!
 //! What happens to a connection is spread over files in one order, none of which needs one above it: this one; `reinject`,
-//! `addresses`, `arm`, `segments`; `close`, `candidates`; `progress`, `begin`; `fallback`; `data`, `joins`; `handshake`,
+//! `unblock`, `pacing`, `addresses`, `arm`, `segments`; `close`, `candidates`; `progress`, `begin`; `fallback`; `data`, `joins`; `handshake`,
 //! `signalled`; `input`, `transmit`, `finish`; `output`, `timeouts`.
 
 mod address_manager;
@@ -29,6 +29,7 @@ pub mod limits;
 mod negotiation;
 mod offers;
 mod output;
+mod pacing;
 mod progress;
 mod recv;
 mod reinject;
@@ -42,8 +43,7 @@ mod signals;
 mod timeouts;
 mod timers;
 mod transmit;
-
-use std::net::SocketAddr;
+mod unblock;
 
 use bytes::Bytes;
 use mptcp_clock::{Duration, Instant, Rng};
@@ -52,7 +52,6 @@ use mptcp_wire::crypto::Version;
 use crate::config::Config;
 use crate::congestion::{Congestion, CongestionControl};
 use crate::event::{CloseReason, EventKind, PendingEvents};
-use crate::ids::InterfaceId;
 use crate::path_manager::{LocalAddress, Pair};
 use crate::scheduler::{Candidate, Scheduler};
 use crate::subflow::Origin;
@@ -65,7 +64,7 @@ pub(crate) use offers::{capable as capable_option, join as join_option, window_s
 use recv::RecvStream;
 pub use report::{ConnectionInfo, SubflowInfo};
 use send::SendStream;
-use set::{PlacedTuple, SubflowSet};
+use set::SubflowSet;
 use signals::Signals;
 use timers::Timers;
 
@@ -133,6 +132,7 @@ impl Connection {
                 config.congestion.build(),
                 config.send_queue_rule,
                 config.byte_counting,
+                config.coupling,
             ),
             choice: Choice { scheduler: config.scheduler.build(), candidates: Vec::new(), seen: None },
             send: SendStream::default(),
@@ -190,7 +190,7 @@ impl Connection {
 
     /// The send buffer's size now. With M3 it follows twice what all paths can hold, in the formula
     /// of RFC 8684 section 3.3.4: the sum of rates times the longest round-trip time.
-    fn send_buffer(&self) -> u64 {
+    pub(super) fn send_buffer(&self) -> u64 {
         if !self.config.mechanisms.autotuning {
             return self.config.send_buffer;
         }
@@ -286,46 +286,10 @@ impl Connection {
         self.fate.closed
     }
 
-    /// The four-tuples in use, with the subflow's place; true for a closed one.
-    pub(crate) fn tuples(&self) -> impl Iterator<Item = PlacedTuple> + '_ {
-        self.subflows.tuples()
-    }
-
-    /// Four-tuples that came into use (true) or went out of it since this was asked last, with the subflow's place.
-    pub(crate) fn tuple_changes(&mut self) -> impl Iterator<Item = PlacedTuple> + '_ {
-        self.subflows.tuple_changes()
-    }
-
-    /// Four-tuples that are in use no more, with the place that their subflow had.
-    pub(crate) fn take_retired(&mut self) -> Vec<(usize, SocketAddr, SocketAddr)> {
-        self.subflows.take_retired()
-    }
-
-    /// Places that subflows have or had: their indices are below it.
-    #[must_use]
-    pub fn subflow_count(&self) -> usize {
-        self.subflows.len()
-    }
-
-    /// Payload of a full frame of a subflow, bytes.
-    pub(crate) fn frame_payload(&self, id: usize) -> Option<u64> {
-        self.congestion.paths.get(id).map(|path| path.mss)
-    }
-
     /// What it was told.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.config
-    }
-
-    /// The port of our side: that of the first subflow.
-    #[must_use]
-    pub fn local_port(&self) -> Option<u16> {
-        self.subflows.first().map(|subflow| subflow.ends().local.port())
-    }
-
-    pub(crate) fn interface_of(&self, id: usize) -> InterfaceId {
-        self.subflows.get(id).map_or(InterfaceId(0), |subflow| subflow.ends().interface)
     }
 
     pub(crate) fn set_policies(

@@ -1,12 +1,7 @@
-//! Data that another subflow has to carry again: after a stall, after a death, and by the mechanisms
-//! M1 and M2 of Raiciu et al. (NSDI 2012, section 4.2).
-
-use mptcp_clock::{Duration, Instant};
+//! Data that another subflow has to carry again: after a stall, after a death, and when nobody answers for it.
 
 use super::Connection;
 use super::send_buffer::carrier;
-use crate::congestion::PenaltyRule;
-use crate::subflow::sender::Recovery;
 
 impl Connection {
     /// The subflow does not get its data through: everything it alone carries goes to the others.
@@ -79,52 +74,5 @@ impl Connection {
             }
         }
         self.send.buffer.request_again(start);
-    }
-
-    /// M1 and M2: `fast` has room in its congestion window, but the shared window or the send buffer
-    /// is full. Returns the chunk that it should carry too.
-    pub(super) fn unblock(&mut self, now: Instant, fast: usize, may_penalise: bool) -> Option<u64> {
-        let mechanisms = self.config.mechanisms;
-        if !mechanisms.opportunistic_retransmission && !mechanisms.penalisation {
-            return None;
-        }
-        let head = self.send.buffer.head()?;
-        let (start, length, tried) = (head.start, head.payload.len() as u64, head.carried_by(fast));
-        let carriers = head.carriers;
-        let slow = (0..self.subflows.len())
-            .find(|&id| id != fast && carriers & carrier(id) != 0 && !self.subflows[id].is_closed())?;
-        let srtt = |id: usize| self.congestion.paths[id].srtt.unwrap_or(Duration::ZERO);
-        let (fast_rtt, slow_rtt) = (srtt(fast), srtt(slow));
-        if mechanisms.penalisation && may_penalise {
-            self.penalise(now, fast, slow, fast_rtt, slow_rtt);
-        }
-        let slow_window = self.congestion.paths[slow].cwnd / self.congestion.paths[slow].mss;
-        // The guard of the mptcp.org kernel: not worth it when the subflows are alike.
-        let worth = slow_window <= 4 || fast_rtt * 4 < slow_rtt;
-        if !mechanisms.opportunistic_retransmission || tried || !worth {
-            return None;
-        }
-        self.send.opportunistic += length;
-        Some(start)
-    }
-
-    /// M2, by the rule that was chosen.
-    fn penalise(&mut self, now: Instant, fast: usize, slow: usize, fast_rtt: Duration, slow_rtt: Duration) {
-        let rule = self.config.mechanisms.penalty_rule;
-        let rate =
-            |id: usize, rtt: Duration| self.congestion.paths[id].cwnd as f64 / rtt.as_secs_f64().max(1e-9);
-        // Which subflow's last penalty counts, and for how long.
-        let (holder, rest, deserved) = match rule {
-            PenaltyRule::Later => {
-                let calm = self.subflows[slow].sender().state == Recovery::Open;
-                (fast, fast_rtt, calm && fast_rtt < slow_rtt)
-            }
-            PenaltyRule::Original => (slow, slow_rtt, rate(slow, slow_rtt) < rate(fast, fast_rtt)),
-        };
-        let last = &mut self.subflows[holder].turn_mut().last_penalty;
-        if deserved && last.is_none_or(|last| now.since(last) >= rest) {
-            *last = Some(now);
-            self.congestion.penalise(slow, rule);
-        }
     }
 }

@@ -271,6 +271,12 @@ impl SendBuffer {
         self.flight.get_mut(at).filter(|chunk| chunk.start <= start)
     }
 
+    /// The chunks in flight from the one that holds `offset`.
+    pub(crate) fn in_flight_from(&self, offset: u64) -> impl Iterator<Item = &Chunk> {
+        let at = self.flight.partition_point(|chunk| chunk.end() <= offset);
+        self.flight.range(at..)
+    }
+
     /// The first chunk in flight that a subflow has not carried; all before the offset `from` it has, and that moves on.
     pub(crate) fn first_not_on(&self, subflow: usize, from: &mut u64) -> Option<u64> {
         let at = self.flight.partition_point(|chunk| chunk.end() <= *from);

@@ -4,7 +4,7 @@
 //! Owns the choice; how a segment looks is `output`'s affair.
 
 use bytes::Bytes;
-use mptcp_clock::{Duration, Instant};
+use mptcp_clock::Instant;
 use mptcp_wire::Segment;
 
 use super::Connection;
@@ -74,7 +74,7 @@ impl Connection {
         let size = self.segment_size(id, mss);
         if self.send.buffer.next() + size > self.send.buffer.edge() {
             self.choice.scheduler.on_window_full(&view, chosen);
-            return self.on_closed_window(now, id, size, out);
+            return self.on_closed_window(now, id, size, candidates, out);
         }
         if self.must_wait_for_more(size, mss) {
             return self.on_nothing_new(now, candidates, out);
@@ -89,9 +89,11 @@ impl Connection {
             now,
             candidates,
             unsent: outgoing.unsent(),
+            more_to_come: self.send.writer.waits(),
             in_flight: outgoing.next() - outgoing.una(),
+            oldest_on: outgoing.head().map(Chunk::first_subflow),
             window_room: outgoing.window_room(),
-            send_buffer: self.config.send_buffer,
+            send_buffer: self.send_buffer(),
         }
     }
 
@@ -116,13 +118,23 @@ impl Connection {
                 return self.carry(now, start, fast, out);
             }
         }
+        if let Some((id, start)) = self.rescue(now, candidates) {
+            return self.carry(now, start, id, out);
+        }
         let room = candidates.iter().any(|candidate| candidate.has_room);
         self.rest(now, self.writer_limit(room), false)
     }
 
     /// The window has no room for a full segment.
     #[inline(never)]
-    fn on_closed_window(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> Option<usize> {
+    fn on_closed_window(
+        &mut self,
+        now: Instant,
+        id: usize,
+        size: u64,
+        candidates: &[Candidate],
+        out: &mut Segment,
+    ) -> Option<usize> {
         let open = self.send.buffer.window_room();
         let idle = self.subflows.iter().all(|subflow| subflow.sender().is_idle());
         // RFC 9293 section 3.8.6.2.1: a part goes when it is half of the largest window, or when
@@ -131,6 +143,9 @@ impl Connection {
             return Some(self.send_new(now, id, open.min(size), out));
         }
         if let Some(start) = self.unblock(now, id, true) {
+            return self.carry(now, start, id, out);
+        }
+        if let Some((id, start)) = self.rescue(now, candidates) {
             return self.carry(now, start, id, out);
         }
         let limit = if self.peer_holds_early_data() { Limit::HeadOfLine } else { Limit::ReceiveWindow };
@@ -217,11 +232,8 @@ impl Connection {
         let subflow = &mut self.subflows[id];
         let start = subflow.sender().board.next;
         let piece = Piece { start, data, payload: payload.clone(), whole: None, fin: false };
-        if let Some(rate) = self.congestion.paths[id].pacing {
-            let gap = Duration::from_secs_f64(payload.len() as f64 / rate.max(1.0));
-            subflow.turn_mut().next_send = subflow.turn().next_send.max(now) + gap;
-        }
         subflow.sender_mut().send(now, data, payload, false);
+        self.pace(now, id, piece.payload.len() as u64);
         self.data_segment(now, id, piece, out);
         id
     }

@@ -3,6 +3,7 @@
 //! Owns the choice among subflows that could send. Never touches windows or data.
 
 mod minrtt;
+mod ontime;
 mod redundant;
 mod roundrobin;
 mod rule;
@@ -10,6 +11,7 @@ mod view;
 
 use crate::policy::Registry;
 pub use minrtt::MinRtt;
+pub use ontime::OnTime;
 pub use redundant::Redundant;
 pub use roundrobin::RoundRobin;
 pub use rule::Scheduler;
@@ -18,6 +20,9 @@ pub use view::{Candidate, SendView};
 /// The built-in schedulers.
 pub(crate) fn built_in() -> Registry<dyn Scheduler> {
     Registry::new("scheduler")
+        .with("ontime", "Lowest round-trip time first, and on slower paths only what arrives on time", |_| {
+            Ok(OnTime::default().into())
+        })
         .with("minrtt", "Lowest round-trip time first, as long as its window has room", |_| Ok(MinRtt.into()))
         .with("roundrobin", "One segment each in turn", |_| Ok(RoundRobin::default().into()))
         .with("redundant", "Everything on every subflow", |_| Ok(Redundant.into()))

@@ -14,6 +14,8 @@ pub struct Candidate {
     pub rttvar: Duration,
     /// Smallest round-trip time seen; zero before the first sample.
     pub min_rtt: Duration,
+    /// Latest sample of the round-trip time; zero before it.
+    pub latest_rtt: Duration,
     /// Congestion window, bytes.
     pub cwnd: u64,
     /// Slow start threshold, bytes; `u64::MAX` before the first loss.
@@ -22,6 +24,10 @@ pub struct Candidate {
     pub in_flight: u64,
     /// Bytes of its packets that wait in this host's own interface; 0 where the driver reports no departures.
     pub local_queue: u64,
+    /// Bytes that were acknowledged on it so far.
+    pub delivered: u64,
+    /// The best rate at which it delivered in its last round trips, bytes a second; None before the first.
+    pub delivery_rate: Option<f64>,
     /// Payload bytes of a full segment.
     pub mss: u64,
     /// The pace that the congestion controller asks for, bytes a second.
@@ -41,10 +47,13 @@ impl Candidate {
             srtt,
             rttvar: Duration::ZERO,
             min_rtt: srtt,
+            latest_rtt: srtt,
             cwnd,
             ssthresh: u64::MAX,
             in_flight: 0,
             local_queue: 0,
+            delivered: 0,
+            delivery_rate: None,
             mss,
             pacing: None,
             has_room: true,
@@ -69,8 +78,12 @@ pub struct SendView<'a> {
     pub candidates: &'a [Candidate],
     /// Bytes that were written and given to no subflow yet.
     pub unsent: u64,
+    /// The application waits for room: it has more than `unsent`.
+    pub more_to_come: bool,
     /// Bytes given to subflows and not acknowledged at the data level.
     pub in_flight: u64,
+    /// The subflow to which the oldest of these bytes were given first; None when there are none.
+    pub oldest_on: Option<usize>,
     /// Bytes that the peer's receive window has room for beyond all that was sent.
     pub window_room: u64,
     /// The send buffer, bytes: what is unsent and in flight fits into it.
@@ -81,7 +94,16 @@ impl<'a> SendView<'a> {
     /// A moment with nothing in flight, nothing to send and no limits; set what matters. For tests of schedulers.
     #[must_use]
     pub fn new(now: Instant, candidates: &'a [Candidate]) -> Self {
-        Self { now, candidates, unsent: 0, in_flight: 0, window_room: u64::MAX, send_buffer: u64::MAX }
+        Self {
+            now,
+            candidates,
+            unsent: 0,
+            more_to_come: true,
+            in_flight: 0,
+            oldest_on: None,
+            window_room: u64::MAX,
+            send_buffer: u64::MAX,
+        }
     }
 
     /// The peer's whole receive window, bytes: what is in flight at the data level and the room beyond.

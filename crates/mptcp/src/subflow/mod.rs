@@ -34,6 +34,7 @@ use crate::path_manager::Pair;
 pub(crate) use due::Due;
 pub(crate) use ending::LINGER;
 use mapping::Mapper;
+pub(crate) use parts::Looked;
 use parts::{Agreed, Ends, Opening, PeerWindow, Record, TimestampClock, Turn, Watch};
 use rations::Rations;
 use receiver::Receiver;

@@ -187,6 +187,16 @@ impl Default for Record {
     }
 }
 
+/// How far M1 has looked for what would come sooner on a subflow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Looked {
+    /// All under way up to this offset of the stream, and when.
+    pub(crate) to: u64,
+    pub(crate) at: Instant,
+    /// When the first of it counts as lost.
+    pub(crate) overdue: Instant,
+}
+
 /// Its part among the others: what it may carry, and when.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Turn {
@@ -196,8 +206,12 @@ pub(crate) struct Turn {
     pub(crate) probation: Option<Probation>,
     /// Up to this offset of the stream it has carried all: where the redundant scheduler goes on.
     pub(crate) duplicated: u64,
-    /// The earliest time for new data, where the path is paced.
+    /// What M1 has looked at for it.
+    pub(crate) rescued: Looked,
+    /// When what was sent so far would have left at the path's pace.
     pub(crate) next_send: Instant,
+    /// No new data before.
+    pub(crate) held_until: Instant,
     /// The earliest time for M4 to look again.
     pub(crate) next_cap: Instant,
     /// When M2 last penalised this subflow, or another one on its behalf: see `PenaltyRule`.
@@ -212,7 +226,9 @@ impl Default for Turn {
             reinjected: false,
             probation: None,
             duplicated: 0,
+            rescued: Looked { to: 0, at: Instant::ZERO, overdue: Instant::FAR_FUTURE },
             next_send: Instant::ZERO,
+            held_until: Instant::ZERO,
             next_cap: Instant::ZERO,
             last_penalty: None,
             optionless: false,

@@ -46,6 +46,12 @@ impl Scoreboard {
         (self.next - self.una + self.resent).saturating_sub(self.sacked + self.lost)
     }
 
+    /// The segment in flight whose last byte is before the offset `end`.
+    pub(crate) fn outstanding(&self, end: u64) -> Option<&Sent> {
+        let at = self.queue.partition_point(|sent| sent.end() < end);
+        self.queue.get(at).filter(|sent| sent.start < end)
+    }
+
     pub(crate) fn push(&mut self, sent: Sent) {
         self.next = sent.end();
         self.queue.push_back(sent);

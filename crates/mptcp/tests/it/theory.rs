@@ -88,7 +88,7 @@ fn measured(congestion: impl Into<Factory<dyn CongestionControl>>, links: &[Link
         receive_buffer: 8 << 20,
         send_buffer: 8 << 20,
         mss: 1460,
-        ..Config::default()
+        ..Config::historical()
     };
     let latency: Vec<u64> = links.iter().map(|&(_, rtt)| rtt / 2).collect();
     let mut pair = Pair::builder().seed(1).links(&latency).config(config).connect();

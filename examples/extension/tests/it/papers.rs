@@ -3,9 +3,14 @@
 use mptcp_lab::measurements::FlowSummary;
 use mptcp_lab::world::World;
 
+/// Beside these schedulers all is as in the kernels of the papers.
+const HISTORICAL: &str =
+    "\n[defaults]\nopportunistic = \"original\"\npenalisation = true\ncoupled = \"all\"\npacing = false\n";
+
 /// The flow of a scenario.
 fn flow(text: &str, seed: u64) -> FlowSummary {
-    let scenario = super::scenarios::finish(text).unwrap_or_else(|error| panic!("{error}"));
+    let scenario =
+        super::scenarios::finish(&(text.to_owned() + HISTORICAL)).unwrap_or_else(|error| panic!("{error}"));
     let measured = World::new(&scenario, seed).expect("a network").run().expect("it ends");
     measured.flows.into_iter().next().expect("one flow")
 }

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from mptcplab.results import Run
-from mptcplab.scenario import Cell, Flow, Scenario, Station
+from mptcplab.scenario import HISTORICAL, Cell, Flow, Scenario, Station
 from mptcplab.studies.base import LINUX_2013, Effort
 
 NAME = "abdrabou-heterogeneous"
@@ -110,6 +110,7 @@ class Setup:
             elif self.dedicated == "token bucket":
                 more["links"][own] = {"ends": [sender, receiver], "rate": f"{self.rate}Mbit", "delay": "2.5ms"}
         return Scenario(
+            defaults=HISTORICAL,
             name=NAME,
             duration=f"{self.seconds:g}s",
             sample="1s",

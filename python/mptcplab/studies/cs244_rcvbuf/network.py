@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mptcplab.scenario import Path, Scenario
+from mptcplab.scenario import HISTORICAL, Path, Scenario
 from mptcplab.studies.base import LINUX_2013, Verdict
 
 NAME = "cs244-rcvbuf"
@@ -47,7 +47,9 @@ def mptcp(all_paths: Mapping[str, Path], mechanisms: str, kilobytes: int, **more
 def _bulk(name: str, over: Mapping[str, Path], kilobytes: int, flow: dict[str, Any]) -> Scenario:
     size = f"{kilobytes}KB"
     bulk = flow | LINUX_2013 | {"rcvbuf": size, "sndbuf": size}
-    return Scenario(name=name, duration="40s", warmup="10s", sample="1s", paths=over, flows={"bulk": bulk})
+    return Scenario(
+        defaults=HISTORICAL, name=name, duration="40s", warmup="10s", sample="1s", paths=over, flows={"bulk": bulk}
+    )
 
 
 def judge(held: Mapping[str, bool]) -> tuple[Verdict, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mptcplab.scenario import Path, Scenario
+from mptcplab.scenario import HISTORICAL, Path, Scenario
 from mptcplab.studies.base import LINUX_2013
 
 NAME = "cs244-wireless"
@@ -35,4 +35,6 @@ def bulk(
     """One bulk flow over all of `paths`: 10 s to settle, 30 s measured."""
     flow: dict[str, Any] = {"transport": transport, "congestion": congestion}
     flow |= LINUX_2013 | {"rcvbuf": rcvbuf, "sndbuf": sndbuf or rcvbuf}
-    return Scenario(name=name, duration="40s", warmup="10s", sample="1s", paths=paths, flows={"bulk": flow})
+    return Scenario(
+        defaults=HISTORICAL, name=name, duration="40s", warmup="10s", sample="1s", paths=paths, flows={"bulk": flow}
+    )

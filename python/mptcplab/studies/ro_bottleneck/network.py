@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from mptcplab.scenario import Scenario
+from mptcplab.scenario import HISTORICAL, Scenario
 from mptcplab.studies.base import LINUX_2013, Effort
 
 NAME = "ro-bottleneck"
@@ -103,7 +103,7 @@ def scenario(  # noqa: PLR0913, RUF100 - what the study varies
         more["filters"] = pipes
     where = f"{max(rtt, 1):g} ms, {loss:.2%}" + (", first subflow alone" if one_sided else "")
     name = f"{variant.controller}, {where}, {variant.queue} packets" + (", ports in turn" if variant.ports else "")
-    return Scenario(name=name, duration=f"{length}s", flows=flows, **more)
+    return Scenario(defaults=HISTORICAL, name=name, duration=f"{length}s", flows=flows, **more)
 
 
 def _seconds(variant: Variant, effort: Effort, rtt: float, loss: float, *, one_sided: bool) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from mptcplab.results import Run
-from mptcplab.scenario import Cell, Flow, Scenario, Station
+from mptcplab.scenario import HISTORICAL, Cell, Flow, Scenario, Station
 from mptcplab.studies.base import LINUX_2013
 
 NAME = "ucl-wifi"
@@ -99,6 +99,7 @@ class Setup:
             stations[f"if-{single(at)}"] = self._station(single(at), at)
             flows[single(at)] = self._flow(single(at), "udp" if self.transport == "udp" else "tcp", "reno")
         return Scenario(
+            defaults=HISTORICAL,
             name=NAME,
             duration=f"{self.seconds:g}s",
             warmup=f"{self.warmup:g}s",

@@ -11,7 +11,9 @@ use super::policies;
 use crate::scenario::error::{ScenarioError, listed, suggestion};
 use crate::scenario::file::{FlowTable, ScenarioFile};
 use crate::scenario::model::{Flow, Limits, Link, LinkKind, Mechanisms, Tcp, Traffic};
-use crate::scenario::names::{DataDirection, Penalty, SendQueueRule, Transport, Version};
+use crate::scenario::names::{
+    Coupled, DataDirection, Opportunistic, Penalty, SendQueueRule, Transport, Version,
+};
 use crate::scenario::reach::Reach;
 use crate::scenario::units::{Size, Span};
 
@@ -131,12 +133,14 @@ fn one(
         paths,
         backup,
         congestion: policies::congestion(context, name, table, transport)?,
+        coupled: table.coupled.unwrap_or(Coupled::Shared),
         send_queue_rule: table.send_queue_rule.unwrap_or(SendQueueRule::Off),
         scheduler: policies::scheduler(context, name, table)?,
         path_manager: policies::path_manager(context, name, table)?,
         mechanisms: Mechanisms {
             opportunistic_retransmission: table.opportunistic_retransmission.unwrap_or(true),
-            penalisation: table.penalisation.unwrap_or(true),
+            opportunistic: table.opportunistic.unwrap_or(Opportunistic::Sooner),
+            penalisation: table.penalisation.unwrap_or(false),
             penalty: table.penalty.unwrap_or(Penalty::Original),
             autotuning: table.autotuning.unwrap_or(false),
             cwnd_capping: table.cwnd_capping.unwrap_or(false),
@@ -183,6 +187,7 @@ fn tcp(
         )?,
         mss: table.mss,
         small_queues: table.small_queues.map(|size| size.0),
+        pacing: table.pacing.unwrap_or(transport == Transport::Mptcp),
         sack: table.sack.unwrap_or(true),
         timestamps: table.timestamps.unwrap_or(true),
         byte_counting: table.byte_counting.unwrap_or(true),

@@ -35,7 +35,7 @@ pub(super) fn scheduler(
     flow: &str,
     table: &FlowTable,
 ) -> Result<Policy<dyn Scheduler>, ScenarioError> {
-    let said = Said::new(context, ["flows", flow, "scheduler"], table.scheduler.as_ref(), "minrtt")?;
+    let said = Said::new(context, ["flows", flow, "scheduler"], table.scheduler.as_ref(), "ontime")?;
     said.choose(context, |policies| &policies.schedulers)
 }
 

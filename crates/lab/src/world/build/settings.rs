@@ -1,9 +1,9 @@
 //! What a flow of a scenario tells its connection.
 
-use mptcp::{Config, PenaltyRule, SpuriousLoss};
+use mptcp::{Config, CouplingScope, OpportunisticRule, PenaltyRule, SpuriousLoss};
 
 use super::{Builder, HEADERS};
-use crate::scenario::names::{Penalty, SendQueueRule, Transport, Version};
+use crate::scenario::names::{Coupled, Opportunistic, Penalty, SendQueueRule, Transport, Version};
 use crate::scenario::{Flow, MOST_SUBFLOWS};
 
 impl Builder<'_> {
@@ -21,6 +21,10 @@ impl Builder<'_> {
             },
             checksum: flow.checksum,
             congestion: flow.congestion.make().clone(),
+            coupling: match flow.coupled {
+                Coupled::All => CouplingScope::All,
+                Coupled::Shared => CouplingScope::Shared,
+            },
             send_queue_rule: match flow.send_queue_rule {
                 SendQueueRule::Off => None,
                 SendQueueRule::Published => Some(mptcp::SendQueueRule::Published),
@@ -31,6 +35,10 @@ impl Builder<'_> {
             path_manager: flow.path_manager.make().clone(),
             mechanisms: mptcp::Mechanisms {
                 opportunistic_retransmission: flow.mechanisms.opportunistic_retransmission,
+                opportunistic_rule: match flow.mechanisms.opportunistic {
+                    Opportunistic::Original => OpportunisticRule::Original,
+                    Opportunistic::Sooner => OpportunisticRule::Sooner,
+                },
                 penalisation: flow.mechanisms.penalisation,
                 penalty_rule: match flow.mechanisms.penalty {
                     Penalty::Original => PenaltyRule::Original,
@@ -44,6 +52,7 @@ impl Builder<'_> {
             receive_buffer: flow.tcp.rcvbuf,
             send_buffer: flow.tcp.sndbuf,
             mss: flow.tcp.mss.unwrap_or(mtu - HEADERS).min(mtu - HEADERS).min(65_495) as u16,
+            pacing: flow.tcp.pacing,
             sack: flow.tcp.sack,
             timestamps: flow.tcp.timestamps,
             rack: flow.tcp.rack,

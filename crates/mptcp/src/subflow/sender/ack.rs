@@ -41,6 +41,9 @@ impl Sender {
         let lost_before = self.board.lost;
         let newly_lost = self.detect(&ack, advanced, mss);
         let delivered = (self.board.una + self.board.sacked).saturating_sub(delivered_before);
+        if delivered > 0 {
+            congestion.on_delivered(path, now, delivered);
+        }
         if matches!(self.state, Recovery::Recovery { .. } | Recovery::Loss { .. }) {
             self.leave_recovery(path, congestion);
         }

@@ -3,8 +3,10 @@
 use mptcp::congestion::{Balia, CongestionControl, Cubic, Lia, Olia, Reno, WVegas};
 use mptcp::path_manager::{FullMesh, NdiffPorts, PathManager};
 use mptcp::policy::Factory;
-use mptcp::scheduler::{MinRtt, Redundant, RoundRobin, Scheduler};
-use mptcp::{Config, LinuxCompat, Mechanisms, PenaltyRule, SpuriousLoss, Version};
+use mptcp::scheduler::{MinRtt, OnTime, Redundant, RoundRobin, Scheduler};
+use mptcp::{
+    Config, CouplingScope, LinuxCompat, Mechanisms, OpportunisticRule, PenaltyRule, SpuriousLoss, Version,
+};
 use mptcp_clock::Duration;
 use proptest::prelude::*;
 
@@ -195,7 +197,8 @@ fn config() -> impl Strategy<Value = Config> {
     ];
     let version = prop_oneof![3 => Just(Version::V1), 1 => Just(Version::V0)];
     let scheduler = prop_oneof![
-        3 => Just(Factory::<dyn Scheduler>::from(MinRtt)),
+        3 => Just(Factory::<dyn Scheduler>::from(OnTime::default())),
+        2 => Just(Factory::<dyn Scheduler>::from(MinRtt)),
         1 => Just(Factory::<dyn Scheduler>::from(RoundRobin::default())),
         1 => Just(Factory::<dyn Scheduler>::from(Redundant))
     ];
@@ -245,12 +248,19 @@ fn config() -> impl Strategy<Value = Config> {
                 path_manager,
                 mechanisms: Mechanisms {
                     opportunistic_retransmission,
+                    opportunistic_rule: if original {
+                        OpportunisticRule::Original
+                    } else {
+                        OpportunisticRule::Sooner
+                    },
                     penalisation,
                     autotuning,
                     cwnd_capping,
                     penalty_rule: if original { PenaltyRule::Original } else { PenaltyRule::Later },
                 },
                 byte_counting,
+                coupling: if original { CouplingScope::All } else { CouplingScope::Shared },
+                pacing: minshall != sack,
                 receive_buffer: sizes.0,
                 send_buffer: sizes.1,
                 mss: sizes.2,

@@ -3,7 +3,9 @@
 //! Owns the way from `set KEY VALUE` to a `Config`.
 
 use mptcp::policy::Policies;
-use mptcp::{Announced, Config, JOIN_PROBATION, LinuxCompat, PenaltyRule, ServerFastOpen, Version};
+use mptcp::{
+    Announced, Config, JOIN_PROBATION, LinuxCompat, OpportunisticRule, PenaltyRule, ServerFastOpen, Version,
+};
 
 use super::text::{duration, number, switch};
 
@@ -89,6 +91,13 @@ fn mechanism(config: &mut Config, key: &str, value: &str) -> Result<(), String> 
     let mechanisms = &mut config.mechanisms;
     match key {
         "opportunistic_retransmission" => mechanisms.opportunistic_retransmission = switch(value)?,
+        "opportunistic_rule" => {
+            mechanisms.opportunistic_rule = match value {
+                "original" => OpportunisticRule::Original,
+                "sooner" => OpportunisticRule::Sooner,
+                _ => return Err(format!("an opportunistic rule is original or sooner, not `{value}`")),
+            };
+        }
         "penalisation" => mechanisms.penalisation = switch(value)?,
         "autotuning" => mechanisms.autotuning = switch(value)?,
         "cwnd_capping" => mechanisms.cwnd_capping = switch(value)?,

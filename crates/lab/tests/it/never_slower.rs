@@ -1,0 +1,116 @@
+//! Networks on which Multipath TCP was slower than plain TCP over its best path, each by the cause that was mended; and one
+//! where it has to be: behind a bottleneck that all share. docs/never-slower.md has the whole distribution.
+
+use mptcp_lab::scenario::Scenario;
+use mptcp_lab::world::World;
+
+/// What the kernels of the papers did.
+const HISTORICAL: &str = "scheduler = \"minrtt\"\nopportunistic = \"original\"\npenalisation = true\ncoupled = \"all\"\npacing = false\n";
+
+/// Goodput of each flow, Mb/s.
+fn goodputs(text: &str) -> Vec<f64> {
+    let scenario = Scenario::parse(text, "network").unwrap_or_else(|e| panic!("{e}"));
+    let world = World::new(&scenario, 1).expect("a network");
+    let flows = world.run().expect("it comes to its end").flows;
+    flows.iter().map(|flow| flow.goodput / 1e6).collect()
+}
+
+/// A path: rate in kbit/s, round trip in microseconds, queue, and further keys.
+type Path = (u32, u32, &'static str, &'static str);
+
+/// Multipath TCP with `keys`, and the best that plain TCP has over one of the paths, Mb/s.
+fn against_best(paths: &[Path], buffers: &str, keys: &str) -> (f64, f64) {
+    let mut text = "duration = \"20s\"\nwarmup = \"5s\"\nsample = \"1s\"\n".to_owned();
+    for (at, (rate, rtt, queue, more)) in paths.iter().enumerate() {
+        text += &format!(
+            "[paths.p{at}]\nrate = \"{rate}kbit\"\nrtt = \"{rtt}us\"\nqueue = \"{queue}\"\n{more}\n"
+        );
+    }
+    let alone = (0..paths.len()).map(|at| {
+        let flow = format!("[flows.f]\ntransport = \"tcp\"\npaths = [\"p{at}\"]\n{buffers}\n");
+        goodputs(&(text.clone() + &flow))[0]
+    });
+    let best = alone.fold(0.0, f64::max);
+    (goodputs(&format!("{text}[flows.f]\n{buffers}\n{keys}\n"))[0], best)
+}
+
+fn buffers(bytes: u64) -> String {
+    format!("rcvbuf = \"{bytes}B\"\nsndbuf = \"{bytes}B\"")
+}
+
+/// DSL with LTE and its long queue.
+const BONDED: [Path; 2] = [(50_000, 20_000, "50ms", ""), (30_000, 60_000, "1s", "jitter = \"15ms\"")];
+
+#[test]
+fn a_long_queue_beside_a_fast_path_takes_nothing_from_it_whatever_the_buffer() {
+    for kilobytes in [100, 300, 480, 700, 950, 1_700, 3_200] {
+        let (both, best) = against_best(&BONDED, &buffers(kilobytes * 1000), "");
+        assert!(both > 0.95 * best, "{kilobytes} kB: {both:.1} of {best:.1} Mb/s");
+        if kilobytes >= 950 {
+            assert!(both > 70.0, "{kilobytes} kB: {both:.1} Mb/s is not the sum");
+        }
+    }
+    let (both, best) = against_best(&BONDED, &buffers(900_000), HISTORICAL);
+    assert!(both < 0.7 * best, "M2 halves the fast path: {both:.1} of {best:.1} Mb/s");
+}
+
+#[test]
+fn a_slow_path_whose_segments_hold_the_window_up_rests() {
+    let paths = [
+        (17_100, 84_300, "94p", ""),
+        (3_380, 25_100, "10p", ""),
+        (2_840, 118_000, "82p", ""),
+        (72_100, 29_000, "65p", ""),
+    ];
+    let (all, best) = against_best(&paths, &buffers(257_000), "");
+    assert!(all > 0.95 * best, "{all:.1} of {best:.1} Mb/s");
+    let (all, best) = against_best(&paths, &buffers(257_000), HISTORICAL);
+    assert!(all < 0.7 * best, "{all:.1} of {best:.1} Mb/s");
+}
+
+#[test]
+fn what_a_full_window_held_back_does_not_leave_in_one_burst() {
+    let paths = [
+        (3_230, 121_000, "20p", ""),
+        (7_070, 16_900, "11p", ""),
+        (9_580, 6_950, "10p", ""),
+        (84_900, 129_000, "424p", ""),
+    ];
+    let (all, best) = against_best(&paths, &buffers(1_164_000), "");
+    assert!(all > 0.95 * best, "{all:.1} of {best:.1} Mb/s");
+}
+
+#[test]
+fn a_window_that_fills_a_queue_elsewhere_does_not_slow_the_growth_of_a_lossy_path() {
+    let paths = [(50_200, 285_000, "1530p", ""), (96_300, 9_000, "89p", "loss = \"0.03%\"")];
+    let (both, best) = against_best(&paths, "autotuning = true", "");
+    assert!(both > 0.95 * best, "{both:.1} of {best:.1} Mb/s");
+    let (coupled, _) = against_best(&paths, "autotuning = true", "coupled = \"all\"");
+    assert!(coupled < 0.9 * both, "coupled {coupled:.1}, by bottleneck {both:.1} Mb/s");
+}
+
+/// A flow of two subflows among `others` TCP flows behind one bottleneck: its goodput over the mean of theirs.
+fn share(others: u32, queue: &str, keys: &str) -> f64 {
+    let text = format!(
+        "duration = \"60s\"\nwarmup = \"10s\"\nsample = \"1s\"\n\
+         [links.a]\nends = [\"client\", \"r\"]\nrate = \"1Gbit\"\ndelay = \"1ms\"\nqueue = \"9999p\"\n\
+         [links.b]\nends = [\"client\", \"r\"]\nrate = \"1Gbit\"\ndelay = \"1ms\"\nqueue = \"9999p\"\n\
+         [links.c]\nends = [\"other\", \"r\"]\nrate = \"1Gbit\"\ndelay = \"1ms\"\nqueue = \"9999p\"\n\
+         [links.neck]\nends = [\"r\", \"server\"]\nrate = \"20Mbit\"\ndelay = \"10ms\"\nqueue = \"{queue}\"\n\
+         [flows.m]\nto = \"server\"\nstart = \"1s\"\n{keys}\n\
+         [flows.t]\nfrom = \"other\"\nto = \"server\"\ntransport = \"tcp\"\ncount = {others}\nstagger = \"137ms\"\n"
+    );
+    let rates = goodputs(&text);
+    rates[0] / (rates[1..].iter().sum::<f64>() / f64::from(others))
+}
+
+#[test]
+fn behind_one_bottleneck_it_takes_no_more_than_with_the_historical_rules() {
+    let cases = [(1, "50p"), (3, "50p"), (5, "100p")];
+    let mean =
+        |keys: &str| cases.iter().map(|&(others, queue)| share(others, queue, keys)).sum::<f64>() / 3.0;
+    let (ours, historical) = (mean(""), mean(HISTORICAL));
+    assert!(ours < 1.1 * historical, "{ours:.2}, with the historical rules {historical:.2}");
+    let apart = mean("congestion = \"reno\"");
+    assert!(apart > 1.2 * ours, "uncoupled {apart:.2}, ours {ours:.2}: the bottleneck was not noticed");
+}

@@ -1,0 +1,152 @@
+//! What is done when the window or the send buffer is full and a subflow has room: the mechanisms M1 and M2 of Raiciu et al.
+//! (NSDI 2012, section 4.2), each by the rule that was chosen.
+
+use mptcp_clock::{Duration, Instant};
+
+use super::Connection;
+use super::send_buffer::{Chunk, carrier};
+use crate::config::OpportunisticRule;
+use crate::congestion::PenaltyRule;
+use crate::scheduler::Candidate;
+use crate::subflow::Looked;
+use crate::subflow::sender::Recovery;
+
+impl Connection {
+    /// M1 and M2: `fast` has room in its congestion window, but the shared window or the send buffer
+    /// is full. Returns the chunk that it should carry too.
+    pub(super) fn unblock(&mut self, now: Instant, fast: usize, may_penalise: bool) -> Option<u64> {
+        let mechanisms = self.config.mechanisms;
+        if !mechanisms.opportunistic_retransmission && !mechanisms.penalisation {
+            return None;
+        }
+        let head = self.send.buffer.head()?;
+        let (start, length, tried) = (head.start, head.payload.len() as u64, head.carried_by(fast));
+        let carriers = head.carriers;
+        let slow = (0..self.subflows.len())
+            .find(|&id| id != fast && carriers & carrier(id) != 0 && !self.subflows[id].is_closed())?;
+        let srtt = |id: usize| self.congestion.paths[id].srtt.unwrap_or(Duration::ZERO);
+        let (fast_rtt, slow_rtt) = (srtt(fast), srtt(slow));
+        if mechanisms.penalisation && may_penalise {
+            self.penalise(now, fast, slow, fast_rtt, slow_rtt);
+        }
+        let slow_window = self.congestion.paths[slow].cwnd / self.congestion.paths[slow].mss;
+        // The guard of the mptcp.org kernel: not worth it when the subflows are alike.
+        let worth = slow_window <= 4 || fast_rtt * 4 < slow_rtt;
+        let first_rule = mechanisms.opportunistic_rule == OpportunisticRule::Original;
+        if !mechanisms.opportunistic_retransmission || !first_rule || tried || !worth {
+            return None;
+        }
+        self.send.opportunistic += length;
+        Some(start)
+    }
+
+    /// M1 by its later rule, on any subflow that has room: which one, and the chunk that it should carry too.
+    pub(super) fn rescue(&mut self, now: Instant, candidates: &[Candidate]) -> Option<(usize, u64)> {
+        let mechanisms = self.config.mechanisms;
+        if !mechanisms.opportunistic_retransmission
+            || mechanisms.opportunistic_rule != OpportunisticRule::Sooner
+            || candidates.len() < 2
+        {
+            return None;
+        }
+        candidates
+            .iter()
+            .filter(|c| c.has_room)
+            .find_map(|c| Some((c.subflow, self.rescue_on(now, c.subflow)?)))
+    }
+
+    /// The first chunk that would come sooner on `fast` than by those that carry it. Where there is none
+    /// it is asked again when the oldest is overdue.
+    fn rescue_on(&mut self, now: Instant, fast: usize) -> Option<u64> {
+        if self.subflows[fast].turn().optionless {
+            return None;
+        }
+        let round = self.delay_on(fast);
+        // What was on its way is looked at again after a part of a round trip, or when the first of it is overdue.
+        let Looked { to, at, mut overdue } = self.subflows[fast].turn().rescued;
+        let again = now.since(at) >= round / 4 || overdue <= now;
+        let (from, at) = if again { (0, now) } else { (to, at) };
+        let mut looked = from.max(self.send.buffer.una());
+        if again {
+            overdue = Instant::FAR_FUTURE;
+        }
+        let found = self.send.buffer.in_flight_from(looked).find(|chunk| {
+            let carried = chunk.carried_by(fast);
+            let (due, lost) = self.expected(now, chunk);
+            let late = !carried && (due > now + round || lost <= now);
+            if !late {
+                looked = chunk.end();
+                overdue = if carried { overdue } else { overdue.min(lost) };
+            }
+            late
+        });
+        let found = found.map(|chunk| (chunk.start, chunk.payload.len() as u64));
+        self.subflows[fast].turn_mut().rescued = Looked { to: looked, at, overdue };
+        let Some((start, length)) = found else {
+            self.timers.pace = self.timers.pace.min(overdue);
+            return None;
+        };
+        self.send.opportunistic += length;
+        Some(start)
+    }
+
+    /// How long an acknowledgement takes for what leaves on a subflow now.
+    fn delay_on(&self, id: usize) -> Duration {
+        let path = &self.congestion.paths[id];
+        path.srtt.or(path.latest_rtt).unwrap_or(Duration::ZERO)
+    }
+
+    /// When a chunk is likely to be acknowledged by the first of the subflows that carry it, and when it counts as lost though
+    /// nobody has said so.
+    fn expected(&self, now: Instant, chunk: &Chunk) -> (Instant, Instant) {
+        let mut best = (Instant::FAR_FUTURE, Instant::FAR_FUTURE);
+        for id in (0..self.subflows.len()).filter(|&id| chunk.carriers & carrier(id) != 0) {
+            let subflow = &self.subflows[id];
+            let Some(end) = chunk.end_on(id).filter(|_| !subflow.is_closed()) else { continue };
+            let (board, path) = (&subflow.sender().board, &self.congestion.paths[id]);
+            let wait = self.delay_on(id);
+            let times = match board.outstanding(end) {
+                // It has arrived, and waits for what is before it.
+                None => (now, Instant::FAR_FUTURE),
+                Some(sent) if sent.sacked => (now, Instant::FAR_FUTURE),
+                Some(sent) if sent.lost && !sent.resent => {
+                    // It waits for its turn among all that is lost there.
+                    let turns = board.lost as f64 / path.cwnd.max(path.mss) as f64;
+                    (now + wait + wait.mul_f64(turns), Instant::FAR_FUTURE)
+                }
+                Some(sent) => {
+                    // As long as the round trip says, or as what is before it takes.
+                    let before = end.saturating_sub(board.una + board.sacked) as f64;
+                    let drain = path.delivery.rate().map_or(0.0, |rate| before / rate);
+                    let drain = Duration::from_secs_f64(drain);
+                    let due = (sent.sent_at + wait).max(now + drain);
+                    let lost = sent.sent_at + wait + path.rttvar * 4;
+                    // With much before it, it is queueing still.
+                    (due, if drain * 8 > wait { lost.max(due) } else { lost })
+                }
+            };
+            best = best.min(times);
+        }
+        best
+    }
+
+    /// M2, by the rule that was chosen.
+    fn penalise(&mut self, now: Instant, fast: usize, slow: usize, fast_rtt: Duration, slow_rtt: Duration) {
+        let rule = self.config.mechanisms.penalty_rule;
+        let rate =
+            |id: usize, rtt: Duration| self.congestion.paths[id].cwnd as f64 / rtt.as_secs_f64().max(1e-9);
+        // Which subflow's last penalty counts, and for how long.
+        let (holder, rest, deserved) = match rule {
+            PenaltyRule::Later => {
+                let calm = self.subflows[slow].sender().state == Recovery::Open;
+                (fast, fast_rtt, calm && fast_rtt < slow_rtt)
+            }
+            PenaltyRule::Original => (slow, slow_rtt, rate(slow, slow_rtt) < rate(fast, fast_rtt)),
+        };
+        let last = &mut self.subflows[holder].turn_mut().last_penalty;
+        if deserved && last.is_none_or(|last| now.since(last) >= rest) {
+            *last = Some(now);
+            self.congestion.penalise(slow, rule);
+        }
+    }
+}

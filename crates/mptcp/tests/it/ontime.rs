@@ -1,0 +1,103 @@
+//! The default scheduler, by the moments that it sees.
+
+use mptcp::scheduler::{Candidate, OnTime, Scheduler, SendView};
+use mptcp_clock::{Duration, Instant};
+
+const MSS: u64 = 1_400;
+
+fn ms(time: u64) -> Duration {
+    Duration::from_millis(time)
+}
+
+/// A fast path of 10 ms and 100 segments, without room, and a slow one of `slow` with 20, with room.
+fn paths(slow: Duration) -> [Candidate; 2] {
+    let mut fast = Candidate::new(0, ms(10), 100 * MSS, MSS);
+    (fast.has_room, fast.in_flight) = (false, 100 * MSS);
+    let mut slow = Candidate::new(1, slow, 20 * MSS, MSS);
+    slow.in_flight = MSS;
+    [fast, slow]
+}
+
+fn view(candidates: &[Candidate], window: u64) -> SendView<'_> {
+    let mut view = SendView::new(Instant::ZERO + ms(1_000), candidates);
+    view.unsent = 1 << 20;
+    view.in_flight = 101 * MSS;
+    view.window_room = window - view.in_flight;
+    view
+}
+
+#[test]
+fn the_lowest_round_trip_time_goes_first() {
+    let mut candidates = paths(ms(50));
+    candidates[0].has_room = true;
+    candidates[0].in_flight = 0;
+    assert_eq!(OnTime::default().choose(&view(&candidates, 1 << 30)), Some(0));
+}
+
+#[test]
+fn a_slow_path_carries_what_the_window_has_room_for() {
+    // In 50 ms the fast path sends 500 segments: these and the two of the slow one have to fit.
+    let candidates = paths(ms(50));
+    assert_eq!(OnTime::default().choose(&view(&candidates, 503 * MSS)), Some(1));
+    assert_eq!(OnTime::default().choose(&view(&candidates, 500 * MSS)), None);
+}
+
+#[test]
+fn the_send_buffer_counts_as_the_window_does() {
+    let candidates = paths(ms(50));
+    let mut moment = view(&candidates, 1 << 30);
+    moment.send_buffer = 500 * MSS;
+    assert_eq!(OnTime::default().choose(&moment), None);
+}
+
+#[test]
+fn what_is_in_flight_counts_as_the_queue_before_a_segment() {
+    // It delivers a segment in 10 ms: 20 of them take 200 ms, whatever the last round trip was.
+    let mut candidates = paths(ms(50));
+    candidates[1].in_flight = 19 * MSS;
+    candidates[1].delivery_rate = Some(MSS as f64 / 0.01);
+    assert_eq!(OnTime::default().choose(&view(&candidates, 1_000 * MSS)), None);
+    candidates[1].in_flight = 4 * MSS;
+    assert_eq!(OnTime::default().choose(&view(&candidates, 1_000 * MSS)), Some(1));
+}
+
+#[test]
+fn the_last_data_waits_for_the_path_that_has_it_there_sooner() {
+    let candidates = paths(ms(50));
+    let mut moment = view(&candidates, 1 << 30);
+    (moment.unsent, moment.more_to_come) = (10 * MSS, false);
+    assert_eq!(OnTime::default().choose(&moment), None, "the fast path has sent it in 11 ms");
+    moment.unsent = 1_000 * MSS;
+    assert_eq!(OnTime::default().choose(&moment), Some(1));
+}
+
+#[test]
+fn a_path_that_costs_more_than_it_brings_rests_and_is_tried_again() {
+    let mut scheduler = OnTime::default();
+    let [mut fast, mut slow] = paths(ms(20));
+    let mut now = Instant::ZERO + ms(1_000);
+    let mut rested = false;
+    // The window is full, the fast path empty, and the oldest data on the slow path, again and again.
+    for _ in 0..20 {
+        for (full, in_flight) in [(false, 100 * MSS), (true, 100 * MSS), (true, 0), (false, 0)] {
+            (fast.has_room, fast.in_flight) = (full, in_flight);
+            slow.has_room = !full;
+            let candidates = [fast, slow];
+            let mut moment = view(&candidates, 400 * MSS);
+            moment.now = now;
+            moment.oldest_on = Some(1);
+            if full {
+                moment.window_room = 0;
+            }
+            let chosen = scheduler.choose(&moment);
+            rested |= !full && chosen.is_none();
+            now += ms(5);
+        }
+    }
+    assert!(rested);
+    (fast.has_room, fast.in_flight, slow.has_room) = (false, 100 * MSS, true);
+    let candidates = [fast, slow];
+    let mut moment = view(&candidates, 400 * MSS);
+    moment.now = now + ms(40_000);
+    assert_eq!(scheduler.choose(&moment), Some(1));
+}
