@@ -26,6 +26,10 @@ LIMITS = {
 }
 
 
+BELOW = 0.95
+"""Below this part of plain TCP over the best path a flow is warned of."""
+
+
 def megabits(rate: float) -> str:
     """A rate for people."""
     return f"{rate / 1e6:.2f} Mb/s"
@@ -52,6 +56,27 @@ def benefit_in_words(multipath: float, single: Mapping[str, float]) -> str:
     else:
         verdict = f"{benefit:.0%} of what the other paths could add to the best one"
     return f"aggregation benefit {benefit:.2f}: {verdict} (plain TCP alone: {alone})"
+
+
+def warning_in_words(row: FlowRow, single: Mapping[str, float]) -> str | None:
+    """What to look at when a flow stays below plain TCP over its best path; None when it does not."""
+    best = max(single, key=lambda path: single[path], default="")
+    if not best or row["goodput"] >= BELOW * single[best]:
+        return None
+    causes = []
+    waited = row["limits"].get("head_of_line", 0.0) + row["limits"].get("receive_window", 0.0)
+    if row["penalties"]:
+        causes.append(f"M2 halved windows {row['penalties']} times (penalisation = false does not)")
+    if waited > 0.05:
+        causes.append(f"a full window made it wait for a slower path {waited:.0%} of the time")
+    for path in row["paths"]:
+        segments = path["bytes_sent"] / 1460
+        if path["timeouts"] > 2 or (segments > 100 and path["retransmits"] > 0.005 * segments):
+            causes.append(f"{path['path']} lost {path['retransmits'] / max(segments, 1):.1%} of its segments")
+    if row["limits"].get("congestion_window", 0.0) > 0.5:
+        causes.append('the congestion windows were full most of the time (coupled = "all" shares them over all paths)')
+    why = "; ".join(causes) or limits_in_words(row["limits"])
+    return f"slower than plain TCP over {best} alone ({row['goodput'] / single[best]:.2f} of it): {why}"
 
 
 def summary(run: Run, baselines: Mapping[str, Mapping[str, float]] | None = None) -> str:
@@ -100,6 +125,8 @@ def _flow(row: FlowRow, baselines: Mapping[str, float]) -> Sequence[str]:
     lines.append(f"    {limits_in_words(row['limits'])}")
     if baselines:
         lines.append(f"    {benefit_in_words(row['goodput'], baselines)}")
+        warning = warning_in_words(row, baselines)
+        lines += [f"    {warning}"] if warning else []
     return lines
 
 

@@ -19,6 +19,7 @@ from mptcplab.commands import (
     schema,
     select,
     send,
+    survey,
     sweep,
     verify,
 )
@@ -36,6 +37,7 @@ COMMANDS = (
     merge,
     gather,
     bench,
+    survey,
     schema,
     send,
     receive,

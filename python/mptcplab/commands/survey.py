@@ -1,0 +1,116 @@
+"""`mptcplab survey`: is Multipath TCP ever slower than its best path?"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mptcplab.commands.common import BadInput, add_workers, at_most, duration, natural, print_json, table
+
+if TYPE_CHECKING:
+    from mptcplab.survey.measure import Measured, Policy
+
+NAME = "survey"
+HELP = "draw networks and measure how far Multipath TCP is from plain TCP over its best path"
+EXAMPLE = "mptcplab survey --networks 400 --policy default --policy historical --policy cubic"
+SHOWN = 3
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument(
+        "--networks", type=at_most(1_000_000), default=100, metavar="N", help="how many to draw (default: 100)"
+    )
+    parser.add_argument("--seed", type=natural, default=1, metavar="N", help="which networks (default: 1)")
+    parser.add_argument(
+        "--kind", default="bulk", metavar="KIND", help="what is drawn: bulk, burst, jitter or competing (default: bulk)"
+    )
+    parser.add_argument(
+        "--policy",
+        action="append",
+        metavar="NAME",
+        help="default, historical, a congestion controller, a scheduler, or several joined by +; repeat it for more "
+        "(default: default)",
+    )
+    parser.add_argument(
+        "--seeds",
+        type=at_most(1000),
+        default=5,
+        metavar="N",
+        help="runs of each network in which there is chance (default: 5)",
+    )
+    parser.add_argument(
+        "--hunt",
+        type=duration,
+        metavar="TIME",
+        help="instead, search for so long for the network where the policy is worst",
+    )
+    parser.add_argument("--output", type=Path, metavar="DIR", help="write the table and the worst networks there")
+    parser.add_argument("--json", action="store_true", help="print the figures of each policy as JSON")
+    parser.add_argument("--quiet", action="store_true", help="print no progress")
+    add_workers(parser)
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Measures and prints."""
+    from mptcplab.survey import networks, report
+    from mptcplab.survey.measure import survey
+    from mptcplab.survey.policies import policy
+
+    if given.kind not in networks.KINDS:
+        raise BadInput(f"mptcplab: --kind {given.kind!r}: there are {', '.join(networks.KINDS)}")
+    policies = [policy(name) for name in dict.fromkeys(given.policy or ["default"])]
+    if given.hunt is not None:
+        return _hunt(given, policies)
+    drawn = [networks.draw(given.seed, number, given.kind) for number in range(given.networks)]
+    measured = list(survey(drawn, policies, seeds=given.seeds, workers=given.workers, quiet=given.quiet))
+    of = {one.name: [each for each in measured if each.policy.name == one.name] for one in policies}
+    figures = {name: report.distribution(own) for name, own in of.items()}
+    if given.output:
+        report.save(measured, given.output)
+    if given.json:
+        print_json([{"policy": name, **figures[name]} for name in of])
+        return 0
+    print(
+        f"{given.networks} networks ({networks.KINDS[given.kind]}), seed {given.seed}; goodput / plain TCP, best path"
+    )
+    rows = [["policy", "< 0.95", "< 0.8", "< 0.5", "worst", "median", "of the sum", "nothing scarce", "of the bound"]]
+    rows += [
+        [
+            name,
+            *(str(one[f"below_{line:g}"]) for line in report.LINES),
+            *(f"{one[key]:.3f}" for key in ("worst", "median", "median_of_sum")),
+            f"{one['median_of_sum_roomy']:.3f} ({one['roomy']})",
+            f"{one['median_of_oracle']:.3f}",
+        ]
+        for name, one in figures.items()
+    ]
+    print(table(rows))
+    for name, own in of.items():
+        print(f"\nWhere {name} is worst:")
+        for one in sorted(own, key=lambda each: each.of_best)[:SHOWN]:
+            _show(one)
+    return 0
+
+
+def _hunt(given: argparse.Namespace, policies: list[Policy]) -> int:
+    from mptcplab.survey import report
+    from mptcplab.survey.hunt import hunt
+
+    found: list[Measured] = []
+    for policy in policies:
+        print(f"The worst network for {policy.name}, as the search goes on:")
+        one = None
+        for one in hunt(policy, given.hunt, seed=given.seed, seeds=given.seeds, workers=given.workers):
+            _show(one)
+        found += [] if one is None else [one]
+    if given.output:
+        report.save(found, given.output)
+    return 0
+
+
+def _show(one: Measured) -> None:
+    from mptcplab.survey.report import sentence
+
+    print(f"  {sentence(one)}\n    {one.network.name}: {one.network}")

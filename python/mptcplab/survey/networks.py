@@ -1,0 +1,148 @@
+"""Networks drawn from a described distribution.
+
+Owns what a network is and the distribution. A network is a function of (seed, number, kind): the same on every machine.
+Never runs anything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mptcplab.scenario import Scenario
+
+FRAME = 1514
+"""Bytes of a full Ethernet frame without its check sequence, as links count."""
+DURATION_S, WARMUP_S = 30.0, 5.0
+
+KINDS = {
+    "bulk": "two to four paths, one path in four with random loss; one flow that always has data",
+    "burst": "as bulk, but losses come in bursts (Gilbert-Elliott) of 5 frames on average",
+    "jitter": "as bulk, and the delay of each path varies by up to half of it, in order",
+    "competing": "as bulk, and each path carries one or two TCP flows of others",
+}
+"""The rows of a survey about goodput, and what each draws."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """A path: rate in bit/s, round trip in s without queues, queue in packets, loss as a share, each way."""
+
+    rate: float
+    rtt: float
+    queue: int
+    loss: float = 0.0
+    burst: float = 1.0
+    """Frames that are lost in a row, on average; above 1 the loss comes in bursts."""
+    jitter: float = 0.0
+    """The delay of each direction varies uniformly by so much up and down, s."""
+    others: int = 0
+    """TCP flows of others."""
+
+    @property
+    def bdp(self) -> float:
+        """Bandwidth times delay, bytes."""
+        return self.rate * self.rtt / 8
+
+    def table(self) -> dict[str, Any]:
+        """Its keys in a scenario file."""
+        keys: dict[str, Any] = {
+            "rate": f"{self.rate / 1e3:.0f}kbit",
+            "rtt": f"{self.rtt * 1e6:.0f}us",
+            "queue": f"{self.queue}p",
+        }
+        if self.loss and self.burst > 1:
+            # All frames are lost in the bad state, whose mean length is 1/r; its share of the time is the loss.
+            bad, good = 1 / self.burst, self.loss / (self.burst * (1 - self.loss))
+            keys["gilbert_elliott"] = {"p": f"{100 * good:.6f}%", "r": f"{100 * bad:.6f}%"}
+        elif self.loss:
+            keys["loss"] = f"{100 * self.loss:.4f}%"
+        if self.jitter:
+            keys["jitter"] = f"{self.jitter * 1e6:.0f}us"
+        return keys
+
+
+@dataclass(frozen=True)
+class Network:
+    """Paths between a client and a server, and the buffers at both; `buffer` is None where they tune themselves."""
+
+    name: str
+    links: tuple[Link, ...]
+    buffer: int | None = None
+
+    @property
+    def chance(self) -> bool:
+        """Whether seeds differ."""
+        return any(link.loss or link.jitter for link in self.links)
+
+    def scenario(
+        self, flow: Mapping[str, Any], *, duration: float = DURATION_S, warmup: float = WARMUP_S, name: str = ""
+    ) -> Scenario:
+        """The network with one flow of these keys; buffers are the network's."""
+        buffers = (
+            {"autotuning": True} if self.buffer is None else dict.fromkeys(("rcvbuf", "sndbuf"), f"{self.buffer}B")
+        )
+        paths = {f"path{at}": link.table() for at, link in enumerate(self.links, 1)}
+        flows = {"flow": buffers | dict(flow)}
+        for at, link in enumerate(self.links, 1):
+            if link.others:
+                # They are there when the flow begins.
+                own = {"transport": "tcp", "congestion": "cubic", "paths": [f"path{at}"], "count": link.others}
+                flows[f"other{at}"] = own | {"autotuning": True, "stagger": "500ms"}
+        if any(link.others for link in self.links):
+            flows["flow"]["start"] = "1s"
+        return Scenario(
+            name=name or self.name,
+            duration=f"{duration * 1e3:.0f}ms",
+            warmup=f"{warmup * 1e3:.0f}ms",
+            sample="1s",
+            paths=paths,
+            flows=flows,
+        )
+
+    def __str__(self) -> str:
+        """In one line."""
+        links = []
+        for link in self.links:
+            words = f"{link.rate / 1e6:.3g} Mb/s {link.rtt * 1e3:.3g} ms {link.queue} packets"
+            words += f" loss {link.loss:.2%}" if link.loss else ""
+            words += f" in bursts of {link.burst:g}" if link.loss and link.burst > 1 else ""
+            words += f" jitter {link.jitter * 1e3:.3g} ms" if link.jitter else ""
+            words += f" with {link.others} other flows" if link.others else ""
+            links.append(words)
+        buffer = "buffers tuned" if self.buffer is None else f"buffers of {self.buffer / 1e3:.0f} kB"
+        return f"{'; '.join(links)}; {buffer}"
+
+
+def draw(seed: int, number: int, kind: str = "bulk") -> Network:
+    """Network `number` of a seed: two to four paths, rate 1-100 Mb/s and round trip 5-400 ms log-uniform, queue 0.3-5
+    BDP log-uniform and at least 10 packets, one path in four with a loss of 0.01-2 % log-uniform, buffers of 200 kB
+    to 4 MB log-uniform or, in half of the networks, tuned.
+    """
+    chance = np.random.default_rng([seed, number, list(KINDS).index(kind)])
+
+    def between(least: float, most: float) -> float:
+        return float(math.exp(chance.uniform(math.log(least), math.log(most))))
+
+    links = []
+    for _ in range(int(chance.integers(2, 5))):
+        rate, rtt = between(1e6, 100e6), between(5e-3, 400e-3)
+        queue = max(10, round(between(0.3, 5) * rate * rtt / 8 / FRAME))
+        loss = between(1e-4, 2e-2) if chance.random() < 0.25 else 0.0
+        links.append(
+            Link(
+                rate,
+                rtt,
+                queue,
+                loss,
+                burst=5.0 if kind == "burst" else 1.0,
+                jitter=float(chance.uniform(0, 0.25)) * rtt if kind == "jitter" else 0.0,
+                others=int(chance.integers(1, 3)) if kind == "competing" else 0,
+            )
+        )
+    buffer = None if chance.random() < 0.5 else round(between(200e3, 4e6))
+    return Network(f"{kind}-{seed}-{number}", tuple(links), buffer)

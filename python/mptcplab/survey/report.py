@@ -1,0 +1,85 @@
+"""A survey in words, tables and files.
+
+Owns the counts of a distribution, the sentence about a network, and the files of a survey: a table of all networks
+and the worst as scenario files. Never runs anything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from mptcplab.export import write_parquet
+from mptcplab.files import write_bytes
+from mptcplab.summary import limits_in_words, megabits
+from mptcplab.survey.measure import Measured
+
+LINES = (0.95, 0.8, 0.5)
+"""Shares of the best path below which networks are counted."""
+WORST = 10
+"""Scenario files that are written for each policy."""
+
+
+def is_roomy(one: Measured) -> bool:
+    """Whether nothing but the links limits a network: no loss, and twice the sum of the products of rate and delay in
+    the buffer."""
+    window = 4 << 20 if one.network.buffer is None else one.network.buffer
+    return not one.network.chance and window > 2 * sum(link.bdp for link in one.network.links)
+
+
+def distribution(measured: Sequence[Measured]) -> dict[str, Any]:
+    """The figures of one policy."""
+    ratios = np.array([one.of_best for one in measured])
+    roomy = [one.of_sum for one in measured if is_roomy(one)]
+    return {
+        "networks": len(ratios),
+        **{f"below_{line:g}": int((ratios < line).sum()) for line in LINES},
+        "worst": float(ratios.min()),
+        "median": float(np.median(ratios)),
+        "median_of_sum": float(np.median([one.of_sum for one in measured])),
+        "roomy": len(roomy),
+        "median_of_sum_roomy": float(np.median(roomy)) if roomy else math.nan,
+        "median_of_oracle": float(np.median([one.of_oracle for one in measured])),
+    }
+
+
+def sentence(one: Measured) -> str:
+    """A network, what was reached, and what the stack says held it back."""
+    alone = ", ".join(f"path{at} {megabits(rate)}" for at, rate in enumerate(one.alone, 1))
+    row = one.flow
+    words = f"{one.of_best:.3f} of the best path: {megabits(one.goodput)}; plain TCP alone: {alone}. "
+    words += limits_in_words(row["limits"]).capitalize()
+    if row["penalties"]:
+        words += f"; M2 halved windows {row['penalties']} times"
+    return words + "."
+
+
+def save(measured: Iterable[Measured], output: Path) -> None:
+    """Writes `survey.parquet` and, for each policy, the worst networks as scenario files."""
+    measured = list(measured)
+    columns: dict[str, list[Any]] = {
+        "network": [one.network.name for one in measured],
+        "policy": [one.policy.name for one in measured],
+        "paths": [len(one.network.links) for one in measured],
+        "buffer_bytes": [one.network.buffer for one in measured],
+        "goodput": [one.goodput for one in measured],
+        "best_path": [one.best for one in measured],
+        "of_best": [one.of_best for one in measured],
+        "of_sum": [one.of_sum for one in measured],
+        "of_oracle": [one.of_oracle for one in measured],
+        "links": [str(one.network) for one in measured],
+    }
+    (output / "worst").mkdir(parents=True, exist_ok=True)
+    write_parquet(pa.table(columns), output / "survey.parquet")
+    for policy in dict.fromkeys(one.policy.name for one in measured):
+        own = sorted((one for one in measured if one.policy.name == policy), key=lambda one: one.of_best)
+        for place, one in enumerate(own[:WORST], 1):
+            keys = {"transport": "mptcp", "baselines": True, **one.policy.keys}
+            scenario = one.network.scenario(keys, name=f"{policy} {place}: {one.network.name}")
+            text = f"# {sentence(one)}\n# {one.network}\n{scenario.to_toml()}"
+            write_bytes(output / "worst" / f"{policy.replace('+', '-')}-{place:02d}.toml", text.encode())

@@ -1,0 +1,124 @@
+"""Surveys: networks drawn, policies by name, the bound, the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from mptcplab.cli import main
+from mptcplab.inputs import BadResult
+from mptcplab.scenario import HISTORICAL, Scenario
+from mptcplab.summary import summary
+from mptcplab.survey.hunt import hunt
+from mptcplab.survey.measure import Policy, survey
+from mptcplab.survey.networks import FRAME, KINDS, Link, Network, draw
+from mptcplab.survey.oracle import PAYLOAD, bound
+from mptcplab.survey.policies import policy
+from mptcplab.survey.report import distribution, sentence
+
+SMALL = Network("small", (Link(2e6, 0.02, 10), Link(1e6, 0.05, 10)), 200_000)
+
+
+def test_a_network_is_a_function_of_seed_number_and_kind() -> None:
+    assert draw(7, 3) == draw(7, 3)
+    assert len({str(draw(seed, number)) for seed in (1, 2) for number in range(20)}) == 40
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_networks_lie_in_the_distribution_that_is_described(kind: str) -> None:
+    networks = [draw(11, number, kind) for number in range(400)]
+    links = [link for network in networks for link in network.links]
+    assert {len(network.links) for network in networks} == {2, 3, 4}
+    assert all(1e6 <= link.rate <= 100e6 and 5e-3 <= link.rtt <= 0.4 and link.queue >= 10 for link in links)
+    assert all(link.queue <= max(10.5, 5 * link.bdp / FRAME + 1) for link in links)
+    assert 0.2 < np.mean([link.loss > 0 for link in links]) < 0.3
+    assert all(link.loss == 0 or 1e-4 <= link.loss <= 2e-2 for link in links)
+    assert 0.4 < np.mean([network.buffer is None for network in networks]) < 0.6
+    assert all(network.buffer is None or 200e3 <= network.buffer <= 4e6 for network in networks)
+    networks[0].scenario({"transport": "mptcp"})
+
+
+def test_a_burst_loses_as_much_as_is_said() -> None:
+    table = Link(10e6, 0.02, 20, loss=0.01, burst=5).table()["gilbert_elliott"]
+    p, r = (float(table[key].removesuffix("%")) / 100 for key in ("p", "r"))
+    assert p / (p + r) == pytest.approx(0.01, rel=0.01)
+    assert 1 / r == pytest.approx(5, rel=0.01)
+
+
+def test_policies_have_the_names_of_their_parts() -> None:
+    assert policy("default").keys == {}
+    assert policy("historical").keys == HISTORICAL
+    assert policy("historical+cubic").keys == {**HISTORICAL, "congestion": "cubic"}
+    assert (policy("cubic").reference, policy("olia").reference) == ("cubic", "reno")
+    with pytest.raises(BadResult, match="no policy 'fast'; there are default, historical"):
+        policy("fast")
+
+
+def test_the_historical_keys_are_keys_of_flows() -> None:
+    paths = {"one": {"rate": "1Mbit"}}
+    Scenario(duration="1s", paths=paths, flows={"f": {}}, defaults=HISTORICAL)
+
+
+def test_the_bound_uses_a_far_path_only_where_the_window_reaches() -> None:
+    near, far = Link(10e6, 0.01, 10), Link(10e6, 0.4, 100)
+    payload = PAYLOAD / FRAME
+    assert bound(Network("wide", (near, far), 4_000_000)) == pytest.approx(20e6 * payload)
+    assert bound(Network("narrow", (near, far), 200_000)) == pytest.approx(10e6 * payload)
+    assert bound(Network("far", (far,), 200_000)) == pytest.approx(4e6)
+
+
+def test_a_survey_holds_policies_against_each_path() -> None:
+    ours, old = survey([SMALL], [Policy("default"), policy("historical")], workers=1, quiet=True)
+    assert list(ours.alone) == list(old.alone)
+    assert ours.alone[0] > ours.alone[1] > 0
+    assert ours.best == max(ours.alone)
+    assert 0.95 < ours.of_best < 2
+    assert ours.of_oracle <= 1.001
+    figures = distribution([ours])
+    assert figures["networks"] == 1
+    assert figures["below_0.95"] == 0
+    assert "of the best path" in sentence(ours)
+
+
+def test_the_command_writes_the_worst_networks_as_scenarios(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["survey", "--networks", "1", "--seed", "12", "--seeds", "1", "--quiet"]
+    assert main([*arguments, "--output", str(tmp_path), "--json"]) == 0
+    (figures,) = json.loads(capsys.readouterr().out)
+    assert (figures["policy"], figures["networks"]) == ("default", 1)
+    table = pq.read_table(tmp_path / "survey.parquet").to_pylist()
+    assert table[0]["of_best"] == pytest.approx(figures["worst"])
+    scenario = Scenario.load(tmp_path / "worst" / "default-01.toml")
+    assert scenario.run(1).flow("flow")["goodput"] / table[0]["best_path"] == pytest.approx(figures["worst"], rel=0.2)
+
+
+def test_the_command_refuses_what_it_does_not_know(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["survey", "--kind", "wild"]) == 2
+    assert "there are bulk, burst, jitter, competing" in capsys.readouterr().err
+    assert main(["survey", "--policy", "fast"]) == 2
+    assert "no policy 'fast'" in capsys.readouterr().err
+
+
+def test_a_hunt_only_becomes_worse(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mptcplab.survey.hunt.DRAWN", 2)
+    monkeypatch.setattr("mptcplab.survey.hunt.CHANGED", 1)
+    monkeypatch.setattr("mptcplab.survey.hunt.draw", lambda _, number: Network(f"n{number}", SMALL.links, 200_000))
+    found = [one.of_best for one in hunt(Policy("default"), 0.5, seeds=1, workers=1)]
+    assert found
+    assert found == sorted(found, reverse=True)
+
+
+def test_a_flow_below_its_best_path_is_warned_of_with_the_cause() -> None:
+    paths = {
+        "dsl": {"rate": "50Mbit", "rtt": "20ms", "queue": "50ms"},
+        "lte": {"rate": "30Mbit", "rtt": "60ms", "jitter": "15ms", "queue": "1s"},
+    }
+    buffers = {"rcvbuf": "900KB", "sndbuf": "900KB"}
+    for keys, warned in (({}, False), (HISTORICAL, True)):
+        run = Scenario(duration="15s", warmup="5s", sample="1s", paths=paths, flows={"bulk": buffers | keys}).run()
+        said = summary(run, {"bulk": {"dsl": 47.8e6, "lte": 28.7e6}})
+        assert ("slower than plain TCP over dsl alone" in said) is warned
+        assert ("M2 halved windows" in said) is warned
