@@ -11,6 +11,11 @@ use crate::scheduler::Candidate;
 use crate::subflow::Looked;
 use crate::subflow::sender::Recovery;
 
+/// Chunks that M1 looks at in one call; it goes on from there in the next.
+const LOOKED_AT_ONCE: usize = 64;
+/// It does not begin anew more often.
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
+
 impl Connection {
     /// M1 and M2: `fast` has room in its congestion window, but the shared window or the send buffer
     /// is full. Returns the chunk that it should carry too.
@@ -64,13 +69,13 @@ impl Connection {
         let round = self.delay_on(fast);
         // What was on its way is looked at again after a part of a round trip, or when the first of it is overdue.
         let Looked { to, at, mut overdue } = self.subflows[fast].turn().rescued;
-        let again = now.since(at) >= round / 4 || overdue <= now;
+        let again = now.since(at) >= (round / 4).max(LOOK_AGAIN) || overdue <= now;
         let (from, at) = if again { (0, now) } else { (to, at) };
         let mut looked = from.max(self.send.buffer.una());
         if again {
             overdue = Instant::FAR_FUTURE;
         }
-        let found = self.send.buffer.in_flight_from(looked).find(|chunk| {
+        let found = self.send.buffer.in_flight_from(looked).take(LOOKED_AT_ONCE).find(|chunk| {
             let carried = chunk.carried_by(fast);
             let (due, lost) = self.expected(now, chunk);
             let late = !carried && (due > now + round || lost <= now);

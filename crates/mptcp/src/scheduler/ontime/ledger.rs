@@ -106,6 +106,10 @@ impl Ledger {
         // One round trip's worth of its own is what a path may cost before it is known.
         let allowance = (ALLOWANCE * most).max(capacity(candidate, window));
         let account = self.account(subflow);
+        if candidate.delivered < account.delivered {
+            // Another subflow has got its place.
+            *account = Account::default();
+        }
         let delivered = candidate.delivered.saturating_sub(account.delivered) as f64;
         let brought = delivered * (1.0 - displaced);
         account.delivered = candidate.delivered;
