@@ -125,9 +125,8 @@ impl Connection {
                     let drain = path.delivery.rate().map_or(0.0, |rate| before / rate);
                     let drain = Duration::from_secs_f64(drain);
                     let due = (sent.sent_at + wait).max(now + drain);
-                    let lost = sent.sent_at + wait + path.rttvar * 4;
-                    // With much before it, it is queueing still.
-                    (due, if drain * 8 > wait { lost.max(due) } else { lost })
+                    // With much before it, it may be queueing still; without progress that does not move.
+                    (due, sent.sent_at + (wait + path.rttvar * 4).max(drain * 2))
                 }
             };
             best = best.min(times);
