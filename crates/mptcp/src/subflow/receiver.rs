@@ -134,8 +134,7 @@ impl Receiver {
             self.ack_now = true;
             return arrival;
         }
-        // A FIN that overtook the last data waits alone.
-        let filled = !self.queue.is_empty() || self.fin == Some(end);
+        let filled = !self.queue.is_empty();
         if start < self.next {
             payload.advance((self.next - start) as usize);
             self.report_duplicate((start, self.next));
