@@ -23,6 +23,7 @@ LIMITS = {
     "receive_window": "the receive window",
     "head_of_line": "waiting for older data on a slower path (head of line)",
     "scheduler": "the scheduler",
+    "local_queue": "pacing or this host's own queue",
 }
 
 

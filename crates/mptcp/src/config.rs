@@ -114,7 +114,7 @@ pub struct ServerFastOpen {
 /// only when nothing else does, for this time and until the peer has acknowledged data that was sent after it.
 pub const JOIN_PROBATION: Duration = Duration::from_millis(20);
 
-/// Settings of one connection. [`Config::default`] is never slower than its best path (docs/never-slower.md);
+/// Settings of one connection. [`Config::default`] is meant never to be slower than its best path (docs/never-slower.md);
 /// [`Config::historical`] is Multipath TCP as its papers ran it.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -171,8 +171,9 @@ pub struct Config {
     /// Slow start threshold at the start, bytes: a route's metric, or what an earlier connection left, as
     /// Linux's `ip route ... ssthresh` and tcp_metrics. None for none.
     pub initial_ssthresh: Option<u64>,
-    /// Spread what a window holds over a round trip, as Linux's internal pacing does: 2 windows a round trip in slow start, 1.2
-    /// after it, and up to ten segments in a row.
+    /// Spread what a full window of the peer or a full send buffer held back: where the congestion window has room for more than
+    /// ten segments they leave at Linux's internal pace, 2 windows a round trip in slow start, 1.2 after it. What
+    /// acknowledgements clock is not paced.
     pub pacing: bool,
     /// Small queues, as Linux's `tcp_limit_output_bytes`: a subflow sends no new data while this many bytes
     /// of its packets wait in the interface, beyond the two packets that it always may. None for no

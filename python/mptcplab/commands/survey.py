@@ -20,7 +20,7 @@ SHOWN = 3
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument(
-        "--networks", type=at_most(1_000_000), default=100, metavar="N", help="how many to draw (default: 100)"
+        "--networks", type=at_most(100_000), default=100, metavar="N", help="how many to draw (default: 100)"
     )
     parser.add_argument("--seed", type=natural, default=1, metavar="N", help="which networks (default: 1)")
     parser.add_argument(
@@ -81,7 +81,7 @@ def execute(given: argparse.Namespace) -> int:
             name,
             *(str(one[f"below_{line:g}"]) for line in report.LINES),
             *(f"{one[key]:.3f}" for key in ("worst", "median", "median_of_sum")),
-            f"{one['median_of_sum_roomy']:.3f} ({one['roomy']})",
+            f"{one['median_of_sum_roomy']:.3f} ({one['roomy']})" if one["roomy"] else "-",
             f"{one['median_of_oracle']:.3f}",
         ]
         for name, one in figures.items()

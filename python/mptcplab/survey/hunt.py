@@ -14,6 +14,7 @@ import numpy as np
 
 from mptcplab.survey.measure import Measured, Policy, survey
 from mptcplab.survey.networks import FRAME, Link, Network, draw
+from mptcplab.survey.oracle import bound
 
 POSSIBLE = 0.85
 """What the bound must reach of the best path for a network to count."""
@@ -56,7 +57,7 @@ def hunt(
 
 def _worst(networks: list[Network], policy: Policy, seeds: int, workers: int | None) -> Measured | None:
     measured = survey(networks, [policy], seeds=seeds, workers=workers, quiet=True)
-    possible = [one for one in measured if one.goodput / one.of_oracle >= POSSIBLE * one.best]
+    possible = [one for one in measured if bound(one.network) >= POSSIBLE * one.best]
     return min(possible, key=lambda one: one.of_best, default=None)
 
 

@@ -6,7 +6,6 @@ and the worst as scenario files. Never runs anything.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -43,7 +42,7 @@ def distribution(measured: Sequence[Measured]) -> dict[str, Any]:
         "median": float(np.median(ratios)),
         "median_of_sum": float(np.median([one.of_sum for one in measured])),
         "roomy": len(roomy),
-        "median_of_sum_roomy": float(np.median(roomy)) if roomy else math.nan,
+        "median_of_sum_roomy": float(np.median(roomy)) if roomy else None,
         "median_of_oracle": float(np.median([one.of_oracle for one in measured])),
     }
 

@@ -216,7 +216,8 @@ table! {
         /// TCP small queues: no new data while this much of a subflow waits in this host's interface, as Linux's
         /// tcp_limit_output_bytes. Default: no limit.
         small_queues: Size,
-        /// Spread what a window holds over a round trip, as Linux's internal pacing. Default: true for mptcp, false for tcp.
+        /// Spread what a full window held back over a round trip, at Linux's internal pace. Default: true for mptcp, false for
+        /// tcp.
         pacing: bool,
         /// Selective acknowledgements. Default: true.
         sack: bool,

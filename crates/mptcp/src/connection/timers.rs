@@ -27,7 +27,7 @@ pub(crate) struct Timers {
     pub announcements: Instant,
     /// A path that failed may be tried again.
     pub rejoin: Instant,
-    /// A paced subflow may send again.
+    /// A paced subflow may send again, or M1 looks again for what is overdue.
     pub pace: Instant,
     /// What is corked has waited long enough.
     pub cork: Instant,

@@ -11,7 +11,7 @@ use crate::scheduler::Candidate;
 use crate::subflow::Looked;
 use crate::subflow::sender::Recovery;
 
-/// Chunks that M1 looks at in one call; it goes on from there in the next.
+/// Chunks that M1 looks at in one call, over all subflows; it goes on from there in the next.
 const LOOKED_AT_ONCE: usize = 64;
 /// It does not begin anew more often.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
@@ -54,15 +54,16 @@ impl Connection {
         {
             return None;
         }
+        let mut left = LOOKED_AT_ONCE;
         candidates
             .iter()
             .filter(|c| c.has_room)
-            .find_map(|c| Some((c.subflow, self.rescue_on(now, c.subflow)?)))
+            .find_map(|c| Some((c.subflow, self.rescue_on(now, c.subflow, &mut left)?)))
     }
 
     /// The first chunk that would come sooner on `fast` than by those that carry it. Where there is none
     /// it is asked again when the oldest is overdue.
-    fn rescue_on(&mut self, now: Instant, fast: usize) -> Option<u64> {
+    fn rescue_on(&mut self, now: Instant, fast: usize, left: &mut usize) -> Option<u64> {
         if self.subflows[fast].turn().optionless {
             return None;
         }
@@ -75,7 +76,8 @@ impl Connection {
         if again {
             overdue = Instant::FAR_FUTURE;
         }
-        let found = self.send.buffer.in_flight_from(looked).take(LOOKED_AT_ONCE).find(|chunk| {
+        let found = self.send.buffer.in_flight_from(looked).take(*left).find(|chunk| {
+            *left -= 1;
             let carried = chunk.carried_by(fast);
             let (due, lost) = self.expected(now, chunk);
             let late = !carried && (due > now + round || lost <= now);
@@ -105,8 +107,11 @@ impl Connection {
     /// nobody has said so.
     fn expected(&self, now: Instant, chunk: &Chunk) -> (Instant, Instant) {
         let mut best = (Instant::FAR_FUTURE, Instant::FAR_FUTURE);
-        for id in (0..self.subflows.len()).filter(|&id| chunk.carriers & carrier(id) != 0) {
-            let subflow = &self.subflows[id];
+        let mut carriers = chunk.carriers;
+        while carriers != 0 {
+            let id = carriers.trailing_zeros() as usize;
+            carriers &= carriers - 1;
+            let Some(subflow) = self.subflows.get(id) else { continue };
             let Some(end) = chunk.end_on(id).filter(|_| !subflow.is_closed()) else { continue };
             let (board, path) = (&subflow.sender().board, &self.congestion.paths[id]);
             let wait = self.delay_on(id);

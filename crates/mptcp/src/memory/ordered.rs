@@ -2,12 +2,14 @@
 //!
 //! Nearly all of it comes at the end and is taken from the front: a row, in which both cost a step. What belongs far from
 //! both ends of the row goes to a tree, with all before it, each at most once: so no order of arrival costs more than the
-//! logarithm of what waits. Knows nothing of what it holds.
+//! logarithm of what waits, and the row is never so long that one of them pays for many. Knows nothing of what it holds.
 
 use std::collections::{BTreeMap, VecDeque};
 
 /// As far from an end of the row a value is put between others, or taken out: what has to move is that little.
 const NEAR: usize = 16;
+/// The longest row: what one value may make move to the tree at once. Beyond it each that is added moves one.
+const LONGEST: usize = 1024;
 /// Places that an empty row keeps.
 const MOST_IDLE: usize = 128;
 
@@ -113,9 +115,19 @@ impl<T> Ordered<T> {
     /// Adds a value, unless there is one at its offset already.
     pub(crate) fn insert(&mut self, offset: u64, value: T) {
         if self.last().is_none_or(|(last, _)| last < offset) {
+            if self.row.len() >= LONGEST {
+                self.move_first();
+            }
             return self.row.push_back((offset, value));
         }
         self.insert_between(offset, value);
+    }
+
+    #[inline(never)]
+    fn move_first(&mut self) {
+        if let Some((at, value)) = self.row.pop_front() {
+            self.tree.insert(at, value);
+        }
     }
 
     #[inline(never)]
@@ -168,7 +180,23 @@ mod tests {
 
     use mptcp_clock::Rng;
 
-    use super::Ordered;
+    use super::{LONGEST, Ordered};
+
+    #[test]
+    fn one_value_makes_no_more_move_than_the_longest_row_has() {
+        let (mut ours, mut tree) = (Ordered::default(), BTreeMap::new());
+        for offset in 0..5000 {
+            ours.insert(2 * offset, offset);
+            tree.insert(2 * offset, offset);
+            assert!(ours.row.len() <= LONGEST);
+        }
+        for offset in [1, 4_001, 9_001, 9_999] {
+            ours.insert(offset, offset);
+            tree.insert(offset, offset);
+        }
+        assert_eq!(ours.len(), tree.len());
+        assert!(std::iter::from_fn(|| ours.pop_first()).eq(tree));
+    }
 
     /// Random work, at the ends and between: always what a tree alone says.
     #[test]

@@ -189,7 +189,8 @@ impl Subflow {
         (self.receive_offset(segment.sequence), self.send_offset(segment.acknowledgment))
     }
 
-    /// Whether the window of a segment that begins at `start` and acknowledges `ack` is news (RFC 9293 section 3.10.7.4, on SND.WL1 and SND.WL2), and not of one that was
+    /// Whether the window of a segment that begins at `start` and acknowledges `ack` is news (RFC 9293 section 3.10.7.4, on
+    /// SND.WL1 and SND.WL2), and not of one that was
     /// overtaken.
     pub(crate) fn window_is_news(&mut self, start: u64, ack: u64) -> bool {
         let (last_start, last_ack) = self.window.from;
