@@ -133,6 +133,7 @@ impl Connection {
                 config.send_queue_rule,
                 config.byte_counting,
                 config.coupling,
+                config.slow_start,
             ),
             choice: Choice { scheduler: config.scheduler.build(), candidates: Vec::new(), seen: None },
             send: SendStream::default(),
