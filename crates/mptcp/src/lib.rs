@@ -59,6 +59,5 @@ pub use ids::{ConnectionId, InterfaceId};
 pub use linux_compat::LinuxCompat;
 pub use mptcp_clock as clock;
 pub use mptcp_wire::crypto::Version;
-pub use subflow::rtt::RttEstimator;
 pub use subflow::sender::Recovery;
 pub use subflow::{State as SubflowState, SubflowCloseReason, SubflowStats};

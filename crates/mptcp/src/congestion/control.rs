@@ -88,6 +88,22 @@ impl PathState {
         Self { cwnd: mss * u64::from(segments), ssthresh: u64::MAX, mss, ..Self::default() }
     }
 
+    /// A segment that was sent once took `rtt` (Karn): RFC 6298 sections 2.2 and 2.3.
+    pub(crate) fn sample(&mut self, rtt: Duration) {
+        self.latest_rtt = Some(rtt);
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
+        match self.srtt {
+            None => {
+                self.srtt = Some(rtt);
+                self.rttvar = rtt / 2;
+            }
+            Some(srtt) => {
+                self.rttvar = (self.rttvar * 3 + srtt.abs_diff(rtt)) / 4;
+                self.srtt = Some((srtt * 7 + rtt) / 8);
+            }
+        }
+    }
+
     /// Whether the window grows exponentially.
     #[must_use]
     pub fn in_slow_start(&self) -> bool {

@@ -38,9 +38,6 @@ impl Connection {
         path.cwnd = mss * u64::from(self.config.initial_window);
         path.mss = mss;
         path.ssthresh = self.config.initial_ssthresh.map_or(u64::MAX, |ssthresh| ssthresh.max(2 * mss));
-        path.srtt = subflow.sender().rtt.srtt();
-        path.rttvar = subflow.sender().rtt.rttvar();
-        path.min_rtt = subflow.sender().rtt.min();
         self.congestion.set_active(id, true);
         self.fate.pending.note(EventKind::Subflows);
         self.tell_opened(now, id);

@@ -32,7 +32,7 @@ impl Connection {
                     whole: None,
                     fin: true,
                 };
-                subflow.sender_mut().send(now, piece.data, Bytes::new(), true);
+                subflow.sender_mut().send(now, piece.data, Bytes::new(), true, &self.congestion.paths[id]);
                 subflow.fin_sent();
                 self.data_segment(now, id, piece, out);
                 return Some(id);

@@ -102,7 +102,7 @@ impl Connection {
             subflow.close(now, SubflowCloseReason::TimedOut);
             return self.on_subflow_closed(now, id);
         }
-        subflow.opening_mut().deadline = match subflow.sender().rtt.srtt().filter(|_| control.is_none()) {
+        subflow.opening_mut().deadline = match self.congestion.paths[id].srtt.filter(|_| control.is_none()) {
             Some(srtt) if self.config.linux_compat.steady_join_ack => now + (srtt * 2).max(JOIN_ACK_PAUSE),
             _ => now + HANDSHAKE_TIMEOUT * (1 << subflow.opening().attempts.min(16)),
         };
@@ -142,7 +142,7 @@ impl Connection {
         self.settle_syn_data(id, segment);
         let subflow = &mut self.subflows[id];
         subflow.negotiate(segment, &self.config, scale);
-        subflow.establish(now, self.config.rack);
+        subflow.establish(now, self.config.rack, &mut self.congestion.paths[id]);
         subflow.receiver_mut().acknowledge_now();
         match subflow.opening().origin {
             Origin::Initial => self.on_capable_answer(now, id, segment),
@@ -222,7 +222,7 @@ impl Connection {
             return false;
         }
         let rack = self.config.rack;
-        self.subflows[id].establish(now, rack);
+        self.subflows[id].establish(now, rack, &mut self.congestion.paths[id]);
         self.set_plain_mapping(id);
         self.activate(now, id);
         if self.subflows[id].opening().opened_here {

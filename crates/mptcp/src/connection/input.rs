@@ -108,7 +108,7 @@ impl Connection {
         let subflow = &mut self.subflows[id];
         if subflow.watch().probe_deadline != Instant::FAR_FUTURE {
             subflow.watch_mut().probe_deadline = Instant::FAR_FUTURE;
-            subflow.sender_mut().revive(now);
+            subflow.sender_mut().revive(now, &self.congestion.paths[id]);
         }
         let mut acknowledged = None;
         if let Some(dss) = &segment.options.dss

@@ -124,15 +124,15 @@ impl Connection {
         if !bool::from(hmac.ct_eq(&expected)) {
             return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
         }
-        let subflow = &mut self.subflows[id];
+        let (subflow, path) = (&mut self.subflows[id], &self.congestion.paths[id]);
         subflow.opening_mut().origin = Origin::Join { nonce, peer_nonce };
         subflow.ends_mut().remote_id = address_id;
         subflow.ends_mut().peer_backup |= backup;
         subflow.opening_mut().unconfirmed = true;
         subflow.opening_mut().attempts = 1;
-        subflow.opening_mut().deadline = match subflow.sender().rtt.srtt() {
+        subflow.opening_mut().deadline = match path.srtt {
             Some(srtt) if self.config.linux_compat.steady_join_ack => now + (srtt * 2).max(JOIN_ACK_PAUSE),
-            _ => now + subflow.sender().rtt.rto(),
+            _ => now + subflow.sender().timeout.after(path),
         };
     }
 

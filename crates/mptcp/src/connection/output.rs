@@ -183,7 +183,7 @@ impl Connection {
             }
             let sender = self.subflows[id].sender_mut();
             let path = &self.congestion.paths[id];
-            if let Some(sent) = sender.retransmit(now, path.cwnd, path.mss) {
+            if let Some(sent) = sender.retransmit(now, path) {
                 let piece = Piece {
                     start: sent.start,
                     data: sent.data,

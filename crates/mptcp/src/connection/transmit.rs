@@ -232,7 +232,7 @@ impl Connection {
         let subflow = &mut self.subflows[id];
         let start = subflow.sender().board.next;
         let piece = Piece { start, data, payload: payload.clone(), whole: None, fin: false };
-        subflow.sender_mut().send(now, data, payload, false);
+        subflow.sender_mut().send(now, data, payload, false, &self.congestion.paths[id]);
         self.pace(now, id, piece.payload.len() as u64);
         self.data_segment(now, id, piece, out);
         id
