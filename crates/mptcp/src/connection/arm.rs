@@ -84,6 +84,8 @@ impl Connection {
     fn longest_rto(&self) -> Duration {
         let all = self.subflows.iter().zip(&self.congestion.paths);
         let live = all.filter(|(s, _)| s.is_synchronised() && s.state() != State::TimeWait);
-        live.map(|(subflow, path)| subflow.sender().timeout.base(path)).max().unwrap_or(Duration::from_secs(1))
+        live.map(|(subflow, path)| subflow.sender().timeout.base(path))
+            .max()
+            .unwrap_or(Duration::from_secs(1))
     }
 }

@@ -49,11 +49,11 @@ impl Connection {
     pub(super) fn add_subflow(&mut self, subflow: Subflow) -> usize {
         let mss = subflow.payload_size(&self.config, self.config.multipath);
         let Some(id) = self.subflows.vacant() else {
-            self.subflows.push(subflow);
+            self.subflows.push(subflow, &mut self.fate);
             return self.congestion.add_path(mss, self.config.initial_window);
         };
         let past = self.subflow_info(id);
-        self.subflows.replace(id, subflow, past);
+        self.subflows.replace(id, subflow, past, &mut self.fate);
         self.signals.forget(id);
         self.congestion.paths[id] = PathState::new(mss, self.config.initial_window);
         id

@@ -29,12 +29,6 @@ impl Connection {
         self.end(now, CloseReason::Aborted, SubflowCloseReason::ConnectionEnded);
     }
 
-    /// Since when it waits for the third ACK of its handshake; None when it does not.
-    pub(crate) fn half_open_since(&self) -> Option<Instant> {
-        let first = self.subflows.first().filter(|first| first.state() == State::SynReceived)?;
-        self.fate.closed.is_none().then_some(first.record().opened_at)
-    }
-
     /// The network did not deliver a segment of a subflow. Returns whether that can be true: it must be in flight (RFC 5927
     /// section 4.1).
     pub(crate) fn handle_icmp(&mut self, now: Instant, id: usize, sequence: Seq, error: IcmpError) -> bool {
@@ -77,19 +71,16 @@ impl Connection {
 
     /// The connection is over, for all subflows.
     pub(super) fn end(&mut self, now: Instant, how: CloseReason, why: SubflowCloseReason) {
-        if self.fate.closed.is_none() {
-            self.fate.closed = Some(how);
-            self.fate.pending.note(EventKind::Closed(how));
-        }
+        self.fate.close(how);
         for id in 0..self.subflows.len() {
             if !self.subflows[id].is_closed() {
                 self.subflows[id].close(now, why);
                 self.congestion.set_active(id, false);
             }
         }
-        self.subflows.note_change();
+        self.subflows.tell_closed(&mut self.fate);
         self.timers = super::timers::Timers::default();
-        self.addresses.want_nothing();
+        self.fate.want_nothing();
         self.recv.give_up();
         self.send.buffer.give_up();
         self.limits.note(now, super::limits::Limit::Idle);
@@ -124,7 +115,7 @@ impl Connection {
     #[cold]
     pub(super) fn on_subflow_closed(&mut self, now: Instant, id: usize) {
         self.congestion.set_active(id, false);
-        self.subflows.note_change();
+        self.subflows.tell_closed(&mut self.fate);
         self.fate.pending.note(EventKind::Subflows);
         self.signals.forget(id);
         self.tell_closed(now, id);
@@ -132,7 +123,7 @@ impl Connection {
         let never_opened = self.subflows[id].sender().board.una == 0;
         let last = self.subflows.iter().all(|subflow| subflow.is_closed());
         if !self.negotiation.is_multipath() || self.is_over() {
-            if last && self.fate.closed.is_none() {
+            if last && self.fate.closed().is_none() {
                 let how = match cause {
                     Some(SubflowCloseReason::Finished) => CloseReason::Finished,
                     Some(SubflowCloseReason::ResetByPeer(_)) if never_opened && self.negotiation.client() => {
@@ -150,8 +141,7 @@ impl Connection {
                     _ if self.is_over() => CloseReason::Finished,
                     _ => CloseReason::Aborted,
                 };
-                self.fate.closed = Some(how);
-                self.fate.pending.note(EventKind::Closed(how));
+                self.fate.close(how);
             }
             return;
         }
@@ -202,12 +192,9 @@ impl Connection {
                 }
             }
         }
-        self.subflows.note_change();
+        self.subflows.tell_closed(&mut self.fate);
         self.limits.note(now, super::limits::Limit::Idle);
-        if self.fate.closed.is_none() {
-            self.fate.closed = Some(CloseReason::Finished);
-            self.fate.pending.note(EventKind::Closed(CloseReason::Finished));
-        }
+        self.fate.close(CloseReason::Finished);
     }
 
     /// Nothing is left to be sent or received: the endpoint may forget the connection.

@@ -19,7 +19,7 @@ impl Connection {
             self.fate.pending.note(EventKind::FellBack(reason));
         }
         self.signals.clear();
-        self.addresses.want_nothing();
+        self.fate.want_nothing();
         self.set_plain_mapping(id);
         let mss = self.subflows[id].payload_size(&self.config, false);
         let path = &mut self.congestion.paths[id];
@@ -101,7 +101,7 @@ impl Connection {
     /// Falls back in mid-stream: what could not be mapped is the stream's, after what is here, and the
     /// peer's acknowledgements count for data from now on.
     fn fall_back_here(&mut self, now: Instant, id: usize, rest: Vec<Bytes>, reason: FallbackReason) {
-        if self.fate.closed.is_some() {
+        if self.fate.closed().is_some() {
             // Both streams have ended: there is nothing to go on with.
             return self.reset_subflow(now, id, None);
         }
@@ -158,7 +158,7 @@ impl Connection {
     /// The peer found a bad checksum in what we sent: answers with MP_FAIL and goes on as TCP.
     pub(super) fn on_mp_fail(&mut self, now: Instant, id: usize) {
         self.negotiation.failure_is_known();
-        if !self.negotiation.is_multipath() || self.fate.closed.is_some() {
+        if !self.negotiation.is_multipath() || self.fate.closed().is_some() {
             return;
         }
         let Some(remote) = self.negotiation.remote() else { return };

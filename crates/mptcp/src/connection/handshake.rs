@@ -7,9 +7,9 @@ use mptcp_clock::Instant;
 use mptcp_wire::crypto::Version;
 use mptcp_wire::{MpCapable, Segment};
 
-use super::Connection;
 use super::begin::{HANDSHAKE_TIMEOUT, JOIN_ACK_PAUSE};
 use super::offers::capable;
+use super::{Connection, EndpointEvent};
 use crate::event::{EventKind, FallbackReason};
 use crate::subflow::{Control, Origin, State, Subflow, SubflowCloseReason};
 
@@ -91,7 +91,7 @@ impl Connection {
                 return self.on_subflow_closed(now, id);
             }
             // The streams have ended, and this subflow takes too long to.
-            _ if self.fate.closed.is_some() => return self.reset_subflow(now, id, None),
+            _ if self.fate.closed().is_some() => return self.reset_subflow(now, id, None),
             _ if subflow.opening().unconfirmed => None,
             _ => {
                 subflow.opening_mut().deadline = Instant::FAR_FUTURE;
@@ -144,7 +144,8 @@ impl Connection {
         subflow.negotiate(segment, &self.config, scale);
         subflow.establish(now, self.config.rack, &mut self.congestion.paths[id]);
         subflow.receiver_mut().acknowledge_now();
-        match subflow.opening().origin {
+        self.pass_on_cookie(segment);
+        match self.subflows[id].opening().origin {
             Origin::Initial => self.on_capable_answer(now, id, segment),
             Origin::Join { nonce, .. } => self.on_join_answer(now, id, segment, nonce),
         }
@@ -205,6 +206,7 @@ impl Connection {
             self.subflows[id].set_control(Some(Control::Refuse { sequence: segment.acknowledgment }));
             return false;
         }
+        let unsettled = self.negotiation.is_open();
         match self.subflows[id].opening().origin {
             Origin::Initial if self.subflows[id].opening().opened_here => {
                 self.fall_back(id, FallbackReason::SimultaneousOpen);
@@ -220,6 +222,12 @@ impl Connection {
         }
         if self.negotiation.is_open() {
             return false;
+        }
+        if unsettled && self.negotiation.is_plain() && !segment.flags.syn() {
+            self.fate.tell(EndpointEvent::FellBackOnThirdAck);
+        }
+        if self.is_initial(id) {
+            self.fate.tell(EndpointEvent::Answered);
         }
         let rack = self.config.rack;
         self.subflows[id].establish(now, rack, &mut self.congestion.paths[id]);

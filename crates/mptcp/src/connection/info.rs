@@ -1,29 +1,16 @@
 //! What a connection tells of itself.
 
-use std::net::SocketAddr;
-
 use mptcp_clock::Instant;
 
-use super::Connection;
 use super::report::{ConnectionInfo, SubflowInfo};
-use super::set::PlacedTuple;
+use super::{Connection, Whereabouts};
 use crate::bounds::ConnectionUse;
 use crate::ids::InterfaceId;
 
 impl Connection {
-    /// The four-tuples in use, with the subflow's place; true for a closed one.
-    pub(crate) fn tuples(&self) -> impl Iterator<Item = PlacedTuple> + '_ {
-        self.subflows.tuples()
-    }
-
-    /// Four-tuples that came into use (true) or went out of it since this was asked last, with the subflow's place.
-    pub(crate) fn tuple_changes(&mut self) -> impl Iterator<Item = PlacedTuple> + '_ {
-        self.subflows.tuple_changes()
-    }
-
-    /// Four-tuples that are in use no more, with the place that their subflow had.
-    pub(crate) fn take_retired(&mut self) -> Vec<(usize, SocketAddr, SocketAddr)> {
-        self.subflows.take_retired()
+    /// Where its subflows are found, those that are over too.
+    pub(crate) fn whereabouts(&self) -> impl Iterator<Item = Whereabouts> + '_ {
+        (0..self.subflows.len()).map(|slot| self.subflows.whereabouts(slot))
     }
 
     /// Places that subflows have or had: their indices are below it.
@@ -68,7 +55,7 @@ impl Connection {
             subflows_total: self.subflows.opened(),
             add_addr_signal: self.addresses.announcements(),
             add_addr_accepted: self.addresses.remote().iter().filter(|address| address.id != 0).count(),
-            closed: self.fate.closed,
+            closed: self.fate.closed(),
             bytes_sent: self.send.buffer.next(),
             bytes_written: self.send.buffer.written(),
             bytes_acked: self.send.buffer.una(),

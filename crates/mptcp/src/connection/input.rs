@@ -184,7 +184,7 @@ impl Connection {
         }
         let subflow = &mut self.subflows[id];
         if subflow.wants_fin() && subflow.sender().is_idle() {
-            let over = self.negotiation.is_multipath() || self.fate.closed.is_some();
+            let over = self.negotiation.is_multipath() || self.fate.closed().is_some();
             subflow.fin_acknowledged(now, over);
             if subflow.is_closed() {
                 self.on_subflow_closed(now, id);

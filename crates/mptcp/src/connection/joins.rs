@@ -30,7 +30,7 @@ pub(crate) enum JoinRefusal {
 impl Connection {
     /// Client: opens a further subflow.
     pub(crate) fn open_join(&mut self, now: Instant, mut subflow: Subflow, pair: Pair) {
-        if self.fate.closed.is_some() || !self.subflows.has_place() {
+        if self.fate.closed().is_some() || !self.subflows.has_place() {
             return;
         }
         subflow.set_state(State::SynSent);
@@ -54,7 +54,7 @@ impl Connection {
         let Some(&MpJoin::Syn { backup, address_id, nonce: peer_nonce, .. }) = join(&syn.options) else {
             return Err(JoinRefusal::Because(ResetReason::MPTCP));
         };
-        if !self.negotiation.is_multipath() || self.fate.closed.is_some() {
+        if !self.negotiation.is_multipath() || self.fate.closed().is_some() {
             return Err(JoinRefusal::Because(ResetReason::MPTCP));
         }
         // Who joins shows only in the third ACK that it may (RFC 8684 section 3.2), and counts from then on.

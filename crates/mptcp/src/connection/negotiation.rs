@@ -4,7 +4,6 @@
 //! negotiating to Multipath TCP or TCP, from Multipath TCP to TCP.
 
 use mptcp_clock::Rng;
-use mptcp_wire::Cookie;
 use mptcp_wire::crypto::Version;
 
 use super::key::Key;
@@ -49,8 +48,6 @@ pub(super) struct Negotiation {
     failure: Option<Failure>,
     /// Subflow offset of the segment that carries the infinite mapping after an MP_FAIL.
     infinite_from: Option<u64>,
-    /// A cookie that the peer gave us, until the endpoint takes it.
-    cookie: Option<Cookie>,
     random: Rng,
 }
 
@@ -68,7 +65,6 @@ impl Negotiation {
             accept_reported: false,
             failure: None,
             infinite_from: None,
-            cookie: None,
             random,
         }
     }
@@ -175,14 +171,6 @@ impl Negotiation {
 
     pub(super) fn set_infinite_from(&mut self, offset: u64) {
         self.infinite_from = Some(offset);
-    }
-
-    pub(super) fn keep_cookie(&mut self, cookie: Option<Cookie>) {
-        self.cookie = cookie;
-    }
-
-    pub(super) fn take_cookie(&mut self) -> Option<Cookie> {
-        self.cookie.take()
     }
 
     /// A nonce for a join.

@@ -50,7 +50,7 @@ impl Connection {
             }
             return Some(sent);
         }
-        let ending = self.send.writer.is_closed() || self.fate.closed.is_some() || due.has(Due::FIN);
+        let ending = self.send.writer.is_closed() || self.fate.closed().is_some() || due.has(Due::FIN);
         if ending && let Some(sent) = self.transmit_fin(now, out) {
             return Some(sent);
         }
@@ -62,7 +62,7 @@ impl Connection {
     pub(crate) fn is_silent(&self) -> bool {
         self.send.buffer.written() == 0
             && !self.send.writer.is_closed()
-            && self.fate.closed.is_none()
+            && self.fate.closed().is_none()
             && self.subflows.iter().all(Subflow::owes_nothing)
             && self.signals.is_empty()
             && !self.timers.probe_wanted

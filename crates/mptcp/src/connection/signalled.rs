@@ -40,7 +40,7 @@ impl Connection {
             (Some(hmac), Some(expected)) => hmac.ct_eq(&expected).into(),
             (hmac, expected) => hmac == expected,
         };
-        if !valid || add.id == 0 || self.fate.closed.is_some() {
+        if !valid || add.id == 0 || self.fate.closed().is_some() {
             return;
         }
         if expected.is_some() {
@@ -98,7 +98,7 @@ impl Connection {
                 self.on_subflow_closed(now, id);
             }
         }
-        if self.negotiation.is_multipath() && self.fate.closed.is_none() && !gone.is_empty() {
+        if self.negotiation.is_multipath() && self.fate.closed().is_none() && !gone.is_empty() {
             let mut option = RemoveAddress::default();
             gone.into_iter().for_each(|id| {
                 // Ids are bytes and the option holds 37; more addresses than that have no subflows.

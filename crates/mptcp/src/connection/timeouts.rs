@@ -65,7 +65,8 @@ impl Connection {
             self.consult_path_manager(now);
         }
         let orphaned = self.timers.take_orphan(now);
-        if orphaned && self.subflows.iter().all(|subflow| subflow.is_closed()) && self.fate.closed.is_none() {
+        if orphaned && self.subflows.iter().all(|subflow| subflow.is_closed()) && self.fate.closed().is_none()
+        {
             self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
         }
     }

@@ -22,7 +22,7 @@ impl Connection {
             return None;
         }
         if self.send.buffer.unsent() == 0 && self.send.buffer.nothing_in_flight() {
-            let over = self.fate.closed.is_some() || self.congestion.paths.is_empty();
+            let over = self.fate.closed().is_some() || self.congestion.paths.is_empty();
             return self.rest(
                 now,
                 if over { Limit::Idle } else { self.writer_limit(self.any_room()) },

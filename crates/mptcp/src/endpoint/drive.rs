@@ -29,14 +29,7 @@ impl Endpoint {
                 self.settle(now, slot);
                 return self.handle_first(now, interface, segment, Some(iss));
             }
-            let unsettled = connection.is_negotiating() && segment.flags.ack() && !segment.flags.syn();
             connection.handle_segment(now, subflow as usize, segment);
-            let fallen = unsettled && !connection.is_negotiating() && !connection.is_multipath();
-            self.counters.capable_fallback_acks += u64::from(fallen);
-            if let Some(cookie) = connection.take_cookie() {
-                self.keep_cookie(segment.source.ip(), cookie);
-            }
-            self.note_opened(slot);
         }
         self.settle(now, slot);
     }

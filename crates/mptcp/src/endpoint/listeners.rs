@@ -105,12 +105,10 @@ impl Endpoint {
         slot.opening = true;
     }
 
-    /// A handshake may be over: its place is among those that wait to be accepted then.
+    /// A handshake is over: its place is among those that wait to be accepted now.
     pub(super) fn note_opened(&mut self, place: u32) {
         let slot = self.slots.at(place);
-        let open = slot.opening && slot.connection.as_ref().is_some_and(|c| c.half_open_since().is_none());
-        if open {
-            slot.opening = false;
+        if std::mem::take(&mut slot.opening) {
             if let Some(listener) = slot.waits_at.and_then(|port| self.demux.listeners.get_mut(&port)) {
                 listener.opening -= 1;
             }

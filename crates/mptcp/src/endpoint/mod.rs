@@ -13,6 +13,7 @@ mod demux;
 mod devices;
 mod drive;
 mod fast_open;
+mod hear;
 mod icmp;
 mod interfaces;
 mod listener;
@@ -35,7 +36,6 @@ use crate::bounds::EndpointBounds;
 use crate::connection::Connection;
 use crate::ids::{ConnectionId, InterfaceId};
 use crate::ration::Ration;
-use crate::subflow::Origin;
 pub use connect::ConnectError;
 pub use counters::Counters;
 use deadlines::Deadlines;
@@ -122,10 +122,11 @@ impl Endpoint {
             .find(|local| !self.demux.is_taken(*local, remote))
     }
 
-    pub(super) fn insert(&mut self, connection: Connection) -> ConnectionId {
+    pub(super) fn insert(&mut self, now: Instant, connection: Connection) -> ConnectionId {
         let place = self.slots.insert(connection);
         self.deadlines.add(place);
-        self.touch(place);
+        self.hear(now, place);
+        self.line_up(place);
         self.slots.id(place)
     }
 
@@ -156,13 +157,7 @@ impl Endpoint {
 
     #[cold]
     fn settle_news(&mut self, now: Instant, slot: u32) {
-        if self.slots.connection_at(slot).is_some_and(|connection| connection.has_wanted()) {
-            self.open_wanted(now, slot);
-        }
-        let Some(connection) = self.slots.connection_at(slot) else { return };
-        if connection.take_registry_change() {
-            self.demux.register(slot, connection);
-        }
+        self.hear(now, slot);
         let entry = self.slots.at(slot);
         let Some(connection) = entry.connection.as_mut() else { return };
         if !connection.pending().is_empty() && !entry.eventful {
@@ -189,50 +184,14 @@ impl Endpoint {
         }
     }
 
-    #[inline]
-    pub(super) fn touch(&mut self, slot: u32) {
-        let entry = self.slots.at(slot);
-        if let Some(connection) = entry.connection.as_mut()
-            && connection.take_registry_change()
-        {
-            self.demux.register(slot, connection);
-        }
-        self.line_up(slot);
-    }
-
     /// A connection that exists is to be asked for segments.
     #[inline]
-    fn line_up(&mut self, slot: u32) {
+    pub(super) fn line_up(&mut self, slot: u32) {
         let entry = self.slots.at(slot);
         if !entry.ready && entry.connection.is_some() {
             entry.ready = true;
             self.ready.push_back(slot);
         }
-    }
-
-    #[cold]
-    fn open_wanted(&mut self, now: Instant, slot: u32) {
-        let Some(connection) = self.slots.connection_at(slot) else { return };
-        for pair in connection.take_wanted() {
-            let Some(local) = self.free_port(pair.local.address, pair.remote.address) else { continue };
-            let iss = self.random.next_u32();
-            let Some(connection) = self.slots.connection_at(slot) else { return };
-            let origin = Origin::Join { nonce: 0, peer_nonce: 0 };
-            let mut subflow = self.interfaces.subflow(
-                pair.local.interface,
-                local,
-                pair.remote.address,
-                origin,
-                iss,
-                connection.config(),
-            );
-            subflow.clock_mut().offset = self.secret.timestamp_offset(local, pair.remote.address);
-            connection.open_join(now, subflow, pair);
-            if connection.take_registry_change() {
-                self.demux.register(slot, connection);
-            }
-        }
-        self.touch(slot);
     }
 
     pub(super) fn stop_waiting(&mut self, place: u32) {

@@ -46,7 +46,7 @@ impl Endpoint {
         let connection = self.slots.connection_mut(id)?;
         let data = connection.read(now);
         if connection.wants_attention() {
-            self.touch(id.place);
+            self.line_up(id.place);
         }
         data
     }

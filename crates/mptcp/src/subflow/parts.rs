@@ -169,8 +169,8 @@ pub(crate) struct Record {
     pub(crate) closed_at: Option<Instant>,
     /// Which subflow of its connection it is, from 0; places are used again, numbers are not.
     pub(crate) number: u64,
-    /// The endpoint finds it by its four-tuple.
-    pub(crate) registered: bool,
+    /// The endpoint has heard that it is over.
+    pub(crate) told_closed: bool,
 }
 
 impl Default for Record {
@@ -182,7 +182,7 @@ impl Default for Record {
             opened_at: Instant::ZERO,
             closed_at: None,
             number: 0,
-            registered: false,
+            told_closed: false,
         }
     }
 }

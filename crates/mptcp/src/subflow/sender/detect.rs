@@ -89,8 +89,7 @@ impl Sender {
             }
             let eager = matches!(self.state, Recovery::Recovery { .. } | Recovery::Loss { .. })
                 || self.board.sacked >= u64::from(DUPLICATE_THRESHOLD) * path.mss;
-            let (marked, again) =
-                rack.detect(&mut self.board, ack.now, eager, path.min_rtt, path.srtt);
+            let (marked, again) = rack.detect(&mut self.board, ack.now, eager, path.min_rtt, path.srtt);
             self.reorder_deadline = again.unwrap_or(Instant::FAR_FUTURE);
             return marked;
         }
