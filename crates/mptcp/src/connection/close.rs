@@ -3,6 +3,7 @@
 use mptcp_clock::Instant;
 use mptcp_wire::{ResetReason, Seq};
 
+use super::subflow_error::SubflowError;
 use super::{Connection, Mode};
 use crate::event::{CloseReason, EventKind};
 use crate::icmp_error::IcmpError;
@@ -44,8 +45,7 @@ impl Connection {
         if believed {
             subflow.record_mut().icmp = Some(error);
             if subflow.state() == State::SynSent {
-                subflow.close(now, SubflowCloseReason::Unreachable);
-                self.on_subflow_closed(now, id);
+                self.end_subflow(now, id, SubflowError::Over(SubflowCloseReason::Unreachable));
             }
         }
         believed
@@ -56,14 +56,8 @@ impl Connection {
         self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
     }
 
-    /// The peer sent MP_FASTCLOSE on an acknowledgement: answered by a RST on each subflow.
-    pub(super) fn on_fast_close(&mut self, now: Instant, _id: usize) {
-        self.reset_all();
-        self.end(now, CloseReason::Reset(None), SubflowCloseReason::ResetByPeer(None));
-    }
-
     /// A RST on each subflow that is left.
-    pub(super) fn reset_all(&mut self) {
+    fn reset_all(&mut self) {
         let answer =
             Control::Reset { reason: Some(ResetReason::UNSPECIFIED), fast_close: false, failed: None };
         self.subflows.iter_mut().filter(|s| !s.is_closed()).for_each(|s| s.set_control(Some(answer)));
@@ -86,34 +80,38 @@ impl Connection {
         self.limits.note(now, super::limits::Limit::Idle);
     }
 
-    /// Resets one subflow, with a reason for a peer that speaks MPTCP.
+    /// A subflow cannot go on. The one place where subflows end, unless the connection ends with all of them: what looks
+    /// into a segment or at a timer answers with the error, and whoever was called from outside brings it here.
     #[cold]
-    pub(super) fn reset_subflow(&mut self, now: Instant, id: usize, reason: Option<ResetReason>) {
-        self.reset_failed(now, id, reason, None);
-    }
-
-    /// As [`Self::reset_subflow`], because the data from a sequence number on failed its checksum.
-    pub(super) fn reset_failed(
-        &mut self,
-        now: Instant,
-        id: usize,
-        reason: Option<ResetReason>,
-        failed: Option<u64>,
-    ) {
+    pub(super) fn end_subflow(&mut self, now: Instant, id: usize, error: SubflowError) {
         let multipath = !self.negotiation.is_plain();
         let subflow = &mut self.subflows[id];
-        if subflow.is_closed() {
-            return;
+        match error {
+            SubflowError::Reset { .. } if subflow.is_closed() => return,
+            SubflowError::Reset { reason, failed } => {
+                subflow.close(now, SubflowCloseReason::ResetByUs(reason));
+                let reason = reason.filter(|_| multipath);
+                subflow.set_control(Some(Control::Reset { reason, fast_close: false, failed }));
+            }
+            SubflowError::Over(why) => subflow.close(now, why),
+            SubflowError::FastClose(why) => {
+                // Answered by a RST on each subflow that is left (RFC 8684 section 3.5).
+                if let Some(why) = why {
+                    subflow.close(now, why);
+                }
+                self.reset_all();
+                let reason = match why {
+                    Some(SubflowCloseReason::ResetByPeer(reason)) => reason,
+                    _ => None,
+                };
+                return self.end(now, CloseReason::Reset(reason), SubflowCloseReason::ResetByPeer(reason));
+            }
         }
-        subflow.close(now, SubflowCloseReason::ResetByUs(reason));
-        let reason = reason.filter(|_| multipath);
-        subflow.set_control(Some(Control::Reset { reason, fast_close: false, failed }));
         self.on_subflow_closed(now, id);
     }
 
     /// A subflow is gone: its data moves to the others, or the connection ends with it.
-    #[cold]
-    pub(super) fn on_subflow_closed(&mut self, now: Instant, id: usize) {
+    fn on_subflow_closed(&mut self, now: Instant, id: usize) {
         self.congestion.set_active(id, false);
         self.subflows.tell_closed(&mut self.fate);
         self.fate.pending.note(EventKind::Subflows);

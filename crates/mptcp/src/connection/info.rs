@@ -117,7 +117,7 @@ impl Connection {
             sack: subflow.agreed().sack,
             send_scale: subflow.agreed().send_scale,
             receive_scale: subflow.agreed().receive_scale,
-            srtt: path.srtt,
+            srtt: path.srtt.filter(|_| subflow.opening().was_open),
             rttvar: path.rttvar,
             min_rtt: path.min_rtt,
             rto: subflow.sender().timeout.after(path),

@@ -10,6 +10,7 @@ use subtle::ConstantTimeEq;
 use super::Connection;
 use super::begin::{HANDSHAKE_TIMEOUT, JOIN_ACK_PAUSE};
 use super::offers::join;
+use super::subflow_error::{Outcome, SubflowError};
 use crate::path_manager::Pair;
 use crate::subflow::{Control, Origin, State, Subflow, SubflowCloseReason};
 
@@ -88,16 +89,15 @@ impl Connection {
         if half_open.clone().count() < HALF_OPEN_JOINS {
             return true;
         }
-        let srtt = self.congestion.paths.iter().filter_map(|path| path.srtt).max();
-        let patience =
-            srtt.map_or(HANDSHAKE_TIMEOUT, |srtt| (srtt * 4).max(JOIN_PATIENCE).min(HANDSHAKE_TIMEOUT));
+        let patience = self
+            .longest_rtt()
+            .map_or(HANDSHAKE_TIMEOUT, |srtt| (srtt * 4).max(JOIN_PATIENCE).min(HANDSHAKE_TIMEOUT));
         let oldest = half_open.min_by_key(|(_, subflow)| subflow.record().opened_at);
         let Some((id, _)) = oldest.filter(|(_, subflow)| now.since(subflow.record().opened_at) >= patience)
         else {
             return false;
         };
-        self.subflows[id].close(now, SubflowCloseReason::TimedOut);
-        self.on_subflow_closed(now, id);
+        self.end_subflow(now, id, SubflowError::Over(SubflowCloseReason::TimedOut));
         true
     }
 
@@ -109,11 +109,17 @@ impl Connection {
     }
 
     /// The SYN/ACK of a join of ours.
-    pub(super) fn on_join_answer(&mut self, now: Instant, id: usize, segment: &Segment, nonce: u32) {
+    pub(super) fn on_join_answer(
+        &mut self,
+        now: Instant,
+        id: usize,
+        segment: &Segment,
+        nonce: u32,
+    ) -> Outcome {
         let (Some(&MpJoin::SynAck { backup, address_id, hmac, nonce: peer_nonce }), Some(remote)) =
             (join(&segment.options), self.negotiation.remote())
         else {
-            return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
+            return Err(SubflowError::because(ResetReason::MPTCP));
         };
         let expected = self.negotiation.version().join_hmac_truncated(
             remote.value,
@@ -122,7 +128,7 @@ impl Connection {
             nonce,
         );
         if !bool::from(hmac.ct_eq(&expected)) {
-            return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
+            return Err(SubflowError::because(ResetReason::MPTCP));
         }
         let (subflow, path) = (&mut self.subflows[id], &self.congestion.paths[id]);
         subflow.opening_mut().origin = Origin::Join { nonce, peer_nonce };
@@ -134,17 +140,17 @@ impl Connection {
             Some(srtt) if self.config.linux_compat.steady_join_ack => now + (srtt * 2).max(JOIN_ACK_PAUSE),
             _ => now + subflow.sender().timeout.after(path),
         };
+        Ok(())
     }
 
-    /// The third step of a join of the peer's, which shows that it has the keys. Returns whether the subflow may go on.
+    /// The third step of a join of the peer's, which shows that it has the keys.
     pub(super) fn on_join_third_ack(
         &mut self,
-        now: Instant,
         id: usize,
         segment: &Segment,
         nonce: u32,
         peer_nonce: u32,
-    ) -> bool {
+    ) -> Outcome {
         let valid = match (join(&segment.options), self.negotiation.remote()) {
             (Some(MpJoin::Ack { hmac }), Some(remote)) => {
                 let (ours, theirs) = (self.negotiation.local().value, remote.value);
@@ -154,16 +160,14 @@ impl Connection {
         };
         if !valid {
             // RFC 8684 section 3.2: a wrong HMAC resets the subflow, not the connection.
-            self.reset_subflow(now, id, Some(ResetReason::MPTCP));
-            return false;
+            return Err(SubflowError::because(ResetReason::MPTCP));
         }
         let joined = self.subflows.iter().filter(|s| !s.is_closed() && !s.is_half_open_join()).count();
         if joined > usize::from(self.most_subflows()) {
-            self.reset_subflow(now, id, Some(ResetReason::PROHIBITED));
-            return false;
+            return Err(SubflowError::because(ResetReason::PROHIBITED));
         }
         // The fourth ACK, which lets the peer send.
         self.subflows[id].receiver_mut().acknowledge_now();
-        true
+        Ok(())
     }
 }

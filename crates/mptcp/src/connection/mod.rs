@@ -41,6 +41,7 @@ mod send_buffer;
 mod set;
 mod signalled;
 mod signals;
+mod subflow_error;
 mod timeouts;
 mod timers;
 mod transmit;
@@ -206,7 +207,7 @@ impl Connection {
     pub(crate) fn read(&mut self, now: Instant) -> Option<Bytes> {
         let data = self.recv.read()?;
         if self.config.mechanisms.autotuning {
-            let rtt = self.congestion.paths.iter().filter_map(|path| path.srtt).max();
+            let rtt = self.longest_rtt();
             // A pure receiver measures no round trips; the handshake's is what it has.
             self.recv.tune(now, rtt.unwrap_or(Duration::from_millis(100)));
         }
@@ -214,6 +215,12 @@ impl Connection {
             self.acknowledge_everywhere();
         }
         Some(data)
+    }
+
+    /// The longest round trip of all subflows that carry data, or did.
+    fn longest_rtt(&self) -> Option<Duration> {
+        let all = self.subflows.iter().zip(&self.congestion.paths);
+        all.filter(|(subflow, _)| subflow.opening().was_open).filter_map(|(_, path)| path.srtt).max()
     }
 
     fn acknowledge_everywhere(&mut self) {

@@ -11,6 +11,7 @@ use mptcp_wire::{AddAddress, MptcpOption, RemoveAddress, ResetReason};
 use subtle::ConstantTimeEq;
 
 use super::Connection;
+use super::subflow_error::{Outcome, SubflowError};
 use crate::ids::InterfaceId;
 use crate::path_manager::RemoteAddress;
 use crate::subflow::{State, SubflowCloseReason};
@@ -67,7 +68,9 @@ impl Connection {
         !(address.is_unspecified() || everybody || ours || (address.is_loopback() && !local))
     }
 
-    pub(super) fn on_remove_address(&mut self, now: Instant, remove: &RemoveAddress) {
+    /// The option came on the subflow `on`, which ends as the last one, if it does.
+    pub(super) fn on_remove_address(&mut self, now: Instant, on: usize, remove: &RemoveAddress) -> Outcome {
+        let mut outcome = Ok(());
         for &gone in &remove.ids {
             self.addresses.unlearn(gone);
             for id in 0..self.subflows.len() {
@@ -83,10 +86,15 @@ impl Connection {
                     if subflow.is_synchronised() && !others {
                         continue;
                     }
-                    self.reset_subflow(now, id, None);
+                    if id == on {
+                        outcome = Err(SubflowError::RESET);
+                    } else {
+                        self.end_subflow(now, id, SubflowError::RESET);
+                    }
                 }
             }
         }
+        outcome
     }
 
     /// An address of ours is gone, and with it every subflow that used it.
@@ -94,8 +102,7 @@ impl Connection {
         let gone = self.addresses.remove_interface(interface);
         for id in 0..self.subflows.len() {
             if self.subflows[id].ends().interface == interface && !self.subflows[id].is_closed() {
-                self.subflows[id].close(now, SubflowCloseReason::InterfaceGone);
-                self.on_subflow_closed(now, id);
+                self.end_subflow(now, id, SubflowError::Over(SubflowCloseReason::InterfaceGone));
             }
         }
         if self.negotiation.is_multipath() && self.fate.closed().is_none() && !gone.is_empty() {
@@ -115,7 +122,7 @@ impl Connection {
     pub(crate) fn close_subflow(&mut self, now: Instant, id: usize) -> bool {
         let open = self.subflows.get(id).is_some_and(|subflow| !subflow.is_closed());
         if open {
-            self.reset_subflow(now, id, Some(ResetReason::PROHIBITED));
+            self.end_subflow(now, id, SubflowError::because(ResetReason::PROHIBITED));
         }
         open
     }

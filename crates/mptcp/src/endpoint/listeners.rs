@@ -104,14 +104,4 @@ impl Endpoint {
         slot.waits_at = Some(port);
         slot.opening = true;
     }
-
-    /// A handshake is over: its place is among those that wait to be accepted now.
-    pub(super) fn note_opened(&mut self, place: u32) {
-        let slot = self.slots.at(place);
-        if std::mem::take(&mut slot.opening) {
-            if let Some(listener) = slot.waits_at.and_then(|port| self.demux.listeners.get_mut(&port)) {
-                listener.opening -= 1;
-            }
-        }
-    }
 }

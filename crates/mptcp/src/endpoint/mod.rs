@@ -13,7 +13,6 @@ mod demux;
 mod devices;
 mod drive;
 mod fast_open;
-mod hear;
 mod icmp;
 mod interfaces;
 mod listener;
@@ -21,6 +20,8 @@ mod listeners;
 mod operations;
 mod options;
 mod secret;
+mod server_cookies;
+mod settle;
 mod slots;
 mod strangers;
 mod tuple;
@@ -28,12 +29,10 @@ mod tuple;
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
-use mptcp_clock::{Instant, Rng};
-use mptcp_wire::{Cookie, Segment};
-use rustc_hash::FxHashMap;
+use mptcp_clock::Rng;
+use mptcp_wire::Segment;
 
 use crate::bounds::EndpointBounds;
-use crate::connection::Connection;
 use crate::ids::{ConnectionId, InterfaceId};
 use crate::ration::Ration;
 pub use connect::ConnectError;
@@ -45,6 +44,7 @@ pub use icmp::IcmpMessage;
 use interfaces::Interfaces;
 pub use listeners::ListenError;
 use secret::Secret;
+use server_cookies::ServerCookies;
 use slots::Slots;
 
 /// A segment and the interface it leaves by.
@@ -70,8 +70,7 @@ pub struct Endpoint {
     deadlines: Deadlines,
     random: Rng,
     opened: u64,
-    /// Cookies of TCP Fast Open and the MSS that goes with each, by server.
-    cookies: FxHashMap<IpAddr, (Cookie, u16)>,
+    cookies: ServerCookies,
     counters: Counters,
     bounds: EndpointBounds,
     /// Resets for strangers.
@@ -94,7 +93,7 @@ impl Endpoint {
             deadlines: Deadlines::default(),
             random,
             opened: 0,
-            cookies: FxHashMap::default(),
+            cookies: ServerCookies::default(),
             counters: Counters::default(),
             refusals: bounds.refusals(),
             bounds,
@@ -122,68 +121,6 @@ impl Endpoint {
             .find(|local| !self.demux.is_taken(*local, remote))
     }
 
-    pub(super) fn insert(&mut self, now: Instant, connection: Connection) -> ConnectionId {
-        let place = self.slots.insert(connection);
-        self.deadlines.add(place);
-        self.hear(now, place);
-        self.line_up(place);
-        self.slots.id(place)
-    }
-
-    /// After anything that may have changed a connection: registry, events, readiness.
-    pub(super) fn settle(&mut self, now: Instant, slot: u32) {
-        self.settle_quietly(now, slot);
-        let entry = self.slots.at(slot);
-        let Some(connection) = entry.connection.as_deref() else { return };
-        if connection.is_silent() {
-            self.deadlines.set(slot, connection.deadline());
-        } else if !entry.ready {
-            entry.ready = true;
-            self.ready.push_back(slot);
-        }
-    }
-
-    #[inline]
-    fn settle_quietly(&mut self, now: Instant, slot: u32) {
-        let entry = self.slots.at(slot);
-        let Some(connection) = entry.connection.as_deref_mut() else { return };
-        if !connection.is_steady() {
-            self.settle_news(now, slot);
-        } else if !entry.eventful && !connection.pending().is_empty() {
-            entry.eventful = true;
-            self.eventful.push_back(slot);
-        }
-    }
-
-    #[cold]
-    fn settle_news(&mut self, now: Instant, slot: u32) {
-        self.hear(now, slot);
-        let entry = self.slots.at(slot);
-        let Some(connection) = entry.connection.as_mut() else { return };
-        if !connection.pending().is_empty() && !entry.eventful {
-            entry.eventful = true;
-            self.eventful.push_back(slot);
-        }
-        self.forget_if_finished(slot);
-    }
-
-    #[inline]
-    fn forget_if_finished(&mut self, slot: u32) {
-        if self.slots.at(slot).connection.as_ref().is_some_and(|connection| connection.closed().is_some()) {
-            self.forget_if_all_is_told(slot);
-        }
-    }
-
-    #[cold]
-    fn forget_if_all_is_told(&mut self, slot: u32) {
-        let entry = self.slots.at(slot);
-        if let Some(connection) = entry.connection.as_ref().filter(|connection| connection.is_finished()) {
-            self.demux.forget(slot, connection);
-            self.stop_waiting(slot);
-            self.slots.remove(slot);
-        }
-    }
-
     /// A connection that exists is to be asked for segments.
     #[inline]
     pub(super) fn line_up(&mut self, slot: u32) {
@@ -200,6 +137,16 @@ impl Endpoint {
         if let Some(listener) = port.and_then(|port| self.demux.listeners.get_mut(&port)) {
             listener.waiting -= 1;
             listener.opening -= usize::from(opening);
+        }
+    }
+
+    /// A handshake is over: its place is among those that wait to be accepted now.
+    pub(super) fn note_opened(&mut self, place: u32) {
+        let slot = self.slots.at(place);
+        if std::mem::take(&mut slot.opening) {
+            if let Some(listener) = slot.waits_at.and_then(|port| self.demux.listeners.get_mut(&port)) {
+                listener.opening -= 1;
+            }
         }
     }
 }
