@@ -55,7 +55,7 @@ pub use connection::{Connection, ConnectionInfo, Mode, SubflowInfo};
 pub use endpoint::{ConnectError, Counters, Endpoint, IcmpMessage, InterfaceChange, ListenError, Transmit};
 pub use event::{CloseReason, Event, EventKind, FallbackReason};
 pub use icmp_error::IcmpError;
-pub use ids::{ConnectionId, InterfaceId};
+pub use ids::{ConnectionId, InterfaceId, SubflowId};
 pub use linux_compat::LinuxCompat;
 pub use mptcp_clock as clock;
 pub use mptcp_wire::crypto::Version;

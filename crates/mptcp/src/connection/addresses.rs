@@ -151,14 +151,15 @@ impl Connection {
     /// Changes our wish for a subflow and tells the peer (RFC 8684 section 3.3.8).
     pub(crate) fn set_backup(&mut self, interface: InterfaceId, backup: bool) {
         self.addresses.set_backup(interface, backup);
-        for (id, subflow) in self.subflows.iter_mut().enumerate() {
+        for subflow in &mut self.subflows {
             if subflow.ends().interface == interface
                 && subflow.is_synchronised()
                 && subflow.ends().backup != backup
             {
                 subflow.ends_mut().backup = backup;
                 subflow.ends_mut().peer_backup = backup;
-                self.signals.push(Some(id), MptcpOption::Prio(MpPrio { backup, address_id: None }));
+                self.signals
+                    .push(Some(subflow.record().id), MptcpOption::Prio(MpPrio { backup, address_id: None }));
             }
         }
     }

@@ -54,7 +54,6 @@ impl Connection {
         };
         let past = self.subflow_info(id);
         self.subflows.replace(id, subflow, past, &mut self.fate);
-        self.signals.forget(id);
         self.congestion.paths[id] = PathState::new(mss, self.config.initial_window);
         id
     }

@@ -6,6 +6,7 @@ use mptcp_clock::Instant;
 
 use super::Connection;
 use crate::congestion::{Departure, PathState};
+use crate::ids::SubflowId;
 use crate::memory::most_segments;
 use crate::scheduler::Candidate;
 use crate::subflow::{Probation, Subflow};
@@ -73,6 +74,7 @@ impl Connection {
             }
             found.push(Candidate {
                 subflow: id,
+                id: subflow.record().id,
                 srtt: path.srtt.unwrap_or_default(),
                 rttvar: path.rttvar,
                 min_rtt: path.min_rtt.unwrap_or_default(),
@@ -167,10 +169,8 @@ impl Connection {
     }
 
     /// It waits no more; returns whether something may be sent now that could not before.
-    pub(crate) fn handle_departed(&mut self, now: Instant, id: usize, departure: Departure) -> bool {
-        if id >= self.subflows.len() {
-            return false;
-        }
+    pub(crate) fn handle_departed(&mut self, now: Instant, id: SubflowId, departure: Departure) -> bool {
+        let Some(id) = self.subflows.slot(id) else { return false };
         let full = self.is_queue_full(id);
         self.congestion.on_departed(id, now, departure);
         full && !self.is_queue_full(id)

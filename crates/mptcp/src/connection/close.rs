@@ -7,6 +7,7 @@ use super::subflow_error::SubflowError;
 use super::{Connection, Mode};
 use crate::event::{CloseReason, EventKind};
 use crate::icmp_error::IcmpError;
+use crate::ids::SubflowId;
 use crate::subflow::{Control, LINGER, State, SubflowCloseReason};
 
 impl Connection {
@@ -32,7 +33,14 @@ impl Connection {
 
     /// The network did not deliver a segment of a subflow. Returns whether that can be true: it must be in flight (RFC 5927
     /// section 4.1).
-    pub(crate) fn handle_icmp(&mut self, now: Instant, id: usize, sequence: Seq, error: IcmpError) -> bool {
+    pub(crate) fn handle_icmp(
+        &mut self,
+        now: Instant,
+        id: SubflowId,
+        sequence: Seq,
+        error: IcmpError,
+    ) -> bool {
+        let Some(id) = self.subflows.slot(id) else { return false };
         let subflow = &mut self.subflows[id];
         let board = &subflow.sender().board;
         let believed = match subflow.state() {
@@ -115,7 +123,7 @@ impl Connection {
         self.congestion.set_active(id, false);
         self.subflows.tell_closed(&mut self.fate);
         self.fate.pending.note(EventKind::Subflows);
-        self.signals.forget(id);
+        self.signals.forget(self.subflows[id].record().id);
         self.tell_closed(now, id);
         let cause = self.subflows[id].record().closed_by;
         let never_opened = self.subflows[id].sender().board.una == 0;

@@ -9,12 +9,13 @@ use std::net::{IpAddr, SocketAddr};
 use mptcp_wire::Cookie;
 
 use crate::event::{CloseReason, EventKind, PendingEvents};
+use crate::ids::SubflowId;
 use crate::path_manager::Pair;
 
-/// Where a subflow is found: its slot, our address and the peer's.
+/// Where a subflow is found: our address and the peer's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Whereabouts {
-    pub(crate) slot: usize,
+    pub(crate) id: SubflowId,
     pub(crate) local: SocketAddr,
     pub(crate) remote: SocketAddr,
 }

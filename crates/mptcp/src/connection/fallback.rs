@@ -174,7 +174,7 @@ impl Connection {
         }
         // Alone, the subflow goes on as TCP: the stream is what the middlebox made of it.
         self.fall_back_here(now, id, rest, FallbackReason::Checksum)?;
-        self.negotiation.checksum_failed(id, number);
+        self.negotiation.checksum_failed(self.subflow_id(id), number);
         self.subflows[id].receiver_mut().acknowledge_now();
         Ok(())
     }
@@ -195,7 +195,8 @@ impl Connection {
         self.congestion.paths[id].mss = mss;
         self.negotiation.set_infinite_from(self.subflows[id].sender().board.next);
         // The answer speaks of the peer's numbers, as its own spoke of ours.
-        self.signals.push(Some(id), MptcpOption::Fail(remote.at(self.recv.next())));
+        let on = self.subflow_id(id);
+        self.signals.push(Some(on), MptcpOption::Fail(remote.at(self.recv.next())));
         Ok(())
     }
 }

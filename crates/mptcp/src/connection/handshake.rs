@@ -12,6 +12,7 @@ use super::offers::capable;
 use super::subflow_error::{Outcome, SubflowError};
 use super::{Connection, EndpointEvent};
 use crate::event::{EventKind, FallbackReason};
+use crate::ids::SubflowId;
 use crate::subflow::{Control, Origin, State, Subflow, SubflowCloseReason};
 
 impl Connection {
@@ -69,7 +70,8 @@ impl Connection {
     /// A SYN for a subflow that is in TIME-WAIT: where a new connection may follow, ends the old one and gives the sequence
     /// number that the new one begins with.
     #[cold]
-    pub(crate) fn gives_way(&mut self, now: Instant, id: usize, segment: &Segment) -> Option<u32> {
+    pub(crate) fn gives_way(&mut self, now: Instant, id: SubflowId, segment: &Segment) -> Option<u32> {
+        let id = self.subflows.slot(id)?;
         let flags = segment.flags;
         if !flags.syn() || flags.ack() || flags.rst() || flags.fin() {
             return None;

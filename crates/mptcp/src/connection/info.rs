@@ -5,7 +5,7 @@ use mptcp_clock::Instant;
 use super::report::{ConnectionInfo, SubflowInfo};
 use super::{Connection, Whereabouts};
 use crate::bounds::ConnectionUse;
-use crate::ids::InterfaceId;
+use crate::ids::{InterfaceId, SubflowId};
 
 impl Connection {
     /// Where its subflows are found, those that are over too.
@@ -13,15 +13,19 @@ impl Connection {
         (0..self.subflows.len()).map(|slot| self.subflows.whereabouts(slot))
     }
 
-    /// Places that subflows have or had: their indices are below it.
-    #[must_use]
-    pub fn subflow_count(&self) -> usize {
-        self.subflows.len()
+    /// Its subflows, those that are over too as long as no other one got their places.
+    pub fn subflow_ids(&self) -> impl Iterator<Item = SubflowId> + '_ {
+        self.subflows.iter().map(|subflow| subflow.record().id)
+    }
+
+    /// The subflow in a place.
+    pub(crate) fn subflow_id(&self, slot: usize) -> SubflowId {
+        self.subflows[slot].record().id
     }
 
     /// Payload of a full frame of a subflow, bytes.
-    pub(crate) fn frame_payload(&self, id: usize) -> Option<u64> {
-        self.congestion.paths.get(id).map(|path| path.mss)
+    pub(crate) fn frame_payload(&self, id: SubflowId) -> Option<u64> {
+        self.subflows.slot(id).map(|slot| self.congestion.paths[slot].mss)
     }
 
     /// The port of our side: that of the first subflow.
@@ -97,8 +101,7 @@ impl Connection {
         let path = &self.congestion.paths[id];
         let board = &subflow.sender().board;
         SubflowInfo {
-            id,
-            number: subflow.record().number,
+            id: subflow.record().id,
             opened_at: subflow.record().opened_at,
             closed_at: subflow.record().closed_at,
             interface: subflow.ends().interface,

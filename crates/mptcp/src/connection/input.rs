@@ -11,6 +11,7 @@ use super::offers::reset_reason;
 use super::progress::WindowPlace;
 use super::subflow_error::{Outcome, SubflowError};
 use crate::event::EventKind;
+use crate::ids::SubflowId;
 use crate::subflow::check::Verdict;
 use crate::subflow::mapping::{ReceivedMapping, WireMapping};
 use crate::subflow::receiver::Range;
@@ -21,7 +22,8 @@ use crate::subflow::{Control, Probation, State, SubflowCloseReason};
 const NEAR: u64 = 65_535;
 
 impl Connection {
-    pub(crate) fn handle_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) {
+    pub(crate) fn handle_segment(&mut self, now: Instant, id: SubflowId, segment: &mut Segment) {
+        let Some(id) = self.subflows.slot(id) else { return };
         if let Err(error) = self.take_segment(now, id, segment) {
             self.end_subflow(now, id, error);
         }

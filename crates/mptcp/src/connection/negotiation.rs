@@ -7,6 +7,7 @@ use mptcp_clock::Rng;
 use mptcp_wire::crypto::Version;
 
 use super::key::Key;
+use crate::ids::SubflowId;
 
 /// Acknowledgements that tell of a failed checksum, at most.
 const MOST_FAILS: u32 = 16;
@@ -25,7 +26,7 @@ pub enum Mode {
 /// Data that failed its checksum, of which the peer is yet to learn.
 #[derive(Clone, Copy, Debug)]
 struct Failure {
-    subflow: usize,
+    subflow: SubflowId,
     /// Its first data sequence number.
     number: u64,
     /// Acknowledgements that will tell of it.
@@ -147,7 +148,7 @@ impl Negotiation {
     }
 
     /// Data from `number` on failed its checksum on a subflow: acknowledgements there will tell.
-    pub(super) fn checksum_failed(&mut self, subflow: usize, number: u64) {
+    pub(super) fn checksum_failed(&mut self, subflow: SubflowId, number: u64) {
         self.failure = Some(Failure { subflow, number, left: MOST_FAILS });
     }
 
@@ -157,7 +158,7 @@ impl Negotiation {
     }
 
     /// The number to be told on the next acknowledgement of a subflow.
-    pub(super) fn tell_failure(&mut self, subflow: usize) -> Option<u64> {
+    pub(super) fn tell_failure(&mut self, subflow: SubflowId) -> Option<u64> {
         let failure = self.failure.filter(|failure| failure.subflow == subflow)?;
         let left = failure.left - 1;
         self.failure = (left > 0).then_some(Failure { left, ..failure });

@@ -257,11 +257,11 @@ impl Connection {
             |s: &Subflow| s.is_synchronised() && !s.opening().unconfirmed && s.state() != State::TimeWait;
         let subflows = &self.subflows;
         let (on, option) = self.signals.take(|on| match on {
-            Some(id) => usable(&subflows[id]),
+            Some(on) => subflows.slot(on).is_some_and(|slot| usable(&subflows[slot])),
             None => subflows.iter().any(usable),
         })?;
-        let id = match on {
-            Some(id) => id,
+        let id = match on.and_then(|on| self.subflows.slot(on)) {
+            Some(slot) => slot,
             None => self.messenger(0).or_else(|| self.subflows.iter().position(usable))?,
         };
         self.bare_segment(now, id, out);

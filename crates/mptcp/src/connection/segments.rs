@@ -180,7 +180,7 @@ impl Connection {
     /// MP_FAIL goes with each acknowledgement until the peer answers with its own or with the infinite mapping: one alone could
     /// be lost, and a peer that knows nothing of it waits for data acknowledgements (RFC 8684 section 3.7).
     pub(super) fn tell_failure(&mut self, id: usize, segment: &mut Segment) {
-        let Some(number) = self.negotiation.tell_failure(id) else { return };
+        let Some(number) = self.negotiation.tell_failure(self.subflow_id(id)) else { return };
         segment.options.mptcp.push(MptcpOption::Fail(number));
         segment.options.dss = Some(Dss { ack: Some(self.data_ack()), mapping: None, data_fin: false });
     }

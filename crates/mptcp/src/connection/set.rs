@@ -8,11 +8,12 @@ use std::ops::{Deref, DerefMut};
 
 use super::endpoint_events::{EndpointEvent, Fate, Whereabouts};
 use super::report::SubflowInfo;
+use crate::ids::SubflowId;
 use crate::subflow::Subflow;
 
 /// Places for subflows, the living and the dead; above it the dead make room. As many as a chunk of data
 /// has bits for its carriers.
-const PLACES: usize = 64;
+const PLACES: usize = SubflowId::SLOTS;
 /// Subflows remembered that lost their place.
 const REMEMBERED: usize = 64;
 
@@ -73,16 +74,16 @@ impl SubflowSet {
 
     /// Gives a subflow a place of its own; returns it.
     pub(super) fn push(&mut self, mut subflow: Subflow, fate: &mut Fate) -> usize {
-        subflow.record_mut().number = self.opened();
+        let id = self.places.len();
+        subflow.record_mut().id = SubflowId::new(self.opened(), id);
         self.places.push(subflow);
-        let id = self.places.len() - 1;
         fate.tell(EndpointEvent::Opened(self.whereabouts(id)));
         id
     }
 
     /// Gives a subflow the place of one that is over, of which only `past` is kept.
     pub(super) fn replace(&mut self, id: usize, mut subflow: Subflow, past: SubflowInfo, fate: &mut Fate) {
-        subflow.record_mut().number = self.opened();
+        subflow.record_mut().id = SubflowId::new(self.opened(), id);
         if self.known.len() == REMEMBERED {
             self.known.pop_front();
             self.forgotten += 1;
@@ -107,9 +108,16 @@ impl SubflowSet {
         }
     }
 
+    /// The place of a subflow, unless another one has got it.
+    #[inline]
+    pub(super) fn slot(&self, id: SubflowId) -> Option<usize> {
+        let slot = id.slot();
+        self.places.get(slot).is_some_and(|subflow| subflow.record().id == id).then_some(slot)
+    }
+
     /// Where the subflow in a place is found.
     pub(super) fn whereabouts(&self, slot: usize) -> Whereabouts {
-        let ends = self.places[slot].ends();
-        Whereabouts { slot, local: ends.local, remote: ends.remote }
+        let (id, ends) = (self.places[slot].record().id, self.places[slot].ends());
+        Whereabouts { id, local: ends.local, remote: ends.remote }
     }
 }

@@ -12,7 +12,7 @@ use subtle::ConstantTimeEq;
 
 use super::Connection;
 use super::subflow_error::{Outcome, SubflowError};
-use crate::ids::InterfaceId;
+use crate::ids::{InterfaceId, SubflowId};
 use crate::path_manager::RemoteAddress;
 use crate::subflow::{State, SubflowCloseReason};
 
@@ -48,7 +48,8 @@ impl Connection {
             // It is signed with both keys, so it tells as much as a DSS.
             self.on_confirmed(now);
             let echo = AddAddress { echo: true, hmac: None, ..*add };
-            self.signals.push(Some(id), MptcpOption::AddAddress(echo));
+            let on = self.subflow_id(id);
+            self.signals.push(Some(on), MptcpOption::AddAddress(echo));
         }
         let port = add.port.unwrap_or(self.subflows[id].ends().remote.port());
         let address = RemoteAddress { id: add.id, address: SocketAddr::new(add.address, port) };
@@ -119,11 +120,11 @@ impl Connection {
     }
 
     /// Ends one subflow; the others go on. The path manager does not open it again. Returns whether there was one.
-    pub(crate) fn close_subflow(&mut self, now: Instant, id: usize) -> bool {
-        let open = self.subflows.get(id).is_some_and(|subflow| !subflow.is_closed());
-        if open {
+    pub(crate) fn close_subflow(&mut self, now: Instant, id: SubflowId) -> bool {
+        let open = self.subflows.slot(id).filter(|&slot| !self.subflows[slot].is_closed());
+        if let Some(id) = open {
             self.end_subflow(now, id, SubflowError::because(ResetReason::PROHIBITED));
         }
-        open
+        open.is_some()
     }
 }

@@ -91,7 +91,7 @@ impl Connection {
             unsent: outgoing.unsent(),
             more_to_come: self.send.writer.waits(),
             in_flight: outgoing.next() - outgoing.una(),
-            oldest_on: outgoing.head().map(Chunk::first_subflow),
+            oldest_on: outgoing.head().map(|chunk| chunk.first_subflow().slot()),
             window_room: outgoing.window_room(),
             send_buffer: self.send_buffer(),
         }
@@ -221,7 +221,7 @@ impl Connection {
         self.wake_writer();
         if !self.negotiation.is_plain() {
             let end = self.subflows[id].sender().board.next + payload.len() as u64;
-            let chunk = Chunk::new(data, payload.clone(), Put { subflow: id, end });
+            let chunk = Chunk::new(data, payload.clone(), Put { subflow: self.subflow_id(id), end });
             self.send.buffer.send(chunk);
         }
         self.put(now, id, data, payload, out)
@@ -253,7 +253,7 @@ impl Connection {
             // so will those in a stall, when there is no other to take it.
             let on_its_way = |c: &Candidate| {
                 let sender = self.subflows[c.subflow].sender();
-                !sender.in_loss() && chunk.end_on(c.subflow).is_some_and(|end| end > sender.board.una)
+                !sender.in_loss() && chunk.end_on(c.id).is_some_and(|end| end > sender.board.una)
             };
             let mut carriers = candidates.iter().filter(|c| chunk.carried_by(c.subflow));
             let settled = carriers.any(on_its_way) || candidates.iter().all(|c| chunk.carried_by(c.subflow));
@@ -276,9 +276,9 @@ impl Connection {
     #[inline(never)]
     fn carry(&mut self, now: Instant, start: u64, id: usize, out: &mut Segment) -> Option<usize> {
         self.send.buffer.split(start, self.largest_payload(id));
-        let next = self.subflows[id].sender().board.next;
+        let (subflow, next) = (self.subflow_id(id), self.subflows[id].sender().board.next);
         let chunk = self.send.buffer.chunk_at(start)?;
-        chunk.put(Put { subflow: id, end: next + chunk.payload.len() as u64 });
+        chunk.put(Put { subflow, end: next + chunk.payload.len() as u64 });
         let (data, payload) = (chunk.start, chunk.payload.clone());
         self.send.reinjected += payload.len() as u64;
         self.subflows[id].record_mut().tally.bytes_reinjected += payload.len() as u64;
@@ -300,10 +300,10 @@ impl Connection {
                 continue;
             };
             self.send.buffer.split(start, self.largest_payload(id));
-            let next = self.subflows[id].sender().board.next;
+            let (subflow, next) = (self.subflow_id(id), self.subflows[id].sender().board.next);
             let Some(chunk) = self.send.buffer.chunk_at(start) else { continue };
             let queued = chunk.queued;
-            chunk.put(Put { subflow: id, end: next + chunk.payload.len() as u64 });
+            chunk.put(Put { subflow, end: next + chunk.payload.len() as u64 });
             chunk.queued = queued;
             let (data, payload) = (chunk.start, chunk.payload.clone());
             self.subflows[id].record_mut().tally.bytes_reinjected += payload.len() as u64;

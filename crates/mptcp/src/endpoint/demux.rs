@@ -10,17 +10,18 @@ use super::listener::Listener;
 use super::secret::Secret;
 use super::tuple::{Tuple, mixed};
 use crate::connection::{Connection, Whereabouts};
+use crate::ids::SubflowId;
 
 /// Subflows that are found without a look into the table.
 const LATELY: usize = 16;
 
 /// A subflow that was found lately: both its ends, ours first, the connection and the subflow.
-type Lately = (SocketAddr, SocketAddr, (u32, u32));
+type Lately = (SocketAddr, SocketAddr, (u32, SubflowId));
 
 /// Tables under a key of the endpoint's own: others choose what stands in them, and must not know where.
 #[derive(Debug)]
 pub(super) struct Demux {
-    tuples: HashMap<Tuple, (u32, u32), Secret>,
+    tuples: HashMap<Tuple, (u32, SubflowId), Secret>,
     /// What was found lately, so that segments of the same subflows are not hashed again. Who makes others miss it gains
     /// nothing: they pay for the hash.
     lately: [Option<Lately>; LATELY],
@@ -36,7 +37,7 @@ impl Demux {
 
     /// The connection and the subflow that a segment is for.
     #[inline]
-    pub(super) fn find(&mut self, segment: &Segment) -> Option<(u32, u32)> {
+    pub(super) fn find(&mut self, segment: &Segment) -> Option<(u32, SubflowId)> {
         let (local, remote) = (&segment.destination, &segment.source);
         let lately = &mut self.lately[mixed(local, remote) % LATELY];
         if let Some((known, peer, owner)) = lately
@@ -50,7 +51,7 @@ impl Demux {
         Some(owner)
     }
 
-    pub(super) fn owner(&self, local: SocketAddr, remote: SocketAddr) -> Option<(u32, u32)> {
+    pub(super) fn owner(&self, local: SocketAddr, remote: SocketAddr) -> Option<(u32, SubflowId)> {
         self.tuples.get(&Tuple::new(local, remote)).copied()
     }
 
@@ -75,7 +76,7 @@ impl Demux {
     /// A subflow of a connection is found by its four-tuple from now on, and the connection by its token.
     pub(super) fn register(&mut self, place: u32, token: u32, at: Whereabouts) {
         self.lately = [None; LATELY];
-        self.tuples.insert(Tuple::new(at.local, at.remote), (place, at.slot as u32));
+        self.tuples.insert(Tuple::new(at.local, at.remote), (place, at.id));
         self.tokens.insert(token, place);
     }
 
@@ -83,7 +84,7 @@ impl Demux {
     pub(super) fn forget_subflow(&mut self, place: u32, at: Whereabouts) {
         self.lately = [None; LATELY];
         let tuple = Tuple::new(at.local, at.remote);
-        if self.tuples.get(&tuple) == Some(&(place, at.slot as u32)) {
+        if self.tuples.get(&tuple) == Some(&(place, at.id)) {
             self.tuples.remove(&tuple);
         }
     }

@@ -33,7 +33,7 @@ use mptcp_clock::Rng;
 use mptcp_wire::Segment;
 
 use crate::bounds::EndpointBounds;
-use crate::ids::{ConnectionId, InterfaceId};
+use crate::ids::{ConnectionId, InterfaceId, SubflowId};
 use crate::ration::Ration;
 pub use connect::ConnectError;
 pub use counters::Counters;
@@ -52,8 +52,8 @@ use slots::Slots;
 pub struct Transmit {
     /// Where it leaves.
     pub interface: InterfaceId,
-    /// Index of the subflow in its connection; None for an answer to a stranger.
-    pub subflow: Option<(ConnectionId, usize)>,
+    /// The connection and its subflow; None for an answer to a stranger.
+    pub subflow: Option<(ConnectionId, SubflowId)>,
     /// What leaves.
     pub segment: Segment,
 }

@@ -9,7 +9,7 @@ use mptcp_clock::Instant;
 
 use super::Endpoint;
 use crate::connection::{Connection, ConnectionInfo};
-use crate::ids::{ConnectionId, InterfaceId};
+use crate::ids::{ConnectionId, InterfaceId, SubflowId};
 
 impl Endpoint {
     pub(super) fn with<T>(
@@ -99,7 +99,7 @@ impl Endpoint {
     }
 
     /// Ends a subflow of a connection, which goes on over the others. Returns whether there was one.
-    pub fn close_subflow(&mut self, now: Instant, id: ConnectionId, subflow: usize) -> bool {
+    pub fn close_subflow(&mut self, now: Instant, id: ConnectionId, subflow: SubflowId) -> bool {
         self.with(now, id, |connection| connection.close_subflow(now, subflow)).unwrap_or(false)
     }
 

@@ -10,7 +10,7 @@ use mptcp_wire::{Cookie, Seq};
 
 use super::state::{Origin, Probation, SubflowCloseReason, SubflowStats};
 use crate::icmp_error::IcmpError;
-use crate::ids::InterfaceId;
+use crate::ids::{InterfaceId, SubflowId};
 use crate::path_manager::{LocalAddress, Pair, RemoteAddress};
 
 /// The MSS of a peer that sent none (RFC 9293 section 3.7.1).
@@ -167,8 +167,8 @@ pub(crate) struct Record {
     /// When its first SYN left or came.
     pub(crate) opened_at: Instant,
     pub(crate) closed_at: Option<Instant>,
-    /// Which subflow of its connection it is, from 0; places are used again, numbers are not.
-    pub(crate) number: u64,
+    /// Given with its place.
+    pub(crate) id: SubflowId,
     /// The endpoint has heard that it is over.
     pub(crate) told_closed: bool,
 }
@@ -181,7 +181,7 @@ impl Default for Record {
             icmp: None,
             opened_at: Instant::ZERO,
             closed_at: None,
-            number: 0,
+            id: SubflowId::new(0, 0),
             told_closed: false,
         }
     }
