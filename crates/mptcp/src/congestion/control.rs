@@ -123,9 +123,9 @@ impl PathState {
     pub fn grow(&mut self, bytes: f64) {
         self.credit += bytes;
         if self.credit >= 1.0 {
-            let whole = self.credit.floor();
-            self.cwnd += whole as u64;
-            self.credit -= whole;
+            let whole = self.credit as u64;
+            self.cwnd += whole;
+            self.credit -= whole as f64;
         } else if self.credit <= -1.0 {
             let whole = self.credit.ceil();
             self.cwnd = self.cwnd.saturating_sub((-whole) as u64).max(self.cwnd.min(2 * self.mss));

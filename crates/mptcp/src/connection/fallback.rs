@@ -48,20 +48,13 @@ impl Connection {
     /// The first segments after the handshake show whether the peer, and all boxes on the way, let
     /// MPTCP options through (RFC 8684 section 3.7).
     #[cold]
-    pub(super) fn confirm(
-        &mut self,
-        now: Instant,
-        id: usize,
-        segment: &Segment,
-        ack: u64,
-        payload: &Bytes,
-    ) -> Outcome {
+    pub(super) fn confirm(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64) -> Outcome {
         if segment.options.dss.is_some() {
             self.on_confirmed(now);
             return Ok(());
         }
         let keys = super::offers::capable(&segment.options).is_some();
-        let proves_nothing = payload.is_empty() && ack <= 1 && !segment.flags.fin();
+        let proves_nothing = segment.payload.is_empty() && ack <= 1 && !segment.flags.fin();
         if keys || proves_nothing || segment.options.has_mptcp() {
             return Ok(());
         }

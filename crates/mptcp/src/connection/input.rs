@@ -1,7 +1,6 @@
 //! A segment comes in: acknowledgements, options, data, FIN, in that order.
 
 use arrayvec::ArrayVec;
-use bytes::Bytes;
 use mptcp_clock::Instant;
 use mptcp_wire::crypto::Version;
 use mptcp_wire::{MpJoin, MptcpOption, Options, ResetReason, Segment};
@@ -65,8 +64,7 @@ impl Connection {
                 if subflow.state() == State::SynReceived && !self.on_third_ack(now, id, segment, ack)? {
                     return Ok(());
                 }
-                let payload = std::mem::take(&mut segment.payload);
-                return self.on_accepted(now, id, segment, start, ack, payload);
+                return self.on_accepted(now, id, segment, start, ack);
             }
         }
         Ok(())
@@ -76,10 +74,9 @@ impl Connection {
         &mut self,
         now: Instant,
         id: usize,
-        segment: &Segment,
+        segment: &mut Segment,
         start: u64,
         ack: u64,
-        mut payload: Bytes,
     ) -> Outcome {
         let subflow = &mut self.subflows[id];
         subflow.note_timestamp(now, segment, start);
@@ -106,10 +103,10 @@ impl Connection {
             let fallen = segment.flags.fin() && !segment.options.has_mptcp();
             let tells = in_order || segment.options.dss.is_some();
             if tells && (!self.negotiation.confirmed() || fallen) {
-                self.confirm(now, id, segment, ack, &payload)?;
+                self.confirm(now, id, segment, ack)?;
             }
         }
-        if self.take_ack(now, id, segment, ack, payload.is_empty()) {
+        if self.take_ack(now, id, segment, ack) {
             // The last word on this subflow; what it says of the data still counts.
             self.end_subflow(now, id, SubflowError::Over(SubflowCloseReason::Finished));
         }
@@ -129,8 +126,8 @@ impl Connection {
         } else {
             self.take_window(id, segment, WindowPlace { start: Some(start), ack: Some(ack), acknowledged });
         }
-        let end = start + payload.len() as u64;
-        let carries_data = !payload.is_empty();
+        let end = start + segment.payload.len() as u64;
+        let carries_data = end > start;
         if self.negotiation.is_multipath()
             && let Some(dss) = &segment.options.dss
             && let Some(mapping) = dss.mapping
@@ -147,9 +144,9 @@ impl Connection {
         {
             self.negotiation.failure_is_known();
         }
-        let cut = self.fit_window(id, start, &mut payload);
-        if !payload.is_empty()
-            && let Err(error) = self.take_payload(now, id, start, payload)
+        let cut = self.fit_window(id, start, &mut segment.payload);
+        if !segment.payload.is_empty()
+            && let Err(error) = self.take_payload(now, id, start, std::mem::take(&mut segment.payload))
         {
             // What came before the fault may have been the last of the stream.
             self.end_subflow(now, id, error);
@@ -162,7 +159,7 @@ impl Connection {
     }
 
     /// Returns whether that was the last word on the subflow: our FIN is acknowledged, and the peer's was before.
-    fn take_ack(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64, empty: bool) -> bool {
+    fn take_ack(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64) -> bool {
         let subflow = &mut self.subflows[id];
         let last_window = std::mem::replace(&mut subflow.window_mut().last, segment.window);
         let reports = !segment.options.sack.is_empty() || subflow.sender().awaits_probe_answer();
@@ -182,7 +179,10 @@ impl Connection {
         // RFC 5681 section 2: a window update is no duplicate; RFC 8684 section 3.3.5: nor is what
         // carries another MPTCP option than the DSS.
         let updates = self.negotiation.is_plain() && segment.window > last_window;
-        let bare = empty && !segment.flags.fin() && !updates && segment.options.mptcp.is_empty();
+        let bare = segment.payload.is_empty()
+            && !segment.flags.fin()
+            && !updates
+            && segment.options.mptcp.is_empty();
         let ack = Ack { now, number: ack, blocks: &blocks, echo, bare };
         let advanced = subflow.sender_mut().on_ack(ack, id, &mut self.congestion);
         if advanced == 0 {

@@ -79,6 +79,8 @@ struct Choice {
     candidates: Vec<Candidate>,
     /// When the candidates were seen, if all that has happened since is that new data went on one of them.
     seen: Option<Instant>,
+    /// The slot of that one.
+    sent: usize,
 }
 
 /// One connection.
@@ -131,7 +133,12 @@ impl Connection {
                 config.byte_counting,
                 config.coupling,
             ),
-            choice: Choice { scheduler: config.scheduler.build(), candidates: Vec::new(), seen: None },
+            choice: Choice {
+                scheduler: config.scheduler.build(),
+                candidates: Vec::new(),
+                seen: None,
+                sent: 0,
+            },
             send: SendStream::default(),
             recv,
             signals: Signals::default(),

@@ -172,26 +172,21 @@ impl Connection {
             }
             if self.subflows[id].sender().spurious.tries_new_data() {
                 if let Some(size) = self.new_data_for_trial(id) {
-                    return Some(self.send_new(now, id, size, out));
+                    return Some(self.send_out_of_turn(now, id, size, out));
                 }
                 if !self.subflows[id].sender_mut().spurious.give_up_trial() {
                     continue;
                 }
             }
             if probing && let Some(size) = self.new_data_for_probe(id) {
-                return Some(self.send_new(now, id, size, out));
+                return Some(self.send_out_of_turn(now, id, size, out));
             }
             let sender = self.subflows[id].sender_mut();
             let path = &self.congestion.paths[id];
             if let Some(sent) = sender.retransmit(now, path) {
-                let piece = Piece {
-                    start: sent.start,
-                    data: sent.data,
-                    payload: sent.payload.clone(),
-                    whole: sent.whole.clone(),
-                    fin: sent.fin,
-                };
-                self.data_segment(now, id, piece, out);
+                let (whole, payload) = (sent.whole.clone(), sent.payload.clone());
+                let piece = Piece { start: sent.start, data: sent.data, whole, fin: sent.fin };
+                self.repeated_segment(now, id, &piece, payload, out);
                 return Some(id);
             }
         }

@@ -31,7 +31,7 @@ impl Connection {
         }
         let mut candidates = std::mem::take(&mut self.choice.candidates);
         if seen {
-            self.refresh_candidates(now, &mut candidates);
+            self.refresh_candidates(now, self.choice.sent, &mut candidates);
         } else {
             self.find_candidates(now, &mut candidates);
         }
@@ -79,7 +79,7 @@ impl Connection {
         if self.must_wait_for_more(size, mss) {
             return self.on_nothing_new(now, candidates, out);
         }
-        self.choice.seen = Some(now);
+        (self.choice.seen, self.choice.sent) = (Some(now), id);
         Some(self.send_new(now, id, size, out))
     }
 
@@ -140,7 +140,7 @@ impl Connection {
         // RFC 9293 section 3.8.6.2.1: a part goes when it is half of the largest window, or when
         // waiting would never end.
         if open > 0 && (idle || open >= self.send.buffer.largest_window() / 2) {
-            return Some(self.send_new(now, id, open.min(size), out));
+            return Some(self.send_out_of_turn(now, id, open.min(size), out));
         }
         if let Some(start) = self.unblock(now, id, true) {
             return self.carry(now, start, id, out);
@@ -211,7 +211,20 @@ impl Connection {
         None
     }
 
-    pub(super) fn send_new(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> usize {
+    /// New data that is not the scheduler's to give.
+    #[inline(never)]
+    pub(super) fn send_out_of_turn(
+        &mut self,
+        now: Instant,
+        id: usize,
+        size: u64,
+        out: &mut Segment,
+    ) -> usize {
+        self.send_new(now, id, size, out)
+    }
+
+    #[inline(always)]
+    fn send_new(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> usize {
         let data = self.send.buffer.next();
         let mss = self.congestion.paths[id].mss;
         let payload = self.send.buffer.cut(size, mss);
@@ -228,14 +241,21 @@ impl Connection {
     }
 
     /// Puts stream data on a subflow as new subflow data.
+    #[inline(always)]
     fn put(&mut self, now: Instant, id: usize, data: u64, payload: Bytes, out: &mut Segment) -> usize {
         let subflow = &mut self.subflows[id];
         let start = subflow.sender().board.next;
-        let piece = Piece { start, data, payload: payload.clone(), whole: None, fin: false };
-        subflow.sender_mut().send(now, data, payload, false, &self.congestion.paths[id]);
-        self.pace(now, id, piece.payload.len() as u64);
-        self.data_segment(now, id, piece, out);
+        let piece = Piece { start, data, whole: None, fin: false };
+        subflow.sender_mut().send(now, data, payload.clone(), false, &self.congestion.paths[id]);
+        self.pace(now, id, payload.len() as u64);
+        self.data_segment(now, id, &piece, payload, out);
         id
+    }
+
+    /// The same for data that was on another one before.
+    #[inline(never)]
+    fn put_again(&mut self, now: Instant, id: usize, data: u64, payload: Bytes, out: &mut Segment) -> usize {
+        self.put(now, id, data, payload, out)
     }
 
     /// Carries the oldest requested chunk on a subflow that has not carried it yet.
@@ -282,7 +302,7 @@ impl Connection {
         let (data, payload) = (chunk.start, chunk.payload.clone());
         self.send.reinjected += payload.len() as u64;
         self.subflows[id].record_mut().tally.bytes_reinjected += payload.len() as u64;
-        Some(self.put(now, id, data, payload, out))
+        Some(self.put_again(now, id, data, payload, out))
     }
 
     /// The redundant scheduler: the first chunk that some subflow with room has not carried.
@@ -307,7 +327,7 @@ impl Connection {
             chunk.queued = queued;
             let (data, payload) = (chunk.start, chunk.payload.clone());
             self.subflows[id].record_mut().tally.bytes_reinjected += payload.len() as u64;
-            return Some(self.put(now, id, data, payload, out));
+            return Some(self.put_again(now, id, data, payload, out));
         }
         None
     }

@@ -13,7 +13,7 @@ use crate::connection::{Connection, Whereabouts};
 use crate::ids::SubflowId;
 
 /// Subflows that are found without a look into the table.
-const LATELY: usize = 16;
+const LATELY: usize = 64;
 
 /// A subflow that was found lately: both its ends, ours first, the connection and the subflow.
 type Lately = (SocketAddr, SocketAddr, (u32, SubflowId));

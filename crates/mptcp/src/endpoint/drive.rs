@@ -31,7 +31,7 @@ impl Endpoint {
             }
             connection.handle_segment(now, subflow, segment);
         }
-        self.settle(now, slot);
+        self.settle_here(now, slot);
     }
 
     /// A segment that no subflow is for, unless it makes one.

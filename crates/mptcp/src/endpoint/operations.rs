@@ -44,11 +44,11 @@ impl Endpoint {
     /// The next bytes of a connection, in order; None when there are none now.
     pub fn read(&mut self, now: Instant, id: ConnectionId) -> Option<Bytes> {
         let connection = self.slots.connection_mut(id)?;
-        let data = connection.read(now);
+        let data = connection.read(now)?;
         if connection.wants_attention() {
             self.line_up(id.place);
         }
-        data
+        Some(data)
     }
 
     /// No more will be written; what was written still arrives.

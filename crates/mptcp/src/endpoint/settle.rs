@@ -20,9 +20,36 @@ impl Endpoint {
         self.slots.id(place)
     }
 
-    /// After anything that may have changed a connection: registry, events, readiness.
+    /// After anything that may have changed a connection: its events, readiness.
+    #[inline(never)]
     pub(super) fn settle(&mut self, now: Instant, slot: u32) {
-        self.settle_quietly(now, slot);
+        self.settle_here(now, slot);
+    }
+
+    /// The same after a segment.
+    #[inline(always)]
+    pub(super) fn settle_here(&mut self, now: Instant, slot: u32) {
+        let entry = self.slots.at(slot);
+        let Some(connection) = entry.connection.as_deref_mut() else { return };
+        if !connection.is_steady() {
+            return self.settle_all(now, slot);
+        }
+        if !entry.eventful && !connection.pending().is_empty() {
+            entry.eventful = true;
+            self.eventful.push_back(slot);
+        }
+        self.see_whether_silent(slot);
+    }
+
+    #[cold]
+    fn settle_all(&mut self, now: Instant, slot: u32) {
+        self.settle_news(now, slot);
+        self.see_whether_silent(slot);
+    }
+
+    /// A connection that has nothing to send need not be asked.
+    #[inline]
+    fn see_whether_silent(&mut self, slot: u32) {
         let entry = self.slots.at(slot);
         let Some(connection) = entry.connection.as_deref() else { return };
         if connection.is_silent() {

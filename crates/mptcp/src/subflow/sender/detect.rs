@@ -53,17 +53,17 @@ impl Sender {
         }
         let (mut sample, mut ambiguous, mut once) = (None, false, false);
         let trial_point = self.trial_point();
-        while let Some(sent) = self.board.acknowledged(ack.number) {
+        let rack = &mut self.rack;
+        while self.board.take_acknowledged(ack.number, |sent| {
             ambiguous |= sent.ever_resent;
             once |= !sent.ever_resent && !sent.sacked && trial_point.is_some_and(|point| sent.end() <= point);
             if !sent.sacked {
-                if let Some(rack) = &mut self.rack {
+                if let Some(rack) = rack {
                     rack.on_delivered(sent, ack.now, min_rtt, ack.echo);
                 }
                 sample = Some(ack.now.since(sent.sent_at));
             }
-            self.board.drop_first();
-        }
+        }) {}
         if self.board.una < ack.number {
             self.board.trim_front(ack.number);
         }

@@ -9,6 +9,7 @@ use crate::subflow::sent::Sent;
 
 impl Sender {
     /// Sends new data: the caller has checked the window.
+    #[inline(always)]
     pub(crate) fn send(&mut self, now: Instant, data: u64, payload: Bytes, fin: bool, path: &PathState) {
         let start = self.board.next;
         let sent = Sent {
