@@ -61,7 +61,7 @@ pub use link::Link;
 pub use listener::{MptcpListener, SOMAXCONN};
 pub use mptcp::{
     CloseReason, Config, ConnectionInfo, ConnectionUse, EndpointUse, IcmpError, InterfaceId, Keepalive,
-    Mechanisms, Mode, Recovery, SubflowCloseReason, SubflowInfo, SubflowState, Version,
+    Mechanisms, Mode, Recovery, SubflowCloseReason, SubflowId, SubflowInfo, SubflowState, Version,
 };
 pub use mptcp::{congestion, path_manager, policy, scheduler};
 pub use pipe::Pipe;

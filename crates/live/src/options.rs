@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use mptcp::congestion::CongestionControl;
 use mptcp::policy::Factory;
 use mptcp::scheduler::Scheduler;
-use mptcp::{Config, ConnectionInfo, InterfaceId, Keepalive, SubflowInfo};
+use mptcp::{Config, ConnectionInfo, InterfaceId, Keepalive, SubflowId, SubflowInfo};
 use mptcp_clock::Duration;
 
 use crate::MptcpStream;
@@ -157,7 +157,7 @@ impl MptcpStream {
     ///
     /// # Errors
     /// `NotConnected` when the connection is over, `NotFound` when it has no such subflow that is open.
-    pub fn close_subflow(&self, subflow: usize) -> io::Result<()> {
+    pub fn close_subflow(&self, subflow: SubflowId) -> io::Result<()> {
         self.running()?;
         let mut core = self.shared.lock();
         if !core.endpoint.close_subflow(self.shared.now(), self.id, subflow) {

@@ -61,6 +61,8 @@ pub(crate) struct Direction<P> {
     frames: VecDeque<(Instant, Frame<P>)>,
     /// How many of them are in flight.
     flying: usize,
+    /// When the first of the others departs; never where there is none.
+    due: Instant,
     /// When the last queued frame will have left.
     line_free: Instant,
     /// The latest arrival so far.
@@ -82,6 +84,7 @@ impl<P> Direction<P> {
             earliest: Duration::ZERO,
             frames: VecDeque::new(),
             flying: 0,
+            due: Instant::FAR_FUTURE,
             line_free: Instant::ZERO,
             last_arrival: Instant::ZERO,
             loss: LossProcess::new(stream.child("loss")),
@@ -117,7 +120,7 @@ impl<P> Direction<P> {
     }
 
     /// Queues a frame at `now`, or says why not. `Ok(true)` if the pending time may have changed.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn queue(
         &mut self,
         now: Instant,
@@ -145,6 +148,9 @@ impl<P> Direction<P> {
         counters.max_backlog_bytes = counters.max_backlog_bytes.max(counters.backlog_bytes);
         counters.max_backlog_frames = counters.max_backlog_frames.max(backlog as u64 + 1);
         self.frames.push_back((self.line_free, frame));
+        if idle {
+            self.due = self.line_free;
+        }
         Ok(idle)
     }
 
@@ -159,7 +165,7 @@ impl<P> Direction<P> {
         if !self.reorders() {
             return first;
         }
-        self.frames.get(self.flying).map_or(first, |(departs, _)| first.min(*departs + self.earliest))
+        if self.due == Instant::FAR_FUTURE { first } else { first.min(self.due + self.earliest) }
     }
 
     /// The frame that arrives at or before `now`.
@@ -188,8 +194,7 @@ impl<P> Direction<P> {
     #[inline]
     pub(crate) fn next_departure(&self) -> Instant {
         let Some(departures) = &self.departures else { return Instant::FAR_FUTURE };
-        let queued = self.frames.get(self.flying).map_or(Instant::FAR_FUTURE, |(departs, _)| *departs);
-        departures.front().map_or(queued, |departure| departure.at)
+        departures.front().map_or(self.due, |departure| departure.at)
     }
 
     /// The departure to report at `now`.
@@ -233,17 +238,23 @@ impl<P> Direction<P> {
     /// Sends off every frame that departed by `now`: each is lost or gets its arrival.
     #[inline]
     fn settle(&mut self, now: Instant, drops: &mut DropLog<P>) {
-        if self.frames.get(self.flying).is_some_and(|(departs, _)| *departs <= now) {
+        if self.due <= now {
             self.send_off(now, drops);
         }
     }
 
     #[inline(never)]
     fn send_off(&mut self, now: Instant, drops: &mut DropLog<P>) {
-        while let Some((time, frame)) = self.frames.get_mut(self.flying)
-            && *time <= now
-        {
+        loop {
+            let Some((time, frame)) = self.frames.get_mut(self.flying) else {
+                self.due = Instant::FAR_FUTURE;
+                return;
+            };
             let departs = *time;
+            if departs > now {
+                self.due = departs;
+                return;
+            }
             self.counters.sent_frames += 1;
             self.counters.sent_bytes += u64::from(frame.bytes);
             self.counters.backlog_bytes -= u64::from(frame.bytes);
@@ -305,6 +316,12 @@ impl<P> Direction<P> {
             self.line_free += rate.map_or(Duration::ZERO, |rate| rate.serialisation(frame.bytes));
             *departs = self.line_free;
         }
+        self.look();
+    }
+
+    /// Finds out anew when the first frame departs.
+    fn look(&mut self) {
+        self.due = self.frames.get(self.flying).map_or(Instant::FAR_FUTURE, |(departs, _)| *departs);
     }
 
     /// Loses all that the link holds.
@@ -322,5 +339,6 @@ impl<P> Direction<P> {
             drops.record(now, self.id, Cause::Down, frame);
         }
         self.flying = 0;
+        self.due = Instant::FAR_FUTURE;
     }
 }

@@ -59,7 +59,9 @@ impl Segment {
         self.window = 0;
         self.urgent = 0;
         self.options.clear();
-        self.payload = Bytes::new();
+        if !self.payload.is_empty() {
+            self.payload = Bytes::new();
+        }
     }
 
     /// Sequence space taken: payload bytes, plus one for SYN and one for FIN.

@@ -55,8 +55,11 @@ impl Arena<'_> {
                 self.victim.open_subflow(now, id, interface, to);
             }
             _ => {
-                let subflow = self.draw.below(10);
-                self.victim.close_subflow(now, id, subflow);
+                let which = self.draw.below(10);
+                let found = self.victim.connection(id).and_then(|known| known.subflow_ids().nth(which));
+                if let Some(subflow) = found {
+                    self.victim.close_subflow(now, id, subflow);
+                }
             }
         }
     }

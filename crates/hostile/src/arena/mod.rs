@@ -19,7 +19,7 @@ mod settings;
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
-use mptcp::{Config, ConnectionId, Endpoint, InterfaceId};
+use mptcp::{Config, ConnectionId, Endpoint, InterfaceId, SubflowId};
 use mptcp_clock::{Instant, Rng};
 
 use crate::budget::Budget;
@@ -65,7 +65,7 @@ struct Arena<'a> {
     friend: Option<Friend>,
     application: Application,
     /// Packets in the interfaces' queues.
-    queued: VecDeque<(ConnectionId, usize, u64)>,
+    queued: VecDeque<(ConnectionId, SubflowId, u64)>,
     departures: bool,
     budget: Budget,
     /// Bytes that lived before the host did.

@@ -2,7 +2,9 @@
 
 use std::net::SocketAddr;
 
-use mptcp::{CloseReason, Config, ConnectionId, ConnectionInfo, EventKind, FallbackReason, InterfaceId};
+use mptcp::{
+    CloseReason, Config, ConnectionId, ConnectionInfo, EventKind, FallbackReason, InterfaceId, SubflowId,
+};
 use mptcp_clock::Instant;
 use mptcp_wire::Segment;
 use netsim::Frame;
@@ -115,11 +117,11 @@ impl App {
 
     /// The label of a frame. Its class says the flow and the interface at the host that opened it,
     /// which is what filters know; its detail says the subflow.
-    pub(super) fn label(&self, segment: &Segment, subflow: usize) -> u32 {
+    pub(super) fn label(&self, segment: &Segment, subflow: Option<SubflowId>) -> u32 {
         let of_opener = |address| host::place(address).filter(|(host, _)| *host == self.from);
         let place = of_opener(segment.source.ip()).or_else(|| of_opener(segment.destination.ip()));
         let class = class_of(self.flow, place.map_or(0, |(_, interface)| interface));
-        Frame::label_of(class, subflow as u8)
+        Frame::label_of(class, subflow.map_or(0, SubflowId::number) as u8)
     }
 
     /// The label of a datagram.

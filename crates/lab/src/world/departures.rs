@@ -27,9 +27,8 @@ impl World {
         let Some(connection) = connection else { return };
         let endpoint = &mut self.hosts[at].endpoint;
         let Some(known) = endpoint.connection(connection) else { return };
-        // A label has room for eight bits of the subflow's number; the latest that fits is meant.
-        let all = known.subflow_count();
-        let subflow = if all <= 256 { detail } else { detail + ((all - 1 - detail) & !255) };
+        // A label has room for eight bits of the subflow's number.
+        let Some(subflow) = known.subflow_ids().find(|id| id.number() as u8 == detail as u8) else { return };
         if endpoint.handle_departed(now, connection, subflow, departure) {
             self.service(now, at);
         }

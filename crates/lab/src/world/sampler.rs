@@ -1,6 +1,6 @@
 //! Looks at every flow and link at regular times, and sums up at the end.
 
-use mptcp::ConnectionInfo;
+use mptcp::{ConnectionInfo, SubflowInfo};
 use mptcp_clock::Instant;
 use netsim::{LinkId, Network};
 
@@ -148,8 +148,9 @@ impl Sampler {
 
     /// Values of the subflows that live.
     fn sample_subflows(&mut self, now: Instant, hosts: &[Host], app: &App, info: &ConnectionInfo) {
-        for subflow in info.subflows.iter().filter(|subflow| subflow.closed_by.is_none()) {
-            let path = self.path_of(hosts, app, info, subflow.id);
+        let living = info.subflows.iter().enumerate().filter(|(_, subflow)| subflow.closed_by.is_none());
+        for (slot, subflow) in living {
+            let path = self.path_of(hosts, app, subflow, slot);
             let flow = app.flow;
             self.samples.push(now, flow, path, Metric::Cwnd, subflow.cwnd as f64);
             if let Some(ssthresh) = subflow.ssthresh {
@@ -172,13 +173,12 @@ impl Sampler {
     }
 
     /// The place in `path_names` of a subflow's path: the link at the host that opened it.
-    fn path_of(&self, hosts: &[Host], app: &App, info: &ConnectionInfo, id: usize) -> usize {
-        let subflow = &info.subflows[id];
+    fn path_of(&self, hosts: &[Host], app: &App, subflow: &SubflowInfo, slot: usize) -> usize {
         let opener = &hosts[app.from];
         let address = if app.sending_host() == app.from { subflow.local } else { subflow.remote };
         let interface = host::interface_of(address.ip()).0 as usize;
         let name = opener.interface_names.get(interface).map_or("", String::as_str);
-        let number = if self.numbered[app.flow] { id } else { 0 };
+        let number = if self.numbered[app.flow] { slot } else { 0 };
         let wanted = numbered(name, number);
         let found = self.path_names.iter().position(|known| *known == wanted);
         found.or_else(|| self.path_names.iter().position(|known| known == name)).unwrap_or(0)
@@ -195,8 +195,8 @@ impl Sampler {
             return counts;
         }
         let Some(info) = info else { return self.last[app.flow].paths.clone() };
-        for subflow in &info.subflows {
-            let count = &mut counts[self.path_of(hosts, app, info, subflow.id)];
+        for (slot, subflow) in info.subflows.iter().enumerate() {
+            let count = &mut counts[self.path_of(hosts, app, subflow, slot)];
             count.sent += subflow.tally.bytes_sent;
             count.acked += subflow.tally.bytes_acked;
             count.retransmits += subflow.retransmissions;

@@ -79,7 +79,7 @@ impl World {
         let bytes = (segment.packet_length() + ETHERNET) as u32;
         let label = match subflow {
             Some((connection, subflow)) if self.has_labels => {
-                host.flow_of(connection).map_or(0, |flow| self.apps[flow].label(segment, subflow))
+                host.flow_of(connection).map_or(0, |flow| self.apps[flow].label(segment, Some(subflow)))
             }
             _ => 0,
         };

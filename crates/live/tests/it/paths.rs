@@ -217,7 +217,7 @@ fn we_reset_one_subflow() {
             let Some((namespace, driver)) = Fixture::paths(2).build() else { return };
             let listener = theirs(&namespace);
             let (us, them) = two(&driver, &listener);
-            us.close_subflow(which).unwrap();
+            us.close_subflow(us.info().unwrap().subflows[which].id).unwrap();
             wait_until("Linux has closed it", || {
                 linux_info(&them).is_some_and(|info| info.subflows == 0 || which == 0)
             });

@@ -252,8 +252,9 @@ fn single_subflows() {
         let first = us.info().unwrap().subflows[0].clone();
         us.open_subflow(first.interface, first.remote).unwrap();
         wait_until("two between the same addresses", || established(&us) == 2);
-        us.close_subflow(0).unwrap();
-        assert_eq!(us.close_subflow(0).unwrap_err().kind(), ErrorKind::NotFound);
+        let only = us.info().unwrap().subflows[0].id;
+        us.close_subflow(only).unwrap();
+        assert_eq!(us.close_subflow(only).unwrap_err().kind(), ErrorKind::NotFound);
         exchange(&us, &them, &pattern(300_000), &pattern(200_000));
         let subflows = us.info().unwrap().subflows;
         assert!(matches!(subflows[0].closed_by, Some(SubflowCloseReason::ResetByUs(_))), "{:?}", subflows[0]);

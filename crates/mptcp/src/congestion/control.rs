@@ -90,6 +90,22 @@ impl PathState {
         Self { cwnd: mss * u64::from(segments), ssthresh: u64::MAX, mss, ..Self::default() }
     }
 
+    /// A segment that was sent once took `rtt` (Karn): RFC 6298 sections 2.2 and 2.3.
+    pub(crate) fn sample(&mut self, rtt: Duration) {
+        self.latest_rtt = Some(rtt);
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
+        match self.srtt {
+            None => {
+                self.srtt = Some(rtt);
+                self.rttvar = rtt / 2;
+            }
+            Some(srtt) => {
+                self.rttvar = (self.rttvar * 3 + srtt.abs_diff(rtt)) / 4;
+                self.srtt = Some((srtt * 7 + rtt) / 8);
+            }
+        }
+    }
+
     /// Whether the window grows exponentially.
     #[must_use]
     pub fn in_slow_start(&self) -> bool {
@@ -111,9 +127,9 @@ impl PathState {
     pub fn grow(&mut self, bytes: f64) {
         self.credit += bytes;
         if self.credit >= 1.0 {
-            let whole = self.credit.floor();
-            self.cwnd += whole as u64;
-            self.credit -= whole;
+            let whole = self.credit as u64;
+            self.cwnd += whole;
+            self.credit -= whole as f64;
         } else if self.credit <= -1.0 {
             let whole = self.credit.ceil();
             self.cwnd = self.cwnd.saturating_sub((-whole) as u64).max(self.cwnd.min(2 * self.mss));

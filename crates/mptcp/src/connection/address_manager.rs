@@ -1,6 +1,6 @@
 //! The addresses of both sides, and which subflows they want.
 //!
-//! Owns what is known, announced, wanted and failed, and the path manager that is asked. Never opens a subflow and never
+//! Owns what is known, announced and failed, and the path manager that is asked. Never opens a subflow and never
 //! speaks to the peer.
 
 use std::net::{IpAddr, SocketAddr};
@@ -40,7 +40,6 @@ pub(super) struct AddressManager {
     remote: Vec<RemoteAddress>,
     announced: Vec<Announcement>,
     /// Subflows that the endpoint should open.
-    wanted: Vec<Pair>,
     failures: Failures,
     /// The peer wants no subflow to the address of its first one (RFC 8684 section 3.1, flag C).
     no_join_to_first: bool,
@@ -56,7 +55,6 @@ impl AddressManager {
             local,
             remote: Vec::new(),
             announced: Vec::new(),
-            wanted: Vec::new(),
             failures: Failures::default(),
             no_join_to_first: false,
             last_id,
@@ -69,16 +67,22 @@ impl AddressManager {
         client || self.path_manager.serves_both_sides()
     }
 
-    /// Wants what the path manager misses, `most` subflows in all; returns when to ask again.
-    pub(super) fn consult(&mut self, now: Instant, client: bool, existing: &[Pair], most: usize) -> Instant {
+    /// What the path manager misses beside the subflows that exist and are wanted, `most` in all; and when to ask again.
+    pub(super) fn consult(
+        &mut self,
+        now: Instant,
+        client: bool,
+        existing: &[Pair],
+        wanted: &[Pair],
+        most: usize,
+    ) -> (Vec<Pair>, Instant) {
         let mut missing = Vec::new();
         let view = PathView { now, client, local: &self.local, remote: &self.remote, existing };
         self.path_manager.missing(&view, &mut missing);
         missing.retain(|pair| !self.failures.hold_back(now, pair));
-        missing.retain(|pair| !self.wanted.contains(pair));
-        missing.truncate(most.saturating_sub(existing.len() + self.wanted.len()));
-        self.wanted.append(&mut missing);
-        self.failures.next(now)
+        missing.retain(|pair| !wanted.contains(pair));
+        missing.truncate(most.saturating_sub(existing.len() + wanted.len()));
+        (missing, self.failures.next(now))
     }
 
     /// Something happened to a subflow.
@@ -89,23 +93,6 @@ impl AddressManager {
     /// A pair whose subflow failed is tried again later, or not until its address comes anew.
     pub(super) fn note_failed(&mut self, now: Instant, failed: Failed) {
         self.failures.note(now, failed);
-    }
-
-    /// Wants a subflow, whatever the path manager thinks.
-    pub(super) fn want(&mut self, pair: Pair) {
-        self.wanted.push(pair);
-    }
-
-    pub(super) fn wants(&self) -> usize {
-        self.wanted.len()
-    }
-
-    pub(super) fn take_wanted(&mut self) -> Vec<Pair> {
-        std::mem::take(&mut self.wanted)
-    }
-
-    pub(super) fn want_nothing(&mut self) {
-        self.wanted.clear();
     }
 
     pub(super) fn local(&self) -> &[LocalAddress] {

@@ -8,8 +8,8 @@ use mptcp_clock::Instant;
 use mptcp_wire::crypto::{self, Version};
 use mptcp_wire::{AddAddress, MpPrio, MptcpOption};
 
-use super::Connection;
 use super::failures::Failed;
+use super::{Connection, EndpointEvent};
 use crate::config::Announced;
 use crate::ids::InterfaceId;
 use crate::path_manager::{LocalAddress, Pair, PathEvent, RemoteAddress};
@@ -23,12 +23,15 @@ impl Connection {
     /// otherwise: the other one may be behind a NAT's far side, and announces instead.
     pub(crate) fn consult_path_manager(&mut self, now: Instant) {
         let client = self.negotiation.client();
-        if !self.addresses.is_asked(client) || !self.is_multipath() || self.fate.closed.is_some() {
+        if !self.addresses.is_asked(client) || !self.is_multipath() || self.fate.closed().is_some() {
             return;
         }
         let existing = self.pairs();
+        let wanted: Vec<Pair> = self.fate.wanted().copied().collect();
         let most = usize::from(self.most_subflows()) + 1;
-        self.timers.rejoin = self.addresses.consult(now, client, &existing, most);
+        let (missing, again) = self.addresses.consult(now, client, &existing, &wanted, most);
+        missing.into_iter().for_each(|pair| self.fate.tell(EndpointEvent::Wanted(pair)));
+        self.timers.rejoin = again;
     }
 
     fn pairs(&self) -> Vec<Pair> {
@@ -64,10 +67,10 @@ impl Connection {
         let family = |a: &&LocalAddress| a.interface == interface && a.address.is_ipv4() == remote.is_ipv4();
         let local = self.addresses.local().iter().find(family).copied();
         let open =
-            self.subflows.iter().filter(|subflow| !subflow.is_closed()).count() + self.addresses.wants();
+            self.subflows.iter().filter(|subflow| !subflow.is_closed()).count() + self.fate.wanted().count();
         let room = open <= usize::from(self.most_subflows());
         let ready = self.negotiation.is_multipath()
-            && self.fate.closed.is_none()
+            && self.fate.closed().is_none()
             && self.negotiation.remote().is_some();
         let Some(local) = local.filter(|_| ready && room) else { return false };
         if self.addresses.avoids_first()
@@ -77,7 +80,7 @@ impl Connection {
         }
         let known = self.addresses.remote().iter().find(|known| known.address == remote);
         let remote = known.copied().unwrap_or(RemoteAddress { id: 0, address: remote });
-        self.addresses.want(Pair { local, remote });
+        self.fate.tell(EndpointEvent::Wanted(Pair { local, remote }));
         true
     }
 
@@ -148,14 +151,15 @@ impl Connection {
     /// Changes our wish for a subflow and tells the peer (RFC 8684 section 3.3.8).
     pub(crate) fn set_backup(&mut self, interface: InterfaceId, backup: bool) {
         self.addresses.set_backup(interface, backup);
-        for (id, subflow) in self.subflows.iter_mut().enumerate() {
+        for subflow in &mut self.subflows {
             if subflow.ends().interface == interface
                 && subflow.is_synchronised()
                 && subflow.ends().backup != backup
             {
                 subflow.ends_mut().backup = backup;
                 subflow.ends_mut().peer_backup = backup;
-                self.signals.push(Some(id), MptcpOption::Prio(MpPrio { backup, address_id: None }));
+                self.signals
+                    .push(Some(subflow.record().id), MptcpOption::Prio(MpPrio { backup, address_id: None }));
             }
         }
     }

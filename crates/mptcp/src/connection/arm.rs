@@ -82,7 +82,10 @@ impl Connection {
     }
 
     fn longest_rto(&self) -> Duration {
-        let live = self.subflows.iter().filter(|s| s.is_synchronised() && s.state() != State::TimeWait);
-        live.map(|subflow| subflow.sender().rtt.base_rto()).max().unwrap_or(Duration::from_secs(1))
+        let all = self.subflows.iter().zip(&self.congestion.paths);
+        let live = all.filter(|(s, _)| s.is_synchronised() && s.state() != State::TimeWait);
+        live.map(|(subflow, path)| subflow.sender().timeout.base(path))
+            .max()
+            .unwrap_or(Duration::from_secs(1))
     }
 }

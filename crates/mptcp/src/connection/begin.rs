@@ -38,9 +38,6 @@ impl Connection {
         path.cwnd = mss * u64::from(self.config.initial_window);
         path.mss = mss;
         path.ssthresh = self.config.initial_ssthresh.map_or(u64::MAX, |ssthresh| ssthresh.max(2 * mss));
-        path.srtt = subflow.sender().rtt.srtt();
-        path.rttvar = subflow.sender().rtt.rttvar();
-        path.min_rtt = subflow.sender().rtt.min();
         self.congestion.set_active(id, true);
         self.fate.pending.note(EventKind::Subflows);
         self.tell_opened(now, id);
@@ -52,12 +49,11 @@ impl Connection {
     pub(super) fn add_subflow(&mut self, subflow: Subflow) -> usize {
         let mss = subflow.payload_size(&self.config, self.config.multipath);
         let Some(id) = self.subflows.vacant() else {
-            self.subflows.push(subflow);
+            self.subflows.push(subflow, &mut self.fate);
             return self.congestion.add_path(mss, self.config.initial_window);
         };
         let past = self.subflow_info(id);
-        self.subflows.replace(id, subflow, past);
-        self.signals.forget(id);
+        self.subflows.replace(id, subflow, past, &mut self.fate);
         self.congestion.paths[id] = PathState::new(mss, self.config.initial_window);
         id
     }

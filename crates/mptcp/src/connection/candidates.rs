@@ -6,9 +6,64 @@ use mptcp_clock::Instant;
 
 use super::Connection;
 use crate::congestion::{Departure, PathState};
+use crate::ids::SubflowId;
 use crate::memory::most_segments;
 use crate::scheduler::Candidate;
 use crate::subflow::{Probation, Subflow};
+
+/// What a connection's settings and its data have to say of all subflows.
+#[derive(Clone, Copy)]
+struct Holds {
+    unsent: u64,
+    small_queues: Option<u64>,
+    pacing: bool,
+}
+
+impl Holds {
+    #[inline]
+    fn of(connection: &Connection) -> Self {
+        Self {
+            unsent: connection.send.buffer.unsent(),
+            small_queues: connection.config.small_queues,
+            pacing: connection.config.pacing,
+        }
+    }
+
+    /// Small queues: whether enough of a subflow's packets wait in the interface. Two always may.
+    #[inline]
+    fn is_queue_full(&self, path: &PathState) -> bool {
+        self.small_queues.is_some_and(|limit| path.local.bytes >= limit.max(2 * path.mss))
+    }
+
+    /// Whether the window of a subflow and its interface's queue have room: a frame's, or on a device that cuts segments a
+    /// quarter of the window, so that a few large segments are under way and not many small ones.
+    #[inline]
+    fn have_room(&self, subflow: &Subflow, path: &PathState, in_flight: u64) -> bool {
+        let large = subflow.agreed().gso_max.min(path.cwnd / 4).min(self.unsent);
+        (in_flight + large.max(path.mss) <= path.cwnd || subflow.sender().wants_probe())
+            && !self.is_queue_full(path)
+    }
+
+    /// The time until which a path is held back, if it is.
+    #[inline]
+    fn paced_until(&self, now: Instant, subflow: &Subflow, path: &PathState) -> Option<Instant> {
+        // A controller that no longer asks for a pace holds nobody back.
+        let paces = self.pacing || path.pacing.is_some();
+        paces.then(|| subflow.turn().held_until).filter(|&until| until > now)
+    }
+}
+
+/// Looks whether a new subflow has waited for long enough, where `next` is to be sent and `una` to be acknowledged.
+#[cold]
+fn end_probation(subflow: &mut Subflow, now: Instant, next: u64, una: u64) {
+    match subflow.turn().probation {
+        Some(Probation::Until(time)) if time <= now => {
+            subflow.turn_mut().probation = Some(Probation::Acknowledged(next));
+        }
+        Some(Probation::Acknowledged(offset)) if una > offset => subflow.turn_mut().probation = None,
+        _ => {}
+    }
+}
 
 impl Connection {
     /// How much new data goes in one segment: one frame's, or as many whole frames as the device cuts and
@@ -28,13 +83,6 @@ impl Connection {
         if unsent <= most && !self.config.nagle { unsent } else { (most.min(unsent) / mss).max(1) * mss }
     }
 
-    /// Room in the window that new data waits for: a frame's, or on a device that cuts segments a quarter
-    /// of the window, so that a few large segments are under way and not many small ones.
-    fn wanted_room(&self, subflow: &Subflow, path: &PathState) -> u64 {
-        let large = subflow.agreed().gso_max.min(path.cwnd / 4).min(self.send.buffer.unsent());
-        large.max(path.mss)
-    }
-
     /// Whether any congestion window has room.
     pub(super) fn any_room(&self) -> bool {
         let windows = self.subflows.iter().zip(&self.congestion.paths);
@@ -47,11 +95,20 @@ impl Connection {
     /// timeout not at all, unless there is no other.
     pub(super) fn find_candidates(&mut self, now: Instant, found: &mut Vec<Candidate>) {
         found.clear();
-        self.end_probations(now);
-        let crowded = self.is_crowded();
+        let holds = Holds::of(self);
+        let (next, una) = (self.send.buffer.next(), self.send.buffer.una());
+        let (mut segments, mut bytes) = (0, 0);
         // Backup or not, then on probation or not, then in timeout or not: the first kind that exists is used.
         let mut best = u8::MAX;
-        for (id, (subflow, path)) in self.subflows.iter().zip(&self.congestion.paths).enumerate() {
+        for (slot, (subflow, path)) in self.subflows.iter_mut().zip(&self.congestion.paths).enumerate() {
+            if subflow.turn().probation.is_some() {
+                end_probation(subflow, now, next, una);
+            }
+            let board = &subflow.sender().board;
+            if !board.queue.is_empty() {
+                segments += board.queue.len();
+                bytes += board.next - board.una;
+            }
             if !subflow.can_send() {
                 continue;
             }
@@ -66,13 +123,13 @@ impl Connection {
                 found.clear();
             }
             let in_flight = subflow.sender().in_flight();
-            let has_room = self.has_room(subflow, path, in_flight) && !crowded;
-            let paced = self.paced_until(now, id);
+            let paced = holds.paced_until(now, subflow, path);
             if let Some(until) = paced {
                 self.timers.pace = self.timers.pace.min(until);
             }
             found.push(Candidate {
-                subflow: id,
+                subflow: slot,
+                id: subflow.record().id,
                 srtt: path.srtt.unwrap_or_default(),
                 rttvar: path.rttvar,
                 min_rtt: path.min_rtt.unwrap_or_default(),
@@ -85,34 +142,37 @@ impl Connection {
                 delivered: subflow.sender().board.una,
                 mss: path.mss,
                 pacing: path.pacing,
-                has_room: has_room && paced.is_none(),
+                has_room: paced.is_none() && holds.have_room(subflow, path, in_flight),
                 backup,
             });
         }
+        if self.is_too_much(segments, bytes) {
+            found.iter_mut().for_each(|candidate| candidate.has_room = false);
+        }
     }
 
-    /// The same when all that has happened since is that new data went on one of them.
-    pub(super) fn refresh_candidates(&mut self, now: Instant, found: &mut [Candidate]) {
-        let crowded = self.is_crowded();
-        for candidate in found {
+    /// The same when all that has happened since is that new data went on the subflow in the slot `sent`.
+    pub(super) fn refresh_candidates(&mut self, now: Instant, sent: usize, found: &mut [Candidate]) {
+        let holds = Holds::of(self);
+        for candidate in &mut *found {
             let subflow = &self.subflows[candidate.subflow];
+            // What is unsent matters for those only that wait for room for a large segment.
+            if candidate.subflow != sent && subflow.agreed().gso_max == 0 {
+                continue;
+            }
             let path = &self.congestion.paths[candidate.subflow];
             let in_flight = subflow.sender().in_flight();
-            let has_room = self.has_room(subflow, path, in_flight) && !crowded;
-            let paced = self.paced_until(now, candidate.subflow);
+            let paced = holds.paced_until(now, subflow, path);
             if let Some(until) = paced {
                 self.timers.pace = self.timers.pace.min(until);
             }
             candidate.in_flight = in_flight;
             candidate.local_queue = path.local.bytes;
-            candidate.has_room = has_room && paced.is_none();
+            candidate.has_room = paced.is_none() && holds.have_room(subflow, path, in_flight);
         }
-    }
-
-    /// Whether the window of a subflow and its interface's queue have room.
-    fn has_room(&self, subflow: &Subflow, path: &PathState, in_flight: u64) -> bool {
-        (in_flight + self.wanted_room(subflow, path) <= path.cwnd || subflow.sender().wants_probe())
-            && !self.fills_queue(path)
+        if self.is_crowded() {
+            found.iter_mut().for_each(|candidate| candidate.has_room = false);
+        }
     }
 
     /// Whether subflows hold so much that was not acknowledged there that they take no more: in segments, and in bytes beyond
@@ -122,6 +182,11 @@ impl Connection {
         let (segments, bytes) = boards
             .filter(|board| !board.queue.is_empty())
             .fold((0, 0), |sum, board| (sum.0 + board.queue.len(), sum.1 + (board.next - board.una)));
+        self.is_too_much(segments, bytes)
+    }
+
+    #[inline]
+    fn is_too_much(&self, segments: usize, bytes: u64) -> bool {
         let most = 2 * self.config.send_buffer;
         segments >= most_segments(self.config.send_buffer)
             || bytes > most && !(self.choice.scheduler.duplicates() && bytes <= self.most_copied())
@@ -132,33 +197,15 @@ impl Connection {
         (self.subflows.len() as u64 + 1) * self.config.send_buffer
     }
 
-    /// Looks whether new subflows have waited for long enough.
-    pub(super) fn end_probations(&mut self, now: Instant) {
-        for subflow in &mut self.subflows {
-            match subflow.turn().probation {
-                Some(Probation::Until(time)) if time <= now => {
-                    subflow.turn_mut().probation = Some(Probation::Acknowledged(self.send.buffer.next()));
-                }
-                Some(Probation::Acknowledged(offset)) if self.send.buffer.una() > offset => {
-                    subflow.turn_mut().probation = None;
-                }
-                _ => {}
-            }
-        }
-    }
-
     /// Whether this host itself holds a subflow back.
     pub(super) fn is_held(&self, now: Instant, id: usize) -> bool {
-        self.paced_until(now, id).is_some() || self.is_queue_full(id)
+        let (subflow, path) = (&self.subflows[id], &self.congestion.paths[id]);
+        Holds::of(self).paced_until(now, subflow, path).is_some() || self.is_queue_full(id)
     }
 
     /// Small queues: whether enough of a subflow's packets wait in the interface. Two always may.
     pub(super) fn is_queue_full(&self, id: usize) -> bool {
-        self.fills_queue(&self.congestion.paths[id])
-    }
-
-    fn fills_queue(&self, path: &PathState) -> bool {
-        self.config.small_queues.is_some_and(|limit| path.local.bytes >= limit.max(2 * path.mss))
+        Holds::of(self).is_queue_full(&self.congestion.paths[id])
     }
 
     /// A packet of a subflow waits in its interface.
@@ -167,10 +214,8 @@ impl Connection {
     }
 
     /// It waits no more; returns whether something may be sent now that could not before.
-    pub(crate) fn handle_departed(&mut self, now: Instant, id: usize, departure: Departure) -> bool {
-        if id >= self.subflows.len() {
-            return false;
-        }
+    pub(crate) fn handle_departed(&mut self, now: Instant, id: SubflowId, departure: Departure) -> bool {
+        let Some(id) = self.subflows.slot(id) else { return false };
         let full = self.is_queue_full(id);
         self.congestion.on_departed(id, now, departure);
         full && !self.is_queue_full(id)

@@ -4,6 +4,8 @@
 
 use bytes::Bytes;
 
+use crate::ids::SubflowId;
+
 /// Data given to at least one subflow and not yet acknowledged at the data level.
 #[derive(Clone, Debug)]
 pub(crate) struct Chunk {
@@ -22,7 +24,7 @@ pub(crate) struct Chunk {
 /// A place in a subflow's stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Put {
-    pub subflow: usize,
+    pub subflow: SubflowId,
     /// Subflow offset behind its last byte.
     pub end: u64,
 }
@@ -30,24 +32,24 @@ pub(crate) struct Put {
 impl Chunk {
     /// Data that is given to a first subflow.
     pub(crate) fn new(start: u64, payload: Bytes, put: Put) -> Self {
-        Self { start, payload, carriers: carrier(put.subflow), queued: false, put, puts: Vec::new() }
+        Self { start, payload, carriers: carrier(put.subflow.slot()), queued: false, put, puts: Vec::new() }
     }
 
     /// It is given to a further subflow.
     pub(crate) fn put(&mut self, put: Put) {
         self.queued = false;
-        self.carriers |= carrier(put.subflow);
+        self.carriers |= carrier(put.subflow.slot());
         self.puts.retain(|other| other.subflow != put.subflow);
         self.puts.push(put);
     }
 
     /// The subflow that it was given to first.
-    pub(crate) fn first_subflow(&self) -> usize {
+    pub(crate) fn first_subflow(&self) -> SubflowId {
         self.put.subflow
     }
 
     /// Subflow offset behind its last byte, where it was put last on a subflow.
-    pub(crate) fn end_on(&self, subflow: usize) -> Option<u64> {
+    pub(crate) fn end_on(&self, subflow: SubflowId) -> Option<u64> {
         let mut all = self.puts.iter().chain([&self.put]);
         all.find(|put| put.subflow == subflow).map(|put| put.end)
     }
@@ -67,7 +69,7 @@ impl Chunk {
     }
 }
 
-/// The bit of a subflow.
-pub(crate) fn carrier(subflow: usize) -> u64 {
-    1 << (subflow % 64)
+/// The bit of a subflow's slot.
+pub(crate) fn carrier(slot: usize) -> u64 {
+    1 << (slot % SubflowId::SLOTS)
 }

@@ -3,9 +3,11 @@
 use mptcp_clock::Instant;
 use mptcp_wire::{ResetReason, Seq};
 
+use super::subflow_error::SubflowError;
 use super::{Connection, Mode};
 use crate::event::{CloseReason, EventKind};
 use crate::icmp_error::IcmpError;
+use crate::ids::SubflowId;
 use crate::subflow::{Control, LINGER, State, SubflowCloseReason};
 
 impl Connection {
@@ -29,15 +31,16 @@ impl Connection {
         self.end(now, CloseReason::Aborted, SubflowCloseReason::ConnectionEnded);
     }
 
-    /// Since when it waits for the third ACK of its handshake; None when it does not.
-    pub(crate) fn half_open_since(&self) -> Option<Instant> {
-        let first = self.subflows.first().filter(|first| first.state() == State::SynReceived)?;
-        self.fate.closed.is_none().then_some(first.record().opened_at)
-    }
-
     /// The network did not deliver a segment of a subflow. Returns whether that can be true: it must be in flight (RFC 5927
     /// section 4.1).
-    pub(crate) fn handle_icmp(&mut self, now: Instant, id: usize, sequence: Seq, error: IcmpError) -> bool {
+    pub(crate) fn handle_icmp(
+        &mut self,
+        now: Instant,
+        id: SubflowId,
+        sequence: Seq,
+        error: IcmpError,
+    ) -> bool {
+        let Some(id) = self.subflows.slot(id) else { return false };
         let subflow = &mut self.subflows[id];
         let board = &subflow.sender().board;
         let believed = match subflow.state() {
@@ -50,8 +53,7 @@ impl Connection {
         if believed {
             subflow.record_mut().icmp = Some(error);
             if subflow.state() == State::SynSent {
-                subflow.close(now, SubflowCloseReason::Unreachable);
-                self.on_subflow_closed(now, id);
+                self.end_subflow(now, id, SubflowError::Over(SubflowCloseReason::Unreachable));
             }
         }
         believed
@@ -62,14 +64,8 @@ impl Connection {
         self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
     }
 
-    /// The peer sent MP_FASTCLOSE on an acknowledgement: answered by a RST on each subflow.
-    pub(super) fn on_fast_close(&mut self, now: Instant, _id: usize) {
-        self.reset_all();
-        self.end(now, CloseReason::Reset(None), SubflowCloseReason::ResetByPeer(None));
-    }
-
     /// A RST on each subflow that is left.
-    pub(super) fn reset_all(&mut self) {
+    fn reset_all(&mut self) {
         let answer =
             Control::Reset { reason: Some(ResetReason::UNSPECIFIED), fast_close: false, failed: None };
         self.subflows.iter_mut().filter(|s| !s.is_closed()).for_each(|s| s.set_control(Some(answer)));
@@ -77,62 +73,63 @@ impl Connection {
 
     /// The connection is over, for all subflows.
     pub(super) fn end(&mut self, now: Instant, how: CloseReason, why: SubflowCloseReason) {
-        if self.fate.closed.is_none() {
-            self.fate.closed = Some(how);
-            self.fate.pending.note(EventKind::Closed(how));
-        }
+        self.fate.close(how);
         for id in 0..self.subflows.len() {
             if !self.subflows[id].is_closed() {
                 self.subflows[id].close(now, why);
                 self.congestion.set_active(id, false);
             }
         }
-        self.subflows.note_change();
+        self.subflows.tell_closed(&mut self.fate);
         self.timers = super::timers::Timers::default();
-        self.addresses.want_nothing();
+        self.fate.want_nothing();
         self.recv.give_up();
         self.send.buffer.give_up();
         self.limits.note(now, super::limits::Limit::Idle);
     }
 
-    /// Resets one subflow, with a reason for a peer that speaks MPTCP.
+    /// A subflow cannot go on. The one place where subflows end, unless the connection ends with all of them: what looks
+    /// into a segment or at a timer answers with the error, and whoever was called from outside brings it here.
     #[cold]
-    pub(super) fn reset_subflow(&mut self, now: Instant, id: usize, reason: Option<ResetReason>) {
-        self.reset_failed(now, id, reason, None);
-    }
-
-    /// As [`Self::reset_subflow`], because the data from a sequence number on failed its checksum.
-    pub(super) fn reset_failed(
-        &mut self,
-        now: Instant,
-        id: usize,
-        reason: Option<ResetReason>,
-        failed: Option<u64>,
-    ) {
+    pub(super) fn end_subflow(&mut self, now: Instant, id: usize, error: SubflowError) {
         let multipath = !self.negotiation.is_plain();
         let subflow = &mut self.subflows[id];
-        if subflow.is_closed() {
-            return;
+        match error {
+            SubflowError::Reset { .. } if subflow.is_closed() => return,
+            SubflowError::Reset { reason, failed } => {
+                subflow.close(now, SubflowCloseReason::ResetByUs(reason));
+                let reason = reason.filter(|_| multipath);
+                subflow.set_control(Some(Control::Reset { reason, fast_close: false, failed }));
+            }
+            SubflowError::Over(why) => subflow.close(now, why),
+            SubflowError::FastClose(why) => {
+                // Answered by a RST on each subflow that is left (RFC 8684 section 3.5).
+                if let Some(why) = why {
+                    subflow.close(now, why);
+                }
+                self.reset_all();
+                let reason = match why {
+                    Some(SubflowCloseReason::ResetByPeer(reason)) => reason,
+                    _ => None,
+                };
+                return self.end(now, CloseReason::Reset(reason), SubflowCloseReason::ResetByPeer(reason));
+            }
         }
-        subflow.close(now, SubflowCloseReason::ResetByUs(reason));
-        let reason = reason.filter(|_| multipath);
-        subflow.set_control(Some(Control::Reset { reason, fast_close: false, failed }));
         self.on_subflow_closed(now, id);
     }
 
     /// A subflow is gone: its data moves to the others, or the connection ends with it.
-    #[cold]
-    pub(super) fn on_subflow_closed(&mut self, now: Instant, id: usize) {
+    fn on_subflow_closed(&mut self, now: Instant, id: usize) {
         self.congestion.set_active(id, false);
-        self.subflows.note_change();
+        self.subflows.tell_closed(&mut self.fate);
         self.fate.pending.note(EventKind::Subflows);
-        self.signals.forget(id);
+        self.signals.forget(self.subflows[id].record().id);
         self.tell_closed(now, id);
         let cause = self.subflows[id].record().closed_by;
         let never_opened = self.subflows[id].sender().board.una == 0;
         let last = self.subflows.iter().all(|subflow| subflow.is_closed());
         if !self.negotiation.is_multipath() || self.is_over() {
-            if last && self.fate.closed.is_none() {
+            if last && self.fate.closed().is_none() {
                 let how = match cause {
                     Some(SubflowCloseReason::Finished) => CloseReason::Finished,
                     Some(SubflowCloseReason::ResetByPeer(_)) if never_opened && self.negotiation.client() => {
@@ -150,8 +147,7 @@ impl Connection {
                     _ if self.is_over() => CloseReason::Finished,
                     _ => CloseReason::Aborted,
                 };
-                self.fate.closed = Some(how);
-                self.fate.pending.note(EventKind::Closed(how));
+                self.fate.close(how);
             }
             return;
         }
@@ -202,12 +198,9 @@ impl Connection {
                 }
             }
         }
-        self.subflows.note_change();
+        self.subflows.tell_closed(&mut self.fate);
         self.limits.note(now, super::limits::Limit::Idle);
-        if self.fate.closed.is_none() {
-            self.fate.closed = Some(CloseReason::Finished);
-            self.fate.pending.note(EventKind::Closed(CloseReason::Finished));
-        }
+        self.fate.close(CloseReason::Finished);
     }
 
     /// Nothing is left to be sent or received: the endpoint may forget the connection.

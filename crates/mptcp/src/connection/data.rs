@@ -8,6 +8,7 @@ use mptcp_wire::{DataSequence, Mapping, ResetReason};
 
 use super::Connection;
 use super::recv::Placed;
+use super::subflow_error::{Outcome, SubflowError};
 use crate::event::EventKind;
 use crate::memory::most_pieces;
 use crate::subflow::mapping::{MappingFault, ReceivedMapping, WireMapping};
@@ -15,7 +16,7 @@ use crate::subflow::receiver::Arrival;
 
 impl Connection {
     /// Stores a mapping, and the DATA_FIN that may stand at its end. False when the payload of the segment must not be
-    /// taken: its mapping has no place, or ended the subflow.
+    /// taken: its mapping has no place.
     pub(super) fn take_mapping(
         &mut self,
         now: Instant,
@@ -24,21 +25,20 @@ impl Connection {
         data_fin: bool,
         start: u64,
         end: u64,
-    ) -> bool {
-        let Some(remote) = self.negotiation.remote() else { return true };
+    ) -> Outcome<bool> {
+        let Some(remote) = self.negotiation.remote() else { return Ok(true) };
         // A number before the stream's first maps nothing that can be taken.
-        let Some(data) = remote.offset(mapping.sequence, self.recv.next()) else { return false };
+        let Some(data) = remote.offset(mapping.sequence, self.recv.next()) else { return Ok(false) };
         if mapping.length == 0 {
             // RFC 8684 section 3.7 speaks of the data that it maps: without any it says nothing.
             if end > start {
-                self.on_infinite_mapping(now, id);
+                self.on_infinite_mapping(now, id)?;
             }
-            return !self.subflows[id].is_closed();
+            return Ok(true);
         }
         if self.negotiation.checksum() && mapping.checksum.is_none() {
             // RFC 8684 section 3.3: without the checksum that was agreed on, the subflow is broken.
-            self.reset_subflow(now, id, Some(ResetReason::MPTCP));
-            return false;
+            return Err(SubflowError::because(ResetReason::MPTCP));
         }
         let length = u64::from(mapping.length) - u64::from(data_fin);
         if data_fin {
@@ -51,9 +51,9 @@ impl Connection {
             self.recv.set_wide_numbers(matches!(mapping.sequence, DataSequence::Wide(_)));
         }
         let distance = mapping.subflow_sequence.wrapping_sub(next as u32) as i32;
-        let Some(from) = next.checked_add_signed(i64::from(distance)) else { return true };
+        let Some(from) = next.checked_add_signed(i64::from(distance)) else { return Ok(true) };
         if length == 0 || (from, from + length) == (start, end) && start < next {
-            return true;
+            return Ok(true);
         }
         let checksum = mapping.checksum.filter(|_| self.negotiation.checksum()).map(|checksum| WireMapping {
             dsn: remote.at(data),
@@ -62,10 +62,10 @@ impl Connection {
             checksum,
         });
         if from > next && !self.has_room_for_mapping() {
-            return false;
+            return Ok(false);
         }
         let mapper = self.subflows[id].mapper_mut();
-        mapper.announce(ReceivedMapping { start: from, length, data, checksum }, next)
+        Ok(mapper.announce(ReceivedMapping { start: from, length, data, checksum }, next))
     }
 
     #[cold]
@@ -74,10 +74,11 @@ impl Connection {
         self.recv.end_at(offset);
     }
 
-    pub(super) fn take_payload(&mut self, now: Instant, id: usize, start: u64, payload: Bytes) {
+    pub(super) fn take_payload(&mut self, now: Instant, id: usize, start: u64, payload: Bytes) -> Outcome {
         if start > self.subflows[id].receiver().next() && !self.has_room_out_of_order(payload.len() as u64) {
             // It counts as lost: the peer sends it again.
-            return self.subflows[id].receiver_mut().acknowledge_now();
+            self.subflows[id].receiver_mut().acknowledge_now();
+            return Ok(());
         }
         let (subflow, incoming) = (&mut self.subflows[id], &mut self.recv);
         let (receiver, mapper) = subflow.receiving();
@@ -102,8 +103,9 @@ impl Connection {
         if self.recv.next() > before {
             self.fate.pending.note(EventKind::Readable);
         }
-        if let Some(error) = fault {
-            self.on_mapping_fault(now, id, rest, error);
+        match fault {
+            Some(error) => self.on_mapping_fault(now, id, rest, error),
+            None => Ok(()),
         }
     }
 
@@ -149,7 +151,7 @@ impl Connection {
         id: usize,
         rest: Vec<Bytes>,
         fault: MappingFault,
-    ) {
+    ) -> Outcome {
         match fault {
             MappingFault::Unmapped => self.on_unmapped(now, id, rest),
             MappingFault::BadChecksum { data } => self.on_bad_checksum(now, id, data, rest),

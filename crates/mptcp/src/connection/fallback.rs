@@ -6,6 +6,7 @@ use mptcp_wire::{MptcpOption, ResetReason, Segment};
 
 use super::Connection;
 use super::recv::Placed;
+use super::subflow_error::{Outcome, SubflowError};
 use crate::event::{EventKind, FallbackReason};
 
 impl Connection {
@@ -19,7 +20,7 @@ impl Connection {
             self.fate.pending.note(EventKind::FellBack(reason));
         }
         self.signals.clear();
-        self.addresses.want_nothing();
+        self.fate.want_nothing();
         self.set_plain_mapping(id);
         let mss = self.subflows[id].payload_size(&self.config, false);
         let path = &mut self.congestion.paths[id];
@@ -47,23 +48,21 @@ impl Connection {
     /// The first segments after the handshake show whether the peer, and all boxes on the way, let
     /// MPTCP options through (RFC 8684 section 3.7).
     #[cold]
-    pub(super) fn confirm(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64, payload: &Bytes) {
+    pub(super) fn confirm(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64) -> Outcome {
         if segment.options.dss.is_some() {
-            return self.on_confirmed(now);
+            self.on_confirmed(now);
+            return Ok(());
         }
         let keys = super::offers::capable(&segment.options).is_some();
-        let proves_nothing = payload.is_empty() && ack <= 1 && !segment.flags.fin();
+        let proves_nothing = segment.payload.is_empty() && ack <= 1 && !segment.flags.fin();
         if keys || proves_nothing || segment.options.has_mptcp() {
-            return;
+            return Ok(());
         }
         if !self.may_fall_back(id) {
             // The peer takes a FIN on this subflow for the end of the stream: it gets none.
-            if segment.flags.fin() {
-                self.reset_subflow(now, id, Some(ResetReason::MPTCP));
-            }
-            return;
+            return if segment.flags.fin() { Err(SubflowError::because(ResetReason::MPTCP)) } else { Ok(()) };
         }
-        self.fall_back_here(now, id, Vec::new(), FallbackReason::FirstData);
+        self.fall_back_here(now, id, Vec::new(), FallbackReason::FirstData)
     }
 
     /// The peer has shown that it has both keys.
@@ -86,13 +85,16 @@ impl Connection {
             && self.subflows.first().is_some_and(|first| first.turn().optionless && !first.is_closed())
             && self.may_fall_back(0);
         if stripped {
-            return self.fall_back_here(now, 0, Vec::new(), FallbackReason::Stripped);
+            if let Err(error) = self.fall_back_here(now, 0, Vec::new(), FallbackReason::Stripped) {
+                self.end_subflow(now, 0, error);
+            }
+            return;
         }
         // More data could only do harm: a peer that has fallen back takes it for what follows.
         if self.negotiation.is_multipath() {
             for id in 0..self.subflows.len() {
                 if self.subflows[id].turn().optionless && self.subflows[id].is_synchronised() {
-                    self.reset_subflow(now, id, Some(ResetReason::MIDDLEBOX));
+                    self.end_subflow(now, id, SubflowError::because(ResetReason::MIDDLEBOX));
                 }
             }
         }
@@ -100,77 +102,94 @@ impl Connection {
 
     /// Falls back in mid-stream: what could not be mapped is the stream's, after what is here, and the
     /// peer's acknowledgements count for data from now on.
-    fn fall_back_here(&mut self, now: Instant, id: usize, rest: Vec<Bytes>, reason: FallbackReason) {
-        if self.fate.closed.is_some() {
+    fn fall_back_here(
+        &mut self,
+        now: Instant,
+        id: usize,
+        rest: Vec<Bytes>,
+        reason: FallbackReason,
+    ) -> Outcome {
+        if self.fate.closed().is_some() {
             // Both streams have ended: there is nothing to go on with.
-            return self.reset_subflow(now, id, None);
+            return Err(SubflowError::RESET);
         }
         let held = self.subflows[id].mapper_mut().take_held();
         for bytes in held.into_iter().chain(rest).filter(|bytes| !bytes.is_empty()) {
             let next = self.recv.next();
             if self.recv.place(next, bytes) == Placed::Beyond {
                 // What was acknowledged would be missing from the stream.
-                return self.reset_subflow(now, id, None);
+                return Err(SubflowError::RESET);
             }
             self.fate.pending.note(EventKind::Readable);
         }
         self.fall_back(id, reason);
         // Joins that were under way have lost their connection.
         for other in (0..self.subflows.len()).filter(|&other| other != id) {
-            self.reset_subflow(now, other, None);
+            self.end_subflow(now, other, SubflowError::RESET);
         }
         self.send.buffer.leave_to_subflow();
         // What the subflow has had acknowledged is done, whatever the data level knew of it.
         self.acknowledge_plainly(now, id);
+        Ok(())
     }
 
     /// A mapping of length 0: the peer has fallen back (RFC 8684 section 3.7).
     #[cold]
-    pub(super) fn on_infinite_mapping(&mut self, now: Instant, id: usize) {
+    pub(super) fn on_infinite_mapping(&mut self, now: Instant, id: usize) -> Outcome {
         if !self.may_fall_back(id) {
-            return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
+            return Err(SubflowError::because(ResetReason::MPTCP));
         }
         // The stream goes on where it stands: this segment may have overtaken others.
-        self.fall_back_here(now, id, Vec::new(), FallbackReason::InfiniteMapping);
+        self.fall_back_here(now, id, Vec::new(), FallbackReason::InfiniteMapping)
     }
 
     /// Payload without a mapping: TCP's if MPTCP never worked here, an error otherwise.
-    pub(super) fn on_unmapped(&mut self, now: Instant, id: usize, rest: Vec<Bytes>) {
+    pub(super) fn on_unmapped(&mut self, now: Instant, id: usize, rest: Vec<Bytes>) -> Outcome {
         if !self.may_fall_back(id) {
-            return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
+            return Err(SubflowError::because(ResetReason::MPTCP));
         }
-        self.fall_back_here(now, id, rest, FallbackReason::Unmapped);
+        self.fall_back_here(now, id, rest, FallbackReason::Unmapped)
     }
 
     /// Something on the way changed the payload (RFC 8684 section 3.7).
-    pub(super) fn on_bad_checksum(&mut self, now: Instant, id: usize, data: u64, rest: Vec<Bytes>) {
-        let Some(remote) = self.negotiation.remote() else { return };
+    pub(super) fn on_bad_checksum(
+        &mut self,
+        now: Instant,
+        id: usize,
+        data: u64,
+        rest: Vec<Bytes>,
+    ) -> Outcome {
+        let Some(remote) = self.negotiation.remote() else { return Ok(()) };
         let number = remote.at(data);
         if !self.may_fall_back(id) {
-            return self.reset_failed(now, id, Some(ResetReason::MIDDLEBOX), Some(number));
+            let reason = Some(ResetReason::MIDDLEBOX);
+            return Err(SubflowError::Reset { reason, failed: Some(number) });
         }
         // Alone, the subflow goes on as TCP: the stream is what the middlebox made of it.
-        self.fall_back_here(now, id, rest, FallbackReason::Checksum);
-        self.negotiation.checksum_failed(id, number);
+        self.fall_back_here(now, id, rest, FallbackReason::Checksum)?;
+        self.negotiation.checksum_failed(self.subflow_id(id), number);
         self.subflows[id].receiver_mut().acknowledge_now();
+        Ok(())
     }
 
     /// The peer found a bad checksum in what we sent: answers with MP_FAIL and goes on as TCP.
-    pub(super) fn on_mp_fail(&mut self, now: Instant, id: usize) {
+    pub(super) fn on_mp_fail(&mut self, now: Instant, id: usize) -> Outcome {
         self.negotiation.failure_is_known();
-        if !self.negotiation.is_multipath() || self.fate.closed.is_some() {
-            return;
+        if !self.negotiation.is_multipath() || self.fate.closed().is_some() {
+            return Ok(());
         }
-        let Some(remote) = self.negotiation.remote() else { return };
+        let Some(remote) = self.negotiation.remote() else { return Ok(()) };
         if !self.may_fall_back(id) {
-            return self.reset_subflow(now, id, Some(ResetReason::MIDDLEBOX));
+            return Err(SubflowError::because(ResetReason::MIDDLEBOX));
         }
         // Room for one more mapping: the infinite one, which tells the peer.
         let mss = self.congestion.paths[id].mss;
-        self.fall_back_here(now, id, Vec::new(), FallbackReason::MpFail);
+        self.fall_back_here(now, id, Vec::new(), FallbackReason::MpFail)?;
         self.congestion.paths[id].mss = mss;
         self.negotiation.set_infinite_from(self.subflows[id].sender().board.next);
         // The answer speaks of the peer's numbers, as its own spoke of ours.
-        self.signals.push(Some(id), MptcpOption::Fail(remote.at(self.recv.next())));
+        let on = self.subflow_id(id);
+        self.signals.push(Some(on), MptcpOption::Fail(remote.at(self.recv.next())));
+        Ok(())
     }
 }

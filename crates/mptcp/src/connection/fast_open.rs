@@ -4,14 +4,13 @@
 //! appendix B). Cookies are made and kept by the endpoint.
 
 use bytes::Bytes;
-use mptcp_wire::{Cookie, Segment};
+use mptcp_wire::Segment;
 
-use super::Connection;
+use super::{Connection, EndpointEvent};
 use crate::event::EventKind;
 
 impl Connection {
-    /// Client: an answer came. What it does not acknowledge of the SYN's data goes in the stream; a cookie is for the
-    /// next connection.
+    /// Client: an answer came. What it does not acknowledge of the SYN's data goes in the stream.
     pub(super) fn settle_syn_data(&mut self, id: usize, answer: &Segment) {
         let subflow = &mut self.subflows[id];
         let data = std::mem::take(&mut subflow.opening_mut().syn_data);
@@ -20,8 +19,6 @@ impl Connection {
         if taken < data.len() {
             self.send.buffer.put_back(data.slice(taken..));
         }
-        let cookie = answer.options.fast_open.clone();
-        self.negotiation.keep_cookie(cookie.filter(|cookie| !cookie.is_empty()));
     }
 
     /// Server: the data of the SYN can be read; returns whether there is any.
@@ -42,9 +39,12 @@ impl Connection {
         }
     }
 
-    /// A cookie that the server gave, and the MSS that it has (RFC 7413 section 4.1.3).
-    pub(crate) fn take_cookie(&mut self) -> Option<(Cookie, u16)> {
-        let cookie = self.negotiation.take_cookie()?;
-        Some((cookie, self.subflows.first()?.peer_mss()))
+    /// Client: the answer is taken; a cookie in it is for the next connection.
+    pub(super) fn pass_on_cookie(&mut self, answer: &Segment) {
+        let cookie = answer.options.fast_open.as_ref().filter(|cookie| !cookie.is_empty());
+        if let (Some(cookie), Some(first)) = (cookie, self.subflows.first()) {
+            let event = EndpointEvent::Cookie(answer.source.ip(), cookie.clone(), first.peer_mss());
+            self.fate.tell(event);
+        }
     }
 }

@@ -28,13 +28,12 @@ impl Connection {
                 let piece = Piece {
                     start: subflow.sender().board.next,
                     data: self.send.buffer.next(),
-                    payload: Bytes::new(),
                     whole: None,
                     fin: true,
                 };
-                subflow.sender_mut().send(now, piece.data, Bytes::new(), true);
+                subflow.sender_mut().send(now, piece.data, Bytes::new(), true, &self.congestion.paths[id]);
                 subflow.fin_sent();
-                self.data_segment(now, id, piece, out);
+                self.repeated_segment(now, id, &piece, Bytes::new(), out);
                 return Some(id);
             }
         }

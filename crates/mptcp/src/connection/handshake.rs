@@ -7,10 +7,12 @@ use mptcp_clock::Instant;
 use mptcp_wire::crypto::Version;
 use mptcp_wire::{MpCapable, Segment};
 
-use super::Connection;
 use super::begin::{HANDSHAKE_TIMEOUT, JOIN_ACK_PAUSE};
 use super::offers::capable;
+use super::subflow_error::{Outcome, SubflowError};
+use super::{Connection, EndpointEvent};
 use crate::event::{EventKind, FallbackReason};
+use crate::ids::SubflowId;
 use crate::subflow::{Control, Origin, State, Subflow, SubflowCloseReason};
 
 impl Connection {
@@ -68,41 +70,39 @@ impl Connection {
     /// A SYN for a subflow that is in TIME-WAIT: where a new connection may follow, ends the old one and gives the sequence
     /// number that the new one begins with.
     #[cold]
-    pub(crate) fn gives_way(&mut self, now: Instant, id: usize, segment: &Segment) -> Option<u32> {
+    pub(crate) fn gives_way(&mut self, now: Instant, id: SubflowId, segment: &Segment) -> Option<u32> {
+        let id = self.subflows.slot(id)?;
         let flags = segment.flags;
         if !flags.syn() || flags.ack() || flags.rst() || flags.fin() {
             return None;
         }
         let next = self.subflows[id].gives_way(segment)?;
-        self.subflows[id].close(now, SubflowCloseReason::Finished);
-        self.on_subflow_closed(now, id);
+        self.end_subflow(now, id, SubflowError::Over(SubflowCloseReason::Finished));
         Some(next)
     }
 
     /// The handshake timer: SYN or SYN/ACK again, or an end.
     #[cold]
-    pub(super) fn on_handshake_timeout(&mut self, now: Instant, id: usize) {
+    pub(super) fn on_handshake_timeout(&mut self, now: Instant, id: usize) -> Outcome {
         let subflow = &mut self.subflows[id];
         let control = match subflow.state() {
             State::SynSent => Some(Control::Syn),
             State::SynReceived => Some(Control::SynAck),
             State::TimeWait | State::FinWait2 => {
-                subflow.close(now, SubflowCloseReason::Finished);
-                return self.on_subflow_closed(now, id);
+                return Err(SubflowError::Over(SubflowCloseReason::Finished));
             }
             // The streams have ended, and this subflow takes too long to.
-            _ if self.fate.closed.is_some() => return self.reset_subflow(now, id, None),
+            _ if self.fate.closed().is_some() => return Err(SubflowError::RESET),
             _ if subflow.opening().unconfirmed => None,
             _ => {
                 subflow.opening_mut().deadline = Instant::FAR_FUTURE;
-                return;
+                return Ok(());
             }
         };
         if subflow.opening().attempts > self.config.syn_retries {
-            subflow.close(now, SubflowCloseReason::TimedOut);
-            return self.on_subflow_closed(now, id);
+            return Err(SubflowError::Over(SubflowCloseReason::TimedOut));
         }
-        subflow.opening_mut().deadline = match subflow.sender().rtt.srtt().filter(|_| control.is_none()) {
+        subflow.opening_mut().deadline = match self.congestion.paths[id].srtt.filter(|_| control.is_none()) {
             Some(srtt) if self.config.linux_compat.steady_join_ack => now + (srtt * 2).max(JOIN_ACK_PAUSE),
             _ => now + HANDSHAKE_TIMEOUT * (1 << subflow.opening().attempts.min(16)),
         };
@@ -112,45 +112,48 @@ impl Connection {
             // The third ACK of a join goes again until the fourth comes (RFC 8684 section 3.2).
             None => subflow.receiver_mut().acknowledge_now(),
         }
+        Ok(())
     }
 
     /// A segment came for a subflow in SYN-SENT (RFC 9293 section 3.10.7.3).
     #[cold]
-    pub(super) fn on_syn_sent(&mut self, now: Instant, id: usize, segment: &Segment) {
+    pub(super) fn on_syn_sent(&mut self, now: Instant, id: usize, segment: &Segment) -> Outcome {
         let subflow = &mut self.subflows[id];
         let flags = segment.flags;
         let answers = subflow.is_answered_by(segment);
         if flags.rst() {
             if flags.ack() && answers {
-                subflow.close(now, SubflowCloseReason::ResetByPeer(super::offers::reset_reason(segment)));
-                self.on_subflow_closed(now, id);
+                let reason = super::offers::reset_reason(segment);
+                return Err(SubflowError::Over(SubflowCloseReason::ResetByPeer(reason)));
             }
-            return;
+            return Ok(());
         }
         if flags.ack() && !answers {
             // RFC 9293 section 3.10.7.3: it is of an older connection; ours goes on.
             subflow.set_control(Some(Control::Refuse { sequence: segment.acknowledgment }));
-            return;
+            return Ok(());
         }
         if !flags.syn() {
-            return;
+            return Ok(());
         }
         if !flags.ack() {
-            return self.on_simultaneous_open(now, id, segment);
+            self.on_simultaneous_open(now, id, segment);
+            return Ok(());
         }
         let scale = self.window_scale();
         self.settle_syn_data(id, segment);
         let subflow = &mut self.subflows[id];
         subflow.negotiate(segment, &self.config, scale);
-        subflow.establish(now, self.config.rack);
+        subflow.establish(now, self.config.rack, &mut self.congestion.paths[id]);
         subflow.receiver_mut().acknowledge_now();
-        match subflow.opening().origin {
+        self.pass_on_cookie(segment);
+        match self.subflows[id].opening().origin {
             Origin::Initial => self.on_capable_answer(now, id, segment),
             Origin::Join { nonce, .. } => self.on_join_answer(now, id, segment, nonce),
         }
     }
 
-    fn on_capable_answer(&mut self, now: Instant, id: usize, segment: &Segment) {
+    fn on_capable_answer(&mut self, now: Instant, id: usize, segment: &Segment) -> Outcome {
         if self.negotiation.is_open() {
             // RFC 8684 section 3.1: an answer in another version is one that we cannot go on with.
             let answer = capable(&segment.options).filter(|answer| {
@@ -179,8 +182,9 @@ impl Connection {
         self.fate.pending.note(EventKind::Connected);
         if self.negotiation.is_plain() && !segment.payload.is_empty() {
             // RFC 9293 section 3.10.7.3 step 4; with Multipath TCP such data would have no mapping.
-            self.take_payload(now, id, 1, segment.payload.clone());
+            self.take_payload(now, id, 1, segment.payload.clone())?;
         }
+        Ok(())
     }
 
     /// RFC 9293 section 3.5: both sides sent a SYN. Only TCP does that: no option has a place. Whoever knows our address and
@@ -199,12 +203,19 @@ impl Connection {
 
     /// A segment acknowledges our SYN/ACK. Returns whether the subflow may go on with it.
     #[cold]
-    pub(super) fn on_third_ack(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64) -> bool {
+    pub(super) fn on_third_ack(
+        &mut self,
+        now: Instant,
+        id: usize,
+        segment: &Segment,
+        ack: u64,
+    ) -> Outcome<bool> {
         if ack != 1 {
             // RFC 9293 section 3.10.7.4: refused, and the handshake goes on.
             self.subflows[id].set_control(Some(Control::Refuse { sequence: segment.acknowledgment }));
-            return false;
+            return Ok(false);
         }
+        let unsettled = self.negotiation.is_open();
         match self.subflows[id].opening().origin {
             Origin::Initial if self.subflows[id].opening().opened_here => {
                 self.fall_back(id, FallbackReason::SimultaneousOpen);
@@ -213,16 +224,20 @@ impl Connection {
             }
             Origin::Initial => self.on_capable_third_ack(id, segment),
             Origin::Join { nonce, peer_nonce } => {
-                if !self.on_join_third_ack(now, id, segment, nonce, peer_nonce) {
-                    return false;
-                }
+                self.on_join_third_ack(id, segment, nonce, peer_nonce)?;
             }
         }
         if self.negotiation.is_open() {
-            return false;
+            return Ok(false);
+        }
+        if unsettled && self.negotiation.is_plain() && !segment.flags.syn() {
+            self.fate.tell(EndpointEvent::FellBackOnThirdAck);
+        }
+        if self.is_initial(id) {
+            self.fate.tell(EndpointEvent::Answered);
         }
         let rack = self.config.rack;
-        self.subflows[id].establish(now, rack);
+        self.subflows[id].establish(now, rack, &mut self.congestion.paths[id]);
         self.set_plain_mapping(id);
         self.activate(now, id);
         if self.subflows[id].opening().opened_here {
@@ -237,7 +252,7 @@ impl Connection {
                 self.announce_others(now);
             }
         }
-        true
+        Ok(true)
     }
 
     /// The application may have the connection.

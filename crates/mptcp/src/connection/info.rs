@@ -1,40 +1,31 @@
 //! What a connection tells of itself.
 
-use std::net::SocketAddr;
-
 use mptcp_clock::Instant;
 
-use super::Connection;
 use super::report::{ConnectionInfo, SubflowInfo};
-use super::set::PlacedTuple;
+use super::{Connection, Whereabouts};
 use crate::bounds::ConnectionUse;
-use crate::ids::InterfaceId;
+use crate::ids::{InterfaceId, SubflowId};
 
 impl Connection {
-    /// The four-tuples in use, with the subflow's place; true for a closed one.
-    pub(crate) fn tuples(&self) -> impl Iterator<Item = PlacedTuple> + '_ {
-        self.subflows.tuples()
+    /// Where its subflows are found, those that are over too.
+    pub(crate) fn whereabouts(&self) -> impl Iterator<Item = Whereabouts> + '_ {
+        (0..self.subflows.len()).map(|slot| self.subflows.whereabouts(slot))
     }
 
-    /// Four-tuples that came into use (true) or went out of it since this was asked last, with the subflow's place.
-    pub(crate) fn tuple_changes(&mut self) -> impl Iterator<Item = PlacedTuple> + '_ {
-        self.subflows.tuple_changes()
+    /// Its subflows, those that are over too as long as no other one got their places.
+    pub fn subflow_ids(&self) -> impl Iterator<Item = SubflowId> + '_ {
+        self.subflows.iter().map(|subflow| subflow.record().id)
     }
 
-    /// Four-tuples that are in use no more, with the place that their subflow had.
-    pub(crate) fn take_retired(&mut self) -> Vec<(usize, SocketAddr, SocketAddr)> {
-        self.subflows.take_retired()
-    }
-
-    /// Places that subflows have or had: their indices are below it.
-    #[must_use]
-    pub fn subflow_count(&self) -> usize {
-        self.subflows.len()
+    /// The subflow in a place.
+    pub(crate) fn subflow_id(&self, slot: usize) -> SubflowId {
+        self.subflows[slot].record().id
     }
 
     /// Payload of a full frame of a subflow, bytes.
-    pub(crate) fn frame_payload(&self, id: usize) -> Option<u64> {
-        self.congestion.paths.get(id).map(|path| path.mss)
+    pub(crate) fn frame_payload(&self, id: SubflowId) -> Option<u64> {
+        self.subflows.slot(id).map(|slot| self.congestion.paths[slot].mss)
     }
 
     /// The port of our side: that of the first subflow.
@@ -68,7 +59,7 @@ impl Connection {
             subflows_total: self.subflows.opened(),
             add_addr_signal: self.addresses.announcements(),
             add_addr_accepted: self.addresses.remote().iter().filter(|address| address.id != 0).count(),
-            closed: self.fate.closed,
+            closed: self.fate.closed(),
             bytes_sent: self.send.buffer.next(),
             bytes_written: self.send.buffer.written(),
             bytes_acked: self.send.buffer.una(),
@@ -110,8 +101,7 @@ impl Connection {
         let path = &self.congestion.paths[id];
         let board = &subflow.sender().board;
         SubflowInfo {
-            id,
-            number: subflow.record().number,
+            id: subflow.record().id,
             opened_at: subflow.record().opened_at,
             closed_at: subflow.record().closed_at,
             interface: subflow.ends().interface,
@@ -130,11 +120,11 @@ impl Connection {
             sack: subflow.agreed().sack,
             send_scale: subflow.agreed().send_scale,
             receive_scale: subflow.agreed().receive_scale,
-            srtt: path.srtt,
-            rttvar: subflow.sender().rtt.rttvar(),
+            srtt: path.srtt.filter(|_| subflow.opening().was_open),
+            rttvar: path.rttvar,
             min_rtt: path.min_rtt,
-            rto: subflow.sender().rtt.rto(),
-            backoff: subflow.sender().rtt.backoff(),
+            rto: subflow.sender().timeout.after(path),
+            backoff: subflow.sender().timeout.backoff(),
             pacing_rate: path.pacing,
             in_flight: subflow.sender().in_flight(),
             unacked: board.next - board.una,

@@ -1,7 +1,6 @@
 //! A segment comes in: acknowledgements, options, data, FIN, in that order.
 
 use arrayvec::ArrayVec;
-use bytes::Bytes;
 use mptcp_clock::Instant;
 use mptcp_wire::crypto::Version;
 use mptcp_wire::{MpJoin, MptcpOption, Options, ResetReason, Segment};
@@ -9,7 +8,9 @@ use mptcp_wire::{MpJoin, MptcpOption, Options, ResetReason, Segment};
 use super::Connection;
 use super::offers::reset_reason;
 use super::progress::WindowPlace;
-use crate::event::{CloseReason, EventKind};
+use super::subflow_error::{Outcome, SubflowError};
+use crate::event::EventKind;
+use crate::ids::SubflowId;
 use crate::subflow::check::Verdict;
 use crate::subflow::mapping::{ReceivedMapping, WireMapping};
 use crate::subflow::receiver::Range;
@@ -20,12 +21,20 @@ use crate::subflow::{Control, Probation, State, SubflowCloseReason};
 const NEAR: u64 = 65_535;
 
 impl Connection {
-    pub(crate) fn handle_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) {
+    pub(crate) fn handle_segment(&mut self, now: Instant, id: SubflowId, segment: &mut Segment) {
+        let Some(id) = self.subflows.slot(id) else { return };
+        if let Err(error) = self.take_segment(now, id, segment) {
+            self.end_subflow(now, id, error);
+        }
+    }
+
+    #[inline]
+    fn take_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) -> Outcome {
         let window = self.recv.buffer().max(65_535);
         let subflow = &mut self.subflows[id];
         subflow.record_mut().tally.count_received(segment.payload.len() as u64);
         match subflow.state() {
-            State::Closed => return,
+            State::Closed => return Ok(()),
             State::SynSent => return self.on_syn_sent(now, id, segment),
             State::SynReceived if subflow.exposes_stranger(segment) => {
                 // The SYN that seemed to open from the other side was somebody else's: ours is answered now, or theirs.
@@ -50,26 +59,25 @@ impl Connection {
             Verdict::Reset if subflow.state() == State::SynReceived && subflow.opening().opened_here => {
                 subflow.set_state(State::SynSent);
             }
-            Verdict::Reset => self.on_reset(now, id, segment),
+            Verdict::Reset => return Err(self.reset_by(segment)),
             Verdict::Accept { start, ack } => {
-                if subflow.state() == State::SynReceived && !self.on_third_ack(now, id, segment, ack) {
-                    return;
+                if subflow.state() == State::SynReceived && !self.on_third_ack(now, id, segment, ack)? {
+                    return Ok(());
                 }
-                let payload = std::mem::take(&mut segment.payload);
-                self.on_accepted(now, id, segment, start, ack, payload);
+                return self.on_accepted(now, id, segment, start, ack);
             }
         }
+        Ok(())
     }
 
     fn on_accepted(
         &mut self,
         now: Instant,
         id: usize,
-        segment: &Segment,
+        segment: &mut Segment,
         start: u64,
         ack: u64,
-        mut payload: Bytes,
-    ) {
+    ) -> Outcome {
         let subflow = &mut self.subflows[id];
         subflow.note_timestamp(now, segment, start);
         self.timers.answered();
@@ -88,27 +96,24 @@ impl Connection {
         }
         // Who cannot see the connection hits its window now and then, but hardly what comes next.
         if !segment.options.mptcp.is_empty() && self.subflows[id].receiver().is_near(start, NEAR) {
-            self.take_options(now, id, &segment.options, in_order);
-            if self.subflows[id].is_closed() {
-                return;
-            }
+            self.take_options(now, id, &segment.options, in_order)?;
         }
         if self.negotiation.is_multipath() {
             // Once confirmed, only a FIN without options tells that the peer has fallen back.
             let fallen = segment.flags.fin() && !segment.options.has_mptcp();
             let tells = in_order || segment.options.dss.is_some();
             if tells && (!self.negotiation.confirmed() || fallen) {
-                self.confirm(now, id, segment, ack, &payload);
-                if self.subflows[id].is_closed() {
-                    return;
-                }
+                self.confirm(now, id, segment, ack)?;
             }
         }
-        self.take_ack(now, id, segment, ack, payload.is_empty());
+        if self.take_ack(now, id, segment, ack) {
+            // The last word on this subflow; what it says of the data still counts.
+            self.end_subflow(now, id, SubflowError::Over(SubflowCloseReason::Finished));
+        }
         let subflow = &mut self.subflows[id];
         if subflow.watch().probe_deadline != Instant::FAR_FUTURE {
             subflow.watch_mut().probe_deadline = Instant::FAR_FUTURE;
-            subflow.sender_mut().revive(now);
+            subflow.sender_mut().revive(now, &self.congestion.paths[id]);
         }
         let mut acknowledged = None;
         if let Some(dss) = &segment.options.dss
@@ -121,27 +126,30 @@ impl Connection {
         } else {
             self.take_window(id, segment, WindowPlace { start: Some(start), ack: Some(ack), acknowledged });
         }
-        let end = start + payload.len() as u64;
-        let carries_data = !payload.is_empty();
+        let end = start + segment.payload.len() as u64;
+        let carries_data = end > start;
         if self.negotiation.is_multipath()
             && let Some(dss) = &segment.options.dss
             && let Some(mapping) = dss.mapping
-            && !self.take_mapping(now, id, mapping, dss.data_fin, start, end)
+            && !self.take_mapping(now, id, mapping, dss.data_fin, start, end)?
         {
             // It counts as lost: the peer sends it again. Without data there is nothing to be said.
             if carries_data {
                 self.subflows[id].receiver_mut().acknowledge_now();
             }
-            return;
+            return Ok(());
         }
         if let Some(dss) = &segment.options.dss
             && dss.mapping.is_some_and(|mapping| mapping.length == 0)
         {
             self.negotiation.failure_is_known();
         }
-        let cut = self.fit_window(id, start, &mut payload);
-        if !payload.is_empty() {
-            self.take_payload(now, id, start, payload);
+        let cut = self.fit_window(id, start, &mut segment.payload);
+        if !segment.payload.is_empty()
+            && let Err(error) = self.take_payload(now, id, start, std::mem::take(&mut segment.payload))
+        {
+            // What came before the fault may have been the last of the stream.
+            self.end_subflow(now, id, error);
         }
         // One without options may be the end of the stream of a peer that has fallen back: that is told in order only.
         let counts = in_order || segment.options.has_mptcp() || !self.negotiation.is_multipath();
@@ -150,15 +158,17 @@ impl Connection {
             if counts { receiver.on_fin(end) } else { receiver.acknowledge_now() }
         }
         self.note_finished(now, id);
+        Ok(())
     }
 
-    fn take_ack(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64, empty: bool) {
+    /// Returns whether that was the last word on the subflow: our FIN is acknowledged, and the peer's was before.
+    fn take_ack(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64) -> bool {
         let subflow = &mut self.subflows[id];
         let last_window = std::mem::replace(&mut subflow.window_mut().last, segment.window);
         let reports = !segment.options.sack.is_empty() || subflow.sender().awaits_probe_answer();
         if subflow.sender().is_idle() && !(reports && subflow.sender().hears_late_reports()) {
             // A pure receiver: nothing of ours is left to be acknowledged. Duplicates may yet be reported.
-            return;
+            return false;
         }
         let mut blocks: ArrayVec<Range, 4> = ArrayVec::new();
         if subflow.agreed().sack {
@@ -172,11 +182,14 @@ impl Connection {
         // RFC 5681 section 2: a window update is no duplicate; RFC 8684 section 3.3.5: nor is what
         // carries another MPTCP option than the DSS.
         let updates = self.negotiation.is_plain() && segment.window > last_window;
-        let bare = empty && !segment.flags.fin() && !updates && segment.options.mptcp.is_empty();
+        let bare = segment.payload.is_empty()
+            && !segment.flags.fin()
+            && !updates
+            && segment.options.mptcp.is_empty();
         let ack = Ack { now, number: ack, blocks: &blocks, echo, bare };
         let advanced = subflow.sender_mut().on_ack(ack, id, &mut self.congestion);
         if advanced == 0 {
-            return;
+            return false;
         }
         // Only news tells: an old segment with options may come after the first without.
         subflow.turn_mut().optionless &= !segment.options.has_mptcp();
@@ -185,17 +198,14 @@ impl Connection {
         if self.config.mechanisms.cwnd_capping {
             self.cap_window(now, id);
         }
-        let subflow = &mut self.subflows[id];
-        if subflow.wants_fin() && subflow.sender().is_idle() {
-            let over = self.negotiation.is_multipath() || self.fate.closed.is_some();
-            subflow.fin_acknowledged(now, over);
-            if subflow.is_closed() {
-                self.on_subflow_closed(now, id);
-            }
-        }
-        if self.negotiation.is_plain() {
+        let plain = self.negotiation.is_plain();
+        if plain {
             self.acknowledge_plainly(now, id);
         }
+        let subflow = &mut self.subflows[id];
+        subflow.wants_fin()
+            && subflow.sender().is_idle()
+            && subflow.fin_acknowledged(now, self.negotiation.is_multipath() || self.fate.closed().is_some())
     }
 
     /// Mechanism M4: a path whose round-trip time has grown by its own queue gets no larger window
@@ -254,24 +264,24 @@ impl Connection {
     }
 
     #[inline(never)]
-    fn take_options(&mut self, now: Instant, id: usize, options: &Options, in_order: bool) {
+    fn take_options(&mut self, now: Instant, id: usize, options: &Options, in_order: bool) -> Outcome {
         for option in &options.mptcp {
             match option {
                 MptcpOption::Capable(capable) => {
                     if let Some((length, checksum)) = capable.data {
-                        self.on_capable_with_data(now, id, length, checksum, in_order);
+                        self.on_capable_with_data(id, length, checksum, in_order)?;
                     }
                 }
                 MptcpOption::AddAddress(add) => self.on_add_address(now, id, add),
-                MptcpOption::RemoveAddress(remove) => self.on_remove_address(now, remove),
+                MptcpOption::RemoveAddress(remove) => self.on_remove_address(now, id, remove)?,
                 // RFC 8684 section 3.3.8: version 1 speaks of the subflow that it comes on, and has no address id.
                 MptcpOption::Prio(prio)
                     if self.negotiation.version() == Version::V1 && prio.address_id.is_some() => {}
                 MptcpOption::Prio(prio) => self.subflows[id].ends_mut().peer_backup = prio.backup,
-                MptcpOption::Fail(_) => self.on_mp_fail(now, id),
+                MptcpOption::Fail(_) => self.on_mp_fail(now, id)?,
                 MptcpOption::FastClose(key) => {
                     if *key == self.negotiation.local().value {
-                        return self.on_fast_close(now, id);
+                        return Err(SubflowError::FastClose(None));
                     }
                 }
                 // The third ACK of a join again: the fourth was lost (RFC 8684 section 3.2).
@@ -279,25 +289,25 @@ impl Connection {
                 MptcpOption::Join(_) | MptcpOption::TcpRst(_) => {}
             }
         }
+        Ok(())
     }
 
     /// MP_CAPABLE on the first data maps it (RFC 8684 section 3.1).
     #[cold]
     fn on_capable_with_data(
         &mut self,
-        now: Instant,
         id: usize,
         length: u16,
         checksum: Option<u16>,
         in_order: bool,
-    ) {
+    ) -> Outcome {
         if !self.negotiation.is_multipath() || !self.is_initial(id) {
-            return;
+            return Ok(());
         }
-        let Some(remote) = self.negotiation.remote() else { return };
+        let Some(remote) = self.negotiation.remote() else { return Ok(()) };
         if self.negotiation.checksum() && checksum.is_none() {
             // RFC 8684 section 3.3: without the checksum that was agreed on, the subflow is broken.
-            return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
+            return Err(SubflowError::because(ResetReason::MPTCP));
         }
         let checksum = checksum.filter(|_| self.negotiation.checksum()).map(|checksum| WireMapping {
             dsn: remote.first,
@@ -312,24 +322,20 @@ impl Connection {
         subflow
             .mapper_mut()
             .announce(ReceivedMapping { start, length: u64::from(length), data: 0, checksum }, next);
+        Ok(())
     }
 
+    /// What a RST of the peer ends: its subflow, or by MP_FASTCLOSE all, for the RSTs of the others may be lost
+    /// (RFC 8684 section 3.5).
     #[cold]
-    fn on_reset(&mut self, now: Instant, id: usize, segment: &Segment) {
+    fn reset_by(&self, segment: &Segment) -> SubflowError {
         let fast_close = segment.options.mptcp.iter().any(
             |option| matches!(option, MptcpOption::FastClose(key) if *key == self.negotiation.local().value),
         );
+        let why = SubflowCloseReason::ResetByPeer(reset_reason(segment));
         if fast_close && self.negotiation.is_multipath() {
-            // The peer has ended them all, but the RSTs of the others may be lost (RFC 8684 section 3.5).
-            self.subflows[id].close(now, SubflowCloseReason::ResetByPeer(reset_reason(segment)));
-            self.reset_all();
-            return self.end(
-                now,
-                CloseReason::Reset(reset_reason(segment)),
-                SubflowCloseReason::ResetByPeer(reset_reason(segment)),
-            );
+            return SubflowError::FastClose(Some(why));
         }
-        self.subflows[id].close(now, SubflowCloseReason::ResetByPeer(reset_reason(segment)));
-        self.on_subflow_closed(now, id);
+        SubflowError::Over(why)
     }
 }

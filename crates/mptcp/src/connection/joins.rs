@@ -10,6 +10,7 @@ use subtle::ConstantTimeEq;
 use super::Connection;
 use super::begin::{HANDSHAKE_TIMEOUT, JOIN_ACK_PAUSE};
 use super::offers::join;
+use super::subflow_error::{Outcome, SubflowError};
 use crate::path_manager::Pair;
 use crate::subflow::{Control, Origin, State, Subflow, SubflowCloseReason};
 
@@ -30,7 +31,7 @@ pub(crate) enum JoinRefusal {
 impl Connection {
     /// Client: opens a further subflow.
     pub(crate) fn open_join(&mut self, now: Instant, mut subflow: Subflow, pair: Pair) {
-        if self.fate.closed.is_some() || !self.subflows.has_place() {
+        if self.fate.closed().is_some() || !self.subflows.has_place() {
             return;
         }
         subflow.set_state(State::SynSent);
@@ -54,7 +55,7 @@ impl Connection {
         let Some(&MpJoin::Syn { backup, address_id, nonce: peer_nonce, .. }) = join(&syn.options) else {
             return Err(JoinRefusal::Because(ResetReason::MPTCP));
         };
-        if !self.negotiation.is_multipath() || self.fate.closed.is_some() {
+        if !self.negotiation.is_multipath() || self.fate.closed().is_some() {
             return Err(JoinRefusal::Because(ResetReason::MPTCP));
         }
         // Who joins shows only in the third ACK that it may (RFC 8684 section 3.2), and counts from then on.
@@ -88,16 +89,15 @@ impl Connection {
         if half_open.clone().count() < HALF_OPEN_JOINS {
             return true;
         }
-        let srtt = self.congestion.paths.iter().filter_map(|path| path.srtt).max();
-        let patience =
-            srtt.map_or(HANDSHAKE_TIMEOUT, |srtt| (srtt * 4).max(JOIN_PATIENCE).min(HANDSHAKE_TIMEOUT));
+        let patience = self
+            .longest_rtt()
+            .map_or(HANDSHAKE_TIMEOUT, |srtt| (srtt * 4).max(JOIN_PATIENCE).min(HANDSHAKE_TIMEOUT));
         let oldest = half_open.min_by_key(|(_, subflow)| subflow.record().opened_at);
         let Some((id, _)) = oldest.filter(|(_, subflow)| now.since(subflow.record().opened_at) >= patience)
         else {
             return false;
         };
-        self.subflows[id].close(now, SubflowCloseReason::TimedOut);
-        self.on_subflow_closed(now, id);
+        self.end_subflow(now, id, SubflowError::Over(SubflowCloseReason::TimedOut));
         true
     }
 
@@ -109,11 +109,17 @@ impl Connection {
     }
 
     /// The SYN/ACK of a join of ours.
-    pub(super) fn on_join_answer(&mut self, now: Instant, id: usize, segment: &Segment, nonce: u32) {
+    pub(super) fn on_join_answer(
+        &mut self,
+        now: Instant,
+        id: usize,
+        segment: &Segment,
+        nonce: u32,
+    ) -> Outcome {
         let (Some(&MpJoin::SynAck { backup, address_id, hmac, nonce: peer_nonce }), Some(remote)) =
             (join(&segment.options), self.negotiation.remote())
         else {
-            return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
+            return Err(SubflowError::because(ResetReason::MPTCP));
         };
         let expected = self.negotiation.version().join_hmac_truncated(
             remote.value,
@@ -122,29 +128,29 @@ impl Connection {
             nonce,
         );
         if !bool::from(hmac.ct_eq(&expected)) {
-            return self.reset_subflow(now, id, Some(ResetReason::MPTCP));
+            return Err(SubflowError::because(ResetReason::MPTCP));
         }
-        let subflow = &mut self.subflows[id];
+        let (subflow, path) = (&mut self.subflows[id], &self.congestion.paths[id]);
         subflow.opening_mut().origin = Origin::Join { nonce, peer_nonce };
         subflow.ends_mut().remote_id = address_id;
         subflow.ends_mut().peer_backup |= backup;
         subflow.opening_mut().unconfirmed = true;
         subflow.opening_mut().attempts = 1;
-        subflow.opening_mut().deadline = match subflow.sender().rtt.srtt() {
+        subflow.opening_mut().deadline = match path.srtt {
             Some(srtt) if self.config.linux_compat.steady_join_ack => now + (srtt * 2).max(JOIN_ACK_PAUSE),
-            _ => now + subflow.sender().rtt.rto(),
+            _ => now + subflow.sender().timeout.after(path),
         };
+        Ok(())
     }
 
-    /// The third step of a join of the peer's, which shows that it has the keys. Returns whether the subflow may go on.
+    /// The third step of a join of the peer's, which shows that it has the keys.
     pub(super) fn on_join_third_ack(
         &mut self,
-        now: Instant,
         id: usize,
         segment: &Segment,
         nonce: u32,
         peer_nonce: u32,
-    ) -> bool {
+    ) -> Outcome {
         let valid = match (join(&segment.options), self.negotiation.remote()) {
             (Some(MpJoin::Ack { hmac }), Some(remote)) => {
                 let (ours, theirs) = (self.negotiation.local().value, remote.value);
@@ -154,16 +160,14 @@ impl Connection {
         };
         if !valid {
             // RFC 8684 section 3.2: a wrong HMAC resets the subflow, not the connection.
-            self.reset_subflow(now, id, Some(ResetReason::MPTCP));
-            return false;
+            return Err(SubflowError::because(ResetReason::MPTCP));
         }
         let joined = self.subflows.iter().filter(|s| !s.is_closed() && !s.is_half_open_join()).count();
         if joined > usize::from(self.most_subflows()) {
-            self.reset_subflow(now, id, Some(ResetReason::PROHIBITED));
-            return false;
+            return Err(SubflowError::because(ResetReason::PROHIBITED));
         }
         // The fourth ACK, which lets the peer send.
         self.subflows[id].receiver_mut().acknowledge_now();
-        true
+        Ok(())
     }
 }

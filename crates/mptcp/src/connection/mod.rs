@@ -16,6 +16,7 @@ mod candidates;
 mod chunk;
 mod close;
 mod data;
+mod endpoint_events;
 mod failures;
 mod fallback;
 mod fast_open;
@@ -40,6 +41,7 @@ mod send_buffer;
 mod set;
 mod signalled;
 mod signals;
+mod subflow_error;
 mod timeouts;
 mod timers;
 mod transmit;
@@ -52,10 +54,12 @@ use mptcp_wire::crypto::Version;
 use crate::config::Config;
 use crate::congestion::{Congestion, CongestionControl};
 use crate::event::{CloseReason, EventKind, PendingEvents};
-use crate::path_manager::{LocalAddress, Pair};
+use crate::path_manager::LocalAddress;
 use crate::scheduler::{Candidate, Scheduler};
 use crate::subflow::Origin;
 use address_manager::AddressManager;
+use endpoint_events::Fate;
+pub(crate) use endpoint_events::{EndpointEvent, Whereabouts};
 pub(crate) use joins::JoinRefusal;
 use limits::LimitClock;
 pub use negotiation::Mode;
@@ -75,13 +79,8 @@ struct Choice {
     candidates: Vec<Candidate>,
     /// When the candidates were seen, if all that has happened since is that new data went on one of them.
     seen: Option<Instant>,
-}
-
-/// What became of the connection, for the endpoint to hear.
-#[derive(Debug, Default)]
-struct Fate {
-    pending: PendingEvents,
-    closed: Option<CloseReason>,
+    /// The slot of that one.
+    sent: usize,
 }
 
 /// One connection.
@@ -135,7 +134,12 @@ impl Connection {
                 config.coupling,
                 config.slow_start,
             ),
-            choice: Choice { scheduler: config.scheduler.build(), candidates: Vec::new(), seen: None },
+            choice: Choice {
+                scheduler: config.scheduler.build(),
+                candidates: Vec::new(),
+                seen: None,
+                sent: 0,
+            },
             send: SendStream::default(),
             recv,
             signals: Signals::default(),
@@ -149,7 +153,7 @@ impl Connection {
     /// Writes as much of `data` as the send buffer has room for, without copying; returns how many
     /// bytes that was. After 0, [`crate::EventKind::Writable`] says when to try again.
     pub(crate) fn write(&mut self, data: &Bytes) -> usize {
-        if self.send.writer.is_closed() || self.fate.closed.is_some() {
+        if self.send.writer.is_closed() || self.fate.closed().is_some() {
             return 0;
         }
         let taken = (data.len() as u64).min(self.writable()) as usize;
@@ -211,7 +215,7 @@ impl Connection {
     pub(crate) fn read(&mut self, now: Instant) -> Option<Bytes> {
         let data = self.recv.read()?;
         if self.config.mechanisms.autotuning {
-            let rtt = self.congestion.paths.iter().filter_map(|path| path.srtt).max();
+            let rtt = self.longest_rtt();
             // A pure receiver measures no round trips; the handshake's is what it has.
             self.recv.tune(now, rtt.unwrap_or(Duration::from_millis(100)));
         }
@@ -219,6 +223,12 @@ impl Connection {
             self.acknowledge_everywhere();
         }
         Some(data)
+    }
+
+    /// The longest round trip of all subflows that carry data, or did.
+    fn longest_rtt(&self) -> Option<Duration> {
+        let all = self.subflows.iter().zip(&self.congestion.paths);
+        all.filter(|(subflow, _)| subflow.opening().was_open).filter_map(|(_, path)| path.srtt).max()
     }
 
     fn acknowledge_everywhere(&mut self) {
@@ -229,7 +239,7 @@ impl Connection {
 
     /// Lets go of what is unread, once nothing more can come.
     pub(crate) fn discard(&mut self) {
-        if self.fate.closed.is_some() {
+        if self.fate.closed().is_some() {
             self.recv.discard();
         }
     }
@@ -256,27 +266,20 @@ impl Connection {
         self.negotiation.local().token
     }
 
-    pub(crate) fn take_registry_change(&mut self) -> bool {
-        self.subflows.take_change()
+    /// The next thing that the endpoint is to do for the connection.
+    pub(crate) fn poll_endpoint_event(&mut self) -> Option<EndpointEvent> {
+        self.fate.poll()
     }
 
-    /// Whether no subflow came, went or is wanted, and no end has come.
+    /// Whether the endpoint has nothing to do for it, and it is not over.
     #[inline]
     pub(crate) fn is_steady(&self) -> bool {
-        self.fate.closed.is_none() && !self.subflows.has_changed() && !self.has_wanted()
+        self.fate.is_told() && self.fate.closed().is_none()
     }
 
-    /// Whether the endpoint has nothing to hear of: no event either.
+    /// Whether nobody has anything to hear of: the application neither.
     pub(crate) fn is_quiet(&self) -> bool {
         self.is_steady() && self.fate.pending.is_empty()
-    }
-
-    pub(crate) fn take_wanted(&mut self) -> Vec<Pair> {
-        self.addresses.take_wanted()
-    }
-
-    pub(crate) fn has_wanted(&self) -> bool {
-        self.addresses.wants() > 0
     }
 
     pub(crate) fn pending(&mut self) -> &mut PendingEvents {
@@ -284,7 +287,7 @@ impl Connection {
     }
 
     pub(crate) fn closed(&self) -> Option<CloseReason> {
-        self.fate.closed
+        self.fate.closed()
     }
 
     /// What it was told.

@@ -4,10 +4,10 @@
 //! negotiating to Multipath TCP or TCP, from Multipath TCP to TCP.
 
 use mptcp_clock::Rng;
-use mptcp_wire::Cookie;
 use mptcp_wire::crypto::Version;
 
 use super::key::Key;
+use crate::ids::SubflowId;
 
 /// Acknowledgements that tell of a failed checksum, at most.
 const MOST_FAILS: u32 = 16;
@@ -26,7 +26,7 @@ pub enum Mode {
 /// Data that failed its checksum, of which the peer is yet to learn.
 #[derive(Clone, Copy, Debug)]
 struct Failure {
-    subflow: usize,
+    subflow: SubflowId,
     /// Its first data sequence number.
     number: u64,
     /// Acknowledgements that will tell of it.
@@ -49,8 +49,6 @@ pub(super) struct Negotiation {
     failure: Option<Failure>,
     /// Subflow offset of the segment that carries the infinite mapping after an MP_FAIL.
     infinite_from: Option<u64>,
-    /// A cookie that the peer gave us, until the endpoint takes it.
-    cookie: Option<Cookie>,
     random: Rng,
 }
 
@@ -68,7 +66,6 @@ impl Negotiation {
             accept_reported: false,
             failure: None,
             infinite_from: None,
-            cookie: None,
             random,
         }
     }
@@ -151,7 +148,7 @@ impl Negotiation {
     }
 
     /// Data from `number` on failed its checksum on a subflow: acknowledgements there will tell.
-    pub(super) fn checksum_failed(&mut self, subflow: usize, number: u64) {
+    pub(super) fn checksum_failed(&mut self, subflow: SubflowId, number: u64) {
         self.failure = Some(Failure { subflow, number, left: MOST_FAILS });
     }
 
@@ -161,7 +158,7 @@ impl Negotiation {
     }
 
     /// The number to be told on the next acknowledgement of a subflow.
-    pub(super) fn tell_failure(&mut self, subflow: usize) -> Option<u64> {
+    pub(super) fn tell_failure(&mut self, subflow: SubflowId) -> Option<u64> {
         let failure = self.failure.filter(|failure| failure.subflow == subflow)?;
         let left = failure.left - 1;
         self.failure = (left > 0).then_some(Failure { left, ..failure });
@@ -175,14 +172,6 @@ impl Negotiation {
 
     pub(super) fn set_infinite_from(&mut self, offset: u64) {
         self.infinite_from = Some(offset);
-    }
-
-    pub(super) fn keep_cookie(&mut self, cookie: Option<Cookie>) {
-        self.cookie = cookie;
-    }
-
-    pub(super) fn take_cookie(&mut self) -> Option<Cookie> {
-        self.cookie.take()
     }
 
     /// A nonce for a join.

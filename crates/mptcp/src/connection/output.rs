@@ -50,7 +50,7 @@ impl Connection {
             }
             return Some(sent);
         }
-        let ending = self.send.writer.is_closed() || self.fate.closed.is_some() || due.has(Due::FIN);
+        let ending = self.send.writer.is_closed() || self.fate.closed().is_some() || due.has(Due::FIN);
         if ending && let Some(sent) = self.transmit_fin(now, out) {
             return Some(sent);
         }
@@ -62,7 +62,7 @@ impl Connection {
     pub(crate) fn is_silent(&self) -> bool {
         self.send.buffer.written() == 0
             && !self.send.writer.is_closed()
-            && self.fate.closed.is_none()
+            && self.fate.closed().is_none()
             && self.subflows.iter().all(Subflow::owes_nothing)
             && self.signals.is_empty()
             && !self.timers.probe_wanted
@@ -172,26 +172,21 @@ impl Connection {
             }
             if self.subflows[id].sender().spurious.tries_new_data() {
                 if let Some(size) = self.new_data_for_trial(id) {
-                    return Some(self.send_new(now, id, size, out));
+                    return Some(self.send_out_of_turn(now, id, size, out));
                 }
                 if !self.subflows[id].sender_mut().spurious.give_up_trial() {
                     continue;
                 }
             }
             if probing && let Some(size) = self.new_data_for_probe(id) {
-                return Some(self.send_new(now, id, size, out));
+                return Some(self.send_out_of_turn(now, id, size, out));
             }
             let sender = self.subflows[id].sender_mut();
             let path = &self.congestion.paths[id];
-            if let Some(sent) = sender.retransmit(now, path.cwnd, path.mss) {
-                let piece = Piece {
-                    start: sent.start,
-                    data: sent.data,
-                    payload: sent.payload.clone(),
-                    whole: sent.whole.clone(),
-                    fin: sent.fin,
-                };
-                self.data_segment(now, id, piece, out);
+            if let Some(sent) = sender.retransmit(now, path) {
+                let (whole, payload) = (sent.whole.clone(), sent.payload.clone());
+                let piece = Piece { start: sent.start, data: sent.data, whole, fin: sent.fin };
+                self.repeated_segment(now, id, &piece, payload, out);
                 return Some(id);
             }
         }
@@ -257,11 +252,11 @@ impl Connection {
             |s: &Subflow| s.is_synchronised() && !s.opening().unconfirmed && s.state() != State::TimeWait;
         let subflows = &self.subflows;
         let (on, option) = self.signals.take(|on| match on {
-            Some(id) => usable(&subflows[id]),
+            Some(on) => subflows.slot(on).is_some_and(|slot| usable(&subflows[slot])),
             None => subflows.iter().any(usable),
         })?;
-        let id = match on {
-            Some(id) => id,
+        let id = match on.and_then(|on| self.subflows.slot(on)) {
+            Some(slot) => slot,
             None => self.messenger(0).or_else(|| self.subflows.iter().position(usable))?,
         };
         self.bare_segment(now, id, out);

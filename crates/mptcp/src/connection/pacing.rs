@@ -19,13 +19,6 @@ const BURST: u32 = 10;
 const WAIT: u32 = 4;
 
 impl Connection {
-    /// The time until which a path is held back, if it is.
-    pub(super) fn paced_until(&self, now: Instant, id: usize) -> Option<Instant> {
-        // A controller that no longer asks for a pace holds nobody back.
-        let paces = self.config.pacing || self.congestion.paths[id].pacing.is_some();
-        paces.then(|| self.subflows[id].turn().held_until).filter(|&until| until > now)
-    }
-
     /// New data leaves on a path.
     pub(super) fn pace(&mut self, now: Instant, id: usize, bytes: u64) {
         let path = &self.congestion.paths[id];

@@ -41,6 +41,7 @@ impl Connection {
 
     /// The peer's window: its right edge counts from the data-level acknowledgement, and is the
     /// furthest over all subflows (RFC 8684 section 3.3.4).
+    #[inline(never)]
     pub(super) fn note_window(&mut self, id: usize, segment: &Segment) {
         let (start, ack) = self.subflows[id].place_of(segment);
         let acknowledged = segment
@@ -51,6 +52,7 @@ impl Connection {
     }
 
     /// The same, where it is known already where the segment stands.
+    #[inline(always)]
     pub(super) fn take_window(&mut self, id: usize, segment: &Segment, place: WindowPlace) {
         let WindowPlace { start, ack, acknowledged } = place;
         let subflow = &self.subflows[id];

@@ -123,6 +123,7 @@ impl RecvStream {
     }
 
     /// Takes data at `start`.
+    #[inline]
     pub(crate) fn place(&mut self, start: u64, mut data: Bytes) -> Placed {
         let length = data.len() as u64;
         let end = start + length;
@@ -170,6 +171,7 @@ impl RecvStream {
         self.ready.push(data);
     }
 
+    #[inline(always)]
     fn append(&mut self, data: Bytes) {
         self.next += data.len() as u64;
         self.ready.push(data);

@@ -2,6 +2,7 @@
 
 use super::Connection;
 use super::send_buffer::carrier;
+use crate::subflow::Subflow;
 
 impl Connection {
     /// The subflow does not get its data through: everything it alone carries goes to the others.
@@ -62,9 +63,11 @@ impl Connection {
     pub(super) fn retry_oldest(&mut self) {
         let Some(chunk) = self.send.buffer.head() else { return };
         let start = chunk.start;
-        let holds =
-            |id: usize, una: u64| chunk.end_on(id).is_some_and(|end| end > una) && chunk.carried_by(id);
-        let outstanding = self.subflows.iter().enumerate().filter(|(id, s)| holds(*id, s.sender().board.una));
+        let holds = |slot: usize, s: &Subflow| {
+            chunk.carried_by(slot)
+                && chunk.end_on(s.record().id).is_some_and(|end| end > s.sender().board.una)
+        };
+        let outstanding = self.subflows.iter().enumerate().filter(|(slot, s)| holds(*slot, s));
         let carriers = outstanding.fold(0, |bits, (id, _)| bits | carrier(id));
         let usable = self.usable();
         if let Some(chunk) = self.send.buffer.head_mut() {

@@ -10,7 +10,7 @@ use super::negotiation::Mode;
 use crate::bounds::ConnectionUse;
 use crate::event::CloseReason;
 use crate::icmp_error::IcmpError;
-use crate::ids::InterfaceId;
+use crate::ids::{InterfaceId, SubflowId};
 use crate::subflow::sender::Recovery;
 use crate::subflow::{State, SubflowCloseReason, SubflowStats};
 
@@ -81,19 +81,17 @@ pub struct ConnectionInfo {
     pub limits: [(Limit, Duration); 8],
     /// What it holds that others decide about; the bounds are in docs/security.md.
     pub usage: ConnectionUse,
-    /// Subflows, those that are over too, in order of their ids.
+    /// Subflows, those that are over too.
     pub subflows: Vec<SubflowInfo>,
-    /// Subflows that are over and whose ids others have got, the oldest first; the 64 last ones.
+    /// Subflows that are over and whose places others have got, the oldest first; the 64 last ones.
     pub past: Vec<SubflowInfo>,
 }
 
 /// A subflow at one moment, or at its end.
 #[derive(Clone, Debug)]
 pub struct SubflowInfo {
-    /// Its index, which another one may get once it is over.
-    pub id: usize,
-    /// Which subflow of its connection it is, from 0.
-    pub number: u64,
+    /// What it is known by; [`SubflowId::number`] says which subflow of its connection it is.
+    pub id: SubflowId,
     /// When its first SYN left or came.
     pub opened_at: Instant,
     /// When it ended, once it has.

@@ -11,12 +11,11 @@ use super::Connection;
 use crate::subflow::sent::OriginalMapping;
 use crate::subflow::{Origin, State};
 
-/// A piece of the stream to be put on a subflow.
+/// Where a piece of the stream stands that is put on a subflow.
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
     pub start: u64,
     pub data: u64,
-    pub payload: Bytes,
     /// The mapping that it is a part of, unless it has its own.
     pub whole: Option<Box<OriginalMapping>>,
     pub fin: bool,
@@ -62,11 +61,21 @@ impl Connection {
         }
     }
 
-    pub(super) fn data_segment(&mut self, now: Instant, id: usize, piece: Piece, segment: &mut Segment) {
+    /// A segment with data for the first time.
+    #[inline(always)]
+    pub(super) fn data_segment(
+        &mut self,
+        now: Instant,
+        id: usize,
+        piece: &Piece,
+        payload: Bytes,
+        segment: &mut Segment,
+    ) {
         self.header(now, id, segment);
         let subflow = &mut self.subflows[id];
         segment.sequence = subflow.sequence_at(piece.start);
-        let length = piece.payload.len() as u64;
+        let length = payload.len() as u64;
+        segment.payload = payload;
         if piece.fin {
             segment.flags |= Flags::FIN;
         }
@@ -78,11 +87,10 @@ impl Connection {
             }
         }
         if self.negotiation.is_multipath() {
-            self.add_mapping(id, segment, &piece);
+            self.add_mapping(id, segment, piece);
         } else if length > 0 && self.negotiation.infinite_from() == Some(piece.start) {
-            self.add_infinite_mapping(segment, &piece);
+            self.add_infinite_mapping(segment, piece);
         }
-        segment.payload = piece.payload;
         let subflow = &mut self.subflows[id];
         if subflow.agreed().sack && subflow.receiver().has_blocks() {
             // Blocks would make a full segment too long (RFC 9293 section 3.7.1): the acknowledgement
@@ -93,19 +101,33 @@ impl Connection {
         }
     }
 
+    /// The same for what is rare: data again, or a FIN.
+    #[inline(never)]
+    pub(super) fn repeated_segment(
+        &mut self,
+        now: Instant,
+        id: usize,
+        piece: &Piece,
+        payload: Bytes,
+        segment: &mut Segment,
+    ) {
+        self.data_segment(now, id, piece, payload, segment);
+    }
+
+    #[inline(always)]
     pub(super) fn add_mapping(&self, id: usize, segment: &mut Segment, piece: &Piece) {
-        let length = piece.payload.len() as u16;
+        let length = segment.payload.len() as u16;
         // RFC 8684 section 3.1; in version 0 the first data has a mapping as all other has.
         let first = piece.start == self.subflows[id].opening().first_sent
             && piece.data == 0
             && self.negotiation.client()
             && self.negotiation.version() == Version::V1;
         if first && length > 0 && !self.negotiation.confirmed() && self.is_initial(id) {
-            return self.add_keys(segment, piece);
+            return self.add_keys(segment);
         }
         let (start, data, payload) = match &piece.whole {
             Some(whole) => (whole.start as u32, whole.data, &whole.payload),
-            None => (piece.start as u32, piece.data, &piece.payload),
+            None => (piece.start as u32, piece.data, &segment.payload),
         };
         let mapping = (length > 0).then(|| Mapping {
             sequence: DataSequence::Wide(self.negotiation.local().at(data)),
@@ -118,9 +140,9 @@ impl Connection {
 
     /// The keys, and the mapping with them.
     #[cold]
-    fn add_keys(&self, segment: &mut Segment, piece: &Piece) {
-        let length = piece.payload.len() as u16;
-        let checksum = self.dss_checksum(0, 1, length, &piece.payload);
+    fn add_keys(&self, segment: &mut Segment) {
+        let length = segment.payload.len() as u16;
+        let checksum = self.dss_checksum(0, 1, length, &segment.payload);
         segment.options.mptcp.extend(self.capable_with_keys(Some((length, checksum))));
     }
 
@@ -162,6 +184,7 @@ impl Connection {
     }
 
     /// Addresses, acknowledgement, window, timestamps.
+    #[inline(always)]
     pub(super) fn header(&mut self, now: Instant, id: usize, segment: &mut Segment) {
         let window = self.recv.window();
         let subflow = &mut self.subflows[id];
@@ -180,7 +203,7 @@ impl Connection {
     /// MP_FAIL goes with each acknowledgement until the peer answers with its own or with the infinite mapping: one alone could
     /// be lost, and a peer that knows nothing of it waits for data acknowledgements (RFC 8684 section 3.7).
     pub(super) fn tell_failure(&mut self, id: usize, segment: &mut Segment) {
-        let Some(number) = self.negotiation.tell_failure(id) else { return };
+        let Some(number) = self.negotiation.tell_failure(self.subflow_id(id)) else { return };
         segment.options.mptcp.push(MptcpOption::Fail(number));
         segment.options.dss = Some(Dss { ack: Some(self.data_ack()), mapping: None, data_fin: false });
     }

@@ -189,6 +189,12 @@ impl SendBuffer {
     pub(crate) fn cut(&mut self, size: u64, mss: u64) -> Bytes {
         let mut size = size.min(self.unsent_bytes) as usize;
         let Some(front) = self.unsent.front_mut() else { return Bytes::new() };
+        if size < front.length {
+            front.length -= size;
+            self.unsent_bytes -= size as u64;
+            self.next += size as u64;
+            return front.buffer.split_to(size);
+        }
         if size as u64 > mss && front.length >= size / 4 {
             size = size.min(front.length);
         }

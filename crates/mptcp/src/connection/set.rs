@@ -4,20 +4,18 @@
 //! connection whose paths come and go for weeks does not grow. Never ends a subflow.
 
 use std::collections::VecDeque;
-use std::net::SocketAddr;
 use std::ops::{Deref, DerefMut};
 
+use super::endpoint_events::{EndpointEvent, Fate, Whereabouts};
 use super::report::SubflowInfo;
+use crate::ids::SubflowId;
 use crate::subflow::Subflow;
 
 /// Places for subflows, the living and the dead; above it the dead make room. As many as a chunk of data
 /// has bits for its carriers.
-const PLACES: usize = 64;
+const PLACES: usize = SubflowId::SLOTS;
 /// Subflows remembered that lost their place.
 const REMEMBERED: usize = 64;
-
-/// A four-tuple with the place of its subflow: ours, the peer's, and whether it is in use.
-pub(crate) type PlacedTuple = (usize, SocketAddr, SocketAddr, bool);
 
 /// Subflows by place. It reads as a slice of them.
 #[derive(Debug, Default)]
@@ -27,10 +25,6 @@ pub(super) struct SubflowSet {
     known: VecDeque<SubflowInfo>,
     /// How many are not even remembered.
     forgotten: u64,
-    /// Four-tuples of subflows whose places others have got, which the endpoint may still know.
-    retired: Vec<(usize, SocketAddr, SocketAddr)>,
-    /// The endpoint has to look at the list.
-    changed: bool,
 }
 
 impl Deref for SubflowSet {
@@ -79,26 +73,24 @@ impl SubflowSet {
     }
 
     /// Gives a subflow a place of its own; returns it.
-    pub(super) fn push(&mut self, mut subflow: Subflow) -> usize {
-        subflow.record_mut().number = self.opened();
-        self.changed = true;
+    pub(super) fn push(&mut self, mut subflow: Subflow, fate: &mut Fate) -> usize {
+        let id = self.places.len();
+        subflow.record_mut().id = SubflowId::new(self.opened(), id);
         self.places.push(subflow);
-        self.places.len() - 1
+        fate.tell(EndpointEvent::Opened(self.whereabouts(id)));
+        id
     }
 
     /// Gives a subflow the place of one that is over, of which only `past` is kept.
-    pub(super) fn replace(&mut self, id: usize, mut subflow: Subflow, past: SubflowInfo) {
-        subflow.record_mut().number = self.opened();
+    pub(super) fn replace(&mut self, id: usize, mut subflow: Subflow, past: SubflowInfo, fate: &mut Fate) {
+        subflow.record_mut().id = SubflowId::new(self.opened(), id);
         if self.known.len() == REMEMBERED {
             self.known.pop_front();
             self.forgotten += 1;
         }
         self.known.push_back(past);
-        // The endpoint may not have looked since it ended.
-        let over = &self.places[id];
-        self.retired.push((id, over.ends().local, over.ends().remote));
-        self.changed = true;
         self.places[id] = subflow;
+        fate.tell(EndpointEvent::Opened(self.whereabouts(id)));
     }
 
     /// Those that lost their place, as far as they are remembered, the oldest first.
@@ -106,37 +98,26 @@ impl SubflowSet {
         self.known.iter()
     }
 
-    /// The endpoint should look at the list.
-    pub(super) fn note_change(&mut self) {
-        self.changed = true;
+    /// Tells the endpoint which subflows are over, as far as it has not heard.
+    pub(super) fn tell_closed(&mut self, fate: &mut Fate) {
+        for id in 0..self.places.len() {
+            let over = self.places[id].is_closed();
+            if over && !std::mem::replace(&mut self.places[id].record_mut().told_closed, true) {
+                fate.tell(EndpointEvent::Closed(self.whereabouts(id)));
+            }
+        }
     }
 
-    pub(super) fn has_changed(&self) -> bool {
-        self.changed
+    /// The place of a subflow, unless another one has got it.
+    #[inline]
+    pub(super) fn slot(&self, id: SubflowId) -> Option<usize> {
+        let slot = id.slot();
+        self.places.get(slot).is_some_and(|subflow| subflow.record().id == id).then_some(slot)
     }
 
-    /// Whether it should, since it was asked last.
-    pub(super) fn take_change(&mut self) -> bool {
-        std::mem::take(&mut self.changed)
-    }
-
-    /// The four-tuples of all places.
-    pub(super) fn tuples(&self) -> impl Iterator<Item = PlacedTuple> + '_ {
-        let places = self.places.iter().enumerate();
-        places.map(|(id, subflow)| (id, subflow.ends().local, subflow.ends().remote, subflow.is_closed()))
-    }
-
-    /// Four-tuples that came into use (true) or went out of it since this was asked last.
-    pub(super) fn tuple_changes(&mut self) -> impl Iterator<Item = PlacedTuple> + '_ {
-        self.places.iter_mut().enumerate().filter_map(|(id, subflow)| {
-            let open = !subflow.is_closed();
-            let changed = std::mem::replace(&mut subflow.record_mut().registered, open) != open;
-            changed.then_some((id, subflow.ends().local, subflow.ends().remote, open))
-        })
-    }
-
-    /// Four-tuples that are in use no more, with the place that their subflow had.
-    pub(super) fn take_retired(&mut self) -> Vec<(usize, SocketAddr, SocketAddr)> {
-        std::mem::take(&mut self.retired)
+    /// Where the subflow in a place is found.
+    pub(super) fn whereabouts(&self, slot: usize) -> Whereabouts {
+        let (id, ends) = (self.places[slot].record().id, self.places[slot].ends());
+        Whereabouts { id, local: ends.local, remote: ends.remote }
     }
 }

@@ -11,7 +11,8 @@ use mptcp_wire::{AddAddress, MptcpOption, RemoveAddress, ResetReason};
 use subtle::ConstantTimeEq;
 
 use super::Connection;
-use crate::ids::InterfaceId;
+use super::subflow_error::{Outcome, SubflowError};
+use crate::ids::{InterfaceId, SubflowId};
 use crate::path_manager::RemoteAddress;
 use crate::subflow::{State, SubflowCloseReason};
 
@@ -40,14 +41,15 @@ impl Connection {
             (Some(hmac), Some(expected)) => hmac.ct_eq(&expected).into(),
             (hmac, expected) => hmac == expected,
         };
-        if !valid || add.id == 0 || self.fate.closed.is_some() {
+        if !valid || add.id == 0 || self.fate.closed().is_some() {
             return;
         }
         if expected.is_some() {
             // It is signed with both keys, so it tells as much as a DSS.
             self.on_confirmed(now);
             let echo = AddAddress { echo: true, hmac: None, ..*add };
-            self.signals.push(Some(id), MptcpOption::AddAddress(echo));
+            let on = self.subflow_id(id);
+            self.signals.push(Some(on), MptcpOption::AddAddress(echo));
         }
         let port = add.port.unwrap_or(self.subflows[id].ends().remote.port());
         let address = RemoteAddress { id: add.id, address: SocketAddr::new(add.address, port) };
@@ -67,7 +69,9 @@ impl Connection {
         !(address.is_unspecified() || everybody || ours || (address.is_loopback() && !local))
     }
 
-    pub(super) fn on_remove_address(&mut self, now: Instant, remove: &RemoveAddress) {
+    /// The option came on the subflow `on`, which ends as the last one, if it does.
+    pub(super) fn on_remove_address(&mut self, now: Instant, on: usize, remove: &RemoveAddress) -> Outcome {
+        let mut outcome = Ok(());
         for &gone in &remove.ids {
             self.addresses.unlearn(gone);
             for id in 0..self.subflows.len() {
@@ -83,10 +87,15 @@ impl Connection {
                     if subflow.is_synchronised() && !others {
                         continue;
                     }
-                    self.reset_subflow(now, id, None);
+                    if id == on {
+                        outcome = Err(SubflowError::RESET);
+                    } else {
+                        self.end_subflow(now, id, SubflowError::RESET);
+                    }
                 }
             }
         }
+        outcome
     }
 
     /// An address of ours is gone, and with it every subflow that used it.
@@ -94,11 +103,10 @@ impl Connection {
         let gone = self.addresses.remove_interface(interface);
         for id in 0..self.subflows.len() {
             if self.subflows[id].ends().interface == interface && !self.subflows[id].is_closed() {
-                self.subflows[id].close(now, SubflowCloseReason::InterfaceGone);
-                self.on_subflow_closed(now, id);
+                self.end_subflow(now, id, SubflowError::Over(SubflowCloseReason::InterfaceGone));
             }
         }
-        if self.negotiation.is_multipath() && self.fate.closed.is_none() && !gone.is_empty() {
+        if self.negotiation.is_multipath() && self.fate.closed().is_none() && !gone.is_empty() {
             let mut option = RemoveAddress::default();
             gone.into_iter().for_each(|id| {
                 // Ids are bytes and the option holds 37; more addresses than that have no subflows.
@@ -112,11 +120,11 @@ impl Connection {
     }
 
     /// Ends one subflow; the others go on. The path manager does not open it again. Returns whether there was one.
-    pub(crate) fn close_subflow(&mut self, now: Instant, id: usize) -> bool {
-        let open = self.subflows.get(id).is_some_and(|subflow| !subflow.is_closed());
-        if open {
-            self.reset_subflow(now, id, Some(ResetReason::PROHIBITED));
+    pub(crate) fn close_subflow(&mut self, now: Instant, id: SubflowId) -> bool {
+        let open = self.subflows.slot(id).filter(|&slot| !self.subflows[slot].is_closed());
+        if let Some(id) = open {
+            self.end_subflow(now, id, SubflowError::because(ResetReason::PROHIBITED));
         }
-        open
+        open.is_some()
     }
 }

@@ -7,6 +7,8 @@ use std::collections::VecDeque;
 
 use mptcp_wire::MptcpOption;
 
+use crate::ids::SubflowId;
+
 /// Signals that wait, at most; more than that are not sent. What has to arrive is repeated by timers.
 const MOST_SIGNALS: usize = 64;
 /// Echoes among them, at most: the peer announces again what was not echoed.
@@ -15,12 +17,12 @@ const MOST_ECHOES: usize = 16;
 /// Each for one subflow, or for any.
 #[derive(Debug, Default)]
 pub(super) struct Signals {
-    queue: VecDeque<(Option<usize>, MptcpOption)>,
+    queue: VecDeque<(Option<SubflowId>, MptcpOption)>,
 }
 
 impl Signals {
     /// Sends `option` on the subflow `on`, or on any; once, if the same waits already.
-    pub(super) fn push(&mut self, on: Option<usize>, option: MptcpOption) {
+    pub(super) fn push(&mut self, on: Option<SubflowId>, option: MptcpOption) {
         let echo = |option: &MptcpOption| matches!(option, MptcpOption::AddAddress(add) if add.echo);
         let echoes = || self.queue.iter().filter(|(_, other)| echo(other)).count();
         let full = self.queue.len() >= MOST_SIGNALS || (echo(&option) && echoes() >= MOST_ECHOES);
@@ -32,8 +34,8 @@ impl Signals {
     /// The first one that can go, where `usable` says which subflows carry signals (None asks for any).
     pub(super) fn take(
         &mut self,
-        usable: impl Fn(Option<usize>) -> bool,
-    ) -> Option<(Option<usize>, MptcpOption)> {
+        usable: impl Fn(Option<SubflowId>) -> bool,
+    ) -> Option<(Option<SubflowId>, MptcpOption)> {
         let at = self.queue.iter().position(|(on, _)| usable(*on))?;
         self.queue.remove(at)
     }
@@ -52,7 +54,7 @@ impl Signals {
     }
 
     /// A subflow carries nothing any more.
-    pub(super) fn forget(&mut self, subflow: usize) {
+    pub(super) fn forget(&mut self, subflow: SubflowId) {
         self.queue.retain(|(on, _)| *on != Some(subflow));
     }
 

@@ -3,6 +3,7 @@
 use mptcp_clock::{Duration, Instant};
 
 use super::Connection;
+use super::subflow_error::{Outcome, SubflowError};
 use crate::event::CloseReason;
 use crate::subflow::{Control, SubflowCloseReason};
 
@@ -18,7 +19,9 @@ const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 impl Connection {
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         for id in 0..self.subflows.len() {
-            self.on_subflow_timers(now, id);
+            if let Err(error) = self.on_subflow_timers(now, id) {
+                self.end_subflow(now, id, error);
+            }
         }
         if self.timers.pace <= now {
             self.timers.pace = Instant::FAR_FUTURE;
@@ -65,42 +68,42 @@ impl Connection {
             self.consult_path_manager(now);
         }
         let orphaned = self.timers.take_orphan(now);
-        if orphaned && self.subflows.iter().all(|subflow| subflow.is_closed()) && self.fate.closed.is_none() {
+        if orphaned && self.subflows.iter().all(|subflow| subflow.is_closed()) && self.fate.closed().is_none()
+        {
             self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
         }
     }
 
-    pub(super) fn on_subflow_timers(&mut self, now: Instant, id: usize) {
+    fn on_subflow_timers(&mut self, now: Instant, id: usize) -> Outcome {
         let subflow = &mut self.subflows[id];
         if subflow.is_closed() || subflow.deadline() > now {
-            return;
+            return Ok(());
         }
         if subflow.opening().deadline <= now {
-            self.on_handshake_timeout(now, id);
+            self.on_handshake_timeout(now, id)?;
         }
         let subflow = &mut self.subflows[id];
         if subflow.receiver().deadline() <= now {
             subflow.receiver_mut().on_deadline();
         }
         if subflow.watch().keep_at <= now {
-            self.ask_whether_alive(now, id);
+            self.ask_whether_alive(now, id)?;
         }
         let subflow = &mut self.subflows[id];
         if subflow.user_deadline() <= now {
             // RFC 9293 section 3.10.8: the peer is not told.
-            subflow.close(now, SubflowCloseReason::TimedOut);
-            return self.on_subflow_closed(now, id);
+            return Err(SubflowError::Over(SubflowCloseReason::TimedOut));
         }
         if subflow.watch().probe_deadline <= now {
             subflow.watch_mut().probe_deadline = now + PROBE_INTERVAL;
             subflow.set_control(Some(Control::Probe));
         }
         if subflow.sender().deadline() > now {
-            return;
+            return Ok(());
         }
         let timed_out = subflow.sender_mut().on_deadline(now, id, &mut self.congestion);
         if !timed_out {
-            return;
+            return Ok(());
         }
         // A reordering network and a lossy one look the same here: the others take over at once.
         self.give_up_sending(id);
@@ -113,22 +116,21 @@ impl Connection {
         let needless = self.negotiation.is_multipath() && self.send.writer.is_closed() && arrived;
         let most = if needless { NEEDLESS_TIMEOUTS } else { MOST_TIMEOUTS };
         let subflow = &mut self.subflows[id];
-        if subflow.sender().rtt.backoff() > most {
-            subflow.close(now, SubflowCloseReason::TimedOut);
-            self.on_subflow_closed(now, id);
+        if subflow.sender().timeout.backoff() > most {
+            return Err(SubflowError::Over(SubflowCloseReason::TimedOut));
         }
+        Ok(())
     }
 
     /// Keepalive (RFC 9293 section 3.8.4): a peer that does not answer several questions is gone.
-    pub(super) fn ask_whether_alive(&mut self, now: Instant, id: usize) {
+    fn ask_whether_alive(&mut self, now: Instant, id: usize) -> Outcome {
         let subflow = &mut self.subflows[id];
         let Some(keepalive) = self.config.keepalive.filter(|_| subflow.is_synchronised()) else {
             subflow.watch_mut().keep_at = Instant::FAR_FUTURE;
-            return;
+            return Ok(());
         };
         if subflow.watch().kept >= keepalive.probes {
-            subflow.close(now, SubflowCloseReason::TimedOut);
-            return self.on_subflow_closed(now, id);
+            return Err(SubflowError::Over(SubflowCloseReason::TimedOut));
         }
         // What is in flight is its own question.
         if subflow.sender().is_idle() {
@@ -136,6 +138,7 @@ impl Connection {
             subflow.set_control(Some(Control::Probe));
         }
         subflow.watch_mut().keep_at = now + keepalive.interval;
+        Ok(())
     }
 
     /// A path that went silent would be tried again only when its doubled timeout ends, up to two
@@ -148,7 +151,7 @@ impl Connection {
             .enumerate()
             .any(|(other, s)| other != id && s.can_send() && !s.sender().in_loss());
         let subflow = &mut self.subflows[id];
-        let silent = subflow.sender().rtt.backoff() >= SILENT && subflow.can_send();
+        let silent = subflow.sender().timeout.backoff() >= SILENT && subflow.can_send();
         if silent && others && subflow.watch().probe_deadline == Instant::FAR_FUTURE {
             subflow.watch_mut().probe_deadline = now + PROBE_INTERVAL;
         }

@@ -22,7 +22,7 @@ impl Connection {
             return None;
         }
         if self.send.buffer.unsent() == 0 && self.send.buffer.nothing_in_flight() {
-            let over = self.fate.closed.is_some() || self.congestion.paths.is_empty();
+            let over = self.fate.closed().is_some() || self.congestion.paths.is_empty();
             return self.rest(
                 now,
                 if over { Limit::Idle } else { self.writer_limit(self.any_room()) },
@@ -31,7 +31,7 @@ impl Connection {
         }
         let mut candidates = std::mem::take(&mut self.choice.candidates);
         if seen {
-            self.refresh_candidates(now, &mut candidates);
+            self.refresh_candidates(now, self.choice.sent, &mut candidates);
         } else {
             self.find_candidates(now, &mut candidates);
         }
@@ -79,7 +79,7 @@ impl Connection {
         if self.must_wait_for_more(size, mss) {
             return self.on_nothing_new(now, candidates, out);
         }
-        self.choice.seen = Some(now);
+        (self.choice.seen, self.choice.sent) = (Some(now), id);
         Some(self.send_new(now, id, size, out))
     }
 
@@ -92,7 +92,7 @@ impl Connection {
             more_to_come: self.send.writer.waits(),
             in_flight: outgoing.next() - outgoing.una(),
             acknowledged: outgoing.una(),
-            oldest_on: outgoing.head().map(Chunk::first_subflow),
+            oldest_on: outgoing.head().map(|chunk| chunk.first_subflow().slot()),
             window_room: outgoing.window_room(),
             send_buffer: self.send_buffer(),
         }
@@ -141,7 +141,7 @@ impl Connection {
         // RFC 9293 section 3.8.6.2.1: a part goes when it is half of the largest window, or when
         // waiting would never end.
         if open > 0 && (idle || open >= self.send.buffer.largest_window() / 2) {
-            return Some(self.send_new(now, id, open.min(size), out));
+            return Some(self.send_out_of_turn(now, id, open.min(size), out));
         }
         if let Some(start) = self.unblock(now, id, true) {
             return self.carry(now, start, id, out);
@@ -212,7 +212,20 @@ impl Connection {
         None
     }
 
-    pub(super) fn send_new(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> usize {
+    /// New data that is not the scheduler's to give.
+    #[inline(never)]
+    pub(super) fn send_out_of_turn(
+        &mut self,
+        now: Instant,
+        id: usize,
+        size: u64,
+        out: &mut Segment,
+    ) -> usize {
+        self.send_new(now, id, size, out)
+    }
+
+    #[inline(always)]
+    fn send_new(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> usize {
         let data = self.send.buffer.next();
         let mss = self.congestion.paths[id].mss;
         let payload = self.send.buffer.cut(size, mss);
@@ -222,21 +235,28 @@ impl Connection {
         self.wake_writer();
         if !self.negotiation.is_plain() {
             let end = self.subflows[id].sender().board.next + payload.len() as u64;
-            let chunk = Chunk::new(data, payload.clone(), Put { subflow: id, end });
+            let chunk = Chunk::new(data, payload.clone(), Put { subflow: self.subflow_id(id), end });
             self.send.buffer.send(chunk);
         }
         self.put(now, id, data, payload, out)
     }
 
     /// Puts stream data on a subflow as new subflow data.
+    #[inline(always)]
     fn put(&mut self, now: Instant, id: usize, data: u64, payload: Bytes, out: &mut Segment) -> usize {
         let subflow = &mut self.subflows[id];
         let start = subflow.sender().board.next;
-        let piece = Piece { start, data, payload: payload.clone(), whole: None, fin: false };
-        subflow.sender_mut().send(now, data, payload, false);
-        self.pace(now, id, piece.payload.len() as u64);
-        self.data_segment(now, id, piece, out);
+        let piece = Piece { start, data, whole: None, fin: false };
+        subflow.sender_mut().send(now, data, payload.clone(), false, &self.congestion.paths[id]);
+        self.pace(now, id, payload.len() as u64);
+        self.data_segment(now, id, &piece, payload, out);
         id
+    }
+
+    /// The same for data that was on another one before.
+    #[inline(never)]
+    fn put_again(&mut self, now: Instant, id: usize, data: u64, payload: Bytes, out: &mut Segment) -> usize {
+        self.put(now, id, data, payload, out)
     }
 
     /// Carries the oldest requested chunk on a subflow that has not carried it yet.
@@ -254,7 +274,7 @@ impl Connection {
             // so will those in a stall, when there is no other to take it.
             let on_its_way = |c: &Candidate| {
                 let sender = self.subflows[c.subflow].sender();
-                !sender.in_loss() && chunk.end_on(c.subflow).is_some_and(|end| end > sender.board.una)
+                !sender.in_loss() && chunk.end_on(c.id).is_some_and(|end| end > sender.board.una)
             };
             let mut carriers = candidates.iter().filter(|c| chunk.carried_by(c.subflow));
             let settled = carriers.any(on_its_way) || candidates.iter().all(|c| chunk.carried_by(c.subflow));
@@ -277,13 +297,13 @@ impl Connection {
     #[inline(never)]
     fn carry(&mut self, now: Instant, start: u64, id: usize, out: &mut Segment) -> Option<usize> {
         self.send.buffer.split(start, self.largest_payload(id));
-        let next = self.subflows[id].sender().board.next;
+        let (subflow, next) = (self.subflow_id(id), self.subflows[id].sender().board.next);
         let chunk = self.send.buffer.chunk_at(start)?;
-        chunk.put(Put { subflow: id, end: next + chunk.payload.len() as u64 });
+        chunk.put(Put { subflow, end: next + chunk.payload.len() as u64 });
         let (data, payload) = (chunk.start, chunk.payload.clone());
         self.send.reinjected += payload.len() as u64;
         self.subflows[id].record_mut().tally.bytes_reinjected += payload.len() as u64;
-        Some(self.put(now, id, data, payload, out))
+        Some(self.put_again(now, id, data, payload, out))
     }
 
     /// The redundant scheduler: the first chunk that some subflow with room has not carried.
@@ -301,14 +321,14 @@ impl Connection {
                 continue;
             };
             self.send.buffer.split(start, self.largest_payload(id));
-            let next = self.subflows[id].sender().board.next;
+            let (subflow, next) = (self.subflow_id(id), self.subflows[id].sender().board.next);
             let Some(chunk) = self.send.buffer.chunk_at(start) else { continue };
             let queued = chunk.queued;
-            chunk.put(Put { subflow: id, end: next + chunk.payload.len() as u64 });
+            chunk.put(Put { subflow, end: next + chunk.payload.len() as u64 });
             chunk.queued = queued;
             let (data, payload) = (chunk.start, chunk.payload.clone());
             self.subflows[id].record_mut().tally.bytes_reinjected += payload.len() as u64;
-            return Some(self.put(now, id, data, payload, out));
+            return Some(self.put_again(now, id, data, payload, out));
         }
         None
     }

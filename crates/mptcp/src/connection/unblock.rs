@@ -112,7 +112,9 @@ impl Connection {
             let id = carriers.trailing_zeros() as usize;
             carriers &= carriers - 1;
             let Some(subflow) = self.subflows.get(id) else { continue };
-            let Some(end) = chunk.end_on(id).filter(|_| !subflow.is_closed()) else { continue };
+            let Some(end) = chunk.end_on(subflow.record().id).filter(|_| !subflow.is_closed()) else {
+                continue;
+            };
             let (board, path) = (&subflow.sender().board, &self.congestion.paths[id]);
             let wait = self.delay_on(id);
             let times = match board.outstanding(end) {

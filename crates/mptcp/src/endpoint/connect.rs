@@ -67,6 +67,6 @@ impl Endpoint {
         prepare(&mut subflow);
         let mut connection = Connection::new(now, config, true, random, addresses, None);
         connection.open(now, subflow, 0, backup);
-        Ok(self.insert(connection))
+        Ok(self.insert(now, connection))
     }
 }

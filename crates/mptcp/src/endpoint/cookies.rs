@@ -147,7 +147,7 @@ impl Endpoint {
         connection.accept(now, subflow, &syn);
         connection.answered_by_cookie();
         self.counters.cookies_accepted += 1;
-        let id = self.insert(connection);
+        let id = self.insert(now, connection);
         if let Some(place) = self.slots.place(id) {
             self.keep_waiting(now, place, port);
         }

@@ -9,18 +9,19 @@ use rustc_hash::FxHashMap;
 use super::listener::Listener;
 use super::secret::Secret;
 use super::tuple::{Tuple, mixed};
-use crate::connection::Connection;
+use crate::connection::{Connection, Whereabouts};
+use crate::ids::SubflowId;
 
 /// Subflows that are found without a look into the table.
-const LATELY: usize = 16;
+const LATELY: usize = 64;
 
 /// A subflow that was found lately: both its ends, ours first, the connection and the subflow.
-type Lately = (SocketAddr, SocketAddr, (u32, u32));
+type Lately = (SocketAddr, SocketAddr, (u32, SubflowId));
 
 /// Tables under a key of the endpoint's own: others choose what stands in them, and must not know where.
 #[derive(Debug)]
 pub(super) struct Demux {
-    tuples: HashMap<Tuple, (u32, u32), Secret>,
+    tuples: HashMap<Tuple, (u32, SubflowId), Secret>,
     /// What was found lately, so that segments of the same subflows are not hashed again. Who makes others miss it gains
     /// nothing: they pay for the hash.
     lately: [Option<Lately>; LATELY],
@@ -36,7 +37,7 @@ impl Demux {
 
     /// The connection and the subflow that a segment is for.
     #[inline]
-    pub(super) fn find(&mut self, segment: &Segment) -> Option<(u32, u32)> {
+    pub(super) fn find(&mut self, segment: &Segment) -> Option<(u32, SubflowId)> {
         let (local, remote) = (&segment.destination, &segment.source);
         let lately = &mut self.lately[mixed(local, remote) % LATELY];
         if let Some((known, peer, owner)) = lately
@@ -50,7 +51,7 @@ impl Demux {
         Some(owner)
     }
 
-    pub(super) fn owner(&self, local: SocketAddr, remote: SocketAddr) -> Option<(u32, u32)> {
+    pub(super) fn owner(&self, local: SocketAddr, remote: SocketAddr) -> Option<(u32, SubflowId)> {
         self.tuples.get(&Tuple::new(local, remote)).copied()
     }
 
@@ -72,40 +73,38 @@ impl Demux {
         self.tokens.contains_key(&token)
     }
 
-    /// Brings the tuples and the token of a connection up to date.
-    pub(super) fn register(&mut self, slot: u32, connection: &mut Connection) {
+    /// A subflow of a connection is found by its four-tuple from now on, and the connection by its token.
+    pub(super) fn register(&mut self, place: u32, token: u32, at: Whereabouts) {
         self.lately = [None; LATELY];
-        for (id, local, remote) in connection.take_retired() {
-            let tuple = Tuple::new(local, remote);
-            if self.tuples.get(&tuple) == Some(&(slot, id as u32)) {
-                self.tuples.remove(&tuple);
-            }
-        }
-        for (id, local, remote, open) in connection.tuple_changes() {
-            let (tuple, ours) = (Tuple::new(local, remote), (slot, id as u32));
-            if open {
-                self.tuples.insert(tuple, ours);
-            } else if self.tuples.get(&tuple) == Some(&ours) {
-                self.tuples.remove(&tuple);
-            }
-        }
-        if connection.closed().is_none() {
-            self.tokens.insert(connection.token(), slot);
-        } else if self.tokens.get(&connection.token()) == Some(&slot) {
-            self.tokens.remove(&connection.token());
+        self.tuples.insert(Tuple::new(at.local, at.remote), (place, at.id));
+        self.tokens.insert(token, place);
+    }
+
+    /// A subflow is over; its four-tuple may be another one's by now.
+    pub(super) fn forget_subflow(&mut self, place: u32, at: Whereabouts) {
+        self.lately = [None; LATELY];
+        let tuple = Tuple::new(at.local, at.remote);
+        if self.tuples.get(&tuple) == Some(&(place, at.id)) {
+            self.tuples.remove(&tuple);
         }
     }
 
-    pub(super) fn forget(&mut self, slot: u32, connection: &Connection) {
+    /// A connection is over: nobody joins it.
+    pub(super) fn forget_token(&mut self, place: u32, token: u32) {
+        if self.tokens.get(&token) == Some(&place) {
+            self.tokens.remove(&token);
+        }
+    }
+
+    /// Nothing is left of a connection.
+    pub(super) fn forget(&mut self, place: u32, connection: &Connection) {
         self.lately = [None; LATELY];
-        for (_, local, remote, _) in connection.tuples() {
-            let tuple = Tuple::new(local, remote);
-            if self.tuples.get(&tuple).is_some_and(|owner| owner.0 == slot) {
+        for at in connection.whereabouts() {
+            let tuple = Tuple::new(at.local, at.remote);
+            if self.tuples.get(&tuple).is_some_and(|owner| owner.0 == place) {
                 self.tuples.remove(&tuple);
             }
         }
-        if self.tokens.get(&connection.token()) == Some(&slot) {
-            self.tokens.remove(&connection.token());
-        }
+        self.forget_token(place, connection.token());
     }
 }

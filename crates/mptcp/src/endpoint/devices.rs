@@ -5,7 +5,7 @@ use mptcp_clock::Instant;
 use super::Endpoint;
 use super::interfaces::address_id;
 use crate::congestion::Departure;
-use crate::ids::{ConnectionId, InterfaceId};
+use crate::ids::{ConnectionId, InterfaceId, SubflowId};
 use crate::path_manager::LocalAddress;
 
 /// What happened to an interface.
@@ -42,7 +42,7 @@ impl Endpoint {
 
     /// The payload of a full frame of a subflow, bytes: how a device should cut a longer segment.
     #[must_use]
-    pub fn gso_size(&self, connection: ConnectionId, subflow: usize) -> Option<u64> {
+    pub fn gso_size(&self, connection: ConnectionId, subflow: SubflowId) -> Option<u64> {
         self.connection(connection).and_then(|connection| connection.frame_payload(subflow))
     }
 
@@ -52,14 +52,14 @@ impl Endpoint {
         &mut self,
         now: Instant,
         connection: ConnectionId,
-        subflow: usize,
+        subflow: SubflowId,
         departure: Departure,
     ) -> bool {
         let Some(place) = self.slots.place(connection) else { return false };
         let found = self.slots.connection_at(place);
         let more = found.is_some_and(|connection| connection.handle_departed(now, subflow, departure));
         if more {
-            self.touch(place);
+            self.line_up(place);
         }
         more
     }

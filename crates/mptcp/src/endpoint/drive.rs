@@ -7,7 +7,7 @@ use mptcp_wire::Segment;
 
 use super::{Endpoint, Transmit};
 use crate::event::Event;
-use crate::ids::{ConnectionId, InterfaceId};
+use crate::ids::{ConnectionId, InterfaceId, SubflowId};
 
 impl Endpoint {
     /// A segment arrived on an interface.
@@ -23,22 +23,15 @@ impl Endpoint {
         };
         if let Some(connection) = self.slots.connection_at(slot) {
             if segment.flags.syn()
-                && let Some(iss) = connection.gives_way(now, subflow as usize, segment)
+                && let Some(iss) = connection.gives_way(now, subflow, segment)
             {
                 // RFC 9293 section 3.10.7.4: a new connection may follow an old one from TIME-WAIT.
                 self.settle(now, slot);
                 return self.handle_first(now, interface, segment, Some(iss));
             }
-            let unsettled = connection.is_negotiating() && segment.flags.ack() && !segment.flags.syn();
-            connection.handle_segment(now, subflow as usize, segment);
-            let fallen = unsettled && !connection.is_negotiating() && !connection.is_multipath();
-            self.counters.capable_fallback_acks += u64::from(fallen);
-            if let Some(cookie) = connection.take_cookie() {
-                self.keep_cookie(segment.source.ip(), cookie);
-            }
-            self.note_opened(slot);
+            connection.handle_segment(now, subflow, segment);
         }
-        self.settle(now, slot);
+        self.settle_here(now, slot);
     }
 
     /// A segment that no subflow is for, unless it makes one.
@@ -83,7 +76,7 @@ impl Endpoint {
         &mut self,
         now: Instant,
         out: &mut Segment,
-    ) -> Option<(InterfaceId, Option<(ConnectionId, usize)>)> {
+    ) -> Option<(InterfaceId, Option<(ConnectionId, SubflowId)>)> {
         if !self.strays.is_empty() {
             return self.pop_stray(out);
         }
@@ -92,7 +85,7 @@ impl Endpoint {
             if let Some(connection) = &mut entry.connection {
                 let disturbed = std::mem::take(&mut entry.disturbed);
                 if let Some(subflow) = connection.poll_transmit(now, disturbed, out) {
-                    let interface = connection.interface_of(subflow);
+                    let (id, interface) = (connection.subflow_id(subflow), connection.interface_of(subflow));
                     if self.interfaces.get(interface).is_some_and(|interface| interface.departures) {
                         connection.note_queued(subflow, out.packet_length() as u64);
                     }
@@ -103,7 +96,7 @@ impl Endpoint {
                         entry.ready = false;
                         self.ready.pop_front();
                     }
-                    return Some((interface, Some((self.slots.id(slot), subflow))));
+                    return Some((interface, Some((self.slots.id(slot), id))));
                 }
                 let at = connection.deadline();
                 self.deadlines.set(slot, at);
@@ -116,7 +109,7 @@ impl Endpoint {
     }
 
     #[cold]
-    fn pop_stray(&mut self, out: &mut Segment) -> Option<(InterfaceId, Option<(ConnectionId, usize)>)> {
+    fn pop_stray(&mut self, out: &mut Segment) -> Option<(InterfaceId, Option<(ConnectionId, SubflowId)>)> {
         let stray = self.strays.pop_front()?;
         *out = stray.segment;
         Some((stray.interface, stray.subflow))

@@ -1,6 +1,6 @@
-//! Cookies of TCP Fast Open (RFC 7413): those that we give, and those that we were given.
+//! TCP Fast Open (RFC 7413): connections opened with data in the SYN, and the cookies that we give.
 //!
-//! Owns their making, in Linux's way, and the cache of a client. What becomes of a SYN's data is the
+//! Owns the making of cookies, in Linux's way. What becomes of a SYN's data is the
 //! connection's affair.
 
 use std::hash::Hasher;
@@ -17,25 +17,11 @@ use crate::config::{Config, ServerFastOpen};
 use crate::ids::{ConnectionId, InterfaceId};
 use crate::subflow::Subflow;
 
-/// Servers whose cookies a client keeps; beyond it others give way.
-const MOST_COOKIES: usize = 1024;
-
 impl Endpoint {
-    #[cold]
-    pub(super) fn keep_cookie(&mut self, server: IpAddr, cookie: (Cookie, u16)) {
-        if self.cookies.len() >= MOST_COOKIES
-            && !self.cookies.contains_key(&server)
-            && let Some(other) = self.cookies.keys().min().copied()
-        {
-            self.cookies.remove(&other);
-        }
-        self.cookies.insert(server, cookie);
-    }
-
     /// Whether a server has given us a cookie.
     #[must_use]
     pub fn has_cookie(&self, server: IpAddr) -> bool {
-        self.cookies.contains_key(&server)
+        self.cookies.of(server).is_some()
     }
 
     /// Opens a connection as [`Endpoint::connect`] does, with data in the SYN: as much as fits one segment of the server's
@@ -53,7 +39,7 @@ impl Endpoint {
         data: Bytes,
         cookies: bool,
     ) -> Result<ConnectionId, ConnectError> {
-        let known = self.cookies.get(&remote.ip()).cloned();
+        let known = self.cookies.of(remote.ip()).cloned();
         let mss = known.as_ref().map_or(config.mss, |(_, mss)| config.mss.min(*mss));
         let cookie = cookies.then(|| known.map(|(cookie, _)| cookie).unwrap_or_default());
         let early = cookie.as_ref().is_none_or(|cookie| !cookie.is_empty());

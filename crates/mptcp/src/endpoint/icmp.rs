@@ -30,8 +30,7 @@ impl Endpoint {
     pub fn handle_icmp(&mut self, now: Instant, message: IcmpMessage) -> bool {
         let Some((slot, subflow)) = self.demux.owner(message.local, message.remote) else { return false };
         let found = self.slots.connection_at(slot);
-        let believed =
-            found.is_some_and(|c| c.handle_icmp(now, subflow as usize, message.sequence, message.error));
+        let believed = found.is_some_and(|c| c.handle_icmp(now, subflow, message.sequence, message.error));
         if believed {
             self.settle(now, slot);
         }

@@ -104,16 +104,4 @@ impl Endpoint {
         slot.waits_at = Some(port);
         slot.opening = true;
     }
-
-    /// A handshake may be over: its place is among those that wait to be accepted then.
-    pub(super) fn note_opened(&mut self, place: u32) {
-        let slot = self.slots.at(place);
-        let open = slot.opening && slot.connection.as_ref().is_some_and(|c| c.half_open_since().is_none());
-        if open {
-            slot.opening = false;
-            if let Some(listener) = slot.waits_at.and_then(|port| self.demux.listeners.get_mut(&port)) {
-                listener.opening -= 1;
-            }
-        }
-    }
 }

@@ -20,6 +20,8 @@ mod listeners;
 mod operations;
 mod options;
 mod secret;
+mod server_cookies;
+mod settle;
 mod slots;
 mod strangers;
 mod tuple;
@@ -27,15 +29,12 @@ mod tuple;
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
-use mptcp_clock::{Instant, Rng};
-use mptcp_wire::{Cookie, Segment};
-use rustc_hash::FxHashMap;
+use mptcp_clock::Rng;
+use mptcp_wire::Segment;
 
 use crate::bounds::EndpointBounds;
-use crate::connection::Connection;
-use crate::ids::{ConnectionId, InterfaceId};
+use crate::ids::{ConnectionId, InterfaceId, SubflowId};
 use crate::ration::Ration;
-use crate::subflow::Origin;
 pub use connect::ConnectError;
 pub use counters::Counters;
 use deadlines::Deadlines;
@@ -45,6 +44,7 @@ pub use icmp::IcmpMessage;
 use interfaces::Interfaces;
 pub use listeners::ListenError;
 use secret::Secret;
+use server_cookies::ServerCookies;
 use slots::Slots;
 
 /// A segment and the interface it leaves by.
@@ -52,8 +52,8 @@ use slots::Slots;
 pub struct Transmit {
     /// Where it leaves.
     pub interface: InterfaceId,
-    /// Index of the subflow in its connection; None for an answer to a stranger.
-    pub subflow: Option<(ConnectionId, usize)>,
+    /// The connection and its subflow; None for an answer to a stranger.
+    pub subflow: Option<(ConnectionId, SubflowId)>,
     /// What leaves.
     pub segment: Segment,
 }
@@ -70,8 +70,7 @@ pub struct Endpoint {
     deadlines: Deadlines,
     random: Rng,
     opened: u64,
-    /// Cookies of TCP Fast Open and the MSS that goes with each, by server.
-    cookies: FxHashMap<IpAddr, (Cookie, u16)>,
+    cookies: ServerCookies,
     counters: Counters,
     bounds: EndpointBounds,
     /// Resets for strangers.
@@ -94,7 +93,7 @@ impl Endpoint {
             deadlines: Deadlines::default(),
             random,
             opened: 0,
-            cookies: FxHashMap::default(),
+            cookies: ServerCookies::default(),
             counters: Counters::default(),
             refusals: bounds.refusals(),
             bounds,
@@ -122,117 +121,14 @@ impl Endpoint {
             .find(|local| !self.demux.is_taken(*local, remote))
     }
 
-    pub(super) fn insert(&mut self, connection: Connection) -> ConnectionId {
-        let place = self.slots.insert(connection);
-        self.deadlines.add(place);
-        self.touch(place);
-        self.slots.id(place)
-    }
-
-    /// After anything that may have changed a connection: registry, events, readiness.
-    pub(super) fn settle(&mut self, now: Instant, slot: u32) {
-        self.settle_quietly(now, slot);
-        let entry = self.slots.at(slot);
-        let Some(connection) = entry.connection.as_deref() else { return };
-        if connection.is_silent() {
-            self.deadlines.set(slot, connection.deadline());
-        } else if !entry.ready {
-            entry.ready = true;
-            self.ready.push_back(slot);
-        }
-    }
-
-    #[inline]
-    fn settle_quietly(&mut self, now: Instant, slot: u32) {
-        let entry = self.slots.at(slot);
-        let Some(connection) = entry.connection.as_deref_mut() else { return };
-        if !connection.is_steady() {
-            self.settle_news(now, slot);
-        } else if !entry.eventful && !connection.pending().is_empty() {
-            entry.eventful = true;
-            self.eventful.push_back(slot);
-        }
-    }
-
-    #[cold]
-    fn settle_news(&mut self, now: Instant, slot: u32) {
-        if self.slots.connection_at(slot).is_some_and(|connection| connection.has_wanted()) {
-            self.open_wanted(now, slot);
-        }
-        let Some(connection) = self.slots.connection_at(slot) else { return };
-        if connection.take_registry_change() {
-            self.demux.register(slot, connection);
-        }
-        let entry = self.slots.at(slot);
-        let Some(connection) = entry.connection.as_mut() else { return };
-        if !connection.pending().is_empty() && !entry.eventful {
-            entry.eventful = true;
-            self.eventful.push_back(slot);
-        }
-        self.forget_if_finished(slot);
-    }
-
-    #[inline]
-    fn forget_if_finished(&mut self, slot: u32) {
-        if self.slots.at(slot).connection.as_ref().is_some_and(|connection| connection.closed().is_some()) {
-            self.forget_if_all_is_told(slot);
-        }
-    }
-
-    #[cold]
-    fn forget_if_all_is_told(&mut self, slot: u32) {
-        let entry = self.slots.at(slot);
-        if let Some(connection) = entry.connection.as_ref().filter(|connection| connection.is_finished()) {
-            self.demux.forget(slot, connection);
-            self.stop_waiting(slot);
-            self.slots.remove(slot);
-        }
-    }
-
-    #[inline]
-    pub(super) fn touch(&mut self, slot: u32) {
-        let entry = self.slots.at(slot);
-        if let Some(connection) = entry.connection.as_mut()
-            && connection.take_registry_change()
-        {
-            self.demux.register(slot, connection);
-        }
-        self.line_up(slot);
-    }
-
     /// A connection that exists is to be asked for segments.
     #[inline]
-    fn line_up(&mut self, slot: u32) {
+    pub(super) fn line_up(&mut self, slot: u32) {
         let entry = self.slots.at(slot);
         if !entry.ready && entry.connection.is_some() {
             entry.ready = true;
             self.ready.push_back(slot);
         }
-    }
-
-    #[cold]
-    fn open_wanted(&mut self, now: Instant, slot: u32) {
-        let Some(connection) = self.slots.connection_at(slot) else { return };
-        for pair in connection.take_wanted() {
-            let Some(local) = self.free_port(pair.local.address, pair.remote.address) else { continue };
-            let iss = self.random.next_u32();
-            let Some(connection) = self.slots.connection_at(slot) else { return };
-            let origin = Origin::Join { nonce: 0, peer_nonce: 0 };
-            let mut subflow = self.interfaces.subflow(
-                pair.local.interface,
-                local,
-                pair.remote.address,
-                origin,
-                iss,
-                connection.config(),
-            );
-            subflow.clock_mut().offset = self.secret.timestamp_offset(local, pair.remote.address);
-            connection.open_join(now, subflow, pair);
-            if connection.take_registry_change() {
-                self.demux.register(slot, connection);
-            }
-        }
-        self.touch(slot);
     }
 
     pub(super) fn stop_waiting(&mut self, place: u32) {
@@ -241,6 +137,16 @@ impl Endpoint {
         if let Some(listener) = port.and_then(|port| self.demux.listeners.get_mut(&port)) {
             listener.waiting -= 1;
             listener.opening -= usize::from(opening);
+        }
+    }
+
+    /// A handshake is over: its place is among those that wait to be accepted now.
+    pub(super) fn note_opened(&mut self, place: u32) {
+        let slot = self.slots.at(place);
+        if std::mem::take(&mut slot.opening) {
+            if let Some(listener) = slot.waits_at.and_then(|port| self.demux.listeners.get_mut(&port)) {
+                listener.opening -= 1;
+            }
         }
     }
 }

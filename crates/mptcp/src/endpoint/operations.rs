@@ -9,7 +9,7 @@ use mptcp_clock::Instant;
 
 use super::Endpoint;
 use crate::connection::{Connection, ConnectionInfo};
-use crate::ids::{ConnectionId, InterfaceId};
+use crate::ids::{ConnectionId, InterfaceId, SubflowId};
 
 impl Endpoint {
     pub(super) fn with<T>(
@@ -44,11 +44,11 @@ impl Endpoint {
     /// The next bytes of a connection, in order; None when there are none now.
     pub fn read(&mut self, now: Instant, id: ConnectionId) -> Option<Bytes> {
         let connection = self.slots.connection_mut(id)?;
-        let data = connection.read(now);
+        let data = connection.read(now)?;
         if connection.wants_attention() {
-            self.touch(id.place);
+            self.line_up(id.place);
         }
-        data
+        Some(data)
     }
 
     /// No more will be written; what was written still arrives.
@@ -99,7 +99,7 @@ impl Endpoint {
     }
 
     /// Ends a subflow of a connection, which goes on over the others. Returns whether there was one.
-    pub fn close_subflow(&mut self, now: Instant, id: ConnectionId, subflow: usize) -> bool {
+    pub fn close_subflow(&mut self, now: Instant, id: ConnectionId, subflow: SubflowId) -> bool {
         self.with(now, id, |connection| connection.close_subflow(now, subflow)).unwrap_or(false)
     }
 

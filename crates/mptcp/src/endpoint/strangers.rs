@@ -87,7 +87,7 @@ impl Endpoint {
         }
         connection.accept(now, subflow, segment);
         self.counters.capable_syns_received += u64::from(connection.is_negotiating());
-        let id = self.insert(connection);
+        let id = self.insert(now, connection);
         if let Some(place) = self.slots.place(id) {
             self.keep_waiting(now, place, port);
         }

@@ -1,110 +1,126 @@
 //! What is known by offsets, in their order.
 //!
-//! Nearly all of it comes at the end and is taken from the front: a row, in which both cost a step. What belongs far from
-//! both ends of the row goes to a tree, with all before it, each at most once: so no order of arrival costs more than the
-//! logarithm of what waits, and the row is never so long that one of them pays for many. Knows nothing of what it holds.
+//! Nearly all of it comes at the end and is taken from the front: rows, in which both cost a step. What belongs between others
+//! goes between them in its row, and a row that is full is cut in two: so no order of arrival makes more move than a row
+//! has, and what waits long is not sorted again. Knows nothing of what it holds.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
-/// As far from an end of the row a value is put between others, or taken out: what has to move is that little.
-const NEAR: usize = 16;
-/// The longest row: what one value may make move to the tree at once. Beyond it each that is added moves one.
-const LONGEST: usize = 1024;
-/// Places that an empty row keeps.
-const MOST_IDLE: usize = 128;
+/// The longest row: what one value may make move.
+const LONGEST: usize = 128;
+/// Places that a row keeps without need.
+const MOST_IDLE: usize = 16;
+
+type Row<T> = VecDeque<(u64, T)>;
 
 #[derive(Debug)]
 pub(crate) struct Ordered<T> {
-    /// All that lies before the row.
-    tree: BTreeMap<u64, T>,
-    row: VecDeque<(u64, T)>,
+    /// Rows of all that lies before the last one, none of them empty.
+    before: VecDeque<Row<T>>,
+    /// How many values they hold.
+    count: usize,
+    last: Row<T>,
 }
 
 impl<T> Default for Ordered<T> {
     fn default() -> Self {
-        Self { tree: BTreeMap::new(), row: VecDeque::new() }
+        Self { before: VecDeque::new(), count: 0, last: Row::new() }
     }
 }
 
 impl<T> Ordered<T> {
+    #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.tree.len() + self.row.len()
+        self.count + self.last.len()
     }
 
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.row.is_empty() && self.tree.is_empty()
+        self.last.is_empty() && self.before.is_empty()
     }
 
     /// The last one.
+    #[inline]
     pub(crate) fn last(&self) -> Option<(u64, &T)> {
-        match self.row.back() {
+        match self.last.back() {
             Some((at, value)) => Some((*at, value)),
-            None => self.tree.last_key_value().map(|(at, value)| (*at, value)),
+            None => self.before.back().and_then(Row::back).map(|(at, value)| (*at, value)),
         }
     }
 
     /// The first one.
     #[inline]
     pub(crate) fn first(&self) -> Option<(u64, &T)> {
-        if self.tree.is_empty() {
-            return self.row.front().map(|(at, value)| (*at, value));
-        }
-        self.first_in_tree()
-    }
-
-    #[inline(never)]
-    fn first_in_tree(&self) -> Option<(u64, &T)> {
-        self.tree.first_key_value().map(|(at, value)| (*at, value))
+        let row = self.before.front().unwrap_or(&self.last);
+        row.front().map(|(at, value)| (*at, value))
     }
 
     /// Takes the first one off.
     #[inline]
     pub(crate) fn pop_first(&mut self) -> Option<(u64, T)> {
-        if !self.tree.is_empty() {
-            return self.pop_from_tree();
+        if self.before.is_empty() {
+            return self.last.pop_front();
         }
-        let first = self.row.pop_front();
-        if self.row.is_empty() && self.row.capacity() > 2 * MOST_IDLE {
-            self.row.shrink_to(MOST_IDLE);
+        self.pop_before()
+    }
+
+    #[inline(never)]
+    fn pop_before(&mut self) -> Option<(u64, T)> {
+        let row = self.before.front_mut()?;
+        let first = row.pop_front();
+        self.count -= 1;
+        if row.is_empty() {
+            self.before.pop_front();
         }
         first
     }
 
-    #[inline(never)]
-    fn pop_from_tree(&mut self) -> Option<(u64, T)> {
-        self.tree.pop_first()
+    /// The row in which an offset has its place.
+    fn row_of(&self, offset: u64) -> usize {
+        if self.last.front().is_some_and(|(at, _)| *at <= offset) {
+            return self.before.len();
+        }
+        let begun = |row: &Row<T>| row.front().is_some_and(|(at, _)| *at <= offset);
+        self.before.partition_point(begun).saturating_sub(1)
+    }
+
+    fn row(&self, number: usize) -> &Row<T> {
+        self.before.get(number).unwrap_or(&self.last)
+    }
+
+    fn row_mut(&mut self, number: usize) -> &mut Row<T> {
+        self.before.get_mut(number).unwrap_or(&mut self.last)
     }
 
     /// The last one at `offset` or before it.
     pub(crate) fn at_or_before(&self, offset: u64) -> Option<(u64, &T)> {
-        if let Some((at, value)) = self.row.back()
+        if let Some((at, value)) = self.last.back()
             && *at <= offset
         {
             return Some((*at, value));
         }
-        match self.row.partition_point(|(at, _)| *at <= offset).checked_sub(1) {
-            Some(place) => self.row.get(place).map(|(at, value)| (*at, value)),
-            None => self.tree.range(..=offset).next_back().map(|(at, value)| (*at, value)),
-        }
+        let row = self.row(self.row_of(offset));
+        let place = row.partition_point(|(at, _)| *at <= offset).checked_sub(1)?;
+        row.get(place).map(|(at, value)| (*at, value))
     }
 
     /// The first one in `[from, to)`.
     pub(crate) fn first_within(&self, from: u64, to: u64) -> Option<(u64, &T)> {
-        if self.row.front().is_none_or(|(at, _)| *at > from)
-            && let Some((at, value)) = self.tree.range(from..to).next()
-        {
-            return Some((*at, value));
-        }
-        let place = self.row.partition_point(|(at, _)| *at < from);
-        self.row.get(place).filter(|(at, _)| *at < to).map(|(at, value)| (*at, value))
+        let number = self.row_of(from);
+        let row = self.row(number);
+        let found = match row.get(row.partition_point(|(at, _)| *at < from)) {
+            None if number < self.before.len() => self.row(number + 1).front(),
+            found => found,
+        };
+        found.filter(|(at, _)| *at < to).map(|(at, value)| (*at, value))
     }
 
     /// What is known by `offset` itself.
     pub(crate) fn get_mut(&mut self, offset: u64) -> Option<&mut T> {
-        match self.row.binary_search_by_key(&offset, |(at, _)| *at) {
-            Ok(place) => self.row.get_mut(place).map(|(_, value)| value),
-            Err(_) => self.tree.get_mut(&offset),
-        }
+        let row = self.row_of(offset);
+        let row = self.row_mut(row);
+        let place = row.binary_search_by_key(&offset, |(at, _)| *at).ok()?;
+        row.get_mut(place).map(|(_, value)| value)
     }
 
     /// Whether something is known by `offset` itself.
@@ -113,64 +129,77 @@ impl<T> Ordered<T> {
     }
 
     /// Adds a value, unless there is one at its offset already.
+    #[inline]
     pub(crate) fn insert(&mut self, offset: u64, value: T) {
         if self.last().is_none_or(|(last, _)| last < offset) {
-            if self.row.len() >= LONGEST {
-                self.move_first();
+            if self.last.len() >= LONGEST {
+                self.begin_row();
             }
-            return self.row.push_back((offset, value));
+            return self.last.push_back((offset, value));
         }
         self.insert_between(offset, value);
     }
 
+    /// The last row is full.
     #[inline(never)]
-    fn move_first(&mut self) {
-        if let Some((at, value)) = self.row.pop_front() {
-            self.tree.insert(at, value);
-        }
+    fn begin_row(&mut self) {
+        self.count += self.last.len();
+        let full = std::mem::replace(&mut self.last, Row::with_capacity(LONGEST));
+        self.before.push_back(full);
     }
 
     #[inline(never)]
     fn insert_between(&mut self, offset: u64, value: T) {
-        let Err(place) = self.row.binary_search_by_key(&offset, |(at, _)| *at) else { return };
-        let inside = place > 0 || self.tree.last_key_value().is_none_or(|(at, _)| *at < offset);
-        if inside && place.min(self.row.len() - place) <= NEAR {
-            return self.row.insert(place, (offset, value));
+        let number = self.row_of(offset);
+        let row = self.row_mut(number);
+        let Err(place) = row.binary_search_by_key(&offset, |(at, _)| *at) else { return };
+        row.insert(place, (offset, value));
+        let rest = (row.len() > LONGEST).then(|| row.split_off(LONGEST / 2));
+        let grown = usize::from(number < self.before.len());
+        self.count += grown;
+        match rest {
+            Some(rest) if grown == 1 => self.before.insert(number + 1, rest),
+            Some(rest) => {
+                let full = std::mem::replace(&mut self.last, rest);
+                self.count += full.len();
+                self.before.push_back(full);
+            }
+            None => {}
         }
-        self.spill(place);
-        self.tree.entry(offset).or_insert(value);
     }
 
     /// Takes out what is known by `offset` itself.
     pub(crate) fn remove(&mut self, offset: u64) -> Option<T> {
-        let Ok(place) = self.row.binary_search_by_key(&offset, |(at, _)| *at) else {
-            return self.tree.remove(&offset);
-        };
-        if place.min(self.row.len() - 1 - place) <= NEAR {
-            return self.row.remove(place).map(|(_, value)| value);
+        let number = self.row_of(offset);
+        let row = self.row_mut(number);
+        let place = row.binary_search_by_key(&offset, |(at, _)| *at).ok()?;
+        let (_, value) = row.remove(place)?;
+        if row.capacity() > 4 * row.len() + 2 * MOST_IDLE {
+            row.shrink_to(2 * row.len() + MOST_IDLE);
         }
-        self.spill(place);
-        self.row.pop_front().map(|(_, value)| value)
-    }
-
-    /// Moves the first `count` of the row to the tree.
-    fn spill(&mut self, count: usize) {
-        self.tree.extend(self.row.drain(..count));
-        if self.row.capacity() > 4 * self.row.len() + MOST_IDLE {
-            self.row.shrink_to(2 * self.row.len());
+        let empty = row.is_empty();
+        if number < self.before.len() {
+            self.count -= 1;
+            if empty {
+                self.before.remove(number);
+            }
         }
+        Some(value)
     }
 
     /// Takes all of them, in order.
     pub(crate) fn take(&mut self) -> impl Iterator<Item = (u64, T)> + use<T> {
-        std::mem::take(&mut self.tree).into_iter().chain(std::mem::take(&mut self.row))
+        let all = std::mem::take(self);
+        all.before.into_iter().flatten().chain(all.last)
     }
 }
 
 impl<T> FromIterator<(u64, T)> for Ordered<T> {
     /// Of values in their order.
     fn from_iter<I: IntoIterator<Item = (u64, T)>>(values: I) -> Self {
-        Self { tree: BTreeMap::new(), row: values.into_iter().collect() }
+        let mut ordered = Self::default();
+        values.into_iter().for_each(|(at, value)| ordered.insert(at, value));
+        ordered
     }
 }
 
@@ -188,12 +217,13 @@ mod tests {
         for offset in 0..5000 {
             ours.insert(2 * offset, offset);
             tree.insert(2 * offset, offset);
-            assert!(ours.row.len() <= LONGEST);
+            assert!(ours.last.len() <= LONGEST);
         }
         for offset in [1, 4_001, 9_001, 9_999] {
             ours.insert(offset, offset);
             tree.insert(offset, offset);
         }
+        assert!(ours.before.iter().all(|row| (1..=LONGEST).contains(&row.len())));
         assert_eq!(ours.len(), tree.len());
         assert!(std::iter::from_fn(|| ours.pop_first()).eq(tree));
     }

@@ -48,6 +48,7 @@ impl Unread {
         self.bytes.max(self.pins.pinned())
     }
 
+    #[inline]
     pub(crate) fn push(&mut self, data: Bytes) {
         self.bytes += data.len() as u64;
         if data.len() < SMALL && self.copy_small(&data) {
@@ -82,6 +83,7 @@ impl Unread {
         waits
     }
 
+    #[inline]
     pub(crate) fn pop(&mut self) -> Option<Bytes> {
         if self.pieces.is_empty() {
             self.end_tail();

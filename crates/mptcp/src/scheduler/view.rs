@@ -2,12 +2,16 @@
 
 use mptcp_clock::{Duration, Instant};
 
+use crate::ids::SubflowId;
+
 /// A subflow that could carry data.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// Index of the subflow in its connection.
+    /// A small number that no two subflows of a connection have at the same time, for tables; a later one may get it.
     pub subflow: usize,
+    /// What the subflow is known by: for what is kept from one choice to the next.
+    pub id: SubflowId,
     /// Smoothed round-trip time; zero before the first sample.
     pub srtt: Duration,
     /// Variation of the round-trip time (RFC 6298's RTTVAR).
@@ -44,6 +48,7 @@ impl Candidate {
     pub fn new(subflow: usize, srtt: Duration, cwnd: u64, mss: u64) -> Self {
         Self {
             subflow,
+            id: SubflowId::new(subflow as u64, subflow % SubflowId::SLOTS),
             srtt,
             rttvar: Duration::ZERO,
             min_rtt: srtt,

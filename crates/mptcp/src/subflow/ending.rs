@@ -22,10 +22,11 @@ impl Subflow {
         };
     }
 
-    /// Our FIN was acknowledged.
+    /// Our FIN was acknowledged. Returns whether that was the last word.
     #[cold]
-    pub(crate) fn fin_acknowledged(&mut self, now: Instant, multipath: bool) {
+    pub(crate) fn fin_acknowledged(&mut self, now: Instant, multipath: bool) -> bool {
         match self.state {
+            State::LastAck => return true,
             State::FinWait1 => {
                 self.state = State::FinWait2;
                 if multipath {
@@ -34,9 +35,9 @@ impl Subflow {
                 }
             }
             State::Closing => self.enter_time_wait(now),
-            State::LastAck => self.close(now, SubflowCloseReason::Finished),
             _ => {}
         }
+        false
     }
 
     /// The peer's FIN is here, and all before it.

@@ -17,6 +17,13 @@ pub(crate) struct ReceivedMapping {
     pub checksum: Option<WireMapping>,
 }
 
+impl ReceivedMapping {
+    /// Subflow offset behind its last byte.
+    fn end(&self) -> u64 {
+        self.start + self.length
+    }
+}
+
 /// What a checksum covers beside the payload, as it stood on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WireMapping {
@@ -37,7 +44,9 @@ pub(crate) enum MappingFault {
 
 #[derive(Debug)]
 pub(crate) struct Mapper {
-    /// By their first subflow offset.
+    /// That of what came last in order, while there was no other.
+    alone: Option<ReceivedMapping>,
+    /// The others, by their first subflow offset.
     mappings: Ordered<ReceivedMapping>,
     /// Mappings held at once, at most; the one that holds what comes next always has a place.
     most: usize,
@@ -51,6 +60,7 @@ impl Mapper {
     /// `block` bytes (0: it has memory of its own).
     pub(crate) fn new(buffer: u64, block: u64) -> Self {
         Self {
+            alone: None,
             mappings: Ordered::default(),
             most: most_pieces(buffer),
             held: Unread::patient(block),
@@ -60,7 +70,7 @@ impl Mapper {
 
     /// Mappings that wait for their payload.
     pub(crate) fn mappings(&self) -> usize {
-        self.mappings.len()
+        self.mappings.len() + usize::from(self.alone.is_some())
     }
 
     /// Bytes of memory that payload keeps alive which waits for its checksum, at most.
@@ -70,6 +80,7 @@ impl Mapper {
 
     /// Over: lets go of everything.
     pub(crate) fn clear(&mut self) {
+        self.alone = None;
         self.mappings = Ordered::default();
         self.held.clear();
     }
@@ -77,6 +88,7 @@ impl Mapper {
     /// From subflow offset `start` on, everything is data from `data` on: plain TCP, or fallback.
     pub(crate) fn set_infinite(&mut self, start: u64, data: u64) {
         self.infinite = Some((start, data));
+        self.alone = None;
         self.mappings = Ordered::default();
     }
 
@@ -95,6 +107,21 @@ impl Mapper {
     pub(crate) fn announce(&mut self, mapping: ReceivedMapping, next: u64) -> bool {
         if mapping.start + mapping.length <= next || mapping.length == 0 || self.infinite.is_some() {
             return true;
+        }
+        if mapping.start == next
+            && self.mappings.is_empty()
+            && self.alone.is_none_or(|alone| alone.end() <= next)
+        {
+            self.alone = Some(mapping);
+            return true;
+        }
+        self.announce_among_others(mapping, next)
+    }
+
+    #[inline(never)]
+    fn announce_among_others(&mut self, mapping: ReceivedMapping, next: u64) -> bool {
+        if let Some(alone) = self.alone.take() {
+            self.mappings.insert(alone.start, alone);
         }
         if mapping.start <= next && self.current(next).is_some() {
             // The first one holds (RFC 8684 section 3.3.1): others for the same data say nothing.
@@ -122,7 +149,7 @@ impl Mapper {
             let Some(mapping) = self.current(start) else {
                 return Err((MappingFault::Unmapped, payload));
             };
-            let end = mapping.start + mapping.length;
+            let end = mapping.end();
             let data = mapping.data + (start - mapping.start);
             let taken = payload.len().min((end - start) as usize);
             let part =
@@ -144,7 +171,18 @@ impl Mapper {
     /// The mapping that holds `start`; forgets those before it.
     #[inline]
     fn current(&mut self, start: u64) -> Option<&ReceivedMapping> {
-        while self.mappings.first().is_some_and(|(_, first)| first.start + first.length <= start) {
+        if self.alone.is_some_and(|alone| alone.end() <= start) {
+            self.alone = None;
+        }
+        if self.alone.is_some() {
+            return self.alone.as_ref().filter(|alone| alone.start <= start);
+        }
+        self.current_among_others(start)
+    }
+
+    #[inline(never)]
+    fn current_among_others(&mut self, start: u64) -> Option<&ReceivedMapping> {
+        while self.mappings.first().is_some_and(|(_, first)| first.end() <= start) {
             self.mappings.pop_first();
         }
         self.mappings.first().map(|(_, first)| first).filter(|first| first.start <= start)

@@ -14,7 +14,7 @@ mod parts;
 mod rack;
 mod rations;
 pub(crate) mod receiver;
-pub mod rtt;
+pub(crate) mod rtt;
 pub(crate) mod scoreboard;
 pub mod sender;
 pub(crate) mod sent;

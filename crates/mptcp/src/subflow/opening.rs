@@ -6,6 +6,7 @@ use mptcp_wire::{Options, Segment};
 use super::parts::DEFAULT_MSS;
 use super::{State, Subflow};
 use crate::config::Config;
+use crate::congestion::PathState;
 
 /// Longest option that a SYN/ACK of MPTCP has beside: MP_CAPABLE with a key, bytes.
 const CAPABLE_SPACE: usize = 12;
@@ -49,14 +50,14 @@ impl Subflow {
         self.opening.opened_here && answer && !ours
     }
 
-    /// Both SYNs are acknowledged.
-    pub(crate) fn establish(&mut self, now: Instant, rack: bool) {
+    /// Both SYNs are acknowledged; how long that took goes to its path.
+    pub(crate) fn establish(&mut self, now: Instant, rack: bool, path: &mut PathState) {
         self.state = State::Established;
         self.opening.deadline = Instant::FAR_FUTURE;
         self.control = None;
         self.sender.synchronised(self.opening.first_sent, self.agreed.sack, rack);
         if self.opening.attempts == 1 {
-            self.sender.rtt.sample(now.since(self.opening.sent_at));
+            path.sample(now.since(self.opening.sent_at));
         }
     }
 

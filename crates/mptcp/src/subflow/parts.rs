@@ -10,7 +10,7 @@ use mptcp_wire::{Cookie, Seq};
 
 use super::state::{Origin, Probation, SubflowCloseReason, SubflowStats};
 use crate::icmp_error::IcmpError;
-use crate::ids::InterfaceId;
+use crate::ids::{InterfaceId, SubflowId};
 use crate::path_manager::{LocalAddress, Pair, RemoteAddress};
 
 /// The MSS of a peer that sent none (RFC 9293 section 3.7.1).
@@ -167,10 +167,10 @@ pub(crate) struct Record {
     /// When its first SYN left or came.
     pub(crate) opened_at: Instant,
     pub(crate) closed_at: Option<Instant>,
-    /// Which subflow of its connection it is, from 0; places are used again, numbers are not.
-    pub(crate) number: u64,
-    /// The endpoint finds it by its four-tuple.
-    pub(crate) registered: bool,
+    /// Given with its place.
+    pub(crate) id: SubflowId,
+    /// The endpoint has heard that it is over.
+    pub(crate) told_closed: bool,
 }
 
 impl Default for Record {
@@ -181,8 +181,8 @@ impl Default for Record {
             icmp: None,
             opened_at: Instant::ZERO,
             closed_at: None,
-            number: 0,
-            registered: false,
+            id: SubflowId::new(0, 0),
+            told_closed: false,
         }
     }
 }

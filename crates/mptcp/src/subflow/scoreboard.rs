@@ -57,21 +57,17 @@ impl Scoreboard {
         self.queue.push_back(sent);
     }
 
-    /// The first segment, when `ack` covers it whole.
+    /// Takes the first segment off when `ack` covers it whole, and shows it to `look` before.
     #[inline]
-    pub(crate) fn acknowledged(&self, ack: u64) -> Option<&Sent> {
-        self.queue.front().filter(|sent| sent.end() <= ack)
-    }
-
-    /// Takes the first segment off, which was acknowledged.
-    #[inline]
-    pub(crate) fn drop_first(&mut self) {
-        let Some(sent) = self.queue.front() else { return };
+    pub(crate) fn take_acknowledged(&mut self, ack: u64, mut look: impl FnMut(&Sent)) -> bool {
+        let Some(sent) = self.queue.front().filter(|sent| sent.end() <= ack) else { return false };
+        look(sent);
         self.una = sent.end();
         if sent.sacked || sent.lost || sent.resent {
             self.forget_first();
         }
         self.queue.pop_front();
+        true
     }
 
     #[inline(never)]

@@ -1,7 +1,7 @@
 //! The sending half of a subflow: acknowledgements in, losses and permission to send out.
 //!
-//! Owns the scoreboard, the round-trip estimate and the state of recovery: RFC 5681 with RACK-TLP
-//! (RFC 8985) or NewReno (RFC 6582), PRR (RFC 6937), RTO (RFC 6298). The window itself belongs to
+//! Owns the scoreboard, the timeouts and the state of recovery: RFC 5681 with RACK-TLP
+//! (RFC 8985) or NewReno (RFC 6582), PRR (RFC 6937), RTO (RFC 6298). The window and the round-trip time belong to
 //! the connection's [`Congestion`], because siblings may be coupled. `detect` says what arrived and what
 //! is lost, `timers` what silence means.
 
@@ -15,7 +15,7 @@ use mptcp_clock::{Duration, Instant};
 
 use super::rack::Rack;
 use super::receiver::Range;
-use super::rtt::RttEstimator;
+use super::rtt::RetransmissionTimeout;
 use super::scoreboard::Scoreboard;
 use super::spurious::Spurious;
 use crate::config::SpuriousLoss;
@@ -60,7 +60,7 @@ pub(crate) struct Ack<'a> {
 #[derive(Debug)]
 pub(crate) struct Sender {
     pub board: Scoreboard,
-    pub rtt: RttEstimator,
+    pub timeout: RetransmissionTimeout,
     pub state: Recovery,
     most: usize,
     sack: bool,
@@ -88,7 +88,7 @@ impl Sender {
         Self {
             // The SYN takes offset 0.
             board: Scoreboard::starting_at(1),
-            rtt: RttEstimator::new(min_rto),
+            timeout: RetransmissionTimeout::new(min_rto),
             state: Recovery::Open,
             most,
             sack: false,

@@ -35,7 +35,7 @@ fn paths_that_come_and_go_for_ever() {
         let live = |s: &&mptcp::SubflowInfo| s.state == SubflowState::Established;
         assert_eq!(info.subflows.iter().filter(live).count(), 2, "{host}");
         let both = || info.subflows.iter().chain(&info.past);
-        let numbers: BTreeSet<u64> = both().map(|subflow| subflow.number).collect();
+        let numbers: BTreeSet<u64> = both().map(|subflow| subflow.id.number()).collect();
         assert_eq!(numbers.len(), 128, "{host}: each number once");
         assert!(numbers.contains(&0) && numbers.contains(&201), "{host}: the first and the last one");
         for subflow in &info.past {

@@ -103,8 +103,8 @@ fn subflows_share_what_waits_out_of_order() {
     let held = usage(&hand).receive_bytes;
     assert!((BUFFER..=2 * BUFFER + 65_536).contains(&held), "{held} bytes");
     let info = hand.host.info(hand.now, hand.connection).unwrap();
-    for id in 1..info.subflows.len() {
-        assert!(hand.host.close_subflow(hand.now, hand.connection, id));
+    for subflow in &info.subflows[1..] {
+        assert!(hand.host.close_subflow(hand.now, hand.connection, subflow.id));
     }
     assert_eq!((usage(&hand).receive_bytes, usage(&hand).pieces), (10, 0));
     assert!(usage(&hand).mappings <= 1, "that of what is being read");

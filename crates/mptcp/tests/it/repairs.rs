@@ -256,7 +256,8 @@ fn a_subflow_that_was_reset_comes_back() {
     assert_eq!(live(&pair), 2);
     for _ in 0..2 {
         let info = pair.client.info(pair.now, pair.connection).unwrap();
-        let joined = info.subflows.iter().find(|s| s.id > 0 && s.state == SubflowState::Established).unwrap();
+        let joined =
+            info.subflows.iter().find(|s| s.id.number() > 0 && s.state == SubflowState::Established).unwrap();
         let mut reset = Segment::new(joined.remote, joined.local);
         reset.flags = Flags::RST;
         let theirs = pair.server.info(pair.now, pair.accepted.unwrap()).unwrap();

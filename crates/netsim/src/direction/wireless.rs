@@ -36,6 +36,7 @@ impl<P> Direction<P> {
     pub(crate) fn release(&mut self, now: Instant, service: Service, drops: &mut DropLog<P>) {
         if let Some((departs, frame)) = self.frames.get_mut(self.flying) {
             *departs = now;
+            self.due = now;
             if let Some(departures) = &mut self.departures {
                 departures.push_back(Departure { at: now, label: frame.label, bytes: frame.bytes, service });
             }
@@ -53,6 +54,7 @@ impl<P> Direction<P> {
         drops: &mut DropLog<P>,
     ) {
         let Some((_, frame)) = self.frames.remove(self.flying + position) else { return };
+        self.look();
         self.counters.backlog_bytes -= u64::from(frame.bytes);
         match cause {
             Cause::Retries => self.counters.retry_drops += 1,

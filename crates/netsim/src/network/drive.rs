@@ -117,7 +117,7 @@ impl<P> Network<P> {
         self.drops.frames.drain(..)
     }
 
-    #[inline]
+    #[inline(always)]
     fn arrive(&mut self, now: Instant, by: DirectionId) -> Option<Event<P>> {
         let line = &mut self.lines[by.index()];
         let frame = line.direction.arrival(now, &mut self.drops);

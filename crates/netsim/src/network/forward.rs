@@ -10,7 +10,7 @@ use crate::frame::{Cause, DirectionId, Frame};
 
 impl<P> Line<P> {
     /// Queues a frame on a wire.
-    #[inline]
+    #[inline(always)]
     fn enqueue(
         &mut self,
         now: Instant,
@@ -32,7 +32,7 @@ impl<P> Line<P> {
 
 impl<P> Network<P> {
     /// Gives a frame to a direction, or to the tap before it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn offer_tapped(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
         if self.lines[direction.index()].tap == Some(TapSide::Entry) {
             return self.stop_before(now, direction, frame);
@@ -40,7 +40,7 @@ impl<P> Network<P> {
         self.offer(now, direction, frame)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn offer(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
         let line = &mut self.lines[direction.index()];
         line.direction.count_offered(frame.bytes);
@@ -73,7 +73,7 @@ impl<P> Network<P> {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     pub(super) fn enqueue(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
         let line = &mut self.lines[direction.index()];
         if let Some(radio) = line.radio {
@@ -93,11 +93,17 @@ impl<P> Network<P> {
             if self.topology.is_router(node) { self.topology.route(node, frame.destination) } else { None };
         match onward {
             Some(onward) => {
-                self.offer_tapped(now, onward, frame);
+                self.pass_on(now, onward, frame);
             }
             None => self.drops.record(now, by, Cause::NoRoute, frame),
         }
         None
+    }
+
+    /// A router has it.
+    #[inline(never)]
+    fn pass_on(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) {
+        self.offer_tapped(now, direction, frame);
     }
 
     /// Stops a frame before the queue of `direction`.

@@ -55,9 +55,9 @@ pub(super) fn connection<'py>(py: Python<'py>, info: &ConnectionInfo) -> PyResul
     row.set_item("usage", usage(py, &info.usage)?)?;
     // In the order in which they began.
     let paths = info.past.iter().map(|path| (path, None));
-    let paths = paths.chain(info.subflows.iter().map(|path| (path, Some(path.id))));
+    let paths = paths.chain(info.subflows.iter().enumerate().map(|(slot, path)| (path, Some(slot))));
     let mut paths: Vec<(&SubflowInfo, Option<usize>)> = paths.collect();
-    paths.sort_by_key(|(path, _)| path.number);
+    paths.sort_by_key(|(path, _)| path.id.number());
     let paths = paths.into_iter().map(|(path, id)| subflow(py, path, id)).collect::<PyResult<Vec<_>>>()?;
     row.set_item("paths", PyList::new(py, paths)?)?;
     Ok(row)
@@ -81,7 +81,7 @@ fn usage<'py>(py: Python<'py>, held: &ConnectionUse) -> PyResult<Bound<'py, PyDi
 fn subflow<'py>(py: Python<'py>, path: &SubflowInfo, id: Option<usize>) -> PyResult<Bound<'py, PyDict>> {
     let row = PyDict::new(py);
     let tally = &path.tally;
-    row.set_item("number", path.number)?;
+    row.set_item("number", path.id.number())?;
     row.set_item("id", id)?;
     row.set_item("interface", path.interface.0)?;
     row.set_item("local", path.local.to_string())?;

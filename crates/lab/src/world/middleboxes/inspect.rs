@@ -70,6 +70,6 @@ impl World {
     fn label_of(&self, segment: &Segment) -> u32 {
         let flow_at = |port: u16| self.apps.get(usize::from(port.wrapping_sub(FIRST_PORT)));
         let app = flow_at(segment.destination.port()).or_else(|| flow_at(segment.source.port()));
-        app.map_or(0, |app| app.label(segment, 0))
+        app.map_or(0, |app| app.label(segment, None))
     }
 }

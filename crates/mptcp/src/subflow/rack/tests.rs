@@ -103,12 +103,12 @@ impl Flight {
     fn acknowledge(&mut self) {
         let to = self.place();
         self.rack.on_ack();
-        while let Some(sent) = self.board.acknowledged(to) {
+        let (rack, now) = (&mut self.rack, self.now);
+        while self.board.take_acknowledged(to, |sent| {
             if !sent.sacked {
-                self.rack.on_delivered(sent, self.now, None, None);
+                rack.on_delivered(sent, now, None, None);
             }
-            self.board.drop_first();
-        }
+        }) {}
         self.board.trim_front(to);
         self.board.trim_ranges();
     }

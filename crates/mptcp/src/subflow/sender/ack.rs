@@ -15,20 +15,15 @@ impl Sender {
         if let Some(rack) = &mut self.rack {
             rack.on_ack();
         }
-        let mss = congestion.paths[path].mss;
-        let duplicate_report = !ack.blocks.is_empty() && self.take_blocks(&ack, mss);
-        let (advanced, sample) = self.take_cumulative(&ack);
+        let state = &congestion.paths[path];
+        let duplicate_report = !ack.blocks.is_empty() && self.take_blocks(&ack, state);
+        let (advanced, sample) = self.take_cumulative(&ack, state.min_rtt);
         if let Some(rtt) = sample {
-            self.rtt.sample(rtt);
-            let state = &mut congestion.paths[path];
-            state.srtt = self.rtt.srtt();
-            state.rttvar = self.rtt.rttvar();
-            state.latest_rtt = Some(rtt);
-            state.min_rtt = self.rtt.min();
+            congestion.paths[path].sample(rtt);
         }
         if advanced > 0 {
             self.duplicates = 0;
-            self.rtt.reset_backoff();
+            self.timeout.reset_backoff();
         }
         if advanced > 0 {
             congestion.paths[path].unacked = self.board.next - self.board.una;
@@ -40,7 +35,7 @@ impl Sender {
             self.end_probe(&ack, advanced, path, congestion, duplicate_report);
         }
         let lost_before = self.board.lost;
-        let newly_lost = self.detect(&ack, advanced, mss);
+        let newly_lost = self.detect(&ack, advanced, &congestion.paths[path]);
         let delivered = (self.board.una + self.board.sacked).saturating_sub(delivered_before);
         if delivered > 0 {
             congestion.on_delivered(path, now, delivered);
@@ -76,7 +71,7 @@ impl Sender {
             }
         }
         if advanced > 0 || delivered > 0 {
-            self.arm(now, true);
+            self.arm(now, true, &congestion.paths[path]);
         }
         advanced
     }

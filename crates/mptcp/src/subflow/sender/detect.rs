@@ -3,11 +3,12 @@
 use mptcp_clock::{Duration, Instant};
 
 use super::{Ack, DUPLICATE_THRESHOLD, Recovery, Sender};
+use crate::congestion::PathState;
 
 impl Sender {
     /// RFC 2018, RFC 2883: returns whether a duplicate was reported.
     #[inline(never)]
-    pub(super) fn take_blocks(&mut self, ack: &Ack<'_>, mss: u64) -> bool {
+    pub(super) fn take_blocks(&mut self, ack: &Ack<'_>, path: &PathState) -> bool {
         let mut duplicate = false;
         let trial_point = self.trial_point();
         for (i, &(left, right)) in ack.blocks.iter().enumerate() {
@@ -24,9 +25,9 @@ impl Sender {
             if left < self.board.una || right > self.board.next || left >= right {
                 continue;
             }
-            self.board.split_near(left, mss, self.most);
-            self.board.split_near(right, mss, self.most);
-            let (rack, rtt) = (&mut self.rack, self.rtt.min());
+            self.board.split_near(left, path.mss, self.most);
+            self.board.split_near(right, path.mss, self.most);
+            let (rack, rtt) = (&mut self.rack, path.min_rtt);
             let (spurious, watched) = (&mut self.spurious, trial_point);
             self.board.report(left, right, |sent| {
                 if !sent.ever_resent && watched.is_some_and(|point| sent.end() <= point) {
@@ -41,24 +42,28 @@ impl Sender {
     }
 
     /// Returns the bytes acknowledged in order and a round-trip sample.
-    pub(super) fn take_cumulative(&mut self, ack: &Ack<'_>) -> (u64, Option<Duration>) {
+    pub(super) fn take_cumulative(
+        &mut self,
+        ack: &Ack<'_>,
+        min_rtt: Option<Duration>,
+    ) -> (u64, Option<Duration>) {
         let una = self.board.una;
         if ack.number <= una {
             return (0, None);
         }
         let (mut sample, mut ambiguous, mut once) = (None, false, false);
         let trial_point = self.trial_point();
-        while let Some(sent) = self.board.acknowledged(ack.number) {
+        let rack = &mut self.rack;
+        while self.board.take_acknowledged(ack.number, |sent| {
             ambiguous |= sent.ever_resent;
             once |= !sent.ever_resent && !sent.sacked && trial_point.is_some_and(|point| sent.end() <= point);
             if !sent.sacked {
-                if let Some(rack) = &mut self.rack {
-                    rack.on_delivered(sent, ack.now, self.rtt.min(), ack.echo);
+                if let Some(rack) = rack {
+                    rack.on_delivered(sent, ack.now, min_rtt, ack.echo);
                 }
                 sample = Some(ack.now.since(sent.sent_at));
             }
-            self.board.drop_first();
-        }
+        }) {}
         if self.board.una < ack.number {
             self.board.trim_front(ack.number);
         }
@@ -70,29 +75,28 @@ impl Sender {
         if sample.is_none() || ambiguous {
             // RFC 7323 section 4: the echo tells which transmission is answered. It counts whole
             // milliseconds, so it never says less than what was measured.
-            let least = self.rtt.min().unwrap_or(Duration::ZERO);
+            let least = min_rtt.unwrap_or(Duration::ZERO);
             sample = ack.echo.map(|echo| ack.now.since(echo).max(least));
         }
         (self.board.una - una, sample)
     }
 
-    pub(super) fn detect(&mut self, ack: &Ack<'_>, advanced: u64, mss: u64) -> bool {
+    pub(super) fn detect(&mut self, ack: &Ack<'_>, advanced: u64, path: &PathState) -> bool {
         if let Some(rack) = &mut self.rack {
             if self.board.sacked == 0 && self.board.lost == 0 && self.board.resent == 0 {
                 self.reorder_deadline = Instant::FAR_FUTURE;
                 return false;
             }
             let eager = matches!(self.state, Recovery::Recovery { .. } | Recovery::Loss { .. })
-                || self.board.sacked >= u64::from(DUPLICATE_THRESHOLD) * mss;
-            let (marked, again) =
-                rack.detect(&mut self.board, ack.now, eager, self.rtt.min(), self.rtt.srtt());
+                || self.board.sacked >= u64::from(DUPLICATE_THRESHOLD) * path.mss;
+            let (marked, again) = rack.detect(&mut self.board, ack.now, eager, path.min_rtt, path.srtt);
             self.reorder_deadline = again.unwrap_or(Instant::FAR_FUTURE);
             return marked;
         }
         if self.sack {
-            return self.detect_by_holes(mss);
+            return self.detect_by_holes(path.mss);
         }
-        self.detect_by_duplicates(ack, advanced, mss)
+        self.detect_by_duplicates(ack, advanced, path.mss)
     }
 
     /// RFC 6675 section 4: lost when three segments' worth above it have arrived.

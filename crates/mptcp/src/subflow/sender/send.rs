@@ -4,11 +4,13 @@ use bytes::Bytes;
 use mptcp_clock::Instant;
 
 use super::Sender;
+use crate::congestion::PathState;
 use crate::subflow::sent::Sent;
 
 impl Sender {
     /// Sends new data: the caller has checked the window.
-    pub(crate) fn send(&mut self, now: Instant, data: u64, payload: Bytes, fin: bool) {
+    #[inline(always)]
+    pub(crate) fn send(&mut self, now: Instant, data: u64, payload: Bytes, fin: bool, path: &PathState) {
         let start = self.board.next;
         let sent = Sent {
             start,
@@ -29,12 +31,13 @@ impl Sender {
         if std::mem::take(&mut self.probe_wanted) {
             self.probe = Some((self.board.next, false));
         }
-        self.arm(now, self.rto_deadline == Instant::FAR_FUTURE);
+        self.arm(now, self.rto_deadline == Instant::FAR_FUTURE, path);
     }
 
     /// The next segment to retransmit, if the window allows it. Of a large one, which the device cuts into
-    /// frames of `mss` bytes, as many frames as the window has room for.
-    pub(crate) fn retransmit(&mut self, now: Instant, cwnd: u64, mss: u64) -> Option<&Sent> {
+    /// frames, as many frames as the window has room for.
+    pub(crate) fn retransmit(&mut self, now: Instant, path: &PathState) -> Option<&Sent> {
+        let PathState { cwnd, mss, .. } = *path;
         let room = cwnd.saturating_sub(self.in_flight());
         let held = self.spurious.tries_new_data();
         let at = if self.board.lost > 0 && room > 0 && !held { self.board.next_lost() } else { None };
@@ -61,7 +64,7 @@ impl Sender {
         self.retransmissions += 1;
         self.retransmitted_bytes += length;
         // RFC 6298 section 5: the timer watches the oldest segment.
-        self.arm(now, at == 0 || self.rto_deadline == Instant::FAR_FUTURE);
+        self.arm(now, at == 0 || self.rto_deadline == Instant::FAR_FUTURE, path);
         self.board.queue.get(at)
     }
 }

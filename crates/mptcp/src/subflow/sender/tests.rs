@@ -21,11 +21,10 @@ impl Rig {
         let mut sender =
             Sender::new(Duration::from_millis(200), 10_000, crate::config::SpuriousLoss::default());
         sender.synchronised(1, sack, rack);
-        sender.rtt.sample(Duration::from_millis(100));
         let mut congestion =
             Congestion::new(Box::new(Reno), None, true, CouplingScope::All, SlowStart::Standard);
         congestion.add_path(MSS, 20);
-        congestion.paths[0].srtt = sender.rtt.srtt();
+        congestion.paths[0].sample(Duration::from_millis(100));
         congestion.set_active(0, true);
         Self { now: Instant::ZERO + Duration::from_secs(1), sender, congestion }
     }
@@ -33,7 +32,8 @@ impl Rig {
     fn send(&mut self, segments: u64) {
         for _ in 0..segments {
             let data = self.sender.board.next - 1;
-            self.sender.send(self.now, data, Bytes::from(vec![0; MSS as usize]), false);
+            let path = &self.congestion.paths[0];
+            self.sender.send(self.now, data, Bytes::from(vec![0; MSS as usize]), false, path);
         }
     }
 
@@ -52,8 +52,7 @@ impl Rig {
     }
 
     fn retransmit(&mut self) -> Option<u64> {
-        let cwnd = self.congestion.paths[0].cwnd;
-        self.sender.retransmit(self.now, cwnd, MSS).map(|sent| (sent.start - 1) / MSS)
+        self.sender.retransmit(self.now, &self.congestion.paths[0]).map(|sent| (sent.start - 1) / MSS)
     }
 
     fn cwnd(&self) -> u64 {
@@ -187,9 +186,9 @@ fn a_retransmission_in_the_batch_makes_the_round_trip_ambiguous() {
     }
     assert_eq!(rig.retransmit(), Some(0));
     rig.wait(400);
-    let before = rig.sender.rtt.srtt();
+    let before = rig.congestion.paths[0].srtt;
     rig.ack(10, &[]);
-    assert_eq!(rig.sender.rtt.srtt(), before, "Karn: no sample from segments that waited for it");
+    assert_eq!(rig.congestion.paths[0].srtt, before, "Karn: no sample from segments that waited for it");
 }
 
 #[test]

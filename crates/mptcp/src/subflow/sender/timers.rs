@@ -3,11 +3,11 @@
 use mptcp_clock::{Duration, Instant};
 
 use super::{Ack, Recovery, Sender, WORST_DELAYED_ACK};
-use crate::congestion::Congestion;
+use crate::congestion::{Congestion, PathState};
 
 impl Sender {
     /// Sets the timers after something was sent or acknowledged.
-    pub(super) fn arm(&mut self, now: Instant, restart: bool) {
+    pub(super) fn arm(&mut self, now: Instant, restart: bool, path: &PathState) {
         if self.board.queue.is_empty() {
             self.rto_deadline = Instant::FAR_FUTURE;
             self.probe_deadline = Instant::FAR_FUTURE;
@@ -15,18 +15,18 @@ impl Sender {
             return;
         }
         if restart {
-            self.rto_deadline = now + self.rtt.rto();
+            self.rto_deadline = now + self.timeout.after(path);
         }
-        self.probe_deadline = self.probe_time(now).unwrap_or(Instant::FAR_FUTURE);
+        self.probe_deadline = self.probe_time(now, path).unwrap_or(Instant::FAR_FUTURE);
     }
 
     /// RFC 8985 section 7.2.
-    fn probe_time(&self, now: Instant) -> Option<Instant> {
+    fn probe_time(&self, now: Instant, path: &PathState) -> Option<Instant> {
         self.rack.as_ref()?;
         if self.state != Recovery::Open || self.probe.is_some() || self.board.sacked > 0 {
             return None;
         }
-        let srtt = self.rtt.srtt()?;
+        let srtt = path.srtt?;
         let single = self.board.queue.len() == 1;
         let wait = srtt * 2 + if single { WORST_DELAYED_ACK } else { Duration::from_millis(2) };
         Some((now + wait).min(self.rto_deadline))
@@ -46,7 +46,7 @@ impl Sender {
         if self.probe_deadline <= now {
             self.probe_deadline = Instant::FAR_FUTURE;
             self.probe_wanted = true;
-            self.rto_deadline = now + self.rtt.rto();
+            self.rto_deadline = now + self.timeout.after(&congestion.paths[path]);
             return false;
         }
         if self.rto_deadline <= now {
@@ -58,7 +58,7 @@ impl Sender {
 
     fn on_reorder_timer(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
         let ack = Ack { now, number: self.board.una, blocks: &[], echo: None, bare: false };
-        if self.detect(&ack, 0, congestion.paths[path].mss) {
+        if self.detect(&ack, 0, &congestion.paths[path]) {
             if matches!(self.state, Recovery::Open | Recovery::Disorder) {
                 self.enter_recovery(now, path, congestion);
             }
@@ -70,11 +70,11 @@ impl Sender {
 
     /// The peer was heard on a path that had gone silent: what is outstanding goes at once, without
     /// waiting for the doubled timeout.
-    pub(crate) fn revive(&mut self, now: Instant) {
-        self.rtt.reset_backoff();
+    pub(crate) fn revive(&mut self, now: Instant, path: &PathState) {
+        self.timeout.reset_backoff();
         if self.in_loss() {
             self.board.mark_all_lost();
-            self.rto_deadline = now + self.rtt.rto();
+            self.rto_deadline = now + self.timeout.after(path);
         }
     }
 
@@ -86,10 +86,10 @@ impl Sender {
         let reduced = match self.state {
             Recovery::Open | Recovery::Disorder => false,
             Recovery::Recovery { .. } => true,
-            Recovery::Loss { .. } => self.rtt.backoff() > 0,
+            Recovery::Loss { .. } => self.timeout.backoff() > 0,
         };
         let interrupts = self.in_recovery();
-        self.rtt.back_off();
+        self.timeout.back_off();
         if !reduced {
             self.spurious.remember(&congestion.paths[path]);
             congestion.on_loss(path, now);
@@ -108,7 +108,7 @@ impl Sender {
         self.probe = None;
         self.probe_wanted = false;
         congestion.paths[path].cwnd = congestion.paths[path].mss;
-        self.rto_deadline = now + self.rtt.rto();
+        self.rto_deadline = now + self.timeout.after(&congestion.paths[path]);
         self.probe_deadline = Instant::FAR_FUTURE;
         self.reorder_deadline = Instant::FAR_FUTURE;
     }

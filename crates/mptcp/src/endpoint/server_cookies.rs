@@ -1,0 +1,38 @@
+//! Cookies of TCP Fast Open that servers gave (RFC 7413 section 4.1.3).
+//!
+//! Owns the cache of a client and its bound. Never makes a cookie.
+
+use std::net::IpAddr;
+
+use mptcp_wire::Cookie;
+use rustc_hash::FxHashMap;
+
+/// Servers whose cookies are kept; beyond it others give way.
+const MOST_COOKIES: usize = 1024;
+
+/// Cookies and the MSS that goes with each, by server.
+#[derive(Debug, Default)]
+pub(super) struct ServerCookies(FxHashMap<IpAddr, (Cookie, u16)>);
+
+impl ServerCookies {
+    /// Keeps the cookie of a server that has an MSS of `mss`.
+    #[cold]
+    pub(super) fn keep(&mut self, server: IpAddr, cookie: Cookie, mss: u16) {
+        if self.0.len() >= MOST_COOKIES
+            && !self.0.contains_key(&server)
+            && let Some(other) = self.0.keys().min().copied()
+        {
+            self.0.remove(&other);
+        }
+        self.0.insert(server, (cookie, mss));
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// What a server gave.
+    pub(super) fn of(&self, server: IpAddr) -> Option<&(Cookie, u16)> {
+        self.0.get(&server)
+    }
+}

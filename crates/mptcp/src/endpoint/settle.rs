@@ -1,0 +1,144 @@
+//! After anything that may have changed a connection: what it asks of its endpoint, readiness, its end.
+//!
+//! Owns what is done for each of a connection's events. Never looks into a connection for what it did not say.
+
+use mptcp_clock::Instant;
+
+use super::Endpoint;
+use crate::connection::{Connection, EndpointEvent};
+use crate::ids::ConnectionId;
+use crate::path_manager::Pair;
+use crate::subflow::Origin;
+
+impl Endpoint {
+    /// A connection begins.
+    pub(super) fn insert(&mut self, now: Instant, connection: Connection) -> ConnectionId {
+        let place = self.slots.insert(connection);
+        self.deadlines.add(place);
+        self.hear(now, place);
+        self.line_up(place);
+        self.slots.id(place)
+    }
+
+    /// After anything that may have changed a connection: its events, readiness.
+    #[inline(never)]
+    pub(super) fn settle(&mut self, now: Instant, slot: u32) {
+        self.settle_here(now, slot);
+    }
+
+    /// The same after a segment.
+    #[inline(always)]
+    pub(super) fn settle_here(&mut self, now: Instant, slot: u32) {
+        let entry = self.slots.at(slot);
+        let Some(connection) = entry.connection.as_deref_mut() else { return };
+        if !connection.is_steady() {
+            return self.settle_all(now, slot);
+        }
+        if !entry.eventful && !connection.pending().is_empty() {
+            entry.eventful = true;
+            self.eventful.push_back(slot);
+        }
+        self.see_whether_silent(slot);
+    }
+
+    #[cold]
+    fn settle_all(&mut self, now: Instant, slot: u32) {
+        self.settle_news(now, slot);
+        self.see_whether_silent(slot);
+    }
+
+    /// A connection that has nothing to send need not be asked.
+    #[inline]
+    fn see_whether_silent(&mut self, slot: u32) {
+        let entry = self.slots.at(slot);
+        let Some(connection) = entry.connection.as_deref() else { return };
+        if connection.is_silent() {
+            self.deadlines.set(slot, connection.deadline());
+        } else if !entry.ready {
+            entry.ready = true;
+            self.ready.push_back(slot);
+        }
+    }
+
+    #[inline]
+    pub(super) fn settle_quietly(&mut self, now: Instant, slot: u32) {
+        let entry = self.slots.at(slot);
+        let Some(connection) = entry.connection.as_deref_mut() else { return };
+        if !connection.is_steady() {
+            self.settle_news(now, slot);
+        } else if !entry.eventful && !connection.pending().is_empty() {
+            entry.eventful = true;
+            self.eventful.push_back(slot);
+        }
+    }
+
+    #[cold]
+    fn settle_news(&mut self, now: Instant, slot: u32) {
+        self.hear(now, slot);
+        let entry = self.slots.at(slot);
+        let Some(connection) = entry.connection.as_mut() else { return };
+        if !connection.pending().is_empty() && !entry.eventful {
+            entry.eventful = true;
+            self.eventful.push_back(slot);
+        }
+        self.forget_if_finished(slot);
+    }
+
+    #[inline]
+    fn forget_if_finished(&mut self, slot: u32) {
+        if self.slots.at(slot).connection.as_ref().is_some_and(|connection| connection.closed().is_some()) {
+            self.forget_if_all_is_told(slot);
+        }
+    }
+
+    #[cold]
+    pub(super) fn forget_if_all_is_told(&mut self, slot: u32) {
+        let entry = self.slots.at(slot);
+        if let Some(connection) = entry.connection.as_ref().filter(|connection| connection.is_finished()) {
+            self.demux.forget(slot, connection);
+            self.stop_waiting(slot);
+            self.slots.remove(slot);
+        }
+    }
+
+    /// Does what a connection has asked for.
+    #[cold]
+    fn hear(&mut self, now: Instant, place: u32) {
+        while let Some(connection) = self.slots.connection_at(place)
+            && let Some(event) = connection.poll_endpoint_event()
+        {
+            let token = connection.token();
+            match event {
+                EndpointEvent::Opened(at) => self.demux.register(place, token, at),
+                EndpointEvent::Closed(at) => self.demux.forget_subflow(place, at),
+                EndpointEvent::Wanted(pair) => self.open_wanted(now, place, pair),
+                EndpointEvent::Cookie(server, cookie, mss) => self.cookies.keep(server, cookie, mss),
+                EndpointEvent::Answered => self.note_opened(place),
+                EndpointEvent::FellBackOnThirdAck => self.counters.capable_fallback_acks += 1,
+                EndpointEvent::Over => {
+                    self.demux.forget_token(place, token);
+                    self.note_opened(place);
+                }
+            }
+        }
+    }
+
+    /// Opens a further subflow from a port that is free.
+    fn open_wanted(&mut self, now: Instant, place: u32, pair: Pair) {
+        let Some(local) = self.free_port(pair.local.address, pair.remote.address) else { return };
+        let iss = self.random.next_u32();
+        let Some(connection) = self.slots.connection_at(place) else { return };
+        let origin = Origin::Join { nonce: 0, peer_nonce: 0 };
+        let mut subflow = self.interfaces.subflow(
+            pair.local.interface,
+            local,
+            pair.remote.address,
+            origin,
+            iss,
+            connection.config(),
+        );
+        subflow.clock_mut().offset = self.secret.timestamp_offset(local, pair.remote.address);
+        connection.open_join(now, subflow, pair);
+        self.line_up(place);
+    }
+}
