@@ -16,6 +16,8 @@ pub struct Counters {
     pub sent_bytes: u64,
     /// Frames that found the queue full, or that its discipline dropped.
     pub dropped_frames: u64,
+    /// Frames that the queue marked.
+    pub marked_frames: u64,
     /// Frames lost because the link was or went down.
     pub flushed_frames: u64,
     /// Sent frames that random loss took.

@@ -121,7 +121,7 @@ impl<P> Direction<P> {
     pub(crate) fn queue(
         &mut self,
         now: Instant,
-        frame: Frame<P>,
+        mut frame: Frame<P>,
         drops: &mut DropLog<P>,
     ) -> Result<bool, Cause> {
         if !self.parameters.up {
@@ -137,6 +137,11 @@ impl<P> Direction<P> {
             self.counters.dropped_frames += 1;
             drops.record(now, self.id, Cause::QueueFull, frame);
             return Err(Cause::QueueFull);
+        }
+        if let Some(threshold) = self.parameters.mark
+            && !threshold.admits(backlog, self.counters.backlog_bytes, frame.bytes, rate)
+        {
+            self.counters.marked_frames += u64::from(frame.ecn.mark());
         }
         let service = rate.map_or(Duration::ZERO, |rate| rate.serialisation(frame.bytes));
         self.line_free = self.line_free.max(now) + service;

@@ -21,6 +21,9 @@ pub struct Parameters {
     pub loss: Loss,
     /// The limit of the queue.
     pub queue: QueueLimit,
+    /// A frame that finds more than this in the queue is marked, if it may be (DCTCP's K; RFC 3168 section 5). `None` marks none. A
+    /// wire's; stations' queues mark nothing.
+    pub mark: Option<QueueLimit>,
     /// Whether the link works. A link that is or goes down loses all that it holds (queued, in
     /// service and in flight) and all that is offered to it.
     pub up: bool,
@@ -34,6 +37,7 @@ impl Default for Parameters {
             jitter: None,
             loss: Loss::None,
             queue: QueueLimit::Packets(1000),
+            mark: None,
             up: true,
         }
     }

@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::names::{
-    Coupled, DataDirection, DownMode, Interference, Opportunistic, Penalty, SendQueueRule, Side, Transport,
-    Version,
+    Coupled, DataDirection, DownMode, Ecn, Interference, Opportunistic, Penalty, SendQueueRule, Side,
+    Transport, Version,
 };
 use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
 
@@ -115,6 +115,9 @@ table! {
         reorder: bool,
         /// The limit of the drop-tail queue; the frame in service counts. Default: 1000p.
         queue: QueueSize,
+        /// A packet that finds more than this in the queue is marked, if its connection speaks ECN: DCTCP's K. The frame in service
+        /// counts. Default: none is.
+        mark: QueueSize,
         /// Whether it works at the start. Default: true.
         up: bool,
     } kind loss_model;
@@ -234,6 +237,10 @@ table! {
         /// Take a reduction of the window back when timestamps or reports of duplicates show that nothing was lost (RFC 4015,
         /// 3522, 3708), as Linux does. Default: false.
         undo: bool,
+        /// Explicit congestion notification (RFC 3168). Default: off; on with a controller that works by marks, as dctcp does.
+        ecn: Ecn,
+        /// NewReno and CUBIC give less way to a mark than to a loss (RFC 8511). Default: false.
+        abe: bool,
         /// Delayed acknowledgements. Default: true.
         delayed_ack: bool,
         /// The Nagle algorithm. Default: true.

@@ -8,7 +8,8 @@ use netsim::{Loss, QueueLimit};
 
 use super::kinds::Chosen;
 use super::names::{
-    Coupled, DataDirection, DownMode, Interference, Opportunistic, Penalty, SendQueueRule, Transport, Version,
+    Coupled, DataDirection, DownMode, Ecn, Interference, Opportunistic, Penalty, SendQueueRule, Transport,
+    Version,
 };
 use super::policies::Policy;
 use crate::application::Maker;
@@ -105,6 +106,14 @@ pub struct Link {
     pub station: Option<Station>,
 }
 
+impl Link {
+    /// Whether one of its queues marks.
+    #[must_use]
+    pub fn marks(&self) -> bool {
+        self.forward.mark.is_some() || self.backward.mark.is_some()
+    }
+}
+
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
@@ -120,6 +129,8 @@ pub struct Line {
     pub reorder: bool,
     /// The limit of the queue.
     pub queue: QueueLimit,
+    /// Above it packets are marked; `None` marks none.
+    pub mark: Option<QueueLimit>,
     /// Whether it works at the start.
     pub up: bool,
 }
@@ -219,6 +230,10 @@ pub struct Tcp {
     pub frto: bool,
     /// Reductions of the window are taken back when nothing was lost.
     pub undo: bool,
+    /// Explicit congestion notification.
+    pub ecn: Ecn,
+    /// Marks weigh less than losses.
+    pub abe: bool,
     /// Delayed acknowledgements.
     pub delayed_ack: bool,
     /// The Nagle algorithm.

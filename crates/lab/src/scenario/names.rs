@@ -48,6 +48,18 @@ names! {
 }
 
 names! {
+    /// Explicit congestion notification: who asks for it.
+    Ecn {
+        /// Nobody, and who asks is refused.
+        Off = "off",
+        /// Nobody, but who asks gets it: what Linux does by default.
+        Passive = "passive",
+        /// Whoever opens a connection or a subflow.
+        On = "on",
+    }
+}
+
+names! {
     /// The generation of a cell.
     Standard {
         /// 802.11b: 11 Mb/s at 2.4 GHz.

@@ -8,7 +8,7 @@ use super::file::{
     PathTable, ScenarioFile, SetTable,
 };
 use super::model::{Adjustment, Event, Filter, Flow, Limits, Line, Link, LinkKind, Scenario, Traffic};
-use super::names::Interference;
+use super::names::{Ecn, Interference};
 use super::units::{Distance, LineRate, Percent, Size, Span};
 use super::written::{direction, percent, queue_size};
 use super::{air, middleboxes, policies};
@@ -125,6 +125,7 @@ impl Line {
             jitter: self.jitter(self.jitter),
             loss: self.loss.clone(),
             queue: self.queue,
+            mark: self.mark,
             up: self.up,
         }
     }
@@ -190,6 +191,7 @@ fn line(line: &Line) -> DirectionTable {
         jitter: Some(Span(line.jitter)),
         reorder: Some(line.reorder),
         queue: Some(queue_size(line.queue)),
+        mark: line.mark.map(queue_size),
         up: Some(line.up),
         loss_model: line.custom_loss(),
     }
@@ -260,6 +262,8 @@ fn flow(flow: &Flow) -> FlowTable {
         rack: Some(flow.tcp.rack),
         frto: flow.tcp.frto.then_some(true),
         undo: flow.tcp.undo.then_some(true),
+        ecn: Some(flow.tcp.ecn).filter(|ecn| *ecn != Ecn::Off),
+        abe: flow.tcp.abe.then_some(true),
         delayed_ack: Some(flow.tcp.delayed_ack),
         nagle: Some(flow.tcp.nagle),
         min_rto: Some(Span(flow.tcp.min_rto)),

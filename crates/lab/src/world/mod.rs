@@ -23,6 +23,7 @@ use std::collections::BTreeSet;
 use mptcp::congestion::Departure;
 use mptcp::{InterfaceChange, InterfaceId};
 use mptcp_clock::{Duration, Instant};
+use mptcp_wire::Codepoint;
 use netsim::{AddressId, Budget, Event, Frame, Network, TimerId};
 
 use crate::measurements::Measurements;
@@ -158,6 +159,7 @@ impl World {
             return self.take_datagram(now, frame);
         }
         let segment = self.pool.get(frame.payload);
+        segment.ecn = Codepoint::from_bits(frame.ecn.bits());
         let interface = host::interface_of(segment.destination.ip());
         self.data_packets += u64::from(!segment.payload.is_empty());
         self.record(now, at, interface, frame.payload);

@@ -3,6 +3,7 @@
 mod boxes;
 mod broken;
 mod captures;
+mod dctcp;
 mod examples;
 mod grid;
 mod hostile;

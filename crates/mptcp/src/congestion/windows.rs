@@ -36,10 +36,12 @@ pub enum CouplingScope {
 pub struct Congestion {
     /// One entry for each place of a subflow, in their order.
     pub paths: Vec<PathState>,
-    algorithm: Box<dyn CongestionControl>,
+    pub(super) algorithm: Box<dyn CongestionControl>,
     send_queue_rule: Option<SendQueueRule>,
     byte_counting: bool,
     penalties: u64,
+    /// Marks get the factors of RFC 8511.
+    pub(super) gentle_marks: bool,
     /// What is known of bottlenecks; None where all paths count as one group.
     bottlenecks: Option<Bottlenecks>,
 }
@@ -57,6 +59,7 @@ impl Congestion {
             send_queue_rule: rule,
             byte_counting,
             penalties: 0,
+            gentle_marks: false,
             bottlenecks: (scope == CouplingScope::Shared).then(Bottlenecks::default),
         }
     }
@@ -103,7 +106,7 @@ impl Congestion {
     }
 
     /// Lets the algorithm see the paths that may share a bottleneck with `path` as active, and no others.
-    fn ask<T>(
+    pub(super) fn ask<T>(
         &mut self,
         path: usize,
         question: impl FnOnce(&mut dyn CongestionControl, &mut [PathState]) -> T,

@@ -34,6 +34,7 @@ impl Connection {
         let subflow = &mut self.subflows[id];
         subflow.opening_mut().was_open = true;
         subflow.keep_alive(now, keepalive);
+        subflow.begin_marks(self.congestion.needs_marks());
         let path = &mut self.congestion.paths[id];
         path.cwnd = mss * u64::from(self.config.initial_window);
         path.mss = mss;

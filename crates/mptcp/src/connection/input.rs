@@ -4,7 +4,7 @@ use arrayvec::ArrayVec;
 use bytes::Bytes;
 use mptcp_clock::Instant;
 use mptcp_wire::crypto::Version;
-use mptcp_wire::{MpJoin, MptcpOption, Options, ResetReason, Segment};
+use mptcp_wire::{Flags, MpJoin, MptcpOption, Options, ResetReason, Segment};
 
 use super::Connection;
 use super::offers::reset_reason;
@@ -41,6 +41,7 @@ impl Connection {
             Verdict::Acknowledge => {
                 // A SYN that comes again in SYN-RECEIVED wants the SYN/ACK again.
                 if subflow.state() == State::SynReceived {
+                    subflow.reconsider_marks(segment);
                     subflow.set_control(Some(Control::SynAck));
                 } else {
                     subflow.receiver_mut().acknowledge_now();
@@ -141,6 +142,7 @@ impl Connection {
         }
         let cut = self.fit_window(id, start, &mut payload);
         if !payload.is_empty() {
+            self.subflows[id].note_mark(segment);
             self.take_payload(now, id, start, payload);
         }
         if segment.flags.fin() && !cut && !self.subflows[id].is_closed() {
@@ -170,7 +172,8 @@ impl Connection {
         // carries another MPTCP option than the DSS.
         let updates = self.negotiation.is_plain() && segment.window > last_window;
         let bare = empty && !segment.flags.fin() && !updates && segment.options.mptcp.is_empty();
-        let ack = Ack { now, number: ack, blocks: &blocks, echo, bare };
+        let echoes = segment.flags.contains(Flags::ECE);
+        let ack = Ack { now, number: ack, blocks: &blocks, echo, bare, echoes };
         let advanced = subflow.sender_mut().on_ack(ack, id, &mut self.congestion);
         if advanced == 0 {
             return;

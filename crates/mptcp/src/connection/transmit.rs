@@ -235,6 +235,7 @@ impl Connection {
         subflow.sender_mut().send(now, data, payload, false);
         self.pace(now, id, piece.payload.len() as u64);
         self.data_segment(now, id, piece, out);
+        self.subflows[id].mark_capable(out);
         id
     }
 

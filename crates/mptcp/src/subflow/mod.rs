@@ -7,6 +7,8 @@
 mod access;
 pub(crate) mod check;
 mod due;
+mod echo;
+pub(crate) mod ecn;
 mod ending;
 pub(crate) mod mapping;
 mod opening;
@@ -32,6 +34,7 @@ use crate::ids::InterfaceId;
 use crate::memory::most_segments;
 use crate::path_manager::Pair;
 pub(crate) use due::Due;
+use echo::Echo;
 pub(crate) use ending::LINGER;
 use mapping::Mapper;
 pub(crate) use parts::Looked;
@@ -60,6 +63,7 @@ pub(crate) struct Subflow {
     sender: Sender,
     receiver: Receiver,
     mapper: Mapper,
+    echo: Echo,
     /// What is to be said beside data.
     control: Option<Control>,
     /// The application or the connection wants a FIN after what was sent.
@@ -98,6 +102,7 @@ impl Subflow {
                 config.receive_block,
             ),
             mapper: Mapper::new(config.receive_buffer, config.receive_block),
+            echo: Echo::default(),
             control: None,
             fin_wanted: false,
             window: PeerWindow::default(),
@@ -150,6 +155,7 @@ impl Subflow {
     pub(crate) fn acknowledgement_sent(&mut self) {
         self.number_acknowledged();
         self.receiver.acknowledged();
+        self.echo.acknowledged();
     }
 
     /// Both sides as path managers see them.

@@ -7,6 +7,8 @@
 
 mod ack;
 mod detect;
+mod echoes;
+mod marks;
 mod send;
 mod timers;
 mod undo;
@@ -20,6 +22,7 @@ use super::scoreboard::Scoreboard;
 use super::spurious::Spurious;
 use crate::config::SpuriousLoss;
 use crate::congestion::Congestion;
+use marks::Marks;
 
 /// RFC 8985 section 7.2: how long the peer may delay an acknowledgement (Linux's maximum).
 const WORST_DELAYED_ACK: Duration = Duration::from_millis(200);
@@ -33,6 +36,11 @@ pub enum Recovery {
     Open,
     /// Duplicates or selective acknowledgements, nothing known lost.
     Disorder,
+    /// The window was reduced because of marks (RFC 3168), nothing known lost.
+    Cwr {
+        /// Leaves when more than this offset is acknowledged.
+        point: u64,
+    },
     /// Fast recovery up to `point`.
     Recovery {
         /// Leaves when this offset is acknowledged.
@@ -55,6 +63,8 @@ pub(crate) struct Ack<'a> {
     pub echo: Option<Instant>,
     /// No payload, no window change: counts as a duplicate if it acknowledges nothing.
     pub bare: bool,
+    /// It speaks of marks (RFC 3168).
+    pub echoes: bool,
 }
 
 #[derive(Debug)]
@@ -76,6 +86,7 @@ pub(crate) struct Sender {
     probe_deadline: Instant,
     reorder_deadline: Instant,
     pub spurious: Spurious,
+    pub marks: Marks,
     pub retransmissions: u64,
     pub retransmitted_bytes: u64,
     pub timeouts: u64,
@@ -103,6 +114,7 @@ impl Sender {
             probe_deadline: Instant::FAR_FUTURE,
             reorder_deadline: Instant::FAR_FUTURE,
             spurious: Spurious::new(spurious),
+            marks: Marks::default(),
             retransmissions: 0,
             retransmitted_bytes: 0,
             timeouts: 0,
@@ -131,6 +143,15 @@ impl Sender {
         matches!(self.state, Recovery::Recovery { .. })
     }
 
+    /// Whether the window falls by and by.
+    fn is_reducing(&self) -> bool {
+        match self.state {
+            Recovery::Recovery { .. } => true,
+            Recovery::Cwr { point } => self.board.una < point,
+            _ => false,
+        }
+    }
+
     pub(crate) fn in_loss(&self) -> bool {
         matches!(self.state, Recovery::Loss { .. })
     }
@@ -157,14 +178,24 @@ impl Sender {
 
     #[cold]
     fn enter_recovery(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
-        self.spurious.remember(&congestion.paths[path]);
+        // RFC 3168 section 6.1.2: where marks have reduced it within this round trip, a loss does not do so again.
+        let reduced = self.is_reducing();
         self.state = Recovery::Recovery { point: self.board.next };
         self.recoveries += 1;
+        if !reduced {
+            self.spurious.remember(&congestion.paths[path]);
+            self.begin_reduction();
+            congestion.on_loss(path, now);
+        }
+    }
+
+    /// The window is about to fall, by and by.
+    fn begin_reduction(&mut self) {
         self.prr_delivered = 0;
         self.prr_out = 0;
         // RFC 6937 section 3: RecoverFS.
         self.prr_start = (self.board.next - self.board.una).max(1);
-        congestion.on_loss(path, now);
+        self.marks.on_reduced();
     }
 
     /// RFC 6937 section 3, with slow start reduction bound while recovery makes progress.

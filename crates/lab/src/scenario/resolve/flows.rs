@@ -12,7 +12,7 @@ use crate::scenario::error::{ScenarioError, listed, suggestion};
 use crate::scenario::file::{FlowTable, ScenarioFile};
 use crate::scenario::model::{Flow, Limits, Link, LinkKind, Mechanisms, Tcp, Traffic};
 use crate::scenario::names::{
-    Coupled, DataDirection, Opportunistic, Penalty, SendQueueRule, Transport, Version,
+    Coupled, DataDirection, Ecn, Opportunistic, Penalty, SendQueueRule, Transport, Version,
 };
 use crate::scenario::reach::Reach;
 use crate::scenario::units::{Size, Span};
@@ -194,6 +194,8 @@ fn tcp(
         rack: table.rack.unwrap_or(true),
         frto: table.frto.unwrap_or(false),
         undo: table.undo.unwrap_or(false),
+        ecn: table.ecn.unwrap_or(Ecn::Off),
+        abe: table.abe.unwrap_or(false),
         delayed_ack: table.delayed_ack.unwrap_or(true),
         nagle: table.nagle.unwrap_or(true),
         min_rto: table.min_rto.map_or(Duration::from_millis(200), |span| span.0),

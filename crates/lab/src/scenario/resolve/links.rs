@@ -110,6 +110,7 @@ fn line(
         jitter: own.jitter.or(both.jitter).map_or(Duration::ZERO, |span| span.0),
         reorder: own.reorder.or(both.reorder).unwrap_or(false),
         queue: own.queue.or(both.queue).map_or(QueueLimit::Packets(1000), queue_limit),
+        mark: own.mark.or(both.mark).map(queue_limit),
         up: own.up.or(both.up).unwrap_or(true),
     })
 }

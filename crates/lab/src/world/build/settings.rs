@@ -3,7 +3,7 @@
 use mptcp::{Config, CouplingScope, OpportunisticRule, PenaltyRule, SpuriousLoss};
 
 use super::{Builder, HEADERS};
-use crate::scenario::names::{Coupled, Opportunistic, Penalty, SendQueueRule, Transport, Version};
+use crate::scenario::names::{Coupled, Ecn, Opportunistic, Penalty, SendQueueRule, Transport, Version};
 use crate::scenario::{Flow, MOST_SUBFLOWS};
 
 impl Builder<'_> {
@@ -60,6 +60,12 @@ impl Builder<'_> {
             user_timeout: flow.tcp.user_timeout,
             notsent_lowat: flow.tcp.notsent_lowat,
             byte_counting: flow.tcp.byte_counting,
+            ecn: match flow.tcp.ecn {
+                Ecn::Off => None,
+                Ecn::Passive => Some(mptcp::Ecn::Passive),
+                Ecn::On => Some(mptcp::Ecn::On),
+            },
+            abe: flow.tcp.abe,
             delayed_ack: flow.tcp.delayed_ack,
             nagle: flow.tcp.nagle,
             min_rto: flow.tcp.min_rto,

@@ -44,18 +44,21 @@ impl Sender {
         if delivered > 0 {
             congestion.on_delivered(path, now, delivered);
         }
-        if matches!(self.state, Recovery::Recovery { .. } | Recovery::Loss { .. }) {
+        if !matches!(self.state, Recovery::Open | Recovery::Disorder) {
             self.leave_recovery(path, congestion);
         }
-        if newly_lost && matches!(self.state, Recovery::Open | Recovery::Disorder) {
+        if newly_lost && matches!(self.state, Recovery::Open | Recovery::Disorder | Recovery::Cwr { .. }) {
             self.enter_recovery(now, path, congestion);
         }
-        if self.in_recovery() {
+        if self.marks.is_on() {
+            self.take_echo(&ack, delivered, path, congestion);
+        }
+        if self.is_reducing() {
             let progress = advanced > 0 && self.board.lost <= lost_before;
             // RFC 6582 section 3.2 step 3: a partial acknowledgement sends the next hole at once.
             let hole = newly_lost && !self.sack;
             self.proportional_rate(delivered, progress, hole, path, congestion);
-        } else {
+        } else if !matches!(self.state, Recovery::Cwr { .. }) {
             if matches!(self.state, Recovery::Open | Recovery::Disorder) {
                 let disorder = self.board.sacked > 0 || self.duplicates > 0;
                 self.state = if disorder { Recovery::Disorder } else { Recovery::Open };
@@ -85,6 +88,7 @@ impl Sender {
         let (point, fast) = match self.state {
             Recovery::Recovery { point } => (point, true),
             Recovery::Loss { point } => (point, false),
+            Recovery::Cwr { point } => return self.leave_cwr(point, path, congestion),
             Recovery::Open | Recovery::Disorder => return,
         };
         if self.board.una < point {
@@ -101,6 +105,16 @@ impl Sender {
         let state = &mut congestion.paths[path];
         if fast {
             state.cwnd = state.ssthresh;
+        }
+    }
+
+    /// The data that says that the window was reduced begins at `point`: until the peer has that, it speaks of the same marks.
+    fn leave_cwr(&mut self, point: u64, path: usize, congestion: &mut Congestion) {
+        if self.board.una >= point {
+            congestion.paths[path].cwnd = congestion.paths[path].ssthresh;
+        }
+        if self.board.una > point {
+            self.state = Recovery::Open;
         }
     }
 
@@ -128,6 +142,7 @@ impl Sender {
                 // The probe repaired a loss: the window answers for it.
                 let ssthresh = congestion.on_loss(path, ack.now);
                 congestion.paths[path].cwnd = ssthresh;
+                self.marks.on_reduced();
             }
         }
     }

@@ -39,7 +39,14 @@ impl Rig {
     /// Segments are counted from 0; blocks name segments, `left..right`.
     fn ack(&mut self, up_to: u64, blocks: &[Range]) {
         let blocks: Vec<Range> = blocks.iter().map(|b| (1 + b.0 * MSS, 1 + b.1 * MSS)).collect();
-        let ack = Ack { now: self.now, number: 1 + up_to * MSS, blocks: &blocks, echo: None, bare: true };
+        let ack = Ack {
+            now: self.now,
+            number: 1 + up_to * MSS,
+            blocks: &blocks,
+            echo: None,
+            bare: true,
+            echoes: false,
+        };
         self.sender.on_ack(ack, 0, &mut self.congestion);
     }
 

@@ -23,7 +23,10 @@ impl Sender {
     /// RFC 8985 section 7.2.
     fn probe_time(&self, now: Instant) -> Option<Instant> {
         self.rack.as_ref()?;
-        if self.state != Recovery::Open || self.probe.is_some() || self.board.sacked > 0 {
+        if !matches!(self.state, Recovery::Open | Recovery::Cwr { .. })
+            || self.probe.is_some()
+            || self.board.sacked > 0
+        {
             return None;
         }
         let srtt = self.rtt.srtt()?;
@@ -57,9 +60,9 @@ impl Sender {
     }
 
     fn on_reorder_timer(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
-        let ack = Ack { now, number: self.board.una, blocks: &[], echo: None, bare: false };
+        let ack = Ack { now, number: self.board.una, blocks: &[], echo: None, bare: false, echoes: false };
         if self.detect(&ack, 0, congestion.paths[path].mss) {
-            if matches!(self.state, Recovery::Open | Recovery::Disorder) {
+            if matches!(self.state, Recovery::Open | Recovery::Disorder | Recovery::Cwr { .. }) {
                 self.enter_recovery(now, path, congestion);
             }
             if self.in_recovery() {
@@ -85,7 +88,7 @@ impl Sender {
         // after a timeout it was unless an acknowledgement has come since.
         let reduced = match self.state {
             Recovery::Open | Recovery::Disorder => false,
-            Recovery::Recovery { .. } => true,
+            Recovery::Cwr { .. } | Recovery::Recovery { .. } => true,
             Recovery::Loss { .. } => self.rtt.backoff() > 0,
         };
         let interrupts = self.in_recovery();
@@ -94,6 +97,7 @@ impl Sender {
             self.spurious.remember(&congestion.paths[path]);
             congestion.on_loss(path, now);
         }
+        self.marks.on_reduced();
         congestion.on_timeout(path);
         if !self.sack {
             self.board.sacked = 0;

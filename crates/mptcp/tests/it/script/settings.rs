@@ -4,7 +4,8 @@
 
 use mptcp::policy::Policies;
 use mptcp::{
-    Announced, Config, JOIN_PROBATION, LinuxCompat, OpportunisticRule, PenaltyRule, ServerFastOpen, Version,
+    Announced, Config, Ecn, JOIN_PROBATION, LinuxCompat, OpportunisticRule, PenaltyRule, ServerFastOpen,
+    Version,
 };
 
 use super::text::{duration, number, switch};
@@ -39,6 +40,15 @@ pub fn set(config: &mut Config, key: &str, value: &str) -> Result<(), String> {
         "rack" => config.rack = switch(value)?,
         "spurious_loss.undo" => config.spurious_loss.get_or_insert_default().undo = switch(value)?,
         "spurious_loss.frto" => config.spurious_loss.get_or_insert_default().frto = switch(value)?,
+        "ecn" => {
+            config.ecn = Some(match value {
+                "off" => Ecn::Off,
+                "passive" => Ecn::Passive,
+                "on" => Ecn::On,
+                _ => return Err(format!("ecn is off, passive or on, not `{value}`")),
+            });
+        }
+        "abe" => config.abe = switch(value)?,
         "byte_counting" => config.byte_counting = switch(value)?,
         "delayed_ack" => config.delayed_ack = switch(value)?,
         "nagle" => config.nagle = switch(value)?,
