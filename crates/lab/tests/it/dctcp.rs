@@ -71,8 +71,8 @@ fn the_line_is_full_all_the_same() {
 }
 
 /// Section 3.3, equation 6: alpha is about the root of 2 / W*, where W* = (C RTT + K) / N, and the share of marks is alpha. The
-/// paper's windows grow in every round trip; ours, like every kernel's, rest for the one after a mark, so that there are fewer
-/// marks, by about a third, at any number of flows.
+/// paper's windows grow in every round trip; ours, like every kernel's, rest for the one after a mark and have a floor of two
+/// segments, so that there are fewer marks where windows are small.
 #[test]
 fn the_share_of_marks_follows_the_window() {
     let product = 1e9 / 8.0 * 100e-6 / FRAME;
@@ -81,11 +81,11 @@ fn the_share_of_marks_follows_the_window() {
         let share = marked(&run(flows, &keys, MARK));
         let window = (product + K) / f64::from(flows);
         let expected = (2.0 / window).sqrt();
-        assert!((0.55..1.2).contains(&(share / expected)), "{flows} flows: {share} for {expected}");
+        assert!((0.6..1.2).contains(&(share / expected)), "{flows} flows: {share} for {expected}");
         share
     });
     // A quarter of the window, twice the marks.
     for (few, many) in [(shares[0], shares[2]), (shares[1], shares[3])] {
-        assert!((1.7..2.3).contains(&(many / few)), "{many} after {few}");
+        assert!((1.5..2.3).contains(&(many / few)), "{many} after {few}");
     }
 }

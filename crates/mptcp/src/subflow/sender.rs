@@ -143,15 +143,6 @@ impl Sender {
         matches!(self.state, Recovery::Recovery { .. })
     }
 
-    /// Whether the window falls by and by.
-    fn is_reducing(&self) -> bool {
-        match self.state {
-            Recovery::Recovery { .. } => true,
-            Recovery::Cwr { point } => self.board.una < point,
-            _ => false,
-        }
-    }
-
     pub(crate) fn in_loss(&self) -> bool {
         matches!(self.state, Recovery::Loss { .. })
     }
@@ -179,23 +170,18 @@ impl Sender {
     #[cold]
     fn enter_recovery(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
         // RFC 3168 section 6.1.2: where marks have reduced it within this round trip, a loss does not do so again.
-        let reduced = self.is_reducing();
+        let reduced = matches!(self.state, Recovery::Cwr { point } if self.board.una < point);
         self.state = Recovery::Recovery { point: self.board.next };
         self.recoveries += 1;
-        if !reduced {
-            self.spurious.remember(&congestion.paths[path]);
-            self.begin_reduction();
-            congestion.on_loss(path, now);
-        }
-    }
-
-    /// The window is about to fall, by and by.
-    fn begin_reduction(&mut self) {
         self.prr_delivered = 0;
         self.prr_out = 0;
         // RFC 6937 section 3: RecoverFS.
         self.prr_start = (self.board.next - self.board.una).max(1);
-        self.marks.on_reduced();
+        if !reduced {
+            self.spurious.remember(&congestion.paths[path]);
+            self.marks.on_reduced();
+            congestion.on_loss(path, now);
+        }
     }
 
     /// RFC 6937 section 3, with slow start reduction bound while recovery makes progress.

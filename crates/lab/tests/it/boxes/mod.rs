@@ -99,7 +99,8 @@ pub const CASES: &[Case] = &[
         name: "mark-ecn",
         keys: "kind = \"mark-ecn\"",
         what: "Between ends that speak ECN, everything that may be marked is. The window of such a path falls to two segments; \
-               where that changes nothing for eight round trips, its marks are heeded no more.",
+               where that changes nothing for eight round trips, its marks are heeded no more. A short transfer may be over \
+               before the path carries its part.",
     },
     Case {
         name: "mark-ecn, SYNs too",

@@ -53,7 +53,7 @@ impl Sender {
         if self.marks.is_on() {
             self.take_echo(&ack, delivered, path, congestion);
         }
-        if self.is_reducing() {
+        if self.in_recovery() {
             let progress = advanced > 0 && self.board.lost <= lost_before;
             // RFC 6582 section 3.2 step 3: a partial acknowledgement sends the next hole at once.
             let hole = newly_lost && !self.sack;
@@ -88,7 +88,14 @@ impl Sender {
         let (point, fast) = match self.state {
             Recovery::Recovery { point } => (point, true),
             Recovery::Loss { point } => (point, false),
-            Recovery::Cwr { point } => return self.leave_cwr(point, path, congestion),
+            Recovery::Cwr { point } => {
+                // The data that says that the window was reduced begins there: until the peer has that, it speaks of the same
+                // marks.
+                if self.board.una > point {
+                    self.state = Recovery::Open;
+                }
+                return;
+            }
             Recovery::Open | Recovery::Disorder => return,
         };
         if self.board.una < point {
@@ -105,16 +112,6 @@ impl Sender {
         let state = &mut congestion.paths[path];
         if fast {
             state.cwnd = state.ssthresh;
-        }
-    }
-
-    /// The data that says that the window was reduced begins at `point`: until the peer has that, it speaks of the same marks.
-    fn leave_cwr(&mut self, point: u64, path: usize, congestion: &mut Congestion) {
-        if self.board.una >= point {
-            congestion.paths[path].cwnd = congestion.paths[path].ssthresh;
-        }
-        if self.board.una > point {
-            self.state = Recovery::Open;
         }
     }
 

@@ -47,13 +47,12 @@ impl Sender {
         }
         // A reduction that marks asked for is not taken back.
         self.spurious.forget();
-        self.begin_reduction();
+        self.marks.on_reduced();
         self.state = Recovery::Cwr { point: self.board.next };
         self.marks.reductions += 1;
         congestion.on_mark(path, ack.now);
-        if self.board.queue.is_empty() {
-            // Nothing is under way that could let it fall by and by.
-            congestion.paths[path].cwnd = congestion.paths[path].ssthresh;
-        }
+        // At once, not by and by as after a loss (RFC 6937): what left meanwhile would meet the queue that was there and be
+        // marked for it, the segment that says CWR first of all.
+        congestion.paths[path].cwnd = congestion.paths[path].ssthresh;
     }
 }
