@@ -121,6 +121,7 @@ class SubflowInfo(TypedDict):
     snd_mss: int
     rcv_mss: int
     advmss: int
+    pmtu: int
     timestamps: bool
     ecn: bool
     delivered_ce: int

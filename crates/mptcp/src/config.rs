@@ -109,6 +109,19 @@ pub enum Ecn {
     On,
 }
 
+/// Whether segments find out by themselves what a path carries (RFC 4821), as Linux's `tcp_mtu_probing`. What routers say (RFC
+/// 1191, RFC 8201) counts in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum MtuProbing {
+    /// They do not: 0, which is Linux's default.
+    #[default]
+    Off,
+    /// They shrink when nothing arrives, again and again, and grow from there: 1.
+    BlackHole,
+    /// They begin small, and grow to what arrives: 2.
+    On,
+}
+
 /// TCP Fast Open at a listener (RFC 7413).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerFastOpen {
@@ -168,6 +181,8 @@ pub struct Config {
     /// Reductions of the window that are taken back. None takes none back, and becomes [`SpuriousLoss::LINUX`] on real packets
     /// (crate `live`).
     pub spurious_loss: Option<SpuriousLoss>,
+    /// Whether segments find out what a path carries.
+    pub mtu_probing: MtuProbing,
     /// Marks in place of losses. None is off, and becomes [`Ecn::Passive`] on real packets (crate `live`); with a controller that
     /// works by marks ([`crate::congestion::CongestionControl::needs_marks`]) it is on.
     pub ecn: Option<Ecn>,
@@ -254,6 +269,7 @@ impl Default for Config {
             timestamps: true,
             rack: true,
             spurious_loss: None,
+            mtu_probing: MtuProbing::Off,
             ecn: None,
             abe: false,
             byte_counting: true,

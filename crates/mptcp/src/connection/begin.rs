@@ -28,6 +28,7 @@ impl Connection {
     #[cold]
     pub(super) fn activate(&mut self, now: Instant, id: usize) {
         let multipath = !self.negotiation.is_plain();
+        self.begin_path_mtu(id);
         let subflow = &self.subflows[id];
         let mss = subflow.payload_size(&self.config, multipath);
         let keepalive = self.config.keepalive;

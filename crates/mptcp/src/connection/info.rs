@@ -34,7 +34,10 @@ impl Connection {
 
     /// Payload of a full frame of a subflow, bytes.
     pub(crate) fn frame_payload(&self, id: usize) -> Option<u64> {
-        self.congestion.paths.get(id).map(|path| path.mss)
+        // A segment that tries a larger size is not cut: it is the last that was sent.
+        let sender = self.subflows.get(id)?.sender();
+        let probe = sender.size_probe_payload().filter(|_| sender.size_probe_is_last());
+        probe.or_else(|| self.congestion.paths.get(id).map(|path| path.mss))
     }
 
     /// The port of our side: that of the first subflow.
@@ -126,6 +129,7 @@ impl Connection {
             ssthresh: (path.ssthresh != u64::MAX).then_some(path.ssthresh),
             mss: path.mss,
             advmss: self.config.mss,
+            pmtu: self.path_mtu_of(subflow),
             timestamps: subflow.clock().on,
             sack: subflow.agreed().sack,
             send_scale: subflow.agreed().send_scale,

@@ -182,6 +182,9 @@ impl Connection {
         subflow.turn_mut().optionless &= !segment.options.has_mptcp();
         subflow.record_mut().tally.bytes_acked += advanced;
         subflow.turn_mut().reinjected = false;
+        if subflow.mtu().is_known() {
+            self.reconsider_size(now, id);
+        }
         if self.config.mechanisms.cwnd_capping {
             self.cap_window(now, id);
         }

@@ -30,6 +30,7 @@ mod negotiation;
 mod offers;
 mod output;
 mod pacing;
+mod path_mtu;
 mod progress;
 mod recv;
 mod reinject;

@@ -187,9 +187,10 @@ impl Connection {
             if probing && let Some(size) = self.new_data_for_probe(id) {
                 return Some(self.send_new(now, id, size, out));
             }
+            let largest = self.subflows[id].agreed().gso_max;
             let sender = self.subflows[id].sender_mut();
             let path = &self.congestion.paths[id];
-            if let Some(sent) = sender.retransmit(now, path.cwnd, path.mss) {
+            if let Some(sent) = sender.retransmit(now, path.cwnd, path.mss, largest) {
                 let piece = Piece {
                     start: sent.start,
                     data: sent.data,

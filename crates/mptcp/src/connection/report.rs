@@ -120,6 +120,8 @@ pub struct SubflowInfo {
     pub ssthresh: Option<u64>,
     /// Payload bytes of a full segment: `tcpi_snd_mss`.
     pub mss: u64,
+    /// Length of the longest packet that goes, bytes: `tcpi_pmtu`.
+    pub pmtu: u32,
     /// The MSS option we sent: `tcpi_advmss`.
     pub advmss: u16,
     /// Timestamps are used (RFC 7323).

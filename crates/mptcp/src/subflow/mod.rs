@@ -13,6 +13,7 @@ mod ending;
 pub(crate) mod mapping;
 mod opening;
 mod parts;
+pub(crate) mod path_mtu;
 mod rack;
 mod rations;
 pub(crate) mod receiver;
@@ -20,6 +21,7 @@ pub mod rtt;
 pub(crate) mod scoreboard;
 pub mod sender;
 pub(crate) mod sent;
+pub(crate) mod size_probe;
 mod spurious;
 mod state;
 mod timestamps;
@@ -39,6 +41,7 @@ pub(crate) use ending::LINGER;
 use mapping::Mapper;
 pub(crate) use parts::Looked;
 use parts::{Agreed, Ends, Opening, PeerWindow, Record, TimestampClock, Turn, Watch};
+use path_mtu::PathMtu;
 use rations::Rations;
 use receiver::Receiver;
 use sender::Sender;
@@ -64,6 +67,7 @@ pub(crate) struct Subflow {
     receiver: Receiver,
     mapper: Mapper,
     echo: Echo,
+    mtu: PathMtu,
     /// What is to be said beside data.
     control: Option<Control>,
     /// The application or the connection wants a FIN after what was sent.
@@ -103,6 +107,7 @@ impl Subflow {
             ),
             mapper: Mapper::new(config.receive_buffer, config.receive_block),
             echo: Echo::default(),
+            mtu: PathMtu::default(),
             control: None,
             fin_wanted: false,
             window: PeerWindow::default(),
@@ -121,7 +126,7 @@ impl Subflow {
             true => DSS_SPACE,
         };
         let options = dss + if self.clock.on { TIMESTAMPS_SPACE } else { 0 };
-        u64::from(self.agreed.peer_mss.min(config.mss)).saturating_sub(options).max(16)
+        u64::from(self.agreed.peer_mss.min(config.mss).min(self.mtu.limit())).saturating_sub(options).max(16)
     }
 
     /// The offset that a sequence number of the peer's stands for, near what is expected now.

@@ -10,6 +10,7 @@ mod detect;
 mod echoes;
 mod marks;
 mod send;
+mod sizes;
 mod timers;
 mod undo;
 
@@ -19,6 +20,7 @@ use super::rack::Rack;
 use super::receiver::Range;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
+use super::size_probe::SizeProbe;
 use super::spurious::Spurious;
 use crate::config::SpuriousLoss;
 use crate::congestion::Congestion;
@@ -87,6 +89,10 @@ pub(crate) struct Sender {
     reorder_deadline: Instant,
     pub spurious: Spurious,
     pub marks: Marks,
+    /// A segment larger than what is known to pass.
+    pub size_probe: SizeProbe,
+    /// The longest payload that was acknowledged since segments shrank, bytes.
+    pub longest_acked: u64,
     pub retransmissions: u64,
     pub retransmitted_bytes: u64,
     pub timeouts: u64,
@@ -115,6 +121,8 @@ impl Sender {
             reorder_deadline: Instant::FAR_FUTURE,
             spurious: Spurious::new(spurious),
             marks: Marks::default(),
+            size_probe: SizeProbe::None,
+            longest_acked: 0,
             retransmissions: 0,
             retransmitted_bytes: 0,
             timeouts: 0,

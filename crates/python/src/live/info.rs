@@ -107,6 +107,7 @@ fn subflow<'py>(py: Python<'py>, path: &SubflowInfo, id: Option<usize>) -> PyRes
     row.set_item("snd_mss", path.mss)?;
     row.set_item("rcv_mss", tally.longest_received)?;
     row.set_item("advmss", path.advmss)?;
+    row.set_item("pmtu", path.pmtu)?;
     row.set_item("timestamps", path.timestamps)?;
     row.set_item("ecn", path.ecn)?;
     row.set_item("delivered_ce", path.delivered_ce)?;
@@ -151,6 +152,7 @@ fn icmp(error: IcmpError) -> &'static str {
         IcmpError::PortUnreachable => "port unreachable",
         IcmpError::Prohibited => "prohibited",
         IcmpError::TimeExceeded => "time exceeded",
+        IcmpError::TooBig { .. } => "too big",
     }
 }
 

@@ -4,6 +4,7 @@
 
 use super::{Ack, Recovery, Sender};
 use crate::congestion::{Acked, Congestion};
+use crate::subflow::size_probe::SizeProbe;
 
 impl Sender {
     /// Processes an acknowledgement; returns the bytes that were acknowledged in order.
@@ -39,7 +40,11 @@ impl Sender {
             self.end_probe(&ack, advanced, path, congestion, duplicate_report);
         }
         let lost_before = self.board.lost;
-        let newly_lost = self.detect(&ack, advanced, mss);
+        let mut newly_lost = self.detect(&ack, advanced, mss);
+        if self.size_probe != SizeProbe::None {
+            self.judge_arrival();
+            newly_lost = newly_lost && self.judge_losses();
+        }
         let delivered = (self.board.una + self.board.sacked).saturating_sub(delivered_before);
         if delivered > 0 {
             congestion.on_delivered(path, now, delivered);

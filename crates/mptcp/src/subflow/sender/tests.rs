@@ -59,7 +59,7 @@ impl Rig {
 
     fn retransmit(&mut self) -> Option<u64> {
         let cwnd = self.congestion.paths[0].cwnd;
-        self.sender.retransmit(self.now, cwnd, MSS).map(|sent| (sent.start - 1) / MSS)
+        self.sender.retransmit(self.now, cwnd, MSS, 0).map(|sent| (sent.start - 1) / MSS)
     }
 
     fn cwnd(&self) -> u64 {

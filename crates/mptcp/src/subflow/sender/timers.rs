@@ -4,6 +4,7 @@ use mptcp_clock::{Duration, Instant};
 
 use super::{Ack, Recovery, Sender, WORST_DELAYED_ACK};
 use crate::congestion::Congestion;
+use crate::subflow::size_probe::SizeProbe;
 
 impl Sender {
     /// Sets the timers after something was sent or acknowledged.
@@ -61,7 +62,9 @@ impl Sender {
 
     fn on_reorder_timer(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
         let ack = Ack { now, number: self.board.una, blocks: &[], echo: None, bare: false, echoes: false };
-        if self.detect(&ack, 0, congestion.paths[path].mss) {
+        if self.detect(&ack, 0, congestion.paths[path].mss)
+            && (self.size_probe == SizeProbe::None || self.judge_losses())
+        {
             if matches!(self.state, Recovery::Open | Recovery::Disorder | Recovery::Cwr { .. }) {
                 self.enter_recovery(now, path, congestion);
             }
@@ -106,6 +109,7 @@ impl Sender {
             self.board.forget_reports();
         }
         self.board.mark_all_lost();
+        self.size_probe = SizeProbe::None;
         self.state = Recovery::Loss { point: self.board.next };
         self.spurious.begin_trial(!interrupts);
         self.duplicates = 0;

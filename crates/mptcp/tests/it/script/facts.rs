@@ -115,6 +115,7 @@ fn of_subflow(info: &SubflowInfo, name: &str) -> Option<String> {
         "retransmissions" => info.retransmissions.to_string(),
         "timeouts" => info.timeouts.to_string(),
         "undone" => info.undone.to_string(),
+        "pmtu" => info.pmtu.to_string(),
         "ecn" => info.ecn.to_string(),
         "delivered_ce" => info.delivered_ce.to_string(),
         "received_ce" => info.received_ce.to_string(),

@@ -4,8 +4,8 @@
 
 use mptcp::policy::Policies;
 use mptcp::{
-    Announced, Config, Ecn, JOIN_PROBATION, LinuxCompat, OpportunisticRule, PenaltyRule, ServerFastOpen,
-    Version,
+    Announced, Config, Ecn, JOIN_PROBATION, LinuxCompat, MtuProbing, OpportunisticRule, PenaltyRule,
+    ServerFastOpen, Version,
 };
 
 use super::text::{duration, number, switch};
@@ -47,6 +47,14 @@ pub fn set(config: &mut Config, key: &str, value: &str) -> Result<(), String> {
                 "on" => Ecn::On,
                 _ => return Err(format!("ecn is off, passive or on, not `{value}`")),
             });
+        }
+        "mtu_probing" => {
+            config.mtu_probing = match value {
+                "off" => MtuProbing::Off,
+                "blackhole" => MtuProbing::BlackHole,
+                "on" => MtuProbing::On,
+                _ => return Err(format!("mtu_probing is off, blackhole or on, not `{value}`")),
+            };
         }
         "abe" => config.abe = switch(value)?,
         "byte_counting" => config.byte_counting = switch(value)?,
