@@ -49,6 +49,8 @@ class Path:
     reorder: bool | None = None
     queue: str | None = None
     mark: str | None = None
+    path_mtu: int | None = None
+    icmp: bool | None = None
     mtu: int | None = None
     up: bool | None = None
     forward: Mapping[str, Any] | None = None
@@ -121,6 +123,7 @@ class Flow:
     send_queue_rule: Literal["off", "published", "unacked", "linked"] | None = None
     ecn: Literal["off", "passive", "on"] | None = None
     abe: bool | None = None
+    mtu_probing: Literal["off", "blackhole", "on"] | None = None
     start: str | None = None
     stop: str | None = None
     count: int | None = None

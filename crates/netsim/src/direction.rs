@@ -129,6 +129,9 @@ impl<P> Direction<P> {
             drops.record(now, self.id, Cause::Down, frame);
             return Err(Cause::Down);
         }
+        if self.parameters.longest.is_some_and(|longest| frame.bytes > longest) {
+            return Err(self.refuse_long(now, frame, drops));
+        }
         self.settle(now, drops);
         let (limit, rate) = (self.parameters.queue, self.parameters.rate);
         let backlog = self.frames.len() - self.flying;
@@ -151,6 +154,13 @@ impl<P> Direction<P> {
         counters.max_backlog_frames = counters.max_backlog_frames.max(backlog as u64 + 1);
         self.frames.push_back((self.line_free, frame));
         Ok(idle)
+    }
+
+    #[cold]
+    fn refuse_long(&mut self, now: Instant, frame: Frame<P>, drops: &mut DropLog<P>) -> Cause {
+        self.counters.too_long_frames += 1;
+        drops.record(now, self.id, Cause::TooLong, frame);
+        Cause::TooLong
     }
 
     /// When this direction next wants attention: its next arrival, or the earliest time at which
@@ -216,6 +226,7 @@ impl<P> Direction<P> {
                 self.loss.restart();
             }
             Change::Queue(limit) => self.parameters.queue = limit,
+            Change::Longest(longest) => self.parameters.longest = longest,
             Change::Up(up) => {
                 self.parameters.up = up;
                 if !up {

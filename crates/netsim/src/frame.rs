@@ -154,6 +154,8 @@ pub enum Cause {
     QueueFull,
     /// The link's random loss took it.
     Chance,
+    /// It was longer than the link carries.
+    TooLong,
     /// The link was down, or went down while it held the frame.
     Down,
     /// A filter's loss took it.

@@ -8,8 +8,8 @@ use netsim::{Loss, QueueLimit};
 
 use super::kinds::Chosen;
 use super::names::{
-    Coupled, DataDirection, DownMode, Ecn, Interference, Opportunistic, Penalty, SendQueueRule, Transport,
-    Version,
+    Coupled, DataDirection, DownMode, Ecn, Interference, MtuProbing, Opportunistic, Penalty, SendQueueRule,
+    Transport, Version,
 };
 use super::policies::Policy;
 use crate::application::Maker;
@@ -131,6 +131,10 @@ pub struct Line {
     pub queue: QueueLimit,
     /// Above it packets are marked; `None` marks none.
     pub mark: Option<QueueLimit>,
+    /// Longer IP packets are dropped, bytes; `None` drops none.
+    pub path_mtu: Option<u32>,
+    /// Who sent one is told.
+    pub icmp: bool,
     /// Whether it works at the start.
     pub up: bool,
 }
@@ -234,6 +238,8 @@ pub struct Tcp {
     pub ecn: Ecn,
     /// Marks weigh less than losses.
     pub abe: bool,
+    /// How segments find out what a path carries.
+    pub mtu_probing: MtuProbing,
     /// Delayed acknowledgements.
     pub delayed_ack: bool,
     /// The Nagle algorithm.
@@ -306,6 +312,8 @@ pub struct Adjustment {
     pub loss: Option<f64>,
     /// The queue limit.
     pub queue: Option<QueueLimit>,
+    /// The longest IP packet that gets through, bytes.
+    pub path_mtu: Option<u32>,
     /// Half-width of the jitter.
     pub jitter: Option<Duration>,
     /// Metres from the access point.

@@ -13,6 +13,7 @@ mod error;
 mod fallback;
 mod host;
 mod middleboxes;
+mod narrow;
 mod pool;
 mod recording;
 mod sampler;
@@ -35,6 +36,7 @@ use datagrams::DATAGRAM;
 pub use error::RunError;
 use host::Host;
 use middleboxes::Middleboxes;
+use narrow::Narrow;
 use pool::Pool;
 use sampler::Sampler;
 
@@ -66,6 +68,8 @@ enum ScheduledAction {
     Write(usize),
     /// A host is told of an interface.
     Interface(usize, InterfaceId, bool),
+    /// A host hears that a packet was too long, by its place in the list of notices.
+    Notice(usize),
     /// A middlebox comes or goes, by its place in the list of switches.
     Switch(usize),
 }
@@ -86,6 +90,7 @@ pub struct World {
     scheduled: BTreeSet<(Instant, ScheduledAction)>,
     scheduled_timer: TimerId,
     middleboxes: Middleboxes,
+    narrow: Narrow,
     /// Rings when one wants to be woken; there is none without middleboxes.
     middleboxes_timer: Option<TimerId>,
     sampler: Sampler,
@@ -220,6 +225,7 @@ impl World {
                 self.hosts[at].endpoint.handle_interface(now, interface, change);
                 self.service(now, at);
             }
+            ScheduledAction::Notice(number) => self.tell_too_long(now, number),
             ScheduledAction::Switch(number) => self.switch_middlebox(number),
         }
     }

@@ -11,6 +11,7 @@ mod limits;
 mod mechanisms;
 mod middleboxes;
 mod never_slower;
+mod path_mtu;
 mod policies;
 mod reading;
 mod reference;

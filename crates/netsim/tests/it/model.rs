@@ -55,6 +55,7 @@ fn parameters() -> impl Strategy<Value = Parameters> {
         loss,
         queue,
         mark: None,
+        longest: None,
         up: true,
     })
 }

@@ -3,7 +3,9 @@
 use mptcp::{Config, CouplingScope, OpportunisticRule, PenaltyRule, SpuriousLoss};
 
 use super::{Builder, HEADERS};
-use crate::scenario::names::{Coupled, Ecn, Opportunistic, Penalty, SendQueueRule, Transport, Version};
+use crate::scenario::names::{
+    Coupled, Ecn, MtuProbing, Opportunistic, Penalty, SendQueueRule, Transport, Version,
+};
 use crate::scenario::{Flow, MOST_SUBFLOWS};
 
 impl Builder<'_> {
@@ -66,6 +68,11 @@ impl Builder<'_> {
                 Ecn::On => Some(mptcp::Ecn::On),
             },
             abe: flow.tcp.abe,
+            mtu_probing: match flow.tcp.mtu_probing {
+                MtuProbing::Off => mptcp::MtuProbing::Off,
+                MtuProbing::BlackHole => mptcp::MtuProbing::BlackHole,
+                MtuProbing::On => mptcp::MtuProbing::On,
+            },
             delayed_ack: flow.tcp.delayed_ack,
             nagle: flow.tcp.nagle,
             min_rto: flow.tcp.min_rto,
