@@ -1,6 +1,8 @@
 //! Paths that carry less than both ends believe: what a router says of packets that are too long (RFC 1191).
 //!
-//! Owns the notices under way. That packets are lost there is the network's affair, what a host makes of a notice the protocol's.
+//! Owns the notices under way, `notices` their way. That packets are lost there is the network's affair, what a host makes of a notice the protocol's.
+
+mod notices;
 
 use std::collections::BTreeMap;
 
@@ -9,7 +11,6 @@ use mptcp_clock::Instant;
 use mptcp_wire::Segment;
 use netsim::{DirectionId, Lost};
 
-use super::{ETHERNET, ScheduledAction, World, host};
 use crate::scenario::Scenario;
 
 /// A segment that was refused.
@@ -54,37 +55,6 @@ impl Narrow {
             // The MTU is that of the direction at the moment when it is told.
             let message = IcmpMessage { local, remote, sequence, error: IcmpError::TooBig { mtu: 0 } };
             self.refused.push(Refused { at: lost.at, direction: lost.direction, message });
-        }
-    }
-}
-
-impl World {
-    /// Routers answer what was refused. The narrow place lies at the far end: a notice takes a round trip of the link.
-    pub(super) fn send_notices(&mut self) {
-        for refused in std::mem::take(&mut self.narrow.refused) {
-            let Refused { at, direction, mut message } = refused;
-            let forth = self.network.parameters(direction);
-            let (delay, longest) = (forth.delay, forth.longest);
-            let back = self.network.parameters(direction.reverse()).delay;
-            let Some(mtu) = longest.map(|longest| longest - ETHERNET as u32) else { continue };
-            message.error = IcmpError::TooBig { mtu };
-            let Some(to) =
-                host::place(message.local.ip()).map(|(to, _)| to).filter(|&to| to < self.hosts.len())
-            else {
-                continue;
-            };
-            self.narrow.sent += 1;
-            self.narrow.notices.insert(self.narrow.sent, (to, message));
-            self.schedule(at + delay + back, ScheduledAction::Notice(self.narrow.sent));
-        }
-    }
-
-    /// A notice arrives.
-    #[cold]
-    pub(super) fn tell_too_long(&mut self, now: Instant, number: usize) {
-        if let Some((to, message)) = self.narrow.notices.remove(&number) {
-            self.hosts[to].endpoint.handle_icmp(now, message);
-            self.service(now, to);
         }
     }
 }
