@@ -71,7 +71,8 @@ impl Connection {
             return self.rest(now, limit, false);
         };
         let Candidate { subflow: id, mss, .. } = candidates[chosen];
-        let size = self.segment_size(id, mss);
+        let probe = if self.subflows[id].mtu().is_known() { self.probe_of_size(id) } else { None };
+        let size = probe.unwrap_or_else(|| self.segment_size(id, mss));
         if self.send.buffer.next() + size > self.send.buffer.edge() {
             self.choice.scheduler.on_window_full(&view, chosen);
             return self.on_closed_window(now, id, size, candidates, out);
@@ -80,7 +81,11 @@ impl Connection {
             return self.on_nothing_new(now, candidates, out);
         }
         (self.choice.seen, self.choice.sent) = (Some(now), id);
-        Some(self.send_new(now, id, size, out))
+        self.send_new(now, id, size, out);
+        if probe == Some(out.payload.len() as u64) {
+            self.note_probe_of_size(id, size, mss);
+        }
+        Some(id)
     }
 
     fn view<'a>(&self, now: Instant, candidates: &'a [Candidate]) -> SendView<'a> {
@@ -250,6 +255,7 @@ impl Connection {
         subflow.sender_mut().send(now, data, payload.clone(), false, &self.congestion.paths[id]);
         self.pace(now, id, payload.len() as u64);
         self.data_segment(now, id, &piece, payload, out);
+        self.subflows[id].mark_capable(out);
         id
     }
 
