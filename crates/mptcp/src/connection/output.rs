@@ -231,7 +231,7 @@ impl Connection {
             return None;
         }
         let id = self.subflows.iter().position(|s| s.receiver().wants_ack() && s.is_synchronised())?;
-        self.bare_segment(now, id, out);
+        self.acknowledgement(now, id, out);
         Some(id)
     }
 
