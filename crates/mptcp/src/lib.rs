@@ -49,7 +49,7 @@ pub use bounds::{ConnectionUse, EndpointBounds, EndpointUse};
 pub use config::{
     Announced, Config, JOIN_PROBATION, Keepalive, Mechanisms, OpportunisticRule, ServerFastOpen, SpuriousLoss,
 };
-pub use congestion::{CouplingScope, PenaltyRule, SendQueueRule};
+pub use congestion::{CouplingScope, PenaltyRule, SendQueueRule, SlowStart};
 pub use connection::limits::Limit;
 pub use connection::{Connection, ConnectionInfo, Mode, SubflowInfo};
 pub use endpoint::{ConnectError, Counters, Endpoint, IcmpMessage, InterfaceChange, ListenError, Transmit};

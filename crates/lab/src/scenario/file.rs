@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::names::{
-    Coupled, DataDirection, DownMode, Interference, Opportunistic, Penalty, SendQueueRule, Side, Transport,
-    Version,
+    Coupled, DataDirection, DownMode, Interference, Opportunistic, Penalty, SendQueueRule, Side, SlowStart,
+    Transport, Version,
 };
 use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
 
@@ -216,6 +216,8 @@ table! {
         /// TCP small queues: no new data while this much of a subflow waits in this host's interface, as Linux's
         /// tcp_limit_output_bytes. Default: no limit.
         small_queues: Size,
+        /// When slow start ends. Default: standard.
+        slow_start: SlowStart,
         /// Spread what a full window held back over a round trip, at Linux's internal pace. Default: true for mptcp, false for
         /// tcp.
         pacing: bool,

@@ -15,6 +15,7 @@ mod local;
 mod olia;
 mod reno;
 mod send_queue;
+mod slow_start;
 mod windows;
 mod wvegas;
 
@@ -29,6 +30,8 @@ pub use local::{Departure, LocalQueue};
 pub use olia::Olia;
 pub use reno::Reno;
 pub use send_queue::SendQueueRule;
+pub(crate) use slow_start::Round;
+pub use slow_start::SlowStart;
 pub use windows::{Congestion, CouplingScope, PenaltyRule};
 pub use wvegas::WVegas;
 

@@ -143,6 +143,7 @@ impl Connection {
                 config.send_queue_rule,
                 config.byte_counting,
                 config.coupling,
+                config.slow_start,
             ),
             choice: Choice::new(config.scheduler.build()),
             send: SendStream::default(),

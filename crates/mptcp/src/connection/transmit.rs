@@ -95,6 +95,7 @@ impl Connection {
             unsent: outgoing.unsent(),
             more_to_come: self.send.writer.waits(),
             in_flight: outgoing.next() - outgoing.una(),
+            acknowledged: outgoing.una(),
             oldest_on: outgoing.head().map(|chunk| chunk.first_subflow().slot()),
             window_room: outgoing.window_room(),
             send_buffer: self.send_buffer(),

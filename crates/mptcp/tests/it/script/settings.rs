@@ -4,7 +4,8 @@
 
 use mptcp::policy::Policies;
 use mptcp::{
-    Announced, Config, JOIN_PROBATION, LinuxCompat, OpportunisticRule, PenaltyRule, ServerFastOpen, Version,
+    Announced, Config, JOIN_PROBATION, LinuxCompat, OpportunisticRule, PenaltyRule, ServerFastOpen,
+    SlowStart, Version,
 };
 
 use super::text::{duration, number, switch};
@@ -39,6 +40,14 @@ pub fn set(config: &mut Config, key: &str, value: &str) -> Result<(), String> {
         "rack" => config.rack = switch(value)?,
         "spurious_loss.undo" => config.spurious_loss.get_or_insert_default().undo = switch(value)?,
         "spurious_loss.frto" => config.spurious_loss.get_or_insert_default().frto = switch(value)?,
+        "slow_start" => {
+            config.slow_start = match value {
+                "standard" => SlowStart::Standard,
+                "hystart++" => SlowStart::HyStartPlusPlus,
+                "hystart" => SlowStart::HyStart,
+                _ => return Err(format!("slow start is standard, hystart++ or hystart, not `{value}`")),
+            }
+        }
         "byte_counting" => config.byte_counting = switch(value)?,
         "delayed_ack" => config.delayed_ack = switch(value)?,
         "nagle" => config.nagle = switch(value)?,
