@@ -5,6 +5,7 @@
 //! its departure: every call first settles what departed by then. Never knows where frames go.
 //! The frames of a cell have no departure until their MAC says so (`wireless`).
 
+mod changes;
 mod wireless;
 
 use std::collections::VecDeque;
@@ -13,9 +14,8 @@ use mptcp_clock::{Duration, Instant, Rng};
 
 use crate::counters::Counters;
 use crate::frame::{Cause, DirectionId, Frame, Lost};
-use crate::loss::LossProcess;
-use crate::parameters::{Change, Parameters};
-use crate::rate::Rate;
+use crate::loss::{Loss, LossProcess};
+use crate::parameters::Parameters;
 
 /// Where lost frames go: nowhere, or into a list for the driver.
 #[derive(Debug)]
@@ -56,6 +56,8 @@ pub(crate) struct Direction<P> {
     parameters: Parameters,
     /// The least time from departure to arrival under the present parameters.
     earliest: Duration,
+    /// Nothing is lost by chance, delayed by chance or watched.
+    plain: bool,
     /// First the frames in flight, by arrival time; then those queued or in service, by departure time.
     /// One row, so that a departure moves nothing.
     frames: VecDeque<(Instant, Frame<P>)>,
@@ -82,6 +84,7 @@ impl<P> Direction<P> {
             id,
             parameters,
             earliest: Duration::ZERO,
+            plain: false,
             frames: VecDeque::new(),
             flying: 0,
             due: Instant::FAR_FUTURE,
@@ -203,6 +206,7 @@ impl<P> Direction<P> {
         } else if self.departures.is_none() {
             self.departures = Some(VecDeque::new());
         }
+        self.measure_delay();
     }
 
     /// When the next departure is to be reported, if anybody watches.
@@ -218,30 +222,6 @@ impl<P> Direction<P> {
         self.departures.as_mut()?.pop_front()
     }
 
-    /// Changes one parameter from `now` on.
-    pub(crate) fn change(&mut self, now: Instant, change: Change, drops: &mut DropLog<P>) {
-        self.settle(now, drops);
-        match change {
-            Change::Rate(rate) if !self.wireless => self.change_rate(now, rate),
-            Change::Rate(_) | Change::Distance(_) | Change::StationRate(_) => {}
-            Change::Delay(delay) => self.parameters.delay = delay,
-            Change::Jitter(jitter) => self.parameters.jitter = jitter,
-            Change::Loss(loss) => {
-                self.parameters.loss = loss;
-                self.loss.restart();
-            }
-            Change::Queue(limit) => self.parameters.queue = limit,
-            Change::Longest(longest) => self.parameters.longest = longest,
-            Change::Up(up) => {
-                self.parameters.up = up;
-                if !up {
-                    self.flush(now, drops);
-                }
-            }
-        }
-        self.measure_delay();
-    }
-
     fn reorders(&self) -> bool {
         self.parameters.jitter.is_some_and(|jitter| jitter.reorder)
     }
@@ -249,14 +229,39 @@ impl<P> Direction<P> {
     fn measure_delay(&mut self) {
         let delay = self.parameters.delay;
         self.earliest = self.parameters.jitter.map_or(delay, |jitter| jitter.earliest(delay));
+        let certain = self.parameters.jitter.is_none() && self.parameters.loss == Loss::None;
+        self.plain = certain && self.departures.is_none();
     }
 
     /// Sends off every frame that departed by `now`: each is lost or gets its arrival.
     #[inline]
     fn settle(&mut self, now: Instant, drops: &mut DropLog<P>) {
-        if self.due <= now {
-            self.send_off(now, drops);
+        if self.due > now {
+            return;
         }
+        if self.plain { self.send_off_plainly(now) } else { self.send_off(now, drops) }
+    }
+
+    /// The same where all of them arrive after one delay.
+    #[inline(never)]
+    fn send_off_plainly(&mut self, now: Instant) {
+        let (delay, mut last) = (self.parameters.delay, self.last_arrival);
+        let (mut gone, mut bytes, mut due) = (0, 0, Instant::FAR_FUTURE);
+        while let Some((time, frame)) = self.frames.get_mut(self.flying + gone) {
+            if *time > now {
+                due = *time;
+                break;
+            }
+            bytes += u64::from(frame.bytes);
+            last = (*time + delay).max(last);
+            *time = last;
+            gone += 1;
+        }
+        self.flying += gone;
+        (self.due, self.last_arrival) = (due, last);
+        self.counters.sent_frames += gone as u64;
+        self.counters.sent_bytes += bytes;
+        self.counters.backlog_bytes -= bytes;
     }
 
     #[inline(never)]
@@ -316,45 +321,8 @@ impl<P> Direction<P> {
         self.frames.insert(before, (arrives, frame));
     }
 
-    /// Recomputes the departures of all that wait. The first of them is in service.
-    fn change_rate(&mut self, now: Instant, rate: Option<Rate>) {
-        let old = std::mem::replace(&mut self.parameters.rate, rate);
-        let mut frames = self.frames.range_mut(self.flying..);
-        if let Some((departs, _)) = frames.next() {
-            let left = match (old, rate) {
-                (Some(old), Some(new)) => old.carried_to(new, departs.since(now)),
-                _ => Duration::ZERO,
-            };
-            *departs = now + left;
-            self.line_free = *departs;
-        }
-        for (departs, frame) in frames {
-            self.line_free += rate.map_or(Duration::ZERO, |rate| rate.serialisation(frame.bytes));
-            *departs = self.line_free;
-        }
-        self.look();
-    }
-
     /// Finds out anew when the first frame departs.
     fn look(&mut self) {
         self.due = self.frames.get(self.flying).map_or(Instant::FAR_FUTURE, |(departs, _)| *departs);
-    }
-
-    /// Loses all that the link holds.
-    fn flush(&mut self, now: Instant, drops: &mut DropLog<P>) {
-        self.counters.flushed_frames += self.frames.len() as u64;
-        self.counters.backlog_bytes = 0;
-        (self.line_free, self.last_arrival) = (now, now);
-        for (index, (_, frame)) in self.frames.drain(..).enumerate() {
-            if let Some(departures) = &mut self.departures
-                && index >= self.flying
-            {
-                let (label, bytes) = (frame.label, frame.bytes);
-                departures.push_back(Departure { at: now, label, bytes, service: Service::default() });
-            }
-            drops.record(now, self.id, Cause::Down, frame);
-        }
-        self.flying = 0;
-        self.due = Instant::FAR_FUTURE;
     }
 }

@@ -89,23 +89,36 @@ impl Options {
     /// Encoded length in bytes with padding: a multiple of 4, at most [`Self::SPACE`] when it can
     /// be sent at all.
     #[must_use]
+    #[inline]
     pub fn length(&self) -> usize {
-        if self.verbatim.is_some()
-            && let Some(verbatim) = self.as_received()
-        {
-            return verbatim.len();
-        }
         // The layouts that Linux uses: NOPs bring each option to a multiple of four.
-        let mut length = match (self.sack_permitted, self.timestamps.is_some()) {
-            (false, false) => 0,
-            (true, false) => 4,
-            (_, true) => 12,
-        };
+        let mut length = if self.timestamps.is_some() { 12 } else { 0 };
         if let Some(dss) = &self.dss {
             length += dss.length().next_multiple_of(4);
         }
         if !self.sack.is_empty() {
             length += 4 + 8 * self.sack.len();
+        }
+        if self.has_rare() { self.length_with_rare(length) } else { length }
+    }
+
+    /// Whether there are others than those of established connections, or they stand in an unusual form.
+    #[inline]
+    fn has_rare(&self) -> bool {
+        let of_syn = self.mss.is_some() | self.window_scale.is_some() | self.sack_permitted;
+        of_syn | self.fast_open.is_some() | !self.mptcp.is_empty() | self.verbatim.is_some()
+    }
+
+    /// With what is rare, where the others have `length` bytes.
+    #[cold]
+    fn length_with_rare(&self, mut length: usize) -> usize {
+        if self.verbatim.is_some()
+            && let Some(verbatim) = self.as_received()
+        {
+            return verbatim.len();
+        }
+        if self.sack_permitted && self.timestamps.is_none() {
+            length += 4;
         }
         if self.mss.is_some() {
             length += 4;
@@ -116,11 +129,10 @@ impl Options {
         if let Some(cookie) = &self.fast_open {
             length += (2 + cookie.len()).next_multiple_of(4);
         }
-        if self.mptcp.is_empty() { length } else { length + self.length_of_others() }
+        length + self.length_of_others()
     }
 
     /// Of the MPTCP options beside the DSS.
-    #[cold]
     fn length_of_others(&self) -> usize {
         self.mptcp.iter().map(|option| option.length().next_multiple_of(4)).sum()
     }

@@ -76,12 +76,14 @@ impl Segment {
 
     /// Length of the TCP header with options, in bytes: 20 to 60, a multiple of 4.
     #[must_use]
+    #[inline]
     pub fn header_length(&self) -> usize {
         20 + self.options.length()
     }
 
     /// Length of the IP packet that carries this segment, in bytes (IP header without options).
     #[must_use]
+    #[inline]
     pub fn packet_length(&self) -> usize {
         let ip = match self.source.ip() {
             IpAddr::V4(_) => 20,

@@ -129,16 +129,14 @@ impl Congestion {
             return question(&mut *self.algorithm, &mut self.paths);
         }
         let mut hidden = 0_u64;
-        for (at, state) in
-            self.paths.iter_mut().enumerate().filter(|(at, _)| *at < 64 && apart >> at & 1 == 1)
-        {
-            hidden |= u64::from(state.active) << at;
-            state.active = false;
+        for at in bits(apart) {
+            if let Some(state) = self.paths.get_mut(at) {
+                hidden |= u64::from(state.active) << at;
+                state.active = false;
+            }
         }
         let answer = question(&mut *self.algorithm, &mut self.paths);
-        for (at, state) in self.paths.iter_mut().enumerate().take(64) {
-            state.active |= hidden >> at & 1 == 1;
-        }
+        bits(hidden).for_each(|at| self.paths[at].active = true);
         answer
     }
 
@@ -190,6 +188,15 @@ impl Congestion {
     pub(crate) fn penalties(&self) -> u64 {
         self.penalties
     }
+}
+
+/// The places of the bits that are set.
+fn bits(mut set: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let at = (set != 0).then(|| set.trailing_zeros() as usize)?;
+        set &= set - 1;
+        Some(at)
+    })
 }
 
 fn with_rule(

@@ -146,7 +146,8 @@ impl Connection {
                 backup,
             });
         }
-        if self.is_too_much(segments, bytes) {
+        self.choice.held = (segments, bytes);
+        if self.is_crowded() {
             found.iter_mut().for_each(|candidate| candidate.has_room = false);
         }
     }
@@ -177,19 +178,12 @@ impl Connection {
 
     /// Whether subflows hold so much that was not acknowledged there that they take no more: in segments, and in bytes beyond
     /// what the send buffer accounts for. Data that has arrived otherwise leaves that buffer, and not the subflow.
-    pub(super) fn is_crowded(&self) -> bool {
-        let boards = self.subflows.iter().map(|subflow| &subflow.sender().board);
-        let (segments, bytes) = boards
-            .filter(|board| !board.queue.is_empty())
-            .fold((0, 0), |sum, board| (sum.0 + board.queue.len(), sum.1 + (board.next - board.una)));
-        self.is_too_much(segments, bytes)
-    }
-
     #[inline]
-    fn is_too_much(&self, segments: usize, bytes: u64) -> bool {
+    fn is_crowded(&self) -> bool {
+        let (segments, bytes) = self.choice.held;
         let most = 2 * self.config.send_buffer;
         segments >= most_segments(self.config.send_buffer)
-            || bytes > most && !(self.choice.scheduler.duplicates() && bytes <= self.most_copied())
+            || bytes > most && !(self.choice.duplicates && bytes <= self.most_copied())
     }
 
     /// Bytes that subflows may hold when each has all data.

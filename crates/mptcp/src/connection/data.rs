@@ -74,7 +74,40 @@ impl Connection {
         self.recv.end_at(offset);
     }
 
+    /// Takes payload at an offset of a subflow.
+    #[inline(always)]
     pub(super) fn take_payload(&mut self, now: Instant, id: usize, start: u64, payload: Bytes) -> Outcome {
+        let (subflow, incoming) = (&mut self.subflows[id], &mut self.recv);
+        let (receiver, mapper) = subflow.receiving();
+        if !receiver.takes_at_once(start) {
+            return self.take_other_payload(now, id, start, payload);
+        }
+        // What is next, where nothing waits behind it: as nearly all is.
+        receiver.take_next(now, payload.len() as u64);
+        let (before, mut filled) = (incoming.next(), false);
+        let mapped = mapper.map(start, payload, |data, bytes| {
+            filled |= incoming.place(data, bytes) == Placed::Filled;
+        });
+        if filled {
+            receiver.acknowledge_now();
+        }
+        if incoming.next() > before {
+            self.fate.pending.note(EventKind::Readable);
+        }
+        match mapped {
+            Ok(()) => Ok(()),
+            Err((fault, rest)) => self.on_mapping_fault(now, id, vec![rest], fault),
+        }
+    }
+
+    /// Takes the payload of a SYN/ACK.
+    #[inline(never)]
+    pub(super) fn take_payload_of_syn(&mut self, now: Instant, id: usize, payload: Bytes) -> Outcome {
+        self.take_payload(now, id, 1, payload)
+    }
+
+    #[inline(never)]
+    fn take_other_payload(&mut self, now: Instant, id: usize, start: u64, payload: Bytes) -> Outcome {
         if start > self.subflows[id].receiver().next() && !self.has_room_out_of_order(payload.len() as u64) {
             // It counts as lost: the peer sends it again.
             self.subflows[id].receiver_mut().acknowledge_now();

@@ -182,7 +182,7 @@ impl Connection {
         self.fate.pending.note(EventKind::Connected);
         if self.negotiation.is_plain() && !segment.payload.is_empty() {
             // RFC 9293 section 3.10.7.3 step 4; with Multipath TCP such data would have no mapping.
-            self.take_payload(now, id, 1, segment.payload.clone())?;
+            self.take_payload_of_syn(now, id, segment.payload.clone())?;
         }
         Ok(())
     }

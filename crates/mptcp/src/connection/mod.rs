@@ -77,11 +77,22 @@ use timers::Timers;
 #[derive(Debug)]
 struct Choice {
     scheduler: Box<dyn Scheduler>,
+    /// It gives each subflow all data.
+    duplicates: bool,
     candidates: Vec<Candidate>,
     /// When the candidates were seen, if all that has happened since is that new data went on one of them.
     seen: Option<Instant>,
     /// The slot of that one.
     sent: usize,
+    /// Segments and bytes that subflows hold which were not acknowledged there, as long as `seen` holds.
+    held: (usize, u64),
+}
+
+impl Choice {
+    fn new(scheduler: Box<dyn Scheduler>) -> Self {
+        let duplicates = scheduler.duplicates();
+        Self { scheduler, duplicates, candidates: Vec::new(), seen: None, sent: 0, held: (0, 0) }
+    }
 }
 
 /// One connection.
@@ -140,12 +151,7 @@ impl Connection {
             subflows: SubflowSet::default(),
             addresses: AddressManager::new(local, config.path_manager.build()),
             congestion,
-            choice: Choice {
-                scheduler: config.scheduler.build(),
-                candidates: Vec::new(),
-                seen: None,
-                sent: 0,
-            },
+            choice: Choice::new(config.scheduler.build()),
             send: SendStream::default(),
             recv,
             signals: Signals::default(),
@@ -176,6 +182,7 @@ impl Connection {
     }
 
     /// Tells a writer that waits of the room there is.
+    #[inline(always)]
     fn wake_writer(&mut self) {
         if self.send.writer.waits() {
             let buffer = self.send_buffer();
@@ -311,7 +318,7 @@ impl Connection {
             self.congestion.set_algorithm(algorithm);
         }
         if let Some(scheduler) = scheduler {
-            self.choice.scheduler = scheduler;
+            self.choice = Choice::new(scheduler);
         }
     }
 

@@ -241,7 +241,7 @@ impl Connection {
         if let Some((before, echoes)) = self.subflows[id].echo_mut().take_before() {
             self.acknowledge_before(now, id, before, echoes, out);
         } else {
-            self.bare_segment(now, id, out);
+            self.acknowledgement(now, id, out);
         }
         Some(id)
     }

@@ -28,7 +28,15 @@ impl Connection {
         Some(offset)
     }
 
+    #[inline(always)]
     pub(super) fn acknowledge_data(&mut self, now: Instant, offset: u64) {
+        if offset > self.send.buffer.una() {
+            self.acknowledge_more(now, offset);
+        }
+    }
+
+    #[inline(never)]
+    fn acknowledge_more(&mut self, now: Instant, offset: u64) {
         if self.send.buffer.acknowledge(offset) == 0 {
             return;
         }

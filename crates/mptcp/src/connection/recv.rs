@@ -123,7 +123,7 @@ impl RecvStream {
     }
 
     /// Takes data at `start`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn place(&mut self, start: u64, mut data: Bytes) -> Placed {
         let length = data.len() as u64;
         let end = start + length;

@@ -23,7 +23,14 @@ pub(super) struct Piece {
 
 impl Connection {
     /// A segment without payload that acknowledges.
+    #[inline(never)]
     pub(super) fn bare_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) {
+        self.acknowledgement(now, id, segment);
+    }
+
+    /// The same where that is all there is to say.
+    #[inline(always)]
+    pub(super) fn acknowledgement(&mut self, now: Instant, id: usize, segment: &mut Segment) {
         self.header(now, id, segment);
         segment.sequence = self.subflows[id].sequence_at(self.subflows[id].sender().board.next);
         let forgotten =

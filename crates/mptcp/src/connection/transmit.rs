@@ -49,7 +49,7 @@ impl Connection {
         {
             return Some(sent);
         }
-        if self.choice.scheduler.duplicates()
+        if self.choice.duplicates
             && let Some(sent) = self.transmit_duplicate(now, candidates, out)
         {
             return Some(sent);
@@ -80,12 +80,15 @@ impl Connection {
         if self.must_wait_for_more(size, mss) {
             return self.on_nothing_new(now, candidates, out);
         }
+        let before = self.send.buffer.next();
+        let sent = self.send_new(now, id, size, out);
         (self.choice.seen, self.choice.sent) = (Some(now), id);
-        self.send_new(now, id, size, out);
+        self.choice.held.0 += 1;
+        self.choice.held.1 += self.send.buffer.next() - before;
         if probe == Some(out.payload.len() as u64) {
             self.note_probe_of_size(id, size, mss);
         }
-        Some(id)
+        Some(sent)
     }
 
     fn view<'a>(&self, now: Instant, candidates: &'a [Candidate]) -> SendView<'a> {

@@ -38,25 +38,24 @@ impl Endpoint {
             entry.eventful = true;
             self.eventful.push_back(slot);
         }
-        self.see_whether_silent(slot);
-    }
-
-    #[cold]
-    fn settle_all(&mut self, now: Instant, slot: u32) {
-        self.settle_news(now, slot);
-        self.see_whether_silent(slot);
-    }
-
-    /// A connection that has nothing to send need not be asked.
-    #[inline]
-    fn see_whether_silent(&mut self, slot: u32) {
-        let entry = self.slots.at(slot);
-        let Some(connection) = entry.connection.as_deref() else { return };
+        // One that has nothing to send need not be asked.
         if connection.is_silent() {
             self.deadlines.set(slot, connection.deadline());
         } else if !entry.ready {
             entry.ready = true;
             self.ready.push_back(slot);
+        }
+    }
+
+    #[cold]
+    fn settle_all(&mut self, now: Instant, slot: u32) {
+        self.settle_news(now, slot);
+        let entry = self.slots.at(slot);
+        let Some(connection) = entry.connection.as_deref() else { return };
+        if connection.is_silent() {
+            self.deadlines.set(slot, connection.deadline());
+        } else {
+            self.line_up(slot);
         }
     }
 

@@ -58,21 +58,21 @@ impl<T> Ordered<T> {
     /// Takes the first one off.
     #[inline]
     pub(crate) fn pop_first(&mut self) -> Option<(u64, T)> {
-        if self.before.is_empty() {
-            return self.last.pop_front();
-        }
-        self.pop_before()
+        self.pop_up_to(u64::MAX)
     }
 
-    #[inline(never)]
-    fn pop_before(&mut self) -> Option<(u64, T)> {
-        let row = self.before.front_mut()?;
-        let first = row.pop_front();
+    /// Takes the first one off, if it is at `offset` or before.
+    #[inline]
+    pub(crate) fn pop_up_to(&mut self, offset: u64) -> Option<(u64, T)> {
+        let Some(row) = self.before.front_mut() else {
+            return self.last.pop_front_if(|(at, _)| *at <= offset);
+        };
+        let first = row.pop_front_if(|(at, _)| *at <= offset)?;
         self.count -= 1;
         if row.is_empty() {
             self.before.pop_front();
         }
-        first
+        Some(first)
     }
 
     /// The row in which an offset has its place.

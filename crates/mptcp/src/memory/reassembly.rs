@@ -156,8 +156,7 @@ impl Reassembly {
 
     /// The piece that holds `next` or ends before it; what is taken again and again brings all that is in order.
     pub(crate) fn take(&mut self, next: u64) -> Option<(u64, Bytes)> {
-        self.pieces.first().filter(|(start, _)| *start <= next)?;
-        let (start, data) = self.pieces.pop_first()?;
+        let (start, data) = self.pieces.pop_up_to(next)?;
         self.bytes -= data.len() as u64;
         if self.pieces.is_empty() {
             self.pins.forget();

@@ -48,7 +48,7 @@ impl Unread {
         self.bytes.max(self.pins.pinned())
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, data: Bytes) {
         self.bytes += data.len() as u64;
         if data.len() < SMALL && self.copy_small(&data) {

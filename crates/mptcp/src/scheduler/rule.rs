@@ -20,7 +20,7 @@ pub trait Scheduler: std::fmt::Debug + Send {
         let _ = (view, position);
     }
 
-    /// Whether each subflow gets all data.
+    /// Whether each subflow gets all data. Asked once, when a connection gets the scheduler.
     fn duplicates(&self) -> bool {
         false
     }

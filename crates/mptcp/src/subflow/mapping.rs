@@ -127,6 +127,10 @@ impl Mapper {
             // The first one holds (RFC 8684 section 3.3.1): others for the same data say nothing.
             return true;
         }
+        if mapping.start == next && self.mappings.is_empty() {
+            self.alone = Some(mapping);
+            return true;
+        }
         if self.mappings.len() >= self.most && mapping.start > next {
             return self.mappings.contains(mapping.start);
         }

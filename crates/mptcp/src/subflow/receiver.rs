@@ -105,6 +105,20 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.next > fin)
     }
 
+    /// Whether payload at `start` is next, and nothing waits behind it.
+    #[inline]
+    pub(crate) fn takes_at_once(&self, start: u64) -> bool {
+        start == self.next && self.queue.is_empty() && self.fin.is_none()
+    }
+
+    /// Takes the `length` bytes that are next.
+    #[inline]
+    pub(crate) fn take_next(&mut self, now: Instant, length: u64) {
+        self.full_size = self.full_size.max(length.min(self.mss));
+        self.next += length;
+        self.note_in_order(now, length);
+    }
+
     /// Takes a payload at `start`; hands what is now in order to `deliver`.
     pub(crate) fn on_data(
         &mut self,

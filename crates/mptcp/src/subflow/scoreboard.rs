@@ -48,7 +48,7 @@ impl Scoreboard {
 
     /// The segment in flight whose last byte is before the offset `end`.
     pub(crate) fn outstanding(&self, end: u64) -> Option<&Sent> {
-        let at = self.queue.partition_point(|sent| sent.end() < end);
+        let at = self.first_not(self.guess(end), |sent| sent.end() < end);
         self.queue.get(at).filter(|sent| sent.start < end)
     }
 
@@ -167,8 +167,8 @@ impl Scoreboard {
     /// About where `offset` is, as if all segments were equally long, which most are.
     fn guess(&self, offset: u64) -> usize {
         let within = offset.saturating_sub(self.una).min(self.next - self.una);
-        let share = u128::from(within) * self.queue.len() as u128 / u128::from((self.next - self.una).max(1));
-        share as usize
+        // Where the product is too large it is a bad guess, and no more.
+        (within.saturating_mul(self.queue.len() as u64) / (self.next - self.una).max(1)) as usize
     }
 
     /// Position of the first segment that is not as `before` says, where all that are stand first: as

@@ -46,6 +46,15 @@ fn paths_that_come_and_go_for_ever() {
             assert!(info.past.iter().all(|s| s.closed_by == Some(SubflowCloseReason::InterfaceGone)));
         }
     }
+    // Who kept the id of one that is over hits nobody, though another has its place.
+    let (now, id) = (pair.now, pair.connection);
+    let past = pair.client.info(now, id).map(|info| info.past).unwrap_or_default();
+    for over in &past {
+        assert!(!pair.client.close_subflow(now, id, over.id));
+        assert_eq!(pair.client.gso_size(id, over.id), None);
+    }
+    let open = |s: &&mptcp::SubflowInfo| s.state == SubflowState::Established;
+    assert_eq!(pair.client.info(now, id).map(|info| info.subflows.iter().filter(open).count()), Some(2));
 }
 
 /// A client that opens `count` connections, and a server that nobody accepts from; returns which of them are open at

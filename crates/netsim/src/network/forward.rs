@@ -83,7 +83,7 @@ impl<P> Network<P> {
     }
 
     /// A frame has come out of a direction: it is where it belongs, goes on, or is lost.
-    #[inline]
+    #[inline(always)]
     pub(super) fn reach(&mut self, now: Instant, by: DirectionId, frame: Frame<P>) -> Option<Event<P>> {
         let node = self.topology.head(by);
         if self.topology.owns(node, frame.destination) {
