@@ -1,13 +1,13 @@
-//! ECN with Linux (RFC 3168): who asks, who answers, and queues of Linux's that mark.
+//! ECN with Linux (RFC 3168): who asks, who answers, and what marks on the way do.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::laboratory::{
-    End, Fixture, Namespace, PORT, Protocol, at, established, exchange, ferry, greet, linux, ours, pattern,
+    Fixture, Namespace, PORT, Protocol, at, established, exchange, ferry, greet, linux, ours, pattern,
     wait_until,
 };
-use mptcp_live::{Config, Ecn, MptcpListener, MptcpStream, Offload};
+use mptcp_live::{Config, Ecn, Edge, MptcpListener, MptcpStream, Offload};
 
 const BYTES: usize = 3_000_000;
 
@@ -72,21 +72,24 @@ fn nobody_asks_by_default() {
     });
 }
 
-/// Linux takes what we echo, and we take its CWR: else its window would fall for ever.
+/// Linux takes what we echo and says CWR, and so do we: each side reduces its window, and nobody has to send anything again.
 #[test]
-fn marks_of_a_queue_slow_linux_down_without_a_loss() {
-    Fixture::paths(1).alone().run(|namespace, driver| {
-        namespace.sysctl("net.ipv4.tcp_ecn", "1");
-        let marks = namespace.limit(1, "50mbit", "200k").and_then(|()| namespace.mark(1));
-        if marks.is_none() {
-            return;
-        }
-        let mine = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
-        let them = namespace.connect(at(ours(1)), Protocol::Tcp).unwrap();
-        let (us, _) = mine.accept().unwrap();
-        us.be_patient();
-        ferry(&them, &us, 20_000_000, 1, "marks");
-        let first = &us.info().unwrap().subflows[0];
-        assert!(first.ecn && first.received_ce > 0, "{} marks", first.received_ce);
-    });
+fn marks_slow_both_sides_down_without_a_loss() {
+    let edge = |_: u8| Some(Edge { seed: 1, marks: 0.02, ..Edge::default() });
+    for offload in [Offload::Full, Offload::None] {
+        Fixture::paths(1).offload(offload).edge(edge).run(|namespace, driver| {
+            namespace.sysctl("net.ipv4.tcp_ecn", "1");
+            let mine = MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
+            for protocol in [Protocol::Tcp, Protocol::Mptcp] {
+                let them = namespace.connect(at(ours(1)), protocol).unwrap();
+                let (us, _) = mine.accept().unwrap();
+                ferry(&them, &us, 10_000_000, 10_000_000, "marks");
+                let info = us.info().unwrap();
+                let first = info.subflows.first().or(info.past.first()).unwrap();
+                assert!(first.ecn && first.received_ce > 0 && first.mark_reductions > 0, "{first:?}");
+                // A mark is told once, by acknowledgements of a round trip.
+                assert!(first.delivered_ce < 9_000_000, "{}", first.delivered_ce);
+            }
+        });
+    }
 }

@@ -104,20 +104,9 @@ impl Namespace {
     /// Gives what Linux sends on a path a rate and a queue, in the units of tc-tbf(8). None, with a word about it,
     /// when tc or the kernel cannot: no other test needs that.
     pub fn limit(&self, path: u8, rate: &str, queue: &str) -> Option<()> {
-        let shape =
-            format!("qdisc add dev path{path} root handle 1: tbf rate {rate} burst 20k limit {queue}");
+        let shape = format!("qdisc add dev path{path} root tbf rate {rate} burst 20k limit {queue}");
         run("tc", &format!("-n {} {shape}", self.name))
             .map_err(|why| println!("skipped: tc cannot shape: {why}"))
-            .ok()
-            .map(drop)
-    }
-
-    /// Has the queue of [`Self::limit`] mark packets before it drops any, as RED does (tc-sfq(8)).
-    pub fn mark(&self, path: u8) -> Option<()> {
-        let queue = "sfq limit 127 depth 127 redflowlimit 100000 min 8000 max 24000 avpkt 1000 burst 16";
-        let marks = format!("qdisc add dev path{path} parent 1:1 {queue} probability 0.2 ecn");
-        run("tc", &format!("-n {} {marks}", self.name))
-            .map_err(|why| println!("skipped: tc cannot mark: {why}"))
             .ok()
             .map(drop)
     }
