@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use mptcp_clock::Duration;
 use mptcp_wire::crypto::Version;
 
-use crate::congestion::{CongestionControl, CouplingScope, Lia, PenaltyRule, Reno, SendQueueRule};
+use crate::congestion::{CongestionControl, CouplingScope, Lia, PenaltyRule, Reno, SendQueueRule, SlowStart};
 use crate::ids::InterfaceId;
 use crate::linux_compat::LinuxCompat;
 use crate::path_manager::{FullMesh, PathManager};
@@ -203,6 +203,8 @@ pub struct Config {
     /// Slow start threshold at the start, bytes: a route's metric, or what an earlier connection left, as
     /// Linux's `ip route ... ssthresh` and tcp_metrics. None for none.
     pub initial_ssthresh: Option<u64>,
+    /// When slow start ends.
+    pub slow_start: SlowStart,
     /// Spread what a full window of the peer or a full send buffer held back: where the congestion window has room for more than
     /// ten segments they leave at Linux's internal pace, 2 windows a round trip in slow start, 1.2 after it. What
     /// acknowledgements clock is not paced.
@@ -278,6 +280,7 @@ impl Default for Config {
             min_rto: Duration::from_millis(200),
             initial_window: 10,
             initial_ssthresh: None,
+            slow_start: SlowStart::default(),
             pacing: true,
             small_queues: None,
             interfaces: None,
@@ -319,6 +322,7 @@ impl Config {
             scheduler: MinRtt.into(),
             coupling: CouplingScope::All,
             mechanisms,
+            slow_start: SlowStart::Standard,
             pacing: false,
             ..Self::default()
         }

@@ -50,7 +50,7 @@ pub use config::{
     Announced, Config, Ecn, JOIN_PROBATION, Keepalive, Mechanisms, MtuProbing, OpportunisticRule,
     ServerFastOpen, SpuriousLoss,
 };
-pub use congestion::{CouplingScope, PenaltyRule, SendQueueRule};
+pub use congestion::{CouplingScope, PenaltyRule, SendQueueRule, SlowStart};
 pub use connection::limits::Limit;
 pub use connection::{Connection, ConnectionInfo, Mode, SubflowInfo};
 pub use endpoint::{ConnectError, Counters, Endpoint, IcmpMessage, InterfaceChange, ListenError, Transmit};

@@ -8,7 +8,7 @@ use mptcp::policy::{Factory, Policies};
 use mptcp::scheduler::Scheduler;
 use mptcp::{
     Announced, Config, CouplingScope, Ecn, InterfaceId, Keepalive, LinuxCompat, Mechanisms, MtuProbing,
-    OpportunisticRule, PenaltyRule, SendQueueRule, ServerFastOpen, SpuriousLoss, Version,
+    OpportunisticRule, PenaltyRule, SendQueueRule, ServerFastOpen, SlowStart, SpuriousLoss, Version,
 };
 use mptcp_clock::{Duration, Instant};
 
@@ -142,6 +142,11 @@ pub(super) fn config(draw: &mut Draw<'_>, interfaces: u8) -> Config {
         user_timeout: None,
         notsent_lowat: None,
         byte_counting: on(9),
+        slow_start: match (on(9), on(8)) {
+            (true, true) => SlowStart::Standard,
+            (false, _) => SlowStart::HyStartPlusPlus,
+            (true, false) => SlowStart::HyStart,
+        },
         delayed_ack: on(10),
         nagle: on(11),
         min_rto: Duration::from_millis(draw.pick(&[200, 1, 20, 1_000])),

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::names::{
     Coupled, DataDirection, DownMode, Ecn, Interference, MtuProbing, Opportunistic, Penalty, SendQueueRule,
-    Side, Transport, Version,
+    Side, SlowStart, Transport, Version,
 };
 use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
 
@@ -152,6 +152,8 @@ table! {
         /// TCP small queues: no new data while this much of a subflow waits in this host's interface, as Linux's
         /// tcp_limit_output_bytes. Default: no limit.
         small_queues: Size,
+        /// When slow start ends. Default: standard.
+        slow_start: SlowStart,
         /// Spread what a full window held back over a round trip, at Linux's internal pace. Default: true for mptcp, false for
         /// tcp.
         pacing: bool,

@@ -9,7 +9,7 @@ use netsim::{Loss, QueueLimit};
 use super::kinds::Chosen;
 use super::names::{
     Coupled, DataDirection, DownMode, Ecn, Interference, MtuProbing, Opportunistic, Penalty, SendQueueRule,
-    Transport, Version,
+    SlowStart, Transport, Version,
 };
 use super::policies::Policy;
 use crate::application::Maker;
@@ -218,6 +218,8 @@ pub struct Tcp {
     pub sndbuf: u64,
     /// Bytes as the MSS option says it; `None` is what fits the mtu of the path.
     pub mss: Option<u32>,
+    /// When slow start ends.
+    pub slow_start: SlowStart,
     /// Internal pacing.
     pub pacing: bool,
     /// Bytes of a subflow that may wait in the host's interface; `None` is no limit.

@@ -126,6 +126,18 @@ names! {
 }
 
 names! {
+    /// When slow start ends.
+    SlowStart {
+        /// At the threshold, or at a loss.
+        Standard = "standard",
+        /// HyStart++ (RFC 9406): it slows down where delays grow, and ends five rounds later.
+        HyStartPlusPlus = "hystart++",
+        /// HyStart as in Linux's CUBIC: it ends where delays grow, or acknowledgements come without a gap for half a round trip.
+        HyStart = "hystart",
+    }
+}
+
+names! {
     /// What M1 sends again when the window is full.
     Opportunistic {
         /// The rule of mptcp.org kernels: the oldest segment, once, where the subflow that has it is slower by far.

@@ -263,6 +263,7 @@ fn flow(flow: &Flow) -> FlowTable {
         rcvbuf: Some(Size(flow.tcp.rcvbuf)),
         sndbuf: Some(Size(flow.tcp.sndbuf)),
         mss: flow.tcp.mss,
+        slow_start: Some(flow.tcp.slow_start),
         pacing: Some(flow.tcp.pacing),
         small_queues: flow.tcp.small_queues.map(Size),
         sack: Some(flow.tcp.sack),

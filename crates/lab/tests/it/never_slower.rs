@@ -89,6 +89,30 @@ fn a_window_that_fills_a_queue_elsewhere_does_not_slow_the_growth_of_a_lossy_pat
     assert!(coupled < 0.9 * both, "coupled {coupled:.1}, by bottleneck {both:.1} Mb/s");
 }
 
+#[test]
+fn a_window_that_one_path_fills_alone_is_not_shared_with_a_small_one_whose_losses_hold_it_up() {
+    let paths = [
+        (5_250, 7_000, "10p", "loss = \"0.05%\""),
+        (23_700, 76_200, "188p", ""),
+        (50_800, 36_300, "404p", ""),
+        (24_000, 162_000, "770p", ""),
+    ];
+    let (all, best) = against_best(&paths, &buffers(217_000), "");
+    assert!(all > 0.95 * best, "{all:.1} of {best:.1} Mb/s");
+}
+
+#[test]
+fn a_path_that_has_one_segment_at_a_time_is_not_thought_to_be_as_slow_as_its_delayed_acknowledgements() {
+    let paths = [
+        (36_900, 23_500, "259p", "loss = \"0.11%\""),
+        (1_710, 6_900, "10p", ""),
+        (42_300, 12_500, "126p", ""),
+        (74_100, 15_400, "412p", ""),
+    ];
+    let (all, best) = against_best(&paths, &buffers(284_000), "");
+    assert!(all > 0.95 * best, "{all:.1} of {best:.1} Mb/s");
+}
+
 /// A flow of two subflows among `others` TCP flows behind one bottleneck: its goodput over the mean of theirs.
 fn share(others: u32, queue: &str, keys: &str) -> f64 {
     let text = format!(

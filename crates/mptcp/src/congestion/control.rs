@@ -35,6 +35,8 @@ pub struct PathState {
     pub active: bool,
     /// Growth owed but not yet a whole byte.
     pub credit: f64,
+    /// Slow start grows at a quarter of its speed (conservative slow start, RFC 9406 section 4.2).
+    pub conservative: bool,
 }
 
 /// What an acknowledgement said.
@@ -114,6 +116,8 @@ impl PathState {
     /// Slow start (RFC 5681 section 3.1, counting bytes as RFC 3465): grows by what was
     /// acknowledged up to the threshold; returns the bytes left for congestion avoidance.
     pub fn slow_start(&mut self, bytes: u64) -> u64 {
+        // RFC 9406 section 4.2: CSS_GROWTH_DIVISOR.
+        let bytes = if self.conservative { bytes / 4 } else { bytes };
         let grown = (self.cwnd + bytes).min(self.ssthresh.max(self.cwnd));
         let used = grown - self.cwnd;
         self.cwnd = grown;

@@ -1,4 +1,4 @@
-//! CUBIC (RFC 9438), on each path by itself. Without HyStart++: slow start ends at the first loss.
+//! CUBIC (RFC 9438), on each path by itself.
 
 use mptcp_clock::Instant;
 

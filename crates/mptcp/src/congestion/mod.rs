@@ -18,6 +18,7 @@ mod marks;
 mod olia;
 mod reno;
 mod send_queue;
+mod slow_start;
 mod windows;
 mod wvegas;
 
@@ -34,6 +35,8 @@ pub use marks::{Echoed, Mark};
 pub use olia::Olia;
 pub use reno::Reno;
 pub use send_queue::SendQueueRule;
+pub(crate) use slow_start::Round;
+pub use slow_start::SlowStart;
 pub use windows::{Congestion, CouplingScope, PenaltyRule};
 pub use wvegas::WVegas;
 

@@ -6,6 +6,7 @@ use super::bottleneck::Bottlenecks;
 use super::control::{Acked, CongestionControl, PathState};
 use super::local::Departure;
 use super::send_queue::SendQueueRule;
+use super::slow_start::{Round, SlowStart, Watch};
 
 /// How M2 penalises. The rule changed between the kernel of the paper and later ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -39,6 +40,9 @@ pub struct Congestion {
     pub(super) algorithm: Box<dyn CongestionControl>,
     send_queue_rule: Option<SendQueueRule>,
     byte_counting: bool,
+    slow_start: SlowStart,
+    /// The rounds of each path, in the order of `paths`.
+    rounds: Vec<Watch>,
     penalties: u64,
     /// Marks get the factors of RFC 8511.
     pub(super) gentle_marks: bool,
@@ -52,12 +56,15 @@ impl Congestion {
         rule: Option<SendQueueRule>,
         byte_counting: bool,
         scope: CouplingScope,
+        slow_start: SlowStart,
     ) -> Self {
         Self {
             paths: Vec::new(),
             algorithm: with_rule(rule, algorithm),
             send_queue_rule: rule,
             byte_counting,
+            slow_start,
+            rounds: Vec::new(),
             penalties: 0,
             gentle_marks: false,
             bottlenecks: (scope == CouplingScope::Shared).then(Bottlenecks::default),
@@ -79,12 +86,14 @@ impl Congestion {
     /// Adds a path with an initial window of `segments` segments; returns its index.
     pub(crate) fn add_path(&mut self, mss: u64, segments: u32) -> usize {
         self.paths.push(PathState::new(mss, segments));
+        self.rounds.push(Watch::default());
         self.paths.len() - 1
     }
 
     pub(crate) fn set_active(&mut self, path: usize, active: bool) {
         if self.paths[path].active != active {
             self.paths[path].active = active;
+            self.rounds[path] = Watch::default();
             if let Some(bottlenecks) = &mut self.bottlenecks {
                 bottlenecks.forget(path);
             }
@@ -98,7 +107,11 @@ impl Congestion {
         self.algorithm.on_departed(&mut self.paths, path, now);
     }
 
-    pub(crate) fn on_progress(&mut self, path: usize, acked: Acked) {
+    pub(crate) fn on_progress(&mut self, path: usize, acked: Acked, round: Round) {
+        let state = &mut self.paths[path];
+        if self.slow_start != SlowStart::Standard && state.in_slow_start() {
+            self.slow_start.watch(&mut self.rounds[path], state, round);
+        }
         if let Some(bottlenecks) = self.bottlenecks.as_mut().filter(|_| self.paths.len() > 1) {
             bottlenecks.on_sample(&self.paths, path, acked.now);
         }
@@ -140,6 +153,7 @@ impl Congestion {
             // RFC 5681 equation 2: at most one segment's worth for each acknowledgement.
             acked.bytes = acked.bytes.min(self.paths[path].mss);
         }
+        acked.bytes = self.slow_start.counted(&self.paths[path], acked.bytes);
         self.ask(path, |algorithm, paths| algorithm.on_ack(paths, path, acked));
     }
 

@@ -145,8 +145,11 @@ impl Connection {
             self.subflows[id].note_mark(segment);
             self.take_payload(now, id, start, payload);
         }
+        // One without options may be the end of the stream of a peer that has fallen back: that is told in order only.
+        let counts = in_order || segment.options.has_mptcp() || !self.negotiation.is_multipath();
         if segment.flags.fin() && !cut && !self.subflows[id].is_closed() {
-            self.subflows[id].receiver_mut().on_fin(end);
+            let receiver = self.subflows[id].receiver_mut();
+            if counts { receiver.on_fin(end) } else { receiver.acknowledge_now() }
         }
         self.note_finished(now, id);
     }

@@ -118,6 +118,7 @@ impl Connection {
             config.send_queue_rule,
             config.byte_counting,
             config.coupling,
+            config.slow_start,
         );
         let congestion = congestion.with_gentle_marks(config.abe);
         if congestion.needs_marks() {

@@ -96,6 +96,7 @@ impl Connection {
             unsent: outgoing.unsent(),
             more_to_come: self.send.writer.waits(),
             in_flight: outgoing.next() - outgoing.una(),
+            acknowledged: outgoing.una(),
             oldest_on: outgoing.head().map(Chunk::first_subflow),
             window_room: outgoing.window_room(),
             send_buffer: self.send_buffer(),

@@ -6,6 +6,7 @@
 //! room for; or when they could send all that is left.
 
 mod ledger;
+mod trial;
 
 use mptcp_clock::{Duration, Instant};
 
@@ -40,9 +41,9 @@ fn nanos(time: Duration) -> f64 {
 }
 
 /// How long a segment that leaves now is under way, there and back, in nanoseconds. What a path said while its queue was full is
-/// old once nothing of it is in flight.
+/// old once nothing of it is in flight; and the answer to one segment alone says how long the peer delays acknowledgements.
 fn delay(candidate: &Candidate) -> f64 {
-    if candidate.in_flight == 0 {
+    if candidate.in_flight < 2 * candidate.mss {
         return nanos(candidate.min_rtt);
     }
     let said = nanos(candidate.latest_rtt.max(candidate.min_rtt));

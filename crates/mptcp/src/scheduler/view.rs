@@ -82,6 +82,8 @@ pub struct SendView<'a> {
     pub more_to_come: bool,
     /// Bytes given to subflows and not acknowledged at the data level.
     pub in_flight: u64,
+    /// Bytes that were acknowledged at the data level so far.
+    pub acknowledged: u64,
     /// The subflow to which the oldest of these bytes were given first; None when there are none.
     pub oldest_on: Option<usize>,
     /// Bytes that the peer's receive window has room for beyond all that was sent.
@@ -100,6 +102,7 @@ impl<'a> SendView<'a> {
             unsent: 0,
             more_to_come: true,
             in_flight: 0,
+            acknowledged: 0,
             oldest_on: None,
             window_room: u64::MAX,
             send_buffer: u64::MAX,

@@ -134,7 +134,8 @@ impl Receiver {
             self.ack_now = true;
             return arrival;
         }
-        let filled = !self.queue.is_empty();
+        // A FIN that overtook the last data waits alone.
+        let filled = !self.queue.is_empty() || self.fin == Some(end);
         if start < self.next {
             payload.advance((self.next - start) as usize);
             self.report_duplicate((start, self.next));

@@ -71,33 +71,52 @@ fn the_last_data_waits_for_the_path_that_has_it_there_sooner() {
     assert_eq!(OnTime::default().choose(&moment), Some(1));
 }
 
-#[test]
-fn a_path_that_costs_more_than_it_brings_rests_and_is_tried_again() {
+/// The window is full, the fast path empty, and the oldest data on the slow path, again and again, until that rests. What is
+/// acknowledged comes at 10 MB/s until then, and at `rate` after it. Returns when it is first chosen again, and when it began
+/// to rest.
+fn rest(delivery_rate: f64, rate: f64) -> (Instant, Instant) {
     let mut scheduler = OnTime::default();
     let [mut fast, mut slow] = paths(ms(20));
-    let mut now = Instant::ZERO + ms(1_000);
-    let mut rested = false;
-    // The window is full, the fast path empty, and the oldest data on the slow path, again and again.
-    for _ in 0..20 {
+    slow.delivery_rate = Some(delivery_rate);
+    let (mut now, mut acknowledged, mut rested) = (Instant::ZERO + ms(1_000), 0.0, None);
+    loop {
         for (full, in_flight) in [(false, 100 * MSS), (true, 100 * MSS), (true, 0), (false, 0)] {
-            (fast.has_room, fast.in_flight) = (full, in_flight);
+            let full = full && rested.is_none();
+            (fast.has_room, fast.in_flight) = (full, if rested.is_none() { in_flight } else { 100 * MSS });
             slow.has_room = !full;
             let candidates = [fast, slow];
             let mut moment = view(&candidates, 400 * MSS);
-            moment.now = now;
-            moment.oldest_on = Some(1);
+            (moment.now, moment.oldest_on, moment.acknowledged) = (now, Some(1), acknowledged as u64);
             if full {
                 moment.window_room = 0;
             }
             let chosen = scheduler.choose(&moment);
-            rested |= !full && chosen.is_none();
+            match rested {
+                None if !full && chosen.is_none() => rested = Some(now),
+                Some(since) if chosen == Some(1) => return (now, since),
+                _ => {}
+            }
             now += ms(5);
+            acknowledged += if rested.is_none() { 50_000.0 } else { rate / 200.0 };
         }
+        assert!(now < Instant::ZERO + ms(60_000), "it rests, and is tried again");
     }
-    assert!(rested);
-    (fast.has_room, fast.in_flight, slow.has_room) = (false, 100 * MSS, true);
-    let candidates = [fast, slow];
-    let mut moment = view(&candidates, 400 * MSS);
-    moment.now = now + ms(40_000);
-    assert_eq!(scheduler.choose(&moment), Some(1));
+}
+
+#[test]
+fn a_path_that_costs_more_than_it_brings_rests_and_is_tried_again() {
+    let (again, since) = rest(3e6, 10e6);
+    assert!(again.since(since) >= ms(1_000), "{:?}", again.since(since));
+}
+
+#[test]
+fn a_rest_ends_when_less_comes_without_the_path() {
+    let (again, since) = rest(3e6, 8e6);
+    assert!(again.since(since) < ms(700), "{:?}", again.since(since));
+}
+
+#[test]
+fn a_path_that_brings_little_rests_whatever_comes_without_it() {
+    let (again, since) = rest(1e6, 8e6);
+    assert!(again.since(since) >= ms(1_000), "{:?}", again.since(since));
 }

@@ -12,7 +12,8 @@ use crate::scenario::error::{ScenarioError, listed, suggestion};
 use crate::scenario::file::{FlowTable, ScenarioFile};
 use crate::scenario::model::{Flow, Limits, Link, LinkKind, Mechanisms, Tcp, Traffic};
 use crate::scenario::names::{
-    Coupled, DataDirection, Ecn, MtuProbing, Opportunistic, Penalty, SendQueueRule, Transport, Version,
+    Coupled, DataDirection, Ecn, MtuProbing, Opportunistic, Penalty, SendQueueRule, SlowStart, Transport,
+    Version,
 };
 use crate::scenario::reach::Reach;
 use crate::scenario::units::{Size, Span};
@@ -187,6 +188,7 @@ fn tcp(
         )?,
         mss: table.mss,
         small_queues: table.small_queues.map(|size| size.0),
+        slow_start: table.slow_start.unwrap_or(SlowStart::Standard),
         pacing: table.pacing.unwrap_or(transport == Transport::Mptcp),
         sack: table.sack.unwrap_or(true),
         timestamps: table.timestamps.unwrap_or(true),

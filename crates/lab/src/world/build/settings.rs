@@ -4,7 +4,7 @@ use mptcp::{Config, CouplingScope, OpportunisticRule, PenaltyRule, SpuriousLoss}
 
 use super::{Builder, HEADERS};
 use crate::scenario::names::{
-    Coupled, Ecn, MtuProbing, Opportunistic, Penalty, SendQueueRule, Transport, Version,
+    Coupled, Ecn, MtuProbing, Opportunistic, Penalty, SendQueueRule, SlowStart, Transport, Version,
 };
 use crate::scenario::{Flow, MOST_SUBFLOWS};
 
@@ -54,6 +54,11 @@ impl Builder<'_> {
             receive_buffer: flow.tcp.rcvbuf,
             send_buffer: flow.tcp.sndbuf,
             mss: flow.tcp.mss.unwrap_or(mtu - HEADERS).min(mtu - HEADERS).min(65_495) as u16,
+            slow_start: match flow.tcp.slow_start {
+                SlowStart::Standard => mptcp::SlowStart::Standard,
+                SlowStart::HyStartPlusPlus => mptcp::SlowStart::HyStartPlusPlus,
+                SlowStart::HyStart => mptcp::SlowStart::HyStart,
+            },
             pacing: flow.tcp.pacing,
             sack: flow.tcp.sack,
             timestamps: flow.tcp.timestamps,

@@ -5,13 +5,14 @@
 
 use mptcp_clock::{Duration, Instant};
 
+use super::trial::{Finding, Meter, Trial};
 use crate::scheduler::{Candidate, SendView};
 
 /// Part of what the others can have under way that waiting may cost them before a path rests.
 const ALLOWANCE: f64 = 0.25;
 /// What waiting cost counts for more than what a path brings: it is measured at its end, and some of it comes after.
 const COST: f64 = 1.5;
-/// The first rest, and the longest.
+/// The first rest, and the longest; as long a path is left alone whose rest was a mistake.
 const REST: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(32));
 
 /// A path's account, bytes.
@@ -26,11 +27,23 @@ struct Account {
     rest: Duration,
     /// When it was last admitted again.
     since: Instant,
+    /// Until then it does not rest, because without it less came.
+    trusted_until: Instant,
+    /// How long it is trusted next.
+    trust: Duration,
 }
 
 impl Default for Account {
     fn default() -> Self {
-        Self { overdrawn: 0.0, delivered: 0, rests_until: Instant::ZERO, rest: REST.0, since: Instant::ZERO }
+        Self {
+            overdrawn: 0.0,
+            delivered: 0,
+            rests_until: Instant::ZERO,
+            rest: REST.0,
+            since: Instant::ZERO,
+            trusted_until: Instant::ZERO,
+            trust: REST.0,
+        }
     }
 }
 
@@ -39,8 +52,19 @@ impl Default for Account {
 struct Stall {
     /// The subflow that has the oldest data.
     waits_for: usize,
+    since: Instant,
     /// What the others lacked at its start, bytes.
     lacked: f64,
+    /// Those that had something under way, one bit each.
+    busy: u64,
+}
+
+impl Stall {
+    fn begin(view: &SendView<'_>, waits_for: usize, window: u64) -> Self {
+        let busy =
+            view.candidates.iter().filter(|c| c.in_flight > 0).fold(0, |busy, c| busy | bit(c.subflow));
+        Self { waits_for, since: view.now, lacked: lacked(view, waits_for, window), busy }
+    }
 }
 
 /// All accounts.
@@ -48,12 +72,23 @@ struct Stall {
 pub(super) struct Ledger {
     accounts: Vec<Account>,
     stall: Option<Stall>,
+    meter: Meter,
+    /// One at a time.
+    trial: Option<Trial>,
+}
+
+fn seconds(time: Duration) -> f64 {
+    time.as_secs_f64().max(1e-6)
+}
+
+/// What a path's congestion window carries, bytes a second, as far as the shared one lets it.
+fn rate(candidate: &Candidate, window: u64) -> f64 {
+    capacity(candidate, window) / seconds(candidate.min_rtt)
 }
 
 /// What a path can have under way without a queue, bytes; no more than the window.
 fn capacity(candidate: &Candidate, window: u64) -> f64 {
-    let srtt = candidate.srtt.as_secs_f64().max(1e-6);
-    candidate.cwnd.min(window) as f64 * (candidate.min_rtt.as_secs_f64() / srtt).min(1.0)
+    candidate.cwnd.min(window) as f64 * (seconds(candidate.min_rtt) / seconds(candidate.srtt)).min(1.0)
 }
 
 impl Ledger {
@@ -71,6 +106,14 @@ impl Ledger {
 
     /// Looks at a moment; called for each choice.
     pub(super) fn look(&mut self, view: &SendView<'_>) {
+        self.meter.note(view);
+        if let Some(trial) = &mut self.trial
+            && let Some(finding) = trial.look(view)
+        {
+            let subflow = trial.subflow;
+            self.trial = None;
+            self.account(subflow).learn(view.now, finding);
+        }
         let buffer_full = view.unsent == 0 && view.more_to_come;
         let full = (buffer_full || view.candidates.iter().all(|c| view.window_room < c.mss))
             && view.candidates.iter().any(|c| c.has_room);
@@ -81,16 +124,33 @@ impl Ledger {
         let waits_for = view.oldest_on.filter(|_| full);
         match (self.stall, waits_for) {
             (Some(stall), waits_for) if waits_for != Some(stall.waits_for) => {
-                let lack = lacked(view, stall.waits_for, window);
-                self.account(stall.waits_for).overdrawn += COST * (lack - stall.lacked).max(0.0);
+                let lack = lacked(view, stall.waits_for, window) - stall.lacked;
+                let cost = lack.max(missed(view, &stall, window));
+                self.account(stall.waits_for).overdrawn += COST * cost;
                 self.settle(view, stall.waits_for, window);
-                self.stall = waits_for.map(|at| Stall { waits_for: at, lacked: lacked(view, at, window) });
+                self.stall = waits_for.map(|at| Stall::begin(view, at, window));
             }
             (None, Some(at)) => {
-                self.stall = Some(Stall { waits_for: at, lacked: lacked(view, at, window) });
+                self.stall = Some(Stall::begin(view, at, window));
             }
             _ => {}
         }
+    }
+
+    /// The most that the paths in use could deliver in this window, all `but` one: while a path of a round trip is in use, all
+    /// that is sent within it has to fit (docs/never-slower.md, "The bound"). Bytes a second.
+    fn reach(&self, view: &SendView<'_>, window: u64, with: usize, but: Option<usize>) -> f64 {
+        let in_use = |c: &&Candidate| {
+            Some(c.subflow) != but
+                && (c.in_flight > 0 || c.subflow == with)
+                && !self.rests(view.now, c.subflow)
+        };
+        let used = || view.candidates.iter().filter(in_use);
+        let up_to = |last: &Candidate| {
+            let rates: f64 = used().filter(|c| c.min_rtt <= last.min_rtt).map(|c| rate(c, window)).sum();
+            rates.min(window as f64 / seconds(last.min_rtt))
+        };
+        used().map(up_to).fold(0.0, f64::max)
     }
 
     /// Balances a path's account after it was waited for.
@@ -99,30 +159,51 @@ impl Ledger {
         let others = || view.candidates.iter().filter(|c| c.subflow != subflow);
         let most = others().map(|c| capacity(c, window)).fold(0.0, f64::max);
         // Where the window is less than the paths would fill, what a path has in it others cannot have.
-        let tight = view.candidates.iter().map(|c| c.cwnd).sum::<u64>() > window;
-        let longest = others().map(|c| c.srtt).max().unwrap_or_default().as_secs_f64().max(1e-6);
-        let displaced = if tight { (candidate.min_rtt.as_secs_f64() / longest).min(1.0) } else { 0.0 };
+        let gain = self.reach(view, window, subflow, None) - self.reach(view, window, subflow, Some(subflow));
+        let worth = (gain / rate(candidate, window)).clamp(0.0, 1.0);
         let now = view.now;
         // One round trip's worth of its own is what a path may cost before it is known.
         let allowance = (ALLOWANCE * most).max(capacity(candidate, window));
+        let busy = self.trial.is_some();
         let account = self.account(subflow);
         if candidate.delivered < account.delivered {
             // Another subflow has got its place.
             *account = Account::default();
         }
         let delivered = candidate.delivered.saturating_sub(account.delivered) as f64;
-        let brought = delivered * (1.0 - displaced);
+        let brought = delivered * worth;
         account.delivered = candidate.delivered;
         // What it brought long ago does not pay for now.
         account.overdrawn = (account.overdrawn - brought).max(-most);
-        if account.overdrawn > allowance {
-            if now.since(account.since) > account.rest * 4 {
-                account.rest = REST.0;
+        if now < account.trusted_until {
+            account.overdrawn = account.overdrawn.min(0.0);
+        } else if account.overdrawn > allowance && !busy {
+            account.begin_rest(now, Trial::length(view));
+            self.trial = Trial::begin(view, candidate, &self.meter);
+        }
+    }
+}
+
+impl Account {
+    fn begin_rest(&mut self, now: Instant, least: Duration) {
+        if now.since(self.since) > self.rest * 4 {
+            self.rest = REST.0;
+        }
+        self.rests_until = now + self.rest.max(least);
+        self.since = self.rests_until;
+        self.rest = (self.rest * 2).min(REST.1);
+        self.overdrawn = 0.0;
+    }
+
+    /// A rest was measured.
+    fn learn(&mut self, now: Instant, finding: Finding) {
+        match finding {
+            Finding::Right => self.trust = REST.0,
+            Finding::Wrong => {
+                (self.rests_until, self.since, self.rest) = (now, now, REST.0);
+                self.trusted_until = now + self.trust;
+                self.trust = (self.trust * 2).min(REST.1);
             }
-            account.rests_until = now + account.rest;
-            account.since = account.rests_until;
-            account.rest = (account.rest * 2).min(REST.1);
-            account.overdrawn = 0.0;
         }
     }
 }
@@ -131,4 +212,18 @@ impl Ledger {
 fn lacked(view: &SendView<'_>, but: usize, window: u64) -> f64 {
     let others = view.candidates.iter().filter(|c| c.subflow != but);
     others.map(|c| (capacity(c, window) - c.in_flight as f64).max(0.0)).sum()
+}
+
+/// What the others that have run dry in a stall could have sent in all of it, bytes: more than a window, where it was longer than
+/// their round trips.
+fn missed(view: &SendView<'_>, stall: &Stall, window: u64) -> f64 {
+    let ran_dry =
+        |c: &&Candidate| c.subflow != stall.waits_for && c.in_flight == 0 && stall.busy & bit(c.subflow) != 0;
+    let lasted = view.now.since(stall.since).as_secs_f64();
+    view.candidates.iter().filter(ran_dry).map(|c| rate(c, window) * lasted).sum()
+}
+
+/// A subflow's bit; those beyond 64 have none.
+fn bit(subflow: usize) -> u64 {
+    if subflow < 64 { 1 << subflow } else { 0 }
 }

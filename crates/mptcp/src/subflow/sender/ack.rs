@@ -3,7 +3,7 @@
 //! Owns the order of what follows from it: what arrived, the round-trip time, what is lost, the window.
 
 use super::{Ack, Recovery, Sender};
-use crate::congestion::{Acked, Congestion};
+use crate::congestion::{Acked, Congestion, Round};
 use crate::subflow::size_probe::SizeProbe;
 
 impl Sender {
@@ -33,7 +33,8 @@ impl Sender {
         }
         if advanced > 0 {
             congestion.paths[path].unacked = self.board.next - self.board.una;
-            congestion.on_progress(path, Acked { now, bytes: advanced });
+            let round = Round { now, una: self.board.una, next: self.board.next, rtt: sample };
+            congestion.on_progress(path, Acked { now, bytes: advanced }, round);
         }
         self.take_back(&ack, advanced, path, congestion);
         if self.probe.is_some() {

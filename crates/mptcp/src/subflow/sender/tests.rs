@@ -5,7 +5,7 @@ use mptcp_clock::{Duration, Instant};
 
 use super::{Ack, Range, Recovery, Sender};
 use crate::congestion::Reno;
-use crate::congestion::{Congestion, CouplingScope};
+use crate::congestion::{Congestion, CouplingScope, SlowStart};
 
 const MSS: u64 = 1000;
 
@@ -22,7 +22,8 @@ impl Rig {
             Sender::new(Duration::from_millis(200), 10_000, crate::config::SpuriousLoss::default());
         sender.synchronised(1, sack, rack);
         sender.rtt.sample(Duration::from_millis(100));
-        let mut congestion = Congestion::new(Box::new(Reno), None, true, CouplingScope::All);
+        let mut congestion =
+            Congestion::new(Box::new(Reno), None, true, CouplingScope::All, SlowStart::Standard);
         congestion.add_path(MSS, 20);
         congestion.paths[0].srtt = sender.rtt.srtt();
         congestion.set_active(0, true);

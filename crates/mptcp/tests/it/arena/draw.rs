@@ -5,8 +5,8 @@ use mptcp::path_manager::{FullMesh, NdiffPorts, PathManager};
 use mptcp::policy::Factory;
 use mptcp::scheduler::{MinRtt, OnTime, Redundant, RoundRobin, Scheduler};
 use mptcp::{
-    Config, CouplingScope, Ecn, LinuxCompat, Mechanisms, OpportunisticRule, PenaltyRule, SpuriousLoss,
-    Version,
+    Config, CouplingScope, Ecn, LinuxCompat, Mechanisms, OpportunisticRule, PenaltyRule, SlowStart,
+    SpuriousLoss, Version,
 };
 use mptcp_clock::Duration;
 use proptest::prelude::*;
@@ -260,6 +260,11 @@ fn config() -> impl Strategy<Value = Config> {
                     penalty_rule: if original { PenaltyRule::Original } else { PenaltyRule::Later },
                 },
                 byte_counting,
+                slow_start: match (byte_counting, original) {
+                    (true, true) => SlowStart::Standard,
+                    (false, _) => SlowStart::HyStartPlusPlus,
+                    (true, false) => SlowStart::HyStart,
+                },
                 coupling: if original { CouplingScope::All } else { CouplingScope::Shared },
                 pacing: minshall != sack,
                 receive_buffer: sizes.0,

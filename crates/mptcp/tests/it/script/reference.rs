@@ -62,9 +62,9 @@ fn chapter(page: &mut String, rfc: u32, scripts: &[(String, Head)]) {
     }
 }
 
-/// Sections in the order of their numbers.
+/// Sections in the order of their numbers; appendices, which have letters, come last.
 fn sections(text: &str) -> Vec<u32> {
-    text.split('.').map(|number| number.parse().unwrap_or(0)).collect()
+    text.split('.').map(|number| number.parse().unwrap_or(u32::MAX)).collect()
 }
 
 fn state_table(page: &mut String, events: &[states::Event]) {

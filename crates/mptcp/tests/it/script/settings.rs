@@ -5,7 +5,7 @@
 use mptcp::policy::Policies;
 use mptcp::{
     Announced, Config, Ecn, JOIN_PROBATION, LinuxCompat, MtuProbing, OpportunisticRule, PenaltyRule,
-    ServerFastOpen, Version,
+    ServerFastOpen, SlowStart, Version,
 };
 
 use super::text::{duration, number, switch};
@@ -57,6 +57,14 @@ pub fn set(config: &mut Config, key: &str, value: &str) -> Result<(), String> {
             };
         }
         "abe" => config.abe = switch(value)?,
+        "slow_start" => {
+            config.slow_start = match value {
+                "standard" => SlowStart::Standard,
+                "hystart++" => SlowStart::HyStartPlusPlus,
+                "hystart" => SlowStart::HyStart,
+                _ => return Err(format!("slow start is standard, hystart++ or hystart, not `{value}`")),
+            }
+        }
         "byte_counting" => config.byte_counting = switch(value)?,
         "delayed_ack" => config.delayed_ack = switch(value)?,
         "nagle" => config.nagle = switch(value)?,
