@@ -36,8 +36,10 @@ impl Connection {
         subflow.opening_mut().was_open = true;
         subflow.keep_alive(now, keepalive);
         subflow.begin_marks(self.congestion.needs_marks());
+        // RFC 5681 section 3.1: one segment after a lost SYN; as Linux, not after one, which RFC 6298 may have sent too early.
+        let segments = if subflow.opening().attempts > 2 { 1 } else { self.config.initial_window };
         let path = &mut self.congestion.paths[id];
-        path.cwnd = mss * u64::from(self.config.initial_window);
+        path.cwnd = mss * u64::from(segments);
         path.mss = mss;
         path.ssthresh = self.config.initial_ssthresh.map_or(u64::MAX, |ssthresh| ssthresh.max(2 * mss));
         self.congestion.set_active(id, true);

@@ -36,8 +36,8 @@ impl Connection {
             }
             return Ok(true);
         }
-        if self.negotiation.checksum() && mapping.checksum.is_none() {
-            // RFC 8684 section 3.3: without the checksum that was agreed on, the subflow is broken.
+        if self.negotiation.checksum() != mapping.checksum.is_some() {
+            // RFC 8684 section 3.3: without the checksum that was agreed on, or with one that was not, the subflow is broken.
             return Err(SubflowError::because(ResetReason::MPTCP));
         }
         let length = u64::from(mapping.length) - u64::from(data_fin);

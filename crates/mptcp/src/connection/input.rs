@@ -311,8 +311,8 @@ impl Connection {
             return Ok(());
         }
         let Some(remote) = self.negotiation.remote() else { return Ok(()) };
-        if self.negotiation.checksum() && checksum.is_none() {
-            // RFC 8684 section 3.3: without the checksum that was agreed on, the subflow is broken.
+        if self.negotiation.checksum() != checksum.is_some() {
+            // RFC 8684 section 3.3: without the checksum that was agreed on, or with one that was not, the subflow is broken.
             return Err(SubflowError::because(ResetReason::MPTCP));
         }
         let checksum = checksum.filter(|_| self.negotiation.checksum()).map(|checksum| WireMapping {

@@ -51,7 +51,7 @@ impl Connection {
         let full = self.full_size(id);
         let subflow = &mut self.subflows[id];
         let lost =
-            subflow.sender().timeout.backoff() >= BLACK_HOLE && self.config.mtu_probing != MtuProbing::Off;
+            subflow.sender().timeout.in_a_row() >= BLACK_HOLE && self.config.mtu_probing != MtuProbing::Off;
         if subflow.mtu_mut().on_timeout(now) || lost && subflow.mtu_mut().on_black_hole(now, full) {
             self.fit_path(id);
             // RFC 5681 section 3.1: the window after a timeout is one segment, and they are smaller now.

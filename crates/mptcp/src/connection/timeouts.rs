@@ -117,7 +117,7 @@ impl Connection {
         let needless = self.negotiation.is_multipath() && self.send.writer.is_closed() && arrived;
         let most = if needless { NEEDLESS_TIMEOUTS } else { MOST_TIMEOUTS };
         let subflow = &mut self.subflows[id];
-        if subflow.sender().timeout.backoff() > most {
+        if subflow.sender().timeout.in_a_row() > most {
             return Err(SubflowError::Over(SubflowCloseReason::TimedOut));
         }
         Ok(())
@@ -152,7 +152,7 @@ impl Connection {
             .enumerate()
             .any(|(other, s)| other != id && s.can_send() && !s.sender().in_loss());
         let subflow = &mut self.subflows[id];
-        let silent = subflow.sender().timeout.backoff() >= SILENT && subflow.can_send();
+        let silent = subflow.sender().timeout.in_a_row() >= SILENT && subflow.can_send();
         if silent && others && subflow.watch().probe_deadline == Instant::FAR_FUTURE {
             subflow.watch_mut().probe_deadline = now + PROBE_INTERVAL;
         }

@@ -3,7 +3,7 @@
 use mptcp_clock::Instant;
 use mptcp_wire::{Options, Segment};
 
-use super::parts::DEFAULT_MSS;
+use super::parts::{DEFAULT_MSS, DEFAULT_MSS_6};
 use super::{State, Subflow};
 use crate::config::Config;
 use crate::congestion::PathState;
@@ -22,7 +22,8 @@ impl Subflow {
         self.receiver.synchronised();
         self.window.last_ack_sent = 1;
         (self.agreed.send_scale, self.agreed.receive_scale, self.clock.on) = (0, 0, false);
-        self.agreed.peer_mss = options.mss.unwrap_or(DEFAULT_MSS).max(64);
+        let default = if segment.source.is_ipv4() { DEFAULT_MSS } else { DEFAULT_MSS_6 };
+        self.agreed.peer_mss = options.mss.unwrap_or(default).max(64);
         if let Some(peer_scale) = options.window_scale {
             // RFC 7323 section 2.3: larger shifts count as 14.
             self.agreed.send_scale = peer_scale.min(14);

@@ -13,8 +13,9 @@ use crate::icmp_error::IcmpError;
 use crate::ids::{InterfaceId, SubflowId};
 use crate::path_manager::{LocalAddress, Pair, RemoteAddress};
 
-/// The MSS of a peer that sent none (RFC 9293 section 3.7.1).
+/// The MSS of a peer that sent none, by the version of IP (RFC 9293 section 3.7.1, MUST-15).
 pub(super) const DEFAULT_MSS: u16 = 536;
+pub(super) const DEFAULT_MSS_6: u16 = 1220;
 
 /// Where it goes from and to.
 #[derive(Clone, Copy, Debug)]

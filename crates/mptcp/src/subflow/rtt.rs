@@ -17,26 +17,39 @@ const MAX_RTO: Duration = Duration::from_secs(120);
 pub(crate) struct RetransmissionTimeout {
     min: Duration,
     backoff: u32,
+    in_a_row: u32,
 }
 
 impl RetransmissionTimeout {
     pub(crate) fn new(min: Duration) -> Self {
-        Self { min, backoff: 0 }
+        Self { min, backoff: 0, in_a_row: 0 }
     }
 
-    /// Progress was made: the next timeout is not doubled.
+    /// A round trip was measured: the next timeout is not doubled. Until then it stays what it was (Karn's rule, RFC 6298
+    /// section 5).
     pub(crate) fn reset_backoff(&mut self) {
         self.backoff = 0;
+    }
+
+    /// Data was acknowledged.
+    pub(crate) fn on_progress(&mut self) {
+        self.in_a_row = 0;
     }
 
     /// A timeout: the next one takes twice as long (RFC 6298 section 5.5).
     pub(crate) fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(16);
+        self.in_a_row = (self.in_a_row + 1).min(16);
     }
 
-    /// Timeouts in a row.
+    /// How often the timeout is doubled.
     pub(crate) fn backoff(&self) -> u32 {
         self.backoff
+    }
+
+    /// Timeouts in a row, without progress between them.
+    pub(crate) fn in_a_row(&self) -> u32 {
+        self.in_a_row
     }
 
     /// Timeout without backoff. As in Linux the minimum bounds the variance term, not the sum, so

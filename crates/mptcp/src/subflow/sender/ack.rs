@@ -21,10 +21,11 @@ impl Sender {
         let (advanced, sample) = self.take_cumulative(&ack, state.min_rtt);
         if let Some(rtt) = sample {
             congestion.paths[path].sample(rtt);
+            self.timeout.reset_backoff();
         }
         if advanced > 0 {
             self.duplicates = 0;
-            self.timeout.reset_backoff();
+            self.timeout.on_progress();
         }
         if advanced > 0 {
             congestion.paths[path].unacked = self.board.next - self.board.una;

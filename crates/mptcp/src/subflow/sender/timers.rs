@@ -92,7 +92,7 @@ impl Sender {
         let reduced = match self.state {
             Recovery::Open | Recovery::Disorder => false,
             Recovery::Cwr { .. } | Recovery::Recovery { .. } => true,
-            Recovery::Loss { .. } => self.timeout.backoff() > 0,
+            Recovery::Loss { .. } => self.timeout.in_a_row() > 0,
         };
         let interrupts = self.in_recovery();
         self.timeout.back_off();
