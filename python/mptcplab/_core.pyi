@@ -3,7 +3,7 @@
 import sys
 from os import PathLike
 from types import TracebackType
-from typing import Final, TypedDict, final, type_check_only
+from typing import Final, NotRequired, TypedDict, final, type_check_only
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,7 @@ class LinkRow(TypedDict):
     mac_retries: int
     mac_drops: int
     longest_queue: int
+    queue_marks: NotRequired[int]
 
 @type_check_only
 class ConfigTable(TypedDict):
@@ -120,7 +121,11 @@ class SubflowInfo(TypedDict):
     snd_mss: int
     rcv_mss: int
     advmss: int
+    pmtu: int
     timestamps: bool
+    ecn: bool
+    delivered_ce: int
+    received_ce: int
     sack: bool
     snd_wscale: int
     rcv_wscale: int

@@ -61,6 +61,7 @@ QUANTITIES = (
     Quantity("retransmits", "retransmits", "count", "segments", 1.0),
     Quantity("reinjected", "reinjected", "count", "kB", 1e3),
     Quantity("queue_drops", "queue_drops", "count", "frames", 1.0),
+    Quantity("queue_marks", "queue_marks", "count", "frames", 1.0),
     Quantity("random_losses", "random_losses", "count", "frames", 1.0),
     Quantity("mac_retries", "mac_retries", "count", "frames", 1.0),
     Quantity("mac_drops", "mac_drops", "count", "frames", 1.0),

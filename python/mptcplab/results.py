@@ -31,6 +31,7 @@ LINK_METRICS = frozenset(
         "interface_received",
         "queue",
         "queue_drops",
+        "queue_marks",
         "random_losses",
         "mac_retries",
         "mac_drops",
@@ -38,6 +39,9 @@ LINK_METRICS = frozenset(
     }
 )
 """Metrics of links; no flow has them."""
+
+_FIRST_METRICS = 21
+"""Those that every table of samples knows, whether it has them or not."""
 
 SAMPLE_COLUMNS = ("run", "seed", "variant", "time_s", "flow", "path", "metric", "value", "unit")
 
@@ -90,7 +94,7 @@ class Run:
                 "time_s": pa.array(columns["time_s"]),
                 "flow": _dictionary(columns["flow"], [*self._results.flow_names, ALL]),
                 "path": _dictionary(columns["path"], [*self._results.path_names, ALL]),
-                "metric": _dictionary(columns["metric"], metric_names()),
+                "metric": _dictionary(columns["metric"], _metrics_of(columns["metric"])),
                 "value": pa.array(columns["value"]),
                 "unit": _dictionary(unit_of[columns["metric"]], units),
             }
@@ -278,9 +282,10 @@ class Runs(Sequence[Run]):
     @property
     def links(self) -> pa.Table:
         """One row for each run and direction of a link."""
-        return pa.Table.from_pylist(
-            [_named(run) | {**row} for run in self for row in run.link_rows], schema=_LINK_SCHEMA
-        )
+        rows = [_named(run) | {**row} for run in self for row in run.link_rows]
+        marks = any("queue_marks" in row for row in rows)
+        schema = _LINK_SCHEMA.append(pa.field("queue_marks", pa.int64())) if marks else _LINK_SCHEMA
+        return pa.Table.from_pylist(rows, schema=schema)
 
     @property
     def blocks(self) -> pa.Table:
@@ -307,6 +312,12 @@ class Runs(Sequence[Run]):
     def __repr__(self) -> str:
         """How many there are."""
         return f"<{len(self)} runs>"
+
+
+def _metrics_of(indices: NDArray[np.uint8]) -> list[str]:
+    """The names that a column of metrics counts into, without later ones that it has not: tables stay what they were."""
+    names = metric_names()
+    return names[: max(_FIRST_METRICS, int(indices.max(initial=0)) + 1)]
 
 
 def _dictionary(indices: NDArray[Any], names: list[str]) -> pa.DictionaryArray:

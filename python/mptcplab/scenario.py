@@ -48,6 +48,9 @@ class Path:
     jitter: str | None = None
     reorder: bool | None = None
     queue: str | None = None
+    mark: str | None = None
+    path_mtu: int | None = None
+    icmp: bool | None = None
     mtu: int | None = None
     up: bool | None = None
     forward: Mapping[str, Any] | None = None
@@ -118,6 +121,9 @@ class Flow:
     datagram: str | None = None
     small_queues: str | None = None
     send_queue_rule: Literal["off", "published", "unacked", "linked"] | None = None
+    ecn: Literal["off", "passive", "on"] | None = None
+    abe: bool | None = None
+    mtu_probing: Literal["off", "blackhole", "on"] | None = None
     start: str | None = None
     stop: str | None = None
     count: int | None = None

@@ -143,16 +143,22 @@ fn paths(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result
 }
 
 fn links(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result<()> {
-    writeln!(
+    write!(
         out,
         "run,seed,variant,link,direction,offered_frames,sent_frames,sent_bytes,queue_drops,random_losses,mac_retries,\
          mac_drops,longest_queue"
     )?;
+    let marks = measured.links.iter().any(|link| link.queue_marks.is_some());
+    writeln!(out, "{}", if marks { ",queue_marks" } else { "" })?;
     for link in &measured.links {
         write!(out, "{who},{},{},{}", quoted(&link.link), link.direction, link.offered_frames)?;
         write!(out, ",{},{},{}", link.sent_frames, link.sent_bytes, link.queue_drops)?;
         write!(out, ",{},{},{}", link.random_losses, link.mac_retries, link.mac_drops)?;
-        writeln!(out, ",{}", link.longest_queue)?;
+        write!(out, ",{}", link.longest_queue)?;
+        match link.queue_marks {
+            Some(marked) => writeln!(out, ",{marked}")?,
+            None => writeln!(out, "{}", if marks { "," } else { "" })?,
+        }
     }
     Ok(())
 }

@@ -54,11 +54,13 @@ pub enum Metric {
     QueueDrops,
     /// Frames lost at random so far.
     RandomLosses,
+    /// Frames marked by a link's queue so far; of links that mark.
+    QueueMarks,
 }
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Throughput,
         Self::Goodput,
         Self::Cwnd,
@@ -80,6 +82,7 @@ impl Metric {
         Self::Queue,
         Self::QueueDrops,
         Self::RandomLosses,
+        Self::QueueMarks,
     ];
 
     /// Name and unit.
@@ -107,6 +110,7 @@ impl Metric {
             Self::Queue => ("queue", "B"),
             Self::QueueDrops => ("queue_drops", "frames"),
             Self::RandomLosses => ("random_losses", "frames"),
+            Self::QueueMarks => ("queue_marks", "frames"),
         }
     }
 }
@@ -244,6 +248,8 @@ pub struct LinkSummary {
     pub mac_drops: u64,
     /// The longest queue, bytes.
     pub longest_queue: u64,
+    /// Frames marked by the queue; of links that mark.
+    pub queue_marks: Option<u64>,
 }
 
 /// Everything measured in one run.

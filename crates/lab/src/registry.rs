@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use crate::application::{self, Application};
 use crate::middlebox::{
-    self, Middlebox, Site, coalesce, early_ack, nat, rewrite_payload, rewrite_sequence, split, strip_options,
+    self, Middlebox, Site, bleach_ecn, coalesce, early_ack, mark_ecn, nat, rewrite_payload, rewrite_sequence,
+    split, strip_options,
 };
 use crate::scenario::ScenarioError;
 use crate::scenario::kinds::{Kind, Kinds};
@@ -108,6 +109,8 @@ impl Registry {
                 coalesce::kind(),
                 early_ack::kind(),
                 rewrite_payload::kind(),
+                bleach_ecn::kind(),
+                mark_ecn::kind(),
             ]),
             // `loss` and `gilbert_elliott` have keys of their own: netsim draws them without asking anybody.
             losses: Kinds::new(Vec::new()),

@@ -125,8 +125,7 @@ fn told(device: &Device, notice: &Notice) -> Option<IcmpMessage> {
         Undelivered::Port => IcmpError::PortUnreachable,
         Undelivered::Prohibited => IcmpError::Prohibited,
         Undelivered::TimeExceeded => IcmpError::TimeExceeded,
-        // Path MTU discovery is not there yet.
-        Undelivered::TooBig { .. } => return None,
+        Undelivered::TooBig { mtu } => IcmpError::TooBig { mtu },
     };
     Some(IcmpMessage { local, remote, sequence, error })
 }

@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
 use bytes::Bytes;
 use mptcp_clock::Instant;
-use mptcp_wire::{ChecksumMode, Packet, Segment};
+use mptcp_wire::{ChecksumMode, Flags, Packet, Segment};
 
 use crate::capture::Capture;
 use crate::device::Device;
@@ -105,7 +105,8 @@ fn send(link: &Link, packet: &Packet, gso_size: Option<u16>, headers: &mut Vec<u
     if link.offload() == Offload::Full {
         mode = ChecksumMode::Offloaded;
         let (v4, ip) = (packet.segment.source.is_ipv4(), packet.ip.length());
-        headers.extend_from_slice(&vnet::outgoing(v4, ip, packet.segment.header_length(), gso_size));
+        let cwr = packet.segment.flags.contains(Flags::CWR);
+        headers.extend_from_slice(&vnet::outgoing(v4, ip, packet.segment.header_length(), gso_size, cwr));
     }
     packet.emit_headers(headers, mode).map_err(io::Error::other)?;
     link.send(headers, &packet.segment.payload)

@@ -318,6 +318,7 @@ pub(crate) fn fitted(shared: &Shared, mut config: Config, of: impl Fn(IpAddr) ->
     }
     config.join_probation.get_or_insert(mptcp::JOIN_PROBATION);
     config.spurious_loss.get_or_insert(mptcp::SpuriousLoss::LINUX);
+    config.ecn.get_or_insert(mptcp::Ecn::Passive);
     config.receive_block = crate::inbox::BLOCK as u64;
     config
 }

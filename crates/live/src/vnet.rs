@@ -15,12 +15,14 @@ const F_DATA_VALID: u8 = 2;
 const GSO_NONE: u8 = 0;
 const GSO_TCPV4: u8 = 1;
 const GSO_TCPV6: u8 = 4;
+/// Beside these: the flag CWR belongs to the first frame only.
+const GSO_ECN: u8 = 0x80;
 /// Where the checksum field stands in a TCP header, bytes.
 const TCP_CHECKSUM: u16 = 16;
 
 /// What stands before a packet to be sent, whose checksum the kernel completes: headers of `ip` and `tcp`
-/// bytes. With `gso_size` it is cut into frames of so many bytes of payload.
-pub(crate) fn outgoing(v4: bool, ip: usize, tcp: usize, gso_size: Option<u16>) -> [u8; LENGTH] {
+/// bytes. With `gso_size` it is cut into frames of so many bytes of payload; `cwr` is whether it has that flag.
+pub(crate) fn outgoing(v4: bool, ip: usize, tcp: usize, gso_size: Option<u16>, cwr: bool) -> [u8; LENGTH] {
     let kind = match (gso_size, v4) {
         (None, _) => GSO_NONE,
         (Some(_), true) => GSO_TCPV4,
@@ -28,7 +30,7 @@ pub(crate) fn outgoing(v4: bool, ip: usize, tcp: usize, gso_size: Option<u16>) -
     };
     let mut header = [0; LENGTH];
     header[0] = F_NEEDS_CSUM;
-    header[1] = kind;
+    header[1] = if cwr && gso_size.is_some() { kind | GSO_ECN } else { kind };
     header[2..4].copy_from_slice(&((ip + tcp) as u16).to_ne_bytes());
     header[4..6].copy_from_slice(&gso_size.unwrap_or(0).to_ne_bytes());
     header[6..8].copy_from_slice(&(ip as u16).to_ne_bytes());

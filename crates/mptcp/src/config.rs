@@ -97,6 +97,31 @@ impl SpuriousLoss {
     pub const LINUX: Self = Self { undo: true, frto: true };
 }
 
+/// Explicit congestion notification (RFC 3168), as Linux's `tcp_ecn`. Each subflow agrees on it by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Ecn {
+    /// It is not spoken: Linux's 0.
+    #[default]
+    Off,
+    /// Who asks gets it: 2, which is Linux's default.
+    Passive,
+    /// SYNs ask for it too: 1.
+    On,
+}
+
+/// Whether segments find out by themselves what a path carries (RFC 4821), as Linux's `tcp_mtu_probing`. What routers say (RFC
+/// 1191, RFC 8201) counts in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum MtuProbing {
+    /// They do not: 0, which is Linux's default.
+    #[default]
+    Off,
+    /// They shrink when nothing arrives, again and again, and grow from there: 1.
+    BlackHole,
+    /// They begin small, and grow to what arrives: 2.
+    On,
+}
+
 /// TCP Fast Open at a listener (RFC 7413).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerFastOpen {
@@ -156,6 +181,13 @@ pub struct Config {
     /// Reductions of the window that are taken back. None takes none back, and becomes [`SpuriousLoss::LINUX`] on real packets
     /// (crate `live`).
     pub spurious_loss: Option<SpuriousLoss>,
+    /// Whether segments find out what a path carries.
+    pub mtu_probing: MtuProbing,
+    /// Marks in place of losses. None is off, and becomes [`Ecn::Passive`] on real packets (crate `live`); with a controller that
+    /// works by marks ([`crate::congestion::CongestionControl::needs_marks`]) it is on.
+    pub ecn: Option<Ecn>,
+    /// NewReno and CUBIC give less way to marks than to losses (Alternative Backoff with ECN, RFC 8511).
+    pub abe: bool,
     /// Grow the window by the bytes an acknowledgement covers (RFC 3465, and Linux since 4.0); by at most
     /// one segment's worth without (RFC 5681 section 3.1, and Linux before), so that delayed
     /// acknowledgements halve the growth.
@@ -239,6 +271,9 @@ impl Default for Config {
             timestamps: true,
             rack: true,
             spurious_loss: None,
+            mtu_probing: MtuProbing::Off,
+            ecn: None,
+            abe: false,
             byte_counting: true,
             delayed_ack: true,
             nagle: true,

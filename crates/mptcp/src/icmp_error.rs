@@ -15,4 +15,9 @@ pub enum IcmpError {
     Prohibited,
     /// Its hop limit ran out.
     TimeExceeded,
+    /// It is too large for a link.
+    TooBig {
+        /// The longest packet that the link carries, bytes; 0 from routers that do not say (RFC 1191 section 5).
+        mtu: u32,
+    },
 }

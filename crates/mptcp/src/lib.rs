@@ -47,7 +47,8 @@ mod subflow;
 
 pub use bounds::{ConnectionUse, EndpointBounds, EndpointUse};
 pub use config::{
-    Announced, Config, JOIN_PROBATION, Keepalive, Mechanisms, OpportunisticRule, ServerFastOpen, SpuriousLoss,
+    Announced, Config, Ecn, JOIN_PROBATION, Keepalive, Mechanisms, MtuProbing, OpportunisticRule,
+    ServerFastOpen, SpuriousLoss,
 };
 pub use congestion::{CouplingScope, PenaltyRule, SendQueueRule, SlowStart};
 pub use connection::limits::Limit;

@@ -25,7 +25,13 @@ fn volley(loss: Loss, timers: bool) -> u64 {
     let (here, there) = (network.add_address(near, None), network.add_address(far, None));
     let (here, there) = (here.expect("a host"), there.expect("a host"));
     let timer = network.add_timer();
-    let data = |payload| Frame { bytes: 1514, destination: there, label: 0, payload };
+    let data = |payload| Frame {
+        bytes: 1514,
+        destination: there,
+        label: 0,
+        ecn: netsim::Codepoint::NotEct,
+        payload,
+    };
     for number in 0..200 {
         network.send(Instant::ZERO, link.forward(), data(number));
     }

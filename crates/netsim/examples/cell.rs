@@ -26,7 +26,13 @@ fn measure(stations: u64, frames: &mut u64) -> f64 {
     let access_point = network.add_host();
     let cell = network.add_cell("cell", access_point, CellParameters::ideal(Standard::G)).expect("a cell");
     let address = network.add_address(access_point, None).expect("known");
-    let frame = |payload| Frame { bytes: BYTES, destination: address, label: 0, payload };
+    let frame = |payload| Frame {
+        bytes: BYTES,
+        destination: address,
+        label: 0,
+        ecn: netsim::Codepoint::NotEct,
+        payload,
+    };
     for number in 0..stations {
         let node = network.add_host();
         let parameters = StationParameters { rate: StationRate::Fixed(54_000_000), ..Default::default() };

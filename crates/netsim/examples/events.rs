@@ -88,7 +88,13 @@ fn measure(case: &Case) -> f64 {
             network.send(
                 Instant::ZERO,
                 up,
-                Frame { bytes: 1514, destination: to, label: flow as u32, payload },
+                Frame {
+                    bytes: 1514,
+                    destination: to,
+                    label: flow as u32,
+                    ecn: netsim::Codepoint::NotEct,
+                    payload,
+                },
             );
         }
     }
@@ -114,7 +120,17 @@ fn measure(case: &Case) -> f64 {
             network.send(now, up, Frame { bytes: 1514, destination: to, ..frame });
             // A window that loss has thinned out is filled up again.
             if case.loss > 0.0 && arrivals % 50 == 0 {
-                network.send(now, up, Frame { bytes: 1514, destination: to, label: 0, payload: 0 });
+                network.send(
+                    now,
+                    up,
+                    Frame {
+                        bytes: 1514,
+                        destination: to,
+                        label: 0,
+                        ecn: netsim::Codepoint::NotEct,
+                        payload: 0,
+                    },
+                );
             }
         }
     }

@@ -2,7 +2,7 @@
 
 /// Totals of a link direction since the start of the run, and its queue now.
 ///
-/// Every frame is in one place: `offered = filtered + (held by filters) + dropped + flushed + lost +
+/// Every frame is in one place: `offered = filtered + (held by filters) + too long + dropped + flushed + lost +
 /// retry_drops + delivered + backlog + (in flight)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -16,6 +16,10 @@ pub struct Counters {
     pub sent_bytes: u64,
     /// Frames that found the queue full, or that its discipline dropped.
     pub dropped_frames: u64,
+    /// Frames that were longer than the link carries.
+    pub too_long_frames: u64,
+    /// Frames that the queue marked.
+    pub marked_frames: u64,
     /// Frames lost because the link was or went down.
     pub flushed_frames: u64,
     /// Sent frames that random loss took.

@@ -127,13 +127,16 @@ impl<P> Direction<P> {
     pub(crate) fn queue(
         &mut self,
         now: Instant,
-        frame: Frame<P>,
+        mut frame: Frame<P>,
         drops: &mut DropLog<P>,
     ) -> Result<bool, Cause> {
         if !self.parameters.up {
             self.counters.flushed_frames += 1;
             drops.record(now, self.id, Cause::Down, frame);
             return Err(Cause::Down);
+        }
+        if self.parameters.longest.is_some_and(|longest| frame.bytes > longest) {
+            return Err(self.refuse_long(now, frame, drops));
         }
         self.settle(now, drops);
         let (limit, rate) = (self.parameters.queue, self.parameters.rate);
@@ -143,6 +146,11 @@ impl<P> Direction<P> {
             self.counters.dropped_frames += 1;
             drops.record(now, self.id, Cause::QueueFull, frame);
             return Err(Cause::QueueFull);
+        }
+        if let Some(threshold) = self.parameters.mark
+            && !threshold.admits(backlog, self.counters.backlog_bytes, frame.bytes, rate)
+        {
+            self.counters.marked_frames += u64::from(frame.ecn.mark());
         }
         let service = rate.map_or(Duration::ZERO, |rate| rate.serialisation(frame.bytes));
         self.line_free = self.line_free.max(now) + service;
@@ -155,6 +163,13 @@ impl<P> Direction<P> {
             self.due = self.line_free;
         }
         Ok(idle)
+    }
+
+    #[cold]
+    fn refuse_long(&mut self, now: Instant, frame: Frame<P>, drops: &mut DropLog<P>) -> Cause {
+        self.counters.too_long_frames += 1;
+        drops.record(now, self.id, Cause::TooLong, frame);
+        Cause::TooLong
     }
 
     /// When this direction next wants attention: its next arrival, or the earliest time at which

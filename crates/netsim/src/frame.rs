@@ -63,7 +63,53 @@ impl DirectionId {
     }
 }
 
-/// What travels. The network reads all but the payload, and changes nothing.
+/// What a queue may do to a frame where it is congested: the ECN field of an IP header (RFC 3168 section 5), by its values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Codepoint {
+    /// Drop it.
+    #[default]
+    NotEct = 0,
+    /// Mark it; a queue may do so more finely than with `Ect0` (RFC 9331).
+    Ect1 = 1,
+    /// Mark it.
+    Ect0 = 2,
+    /// It was marked.
+    Ce = 3,
+}
+
+impl Codepoint {
+    /// From the two bits.
+    #[must_use]
+    #[inline]
+    pub const fn from_bits(bits: u8) -> Self {
+        match bits & 3 {
+            1 => Self::Ect1,
+            2 => Self::Ect0,
+            3 => Self::Ce,
+            _ => Self::NotEct,
+        }
+    }
+
+    /// The two bits.
+    #[must_use]
+    #[inline]
+    pub const fn bits(self) -> u8 {
+        self as u8
+    }
+
+    /// Marks it, if that is allowed; returns whether it is marked now and was not before.
+    #[inline]
+    pub(crate) fn mark(&mut self) -> bool {
+        let marked = matches!(self, Self::Ect0 | Self::Ect1);
+        if marked {
+            *self = Self::Ce;
+        }
+        marked
+    }
+}
+
+/// What travels. The network reads all but the payload, and changes the mark alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame<P> {
     /// Bytes on the wire: the IP packet and 14 bytes of Ethernet header.
@@ -73,6 +119,8 @@ pub struct Frame<P> {
     /// The upper 24 bits are the class, which filters match: which subflow the frame belongs to, as
     /// the driver numbers them. The lower 8 bits are a detail of the driver's own.
     pub label: u32,
+    /// Whether queues may mark it, and whether one did.
+    pub ecn: Codepoint,
     /// The driver's own; moved, never copied.
     pub payload: P,
 }
@@ -106,6 +154,8 @@ pub enum Cause {
     QueueFull,
     /// The link's random loss took it.
     Chance,
+    /// It was longer than the link carries.
+    TooLong,
     /// The link was down, or went down while it held the frame.
     Down,
     /// A filter's loss took it.

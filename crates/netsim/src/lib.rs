@@ -1,7 +1,7 @@
 //! A packet network in virtual time.
 //!
 //! Owns nodes, links, queues, random loss, routing and timers, and the order in which things
-//! happen. A frame is a length, a destination, a label and a payload that is only carried.
+//! happen. A frame is a length, a destination, a label, a mark and a payload that is only carried.
 //! Never looks into a payload, never reads a clock, and draws all its chance from one seed:
 //! the same calls with the same seed give the same events, in the same order.
 //!
@@ -22,7 +22,8 @@
 //! let cable = Parameters { rate: Rate::new(8_000_000), delay: Duration::from_millis(10), ..Parameters::default() };
 //! let link = network.add_link("cable", client, server, cable.clone(), cable)?;
 //! let address = network.add_address(server, None)?;
-//! network.send(Instant::ZERO, link.forward(), Frame { bytes: 1514, destination: address, label: 0, payload: "hello" });
+//! let hello = Frame { bytes: 1514, destination: address, label: 0, ecn: Default::default(), payload: "hello" };
+//! network.send(Instant::ZERO, link.forward(), hello);
 //! let (at, event) = network.next().unwrap();
 //! assert_eq!(at.as_nanos(), 1_514_000 + 10_000_000);
 //! assert!(matches!(event, Event::Arrived { node, .. } if node == server));
@@ -46,7 +47,7 @@ mod wifi;
 
 pub use counters::Counters;
 pub use filter::Labels;
-pub use frame::{AddressId, Cause, DirectionId, Frame, LinkId, Lost, NodeId, TimerId};
+pub use frame::{AddressId, Cause, Codepoint, DirectionId, Frame, LinkId, Lost, NodeId, TimerId};
 pub use jitter::{Jitter, Spread};
 pub use loss::{CustomLoss, GilbertElliott, Loss, LossModel};
 pub use network::{Budget, Event, Exhausted, Fate, Network};

@@ -21,6 +21,11 @@ pub struct Parameters {
     pub loss: Loss,
     /// The limit of the queue.
     pub queue: QueueLimit,
+    /// A frame that finds more than this in the queue is marked, if it may be (DCTCP's K; RFC 3168 section 5). `None` marks none. A
+    /// wire's; stations' queues mark nothing.
+    pub mark: Option<QueueLimit>,
+    /// A longer frame is lost before the queue; `None` loses none. A wire's.
+    pub longest: Option<u32>,
     /// Whether the link works. A link that is or goes down loses all that it holds (queued, in
     /// service and in flight) and all that is offered to it.
     pub up: bool,
@@ -34,6 +39,8 @@ impl Default for Parameters {
             jitter: None,
             loss: Loss::None,
             queue: QueueLimit::Packets(1000),
+            mark: None,
+            longest: None,
             up: true,
         }
     }
@@ -53,6 +60,8 @@ pub enum Change {
     Loss(Loss),
     /// The queue limit. Frames already queued stay, even beyond the limit.
     Queue(QueueLimit),
+    /// The longest frame (see [`Parameters::longest`]).
+    Longest(Option<u32>),
     /// Up, or down (see [`Parameters::up`]).
     Up(bool),
     /// Metres between a station and its access point, for both directions. Wires ignore it.

@@ -6,7 +6,7 @@
 
 use std::net::IpAddr;
 
-use mptcp::{Announced, Config, LinuxCompat, SpuriousLoss};
+use mptcp::{Announced, Config, Ecn, LinuxCompat, SpuriousLoss};
 use mptcp_clock::Duration;
 
 use crate::fast_open::FastOpenSettings;
@@ -30,6 +30,7 @@ impl Default for Settings {
             announce_timeout: Duration::from_secs(120),
             linux_compat: LinuxCompat::LINUX,
             spurious_loss: Some(SpuriousLoss::LINUX),
+            ecn: Some(Ecn::Passive),
             ..Config::default()
         };
         config.mechanisms.autotuning = true;
@@ -74,6 +75,13 @@ impl Settings {
             "net.mptcp.add_addr_timeout" => config.announce_timeout = Duration::from_secs(number),
             "net.mptcp.close_timeout" => config.close_timeout = Duration::from_secs(number),
             "net.ipv4.tcp_timestamps" => config.timestamps = number != 0,
+            "net.ipv4.tcp_ecn" => {
+                config.ecn = Some(match number {
+                    0 => Ecn::Off,
+                    1 => Ecn::On,
+                    _ => Ecn::Passive,
+                });
+            }
             "net.ipv4.tcp_sack" => config.sack = number != 0,
             "net.ipv4.tcp_recovery" => config.rack = number != 0,
             // The last of three is the largest size.

@@ -7,6 +7,7 @@ use std::net::IpAddr;
 
 use bytes::Bytes;
 
+use crate::Codepoint;
 use crate::error::{EmitError, ParseError};
 
 mod received;
@@ -62,15 +63,16 @@ impl IpHeader {
         &self,
         source: IpAddr,
         destination: IpAddr,
+        ecn: Codepoint,
         transport: usize,
         put: impl FnMut(&[u8]),
     ) -> Result<(), EmitError> {
         match (self, source, destination) {
             (Self::V4(header), IpAddr::V4(source), IpAddr::V4(destination)) => {
-                header.emit(source, destination, transport, put)
+                header.emit(source, destination, ecn, transport, put)
             }
             (Self::V6(header), IpAddr::V6(source), IpAddr::V6(destination)) => {
-                header.emit(source, destination, transport, put)
+                header.emit(source, destination, ecn, transport, put)
             }
             _ => Err(EmitError::Family),
         }

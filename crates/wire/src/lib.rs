@@ -8,6 +8,7 @@
 mod checksum;
 pub mod crypto;
 mod cursor;
+mod ecn;
 mod error;
 mod flags;
 mod icmp;
@@ -20,6 +21,7 @@ mod sequence;
 mod tcp;
 
 pub use checksum::Checksum;
+pub use ecn::Codepoint;
 pub use error::{EmitError, OptionError, ParseError};
 pub use flags::Flags;
 pub use icmp::{IcmpParseError, Notice, Undelivered};

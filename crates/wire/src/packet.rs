@@ -70,7 +70,8 @@ impl Packet {
         let received = IpHeader::parse(&bytes, TCP)?;
         bytes.truncate(received.transport.end);
         bytes.advance(received.transport.start);
-        let segment = tcp::parse(received.source, received.destination, bytes, mode)?;
+        let mut segment = tcp::parse(received.source, received.destination, bytes, mode)?;
+        segment.ecn = received.ecn;
         Ok(Self { ip: received.header, segment })
     }
 
@@ -111,14 +112,14 @@ impl Packet {
     ///
     /// [`EmitError`] if a value has no form on the wire, or the buffer has no room.
     pub fn emit_headers(&self, out: &mut impl BufMut, mode: ChecksumMode) -> Result<(), EmitError> {
-        let Segment { source, destination, payload, .. } = &self.segment;
+        let Segment { source, destination, ecn, payload, .. } = &self.segment;
         let header = tcp::emit_header(&self.segment, mode)?;
         let (needed, room) = (self.ip.length() + header.len(), out.remaining_mut());
         if needed > room {
             return Err(EmitError::Room { needed, room });
         }
         let transport = header.len() + payload.len();
-        self.ip.emit(source.ip(), destination.ip(), transport, |bytes| out.put_slice(bytes))?;
+        self.ip.emit(source.ip(), destination.ip(), *ecn, transport, |bytes| out.put_slice(bytes))?;
         out.put_slice(&header);
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
 
-use crate::{Flags, Options, Seq};
+use crate::{Codepoint, Flags, Options, Seq};
 
 /// A parsed TCP segment: where it goes, its header, its options and its payload.
 ///
@@ -25,6 +25,8 @@ pub struct Segment {
     pub window: u16,
     /// The urgent pointer; carried, never acted on.
     pub urgent: u16,
+    /// The ECN field of the IP header that carries it.
+    pub ecn: Codepoint,
     /// TCP and MPTCP options.
     pub options: Options,
     /// Application data.
@@ -43,6 +45,7 @@ impl Segment {
             flags: Flags::NONE,
             window: 0,
             urgent: 0,
+            ecn: Codepoint::NotEct,
             options: Options::default(),
             payload: Bytes::new(),
         }
@@ -58,6 +61,7 @@ impl Segment {
         self.flags = Flags::NONE;
         self.window = 0;
         self.urgent = 0;
+        self.ecn = Codepoint::NotEct;
         self.options.clear();
         if !self.payload.is_empty() {
             self.payload = Bytes::new();

@@ -9,7 +9,7 @@ use bytes::{Buf, Bytes};
 
 use crate::cursor::Reader;
 use crate::error::{EmitError, ParseError};
-use crate::{Checksum, Flags, Options, Segment, Seq};
+use crate::{Checksum, Codepoint, Flags, Options, Segment, Seq};
 
 /// Who computes TCP checksums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,6 +84,7 @@ pub(crate) fn parse(
         flags: Flags::from_bits(fields.offset_flags),
         window: fields.window,
         urgent: fields.urgent,
+        ecn: Codepoint::NotEct,
         options,
         payload,
     })

@@ -7,8 +7,8 @@ use mptcp::path_manager::{FullMesh, NdiffPorts};
 use mptcp::policy::{Factory, Policies};
 use mptcp::scheduler::Scheduler;
 use mptcp::{
-    Announced, Config, CouplingScope, InterfaceId, Keepalive, LinuxCompat, Mechanisms, OpportunisticRule,
-    PenaltyRule, SendQueueRule, ServerFastOpen, SlowStart, SpuriousLoss, Version,
+    Announced, Config, CouplingScope, Ecn, InterfaceId, Keepalive, LinuxCompat, Mechanisms, MtuProbing,
+    OpportunisticRule, PenaltyRule, SendQueueRule, ServerFastOpen, SlowStart, SpuriousLoss, Version,
 };
 use mptcp_clock::{Duration, Instant};
 
@@ -132,6 +132,13 @@ pub(super) fn config(draw: &mut Draw<'_>, interfaces: u8) -> Config {
         rack: on(8),
         // Drawn from what is drawn, so that cases that were found stay what they are.
         spurious_loss: Some(SpuriousLoss { undo: on(8) != on(11), frto: on(6) != on(10) }),
+        mtu_probing: if on(4) { MtuProbing::Off } else { MtuProbing::On },
+        ecn: match (on(6), on(9)) {
+            (true, true) => None,
+            (true, false) => Some(Ecn::Passive),
+            (false, _) => Some(Ecn::On),
+        },
+        abe: on(7) != on(11),
         user_timeout: None,
         notsent_lowat: None,
         byte_counting: on(9),

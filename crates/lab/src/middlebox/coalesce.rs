@@ -4,7 +4,7 @@
 
 use bytes::BytesMut;
 use mptcp_clock::{Duration, Instant};
-use mptcp_wire::Segment;
+use mptcp_wire::{Codepoint, Segment};
 
 use super::{Flows, Maker, Middlebox, Travelling, covers, ends, maker};
 use crate::scenario::Way;
@@ -82,7 +82,10 @@ fn join(first: Segment, second: Segment) -> Segment {
     let mut payload = BytesMut::with_capacity(first.payload.len() + second.payload.len());
     payload.extend_from_slice(&first.payload);
     payload.extend_from_slice(&second.payload);
+    // RFC 3168 section 5.3: a mark on a part is a mark on the whole.
+    let ecn = if second.ecn == Codepoint::Ce { Codepoint::Ce } else { first.ecn };
     Segment {
+        ecn,
         payload: payload.freeze(),
         flags: first.flags | second.flags,
         acknowledgment: second.acknowledgment,

@@ -3,8 +3,10 @@
 //! Owns the trait that a box implements, and what boxes commonly need to know of a segment. Never knows where a box
 //! stands among others, nor how a segment gets to it.
 
+pub(crate) mod bleach_ecn;
 pub(crate) mod coalesce;
 pub(crate) mod early_ack;
+pub(crate) mod mark_ecn;
 pub(crate) mod nat;
 pub(crate) mod rewrite_payload;
 pub(crate) mod rewrite_sequence;

@@ -42,7 +42,8 @@ impl Scenario {
         let flows = self.flows.len() as f64;
         let paths = self.links.len() as f64 + SUBFLOWS;
         let rows: f64 = self.flows.iter().map(|flow| reckoner.rows_of(flow)).sum::<f64>()
-            + self.links.len() as f64 * if self.cells.is_empty() { 5.0 } else { 8.0 };
+            + self.links.len() as f64 * if self.cells.is_empty() { 5.0 } else { 8.0 }
+            + self.links.iter().filter(|link| link.marks()).count() as f64;
         let samples = ticks * rows;
         let load = reckoner.load();
         let (sent, air) = (EVENTS * load.frames + 2.0 * load.datagrams, self.air_events());

@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::names::{
-    Coupled, DataDirection, DownMode, Interference, Opportunistic, Penalty, SendQueueRule, Side, SlowStart,
-    Transport, Version,
+    Coupled, DataDirection, DownMode, Ecn, Interference, MtuProbing, Opportunistic, Penalty, SendQueueRule,
+    Side, SlowStart, Transport, Version,
 };
 use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
 
@@ -44,11 +44,13 @@ macro_rules! table {
 
 mod air;
 mod limits;
+mod links;
 mod middlebox;
 mod policy;
 
 pub use air::{BackgroundTable, CellTable, CouplingTable, StationTable};
 pub use limits::LimitsTable;
+pub use links::{DirectionTable, GilbertElliottTable, LinkTable, PathTable};
 pub use middlebox::MiddleboxTable;
 pub use policy::PolicyValue;
 
@@ -96,72 +98,6 @@ table! {
         /// How much it may ask for.
         limits: LimitsTable,
     }
-}
-
-table! {
-    /// One direction of a path or link.
-    DirectionTable {
-        /// The line rate, in frame bytes (IP + 14). Needed for a path or link.
-        rate: LineRate,
-        /// Propagation delay, one way. Default: 0s.
-        delay: Span,
-        /// Random loss of each frame, in each direction, as Mininet does. Default: 0%.
-        loss: Percent,
-        /// Loss in bursts, instead of `loss`.
-        gilbert_elliott: GilbertElliottTable,
-        /// The delay varies uniformly by as much as this up and down. Default: 0s.
-        jitter: Span,
-        /// Whether jitter may let a frame overtake another. Default: false.
-        reorder: bool,
-        /// The limit of the drop-tail queue; the frame in service counts. Default: 1000p.
-        queue: QueueSize,
-        /// Whether it works at the start. Default: true.
-        up: bool,
-    } kind loss_model;
-}
-
-table! {
-    /// The Gilbert-Elliott model, as `gemodel` of tc-netem(8): a good and a bad state, stepped once a frame.
-    GilbertElliottTable {
-        /// Probability of going from good to bad. Needed.
-        p: Percent,
-        /// Probability of going from bad to good. Needed.
-        r: Percent,
-        /// Loss in the bad state (netem's 1-h). Default: 100%.
-        loss_bad: Percent,
-        /// Loss in the good state (netem's 1-k). Default: 0%.
-        loss_good: Percent,
-    }
-}
-
-table! {
-    /// A path between client and server.
-    PathTable {
-        /// Twice the delay, instead of `delay`: half goes to each direction.
-        rtt: Span,
-        /// The largest IP packet in bytes, 68 to 65535. Default: 1500.
-        mtu: u32,
-        /// What is different from client to server.
-        forward: DirectionTable,
-        /// What is different from server to client.
-        backward: DirectionTable,
-    } with both: DirectionTable;
-}
-
-table! {
-    /// A link between two nodes.
-    LinkTable {
-        /// The two nodes it joins. Needed.
-        ends: Vec<String>,
-        /// Twice the delay, instead of `delay`: half goes to each direction.
-        rtt: Span,
-        /// The largest IP packet in bytes, 68 to 65535. Default: 1500.
-        mtu: u32,
-        /// What is different from the first end to the second.
-        forward: DirectionTable,
-        /// What is different from the second end to the first.
-        backward: DirectionTable,
-    } with both: DirectionTable;
 }
 
 table! {
@@ -236,6 +172,12 @@ table! {
         /// Take a reduction of the window back when timestamps or reports of duplicates show that nothing was lost (RFC 4015,
         /// 3522, 3708), as Linux does. Default: false.
         undo: bool,
+        /// Explicit congestion notification (RFC 3168). Default: off; on with a controller that works by marks, as dctcp does.
+        ecn: Ecn,
+        /// NewReno and CUBIC give less way to a mark than to a loss (RFC 8511). Default: false.
+        abe: bool,
+        /// How segments find out what a path carries. Default: off.
+        mtu_probing: MtuProbing,
         /// Delayed acknowledgements. Default: true.
         delayed_ack: bool,
         /// The Nagle algorithm. Default: true.
@@ -311,6 +253,8 @@ table! {
         loss: Percent,
         /// The queue limit. What is already queued stays.
         queue: QueueSize,
+        /// The longest IP packet that gets through, in bytes.
+        path_mtu: u32,
         /// Jitter.
         jitter: Span,
         /// Where a wireless interface is now.

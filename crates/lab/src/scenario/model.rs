@@ -8,8 +8,8 @@ use netsim::{Loss, QueueLimit};
 
 use super::kinds::Chosen;
 use super::names::{
-    Coupled, DataDirection, DownMode, Interference, Opportunistic, Penalty, SendQueueRule, SlowStart,
-    Transport, Version,
+    Coupled, DataDirection, DownMode, Ecn, Interference, MtuProbing, Opportunistic, Penalty, SendQueueRule,
+    SlowStart, Transport, Version,
 };
 use super::policies::Policy;
 use crate::application::Maker;
@@ -106,6 +106,14 @@ pub struct Link {
     pub station: Option<Station>,
 }
 
+impl Link {
+    /// Whether one of its queues marks.
+    #[must_use]
+    pub fn marks(&self) -> bool {
+        self.forward.mark.is_some() || self.backward.mark.is_some()
+    }
+}
+
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
@@ -121,6 +129,12 @@ pub struct Line {
     pub reorder: bool,
     /// The limit of the queue.
     pub queue: QueueLimit,
+    /// Above it packets are marked; `None` marks none.
+    pub mark: Option<QueueLimit>,
+    /// Longer IP packets are dropped, bytes; `None` drops none.
+    pub path_mtu: Option<u32>,
+    /// Who sent one is told.
+    pub icmp: bool,
     /// Whether it works at the start.
     pub up: bool,
 }
@@ -222,6 +236,12 @@ pub struct Tcp {
     pub frto: bool,
     /// Reductions of the window are taken back when nothing was lost.
     pub undo: bool,
+    /// Explicit congestion notification.
+    pub ecn: Ecn,
+    /// Marks weigh less than losses.
+    pub abe: bool,
+    /// How segments find out what a path carries.
+    pub mtu_probing: MtuProbing,
     /// Delayed acknowledgements.
     pub delayed_ack: bool,
     /// The Nagle algorithm.
@@ -294,6 +314,8 @@ pub struct Adjustment {
     pub loss: Option<f64>,
     /// The queue limit.
     pub queue: Option<QueueLimit>,
+    /// The longest IP packet that gets through, bytes.
+    pub path_mtu: Option<u32>,
     /// Half-width of the jitter.
     pub jitter: Option<Duration>,
     /// Metres from the access point.

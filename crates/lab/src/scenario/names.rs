@@ -48,6 +48,30 @@ names! {
 }
 
 names! {
+    /// Explicit congestion notification: who asks for it.
+    Ecn {
+        /// Nobody, and who asks is refused.
+        Off = "off",
+        /// Nobody, but who asks gets it: what Linux does by default.
+        Passive = "passive",
+        /// Whoever opens a connection or a subflow.
+        On = "on",
+    }
+}
+
+names! {
+    /// Whether segments find out by themselves what a path carries (RFC 4821), as Linux's tcp_mtu_probing.
+    MtuProbing {
+        /// They do not; what routers say counts in any case.
+        Off = "off",
+        /// They shrink when nothing arrives, again and again, and grow from there.
+        BlackHole = "blackhole",
+        /// They begin small, and grow to what arrives.
+        On = "on",
+    }
+}
+
+names! {
     /// The generation of a cell.
     Standard {
         /// 802.11b: 11 Mb/s at 2.4 GHz.

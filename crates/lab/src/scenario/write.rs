@@ -8,7 +8,7 @@ use super::file::{
     PathTable, ScenarioFile, SetTable,
 };
 use super::model::{Adjustment, Event, Filter, Flow, Limits, Line, Link, LinkKind, Scenario, Traffic};
-use super::names::Interference;
+use super::names::{Ecn, Interference, MtuProbing};
 use super::units::{Distance, LineRate, Percent, Size, Span};
 use super::written::{direction, percent, queue_size};
 use super::{air, middleboxes, policies};
@@ -69,7 +69,7 @@ impl Scenario {
     }
 
     fn event(&self, event: &Event) -> EventTable {
-        let Adjustment { up, rate, delay, loss, queue, jitter, distance } = event.set;
+        let Adjustment { up, rate, delay, loss, queue, path_mtu, jitter, distance } = event.set;
         let [path, link, station] = self.by_kind(&event.link);
         let set = SetTable {
             up,
@@ -77,6 +77,7 @@ impl Scenario {
             delay: delay.map(Span),
             loss: loss.map(percent),
             queue: queue.map(queue_size),
+            path_mtu,
             jitter: jitter.map(Span),
             distance: distance.map(Distance),
             on: None,
@@ -125,6 +126,8 @@ impl Line {
             jitter: self.jitter(self.jitter),
             loss: self.loss.clone(),
             queue: self.queue,
+            mark: self.mark,
+            longest: self.path_mtu.map(frame_of),
             up: self.up,
         }
     }
@@ -144,6 +147,11 @@ impl Line {
     pub fn jitter(&self, spread: Duration) -> Option<Jitter> {
         (!spread.is_zero()).then_some(Jitter { spread, shape: Spread::Uniform, reorder: self.reorder })
     }
+}
+
+/// The frame of an IP packet, bytes.
+pub(crate) fn frame_of(packet: u32) -> u32 {
+    packet + 14
 }
 
 /// Limits that were raised or lowered; what depends on no limit stands in no file.
@@ -190,6 +198,9 @@ fn line(line: &Line) -> DirectionTable {
         jitter: Some(Span(line.jitter)),
         reorder: Some(line.reorder),
         queue: Some(queue_size(line.queue)),
+        mark: line.mark.map(queue_size),
+        path_mtu: line.path_mtu,
+        icmp: (!line.icmp).then_some(false),
         up: Some(line.up),
         loss_model: line.custom_loss(),
     }
@@ -261,6 +272,9 @@ fn flow(flow: &Flow) -> FlowTable {
         rack: Some(flow.tcp.rack),
         frto: flow.tcp.frto.then_some(true),
         undo: flow.tcp.undo.then_some(true),
+        ecn: Some(flow.tcp.ecn).filter(|ecn| *ecn != Ecn::Off),
+        abe: flow.tcp.abe.then_some(true),
+        mtu_probing: Some(flow.tcp.mtu_probing).filter(|probing| *probing != MtuProbing::Off),
         delayed_ack: Some(flow.tcp.delayed_ack),
         nagle: Some(flow.tcp.nagle),
         min_rto: Some(Span(flow.tcp.min_rto)),

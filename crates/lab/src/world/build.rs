@@ -16,9 +16,10 @@ use netsim::{
 use super::apps::{App, class_of};
 use super::host::{self, Host};
 use super::middleboxes::Middleboxes;
+use super::narrow::Narrow;
 use super::pool::Pool;
 use super::sampler::Sampler;
-use super::{Alarm, FIRST_PORT, ScheduledAction, World};
+use super::{Alarm, ETHERNET, FIRST_PORT, ScheduledAction, World};
 use crate::scenario::names::{DownMode, Side};
 use crate::scenario::{Scenario, Way};
 
@@ -245,6 +246,7 @@ impl<'a> Builder<'a> {
                         Change::Loss(if loss > 0.0 { Loss::Bernoulli(loss) } else { Loss::None })
                     }),
                     set.queue.map(Change::Queue),
+                    set.path_mtu.map(|mtu| Change::Longest(Some(mtu + ETHERNET as u32))),
                     set.distance.map(Change::Distance),
                     set.jitter.map(|jitter| Change::Jitter(self.jitter(direction, jitter))),
                 ];
@@ -297,6 +299,7 @@ impl<'a> Builder<'a> {
             host_of_node,
             addresses: self.addresses,
             apps: self.apps,
+            narrow: Narrow::of(self.scenario),
             middleboxes: self.middleboxes,
             middleboxes_timer: self.middleboxes_timer,
             alarms: self.alarms,

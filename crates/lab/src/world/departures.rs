@@ -46,7 +46,11 @@ impl World {
                 break;
             }
             let bytes = datagrams.packet() + ETHERNET as u32;
-            match self.network.send(now, direction, Frame { bytes, destination, label, payload: DATAGRAM }) {
+            match self.network.send(
+                now,
+                direction,
+                Frame { bytes, destination, label, ecn: netsim::Codepoint::NotEct, payload: DATAGRAM },
+            ) {
                 Fate::Queued | Fate::Held => datagrams.queued(),
                 // A link that is down, or a queue that others have filled: see `rouse_datagrams`.
                 Fate::Lost(_) if datagrams.is_greedy() => break,

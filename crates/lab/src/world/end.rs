@@ -3,7 +3,7 @@
 //! Owns the limits that hold while a scenario runs. The same limits were held against an estimate
 //! before; these hold where an estimate was wrong, or where a path changed during the run.
 
-use netsim::{Budget, Exhausted};
+use netsim::{Budget, Cause, Exhausted};
 
 use super::World;
 use super::error::RunError;
@@ -52,7 +52,7 @@ impl World {
     /// Takes lost frames back into the pool before they are many.
     #[inline]
     pub(super) fn tidy(&mut self) {
-        if self.network.lost_count() > LOST {
+        if self.network.lost_count() > if self.narrow.exists() { 0 } else { LOST } {
             self.take_back();
         }
     }
@@ -60,8 +60,13 @@ impl World {
     /// Takes lost frames back into the pool.
     #[inline(never)]
     pub(super) fn take_back(&mut self) {
-        let lost = self.network.lost().filter(|lost| lost.frame.payload != super::DATAGRAM);
-        lost.for_each(|lost| self.pool.give_back(lost.frame.payload));
+        for lost in self.network.lost().filter(|lost| lost.frame.payload != super::DATAGRAM) {
+            if lost.cause == Cause::TooLong {
+                self.narrow.refused(&lost, self.pool.get(lost.frame.payload));
+            }
+            self.pool.give_back(lost.frame.payload);
+        }
+        self.send_notices();
     }
 }
 

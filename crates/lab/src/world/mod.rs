@@ -13,6 +13,7 @@ mod error;
 mod fallback;
 mod host;
 mod middleboxes;
+mod narrow;
 mod pool;
 mod recording;
 mod sampler;
@@ -23,6 +24,7 @@ use std::collections::BTreeSet;
 use mptcp::congestion::Departure;
 use mptcp::{InterfaceChange, InterfaceId};
 use mptcp_clock::{Duration, Instant};
+use mptcp_wire::Codepoint;
 use netsim::{AddressId, Budget, Event, Frame, Network, TimerId};
 
 use crate::measurements::Measurements;
@@ -34,6 +36,7 @@ use datagrams::DATAGRAM;
 pub use error::RunError;
 use host::Host;
 use middleboxes::Middleboxes;
+use narrow::Narrow;
 use pool::Pool;
 use sampler::Sampler;
 
@@ -65,6 +68,8 @@ enum ScheduledAction {
     Write(usize),
     /// A host is told of an interface.
     Interface(usize, InterfaceId, bool),
+    /// A host hears that a packet was too long, by its place in the list of notices.
+    Notice(usize),
     /// A middlebox comes or goes, by its place in the list of switches.
     Switch(usize),
 }
@@ -85,6 +90,7 @@ pub struct World {
     scheduled: BTreeSet<(Instant, ScheduledAction)>,
     scheduled_timer: TimerId,
     middleboxes: Middleboxes,
+    narrow: Narrow,
     /// Rings when one wants to be woken; there is none without middleboxes.
     middleboxes_timer: Option<TimerId>,
     sampler: Sampler,
@@ -158,6 +164,7 @@ impl World {
             return self.take_datagram(now, frame);
         }
         let segment = self.pool.get(frame.payload);
+        segment.ecn = Codepoint::from_bits(frame.ecn.bits());
         let interface = host::interface_of(segment.destination.ip());
         self.data_packets += u64::from(!segment.payload.is_empty());
         self.record(now, at, interface, frame.payload);
@@ -218,6 +225,7 @@ impl World {
                 self.hosts[at].endpoint.handle_interface(now, interface, change);
                 self.service(now, at);
             }
+            ScheduledAction::Notice(number) => self.tell_too_long(now, number),
             ScheduledAction::Switch(number) => self.switch_middlebox(number),
         }
     }

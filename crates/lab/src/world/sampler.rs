@@ -7,7 +7,7 @@ use netsim::{LinkId, Network};
 use super::apps::App;
 use super::host::{self, Host};
 use crate::measurements::{FlowSummary, LinkSummary, Measurements, Metric, PathSummary, Samples};
-use crate::scenario::{Scenario, Traffic};
+use crate::scenario::{Link, Scenario, Traffic};
 
 /// Counts of one flow on one path, summed over its subflows.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,6 +34,8 @@ pub(super) struct Sampler {
     numbered: Vec<bool>,
     path_names: Vec<String>,
     links: Vec<LinkId>,
+    /// By link, whether a queue of it marks.
+    marks: Vec<bool>,
     last: Vec<Mark>,
     /// Bytes so far by link: those on the line forward, and those that arrived backward.
     on_line: Vec<[u64; 2]>,
@@ -62,6 +64,7 @@ impl Sampler {
         Self {
             samples: Samples::default(),
             links: links.to_vec(),
+            marks: scenario.links.iter().map(Link::marks).collect(),
             on_line: vec![[0; 2]; links.len()],
             last: vec![Mark { received: 0, paths: vec![PathCount::default(); path_names.len()] }; flows],
             warm: vec![Mark { received: 0, paths: vec![PathCount::default(); path_names.len()] }; flows],
@@ -98,6 +101,9 @@ impl Sampler {
             self.samples.push(now, no_flow, path, Metric::Queue, both(|c| c.backlog_bytes));
             self.samples.push(now, no_flow, path, Metric::QueueDrops, both(|c| c.dropped_frames));
             self.samples.push(now, no_flow, path, Metric::RandomLosses, both(|c| c.lost_frames));
+            if self.marks[path] {
+                self.samples.push(now, no_flow, path, Metric::QueueMarks, both(|c| c.marked_frames));
+            }
             let mac = [self.links[path].forward(), self.links[path].backward()].map(|way| network.mac(way));
             if let [Some(out), Some(back)] = mac {
                 let retries = (out.retries + back.retries) as f64;
@@ -217,7 +223,7 @@ impl Sampler {
     ) -> Measurements {
         let flows = apps.iter().map(|app| self.summary(end, scenario, hosts, app)).collect();
         let mut links = Vec::new();
-        for (link, id) in scenario.links.iter().zip(&self.links) {
+        for ((link, id), &marks) in scenario.links.iter().zip(&self.links).zip(&self.marks) {
             for (way, direction) in [(id.forward(), "forward"), (id.backward(), "backward")] {
                 let counters = network.counters(way);
                 links.push(LinkSummary {
@@ -231,6 +237,7 @@ impl Sampler {
                     mac_retries: network.mac(way).map_or(0, |mac| mac.retries),
                     mac_drops: counters.retry_drops,
                     longest_queue: counters.max_backlog_bytes,
+                    queue_marks: marks.then_some(counters.marked_frames),
                 });
             }
         }

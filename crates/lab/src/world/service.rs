@@ -5,7 +5,7 @@
 use mptcp::congestion::Departure;
 use mptcp::{Endpoint, EventKind};
 use mptcp_clock::{Duration, Instant};
-use netsim::Frame;
+use netsim::{Codepoint, Frame};
 
 use super::{ETHERNET, FIRST_PORT, ScheduledAction, World, host};
 
@@ -77,6 +77,7 @@ impl World {
         let Some(destination) = host::lookup(&self.addresses, segment.destination.ip()) else { return true };
         let Some(direction) = host.way_out(&mut self.network, interface, destination) else { return true };
         let bytes = (segment.packet_length() + ETHERNET) as u32;
+        let ecn = Codepoint::from_bits(segment.ecn.bits());
         let label = match subflow {
             Some((connection, subflow)) if self.has_labels => {
                 host.flow_of(connection).map_or(0, |flow| self.apps[flow].label(segment, Some(subflow)))
@@ -85,7 +86,7 @@ impl World {
         };
         self.pool.lend();
         // A frame that is lost comes back through `Network::lost`.
-        let fate = self.network.send(now, direction, Frame { bytes, destination, label, payload });
+        let fate = self.network.send(now, direction, Frame { bytes, destination, label, ecn, payload });
         let gone = match fate {
             netsim::Fate::Lost(_) => true,
             netsim::Fate::Held => self.middleboxes.before(direction),

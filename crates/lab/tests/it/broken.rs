@@ -121,7 +121,7 @@ const FAULTS: &[(&str, &str)] = &[
     ("include_missing", r#"include_missing.toml:1: cannot read nowhere.toml: there is no such file"#),
     (
         "include_of_a_fault",
-        r#"unknown_key.toml:5: paths.wifi.dealy: unknown key; did you mean "delay"? (allowed: rtt, mtu, forward, backward, rate, delay, loss, gilbert_elliott, jitter, reorder, queue, up)"#,
+        r#"unknown_key.toml:5: paths.wifi.dealy: unknown key; did you mean "delay"? (allowed: rtt, mtu, forward, backward, rate, delay, loss, gilbert_elliott, jitter, reorder, queue, mark, path_mtu, icmp, up)"#,
     ),
     (
         "link_with_one_end",
@@ -216,11 +216,11 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_congestion",
-        r#"unknown_congestion.toml:12: flows.bulk.congestion = "cubik": is not one of "reno", "cubic", "lia", "olia", "balia", "wvegas"; did you mean "cubic"?"#,
+        r#"unknown_congestion.toml:12: flows.bulk.congestion = "cubik": is not one of "reno", "cubic", "lia", "olia", "balia", "wvegas", "dctcp"; did you mean "cubic"?"#,
     ),
     (
         "unknown_flow_key",
-        r#"unknown_flow_key.toml:12: flows.bulk.scheduller: unknown key; did you mean "scheduler"? (allowed: from, to, direction, transport, version, paths, congestion, coupled, send_queue_rule, scheduler, path_manager, subflows, backup, opportunistic_retransmission, opportunistic, penalisation, penalty, autotuning, cwnd_capping, rcvbuf, sndbuf, mss, small_queues, slow_start, pacing, sack, timestamps, byte_counting, rack, frto, undo, delayed_ack, nagle, min_rto, user_timeout, notsent_lowat, initial_window, ssthresh, checksum, bulk, bytes, blocks, rate, datagram, start, stop, count, stagger, baselines)"#,
+        r#"unknown_flow_key.toml:12: flows.bulk.scheduller: unknown key; did you mean "scheduler"? (allowed: from, to, direction, transport, version, paths, congestion, coupled, send_queue_rule, scheduler, path_manager, subflows, backup, opportunistic_retransmission, opportunistic, penalisation, penalty, autotuning, cwnd_capping, rcvbuf, sndbuf, mss, small_queues, slow_start, pacing, sack, timestamps, byte_counting, rack, frto, undo, ecn, abe, mtu_probing, delayed_ack, nagle, min_rto, user_timeout, notsent_lowat, initial_window, ssthresh, checksum, bulk, bytes, blocks, rate, datagram, start, stop, count, stagger, baselines)"#,
     ),
     (
         "unknown_host",
@@ -228,7 +228,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_key",
-        r#"unknown_key.toml:5: paths.wifi.dealy: unknown key; did you mean "delay"? (allowed: rtt, mtu, forward, backward, rate, delay, loss, gilbert_elliott, jitter, reorder, queue, up)"#,
+        r#"unknown_key.toml:5: paths.wifi.dealy: unknown key; did you mean "delay"? (allowed: rtt, mtu, forward, backward, rate, delay, loss, gilbert_elliott, jitter, reorder, queue, mark, path_mtu, icmp, up)"#,
     ),
     (
         "unknown_scheduler",
@@ -258,7 +258,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "middlebox_of_no_kind",
-        r#"middlebox_of_no_kind.toml:11: middleboxes.home.kind = "natt": is not one of "nat", "rewrite-sequence", "strip-options", "split", "coalesce", "early-ack", "rewrite-payload"; did you mean "nat"?"#,
+        r#"middlebox_of_no_kind.toml:11: middleboxes.home.kind = "natt": is not one of "nat", "rewrite-sequence", "strip-options", "split", "coalesce", "early-ack", "rewrite-payload", "bleach-ecn", "mark-ecn"; did you mean "nat"?"#,
     ),
     (
         "middlebox_without_path",

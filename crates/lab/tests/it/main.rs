@@ -3,6 +3,7 @@
 mod boxes;
 mod broken;
 mod captures;
+mod dctcp;
 mod examples;
 mod grid;
 mod hostile;
@@ -10,6 +11,7 @@ mod limits;
 mod mechanisms;
 mod middleboxes;
 mod never_slower;
+mod path_mtu;
 mod policies;
 mod reading;
 mod reference;

@@ -4,6 +4,7 @@ use mptcp_clock::{Duration, Instant};
 
 use super::delivery::DeliveryRate;
 use super::local::LocalQueue;
+use super::marks::{Echoed, Mark};
 
 /// The congestion state of one path. Windows count payload bytes.
 #[derive(Clone, Debug, Default)]
@@ -70,6 +71,22 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     fn on_loss(&mut self, paths: &mut [PathState], path: usize, now: Instant) -> u64 {
         let _ = now;
         (paths[path].cwnd / 2).max(2 * paths[path].mss)
+    }
+
+    /// Data was marked on `path`; called once for each congestion event that no loss told before. Returns the new `ssthresh` in
+    /// bytes. As a loss unless overridden (RFC 3168 section 6.1.2).
+    fn on_mark(&mut self, paths: &mut [PathState], path: usize, mark: Mark) -> u64 {
+        self.on_loss(paths, path, mark.now)
+    }
+
+    /// An acknowledgement came on `path`, whose peer tells of marks; comes before `on_mark` and `on_ack`.
+    fn on_echo(&mut self, paths: &mut [PathState], path: usize, echoed: Echoed) {
+        let _ = (paths, path, echoed);
+    }
+
+    /// Whether it works by marks: subflows ask for them then, and tell the peer of each as RFC 8257 section 3.2 says.
+    fn needs_marks(&self) -> bool {
+        false
     }
 
     /// The retransmission timer of `path` ran out; comes after `on_loss`, if that comes at all.

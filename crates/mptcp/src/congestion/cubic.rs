@@ -2,10 +2,12 @@
 
 use mptcp_clock::Instant;
 
-use super::{Acked, CongestionControl, PathState};
+use super::{Acked, CongestionControl, Mark, PathState};
 
 /// RFC 9438 section 4.6: the window keeps this part on loss.
 const BETA: f64 = 0.7;
+/// RFC 8511 section 4.1: on a mark, this part.
+const BETA_MARK: f64 = 0.85;
 /// RFC 9438 section 5.1: aggressiveness, segments per second cubed.
 const C: f64 = 0.4;
 
@@ -100,6 +102,15 @@ impl CongestionControl for Cubic {
         // RFC 9438 section 4.7: fast convergence gives room to newcomers.
         epoch.w_max = if cwnd < epoch.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
         ((state.cwnd as f64 * BETA) as u64).max(2 * state.mss)
+    }
+
+    fn on_mark(&mut self, paths: &mut [PathState], path: usize, mark: Mark) -> u64 {
+        let ssthresh = self.on_loss(paths, path, mark.now);
+        if !mark.gentle {
+            return ssthresh;
+        }
+        let state = &paths[path];
+        ((state.cwnd as f64 * BETA_MARK) as u64).max(2 * state.mss)
     }
 
     fn on_timeout(&mut self, _paths: &mut [PathState], path: usize) {

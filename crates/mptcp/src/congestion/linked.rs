@@ -12,7 +12,7 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use super::{Acked, CongestionControl, PathState};
+use super::{Acked, CongestionControl, Echoed, Mark, PathState};
 
 /// Work that may wait in the local queue; RFC 8289 section 4.2 argues for this value.
 const TARGET: Duration = Duration::from_millis(5);
@@ -107,6 +107,18 @@ impl CongestionControl for Linked {
 
     fn on_loss(&mut self, paths: &mut [PathState], path: usize, now: Instant) -> u64 {
         self.inner.on_loss(paths, path, now)
+    }
+
+    fn on_mark(&mut self, paths: &mut [PathState], path: usize, mark: Mark) -> u64 {
+        self.inner.on_mark(paths, path, mark)
+    }
+
+    fn on_echo(&mut self, paths: &mut [PathState], path: usize, echoed: Echoed) {
+        self.inner.on_echo(paths, path, echoed);
+    }
+
+    fn needs_marks(&self) -> bool {
+        self.inner.needs_marks()
     }
 
     fn on_timeout(&mut self, paths: &mut [PathState], path: usize) {

@@ -8,10 +8,13 @@ mod balia;
 mod bottleneck;
 mod control;
 mod cubic;
+mod dctcp;
 mod delivery;
+mod echoes;
 mod lia;
 mod linked;
 mod local;
+mod marks;
 mod olia;
 mod reno;
 mod send_queue;
@@ -23,10 +26,12 @@ use crate::policy::Registry;
 pub use balia::Balia;
 pub use control::{Acked, CongestionControl, PathState};
 pub use cubic::Cubic;
+pub use dctcp::Dctcp;
 pub use delivery::DeliveryRate;
 pub use lia::Lia;
 pub use linked::Linked;
 pub use local::{Departure, LocalQueue};
+pub use marks::{Echoed, Mark};
 pub use olia::Olia;
 pub use reno::Reno;
 pub use send_queue::SendQueueRule;
@@ -47,5 +52,8 @@ pub(crate) fn built_in() -> Registry<dyn CongestionControl> {
         .with("balia", "Balanced linked adaptation (Peng et al., 2016)", |_| Ok(Balia.into()))
         .with("wvegas", "Weighted Vegas, which answers to delay (Cao et al., ICNP 2012)", |_| {
             Ok(WVegas::default().into())
+        })
+        .with("dctcp", "DCTCP on each subflow by itself, which answers to marks (RFC 8257)", |_| {
+            Ok(Dctcp::default().into())
         })
 }

@@ -1,6 +1,9 @@
 //! NewReno's window (RFC 5681 section 3.1), on each path by itself.
 
-use super::{Acked, CongestionControl, PathState};
+use super::{Acked, CongestionControl, Mark, PathState};
+
+/// RFC 8511 section 4.1: the window keeps this part on a mark.
+const BETA_MARK: f64 = 0.8;
 
 /// Additive increase of one segment a round trip, halving on loss.
 #[derive(Clone, Copy, Debug)]
@@ -21,5 +24,13 @@ impl CongestionControl for Reno {
             // RFC 5681 equation 3, for all acknowledged bytes.
             state.grow(left as f64 * state.mss as f64 / state.cwnd as f64);
         }
+    }
+
+    fn on_mark(&mut self, paths: &mut [PathState], path: usize, mark: Mark) -> u64 {
+        if !mark.gentle {
+            return self.on_loss(paths, path, mark.now);
+        }
+        let state = &paths[path];
+        ((state.cwnd as f64 * BETA_MARK) as u64).max(2 * state.mss)
     }
 }

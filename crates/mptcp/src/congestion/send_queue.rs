@@ -5,7 +5,7 @@
 
 use mptcp_clock::Instant;
 
-use super::{Acked, CongestionControl, PathState};
+use super::{Acked, CongestionControl, Echoed, Mark, PathState};
 
 /// What "the send queue" is. The report means the packets that wait in this host, and measured what
 /// `ss` shows, which counts what is under way too (its section 4.7.3).
@@ -94,6 +94,18 @@ impl CongestionControl for Published {
 
     fn on_loss(&mut self, paths: &mut [PathState], path: usize, now: Instant) -> u64 {
         self.inner.on_loss(paths, path, now)
+    }
+
+    fn on_mark(&mut self, paths: &mut [PathState], path: usize, mark: Mark) -> u64 {
+        self.inner.on_mark(paths, path, mark)
+    }
+
+    fn on_echo(&mut self, paths: &mut [PathState], path: usize, echoed: Echoed) {
+        self.inner.on_echo(paths, path, echoed);
+    }
+
+    fn needs_marks(&self) -> bool {
+        self.inner.needs_marks()
     }
 
     fn on_timeout(&mut self, paths: &mut [PathState], path: usize) {

@@ -37,13 +37,15 @@ pub enum CouplingScope {
 pub struct Congestion {
     /// One entry for each place of a subflow, in their order.
     pub paths: Vec<PathState>,
-    algorithm: Box<dyn CongestionControl>,
+    pub(super) algorithm: Box<dyn CongestionControl>,
     send_queue_rule: Option<SendQueueRule>,
     byte_counting: bool,
     slow_start: SlowStart,
     /// The rounds of each path, in the order of `paths`.
     rounds: Vec<Watch>,
     penalties: u64,
+    /// Marks get the factors of RFC 8511.
+    pub(super) gentle_marks: bool,
     /// What is known of bottlenecks; None where all paths count as one group.
     bottlenecks: Option<Bottlenecks>,
 }
@@ -64,6 +66,7 @@ impl Congestion {
             slow_start,
             rounds: Vec::new(),
             penalties: 0,
+            gentle_marks: false,
             bottlenecks: (scope == CouplingScope::Shared).then(Bottlenecks::default),
         }
     }
@@ -116,7 +119,7 @@ impl Congestion {
     }
 
     /// Lets the algorithm see the paths that may share a bottleneck with `path` as active, and no others.
-    fn ask<T>(
+    pub(super) fn ask<T>(
         &mut self,
         path: usize,
         question: impl FnOnce(&mut dyn CongestionControl, &mut [PathState]) -> T,

@@ -28,12 +28,14 @@ impl Connection {
     #[cold]
     pub(super) fn activate(&mut self, now: Instant, id: usize) {
         let multipath = !self.negotiation.is_plain();
+        self.begin_path_mtu(id);
         let subflow = &self.subflows[id];
         let mss = subflow.payload_size(&self.config, multipath);
         let keepalive = self.config.keepalive;
         let subflow = &mut self.subflows[id];
         subflow.opening_mut().was_open = true;
         subflow.keep_alive(now, keepalive);
+        subflow.begin_marks(self.congestion.needs_marks());
         let path = &mut self.congestion.paths[id];
         path.cwnd = mss * u64::from(self.config.initial_window);
         path.mss = mss;

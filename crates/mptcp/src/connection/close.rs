@@ -50,6 +50,11 @@ impl Connection {
                 subflow.send_offset(sequence).is_some_and(|offset| (board.una..board.next).contains(&offset))
             }
         };
+        if let (true, IcmpError::TooBig { mtu }) = (believed, error) {
+            // It ends nothing. A SYN is small, and its answer says the MSS.
+            let offset = self.subflows[id].send_offset(sequence);
+            return offset.is_some_and(|offset| self.on_too_big(now, id, offset, mtu));
+        }
         if believed {
             subflow.record_mut().icmp = Some(error);
             if subflow.state() == State::SynSent {

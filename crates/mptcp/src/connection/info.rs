@@ -25,7 +25,11 @@ impl Connection {
 
     /// Payload of a full frame of a subflow, bytes.
     pub(crate) fn frame_payload(&self, id: SubflowId) -> Option<u64> {
-        self.subflows.slot(id).map(|slot| self.congestion.paths[slot].mss)
+        // A segment that tries a larger size is not cut: it is the last that was sent.
+        let slot = self.subflows.slot(id)?;
+        let sender = self.subflows[slot].sender();
+        let probe = sender.size_probe_payload().filter(|_| sender.size_probe_is_last());
+        probe.or_else(|| self.congestion.paths.get(slot).map(|path| path.mss))
     }
 
     /// The port of our side: that of the first subflow.
@@ -116,10 +120,15 @@ impl Connection {
             ssthresh: (path.ssthresh != u64::MAX).then_some(path.ssthresh),
             mss: path.mss,
             advmss: self.config.mss,
+            pmtu: self.path_mtu_of(subflow),
             timestamps: subflow.clock().on,
             sack: subflow.agreed().sack,
             send_scale: subflow.agreed().send_scale,
             receive_scale: subflow.agreed().receive_scale,
+            ecn: subflow.echo().is_agreed(),
+            delivered_ce: subflow.sender().marks.delivered,
+            received_ce: subflow.echo().received,
+            mark_reductions: subflow.sender().marks.reductions,
             srtt: path.srtt.filter(|_| subflow.opening().was_open),
             rttvar: path.rttvar,
             min_rtt: path.min_rtt,

@@ -3,7 +3,7 @@
 use arrayvec::ArrayVec;
 use mptcp_clock::Instant;
 use mptcp_wire::crypto::Version;
-use mptcp_wire::{MpJoin, MptcpOption, Options, ResetReason, Segment};
+use mptcp_wire::{Flags, MpJoin, MptcpOption, Options, ResetReason, Segment};
 
 use super::Connection;
 use super::offers::reset_reason;
@@ -50,6 +50,7 @@ impl Connection {
             Verdict::Acknowledge => {
                 // A SYN that comes again in SYN-RECEIVED wants the SYN/ACK again.
                 if subflow.state() == State::SynReceived {
+                    subflow.reconsider_marks(segment);
                     subflow.set_control(Some(Control::SynAck));
                 } else {
                     subflow.receiver_mut().acknowledge_now();
@@ -145,11 +146,12 @@ impl Connection {
             self.negotiation.failure_is_known();
         }
         let cut = self.fit_window(id, start, &mut segment.payload);
-        if !segment.payload.is_empty()
-            && let Err(error) = self.take_payload(now, id, start, std::mem::take(&mut segment.payload))
-        {
-            // What came before the fault may have been the last of the stream.
-            self.end_subflow(now, id, error);
+        if !segment.payload.is_empty() {
+            self.subflows[id].note_mark(segment);
+            if let Err(error) = self.take_payload(now, id, start, std::mem::take(&mut segment.payload)) {
+                // What came before the fault may have been the last of the stream.
+                self.end_subflow(now, id, error);
+            }
         }
         // One without options may be the end of the stream of a peer that has fallen back: that is told in order only.
         let counts = in_order || segment.options.has_mptcp() || !self.negotiation.is_multipath();
@@ -186,7 +188,8 @@ impl Connection {
             && !segment.flags.fin()
             && !updates
             && segment.options.mptcp.is_empty();
-        let ack = Ack { now, number: ack, blocks: &blocks, echo, bare };
+        let echoes = segment.flags.contains(Flags::ECE);
+        let ack = Ack { now, number: ack, blocks: &blocks, echo, bare, echoes };
         let advanced = subflow.sender_mut().on_ack(ack, id, &mut self.congestion);
         if advanced == 0 {
             return false;
@@ -195,6 +198,9 @@ impl Connection {
         subflow.turn_mut().optionless &= !segment.options.has_mptcp();
         subflow.record_mut().tally.bytes_acked += advanced;
         subflow.turn_mut().reinjected = false;
+        if subflow.mtu().is_known() {
+            self.reconsider_size(now, id);
+        }
         if self.config.mechanisms.cwnd_capping {
             self.cap_window(now, id);
         }

@@ -31,6 +31,7 @@ mod negotiation;
 mod offers;
 mod output;
 mod pacing;
+mod path_mtu;
 mod progress;
 mod recv;
 mod reinject;
@@ -51,7 +52,7 @@ use bytes::Bytes;
 use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_wire::crypto::Version;
 
-use crate::config::Config;
+use crate::config::{Config, Ecn};
 use crate::congestion::{Congestion, CongestionControl};
 use crate::event::{CloseReason, EventKind, PendingEvents};
 use crate::path_manager::LocalAddress;
@@ -115,13 +116,24 @@ impl Connection {
     /// With a key drawn from `random` unless one is given.
     pub(crate) fn new(
         now: Instant,
-        config: Config,
+        mut config: Config,
         client: bool,
         mut random: Rng,
         local: Vec<LocalAddress>,
         key: Option<u64>,
     ) -> Self {
         let drawn = random.next_u64();
+        let congestion = Congestion::new(
+            config.congestion.build(),
+            config.send_queue_rule,
+            config.byte_counting,
+            config.coupling,
+            config.slow_start,
+        );
+        let congestion = congestion.with_gentle_marks(config.abe);
+        if congestion.needs_marks() {
+            config.ecn = Some(Ecn::On);
+        }
         let recv = RecvStream::new(
             config.receive_buffer,
             config.mechanisms.autotuning,
@@ -138,13 +150,7 @@ impl Connection {
             ),
             subflows: SubflowSet::default(),
             addresses: AddressManager::new(local, config.path_manager.build()),
-            congestion: Congestion::new(
-                config.congestion.build(),
-                config.send_queue_rule,
-                config.byte_counting,
-                config.coupling,
-                config.slow_start,
-            ),
+            congestion,
             choice: Choice::new(config.scheduler.build()),
             send: SendStream::default(),
             recv,

@@ -7,6 +7,7 @@ use mptcp_wire::{Flags, MpTcpRst, MptcpOption, Segment, Timestamps};
 
 use super::Connection;
 use super::segments::Piece;
+use crate::config::Ecn;
 use crate::subflow::{Control, Due, State, Subflow};
 
 impl Connection {
@@ -109,7 +110,12 @@ impl Connection {
         match control {
             Control::Syn | Control::SynAck => {
                 let answering = control == Control::SynAck;
-                segment.flags = Flags::SYN;
+                segment.flags = Flags::SYN
+                    | if answering {
+                        subflow.answering()
+                    } else {
+                        subflow.asking(self.config.ecn == Some(Ecn::On))
+                    };
                 segment.sequence = subflow.opening().iss;
                 segment.window = window;
                 segment.options.mss = Some(self.config.mss);
@@ -181,9 +187,10 @@ impl Connection {
             if probing && let Some(size) = self.new_data_for_probe(id) {
                 return Some(self.send_out_of_turn(now, id, size, out));
             }
+            let largest = self.subflows[id].agreed().gso_max;
             let sender = self.subflows[id].sender_mut();
             let path = &self.congestion.paths[id];
-            if let Some(sent) = sender.retransmit(now, path) {
+            if let Some(sent) = sender.retransmit(now, path, largest) {
                 let (whole, payload) = (sent.whole.clone(), sent.payload.clone());
                 let piece = Piece { start: sent.start, data: sent.data, whole, fin: sent.fin };
                 self.repeated_segment(now, id, &piece, payload, out);
@@ -231,8 +238,23 @@ impl Connection {
             return None;
         }
         let id = self.subflows.iter().position(|s| s.receiver().wants_ack() && s.is_synchronised())?;
-        self.acknowledgement(now, id, out);
+        if let Some((before, echoes)) = self.subflows[id].echo_mut().take_before() {
+            self.acknowledge_before(now, id, before, echoes, out);
+        } else {
+            self.acknowledgement(now, id, out);
+        }
         Some(id)
+    }
+
+    /// Acknowledges what came before marks began or ended, in the words of then; the rest stays due (RFC 8257 section 3.2).
+    #[cold]
+    fn acknowledge_before(&mut self, now: Instant, id: usize, before: u64, echoes: bool, out: &mut Segment) {
+        self.bare_segment(now, id, out);
+        let subflow = &mut self.subflows[id];
+        out.acknowledgment = subflow.opening().irs + before as u32;
+        let others = out.flags.bits() & !Flags::ECE.bits();
+        out.flags = Flags::from_bits(others | if echoes { Flags::ECE.bits() } else { 0 });
+        subflow.receiver_mut().acknowledge_now();
     }
 
     /// RFC 9293 section 3.8.6.1, in Linux's form: an old sequence number, so that the peer answers

@@ -118,6 +118,8 @@ pub struct SubflowInfo {
     pub ssthresh: Option<u64>,
     /// Payload bytes of a full segment: `tcpi_snd_mss`.
     pub mss: u64,
+    /// Length of the longest packet that goes, bytes: `tcpi_pmtu`.
+    pub pmtu: u32,
     /// The MSS option we sent: `tcpi_advmss`.
     pub advmss: u16,
     /// Timestamps are used (RFC 7323).
@@ -128,6 +130,14 @@ pub struct SubflowInfo {
     pub send_scale: u8,
     /// Shift of the windows that we send.
     pub receive_scale: u8,
+    /// Both sides speak ECN (RFC 3168).
+    pub ecn: bool,
+    /// Bytes that were acknowledged by segments that spoke of marks: `tcpi_delivered_ce`, there in segments.
+    pub delivered_ce: u64,
+    /// Data segments that came marked.
+    pub received_ce: u64,
+    /// Reductions of the window because of marks.
+    pub mark_reductions: u64,
     /// Smoothed round-trip time.
     pub srtt: Option<Duration>,
     /// Round-trip time variation.

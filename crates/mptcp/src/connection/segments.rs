@@ -197,7 +197,8 @@ impl Connection {
         let subflow = &mut self.subflows[id];
         subflow.record_mut().tally.segments_sent += 1;
         segment.reset(subflow.ends().local, subflow.ends().remote);
-        segment.flags = Flags::ACK;
+        // RFC 3168 section 6.1.3: every acknowledgement says it.
+        segment.flags = if subflow.echo().is_on() { Flags::ACK | Flags::ECE } else { Flags::ACK };
         segment.acknowledgment = subflow.opening().irs + subflow.receiver().next() as u32;
         segment.window = (window >> subflow.agreed().receive_scale).min(65_535) as u16;
         segment.options.timestamps = subflow.timestamps_at(now);

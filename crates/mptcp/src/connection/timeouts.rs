@@ -105,6 +105,7 @@ impl Connection {
         if !timed_out {
             return Ok(());
         }
+        self.doubt_size(now, id);
         // A reordering network and a lossy one look the same here: the others take over at once.
         self.give_up_sending(id);
         self.watch_silent_path(now, id);

@@ -71,7 +71,8 @@ impl Connection {
             return self.rest(now, limit, false);
         };
         let Candidate { subflow: id, mss, .. } = candidates[chosen];
-        let size = self.segment_size(id, mss);
+        let probe = if self.subflows[id].mtu().is_known() { self.probe_of_size(id) } else { None };
+        let size = probe.unwrap_or_else(|| self.segment_size(id, mss));
         if self.send.buffer.next() + size > self.send.buffer.edge() {
             self.choice.scheduler.on_window_full(&view, chosen);
             return self.on_closed_window(now, id, size, candidates, out);
@@ -84,6 +85,9 @@ impl Connection {
         (self.choice.seen, self.choice.sent) = (Some(now), id);
         self.choice.held.0 += 1;
         self.choice.held.1 += self.send.buffer.next() - before;
+        if probe == Some(out.payload.len() as u64) {
+            self.note_probe_of_size(id, size, mss);
+        }
         Some(sent)
     }
 
@@ -254,6 +258,7 @@ impl Connection {
         subflow.sender_mut().send(now, data, payload.clone(), false, &self.congestion.paths[id]);
         self.pace(now, id, payload.len() as u64);
         self.data_segment(now, id, &piece, payload, out);
+        self.subflows[id].mark_capable(out);
         id
     }
 

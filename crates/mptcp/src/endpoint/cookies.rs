@@ -11,9 +11,10 @@ use mptcp_wire::{Flags, MpCapable, MptcpOption, Segment, Seq, Timestamps};
 use super::answering::Answering;
 use super::{Endpoint, Transmit};
 use crate::Version;
-use crate::config::Config;
+use crate::config::{Config, Ecn};
 use crate::connection::{capable_option, window_scale_for};
 use crate::ids::InterfaceId;
+use crate::subflow::ecn::asks;
 use crate::subflow::timestamp_clock;
 
 /// How long a cookie counts at least; at most twice that.
@@ -22,8 +23,10 @@ const PERIOD: Duration = Duration::from_secs(64);
 const SIZES: [u16; 8] = [536, 1024, 1220, 1360, 1440, 1460, 4312, 8960];
 /// Window scale that means none.
 const NO_SCALE: u32 = 15;
-/// Bits of a timestamp that say what was agreed on: four of the window scale, one of SACK.
-const TIMESTAMP_BITS: u32 = 5;
+/// Bits of a timestamp that say what was agreed on: one of ECN, four of the window scale, one of SACK.
+const TIMESTAMP_BITS: u32 = 6;
+/// The one of ECN.
+const MARKS: u32 = 1 << 5;
 
 /// The period that a moment lies in.
 fn period(now: Instant) -> u32 {
@@ -77,7 +80,11 @@ impl Endpoint {
         if let Some(timestamps) = syn.options.timestamps.filter(|_| config.timestamps) {
             let scale = syn.options.window_scale.map_or(NO_SCALE, |scale| u32::from(scale.min(14)));
             let sack = config.sack && syn.options.sack_permitted;
-            let agreed = scale << 1 | u32::from(sack);
+            let marks = asks(syn) && !matches!(config.ecn, None | Some(Ecn::Off));
+            if marks {
+                answer.flags |= Flags::ECE;
+            }
+            let agreed = if marks { MARKS } else { 0 } | scale << 1 | u32::from(sack);
             let offset = self.secret.timestamp_offset(syn.destination, syn.source);
             let clock = timestamp_clock(now, offset);
             // Not later than now: what follows must not be older (RFC 7323 section 5.3).
@@ -164,7 +171,10 @@ fn remembered_syn(ack: &Segment, first: Seq, mss: u16, key: u64) -> Segment {
     syn.options.mss = Some(mss);
     if let Some(timestamps) = ack.options.timestamps {
         let agreed = timestamps.echo & ((1 << TIMESTAMP_BITS) - 1);
-        let scale = agreed >> 1;
+        let scale = agreed >> 1 & 15;
+        if agreed & MARKS != 0 {
+            syn.flags |= Flags::ECE | Flags::CWR;
+        }
         syn.options.timestamps = Some(Timestamps { value: timestamps.value, echo: 0 });
         syn.options.sack_permitted = agreed & 1 != 0;
         syn.options.window_scale = (scale != NO_SCALE).then_some(scale as u8);

@@ -3,6 +3,7 @@
 use super::Subflow;
 use super::mapping::Mapper;
 use super::parts::{Agreed, Ends, Opening, PeerWindow, Record, TimestampClock, Turn, Watch};
+use super::path_mtu::PathMtu;
 use super::receiver::Receiver;
 use super::sender::Sender;
 use super::state::{Control, State};
@@ -66,6 +67,14 @@ impl Subflow {
 
     pub(crate) fn window_mut(&mut self) -> &mut PeerWindow {
         &mut self.window
+    }
+
+    pub(crate) fn mtu(&self) -> &PathMtu {
+        &self.mtu
+    }
+
+    pub(crate) fn mtu_mut(&mut self) -> &mut PathMtu {
+        &mut self.mtu
     }
 
     pub(crate) fn watch(&self) -> &Watch {

@@ -7,10 +7,13 @@
 mod access;
 pub(crate) mod check;
 mod due;
+mod echo;
+pub(crate) mod ecn;
 mod ending;
 pub(crate) mod mapping;
 mod opening;
 mod parts;
+pub(crate) mod path_mtu;
 mod rack;
 mod rations;
 pub(crate) mod receiver;
@@ -18,6 +21,7 @@ pub(crate) mod rtt;
 pub(crate) mod scoreboard;
 pub mod sender;
 pub(crate) mod sent;
+pub(crate) mod size_probe;
 mod spurious;
 mod state;
 mod timestamps;
@@ -32,10 +36,12 @@ use crate::ids::InterfaceId;
 use crate::memory::most_segments;
 use crate::path_manager::Pair;
 pub(crate) use due::Due;
+use echo::Echo;
 pub(crate) use ending::LINGER;
 use mapping::Mapper;
 pub(crate) use parts::Looked;
 use parts::{Agreed, Ends, Opening, PeerWindow, Record, TimestampClock, Turn, Watch};
+use path_mtu::PathMtu;
 use rations::Rations;
 use receiver::Receiver;
 use sender::Sender;
@@ -60,6 +66,8 @@ pub(crate) struct Subflow {
     sender: Sender,
     receiver: Receiver,
     mapper: Mapper,
+    echo: Echo,
+    mtu: PathMtu,
     /// What is to be said beside data.
     control: Option<Control>,
     /// The application or the connection wants a FIN after what was sent.
@@ -98,6 +106,8 @@ impl Subflow {
                 config.receive_block,
             ),
             mapper: Mapper::new(config.receive_buffer, config.receive_block),
+            echo: Echo::default(),
+            mtu: PathMtu::default(),
             control: None,
             fin_wanted: false,
             window: PeerWindow::default(),
@@ -116,7 +126,7 @@ impl Subflow {
             true => DSS_SPACE,
         };
         let options = dss + if self.clock.on { TIMESTAMPS_SPACE } else { 0 };
-        u64::from(self.agreed.peer_mss.min(config.mss)).saturating_sub(options).max(16)
+        u64::from(self.agreed.peer_mss.min(config.mss).min(self.mtu.limit())).saturating_sub(options).max(16)
     }
 
     /// The offset that a sequence number of the peer's stands for, near what is expected now.
@@ -150,6 +160,7 @@ impl Subflow {
     pub(crate) fn acknowledgement_sent(&mut self) {
         self.number_acknowledged();
         self.receiver.acknowledged();
+        self.echo.acknowledged();
     }
 
     /// Both sides as path managers see them.

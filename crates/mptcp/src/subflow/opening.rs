@@ -29,6 +29,7 @@ impl Subflow {
             self.agreed.receive_scale = scale;
         }
         self.agreed.sack = config.sack && options.sack_permitted;
+        self.agree_on_marks(segment, config.ecn.unwrap_or_default());
         if let Some(timestamps) = options.timestamps.filter(|_| config.timestamps) {
             self.clock.on = true;
             self.clock.recent = timestamps.value;

@@ -263,6 +263,11 @@ impl Receiver {
         self.deadline = self.deadline.min(now + DELAYED_ACK);
     }
 
+    /// Whether something came in order that was not acknowledged yet.
+    pub(crate) fn owes_acknowledgement(&self) -> bool {
+        self.unacknowledged > 0
+    }
+
     pub(crate) fn wants_ack(&self) -> bool {
         self.ack_now
     }

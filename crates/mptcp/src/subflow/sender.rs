@@ -7,7 +7,10 @@
 
 mod ack;
 mod detect;
+mod echoes;
+mod marks;
 mod send;
+mod sizes;
 mod timers;
 mod undo;
 
@@ -17,9 +20,11 @@ use super::rack::Rack;
 use super::receiver::Range;
 use super::rtt::RetransmissionTimeout;
 use super::scoreboard::Scoreboard;
+use super::size_probe::SizeProbe;
 use super::spurious::Spurious;
 use crate::config::SpuriousLoss;
 use crate::congestion::Congestion;
+use marks::Marks;
 
 /// RFC 8985 section 7.2: how long the peer may delay an acknowledgement (Linux's maximum).
 const WORST_DELAYED_ACK: Duration = Duration::from_millis(200);
@@ -33,6 +38,11 @@ pub enum Recovery {
     Open,
     /// Duplicates or selective acknowledgements, nothing known lost.
     Disorder,
+    /// The window was reduced because of marks (RFC 3168), nothing known lost.
+    Cwr {
+        /// Leaves when more than this offset is acknowledged.
+        point: u64,
+    },
     /// Fast recovery up to `point`.
     Recovery {
         /// Leaves when this offset is acknowledged.
@@ -55,6 +65,8 @@ pub(crate) struct Ack<'a> {
     pub echo: Option<Instant>,
     /// No payload, no window change: counts as a duplicate if it acknowledges nothing.
     pub bare: bool,
+    /// It speaks of marks (RFC 3168).
+    pub echoes: bool,
 }
 
 #[derive(Debug)]
@@ -76,6 +88,11 @@ pub(crate) struct Sender {
     probe_deadline: Instant,
     reorder_deadline: Instant,
     pub spurious: Spurious,
+    pub marks: Marks,
+    /// A segment larger than what is known to pass.
+    pub size_probe: SizeProbe,
+    /// The longest payload that was acknowledged since segments shrank, bytes.
+    pub longest_acked: u64,
     pub retransmissions: u64,
     pub retransmitted_bytes: u64,
     pub timeouts: u64,
@@ -103,6 +120,9 @@ impl Sender {
             probe_deadline: Instant::FAR_FUTURE,
             reorder_deadline: Instant::FAR_FUTURE,
             spurious: Spurious::new(spurious),
+            marks: Marks::default(),
+            size_probe: SizeProbe::None,
+            longest_acked: 0,
             retransmissions: 0,
             retransmitted_bytes: 0,
             timeouts: 0,
@@ -157,14 +177,19 @@ impl Sender {
 
     #[cold]
     fn enter_recovery(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
-        self.spurious.remember(&congestion.paths[path]);
+        // RFC 3168 section 6.1.2: where marks have reduced it within this round trip, a loss does not do so again.
+        let reduced = matches!(self.state, Recovery::Cwr { point } if self.board.una < point);
         self.state = Recovery::Recovery { point: self.board.next };
         self.recoveries += 1;
         self.prr_delivered = 0;
         self.prr_out = 0;
         // RFC 6937 section 3: RecoverFS.
         self.prr_start = (self.board.next - self.board.una).max(1);
-        congestion.on_loss(path, now);
+        if !reduced {
+            self.spurious.remember(&congestion.paths[path]);
+            self.marks.on_reduced();
+            congestion.on_loss(path, now);
+        }
     }
 
     /// RFC 6937 section 3, with slow start reduction bound while recovery makes progress.

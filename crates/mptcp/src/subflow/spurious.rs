@@ -82,6 +82,11 @@ impl Spurious {
         Some(before)
     }
 
+    /// There is nothing to be taken back any more.
+    pub(super) fn forget(&mut self) {
+        (self.before, self.trial) = (None, Trial::None);
+    }
+
     /// Whether there is a reduction that may be taken back.
     pub(super) fn is_open(&self) -> bool {
         self.before.is_some()

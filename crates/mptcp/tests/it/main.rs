@@ -21,6 +21,7 @@ mod ontime;
 mod opening;
 mod operations;
 mod pair;
+mod path_mtu;
 mod peer;
 mod repairs;
 mod script;

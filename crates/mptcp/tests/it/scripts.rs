@@ -24,9 +24,10 @@ macro_rules! rfcs {
 }
 
 rfcs![
-    rfc2018, rfc2883, rfc3042, rfc3465, rfc3522, rfc3708, rfc4015, rfc4987, rfc5482, rfc5681, rfc5682,
-    rfc5927, rfc5961, rfc6191, rfc6298, rfc6582, rfc6675, rfc6824, rfc6928, rfc6937, rfc7323, rfc7413,
-    rfc7661, rfc8684, rfc8985, rfc9293, rfc9406, rfc9937,
+    rfc1191, rfc2018, rfc2883, rfc3042, rfc3168, rfc3465, rfc3522, rfc3708, rfc4015, rfc4821, rfc4987,
+    rfc5482, rfc5681, rfc5682, rfc5927, rfc5961, rfc6191, rfc6298, rfc6582, rfc6675, rfc6824, rfc6928,
+    rfc6937, rfc7323, rfc7413, rfc7661, rfc8201, rfc8257, rfc8511, rfc8684, rfc8985, rfc9293, rfc9406,
+    rfc9937,
 ];
 
 /// RFC 9293 section 3.10.7: each state, each kind of segment.

@@ -23,6 +23,7 @@ impl<P> Direction<P> {
                 self.loss.restart();
             }
             Change::Queue(limit) => self.parameters.queue = limit,
+            Change::Longest(longest) => self.parameters.longest = longest,
             Change::Up(up) => {
                 self.parameters.up = up;
                 if !up {

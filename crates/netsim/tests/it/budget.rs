@@ -10,7 +10,13 @@ fn echo(parameters: &Parameters, budget: Budget) -> (u64, Option<Exhausted>, Ins
     let link = network.add_link("wire", a, b, parameters.clone(), parameters.clone()).expect("a link");
     let homes = [a, b].map(|host| network.add_address(host, None).expect("an address"));
     network.set_budget(budget);
-    let frame = |to: usize| netsim::Frame { bytes: 100, destination: homes[to], label: 0, payload: () };
+    let frame = |to: usize| netsim::Frame {
+        bytes: 100,
+        destination: homes[to],
+        label: 0,
+        ecn: netsim::Codepoint::NotEct,
+        payload: (),
+    };
     network.send(Instant::ZERO, link.forward(), frame(1));
     let mut echoes = 0;
     while let Some((now, Event::Arrived { node, .. })) =

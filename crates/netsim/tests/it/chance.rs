@@ -146,7 +146,13 @@ fn over_link_among(others: &[&str], filter: bool) -> Vec<(u64, u64)> {
         network.send(
             Instant::ZERO,
             link.forward(),
-            Frame { bytes: 100, destination: address, label: 0, payload: number },
+            Frame {
+                bytes: 100,
+                destination: address,
+                label: 0,
+                ecn: netsim::Codepoint::NotEct,
+                payload: number,
+            },
         );
     }
     std::iter::from_fn(|| network.next()).filter_map(common::arrival).collect()
@@ -171,6 +177,7 @@ fn a_filter_delays_and_loses_only_its_label() {
             bytes: 1000,
             destination: pair.address,
             label: Frame::label_of(4 + (number % 2) as u32, number as u8),
+            ecn: netsim::Codepoint::NotEct,
             payload: number,
         };
         pair.network.send(Instant::ZERO, forward, frame);

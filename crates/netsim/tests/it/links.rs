@@ -124,8 +124,16 @@ fn both_directions_are_independent() {
     let link = network.add_link("adsl", a, b, line(5), slow).expect("a link");
     let (to_a, to_b) =
         (network.add_address(a, None).expect("known"), network.add_address(b, None).expect("known"));
-    network.send(us(0), link.forward(), Frame { bytes: 1000, destination: to_b, label: 0, payload: 1 });
-    network.send(us(0), link.backward(), Frame { bytes: 1000, destination: to_a, label: 0, payload: 2 });
+    network.send(
+        us(0),
+        link.forward(),
+        Frame { bytes: 1000, destination: to_b, label: 0, ecn: netsim::Codepoint::NotEct, payload: 1 },
+    );
+    network.send(
+        us(0),
+        link.backward(),
+        Frame { bytes: 1000, destination: to_a, label: 0, ecn: netsim::Codepoint::NotEct, payload: 2 },
+    );
     let arrivals: Vec<_> = std::iter::from_fn(|| network.next()).filter_map(common::arrival).collect();
     assert_eq!(arrivals, [(6_000_000, 1), (15_000_000, 2)]);
 }

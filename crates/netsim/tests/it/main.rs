@@ -5,6 +5,8 @@ mod chance;
 mod changes;
 mod common;
 mod links;
+mod longest;
+mod marks;
 mod model;
 mod taps;
 mod theory;

@@ -54,6 +54,8 @@ fn parameters() -> impl Strategy<Value = Parameters> {
         jitter,
         loss,
         queue,
+        mark: None,
+        longest: None,
         up: true,
     })
 }
@@ -159,6 +161,7 @@ fn real(scene: &Scene) -> Outcome {
             bytes: sending.bytes,
             destination,
             label: Frame::label_of(sending.wire as u32, 7),
+            ecn: netsim::Codepoint::NotEct,
             payload: number as u64,
         };
         network.send(now, lines[sending.wire], frame);

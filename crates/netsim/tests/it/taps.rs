@@ -23,7 +23,7 @@ fn bench() -> Bench {
 }
 
 fn frame(destination: AddressId, payload: u64) -> Frame<u64> {
-    Frame { bytes: 1000, destination, label: 0, payload }
+    Frame { bytes: 1000, destination, label: 0, ecn: netsim::Codepoint::NotEct, payload }
 }
 
 #[test]

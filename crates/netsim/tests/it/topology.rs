@@ -22,13 +22,21 @@ fn frames_cross_routers_by_the_fewest_hops() {
     assert_eq!(network.route(s, to_b), Some(longer.forward()));
     assert_eq!(network.route(s, to_a), Some(long.backward()));
     assert_eq!(network.route(b, to_a), Some(last.backward()));
-    network.send(us(0), first.forward(), Frame { bytes: 1000, destination: to_b, label: 0, payload: 1 });
+    network.send(
+        us(0),
+        first.forward(),
+        Frame { bytes: 1000, destination: to_b, label: 0, ecn: netsim::Codepoint::NotEct, payload: 1 },
+    );
     let (at, event) = network.next().expect("it arrives");
     // Three hops of 1 ms serialisation and 1 ms delay.
     assert_eq!(at, us(6000));
     assert!(matches!(event, Event::Arrived { node, by, .. } if node == b && by == last.forward()));
     network.set_route(r, to_b, long.forward()).expect("r has that link");
-    network.send(us(6000), first.forward(), Frame { bytes: 1000, destination: to_b, label: 0, payload: 2 });
+    network.send(
+        us(6000),
+        first.forward(),
+        Frame { bytes: 1000, destination: to_b, label: 0, ecn: netsim::Codepoint::NotEct, payload: 2 },
+    );
     assert_eq!(network.next().map(|(at, _)| at), Some(us(14_000)), "the explicit route has four hops");
 }
 
@@ -56,7 +64,11 @@ fn a_frame_without_a_way_is_lost_with_its_reason() {
     network.add_link("r-b", router, b, wire(), wire()).expect("a link");
     let nowhere = network.add_address(island, None).expect("known");
     network.keep_lost(true);
-    network.send(us(0), first.forward(), Frame { bytes: 100, destination: nowhere, label: 0, payload: () });
+    network.send(
+        us(0),
+        first.forward(),
+        Frame { bytes: 100, destination: nowhere, label: 0, ecn: netsim::Codepoint::NotEct, payload: () },
+    );
     assert_eq!(network.next(), None);
     let lost: Vec<_> = network.lost().map(|lost| (lost.direction, lost.cause)).collect();
     assert_eq!(lost, [(first.forward(), Cause::NoRoute)]);

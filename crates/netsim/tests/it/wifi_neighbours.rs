@@ -19,7 +19,8 @@ fn answered(cell: CellParameters, every: u32) -> f64 {
     let link = network.add_station("station", station, cell, fixed(54 * MBPS)).expect("a station");
     let (up, down) = (network.add_address(access_point, None), network.add_address(station, None));
     let (up, down) = (up.expect("known"), down.expect("known"));
-    let data = |payload| Frame { bytes: 1514, destination: up, label: 0, payload };
+    let data =
+        |payload| Frame { bytes: 1514, destination: up, label: 0, ecn: netsim::Codepoint::NotEct, payload };
     for number in 0..40 {
         network.send(Instant::ZERO, link.forward(), data(number));
     }
@@ -33,7 +34,13 @@ fn answered(cell: CellParameters, every: u32) -> f64 {
         } else {
             received += 1;
             if received % every == 0 {
-                let answer = Frame { bytes: 66, destination: down, label: 0, payload: 0 };
+                let answer = Frame {
+                    bytes: 66,
+                    destination: down,
+                    label: 0,
+                    ecn: netsim::Codepoint::NotEct,
+                    payload: 0,
+                };
                 network.send(now, link.backward(), answer);
             }
         }

@@ -61,7 +61,7 @@ fn frames_of_an_aggregate_fail_one_by_one_and_still_arrive_in_order() {
         network.send(
             Instant::ZERO,
             link.forward(),
-            Frame { bytes: 1514, destination: address, label: 0, payload },
+            Frame { bytes: 1514, destination: address, label: 0, ecn: netsim::Codepoint::NotEct, payload },
         );
     }
     let mut arrived = Vec::new();
@@ -87,6 +87,7 @@ fn the_access_point_has_one_queue_for_all_its_stations() {
         bytes: 1514,
         destination: bench.destination(flow),
         label: 0,
+        ecn: netsim::Codepoint::NotEct,
         payload: flow as u32,
     };
     let directions = [near, far].map(|flow| bench.flows[flow].direction);
@@ -151,7 +152,13 @@ fn median_wait(discipline: Discipline) -> f64 {
         }
         while flying < window as u64 {
             let now = network.now();
-            let frame = Frame { bytes: 1514, destination: address, label: 0, payload: now };
+            let frame = Frame {
+                bytes: 1514,
+                destination: address,
+                label: 0,
+                ecn: netsim::Codepoint::NotEct,
+                payload: now,
+            };
             network.send(now, link.forward(), frame);
             flying += 1;
         }

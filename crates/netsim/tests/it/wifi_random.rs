@@ -186,7 +186,11 @@ fn run(scene: &Scene, end: Instant) -> Vec<String> {
         now += Duration::from_micros(gap);
         std::iter::from_fn(|| network.next_until(now)).for_each(&mut note);
         let (direction, destination) = ways[way % ways.len()];
-        network.send(now, direction, Frame { bytes, destination, label: 0, payload: number as u64 });
+        network.send(
+            now,
+            direction,
+            Frame { bytes, destination, label: 0, ecn: netsim::Codepoint::NotEct, payload: number as u64 },
+        );
     }
     std::iter::from_fn(|| network.next_until(end)).for_each(&mut note);
     let lost: Vec<_> = network.lost().collect();

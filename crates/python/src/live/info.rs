@@ -92,6 +92,7 @@ fn subflow<'py>(py: Python<'py>, path: &SubflowInfo, id: Option<usize>) -> PyRes
         match path.recovery {
             Recovery::Open => "open",
             Recovery::Disorder => "disorder",
+            Recovery::Cwr { .. } => "cwr",
             Recovery::Recovery { .. } => "recovery",
             Recovery::Loss { .. } => "loss",
         },
@@ -106,7 +107,11 @@ fn subflow<'py>(py: Python<'py>, path: &SubflowInfo, id: Option<usize>) -> PyRes
     row.set_item("snd_mss", path.mss)?;
     row.set_item("rcv_mss", tally.longest_received)?;
     row.set_item("advmss", path.advmss)?;
+    row.set_item("pmtu", path.pmtu)?;
     row.set_item("timestamps", path.timestamps)?;
+    row.set_item("ecn", path.ecn)?;
+    row.set_item("delivered_ce", path.delivered_ce)?;
+    row.set_item("received_ce", path.received_ce)?;
     row.set_item("sack", path.sack)?;
     row.set_item("snd_wscale", path.send_scale)?;
     row.set_item("rcv_wscale", path.receive_scale)?;
@@ -147,6 +152,7 @@ fn icmp(error: IcmpError) -> &'static str {
         IcmpError::PortUnreachable => "port unreachable",
         IcmpError::Prohibited => "prohibited",
         IcmpError::TimeExceeded => "time exceeded",
+        IcmpError::TooBig { .. } => "too big",
     }
 }
 

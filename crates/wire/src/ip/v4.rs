@@ -4,10 +4,10 @@ use std::net::Ipv4Addr;
 
 use bytes::Bytes;
 
-use super::received::{DEFAULT_HOPS, Received, TCP};
-use crate::Checksum;
+use super::received::{DEFAULT_HOPS, ECN, Received, TCP};
 use crate::cursor::Reader;
 use crate::error::{EmitError, ParseError};
+use crate::{Checksum, Codepoint};
 
 const RESERVED: u16 = 0x8000;
 const DONT_FRAGMENT: u16 = 0x4000;
@@ -17,7 +17,8 @@ const OFFSET: u16 = 0x1fff;
 /// What an IPv4 header says beside addresses, lengths and checksum, which are computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ipv4Header {
-    /// DSCP in the upper six bits (RFC 2474), ECN in the lower two (RFC 3168).
+    /// DSCP in the upper six bits (RFC 2474). The lower two are the segment's ([`crate::Segment::ecn`]): zero here, and passed over
+    /// on emission.
     pub traffic_class: u8,
     /// Identification; means nothing on a packet that is no fragment (RFC 6864 section 4.1).
     pub identification: u16,
@@ -100,13 +101,14 @@ pub(super) fn parse(bytes: &Bytes, protocol: u8) -> Result<Received<Ipv4Header>,
     }
     Ok(Received {
         header: Ipv4Header {
-            traffic_class: fields.traffic_class,
+            traffic_class: fields.traffic_class & !ECN,
             identification: fields.identification,
             dont_fragment: fields.fragment & DONT_FRAGMENT != 0,
             reserved: fields.fragment & RESERVED != 0,
             ttl: fields.ttl,
             options: bytes.slice(20..header_length),
         },
+        ecn: Codepoint::from_bits(fields.traffic_class),
         source: fields.source.into(),
         destination: fields.destination.into(),
         transport: header_length..total,
@@ -133,6 +135,7 @@ impl Ipv4Header {
         &self,
         source: Ipv4Addr,
         destination: Ipv4Addr,
+        ecn: Codepoint,
         transport: usize,
         mut put: impl FnMut(&[u8]),
     ) -> Result<(), EmitError> {
@@ -152,7 +155,7 @@ impl Ipv4Header {
         let encode = |[sum_high, sum_low]: [u8; 2]| -> [u8; 20] {
             [
                 0x40 | (self.length() / 4) as u8,
-                self.traffic_class,
+                self.traffic_class & !ECN | ecn.bits(),
                 length_high,
                 length_low,
                 id_high,

@@ -4,7 +4,8 @@ use std::net::Ipv6Addr;
 
 use bytes::Bytes;
 
-use super::received::{DEFAULT_HOPS, Received, TCP};
+use super::received::{DEFAULT_HOPS, ECN, Received, TCP};
+use crate::Codepoint;
 use crate::cursor::Reader;
 use crate::error::{EmitError, ParseError};
 
@@ -16,7 +17,8 @@ const DESTINATION: u8 = 60;
 /// What an IPv6 header says beside addresses and length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ipv6Header {
-    /// DSCP in the upper six bits (RFC 2474), ECN in the lower two (RFC 3168).
+    /// DSCP in the upper six bits (RFC 2474). The lower two are the segment's ([`crate::Segment::ecn`]): zero here, and passed over
+    /// on emission.
     pub traffic_class: u8,
     /// Flow label, 20 bits (RFC 6437).
     pub flow_label: u32,
@@ -73,12 +75,13 @@ pub(super) fn parse(bytes: &Bytes, protocol: u8) -> Result<Received<Ipv6Header>,
     let start = 40 + extensions_length(fields.next_header, payload, protocol)?;
     Ok(Received {
         header: Ipv6Header {
-            traffic_class: (fields.version_class_label >> 20) as u8,
+            traffic_class: (fields.version_class_label >> 20) as u8 & !ECN,
             flow_label: fields.version_class_label & 0xf_ffff,
             hop_limit: fields.hop_limit,
             next_header: fields.next_header,
             extensions: bytes.slice(40..start),
         },
+        ecn: Codepoint::from_bits((fields.version_class_label >> 20) as u8),
         source: fields.source.into(),
         destination: fields.destination.into(),
         transport: start..total,
@@ -126,6 +129,7 @@ impl Ipv6Header {
         &self,
         source: Ipv6Addr,
         destination: Ipv6Addr,
+        ecn: Codepoint,
         transport: usize,
         mut put: impl FnMut(&[u8]),
     ) -> Result<(), EmitError> {
@@ -140,7 +144,8 @@ impl Ipv6Header {
             length: 40 + payload,
             limit: 40 + usize::from(u16::MAX),
         })?;
-        put(&(6 << 28 | u32::from(self.traffic_class) << 20 | self.flow_label).to_be_bytes());
+        let traffic_class = self.traffic_class & !ECN | ecn.bits();
+        put(&(6 << 28 | u32::from(traffic_class) << 20 | self.flow_label).to_be_bytes());
         let [length_high, length_low] = payload.to_be_bytes();
         put(&[length_high, length_low, self.next_header, self.hop_limit]);
         put(&source.octets());

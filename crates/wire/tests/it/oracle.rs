@@ -33,6 +33,7 @@ fn agrees(segment: &Segment, bytes: &[u8]) -> Result<(), TestCaseError> {
             prop_assert_eq!(ip.header_checksum(), ip.to_header().calc_header_checksum());
             prop_assert_eq!(usize::from(ip.total_len()), bytes.len());
             prop_assert_eq!((ip.ttl(), ip.dont_fragment()), (64, true));
+            prop_assert_eq!((ip.dcp().value(), ip.ecn().value()), (0, segment.ecn.bits()));
             prop_assert_eq!(segment.source.ip(), ip.source_addr());
             prop_assert_eq!(segment.destination.ip(), ip.destination_addr());
             tcp.calc_checksum_ipv4(ip.source(), ip.destination())?
@@ -41,6 +42,7 @@ fn agrees(segment: &Segment, bytes: &[u8]) -> Result<(), TestCaseError> {
             let ip = ip.header();
             prop_assert_eq!(usize::from(ip.payload_length()) + 40, bytes.len());
             prop_assert_eq!(ip.hop_limit(), 64);
+            prop_assert_eq!(ip.traffic_class(), segment.ecn.bits());
             prop_assert_eq!(segment.source.ip(), ip.source_addr());
             prop_assert_eq!(segment.destination.ip(), ip.destination_addr());
             tcp.calc_checksum_ipv6(ip.source(), ip.destination())?

@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use mptcp_wire::{
-    ChecksumMode, EmitError, Flags, IpHeader, Ipv4Header, Ipv6Header, OptionError, Packet, ParseError,
-    Segment, Seq,
+    ChecksumMode, Codepoint, EmitError, Flags, IpHeader, Ipv4Header, Ipv6Header, OptionError, Packet,
+    ParseError, Segment, Seq,
 };
 
 fn segment(source: &str, destination: &str) -> Segment {
@@ -83,14 +83,15 @@ fn ethernet_padding_is_ignored() {
 #[test]
 fn every_field_of_an_ipv4_header_comes_back() {
     let header = Ipv4Header {
-        traffic_class: 0xb9,
+        traffic_class: 0xb8,
         identification: 0x1234,
         dont_fragment: false,
         reserved: true,
         ttl: 3,
         options: Bytes::from_static(&[0x94, 4, 0, 0, 1, 1, 1, 0]),
     };
-    let packet = Packet { ip: IpHeader::V4(header), ..v4() };
+    let mut packet = Packet { ip: IpHeader::V4(header), ..v4() };
+    packet.segment.ecn = Codepoint::Ect1;
     let bytes = emitted(&packet);
     assert_eq!(bytes[..10], [0x47, 0xb9, 0, 55, 0x12, 0x34, 0x80, 0, 3, 6]);
     assert_eq!(bytes.len(), packet.length());
@@ -100,7 +101,7 @@ fn every_field_of_an_ipv4_header_comes_back() {
 #[test]
 fn every_field_of_an_ipv6_header_comes_back() {
     let header = Ipv6Header {
-        traffic_class: 0xb9,
+        traffic_class: 0xb8,
         flow_label: 0xabcde,
         hop_limit: 3,
         next_header: 0,
@@ -109,7 +110,8 @@ fn every_field_of_an_ipv6_header_comes_back() {
             60, 0, 1, 4, 0, 0, 0, 0, 6, 1, 1, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
         ]),
     };
-    let packet = Packet { ip: IpHeader::V6(header), ..v6() };
+    let mut packet = Packet { ip: IpHeader::V6(header), ..v6() };
+    packet.segment.ecn = Codepoint::Ect1;
     let bytes = emitted(&packet);
     assert_eq!(bytes[..8], [0x6b, 0x9a, 0xbc, 0xde, 0, 51, 0, 3]);
     assert_eq!(bytes.len(), packet.length());

@@ -111,6 +111,9 @@ fn station(
         jitter: Duration::ZERO,
         reorder: false,
         queue: table.queue.map_or(QueueLimit::Packets(1000), queue_limit),
+        mark: None,
+        path_mtu: None,
+        icmp: true,
         up: table.up.unwrap_or(true),
     };
     Ok(Link {

@@ -58,7 +58,7 @@ fn event(
         return Err(context.error(&["events", index, "set", "on"], problem));
     }
     let wrong = if link.kind == LinkKind::Station {
-        [("rate", set.rate.is_some()), ("jitter", set.jitter.is_some())]
+        [("rate", set.rate.is_some()), ("jitter", set.jitter.is_some()), ("path_mtu", set.path_mtu.is_some())]
             .iter()
             .find(|(_, set)| *set)
             .map(|(key, _)| (*key, "is for paths and links; a station has a distance"))
@@ -68,6 +68,7 @@ fn event(
     if let Some((key, problem)) = wrong {
         return Err(context.error(&["events", index, "set", key], problem));
     }
+    context.number(&["events", index, "set", "path_mtu"], set.path_mtu, 68..=65_535, 1500)?;
     if set == Adjustment::default() {
         let problem = "changes nothing (try set = { up = false })";
         return Err(context.error(&["events", index], problem));
@@ -97,6 +98,7 @@ fn adjustment(table: Option<&SetTable>) -> Adjustment {
         delay: table.delay.map(|span| span.0),
         loss: table.loss.map(Percent::fraction),
         queue: table.queue.map(queue_limit),
+        path_mtu: table.path_mtu,
         jitter: table.jitter.map(|span| span.0),
         distance: table.distance.map(|distance| distance.0),
     }

@@ -12,7 +12,8 @@ use crate::scenario::error::{ScenarioError, listed, suggestion};
 use crate::scenario::file::{FlowTable, ScenarioFile};
 use crate::scenario::model::{Flow, Limits, Link, LinkKind, Mechanisms, Tcp, Traffic};
 use crate::scenario::names::{
-    Coupled, DataDirection, Opportunistic, Penalty, SendQueueRule, SlowStart, Transport, Version,
+    Coupled, DataDirection, Ecn, MtuProbing, Opportunistic, Penalty, SendQueueRule, SlowStart, Transport,
+    Version,
 };
 use crate::scenario::reach::Reach;
 use crate::scenario::units::{Size, Span};
@@ -195,6 +196,9 @@ fn tcp(
         rack: table.rack.unwrap_or(true),
         frto: table.frto.unwrap_or(false),
         undo: table.undo.unwrap_or(false),
+        ecn: table.ecn.unwrap_or(Ecn::Off),
+        abe: table.abe.unwrap_or(false),
+        mtu_probing: table.mtu_probing.unwrap_or(MtuProbing::Off),
         delayed_ack: table.delayed_ack.unwrap_or(true),
         nagle: table.nagle.unwrap_or(true),
         min_rto: table.min_rto.map_or(Duration::from_millis(200), |span| span.0),

@@ -69,6 +69,7 @@ fn link(
     {
         let Some(own) = own else { continue };
         let path = |last| [table, name].into_iter().chain(key).chain([last]).collect::<Vec<_>>();
+        context.number(&path("path_mtu"), own.path_mtu, 68..=65_535, 1500)?;
         if own.loss.is_some() && own.gilbert_elliott.is_some() {
             return Err(context.error(&path("loss"), "gilbert_elliott is given too; give one of them"));
         }
@@ -110,6 +111,9 @@ fn line(
         jitter: own.jitter.or(both.jitter).map_or(Duration::ZERO, |span| span.0),
         reorder: own.reorder.or(both.reorder).unwrap_or(false),
         queue: own.queue.or(both.queue).map_or(QueueLimit::Packets(1000), queue_limit),
+        path_mtu: own.path_mtu.or(both.path_mtu),
+        icmp: own.icmp.or(both.icmp).unwrap_or(true),
+        mark: own.mark.or(both.mark).map(queue_limit),
         up: own.up.or(both.up).unwrap_or(true),
     })
 }

@@ -3,7 +3,9 @@
 use mptcp::{Config, CouplingScope, OpportunisticRule, PenaltyRule, SpuriousLoss};
 
 use super::{Builder, HEADERS};
-use crate::scenario::names::{Coupled, Opportunistic, Penalty, SendQueueRule, SlowStart, Transport, Version};
+use crate::scenario::names::{
+    Coupled, Ecn, MtuProbing, Opportunistic, Penalty, SendQueueRule, SlowStart, Transport, Version,
+};
 use crate::scenario::{Flow, MOST_SUBFLOWS};
 
 impl Builder<'_> {
@@ -65,6 +67,17 @@ impl Builder<'_> {
             user_timeout: flow.tcp.user_timeout,
             notsent_lowat: flow.tcp.notsent_lowat,
             byte_counting: flow.tcp.byte_counting,
+            ecn: match flow.tcp.ecn {
+                Ecn::Off => None,
+                Ecn::Passive => Some(mptcp::Ecn::Passive),
+                Ecn::On => Some(mptcp::Ecn::On),
+            },
+            abe: flow.tcp.abe,
+            mtu_probing: match flow.tcp.mtu_probing {
+                MtuProbing::Off => mptcp::MtuProbing::Off,
+                MtuProbing::BlackHole => mptcp::MtuProbing::BlackHole,
+                MtuProbing::On => mptcp::MtuProbing::On,
+            },
             delayed_ack: flow.tcp.delayed_ack,
             nagle: flow.tcp.nagle,
             min_rto: flow.tcp.min_rto,

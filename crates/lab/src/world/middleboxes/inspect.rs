@@ -1,7 +1,7 @@
 //! Between the network and the boxes: segments out of frames, and frames for what comes out.
 
 use mptcp_clock::Instant;
-use mptcp_wire::Segment;
+use mptcp_wire::{Codepoint, Segment};
 use netsim::{DirectionId, Frame, LinkId};
 
 use crate::middlebox::Travelling;
@@ -17,7 +17,8 @@ impl World {
             self.network.pass(now, direction, frame);
             return;
         }
-        let segment = self.pool.get(frame.payload).clone();
+        let mut segment = self.pool.get(frame.payload).clone();
+        segment.ecn = Codepoint::from_bits(frame.ecn.bits());
         self.pool.give_back(frame.payload);
         let link = direction.link();
         let side = if direction == link.forward() { Side::Forward } else { Side::Backward };
@@ -60,10 +61,12 @@ impl World {
         };
         let bytes = (segment.packet_length() + ETHERNET) as u32;
         let label = self.label_of(&segment);
+        let ecn = segment.ecn.bits();
         let (payload, place) = self.pool.next();
         *place = segment;
         self.pool.lend();
-        self.network.pass(now, direction, Frame { bytes, destination, label, payload });
+        let ecn = netsim::Codepoint::from_bits(ecn);
+        self.network.pass(now, direction, Frame { bytes, destination, label, ecn, payload });
     }
 
     /// The label for filters; a box does not know the subflow.

@@ -90,6 +90,23 @@ pub const CASES: &[Case] = &[
         what: "More bytes than were sent: mappings no longer fit. Without the checksum the data are shifted before \
                that shows.",
     },
+    Case {
+        name: "bleach-ecn",
+        keys: "kind = \"bleach-ecn\"",
+        what: "Between ends that speak ECN. What they send is marked no more, and queues drop it as they drop everything else.",
+    },
+    Case {
+        name: "mark-ecn",
+        keys: "kind = \"mark-ecn\"",
+        what: "Between ends that speak ECN, everything that may be marked is. The window of such a path falls to two segments; \
+               where that changes nothing for eight round trips, its marks are heeded no more. A short transfer may be over \
+               before the path carries its part.",
+    },
+    Case {
+        name: "mark-ecn, SYNs too",
+        keys: "kind = \"mark-ecn\"\ncapable = false",
+        what: "The same from the first SYN on. A SYN that is marked was meddled with: its subflow goes on without ECN.",
+    },
 ];
 
 /// Which paths there are, and which of them have the box.
@@ -173,6 +190,9 @@ pub fn run(case: &Case, version: &str, place: Place, variant: Variant) -> Outcom
     }
     text += &format!("[flows.f]\nbytes = \"{SIZE}B\"\nversion = \"{version}\"\n");
     let direction = if variant.upload { "upload" } else { "download" };
+    if case.keys.contains("-ecn") {
+        text += "ecn = \"on\"\n";
+    }
     text += &format!("checksum = {}\ndirection = \"{direction}\"\n", variant.checksum);
     Outcome::of(&simulate(&text), place)
 }

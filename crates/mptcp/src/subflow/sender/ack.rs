@@ -4,6 +4,7 @@
 
 use super::{Ack, Recovery, Sender};
 use crate::congestion::{Acked, Congestion, Round};
+use crate::subflow::size_probe::SizeProbe;
 
 impl Sender {
     /// Processes an acknowledgement; returns the bytes that were acknowledged in order.
@@ -35,23 +36,30 @@ impl Sender {
             self.end_probe(&ack, advanced, path, congestion, duplicate_report);
         }
         let lost_before = self.board.lost;
-        let newly_lost = self.detect(&ack, advanced, &congestion.paths[path]);
+        let mut newly_lost = self.detect(&ack, advanced, &congestion.paths[path]);
+        if self.size_probe != SizeProbe::None {
+            self.judge_arrival();
+            newly_lost = newly_lost && self.judge_losses();
+        }
         let delivered = (self.board.una + self.board.sacked).saturating_sub(delivered_before);
         if delivered > 0 {
             congestion.on_delivered(path, now, delivered);
         }
-        if matches!(self.state, Recovery::Recovery { .. } | Recovery::Loss { .. }) {
+        if !matches!(self.state, Recovery::Open | Recovery::Disorder) {
             self.leave_recovery(path, congestion);
         }
-        if newly_lost && matches!(self.state, Recovery::Open | Recovery::Disorder) {
+        if newly_lost && matches!(self.state, Recovery::Open | Recovery::Disorder | Recovery::Cwr { .. }) {
             self.enter_recovery(now, path, congestion);
+        }
+        if self.marks.is_on() {
+            self.take_echo(&ack, delivered, path, congestion);
         }
         if self.in_recovery() {
             let progress = advanced > 0 && self.board.lost <= lost_before;
             // RFC 6582 section 3.2 step 3: a partial acknowledgement sends the next hole at once.
             let hole = newly_lost && !self.sack;
             self.proportional_rate(delivered, progress, hole, path, congestion);
-        } else {
+        } else if !matches!(self.state, Recovery::Cwr { .. }) {
             if matches!(self.state, Recovery::Open | Recovery::Disorder) {
                 let disorder = self.board.sacked > 0 || self.duplicates > 0;
                 self.state = if disorder { Recovery::Disorder } else { Recovery::Open };
@@ -81,6 +89,14 @@ impl Sender {
         let (point, fast) = match self.state {
             Recovery::Recovery { point } => (point, true),
             Recovery::Loss { point } => (point, false),
+            Recovery::Cwr { point } => {
+                // The data that says that the window was reduced begins there: until the peer has that, it speaks of the same
+                // marks.
+                if self.board.una > point {
+                    self.state = Recovery::Open;
+                }
+                return;
+            }
             Recovery::Open | Recovery::Disorder => return,
         };
         if self.board.una < point {
@@ -124,6 +140,7 @@ impl Sender {
                 // The probe repaired a loss: the window answers for it.
                 let ssthresh = congestion.on_loss(path, ack.now);
                 congestion.paths[path].cwnd = ssthresh;
+                self.marks.on_reduced();
             }
         }
     }

@@ -34,16 +34,16 @@ impl Sender {
         self.arm(now, self.rto_deadline == Instant::FAR_FUTURE, path);
     }
 
-    /// The next segment to retransmit, if the window allows it. Of a large one, which the device cuts into
-    /// frames, as many frames as the window has room for.
-    pub(crate) fn retransmit(&mut self, now: Instant, path: &PathState) -> Option<&Sent> {
+    /// The next segment to retransmit, if the window allows it. Of a large one, as many frames as the window has room for,
+    /// where the device cuts `largest` bytes into frames; else one.
+    pub(crate) fn retransmit(&mut self, now: Instant, path: &PathState, largest: u64) -> Option<&Sent> {
         let PathState { cwnd, mss, .. } = *path;
         let room = cwnd.saturating_sub(self.in_flight());
         let held = self.spurious.tries_new_data();
         let at = if self.board.lost > 0 && room > 0 && !held { self.board.next_lost() } else { None };
         let at = match at {
             Some(at) => {
-                self.board.split(at, (room / mss).max(1) * mss);
+                self.board.split(at, (room.min(largest) / mss).max(1) * mss);
                 at
             }
             None if std::mem::take(&mut self.probe_wanted) => {
@@ -57,6 +57,7 @@ impl Sender {
             None => return None,
         };
         self.board.mark_resent(at, now);
+        self.note_repeated_probe(self.board.queue[at].start);
         let length = self.board.queue[at].length();
         self.prr_out += length;
         let range = (self.board.queue[at].start, self.board.queue[at].end());

@@ -40,7 +40,14 @@ impl Rig {
     /// Segments are counted from 0; blocks name segments, `left..right`.
     fn ack(&mut self, up_to: u64, blocks: &[Range]) {
         let blocks: Vec<Range> = blocks.iter().map(|b| (1 + b.0 * MSS, 1 + b.1 * MSS)).collect();
-        let ack = Ack { now: self.now, number: 1 + up_to * MSS, blocks: &blocks, echo: None, bare: true };
+        let ack = Ack {
+            now: self.now,
+            number: 1 + up_to * MSS,
+            blocks: &blocks,
+            echo: None,
+            bare: true,
+            echoes: false,
+        };
         self.sender.on_ack(ack, 0, &mut self.congestion);
     }
 
@@ -52,7 +59,7 @@ impl Rig {
     }
 
     fn retransmit(&mut self) -> Option<u64> {
-        self.sender.retransmit(self.now, &self.congestion.paths[0]).map(|sent| (sent.start - 1) / MSS)
+        self.sender.retransmit(self.now, &self.congestion.paths[0], 0).map(|sent| (sent.start - 1) / MSS)
     }
 
     fn cwnd(&self) -> u64 {

@@ -4,6 +4,7 @@ use mptcp_clock::{Duration, Instant};
 
 use super::{Ack, Recovery, Sender, WORST_DELAYED_ACK};
 use crate::congestion::{Congestion, PathState};
+use crate::subflow::size_probe::SizeProbe;
 
 impl Sender {
     /// Sets the timers after something was sent or acknowledged.
@@ -23,7 +24,10 @@ impl Sender {
     /// RFC 8985 section 7.2.
     fn probe_time(&self, now: Instant, path: &PathState) -> Option<Instant> {
         self.rack.as_ref()?;
-        if self.state != Recovery::Open || self.probe.is_some() || self.board.sacked > 0 {
+        if !matches!(self.state, Recovery::Open | Recovery::Cwr { .. })
+            || self.probe.is_some()
+            || self.board.sacked > 0
+        {
             return None;
         }
         let srtt = path.srtt?;
@@ -57,9 +61,11 @@ impl Sender {
     }
 
     fn on_reorder_timer(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
-        let ack = Ack { now, number: self.board.una, blocks: &[], echo: None, bare: false };
-        if self.detect(&ack, 0, &congestion.paths[path]) {
-            if matches!(self.state, Recovery::Open | Recovery::Disorder) {
+        let ack = Ack { now, number: self.board.una, blocks: &[], echo: None, bare: false, echoes: false };
+        if self.detect(&ack, 0, &congestion.paths[path])
+            && (self.size_probe == SizeProbe::None || self.judge_losses())
+        {
+            if matches!(self.state, Recovery::Open | Recovery::Disorder | Recovery::Cwr { .. }) {
                 self.enter_recovery(now, path, congestion);
             }
             if self.in_recovery() {
@@ -85,7 +91,7 @@ impl Sender {
         // after a timeout it was unless an acknowledgement has come since.
         let reduced = match self.state {
             Recovery::Open | Recovery::Disorder => false,
-            Recovery::Recovery { .. } => true,
+            Recovery::Cwr { .. } | Recovery::Recovery { .. } => true,
             Recovery::Loss { .. } => self.timeout.backoff() > 0,
         };
         let interrupts = self.in_recovery();
@@ -94,6 +100,7 @@ impl Sender {
             self.spurious.remember(&congestion.paths[path]);
             congestion.on_loss(path, now);
         }
+        self.marks.on_reduced();
         congestion.on_timeout(path);
         if !self.sack {
             self.board.sacked = 0;
@@ -102,6 +109,7 @@ impl Sender {
             self.board.forget_reports();
         }
         self.board.mark_all_lost();
+        self.size_probe = SizeProbe::None;
         self.state = Recovery::Loss { point: self.board.next };
         self.spurious.begin_trial(!interrupts);
         self.duplicates = 0;

@@ -18,6 +18,10 @@ impl Sender {
         if !self.spurious.is_open() {
             return;
         }
+        if self.marks.is_on() && ack.echoes {
+            // RFC 4015 section 3.2: where marks tell of congestion, nothing is taken back.
+            return self.spurious.forget();
+        }
         let original = self.spurious.take_original();
         let by_trial = original && matches!(self.state, Recovery::Loss { .. });
         let recovering = matches!(self.state, Recovery::Recovery { .. } | Recovery::Loss { .. });
@@ -34,6 +38,7 @@ impl Sender {
     fn undo(&mut self, path: usize, congestion: &mut Congestion) {
         let Some(before) = self.spurious.take_back() else { return };
         self.board.forgive();
+        self.marks.on_undone();
         let state = &mut congestion.paths[path];
         state.cwnd = state.cwnd.max(before.cwnd);
         state.ssthresh = state.ssthresh.max(before.ssthresh);

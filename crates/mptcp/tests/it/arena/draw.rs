@@ -5,8 +5,8 @@ use mptcp::path_manager::{FullMesh, NdiffPorts, PathManager};
 use mptcp::policy::Factory;
 use mptcp::scheduler::{MinRtt, OnTime, Redundant, RoundRobin, Scheduler};
 use mptcp::{
-    Config, CouplingScope, LinuxCompat, Mechanisms, OpportunisticRule, PenaltyRule, SlowStart, SpuriousLoss,
-    Version,
+    Config, CouplingScope, Ecn, LinuxCompat, Mechanisms, OpportunisticRule, PenaltyRule, SlowStart,
+    SpuriousLoss, Version,
 };
 use mptcp_clock::Duration;
 use proptest::prelude::*;
@@ -274,6 +274,8 @@ fn config() -> impl Strategy<Value = Config> {
                 rack,
                 // Drawn from what is drawn, so that cases that were found stay what they are.
                 spurious_loss: Some(SpuriousLoss { undo: minshall != nagle, frto: quick_data_fin != sack }),
+                ecn: Some(if rack != sack { Ecn::Passive } else { Ecn::On }).filter(|_| minshall != rack),
+                abe: quick_data_fin,
                 timestamps,
                 delayed_ack,
                 nagle,

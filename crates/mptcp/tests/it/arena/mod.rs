@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use mptcp::{CloseReason, ConnectionId, Endpoint, EventKind, InterfaceChange, InterfaceId, Mode};
 use mptcp_clock::{Duration, Instant, Rng};
-use mptcp_wire::{Packet, Segment};
+use mptcp_wire::{Codepoint, Packet, Segment};
 
 use super::pair::{PORT, client_address, frames, server_address};
 #[allow(unused_imports, reason = "each test file uses its own part")]
@@ -245,8 +245,11 @@ impl Arena {
         Some(found)
     }
 
-    fn put(&mut self, delay: Duration, item: (Side, usize, Segment)) {
+    fn put(&mut self, delay: Duration, mut item: (Side, usize, Segment)) {
         self.sequence += 1;
+        if item.2.ecn.is_capable() && self.sequence.is_multiple_of(7) {
+            item.2.ecn = Codepoint::Ce;
+        }
         self.wires.insert((self.now + delay, self.sequence), item);
     }
 

@@ -167,9 +167,13 @@ impl Application {
             "port" => IcmpError::PortUnreachable,
             "prohibited" => IcmpError::Prohibited,
             "time" => IcmpError::TimeExceeded,
+            error if error.starts_with("too-big(") => {
+                let mtu = error.trim_start_matches("too-big(").trim_end_matches(')');
+                IcmpError::TooBig { mtu: number("the MTU", mtu)? }
+            }
             _ => {
                 return Err(format!(
-                    "ICMP says network, host, protocol, port, prohibited, time, not `{error}`"
+                    "ICMP says network, host, protocol, port, prohibited, time, too-big(MTU), not `{error}`"
                 ));
             }
         };

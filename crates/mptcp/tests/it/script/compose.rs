@@ -28,6 +28,7 @@ impl Peer {
         }
         segment.window = pattern.win.unwrap_or(self.window);
         segment.urgent = pattern.urg;
+        segment.ecn = pattern.ecn;
         let mut place = (pattern.seq.unwrap_or(0) - 1).max(0) as u64;
         if let Some(dss) = pattern.options.iter().find(|option| option.name == "dss")
             && let (Some(dsn), Some(ssn)) = (dss.number::<i64>("dsn")?, dss.number::<i64>("ssn")?)

@@ -28,6 +28,7 @@ impl Peer {
             win: Some(segment.window),
             len: segment.payload.len() as u32,
             urg: segment.urgent,
+            ecn: segment.ecn,
             ..Pattern::default()
         };
         pattern.junk = !self.carries_the_stream(segment, distance(segment.sequence, iss));

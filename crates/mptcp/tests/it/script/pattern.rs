@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use mptcp_wire::Flags;
+use mptcp_wire::{Codepoint, Flags};
 
 use super::text::number;
 
@@ -20,6 +20,8 @@ const FLAGS: [(&str, Flags); 8] = [
     ("ECE", Flags::ECE),
     ("CWR", Flags::CWR),
 ];
+const CODEPOINTS: [(&str, Codepoint); 3] =
+    [("ect0", Codepoint::Ect0), ("ect1", Codepoint::Ect1), ("ce", Codepoint::Ce)];
 /// The options, and whether their arguments have names.
 const OPTIONS: [(&str, bool); 16] = [
     ("mss", false),
@@ -168,6 +170,8 @@ pub struct Pattern {
     pub win: Option<u16>,
     pub len: u32,
     pub urg: u16,
+    /// The ECN field of its IP header.
+    pub ecn: Codepoint,
     /// The payload is not that of the stream.
     pub junk: bool,
     /// A SYN of a new connection between old ports.
@@ -187,8 +191,9 @@ impl Pattern {
         let flags = words.next().ok_or("a segment begins with its flags, as in `SYN+ACK`")?;
         for flag in flags.split('+').filter(|flag| *flag != "NONE") {
             let known = FLAGS.iter().find(|(name, _)| *name == flag);
-            let (_, bit) = known
-                .ok_or_else(|| format!("`{flag}` is no flag; SYN, ACK, FIN, RST, PSH, URG, NONE are"))?;
+            let (_, bit) = known.ok_or_else(|| {
+                format!("`{flag}` is no flag; SYN, ACK, FIN, RST, PSH, URG, ECE, CWR, NONE are")
+            })?;
             pattern.flags |= *bit;
         }
         let mut seen = Vec::new();
@@ -207,6 +212,7 @@ impl Pattern {
                 "urg" => pattern.urg = number(word, value(word)?)?,
                 "junk" => pattern.junk = true,
                 "fresh" => pattern.fresh = true,
+                word if codepoint(word).is_some() => pattern.ecn = codepoint(word).unwrap_or_default(),
                 option => pattern.options.push(Opt::parse(option)?),
             }
         }
@@ -261,6 +267,7 @@ impl Pattern {
             compare("win", win.to_string(), came.win.unwrap_or(0).to_string());
         }
         compare("len", self.len.to_string(), came.len.to_string());
+        compare("ecn", ecn(self.ecn).into(), ecn(came.ecn).into());
         compare("urg", self.urg.to_string(), came.urg.to_string());
         if self.junk != came.junk {
             found.push("the payload is not that of the stream".into());
@@ -276,6 +283,14 @@ impl Pattern {
         found.extend(others.iter().map(|other| format!("{other} is there and not expected")));
         found
     }
+}
+
+fn codepoint(word: &str) -> Option<Codepoint> {
+    CODEPOINTS.iter().find(|(name, _)| *name == word).map(|(_, codepoint)| *codepoint)
+}
+
+fn ecn(codepoint: Codepoint) -> &'static str {
+    CODEPOINTS.iter().find(|(_, known)| *known == codepoint).map_or("none", |(name, _)| name)
 }
 
 fn flags(bits: Flags) -> String {
@@ -301,6 +316,9 @@ impl fmt::Display for Pattern {
         }
         if self.junk {
             f.write_str(" junk")?;
+        }
+        if self.ecn.is_capable() {
+            write!(f, " {}", ecn(self.ecn))?;
         }
         self.options.iter().try_for_each(|option| write!(f, " {option}"))
     }

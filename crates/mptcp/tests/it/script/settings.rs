@@ -4,8 +4,8 @@
 
 use mptcp::policy::Policies;
 use mptcp::{
-    Announced, Config, JOIN_PROBATION, LinuxCompat, OpportunisticRule, PenaltyRule, ServerFastOpen,
-    SlowStart, Version,
+    Announced, Config, Ecn, JOIN_PROBATION, LinuxCompat, MtuProbing, OpportunisticRule, PenaltyRule,
+    ServerFastOpen, SlowStart, Version,
 };
 
 use super::text::{duration, number, switch};
@@ -48,6 +48,23 @@ pub fn set(config: &mut Config, key: &str, value: &str) -> Result<(), String> {
                 _ => return Err(format!("slow start is standard, hystart++ or hystart, not `{value}`")),
             }
         }
+        "ecn" => {
+            config.ecn = Some(match value {
+                "off" => Ecn::Off,
+                "passive" => Ecn::Passive,
+                "on" => Ecn::On,
+                _ => return Err(format!("ecn is off, passive or on, not `{value}`")),
+            });
+        }
+        "mtu_probing" => {
+            config.mtu_probing = match value {
+                "off" => MtuProbing::Off,
+                "blackhole" => MtuProbing::BlackHole,
+                "on" => MtuProbing::On,
+                _ => return Err(format!("mtu_probing is off, blackhole or on, not `{value}`")),
+            };
+        }
+        "abe" => config.abe = switch(value)?,
         "byte_counting" => config.byte_counting = switch(value)?,
         "delayed_ack" => config.delayed_ack = switch(value)?,
         "nagle" => config.nagle = switch(value)?,

@@ -37,7 +37,13 @@ impl Pair {
 
     /// Lets time pass up to `at`, then sends frame `number` with `bytes`. Returns what arrived before.
     pub fn send(&mut self, at: Instant, bytes: u32, number: u64) -> Fate {
-        let frame = Frame { bytes, destination: self.address, label: 0, payload: number };
+        let frame = Frame {
+            bytes,
+            destination: self.address,
+            label: 0,
+            ecn: netsim::Codepoint::NotEct,
+            payload: number,
+        };
         self.network.send(at, self.link.forward(), frame)
     }
 

@@ -200,7 +200,7 @@ impl Naive {
             Change::Delay(delay) => wire.parameters.delay = delay,
             Change::Jitter(jitter) => wire.parameters.jitter = jitter,
             Change::Loss(loss) => (wire.parameters.loss, wire.bad) = (loss, false),
-            Change::Distance(_) | Change::StationRate(_) => {}
+            Change::Distance(_) | Change::StationRate(_) | Change::Longest(_) => {}
             Change::Queue(limit) => wire.parameters.queue = limit,
             Change::Up(up) => {
                 wire.parameters.up = up;

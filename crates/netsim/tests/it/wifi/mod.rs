@@ -77,7 +77,11 @@ impl Bench {
     pub fn send(&mut self, flow: usize) {
         let now = self.network.now();
         let Flow { direction, to, bytes, .. } = self.flows[flow];
-        self.network.send(now, direction, Frame { bytes, destination: to, label: 0, payload: flow as u32 });
+        self.network.send(
+            now,
+            direction,
+            Frame { bytes, destination: to, label: 0, ecn: netsim::Codepoint::NotEct, payload: flow as u32 },
+        );
     }
 
     /// Lets time pass; every frame that leaves a queue is replaced.

@@ -4,8 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
 use mptcp_wire::{
-    AddAddress, DataSequence, Dss, Flags, Mapping, MpCapable, MpJoin, MpPrio, MpTcpRst, MptcpOption, Options,
-    RemoveAddress, ResetReason, Segment, Seq, Timestamps,
+    AddAddress, Codepoint, DataSequence, Dss, Flags, Mapping, MpCapable, MpJoin, MpPrio, MpTcpRst,
+    MptcpOption, Options, RemoveAddress, ResetReason, Segment, Seq, Timestamps,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -13,17 +13,18 @@ use proptest::prelude::*;
 
 /// Any segment with options that fit a header, between addresses of one family.
 pub fn segment() -> impl Strategy<Value = Segment> {
-    let numbers = any::<(u32, u32, u16, u16, u16)>();
+    let numbers = any::<(u32, u32, u16, u16, u16, u8)>();
     let payload = vec(any::<u8>(), 0..1500).prop_map(Bytes::from);
     (addresses(), numbers, options(), payload).prop_map(
         |((source, destination), numbers, options, payload)| {
-            let (sequence, acknowledgment, flags, window, urgent) = numbers;
+            let (sequence, acknowledgment, flags, window, urgent, ecn) = numbers;
             Segment {
                 sequence: Seq::new(sequence),
                 acknowledgment: Seq::new(acknowledgment),
                 flags: Flags::from_bits(flags),
                 window,
                 urgent,
+                ecn: Codepoint::from_bits(ecn),
                 options,
                 payload,
                 ..Segment::new(source, destination)

@@ -1,0 +1,80 @@
+//! The tables of paths and links, and of their directions.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::units::{LineRate, Percent, QueueSize, Span};
+
+table! {
+    /// One direction of a path or link.
+    DirectionTable {
+        /// The line rate, in frame bytes (IP + 14). Needed for a path or link.
+        rate: LineRate,
+        /// Propagation delay, one way. Default: 0s.
+        delay: Span,
+        /// Random loss of each frame, in each direction, as Mininet does. Default: 0%.
+        loss: Percent,
+        /// Loss in bursts, instead of `loss`.
+        gilbert_elliott: GilbertElliottTable,
+        /// The delay varies uniformly by as much as this up and down. Default: 0s.
+        jitter: Span,
+        /// Whether jitter may let a frame overtake another. Default: false.
+        reorder: bool,
+        /// The limit of the drop-tail queue; the frame in service counts. Default: 1000p.
+        queue: QueueSize,
+        /// A packet that finds more than this in the queue is marked, if its connection speaks ECN: DCTCP's K. The frame in service
+        /// counts. Default: none is.
+        mark: QueueSize,
+        /// The longest IP packet that gets through, in bytes, 68 to 65535, whatever `mtu` lets both ends believe. Default: all do.
+        path_mtu: u32,
+        /// Whether the sender of a longer one is told so by ICMP, as routers should (RFC 1191), after a round trip of this path or
+        /// link. Default: true.
+        icmp: bool,
+        /// Whether it works at the start. Default: true.
+        up: bool,
+    } kind loss_model;
+}
+
+table! {
+    /// The Gilbert-Elliott model, as `gemodel` of tc-netem(8): a good and a bad state, stepped once a frame.
+    GilbertElliottTable {
+        /// Probability of going from good to bad. Needed.
+        p: Percent,
+        /// Probability of going from bad to good. Needed.
+        r: Percent,
+        /// Loss in the bad state (netem's 1-h). Default: 100%.
+        loss_bad: Percent,
+        /// Loss in the good state (netem's 1-k). Default: 0%.
+        loss_good: Percent,
+    }
+}
+
+table! {
+    /// A path between client and server.
+    PathTable {
+        /// Twice the delay, instead of `delay`: half goes to each direction.
+        rtt: Span,
+        /// The largest IP packet in bytes, 68 to 65535. Default: 1500.
+        mtu: u32,
+        /// What is different from client to server.
+        forward: DirectionTable,
+        /// What is different from server to client.
+        backward: DirectionTable,
+    } with both: DirectionTable;
+}
+
+table! {
+    /// A link between two nodes.
+    LinkTable {
+        /// The two nodes it joins. Needed.
+        ends: Vec<String>,
+        /// Twice the delay, instead of `delay`: half goes to each direction.
+        rtt: Span,
+        /// The largest IP packet in bytes, 68 to 65535. Default: 1500.
+        mtu: u32,
+        /// What is different from the first end to the second.
+        forward: DirectionTable,
+        /// What is different from the second end to the first.
+        backward: DirectionTable,
+    } with both: DirectionTable;
+}

@@ -1,0 +1,91 @@
+//! DCTCP (RFC 8257) against what its authors found: Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010; their figure 1
+//! (queues of two flows), section 3.3 (the analysis) and figure 14 (throughput by K). Direction and size, not curves.
+
+use mptcp_lab::measurements::{Measurements, Metric};
+use mptcp_lab::scenario::Scenario;
+use mptcp_lab::world::World;
+
+/// K at 1 Gb/s, section 3.4 of the paper; packets.
+const K: f64 = 20.0;
+/// A full frame on the line, bytes.
+const FRAME: f64 = 1514.0;
+
+/// So many bulk flows over a link of 1 Gb/s with a round trip of 100 us, all with the same controller.
+fn run(flows: u32, keys: &str, mark: &str) -> Measurements {
+    let text = format!(
+        "duration = \"3s\"\nwarmup = \"500ms\"\nsample = \"1ms\"\n[paths.p]\nrate = \"1Gbit\"\nrtt = \"100us\"\n\
+         queue = \"700kB\"\n{mark}\n[flows.f]\ntransport = \"tcp\"\ncount = {flows}\n{keys}\n"
+    );
+    let scenario = Scenario::parse(&text, "dctcp").unwrap_or_else(|error| panic!("{error}\n{text}"));
+    World::new(&scenario, 1).expect("a network").run().expect("it comes to its end")
+}
+
+/// Packets in the queue at each sample after the warm-up.
+fn queue(measured: &Measurements) -> Vec<f64> {
+    let samples = &measured.samples;
+    let metric = Metric::ALL.iter().position(|metric| *metric == Metric::Queue).expect("a metric") as u8;
+    let wanted = (0..samples.time.len()).filter(|&at| samples.metric[at] == metric && samples.time[at] > 0.5);
+    wanted.map(|at| samples.value[at] / FRAME).collect()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+fn goodput(measured: &Measurements) -> f64 {
+    measured.flows.iter().map(|flow| flow.goodput).sum()
+}
+
+/// The share of data packets that was marked.
+fn marked(measured: &Measurements) -> f64 {
+    let line = &measured.links[0];
+    line.queue_marks.expect("it marks") as f64 / line.sent_frames as f64
+}
+
+const MARK: &str = "mark = \"20p\"";
+const DCTCP: &str = "congestion = \"dctcp\"";
+
+/// Figure 1: two flows hold a queue of about K packets, where TCP fills what there is.
+#[test]
+fn the_queue_stays_around_the_threshold() {
+    let (ours, tcp) = (run(2, DCTCP, MARK), run(2, "", ""));
+    let (short, long) = (queue(&ours), queue(&tcp));
+    assert!((0.5 * K..K + 4.0).contains(&mean(&short)), "mean {}", mean(&short));
+    // Section 3.3, equation 10: at most K + N, and a packet of each flow for delayed acknowledgements.
+    let highest = short.iter().copied().fold(0.0, f64::max);
+    assert!(highest <= K + 8.0, "highest {highest}");
+    assert!(mean(&long) > 10.0 * mean(&short), "TCP's mean {}", mean(&long));
+    let drops: u64 = ours.links.iter().map(|link| link.queue_drops).sum();
+    assert_eq!(drops, 0);
+}
+
+/// Figure 14: with K above what the analysis asks for (a seventh of the bandwidth-delay product), nothing of the throughput is lost.
+#[test]
+fn the_line_is_full_all_the_same() {
+    let (ours, tcp) = (goodput(&run(2, DCTCP, MARK)), goodput(&run(2, "", "")));
+    assert!(ours > 0.98 * tcp, "{ours} against {tcp}");
+    // RFC 3168's answer to the same marks, halving, loses some where the threshold is low.
+    let low = "mark = \"3p\"";
+    let (ours, halving) = (goodput(&run(1, DCTCP, low)), goodput(&run(1, "ecn = \"on\"", low)));
+    assert!(ours > halving, "{ours} against {halving}");
+}
+
+/// Section 3.3, equation 6: alpha is about the root of 2 / W*, where W* = (C RTT + K) / N, and the share of marks is alpha. The
+/// paper's windows grow in every round trip; ours, like every kernel's, rest for the one after a mark and have a floor of two
+/// segments, so that there are fewer marks where windows are small.
+#[test]
+fn the_share_of_marks_follows_the_window() {
+    let product = 1e9 / 8.0 * 100e-6 / FRAME;
+    let keys = format!("{DCTCP}\ndelayed_ack = false");
+    let shares = [1, 2, 4, 8].map(|flows| {
+        let share = marked(&run(flows, &keys, MARK));
+        let window = (product + K) / f64::from(flows);
+        let expected = (2.0 / window).sqrt();
+        assert!((0.6..1.2).contains(&(share / expected)), "{flows} flows: {share} for {expected}");
+        share
+    });
+    // A quarter of the window, twice the marks.
+    for (few, many) in [(shares[0], shares[2]), (shares[1], shares[3])] {
+        assert!((1.5..2.3).contains(&(many / few)), "{many} after {few}");
+    }
+}
