@@ -5,7 +5,7 @@
 
 use mptcp::InterfaceId;
 use mptcp_clock::Rng;
-use mptcp_wire::{Packet, Segment};
+use mptcp_wire::{Codepoint, Packet, Segment};
 
 /// What happens to packets in one direction. Probabilities are 0 to 1; more counts as 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -29,6 +29,8 @@ pub struct Edge {
     pub incoming: Impairment,
     /// What the endpoint sends.
     pub outgoing: Impairment,
+    /// How likely a packet that is ECN-capable is marked, on both ways (RFC 3168).
+    pub marks: f64,
 }
 
 /// An edge at work.
@@ -37,6 +39,8 @@ pub(crate) struct Lanes {
     pub incoming: Lane<(InterfaceId, Segment)>,
     /// With the payload of a frame, where the device cuts the packet.
     pub outgoing: Lane<(Packet, Option<u16>)>,
+    marks: f64,
+    random: Rng,
 }
 
 impl Lanes {
@@ -44,6 +48,15 @@ impl Lanes {
         Self {
             incoming: Lane::new(edge.incoming, edge.seed, "incoming"),
             outgoing: Lane::new(edge.outgoing, edge.seed, "outgoing"),
+            marks: edge.marks,
+            random: Rng::new(edge.seed, "marks"),
+        }
+    }
+
+    /// Marks a segment that may be marked, now and then.
+    pub(crate) fn mark(&mut self, segment: &mut Segment) {
+        if segment.ecn.is_capable() && self.random.unit() < self.marks {
+            segment.ecn = Codepoint::Ce;
         }
     }
 }

@@ -97,7 +97,10 @@ impl Inbox {
                     }
                     match (&mut device.edge, found) {
                         _ if silent => {}
-                        (Some(edge), Some(found)) => edge.incoming.pass(found, |one| self.arrived.push(one)),
+                        (Some(edge), Some(mut found)) => {
+                            edge.mark(&mut found.1);
+                            edge.incoming.pass(found, |one| self.arrived.push(one));
+                        }
                         (_, found) => self.arrived.extend(found),
                     }
                 }

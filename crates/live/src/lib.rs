@@ -60,8 +60,9 @@ pub use impairment::{Edge, Impairment};
 pub use link::Link;
 pub use listener::{MptcpListener, SOMAXCONN};
 pub use mptcp::{
-    CloseReason, Config, ConnectionInfo, ConnectionUse, EndpointUse, IcmpError, InterfaceId, Keepalive,
-    Mechanisms, Mode, Recovery, SubflowCloseReason, SubflowId, SubflowInfo, SubflowState, Version,
+    CloseReason, Config, ConnectionInfo, ConnectionUse, Ecn, EndpointUse, IcmpError, InterfaceId, Keepalive,
+    Mechanisms, Mode, MtuProbing, Recovery, SubflowCloseReason, SubflowId, SubflowInfo, SubflowState,
+    Version,
 };
 pub use mptcp::{congestion, path_manager, policy, scheduler};
 pub use pipe::Pipe;

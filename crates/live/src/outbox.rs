@@ -87,6 +87,7 @@ impl Outbox {
             match edge {
                 _ if silent => {}
                 Some(edge) => {
+                    edge.mark(&mut packet.segment);
                     edge.outgoing.pass((packet.clone(), gso_size), |(packet, size)| put(&packet, size))
                 }
                 None => put(&packet, gso_size),

@@ -15,7 +15,7 @@ const LIMIT: Duration = Duration::from_secs(150);
 
 /// The same both ways.
 fn both_ways(seed: u64, what: Impairment) -> Edge {
-    Edge { seed, incoming: what, outgoing: what }
+    Edge { seed, incoming: what, outgoing: what, ..Edge::default() }
 }
 
 /// A transfer each way of so many bytes, over so many paths that are all so bad; we are the client and then the server.

@@ -40,14 +40,6 @@ pub fn set(config: &mut Config, key: &str, value: &str) -> Result<(), String> {
         "rack" => config.rack = switch(value)?,
         "spurious_loss.undo" => config.spurious_loss.get_or_insert_default().undo = switch(value)?,
         "spurious_loss.frto" => config.spurious_loss.get_or_insert_default().frto = switch(value)?,
-        "slow_start" => {
-            config.slow_start = match value {
-                "standard" => SlowStart::Standard,
-                "hystart++" => SlowStart::HyStartPlusPlus,
-                "hystart" => SlowStart::HyStart,
-                _ => return Err(format!("slow start is standard, hystart++ or hystart, not `{value}`")),
-            }
-        }
         "ecn" => {
             config.ecn = Some(match value {
                 "off" => Ecn::Off,
@@ -65,6 +57,14 @@ pub fn set(config: &mut Config, key: &str, value: &str) -> Result<(), String> {
             };
         }
         "abe" => config.abe = switch(value)?,
+        "slow_start" => {
+            config.slow_start = match value {
+                "standard" => SlowStart::Standard,
+                "hystart++" => SlowStart::HyStartPlusPlus,
+                "hystart" => SlowStart::HyStart,
+                _ => return Err(format!("slow start is standard, hystart++ or hystart, not `{value}`")),
+            }
+        }
         "byte_counting" => config.byte_counting = switch(value)?,
         "delayed_ack" => config.delayed_ack = switch(value)?,
         "nagle" => config.nagle = switch(value)?,
