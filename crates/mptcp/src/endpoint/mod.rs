@@ -143,10 +143,10 @@ impl Endpoint {
     /// A handshake is over: its place is among those that wait to be accepted now.
     pub(super) fn note_opened(&mut self, place: u32) {
         let slot = self.slots.at(place);
-        if std::mem::take(&mut slot.opening) {
-            if let Some(listener) = slot.waits_at.and_then(|port| self.demux.listeners.get_mut(&port)) {
-                listener.opening -= 1;
-            }
+        if std::mem::take(&mut slot.opening)
+            && let Some(listener) = slot.waits_at.and_then(|port| self.demux.listeners.get_mut(&port))
+        {
+            listener.opening -= 1;
         }
     }
 }
