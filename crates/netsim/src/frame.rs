@@ -8,7 +8,7 @@ pub struct NodeId(pub(crate) u32);
 
 /// An address, owned by one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct AddressId(pub(crate) u32);
+pub struct AddressId(pub(crate) u16);
 
 /// A duplex link: two directions with parameters of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -71,8 +71,14 @@ impl Connection {
             return self.rest(now, limit, false);
         };
         let Candidate { subflow: id, mss, .. } = candidates[chosen];
-        let probe = if self.subflows[id].mtu().is_known() { self.probe_of_size(id) } else { None };
-        let size = probe.unwrap_or_else(|| self.segment_size(id, mss));
+        if self.subflows[id].mtu().is_known()
+            && let Some(payload) = self.probe_of_size(id)
+        {
+            self.send_new(now, id, payload, out);
+            self.note_probe_of_size(id, out.payload.len() as u64, mss);
+            return Some(id);
+        }
+        let size = self.segment_size(id, mss);
         if self.send.buffer.next() + size > self.send.buffer.edge() {
             self.choice.scheduler.on_window_full(&view, chosen);
             return self.on_closed_window(now, id, size, candidates, out);
@@ -81,11 +87,7 @@ impl Connection {
             return self.on_nothing_new(now, candidates, out);
         }
         self.choice.seen = Some(now);
-        self.send_new(now, id, size, out);
-        if probe == Some(out.payload.len() as u64) {
-            self.note_probe_of_size(id, size, mss);
-        }
-        Some(id)
+        Some(self.send_new(now, id, size, out))
     }
 
     fn view<'a>(&self, now: Instant, candidates: &'a [Candidate]) -> SendView<'a> {
@@ -237,11 +239,14 @@ impl Connection {
     fn put(&mut self, now: Instant, id: usize, data: u64, payload: Bytes, out: &mut Segment) -> usize {
         let subflow = &mut self.subflows[id];
         let start = subflow.sender().board.next;
+        let capable = subflow.sender().marks.is_on();
         let piece = Piece { start, data, payload: payload.clone(), whole: None, fin: false };
         subflow.sender_mut().send(now, data, payload, false);
         self.pace(now, id, piece.payload.len() as u64);
         self.data_segment(now, id, piece, out);
-        self.subflows[id].mark_capable(out);
+        if capable {
+            self.subflows[id].mark_capable(out);
+        }
         id
     }
 

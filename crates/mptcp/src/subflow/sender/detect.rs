@@ -57,7 +57,6 @@ impl Sender {
                 }
                 sample = Some(ack.now.since(sent.sent_at));
             }
-            self.longest_acked = self.longest_acked.max(sent.payload.len() as u64);
             self.board.drop_first();
         }
         if self.board.una < ack.number {
