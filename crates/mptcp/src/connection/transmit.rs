@@ -237,6 +237,9 @@ impl Connection {
 
     /// Puts stream data on a subflow as new subflow data.
     fn put(&mut self, now: Instant, id: usize, data: u64, payload: Bytes, out: &mut Segment) -> usize {
+        if self.config.restart_after_idle == Some(true) && self.subflows[id].sender().is_idle() {
+            self.restart_after_idle(now, id);
+        }
         let subflow = &mut self.subflows[id];
         let start = subflow.sender().board.next;
         let capable = subflow.sender().marks.is_on();

@@ -91,6 +91,8 @@ pub(crate) struct Sender {
     pub marks: Marks,
     /// A segment larger than what is known to pass.
     pub size_probe: SizeProbe,
+    /// When data left last.
+    pub last_sent: Option<Instant>,
     /// Marks are heeded, or a larger segment is out: acknowledgements say more than usual.
     watchful: bool,
     /// The most that was acknowledged at once since segments shrank, bytes.
@@ -124,6 +126,7 @@ impl Sender {
             spurious: Spurious::new(spurious),
             marks: Marks::default(),
             size_probe: SizeProbe::None,
+            last_sent: None,
             watchful: false,
             most_acked: 0,
             retransmissions: 0,
