@@ -65,7 +65,7 @@ impl DirectionId {
 
 /// What a queue may do to a frame where it is congested: the ECN field of an IP header (RFC 3168 section 5), by its values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[repr(u8)]
+#[repr(u16)]
 pub enum Codepoint {
     /// Drop it.
     #[default]
