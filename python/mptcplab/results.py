@@ -315,7 +315,7 @@ class Runs(Sequence[Run]):
 
 
 def _metrics_of(indices: NDArray[np.uint8]) -> list[str]:
-    """The names that a column of metrics counts into, without later ones that it has not: tables stay what they were."""
+    """The names that a column of metrics counts into, without later ones that it lacks: tables stay what they were."""
     names = metric_names()
     return names[: max(_FIRST_METRICS, int(indices.max(initial=0)) + 1)]
 

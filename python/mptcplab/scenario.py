@@ -123,6 +123,7 @@ class Flow:
     send_queue_rule: Literal["off", "published", "unacked", "linked"] | None = None
     ecn: Literal["off", "passive", "on"] | None = None
     abe: bool | None = None
+    restart_after_idle: bool | None = None
     mtu_probing: Literal["off", "blackhole", "on"] | None = None
     start: str | None = None
     stop: str | None = None

@@ -181,6 +181,9 @@ pub struct Config {
     /// Reductions of the window that are taken back. None takes none back, and becomes [`SpuriousLoss::LINUX`] on real packets
     /// (crate `live`).
     pub spurious_loss: Option<SpuriousLoss>,
+    /// A window that was not used for a timeout begins anew (RFC 5681 section 4.1), as Linux's `tcp_slow_start_after_idle`. None is
+    /// no, and becomes yes on real packets (crate `live`).
+    pub restart_after_idle: Option<bool>,
     /// Whether segments find out what a path carries.
     pub mtu_probing: MtuProbing,
     /// Marks in place of losses. None is off, and becomes [`Ecn::Passive`] on real packets (crate `live`); with a controller that
@@ -271,6 +274,7 @@ impl Default for Config {
             timestamps: true,
             rack: true,
             spurious_loss: None,
+            restart_after_idle: None,
             mtu_probing: MtuProbing::Off,
             ecn: None,
             abe: false,

@@ -74,6 +74,8 @@ pub(crate) struct Direction<P> {
     counters: Counters,
     /// Its frames wait without a departure until a MAC says that it is done with them.
     wireless: bool,
+    /// It looks at the length of frames, or marks them.
+    particular: bool,
     /// Departures to report, if somebody watches.
     departures: Option<VecDeque<Departure>>,
 }
@@ -94,6 +96,7 @@ impl<P> Direction<P> {
             jitter: stream.child("jitter"),
             counters: Counters::default(),
             wireless: false,
+            particular: false,
             departures: None,
         };
         direction.measure_delay();
@@ -135,7 +138,7 @@ impl<P> Direction<P> {
             drops.record(now, self.id, Cause::Down, frame);
             return Err(Cause::Down);
         }
-        if self.parameters.longest.is_some_and(|longest| frame.bytes > longest) {
+        if self.particular && self.parameters.longest.is_some_and(|longest| frame.bytes > longest) {
             return Err(self.refuse_long(now, frame, drops));
         }
         self.settle(now, drops);
@@ -147,7 +150,8 @@ impl<P> Direction<P> {
             drops.record(now, self.id, Cause::QueueFull, frame);
             return Err(Cause::QueueFull);
         }
-        if let Some(threshold) = self.parameters.mark
+        if self.particular
+            && let Some(threshold) = self.parameters.mark
             && !threshold.admits(backlog, self.counters.backlog_bytes, frame.bytes, rate)
         {
             self.counters.marked_frames += u64::from(frame.ecn.mark());
@@ -227,6 +231,7 @@ impl<P> Direction<P> {
     }
 
     fn measure_delay(&mut self) {
+        self.particular = self.parameters.longest.is_some() || self.parameters.mark.is_some();
         let delay = self.parameters.delay;
         self.earliest = self.parameters.jitter.map_or(delay, |jitter| jitter.earliest(delay));
         let certain = self.parameters.jitter.is_none() && self.parameters.loss == Loss::None;

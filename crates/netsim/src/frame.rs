@@ -8,7 +8,7 @@ pub struct NodeId(pub(crate) u32);
 
 /// An address, owned by one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct AddressId(pub(crate) u32);
+pub struct AddressId(pub(crate) u16);
 
 /// A duplex link: two directions with parameters of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -65,7 +65,7 @@ impl DirectionId {
 
 /// What a queue may do to a frame where it is congested: the ECN field of an IP header (RFC 3168 section 5), by its values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[repr(u8)]
+#[repr(u16)]
 pub enum Codepoint {
     /// Drop it.
     #[default]

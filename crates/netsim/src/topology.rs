@@ -24,6 +24,9 @@ pub enum TopologyError {
     /// An address of another network.
     #[error("this network has no address {0}")]
     UnknownAddress(usize),
+    /// Frames have two bytes for their destination.
+    #[error("a network has 65536 addresses at most")]
+    Addresses,
     /// A link of another network.
     #[error("this network has no link {0}")]
     UnknownLink(usize),
@@ -114,9 +117,10 @@ impl Topology {
                 return Err(TopologyError::NotAttached { link: link.index(), node: owner.index() });
             }
         }
+        let id = u16::try_from(self.addresses.len()).map_err(|_| TopologyError::Addresses)?;
         self.routes.clear();
         self.addresses.push(Address { owner, by });
-        Ok(AddressId(self.addresses.len() as u32 - 1))
+        Ok(AddressId(id))
     }
 
     pub(crate) fn set_route(

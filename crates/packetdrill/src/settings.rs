@@ -31,6 +31,7 @@ impl Default for Settings {
             linux_compat: LinuxCompat::LINUX,
             spurious_loss: Some(SpuriousLoss::LINUX),
             ecn: Some(Ecn::Passive),
+            restart_after_idle: Some(true),
             ..Config::default()
         };
         config.mechanisms.autotuning = true;
@@ -82,6 +83,7 @@ impl Settings {
                     _ => Ecn::Passive,
                 });
             }
+            "net.ipv4.tcp_slow_start_after_idle" => config.restart_after_idle = Some(number != 0),
             "net.ipv4.tcp_sack" => config.sack = number != 0,
             "net.ipv4.tcp_recovery" => config.rack = number != 0,
             // The last of three is the largest size.

@@ -132,6 +132,7 @@ pub(super) fn config(draw: &mut Draw<'_>, interfaces: u8) -> Config {
         rack: on(8),
         // Drawn from what is drawn, so that cases that were found stay what they are.
         spurious_loss: Some(SpuriousLoss { undo: on(8) != on(11), frto: on(6) != on(10) }),
+        restart_after_idle: Some(on(5)),
         mtu_probing: if on(4) { MtuProbing::Off } else { MtuProbing::On },
         ecn: match (on(6), on(9)) {
             (true, true) => None,

@@ -176,6 +176,8 @@ table! {
         ecn: Ecn,
         /// NewReno and CUBIC give less way to a mark than to a loss (RFC 8511). Default: false.
         abe: bool,
+        /// A window that was not used for a timeout begins anew (RFC 5681), as Linux's tcp_slow_start_after_idle. Default: false.
+        restart_after_idle: bool,
         /// How segments find out what a path carries. Default: off.
         mtu_probing: MtuProbing,
         /// Delayed acknowledgements. Default: true.

@@ -240,6 +240,8 @@ pub struct Tcp {
     pub ecn: Ecn,
     /// Marks weigh less than losses.
     pub abe: bool,
+    /// A window that was not used begins anew.
+    pub restart_after_idle: bool,
     /// How segments find out what a path carries.
     pub mtu_probing: MtuProbing,
     /// Delayed acknowledgements.

@@ -164,7 +164,9 @@ impl World {
             return self.take_datagram(now, frame);
         }
         let segment = self.pool.get(frame.payload);
-        segment.ecn = Codepoint::from_bits(frame.ecn.bits());
+        if frame.ecn == netsim::Codepoint::Ce {
+            segment.ecn = Codepoint::Ce;
+        }
         let interface = host::interface_of(segment.destination.ip());
         self.data_packets += u64::from(!segment.payload.is_empty());
         self.record(now, at, interface, frame.payload);

@@ -22,6 +22,7 @@ mod fallback;
 mod fast_open;
 mod finish;
 mod handshake;
+mod idle;
 mod info;
 mod input;
 mod joins;

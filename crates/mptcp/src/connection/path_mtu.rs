@@ -30,7 +30,7 @@ impl Connection {
         let options = u64::from(full.min(subflow.mtu().limit())).saturating_sub(mss);
         let largest = subflow.sender().size_probe_payload().unwrap_or(mss);
         let size = (sent.payload.len() as u64).min(largest) + options;
-        let proven = match subflow.sender().longest_acked.min(mss) {
+        let proven = match subflow.sender().most_acked.min(mss) {
             0 => 0,
             payload => payload + options,
         };
@@ -111,6 +111,10 @@ impl Connection {
     /// A segment of `payload` bytes has left that was larger than others.
     #[cold]
     pub(super) fn note_probe_of_size(&mut self, id: usize, payload: u64, mss: u64) {
+        if payload <= mss {
+            // What lay together in the send buffer was less.
+            return;
+        }
         let full = self.full_size(id);
         let subflow = &mut self.subflows[id];
         let options = u64::from(full.min(subflow.mtu().limit())).saturating_sub(mss);

@@ -71,8 +71,14 @@ impl Connection {
             return self.rest(now, limit, false);
         };
         let Candidate { subflow: id, mss, .. } = candidates[chosen];
-        let probe = if self.subflows[id].mtu().is_known() { self.probe_of_size(id) } else { None };
-        let size = probe.unwrap_or_else(|| self.segment_size(id, mss));
+        if self.subflows[id].mtu().is_known()
+            && let Some(payload) = self.probe_of_size(id)
+        {
+            self.send_new(now, id, payload, out);
+            self.note_probe_of_size(id, out.payload.len() as u64, mss);
+            return Some(id);
+        }
+        let size = self.segment_size(id, mss);
         if self.send.buffer.next() + size > self.send.buffer.edge() {
             self.choice.scheduler.on_window_full(&view, chosen);
             return self.on_closed_window(now, id, size, candidates, out);
@@ -85,9 +91,6 @@ impl Connection {
         (self.choice.seen, self.choice.sent) = (Some(now), id);
         self.choice.held.0 += 1;
         self.choice.held.1 += self.send.buffer.next() - before;
-        if probe == Some(out.payload.len() as u64) {
-            self.note_probe_of_size(id, size, mss);
-        }
         Some(sent)
     }
 
@@ -252,13 +255,19 @@ impl Connection {
     /// Puts stream data on a subflow as new subflow data.
     #[inline(always)]
     fn put(&mut self, now: Instant, id: usize, data: u64, payload: Bytes, out: &mut Segment) -> usize {
+        if self.config.restart_after_idle == Some(true) && self.subflows[id].sender().is_idle() {
+            self.restart_after_idle(now, id);
+        }
         let subflow = &mut self.subflows[id];
         let start = subflow.sender().board.next;
+        let capable = subflow.sender().marks.is_on();
         let piece = Piece { start, data, whole: None, fin: false };
         subflow.sender_mut().send(now, data, payload.clone(), false, &self.congestion.paths[id]);
         self.pace(now, id, payload.len() as u64);
         self.data_segment(now, id, &piece, payload, out);
-        self.subflows[id].mark_capable(out);
+        if capable {
+            self.subflows[id].mark_capable(out);
+        }
         id
     }
 

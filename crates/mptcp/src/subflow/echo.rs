@@ -60,7 +60,7 @@ impl Echo {
     #[inline]
     pub(crate) fn on_data(&mut self, segment: &Segment, next: u64, pending: bool) -> bool {
         let marked = segment.ecn == Codepoint::Ce;
-        if !self.is_agreed() || !(marked || self.on || segment.flags.contains(Flags::CWR)) {
+        if !(marked || self.on || segment.flags.contains(Flags::CWR)) {
             return false;
         }
         self.on_marked_data(marked, segment.flags.contains(Flags::CWR), next, pending)

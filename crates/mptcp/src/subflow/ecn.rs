@@ -54,6 +54,9 @@ impl Subflow {
     /// A data segment came that is taken.
     #[inline]
     pub(crate) fn note_mark(&mut self, segment: &Segment) {
+        if !self.echo.is_agreed() {
+            return;
+        }
         let (next, pending) = (self.receiver.next(), self.receiver.owes_acknowledgement());
         if self.echo.on_data(segment, next, pending) {
             self.receiver.acknowledge_now();
@@ -63,18 +66,15 @@ impl Subflow {
     /// The handshake is over.
     pub(crate) fn begin_marks(&mut self, precise: bool) {
         self.echo.precise = precise;
-        self.sender.marks.begin(self.echo.is_agreed());
+        self.sender.begin_marks(self.echo.is_agreed());
     }
 
     /// New data leaves, which the network may mark; nothing else is (RFC 3168 sections 6.1.1, 6.1.4, 6.1.5 and 6.1.6: no SYNs,
     /// no pure acknowledgements, nothing that goes again, no window probes; RFC 8311 section 4.3 would allow experiments).
-    #[inline]
     pub(crate) fn mark_capable(&mut self, segment: &mut Segment) {
-        if self.sender.marks.is_on() {
-            segment.ecn = Codepoint::Ect0;
-            if self.sender.marks.take_reduced() {
-                segment.flags |= Flags::CWR;
-            }
+        segment.ecn = Codepoint::Ect0;
+        if self.sender.marks.take_reduced() {
+            segment.flags |= Flags::CWR;
         }
     }
 }

@@ -41,11 +41,13 @@ pub(crate) struct PathMtu {
     high: Option<u16>,
     /// When to look for more.
     again_at: Instant,
+    /// Something limits it, or may.
+    known: bool,
 }
 
 impl Default for PathMtu {
     fn default() -> Self {
-        Self { limit: u16::MAX, claimed: None, high: None, again_at: Instant::FAR_FUTURE }
+        Self { limit: u16::MAX, claimed: None, high: None, again_at: Instant::FAR_FUTURE, known: false }
     }
 }
 
@@ -58,7 +60,7 @@ impl PathMtu {
 
     /// Begins with what every path carries, and looks for more up to `full` (RFC 4821 section 7.2).
     pub(crate) fn begin_search(&mut self, full: u16) {
-        (self.limit, self.high) = (BASE.min(full), Some(full));
+        (self.limit, self.high, self.known) = (BASE.min(full), Some(full), true);
     }
 
     /// A router says that a segment of `size` did not fit: a packet has at most `mtu` bytes, of which `headers` are no segment;
@@ -89,7 +91,7 @@ impl PathMtu {
             return TooBig::Ignored;
         }
         if proven > claim {
-            self.claimed = Some((claim, offset));
+            (self.claimed, self.known) = (Some((claim, offset)), true);
             return TooBig::Later;
         }
         self.shrink(now, claim);
@@ -125,7 +127,7 @@ impl PathMtu {
     }
 
     fn shrink(&mut self, now: Instant, limit: u16) {
-        (self.limit, self.claimed) = (limit, None);
+        (self.limit, self.claimed, self.known) = (limit, None, true);
         self.high = self.high.map(|_| limit);
         self.again_at = now + AGAIN;
     }
@@ -133,7 +135,7 @@ impl PathMtu {
     /// Whether there may be more to do than to send what fits.
     #[inline]
     pub(crate) fn is_known(&self) -> bool {
-        self.limit != u16::MAX || self.claimed.is_some()
+        self.known
     }
 
     /// The size to be tried next: between what passes and what does not (RFC 4821 section 7.3).
@@ -171,7 +173,7 @@ impl PathMtu {
             self.high = Some(full);
             return false;
         }
-        self.limit = u16::MAX;
+        (self.limit, self.known) = (u16::MAX, self.claimed.is_some());
         true
     }
 }

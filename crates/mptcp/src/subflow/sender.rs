@@ -91,8 +91,12 @@ pub(crate) struct Sender {
     pub marks: Marks,
     /// A segment larger than what is known to pass.
     pub size_probe: SizeProbe,
-    /// The longest payload that was acknowledged since segments shrank, bytes.
-    pub longest_acked: u64,
+    /// When data left last.
+    pub last_sent: Option<Instant>,
+    /// Marks are heeded, or a larger segment is out: acknowledgements say more than usual.
+    watchful: bool,
+    /// The most that was acknowledged at once since segments shrank, bytes.
+    pub most_acked: u64,
     pub retransmissions: u64,
     pub retransmitted_bytes: u64,
     pub timeouts: u64,
@@ -122,7 +126,9 @@ impl Sender {
             spurious: Spurious::new(spurious),
             marks: Marks::default(),
             size_probe: SizeProbe::None,
-            longest_acked: 0,
+            last_sent: None,
+            watchful: false,
+            most_acked: 0,
             retransmissions: 0,
             retransmitted_bytes: 0,
             timeouts: 0,
@@ -136,6 +142,17 @@ impl Sender {
         self.board.next = first;
         self.sack = sack;
         self.rack = (sack && rack).then(Rack::default);
+    }
+
+    /// Whether marks count from here on.
+    pub(crate) fn begin_marks(&mut self, on: bool) {
+        self.marks.begin(on);
+        self.watch();
+    }
+
+    /// Says anew whether acknowledgements say more than usual.
+    fn watch(&mut self) {
+        self.watchful = self.marks.is_on() || self.size_probe != SizeProbe::None;
     }
 
     pub(crate) fn in_flight(&self) -> u64 {

@@ -198,6 +198,7 @@ fn tcp(
         undo: table.undo.unwrap_or(false),
         ecn: table.ecn.unwrap_or(Ecn::Off),
         abe: table.abe.unwrap_or(false),
+        restart_after_idle: table.restart_after_idle.unwrap_or(false),
         mtu_probing: table.mtu_probing.unwrap_or(MtuProbing::Off),
         delayed_ack: table.delayed_ack.unwrap_or(true),
         nagle: table.nagle.unwrap_or(true),

@@ -73,6 +73,7 @@ impl Builder<'_> {
                 Ecn::On => Some(mptcp::Ecn::On),
             },
             abe: flow.tcp.abe,
+            restart_after_idle: Some(flow.tcp.restart_after_idle),
             mtu_probing: match flow.tcp.mtu_probing {
                 MtuProbing::Off => mptcp::MtuProbing::Off,
                 MtuProbing::BlackHole => mptcp::MtuProbing::BlackHole,

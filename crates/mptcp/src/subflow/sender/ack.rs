@@ -4,7 +4,6 @@
 
 use super::{Ack, Recovery, Sender};
 use crate::congestion::{Acked, Congestion, Round};
-use crate::subflow::size_probe::SizeProbe;
 
 impl Sender {
     /// Processes an acknowledgement; returns the bytes that were acknowledged in order.
@@ -26,6 +25,7 @@ impl Sender {
         if advanced > 0 {
             self.duplicates = 0;
             self.timeout.on_progress();
+            self.most_acked = self.most_acked.max(advanced);
         }
         if advanced > 0 {
             congestion.paths[path].unacked = self.board.next - self.board.una;
@@ -38,7 +38,8 @@ impl Sender {
         }
         let lost_before = self.board.lost;
         let mut newly_lost = self.detect(&ack, advanced, &congestion.paths[path]);
-        if self.size_probe != SizeProbe::None {
+        let watchful = self.watchful;
+        if watchful {
             self.judge_arrival();
             newly_lost = newly_lost && self.judge_losses();
         }
@@ -52,7 +53,7 @@ impl Sender {
         if newly_lost && matches!(self.state, Recovery::Open | Recovery::Disorder | Recovery::Cwr { .. }) {
             self.enter_recovery(now, path, congestion);
         }
-        if self.marks.is_on() {
+        if watchful && self.marks.is_on() {
             self.take_echo(&ack, delivered, path, congestion);
         }
         if self.in_recovery() {
@@ -60,8 +61,9 @@ impl Sender {
             // RFC 6582 section 3.2 step 3: a partial acknowledgement sends the next hole at once.
             let hole = newly_lost && !self.sack;
             self.proportional_rate(delivered, progress, hole, path, congestion);
-        } else if !matches!(self.state, Recovery::Cwr { .. }) {
-            if matches!(self.state, Recovery::Open | Recovery::Disorder) {
+        } else {
+            let usual = matches!(self.state, Recovery::Open | Recovery::Disorder);
+            if usual {
                 let disorder = self.board.sacked > 0 || self.duplicates > 0;
                 self.state = if disorder { Recovery::Disorder } else { Recovery::Open };
             }
@@ -75,7 +77,7 @@ impl Sender {
             // What a block reported while the window was reduced has had its say: the acknowledgement
             // that ends a recovery brings what is new only (as Linux counts).
             let bytes = advanced.min(delivered);
-            if bytes > 0 && (limited || self.in_loss()) {
+            if bytes > 0 && if usual { limited } else { self.in_loss() } {
                 congestion.on_ack(path, Acked { now, bytes });
             }
         }

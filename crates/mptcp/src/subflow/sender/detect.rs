@@ -53,7 +53,6 @@ impl Sender {
         }
         let (mut sample, mut ambiguous, mut once) = (None, false, false);
         let trial_point = self.trial_point();
-        let mut longest = self.longest_acked;
         let rack = &mut self.rack;
         while self.board.take_acknowledged(ack.number, |sent| {
             ambiguous |= sent.ever_resent;
@@ -64,9 +63,7 @@ impl Sender {
                 }
                 sample = Some(ack.now.since(sent.sent_at));
             }
-            longest = longest.max(sent.payload.len() as u64);
         }) {}
-        self.longest_acked = longest;
         if self.board.una < ack.number {
             self.board.trim_front(ack.number);
         }

@@ -26,6 +26,7 @@ impl Sender {
             ever_resent: false,
         };
         self.prr_out += sent.length();
+        self.last_sent = Some(now);
         self.spurious.on_new_data();
         self.board.push(sent);
         if std::mem::take(&mut self.probe_wanted) {
@@ -57,6 +58,7 @@ impl Sender {
             None => return None,
         };
         self.board.mark_resent(at, now);
+        self.last_sent = Some(now);
         self.note_repeated_probe(self.board.queue[at].start);
         let length = self.board.queue[at].length();
         self.prr_out += length;

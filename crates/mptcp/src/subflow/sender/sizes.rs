@@ -51,6 +51,7 @@ impl Sender {
     pub(crate) fn size_probe_sent(&mut self, payload: u64, size: u16) {
         let end = self.board.next;
         self.size_probe = SizeProbe::Sent { start: end - payload, end, size };
+        self.watch();
     }
 
     /// The payload of the one that is out.
@@ -69,7 +70,11 @@ impl Sender {
     /// What became of it, once.
     pub(crate) fn take_size_probe_outcome(&mut self) -> SizeProbe {
         match self.size_probe {
-            SizeProbe::Arrived { .. } | SizeProbe::Lost { .. } => std::mem::take(&mut self.size_probe),
+            SizeProbe::Arrived { .. } | SizeProbe::Lost { .. } => {
+                let outcome = std::mem::take(&mut self.size_probe);
+                self.watch();
+                outcome
+            }
             other => other,
         }
     }
@@ -77,7 +82,7 @@ impl Sender {
     /// Segments of more than `most` bytes will not arrive: they go again in parts. No congestion either (RFC 1191 section 6.4).
     #[cold]
     pub(crate) fn cut_larger(&mut self, most: u64) {
-        self.longest_acked = 0;
+        self.most_acked = 0;
         for at in 0..self.board.queue.len() {
             let sent = &self.board.queue[at];
             if sent.payload.len() as u64 > most && !sent.sacked && !sent.lost {

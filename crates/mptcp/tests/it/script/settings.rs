@@ -48,6 +48,7 @@ pub fn set(config: &mut Config, key: &str, value: &str) -> Result<(), String> {
                 _ => return Err(format!("ecn is off, passive or on, not `{value}`")),
             });
         }
+        "restart_after_idle" => config.restart_after_idle = Some(switch(value)?),
         "mtu_probing" => {
             config.mtu_probing = match value {
                 "off" => MtuProbing::Off,
