@@ -28,6 +28,7 @@ mod input;
 mod joins;
 mod key;
 pub mod limits;
+mod nagle;
 mod negotiation;
 mod offers;
 mod output;

@@ -187,35 +187,6 @@ impl Connection {
         }
     }
 
-    /// Nagle (RFC 9293 section 3.7.4): a small segment waits while data is in flight; corked, also when none is.
-    /// What subflows have had acknowledged is not: Linux's DATA_ACK for it may come only with the answer to more.
-    pub(super) fn must_wait_for_more(&self, size: u64, mss: u64) -> bool {
-        if size >= mss {
-            return false;
-        }
-        let in_flight = || self.subflows.iter().any(|subflow| !subflow.sender().is_idle());
-        let nagle = self.config.nagle && self.send.buffer.next() > self.send.buffer.una() && in_flight();
-        // Minshall's variant: only what is small and in flight itself holds small ones up.
-        let nagle = nagle && (!self.config.linux_compat.minshall || self.send.buffer.small_in_flight());
-        let waits = self.send.writer.is_corked() || nagle;
-        waits && !self.send.writer.is_closed() && !self.send.writer.is_pushing()
-    }
-
-    /// Nagle's algorithm off or on; what waits goes when it is switched off, corked or not, as in Linux.
-    pub(crate) fn set_nodelay(&mut self, nodelay: bool) {
-        self.config.nagle = !nodelay;
-        let pushing = self.send.writer.is_pushing() || (nodelay && self.send.buffer.unsent() > 0);
-        self.send.writer.set_pushing(pushing);
-    }
-
-    /// Corked, small segments wait for more, for a limited time.
-    pub(crate) fn set_cork(&mut self, corked: bool) {
-        self.send.writer.set_cork(corked);
-        if !corked {
-            self.timers.cork = Instant::FAR_FUTURE;
-        }
-    }
-
     /// Nothing more to send now.
     fn rest(&mut self, now: Instant, limit: Limit, window_closed: bool) -> Option<usize> {
         self.limits.note(now, limit);
