@@ -30,7 +30,7 @@ impl Connection {
         let options = u64::from(full.min(subflow.mtu().limit())).saturating_sub(mss);
         let largest = subflow.sender().size_probe_payload().unwrap_or(mss);
         let size = (sent.payload.len() as u64).min(largest) + options;
-        let proven = match subflow.sender().most_acked.min(mss) {
+        let proven = match subflow.sender().longest_acked.min(mss) {
             0 => 0,
             payload => payload + options,
         };
@@ -131,6 +131,8 @@ impl Connection {
             subflow.sender_mut().cut_larger(mss);
         }
         path.mss = mss;
+        // A window of less than a segment would let nothing go, and nothing would end that.
+        path.cwnd = path.cwnd.max(mss);
         self.choice.seen = None;
     }
 

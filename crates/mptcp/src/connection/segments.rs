@@ -130,7 +130,7 @@ impl Connection {
             && self.negotiation.client()
             && self.negotiation.version() == Version::V1;
         if first && length > 0 && !self.negotiation.confirmed() && self.is_initial(id) {
-            return self.add_keys(segment);
+            return self.add_keys(segment, piece);
         }
         let (start, data, payload) = match &piece.whole {
             Some(whole) => (whole.start as u32, whole.data, &whole.payload),
@@ -147,9 +147,10 @@ impl Connection {
 
     /// The keys, and the mapping with them.
     #[cold]
-    fn add_keys(&self, segment: &mut Segment) {
-        let length = segment.payload.len() as u16;
-        let checksum = self.dss_checksum(0, 1, length, &segment.payload);
+    fn add_keys(&self, segment: &mut Segment, piece: &Piece) {
+        let payload = piece.whole.as_ref().map_or(&segment.payload, |whole| &whole.payload);
+        let length = payload.len() as u16;
+        let checksum = self.dss_checksum(0, 1, length, payload);
         segment.options.mptcp.extend(self.capable_with_keys(Some((length, checksum))));
     }
 

@@ -82,8 +82,9 @@ impl Connection {
                 {
                     // RFC 8684 section 3.4.2 asks for a keepalive first. The option came inside the connection, but it
                     // must not end it: the last subflow stays, and ends by itself if its address is gone.
+                    let stays = |o: usize| o != id && (o != on || outcome.is_ok());
                     let others =
-                        self.subflows.iter().enumerate().any(|(o, s)| o != id && s.is_synchronised());
+                        self.subflows.iter().enumerate().any(|(o, s)| stays(o) && s.is_synchronised());
                     if subflow.is_synchronised() && !others {
                         continue;
                     }

@@ -71,6 +71,9 @@ impl Connection {
             return self.rest(now, limit, false);
         };
         let Candidate { subflow: id, mss, .. } = candidates[chosen];
+        if self.config.restart_after_idle == Some(true) && self.subflows[id].sender().is_idle() {
+            self.restart_after_idle(now, id);
+        }
         if self.subflows[id].mtu().is_known()
             && let Some(payload) = self.probe_of_size(id)
         {
@@ -226,9 +229,6 @@ impl Connection {
     /// Puts stream data on a subflow as new subflow data.
     #[inline(always)]
     fn put(&mut self, now: Instant, id: usize, data: u64, payload: Bytes, out: &mut Segment) -> usize {
-        if self.config.restart_after_idle == Some(true) && self.subflows[id].sender().is_idle() {
-            self.restart_after_idle(now, id);
-        }
         let subflow = &mut self.subflows[id];
         let start = subflow.sender().board.next;
         let capable = subflow.sender().marks.is_on();

@@ -99,18 +99,21 @@ impl Scheduler for OnTime {
 
     fn choose(&mut self, view: &SendView<'_>) -> Option<usize> {
         if let [only] = view.candidates {
+            self.ledger.pause();
             return only.has_room.then_some(0);
         }
         if view.now >= self.due {
             self.adapt(view);
         }
         self.ledger.look(view);
+        // Who is left alone does not rest.
+        let someone = view.candidates.iter().any(|c| !self.ledger.rests(view.now, c));
         let mut best: Option<(f64, usize)> = None;
         for (at, candidate) in view.candidates.iter().enumerate().filter(|(_, c)| c.has_room) {
             let wait = delay(candidate);
             let sooner = best.is_none_or(|(least, _)| wait < least);
             if sooner
-                && !self.ledger.rests(view.now, candidate.subflow)
+                && !(someone && self.ledger.rests(view.now, candidate))
                 && self.is_on_time(view, candidate, wait)
             {
                 best = Some((wait, at));

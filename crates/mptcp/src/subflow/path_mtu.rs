@@ -77,6 +77,8 @@ impl PathMtu {
         let packet = u32::from(size) + headers;
         let v6 = headers == 60;
         let mtu = match mtu {
+            // RFC 4443 section 3.2: there is no such message in IPv6.
+            0 if v6 => return TooBig::Ignored,
             // RFC 1191 section 5: the next smaller one that links have.
             0 => PLATEAUS.into_iter().find(|plateau| *plateau < packet).unwrap_or(LEAST_V4),
             mtu => mtu,

@@ -96,7 +96,7 @@ pub(crate) struct Sender {
     /// Marks are heeded, or a larger segment is out: acknowledgements say more than usual.
     watchful: bool,
     /// The most that was acknowledged at once since segments shrank, bytes.
-    pub most_acked: u64,
+    pub longest_acked: u64,
     pub retransmissions: u64,
     pub retransmitted_bytes: u64,
     pub timeouts: u64,
@@ -128,7 +128,7 @@ impl Sender {
             size_probe: SizeProbe::None,
             last_sent: None,
             watchful: false,
-            most_acked: 0,
+            longest_acked: 0,
             retransmissions: 0,
             retransmitted_bytes: 0,
             timeouts: 0,

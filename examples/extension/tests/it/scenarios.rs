@@ -112,8 +112,8 @@ fn what_is_wrong_is_said_with_its_place() {
         (
             boxed("kind = \"clamp-windw\""),
             "test.toml:8: middleboxes.m.kind = \"clamp-windw\": is not one of \"nat\", \"rewrite-sequence\", \
-             \"strip-options\", \"split\", \"coalesce\", \"early-ack\", \"rewrite-payload\", \"clamp-window\"; did you mean \
-             \"clamp-window\"?",
+             \"strip-options\", \"split\", \"coalesce\", \"early-ack\", \"rewrite-payload\", \"bleach-ecn\", \
+             \"mark-ecn\", \"clamp-window\"; did you mean \"clamp-window\"?",
         ),
         (
             boxed("kind = \"clamp-window\""),

@@ -6,6 +6,7 @@
 use mptcp_clock::{Duration, Instant};
 
 use super::trial::{Finding, Meter, Trial};
+use crate::ids::SubflowId;
 use crate::scheduler::{Candidate, SendView};
 
 /// Part of what the others can have under way that waiting may cost them before a path rests.
@@ -18,6 +19,7 @@ const REST: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(
 /// A path's account, bytes.
 #[derive(Clone, Copy, Debug)]
 struct Account {
+    id: Option<SubflowId>,
     /// What it cost beyond what it brought.
     overdrawn: f64,
     /// What it had delivered when that was last looked at.
@@ -36,6 +38,7 @@ struct Account {
 impl Default for Account {
     fn default() -> Self {
         Self {
+            id: None,
             overdrawn: 0.0,
             delivered: 0,
             rests_until: Instant::ZERO,
@@ -93,8 +96,15 @@ fn capacity(candidate: &Candidate, window: u64) -> f64 {
 
 impl Ledger {
     /// Whether a path is to carry nothing now.
-    pub(super) fn rests(&self, now: Instant, subflow: usize) -> bool {
-        self.accounts.get(subflow).is_some_and(|account| account.rests_until > now)
+    pub(super) fn rests(&self, now: Instant, path: &Candidate) -> bool {
+        self.accounts
+            .get(path.subflow)
+            .is_some_and(|account| account.rests_until > now && account.id == Some(path.id))
+    }
+
+    /// There is one path only: nobody waits for anybody.
+    pub(super) fn pause(&mut self) {
+        (self.stall, self.trial) = (None, None);
     }
 
     fn account(&mut self, subflow: usize) -> &mut Account {
@@ -106,6 +116,11 @@ impl Ledger {
 
     /// Looks at a moment; called for each choice.
     pub(super) fn look(&mut self, view: &SendView<'_>) {
+        if view.unsent == 0 && !view.more_to_come {
+            // The application has nothing to say: what comes tells nothing of the paths.
+            self.trial = None;
+            self.meter = Meter::default();
+        }
         self.meter.note(view);
         if let Some(trial) = &mut self.trial
             && let Some(finding) = trial.look(view)
@@ -141,9 +156,7 @@ impl Ledger {
     /// that is sent within it has to fit (docs/never-slower.md, "The bound"). Bytes a second.
     fn reach(&self, view: &SendView<'_>, window: u64, with: usize, but: Option<usize>) -> f64 {
         let in_use = |c: &&Candidate| {
-            Some(c.subflow) != but
-                && (c.in_flight > 0 || c.subflow == with)
-                && !self.rests(view.now, c.subflow)
+            Some(c.subflow) != but && (c.in_flight > 0 || c.subflow == with) && !self.rests(view.now, c)
         };
         let used = || view.candidates.iter().filter(in_use);
         let up_to = |last: &Candidate| {
@@ -166,9 +179,9 @@ impl Ledger {
         let allowance = (ALLOWANCE * most).max(capacity(candidate, window));
         let busy = self.trial.is_some();
         let account = self.account(subflow);
-        if candidate.delivered < account.delivered {
+        if account.id != Some(candidate.id) {
             // Another subflow has got its place.
-            *account = Account::default();
+            *account = Account { id: Some(candidate.id), ..Account::default() };
         }
         let delivered = candidate.delivered.saturating_sub(account.delivered) as f64;
         let brought = delivered * worth;
@@ -177,7 +190,7 @@ impl Ledger {
         account.overdrawn = (account.overdrawn - brought).max(-most);
         if now < account.trusted_until {
             account.overdrawn = account.overdrawn.min(0.0);
-        } else if account.overdrawn > allowance && !busy {
+        } else if account.overdrawn > allowance && !busy && account.rests_until <= now {
             account.begin_rest(now, Trial::length(view));
             self.trial = Trial::begin(view, candidate, &self.meter);
         }

@@ -25,7 +25,6 @@ impl Sender {
         if advanced > 0 {
             self.duplicates = 0;
             self.timeout.on_progress();
-            self.most_acked = self.most_acked.max(advanced);
         }
         if advanced > 0 {
             congestion.paths[path].unacked = self.board.next - self.board.una;
@@ -47,14 +46,16 @@ impl Sender {
         if delivered > 0 {
             congestion.on_delivered(path, now, delivered);
         }
+        let mut over = false;
         if !matches!(self.state, Recovery::Open | Recovery::Disorder) {
+            over = matches!(self.state, Recovery::Recovery { point } | Recovery::Loss { point } if point == self.board.una);
             self.leave_recovery(path, congestion);
         }
         if newly_lost && matches!(self.state, Recovery::Open | Recovery::Disorder | Recovery::Cwr { .. }) {
             self.enter_recovery(now, path, congestion);
         }
         if watchful && self.marks.is_on() {
-            self.take_echo(&ack, delivered, path, congestion);
+            self.take_echo(&ack, delivered, over, path, congestion);
         }
         if self.in_recovery() {
             let progress = advanced > 0 && self.board.lost <= lost_before;

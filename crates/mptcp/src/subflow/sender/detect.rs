@@ -53,6 +53,9 @@ impl Sender {
         }
         let (mut sample, mut ambiguous, mut once) = (None, false, false);
         let trial_point = self.trial_point();
+        if let Some(first) = self.board.queue.front().filter(|first| first.end() <= ack.number) {
+            self.longest_acked = self.longest_acked.max(first.payload.len() as u64);
+        }
         let rack = &mut self.rack;
         while self.board.take_acknowledged(ack.number, |sent| {
             ambiguous |= sent.ever_resent;

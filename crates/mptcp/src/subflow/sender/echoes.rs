@@ -12,12 +12,14 @@ use crate::congestion::{Congestion, Echoed};
 const MEANINGLESS: u8 = 8;
 
 impl Sender {
-    /// An acknowledgement came on a subflow with marks; `delivered` bytes are new, in order or not.
+    /// An acknowledgement came on a subflow with marks; `delivered` bytes are new, in order or not. `over`: it ends a recovery, and
+    /// what said CWR is not acknowledged yet.
     #[inline(never)]
     pub(super) fn take_echo(
         &mut self,
         ack: &Ack<'_>,
         delivered: u64,
+        over: bool,
         path: usize,
         congestion: &mut Congestion,
     ) {
@@ -31,7 +33,7 @@ impl Sender {
         congestion.on_echo(path, Echoed { now: ack.now, bytes: delivered, marked, una, next });
         // In recovery, and until what was sent before a reduction is acknowledged, it is the same congestion (RFC 3168 section
         // 6.1.2).
-        if marked && matches!(self.state, Recovery::Open | Recovery::Disorder) {
+        if marked && !over && matches!(self.state, Recovery::Open | Recovery::Disorder) {
             self.reduce(ack, path, congestion);
         }
     }
@@ -53,6 +55,7 @@ impl Sender {
         congestion.on_mark(path, ack.now);
         // At once, not by and by as after a loss (RFC 6937): what left meanwhile would meet the queue that was there and be
         // marked for it, the segment that says CWR first of all.
-        congestion.paths[path].cwnd = congestion.paths[path].ssthresh;
+        let state = &mut congestion.paths[path];
+        state.cwnd = state.cwnd.min(state.ssthresh);
     }
 }

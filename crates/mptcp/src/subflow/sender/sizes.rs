@@ -21,7 +21,7 @@ impl Sender {
         !alone
     }
 
-    /// All before `number` has arrived while one is out.
+    /// Something has arrived while one is out.
     #[cold]
     pub(super) fn judge_arrival(&mut self) {
         if let SizeProbe::Sent { end, size, .. } = self.size_probe
@@ -82,10 +82,10 @@ impl Sender {
     /// Segments of more than `most` bytes will not arrive: they go again in parts. No congestion either (RFC 1191 section 6.4).
     #[cold]
     pub(crate) fn cut_larger(&mut self, most: u64) {
-        self.most_acked = 0;
+        self.longest_acked = 0;
         for at in 0..self.board.queue.len() {
             let sent = &self.board.queue[at];
-            if sent.payload.len() as u64 > most && !sent.sacked && !sent.lost {
+            if sent.payload.len() as u64 > most && !sent.sacked && (!sent.lost || sent.resent) {
                 self.board.mark_lost(at);
             }
         }
