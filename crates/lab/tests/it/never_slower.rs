@@ -90,6 +90,15 @@ fn a_window_that_fills_a_queue_elsewhere_does_not_slow_the_growth_of_a_lossy_pat
 }
 
 #[test]
+fn a_path_that_loses_many_times_more_than_another_shares_no_bottleneck_with_it() {
+    let paths = [(42_400, 233_000, "372p", "loss = \"0.02%\""), (38_500, 17_000, "22p", "loss = \"0.48%\"")];
+    let (both, best) = against_best(&paths, &buffers(483_000), "");
+    assert!(both > 1.1 * best, "{both:.1} of {best:.1} Mb/s");
+    let (coupled, _) = against_best(&paths, &buffers(483_000), "coupled = \"all\"");
+    assert!(coupled < 0.9 * both, "coupled {coupled:.1}, by losses {both:.1} Mb/s");
+}
+
+#[test]
 fn a_window_that_one_path_fills_alone_is_not_shared_with_a_small_one_whose_losses_hold_it_up() {
     let paths = [
         (5_250, 7_000, "10p", "loss = \"0.05%\""),

@@ -19,6 +19,12 @@ const APART: i32 = 6;
 const MOST: i32 = 12;
 /// A round is at least so long.
 const SHORTEST_ROUND: Duration = Duration::from_millis(50);
+/// Events that are a rate of loss.
+const LEAST_EVENTS: f64 = 4.0;
+/// A queue may drop more of one path's segments than of another's, but not so many times more.
+const UNLIKE: f64 = 8.0;
+/// After so many segments both counts are halved.
+const FADE: f64 = 50_000.0;
 /// Paths of which this is kept; later ones share with all.
 const PATHS: usize = 16;
 
@@ -35,6 +41,19 @@ struct Queue {
     apart: [i32; PATHS],
     /// Those that are, one bit each.
     others: u64,
+    /// Segments that were acknowledged, and congestion events among them; both fade.
+    segments: f64,
+    events: f64,
+    /// Paths whose rates of loss are not of one queue, one bit each.
+    unlike: u64,
+}
+
+impl Queue {
+    /// Whether by the losses of this path another one would have had many, and had hardly any.
+    fn loses_more_than(&self, other: &Self) -> bool {
+        let expected = self.events / self.segments.max(1.0) * other.segments;
+        self.events >= LEAST_EVENTS && expected >= UNLIKE && other.events * UNLIKE <= expected
+    }
 }
 
 /// The evidence.
@@ -44,8 +63,23 @@ pub(super) struct Bottlenecks {
 }
 
 impl Bottlenecks {
-    /// An acknowledgement came on `path`.
-    pub(super) fn on_sample(&mut self, paths: &[PathState], path: usize, now: Instant) {
+    /// A congestion event on `path`. Random losses have no queue that would tell whose they are; but where one path loses many
+    /// times more than another, it is not in a queue that they share (RFC 8382 compares losses, too).
+    pub(super) fn on_loss(&mut self, path: usize) {
+        let Some(queue) = self.queues.get_mut(path) else { return };
+        queue.events += 1.0;
+        for other in (0..self.queues.len()).filter(|&other| other != path) {
+            let (one, another) = (&self.queues[path], &self.queues[other]);
+            let unlike = one.loses_more_than(another) || another.loses_more_than(one);
+            for (one, another) in [(path, other), (other, path)] {
+                let set = &mut self.queues[one].unlike;
+                *set = if unlike { *set | 1 << another } else { *set & !(1 << another) };
+            }
+        }
+    }
+
+    /// An acknowledgement of `bytes` came on `path`.
+    pub(super) fn on_sample(&mut self, paths: &[PathState], path: usize, now: Instant, bytes: u64) {
         let state = &paths[path];
         let (Some(latest), Some(least), Some(srtt)) = (state.latest_rtt, state.min_rtt, state.srtt) else {
             return;
@@ -59,6 +93,10 @@ impl Bottlenecks {
         let queue = &mut self.queues[path];
         queue.sum += latest.abs_diff(least);
         queue.count += 1;
+        queue.segments += bytes as f64 / state.mss.max(1) as f64;
+        if queue.segments > FADE {
+            (queue.segments, queue.events) = (queue.segments / 2.0, queue.events / 2.0);
+        }
         if now.since(queue.round) < srtt.max(SHORTEST_ROUND) {
             return;
         }
@@ -80,7 +118,7 @@ impl Bottlenecks {
 
     /// The paths with bottlenecks of their own beside that of `path`, one bit each.
     pub(super) fn apart_from(&self, path: usize) -> u64 {
-        self.queues.get(path).map_or(0, |queue| queue.others)
+        self.queues.get(path).map_or(0, |queue| queue.others | queue.unlike)
     }
 
     /// A path begins or ends: nothing is known of it.
@@ -92,6 +130,7 @@ impl Bottlenecks {
             if let Some(evidence) = queue.apart.get_mut(path) {
                 *evidence = 0;
                 queue.others &= !(1 << path);
+                queue.unlike &= !(1 << path);
             }
         }
     }

@@ -113,7 +113,7 @@ impl Congestion {
             self.slow_start.watch(&mut self.rounds[path], state, round);
         }
         if let Some(bottlenecks) = self.bottlenecks.as_mut().filter(|_| self.paths.len() > 1) {
-            bottlenecks.on_sample(&self.paths, path, acked.now);
+            bottlenecks.on_sample(&self.paths, path, acked.now, acked.bytes);
         }
         self.ask(path, |algorithm, paths| algorithm.on_progress(paths, path, acked));
     }
@@ -157,6 +157,9 @@ impl Congestion {
 
     /// Lowers `ssthresh` for a congestion event and returns it; the caller moves the window.
     pub(crate) fn on_loss(&mut self, path: usize, now: Instant) -> u64 {
+        if let Some(bottlenecks) = &mut self.bottlenecks {
+            bottlenecks.on_loss(path);
+        }
         let ssthresh = self.ask(path, |algorithm, paths| algorithm.on_loss(paths, path, now));
         let state = &mut self.paths[path];
         state.ssthresh = ssthresh;
