@@ -25,8 +25,8 @@ impl RetransmissionTimeout {
         Self { min, backoff: 0, in_a_row: 0 }
     }
 
-    /// A round trip was measured: the next timeout is not doubled. Until then it stays what it was (Karn's rule, RFC 6298
-    /// section 5).
+    /// Progress was made: the next timeout is not doubled. Karn's rule (RFC 6298 section 5) would wait for a round trip that can
+    /// be measured: without timestamps and selective acknowledgements, losses one after the other then took two minutes each.
     pub(crate) fn reset_backoff(&mut self) {
         self.backoff = 0;
     }

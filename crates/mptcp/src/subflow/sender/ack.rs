@@ -20,11 +20,11 @@ impl Sender {
         let (advanced, sample) = self.take_cumulative(&ack, state.min_rtt);
         if let Some(rtt) = sample {
             congestion.paths[path].sample(rtt);
-            self.timeout.reset_backoff();
         }
         if advanced > 0 {
             self.duplicates = 0;
             self.timeout.on_progress();
+            self.timeout.reset_backoff();
         }
         if advanced > 0 {
             congestion.paths[path].unacked = self.board.next - self.board.una;
