@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from mptcplab.batch import Interrupted
 from mptcplab.cli import main
 from mptcplab.inputs import BadResult
+from mptcplab.results import Runs
 from mptcplab.scenario import HISTORICAL, Scenario
 from mptcplab.summary import summary
 from mptcplab.survey.hunt import hunt
-from mptcplab.survey.measure import Policy, survey
+from mptcplab.survey.measure import Measured, Policy, survey
 from mptcplab.survey.networks import FRAME, KINDS, Link, Network, draw
 from mptcplab.survey.oracle import PAYLOAD, bound
 from mptcplab.survey.policies import policy
@@ -93,6 +96,27 @@ def test_the_command_writes_the_worst_networks_as_scenarios(tmp_path: Path, caps
     assert table[0]["of_best"] == pytest.approx(figures["worst"])
     scenario = Scenario.load(tmp_path / "worst" / "default-01.toml")
     assert scenario.run(1).flow("flow")["goodput"] / table[0]["best_path"] == pytest.approx(figures["worst"], rel=0.2)
+
+
+def test_more_runs_are_for_networks_that_the_first_leave_open() -> None:
+    wide = Network("wide", (Link(4e6, 0.02, 40), Link(4e6, 0.02, 40, loss=0.001)), 400_000)
+    beside = Network("beside", (Link(8e6, 0.02, 40), Link(1e6, 0.4, 10, loss=0.02)), 200_000)
+    found = survey([SMALL, wide, beside], [Policy("default")], seeds=4, workers=1, quiet=True)
+    assert [one.runs for one in found] == [1, 2, 4]
+
+
+def test_an_interrupted_survey_keeps_what_is_finished(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(networks: list[Network], policies: list[Policy], **_: object) -> Iterator[Measured]:
+        yield from survey(networks[:1], policies, seeds=1, workers=1, quiet=True)
+        raise Interrupted(Runs([]), 1)
+
+    monkeypatch.setattr("mptcplab.survey.measure.survey", interrupted)
+    assert main(["survey", "--networks", "3", "--seed", "12", "--quiet", "--output", str(tmp_path)]) == 130
+    said = capsys.readouterr().err
+    assert f"interrupted after 1 of 3 networks; the 1 that are finished are in {tmp_path}/" in said
+    assert pq.read_table(tmp_path / "survey.parquet").num_rows == 1
 
 
 def test_the_command_refuses_what_it_does_not_know(capsys: pytest.CaptureFixture[str]) -> None:

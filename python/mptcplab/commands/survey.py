@@ -38,7 +38,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=at_most(1000),
         default=5,
         metavar="N",
-        help="runs of each network in which there is chance (default: 5)",
+        help="runs of each network in which there is chance, the first two apart only where one of these is below 1.05 of "
+        "the best path (default: 5)",
     )
     parser.add_argument(
         "--hunt",
@@ -54,6 +55,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(given: argparse.Namespace) -> int:
     """Measures and prints."""
+    from mptcplab.batch import Interrupted
     from mptcplab.survey import networks, report
     from mptcplab.survey.measure import survey
     from mptcplab.survey.policies import policy
@@ -64,7 +66,16 @@ def execute(given: argparse.Namespace) -> int:
     if given.hunt is not None:
         return _hunt(given, policies)
     drawn = [networks.draw(given.seed, number, given.kind) for number in range(given.networks)]
-    measured = list(survey(drawn, policies, seeds=given.seeds, workers=given.workers, quiet=given.quiet))
+    measured: list[Measured] = []
+    try:
+        for one in survey(drawn, policies, seeds=given.seeds, workers=given.workers, quiet=given.quiet):
+            measured.append(one)
+    except Interrupted:
+        if given.output and measured:
+            report.save(measured, given.output)
+        finished = len(measured) // len(policies)
+        kept = f"; the {finished} that are finished are in {given.output}/" if given.output and measured else ""
+        raise KeyboardInterrupt(f"interrupted after {finished} of {given.networks} networks{kept}") from None
     of = {one.name: [each for each in measured if each.policy.name == one.name] for one in policies}
     figures = {name: report.distribution(own) for name, own in of.items()}
     if given.output:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 SEEDS = 5
 """Runs of a network in which there is chance."""
+FIRST, SETTLED = 2, 1.05
+"""The first runs, and what Multipath TCP has to reach of the best path in each of them for a network to be settled:
+the other runs are for those where it does not."""
 AT_ONCE = 50
 """Networks whose results are in memory together."""
 
@@ -47,6 +50,7 @@ class Measured:
     goodput: float
     alone: Sequence[float]
     flow: FlowRow
+    runs: int = 1
 
     @property
     def best(self) -> float:
@@ -90,36 +94,73 @@ def survey(
 def _some(
     networks: Sequence[Network], policies: Sequence[Policy], seeds: int, workers: int | None
 ) -> Iterator[Measured]:
-    jobs: list[Job] = []
-    wanted: list[tuple[int, str]] = []
-    for at, network in enumerate(networks):
+    runs = _Runs(networks, policies)
+    everyone = range(len(networks))
+    runs.run([(at, seed) for at in everyone for seed in _seeds(networks[at], 1, min(FIRST, seeds))], workers)
+    unsettled = [at for at in everyone if not all(runs.settled(at, policy) for policy in policies)]
+    runs.run([(at, seed) for at in unsettled for seed in _seeds(networks[at], FIRST + 1, seeds)], workers)
+    for at in everyone:
+        for policy in policies:
+            yield runs.measured(at, policy)
+
+
+def _seeds(network: Network, first: int, last: int) -> range:
+    return range(first, (last if network.chance else min(last, 1)) + 1)
+
+
+class _Runs:
+    """The goodputs of some networks: of each policy, and of each path's TCP under the controllers that they need."""
+
+    def __init__(self, networks: Sequence[Network], policies: Sequence[Policy]) -> None:
+        self._networks, self._policies = networks, policies
+        self._rates: dict[tuple[int, str], list[float]] = {}
+        self._rows: dict[tuple[int, str], FlowRow] = {}
+
+    def run(self, wanted: Sequence[tuple[int, int]], workers: int | None) -> None:
+        """Runs everything on these networks with these seeds."""
+        jobs: list[Job] = []
+        names: list[tuple[int, str]] = []
+        for at, seed in wanted:
+            for name, keys in self._flows(self._networks[at]).items():
+                jobs.append(Job(self._networks[at].scenario(keys).core, seed))
+                names.append((at, name))
+        # The runs end in any order; a sum of them does not depend on it.
+        goodputs: list[float] = [0.0] * len(jobs)
+
+        def keep(job: int, run: Run) -> None:
+            row = run.flow("flow")
+            goodputs[job] = row["goodput"]
+            if run.seed == 1:
+                self._rows[names[job]] = row
+
+        run_jobs(jobs, workers=workers, quiet=True, on_result=keep)
+        for name, goodput in zip(names, goodputs, strict=True):
+            self._rates.setdefault(name, []).append(goodput)
+
+    def _flows(self, network: Network) -> dict[str, Mapping[str, Any]]:
         flows: dict[str, Mapping[str, Any]] = {}
-        for reference in dict.fromkeys(policy.reference for policy in policies):
+        for reference in dict.fromkeys(policy.reference for policy in self._policies):
             for path in range(1, len(network.links) + 1):
                 own = [f"path{path}"]
                 flows[f"{reference} path{path}"] = {"transport": "tcp", "congestion": reference, "paths": own}
-        for policy in policies:
+        for policy in self._policies:
             flows[policy.name] = {"transport": "mptcp", **policy.keys}
-        for name, keys in flows.items():
-            scenario = network.scenario(keys).core
-            for seed in range(1, seeds + 1 if network.chance else 2):
-                jobs.append(Job(scenario, seed))
-                wanted.append((at, name))
+        return flows
 
-    rates: dict[tuple[int, str], list[float]] = {}
-    rows: dict[tuple[int, str], FlowRow] = {}
+    def _alone(self, at: int, policy: Policy) -> list[list[float]]:
+        paths = range(1, len(self._networks[at].links) + 1)
+        return [self._rates[at, f"{policy.reference} path{path}"] for path in paths]
 
-    def keep(job: int, run: Run) -> None:
-        row = run.flow("flow")
-        rates.setdefault(wanted[job], []).append(row["goodput"])
-        if run.seed == 1:
-            rows[wanted[job]] = row
+    def settled(self, at: int, policy: Policy) -> bool:
+        """Whether no run of the policy came near its best path."""
+        best = max(map(max, self._alone(at, policy)))
+        return min(self._rates[at, policy.name]) >= SETTLED * best
 
-    run_jobs(jobs, workers=workers, quiet=True, on_result=keep)
-    for at, network in enumerate(networks):
-        for policy in policies:
-            alone = [_mean(rates[at, f"{policy.reference} path{path}"]) for path in range(1, len(network.links) + 1)]
-            yield Measured(network, policy, _mean(rates[at, policy.name]), alone, rows[at, policy.name])
+    def measured(self, at: int, policy: Policy) -> Measured:
+        """The means over the runs."""
+        alone = [_mean(rates) for rates in self._alone(at, policy)]
+        own = self._rates[at, policy.name]
+        return Measured(self._networks[at], policy, _mean(own), alone, self._rows[at, policy.name], len(own))
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -65,6 +65,7 @@ def save(measured: Iterable[Measured], output: Path) -> None:
         "network": [one.network.name for one in measured],
         "policy": [one.policy.name for one in measured],
         "paths": [len(one.network.links) for one in measured],
+        "runs": [one.runs for one in measured],
         "buffer_bytes": [one.network.buffer for one in measured],
         "goodput": [one.goodput for one in measured],
         "best_path": [one.best for one in measured],
