@@ -38,8 +38,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=at_most(1000),
         default=5,
         metavar="N",
-        help="runs of each network in which there is chance, the first two apart only where one of these is below 1.05 of "
-        "the best path (default: 5)",
+        help="runs of each network in which there is chance; those after the second only where one of the first two "
+        "was below 1.05 of the best path (default: 5)",
     )
     parser.add_argument(
         "--hunt",
@@ -68,8 +68,7 @@ def execute(given: argparse.Namespace) -> int:
     drawn = [networks.draw(given.seed, number, given.kind) for number in range(given.networks)]
     measured: list[Measured] = []
     try:
-        for one in survey(drawn, policies, seeds=given.seeds, workers=given.workers, quiet=given.quiet):
-            measured.append(one)
+        measured.extend(survey(drawn, policies, seeds=given.seeds, workers=given.workers, quiet=given.quiet))
     except Interrupted:
         if given.output and measured:
             report.save(measured, given.output)

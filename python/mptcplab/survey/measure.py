@@ -134,8 +134,8 @@ class _Runs:
                 self._rows[names[job]] = row
 
         run_jobs(jobs, workers=workers, quiet=True, on_result=keep)
-        for name, goodput in zip(names, goodputs, strict=True):
-            self._rates.setdefault(name, []).append(goodput)
+        for whose, goodput in zip(names, goodputs, strict=True):
+            self._rates.setdefault(whose, []).append(goodput)
 
     def _flows(self, network: Network) -> dict[str, Mapping[str, Any]]:
         flows: dict[str, Mapping[str, Any]] = {}
