@@ -8,6 +8,8 @@ compiler, which rust-toolchain.toml pins, and not on what else the machine does.
     tools/instructions.py                          measures; fails when a count rose by more than 3 %
     tools/instructions.py --update 'pacing costs'  writes what was measured, and why
     tools/instructions.py --whole                  S1 over its whole 100 s, not 20 s; only prints
+    tools/instructions.py --attacks X7 X11         what a packet of these attacks costs, at three sizes; only prints
+    tools/instructions.py --attacks                the same of all attacks (a quarter of an hour)
 """
 
 from __future__ import annotations
@@ -41,15 +43,15 @@ class Count(NamedTuple):
     packets: int
 
 
-def build() -> Path:
-    """The release build of the example that runs a scenario."""
+def build(crate: str = "mptcp-lab", example: str = "scenario") -> Path:
+    """The release build of an example: unless told otherwise of that which runs a scenario."""
     command = ["cargo", "build", "--release", "--locked", "--message-format", "json"]
-    command += ["-p", "mptcp-lab", "--example", "scenario"]
+    command += ["-p", crate, "--example", example]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         sys.exit("instructions: the example cannot be built, see above")
     messages = [json.loads(line) for line in done.stdout.splitlines()]
-    return Path(next(m["executable"] for m in messages if m.get("target", {}).get("name") == "scenario"))
+    return Path(next(m["executable"] for m in messages if m.get("target", {}).get("name") == example))
 
 
 def compiler() -> str:
@@ -87,6 +89,38 @@ def measure(program: Path, durations: dict[str, int]) -> dict[str, float]:
     return costs
 
 
+def attacks(names: list[str]) -> None:
+    """Prints for each attack, at each size, the instructions of the host for a packet, and their growth."""
+    program = build("mptcp-hostile", "attacks")
+    print("| attack | size | packets | instructions a packet | growth |\n|---|--:|--:|--:|--:|")
+    for name in names or list(dict.fromkeys(attack(line)[0] for line in played(program, []).stdout.splitlines()[2:])):
+        before = None
+        for at in "012":
+            done = played(program, ["--at", at, name], "valgrind", "--tool=callgrind", "--toggle-collect=*clocked*")
+            total = re.search(r"Collected : (\d+)", done.stderr)
+            lines = [attack(line) for line in done.stdout.splitlines()[2:]]
+            line = next((line for line in lines if line[0] == name), None)
+            if done.returncode != 0 or total is None or line is None:
+                sys.exit(f"instructions: no attack {name!r}, or it failed\n{done.stdout}{done.stderr}")
+            cost = int(total[1]) / max(int(line[2]), 1)
+            growth = f"{cost / before:.2f}" if before else ""
+            print(f"| {name} | {line[1]} | {line[2]} | {cost:,.0f} | {growth} |", flush=True)
+            before = cost
+
+
+def played(program: Path, arguments: list[str], *under: str) -> subprocess.CompletedProcess[str]:
+    """The example, run."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [*under, str(program), *arguments]
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def attack(line: str) -> list[str]:
+    """A line that the example prints: name, size, packets, and the rest."""
+    cells = [cell.strip() for cell in line.strip("| ").split("|")]
+    return [cells[0].split(":")[0], *cells[1:]]
+
+
 def missing() -> str | None:
     """What the machine lacks."""
     tools = [tool for tool in ("valgrind", "setarch") if shutil.which(tool) is None]
@@ -116,11 +150,15 @@ def main() -> None:
     parser.add_argument("--update", metavar="WHY", help="write what was measured, and the reason")
     parser.add_argument("--whole", action="store_true", help="run the whole scenarios, and only print")
     parser.add_argument("--program", type=Path, help="measure this build of the example, not a new one")
+    parser.add_argument("--attacks", nargs="*", metavar="NAME", help="count attacks on a host instead")
     given = parser.parse_args()
     if lacks := missing():
         if os.environ.get("CI"):
             sys.exit(f"instructions: {lacks}")
         print(f"instructions: skipped, {lacks}")
+        return
+    if given.attacks is not None:
+        attacks(given.attacks)
         return
     now = measure(given.program or build(), WHOLE if given.whole else SECONDS)
     if given.whole:

@@ -1,4 +1,6 @@
-//! Prints what each attack costs the host, at three sizes: `attacks [NAME...]` runs those whose names begin so.
+//! Prints what each attack costs the host, at three sizes: `attacks [NAME...]` runs those whose names begin so,
+//! `attacks --at 0 NAME` that of exactly this name, at the
+//! first of its sizes.
 //!
 //! Bytes and nanoseconds a packet should not grow with the size: the last two columns are those of a size divided by
 //! those of the size before.
@@ -6,17 +8,33 @@
 use mptcp_hostile::attacks::{ATTACKS, Sample};
 
 fn main() {
-    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let mut wanted: Vec<String> = std::env::args().skip(1).collect();
+    let mut at: Option<usize> = None;
+    if wanted.first().is_some_and(|first| first == "--at") {
+        at = wanted.get(1).and_then(|number| number.parse().ok());
+        if at.is_none_or(|at| at > 2) {
+            eprintln!("attacks: --at wants 0, 1 or 2: which of an attack's three sizes");
+            std::process::exit(2);
+        }
+        wanted.drain(..2);
+    }
     println!(
         "| attack | size | packets | bytes held | bytes/packet | ns/packet | answers | bytes ratio | time ratio |"
     );
     println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
     for attack in ATTACKS {
-        if !wanted.is_empty() && !wanted.iter().any(|name| attack.name.starts_with(name.as_str())) {
+        let named = |name: &String| match at {
+            Some(_) => attack.name == name,
+            None => attack.name.starts_with(name.as_str()),
+        };
+        if !wanted.is_empty() && !wanted.iter().any(named) {
             continue;
         }
         let mut before: Option<Sample> = None;
-        for size in attack.sizes {
+        for (place, size) in attack.sizes.into_iter().enumerate() {
+            if at.is_some_and(|at| at != place) {
+                continue;
+            }
             let sample = (attack.run)(size);
             let each = |value: f64, packets: u64| value / packets.max(1) as f64;
             let (bytes, nanos) =

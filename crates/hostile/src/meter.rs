@@ -99,6 +99,15 @@ pub fn thread_nanos() -> u64 {
     if failed != 0 { 0 } else { time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64 }
 }
 
+/// Does the work; gives what it gives and the nanoseconds that it took. Never inlined, so that callgrind can count here
+/// and nowhere else (`tools/instructions.py --attacks`).
+#[inline(never)]
+pub fn clocked<T>(work: impl FnOnce() -> T) -> (T, u64) {
+    let begin = thread_nanos();
+    let done = work();
+    (done, thread_nanos() - begin)
+}
+
 #[cfg(test)]
 mod tests {
     use super::{live, peak, read, reset_peak};

@@ -132,14 +132,15 @@ impl Scene {
 
     /// Gives the host many segments, one after the other, and measures its time; what it says is counted and forgotten.
     pub fn strike(&mut self, segments: Vec<Segment>) {
-        let begin = meter::thread_nanos();
-        for segment in segments {
-            self.deliver(segment);
-            while self.victim.poll_transmit(self.now).is_some() {
-                self.answers += 1;
+        let ((), nanos) = meter::clocked(|| {
+            for segment in segments {
+                self.deliver(segment);
+                while self.victim.poll_transmit(self.now).is_some() {
+                    self.answers += 1;
+                }
             }
-        }
-        self.nanos += meter::thread_nanos() - begin;
+        });
+        self.nanos += nanos;
         self.take_events();
     }
 

@@ -7,20 +7,22 @@ use mptcp_clock::Duration;
 use mptcp_wire::{Flags, Segment, Seq};
 
 use super::sample::{Sample, measured, volley};
+use crate::meter;
 use crate::peer::{Offer, Peer};
 use crate::scene::{PORT, Scene};
 
 pub(super) fn strays(size: u64) -> Sample {
     let mut scene = Scene::new(Config::default(), Offer::default());
     measured(size, &mut scene, |scene| {
-        let begin = crate::meter::thread_nanos();
-        for i in 0..size {
-            let mut segment = Segment::new(Scene::caller(i as u32), (scene.addresses[0], 9).into());
-            segment.flags = Flags::ACK;
-            segment.acknowledgment = Seq::new(i as u32);
-            scene.deliver(segment);
-        }
-        scene.nanos = crate::meter::thread_nanos() - begin;
+        let ((), nanos) = meter::clocked(|| {
+            for i in 0..size {
+                let mut segment = Segment::new(Scene::caller(i as u32), (scene.addresses[0], 9).into());
+                segment.flags = Flags::ACK;
+                segment.acknowledgment = Seq::new(i as u32);
+                scene.deliver(segment);
+            }
+        });
+        scene.nanos = nanos;
     })
 }
 
@@ -73,7 +75,7 @@ pub(super) fn collisions(size: u64) -> Sample {
     let offer = Offer { multipath: false, ..Offer::default() };
     let mut scene = Scene::new(Config::tcp(), offer);
     let host = SocketAddr::new(scene.addresses[1], PORT);
-    let before = crate::meter::live();
+    let before = meter::live();
     for port in 0..size as u16 {
         let peer = SocketAddr::new(colliding(host, 0x2001_0db8_0000_0001, port).into(), port);
         let (id, syn) = scene.peer.call(scene.now, peer, host);
@@ -87,7 +89,7 @@ pub(super) fn collisions(size: u64) -> Sample {
             scene.peer.bare(scene.now, id)
         });
     });
-    sample.held = crate::meter::live() - before;
+    sample.held = meter::live() - before;
     sample
 }
 
@@ -106,19 +108,21 @@ pub(super) fn refused_addresses(size: u64) -> Sample {
             let address = IpAddr::from([10, 8 + (i >> 16) as u8, (i >> 8) as u8, i as u8]);
             segment.options.mptcp.push(scene.peer.add_address(id, 1 + (i % 200) as u8, address, None));
             scene.packets += 1;
-            let begin = crate::meter::thread_nanos();
-            scene.victim.handle_segment(scene.now, mptcp::InterfaceId(0), segment);
-            let said: Vec<Segment> = std::iter::from_fn(|| scene.victim.poll_transmit(scene.now))
-                .map(|sent| sent.segment)
-                .collect();
-            for syn in said.iter().filter(|said| said.flags == Flags::SYN) {
-                let mut reset = Segment::new(syn.destination, syn.source);
-                reset.flags = Flags::RST | Flags::ACK;
-                reset.acknowledgment = syn.sequence + 1;
-                scene.victim.handle_segment(scene.now, mptcp::InterfaceId(0), reset);
-            }
-            scene.nanos += crate::meter::thread_nanos() - begin;
-            scene.answers += said.len() as u64;
+            let (said, nanos) = meter::clocked(|| {
+                scene.victim.handle_segment(scene.now, mptcp::InterfaceId(0), segment);
+                let said: Vec<Segment> = std::iter::from_fn(|| scene.victim.poll_transmit(scene.now))
+                    .map(|sent| sent.segment)
+                    .collect();
+                for syn in said.iter().filter(|said| said.flags == Flags::SYN) {
+                    let mut reset = Segment::new(syn.destination, syn.source);
+                    reset.flags = Flags::RST | Flags::ACK;
+                    reset.acknowledgment = syn.sequence + 1;
+                    scene.victim.handle_segment(scene.now, mptcp::InterfaceId(0), reset);
+                }
+                said.len()
+            });
+            scene.nanos += nanos;
+            scene.answers += said as u64;
             scene.collect();
         }
         scene.peer.flows.clone_from(&flows);

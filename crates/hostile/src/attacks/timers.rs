@@ -55,12 +55,8 @@ pub(super) fn zero_window(size: u64) -> Sample {
             scene.victim.close(scene.now, connection);
         }
         scene.collect();
-        let begin = meter::thread_nanos();
-        let mut wakeups = 0;
-        for _ in 0..size {
-            wakeups += scene.wait(DAY).1;
-        }
-        scene.nanos = meter::thread_nanos() - begin;
+        let (wakeups, nanos) = meter::clocked(|| (0..size).map(|_| scene.wait(DAY).1).sum());
+        scene.nanos = nanos;
         scene.packets = wakeups;
     })
 }

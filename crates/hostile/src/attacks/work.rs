@@ -65,8 +65,8 @@ pub(super) fn mapping_holes(size: u64) -> Sample {
     })
 }
 
-/// A host with `bytes` of payload in flight at MSS 64.
-fn in_flight(bytes: u64, config: Config, joins: u32) -> (Scene, usize, u64) {
+/// A host that will send `bytes` of payload at MSS 64 at once.
+fn in_flight(bytes: u64, config: Config, joins: u32) -> (Scene, usize) {
     let config = Config { initial_window: 1_000_000, send_buffer: bytes, mss: 64, ..config };
     let offer = Offer { mss: Some(64), scale: Some(14), window: 60_000, ..Offer::default() };
     let (mut scene, id) = scene(config, offer);
@@ -79,18 +79,16 @@ fn in_flight(bytes: u64, config: Config, joins: u32) -> (Scene, usize, u64) {
     if let Some(&connection) = scene.connections.first() {
         scene.victim.write(scene.now, connection, data);
     }
-    let begin = meter::thread_nanos();
-    let sent = scene.collect().len() as u64;
-    let nanos = meter::thread_nanos() - begin;
-    scene.now += Duration::from_millis(10);
-    (scene, id, nanos / sent.max(1))
+    (scene, id)
 }
 
 pub(super) fn rack(size: u64) -> Sample {
-    let (mut scene, id, _) = in_flight(size, Config::default(), 0);
+    let (mut scene, id) = in_flight(size, Config::default(), 0);
+    scene.collect();
+    scene.now += Duration::from_millis(10);
     measured(size, &mut scene, |scene| {
         let first = scene.peer.flows[id].host_iss + 1;
-        let step = 1_000.min(size / 100);
+        let step = size / 200;
         volley(scene, step, |scene, i| {
             let mut segment = scene.peer.bare(scene.now, id);
             segment.acknowledgment = first;
@@ -105,10 +103,10 @@ pub(super) fn rack(size: u64) -> Sample {
 pub(super) fn redundant(size: u64) -> Sample {
     let config = Config { scheduler: Redundant.into(), ..Config::default() };
     let before = meter::live();
-    let (scene, _, nanos) = in_flight(size, config, 3);
-    let held = meter::live() - before;
-    let packets = scene.answers;
-    Sample { size, held, packets, nanos: nanos * packets, answers: scene.answers }
+    let (mut scene, _) = in_flight(size, config, 3);
+    let (sent, nanos) =
+        meter::clocked(|| std::iter::from_fn(|| scene.victim.poll_transmit(scene.now)).count() as u64);
+    Sample { size, held: meter::live() - before, packets: sent, nanos, answers: sent }
 }
 
 pub(super) fn ack_storm(size: u64) -> Sample {

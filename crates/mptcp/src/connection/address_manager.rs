@@ -155,16 +155,19 @@ impl AddressManager {
         self.no_join_to_first
     }
 
-    /// The peer announced an address: it is known under that id now, if there is room.
-    pub(super) fn learn(&mut self, address: RemoteAddress) {
+    /// The peer announced an address: it is known under that id now, if there is room. Returns whether it is known.
+    pub(super) fn learn(&mut self, address: RemoteAddress) -> bool {
         self.failures.announced(address.address);
-        if !self.remote.contains(&address) {
-            self.remote.retain(|known| known.id != address.id);
-            let known = self.remote.iter().any(|known| known.address == address.address);
-            if !known && self.remote.len() < MOST_REMOTE_ADDRESSES {
-                self.remote.push(address);
-            }
+        if self.remote.contains(&address) {
+            return true;
         }
+        self.remote.retain(|known| known.id != address.id);
+        let known = self.remote.iter().any(|known| known.address == address.address);
+        let room = self.remote.len() < MOST_REMOTE_ADDRESSES;
+        if !known && room {
+            self.remote.push(address);
+        }
+        known || room
     }
 
     /// The peer took an address back; that of the first subflow stays known.

@@ -11,11 +11,12 @@ use super::report::SubflowInfo;
 use crate::ids::SubflowId;
 use crate::subflow::Subflow;
 
-/// Places for subflows, the living and the dead; above it the dead make room. As many as a chunk of data
-/// has bits for its carriers.
+/// Places for subflows, the living and the dead. As many as a chunk of data has bits for its carriers.
 const PLACES: usize = SubflowId::SLOTS;
+/// Dead ones that keep their places; of more, the first makes room for a new one: every packet looks at all places.
+const MOST_DEAD: usize = 8;
 /// Subflows remembered that lost their place.
-const REMEMBERED: usize = 64;
+const REMEMBERED: usize = 119;
 
 /// Subflows by place. It reads as a slice of them.
 #[derive(Debug, Default)]
@@ -59,11 +60,11 @@ impl SubflowSet {
     /// The place of the subflow that ended first, if there are so many that it has to make room. The first
     /// subflow stays: it says what the connection was called by.
     pub(super) fn vacant(&self) -> Option<usize> {
-        if self.places.len() < PLACES {
-            return None;
-        }
         let dead = self.places.iter().enumerate().skip(1);
         let dead = dead.filter(|(_, subflow)| subflow.is_closed() && subflow.control().is_none());
+        if self.places.len() < PLACES && dead.clone().nth(MOST_DEAD - 1).is_none() {
+            return None;
+        }
         dead.min_by_key(|(_, subflow)| subflow.record().closed_at).map(|(id, _)| id)
     }
 

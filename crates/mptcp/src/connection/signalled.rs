@@ -56,8 +56,10 @@ impl Connection {
         if !self.may_join(id, add.address) {
             return;
         }
-        self.addresses.learn(address);
-        self.consult_path_manager(now);
+        // What finds no room changes nothing that the path manager could answer.
+        if self.addresses.learn(address) {
+            self.consult_path_manager(now);
+        }
     }
 
     /// Whether an address that the peer announces on a subflow can be another host's: not nobody's, everybody's or ours
