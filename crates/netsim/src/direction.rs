@@ -3,9 +3,11 @@
 //! Owns the frames it holds and their times. A frame's departure is computed when it is queued;
 //! whether it is lost, and when it arrives, is settled later but in order, with the parameters of
 //! its departure: every call first settles what departed by then. Never knows where frames go.
-//! The frames of a cell have no departure until their MAC says so (`wireless`).
+//! The frames of a cell have no departure until their MAC says so (`wireless`), those under a discipline none until it is their
+//! turn (`managed`).
 
 mod changes;
+mod managed;
 mod wireless;
 
 use std::collections::VecDeque;
@@ -16,6 +18,7 @@ use crate::counters::Counters;
 use crate::frame::{Cause, DirectionId, Frame, Lost};
 use crate::loss::{Loss, LossProcess};
 use crate::parameters::Parameters;
+use managed::Managed;
 
 /// Where lost frames go: nowhere, or into a list for the driver.
 #[derive(Debug)]
@@ -74,14 +77,17 @@ pub(crate) struct Direction<P> {
     counters: Counters,
     /// Its frames wait without a departure until a MAC says that it is done with them.
     wireless: bool,
-    /// It looks at the length of frames, or marks them.
+    /// It looks at the length of frames, marks them, or has a discipline.
     particular: bool,
+    managed: Option<Box<Managed<P>>>,
     /// Departures to report, if somebody watches.
     departures: Option<VecDeque<Departure>>,
 }
 
 impl<P> Direction<P> {
     pub(crate) fn new(id: DirectionId, parameters: Parameters, stream: &Rng) -> Self {
+        let managed = parameters.discipline.as_ref();
+        let managed = managed.map(|kind| Box::new(Managed::new(kind, stream.child("queue"))));
         let mut direction = Self {
             id,
             parameters,
@@ -97,6 +103,7 @@ impl<P> Direction<P> {
             counters: Counters::default(),
             wireless: false,
             particular: false,
+            managed,
             departures: None,
         };
         direction.measure_delay();
@@ -110,7 +117,8 @@ impl<P> Direction<P> {
     /// The counters as of `now`.
     pub(crate) fn counters(&mut self, now: Instant, drops: &mut DropLog<P>) -> Counters {
         self.settle(now, drops);
-        Counters { backlog_frames: (self.frames.len() - self.flying) as u64, ..self.counters }
+        let waiting = self.managed.as_ref().map_or(0, |managed| managed.waiting());
+        Counters { backlog_frames: (self.frames.len() - self.flying + waiting) as u64, ..self.counters }
     }
 
     /// Counts a frame given to the link.
@@ -138,8 +146,13 @@ impl<P> Direction<P> {
             drops.record(now, self.id, Cause::Down, frame);
             return Err(Cause::Down);
         }
-        if self.particular && self.parameters.longest.is_some_and(|longest| frame.bytes > longest) {
-            return Err(self.refuse_long(now, frame, drops));
+        if self.particular {
+            if self.parameters.longest.is_some_and(|longest| frame.bytes > longest) {
+                return Err(self.refuse_long(now, frame, drops));
+            }
+            if self.managed.is_some() {
+                return self.queue_managed(now, frame, drops);
+            }
         }
         self.settle(now, drops);
         let (limit, rate) = (self.parameters.queue, self.parameters.rate);
@@ -180,7 +193,10 @@ impl<P> Direction<P> {
     /// there might be one.
     #[inline]
     pub(crate) fn next_event(&self) -> Instant {
-        let Some(&(first, _)) = self.frames.front() else { return Instant::FAR_FUTURE };
+        let Some(&(first, _)) = self.frames.front() else {
+            // A discipline may have frames and let none go yet.
+            return if self.due == Instant::FAR_FUTURE { self.due } else { self.due + self.earliest };
+        };
         if self.flying == 0 {
             return first + self.earliest;
         }
@@ -231,11 +247,12 @@ impl<P> Direction<P> {
     }
 
     fn measure_delay(&mut self) {
-        self.particular = self.parameters.longest.is_some() || self.parameters.mark.is_some();
+        self.particular =
+            self.parameters.longest.is_some() || self.parameters.mark.is_some() || self.managed.is_some();
         let delay = self.parameters.delay;
         self.earliest = self.parameters.jitter.map_or(delay, |jitter| jitter.earliest(delay));
         let certain = self.parameters.jitter.is_none() && self.parameters.loss == Loss::None;
-        self.plain = certain && self.departures.is_none();
+        self.plain = certain && self.departures.is_none() && self.managed.is_none();
     }
 
     /// Sends off every frame that departed by `now`: each is lost or gets its arrival.
@@ -244,7 +261,13 @@ impl<P> Direction<P> {
         if self.due > now {
             return;
         }
-        if self.plain { self.send_off_plainly(now) } else { self.send_off(now, drops) }
+        if self.plain {
+            self.send_off_plainly(now);
+        } else if self.managed.is_some() {
+            self.settle_managed(now, drops);
+        } else {
+            self.send_off(now, drops);
+        }
     }
 
     /// The same where all of them arrive after one delay.

@@ -7,7 +7,8 @@
 //!
 //! On a link direction a frame meets, in this order: filters, queue, serialisation, random
 //! loss, propagation. A frame costs one event a hop, because its departure is computed when it is
-//! queued; only a change of the link's parameters ever moves it.
+//! queued; only a change of the link's parameters ever moves it. Under a queue discipline ([`QueueDiscipline`]) it leaves when its
+//! turn comes.
 //!
 //! Stations of an 802.11 cell are links too ([`Network::add_station`]). Their frames wait for the air,
 //! which all stations of the cell, and of cells near it, share by the rules of the standard; after
@@ -40,6 +41,7 @@ mod jitter;
 mod loss;
 mod network;
 mod parameters;
+mod queue;
 mod queue_limit;
 mod rate;
 mod topology;
@@ -52,6 +54,11 @@ pub use jitter::{Jitter, Spread};
 pub use loss::{CustomLoss, GilbertElliott, Loss, LossModel};
 pub use network::{Budget, Event, Exhausted, Fate, Network};
 pub use parameters::{Change, Parameters};
+pub use queue::{
+    By, CoDel, CoDelQueue, DualPi2, DualPi2Queue, Excess, FqCoDel, FqCoDelQueue, Next, Packet, Pie, PieQueue,
+    Prio, PrioQueue, QueueDiscipline, QueueKind, Red, RedQueue, TokenBucket, TokenBucketQueue, Turns,
+    TurnsQueue, Wire,
+};
 pub use queue_limit::QueueLimit;
 pub use rate::Rate;
 pub use topology::TopologyError;

@@ -4,6 +4,7 @@ use mptcp_clock::Duration;
 
 use crate::jitter::Jitter;
 use crate::loss::Loss;
+use crate::queue::QueueKind;
 use crate::queue_limit::QueueLimit;
 use crate::rate::Rate;
 use crate::wifi::StationRate;
@@ -21,6 +22,8 @@ pub struct Parameters {
     pub loss: Loss,
     /// The limit of the queue.
     pub queue: QueueLimit,
+    /// How the queue works, if it is no plain drop-tail one: then `queue` and `mark` say nothing. A wire's.
+    pub discipline: Option<QueueKind>,
     /// A frame that finds more than this in the queue is marked, if it may be (DCTCP's K; RFC 3168 section 5). `None` marks none. A
     /// wire's; stations' queues mark nothing.
     pub mark: Option<QueueLimit>,
@@ -39,6 +42,7 @@ impl Default for Parameters {
             jitter: None,
             loss: Loss::None,
             queue: QueueLimit::Packets(1000),
+            discipline: None,
             mark: None,
             longest: None,
             up: true,

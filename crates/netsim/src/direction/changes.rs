@@ -50,7 +50,9 @@ impl<P> Direction<P> {
             self.line_free += rate.map_or(Duration::ZERO, |rate| rate.serialisation(frame.bytes));
             *departs = self.line_free;
         }
-        self.look();
+        if self.frames.len() > self.flying {
+            self.look();
+        }
     }
 
     /// Loses all that the link holds.
@@ -67,6 +69,7 @@ impl<P> Direction<P> {
             }
             drops.record(now, self.id, Cause::Down, frame);
         }
+        self.flush_managed(now, drops);
         self.flying = 0;
         self.due = Instant::FAR_FUTURE;
     }

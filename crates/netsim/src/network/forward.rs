@@ -93,7 +93,7 @@ impl<P> Network<P> {
             if self.topology.is_router(node) { self.topology.route(node, frame.destination) } else { None };
         match onward {
             Some(onward) => {
-                self.pass_on(now, onward, frame);
+                self.pass_on(now, by, onward, frame);
             }
             None => self.drops.record(now, by, Cause::NoRoute, frame),
         }
@@ -102,7 +102,11 @@ impl<P> Network<P> {
 
     /// A router has it.
     #[inline(never)]
-    fn pass_on(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) {
+    fn pass_on(&mut self, now: Instant, by: DirectionId, direction: DirectionId, frame: Frame<P>) {
+        let line = &mut self.lines[direction.index()];
+        if line.pipes.is_empty() && line.tap != Some(TapSide::Entry) {
+            line.direction.set_port(by);
+        }
         self.offer_tapped(now, direction, frame);
     }
 

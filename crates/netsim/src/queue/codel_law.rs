@@ -1,14 +1,15 @@
-//! CoDel (RFC 8289): drops when the time that frames wait has stayed above a target for an interval.
+//! The control law of CoDel (RFC 8289): when the time that frames wait has stayed above a target for an interval, one is
+//! dropped, and then one after another at distances that shrink.
 //!
-//! Owns one queue's control state. Sees sojourn times only; its caller drops.
+//! Owns the control state of one queue. Sees times only; its caller drops or marks.
 
 use mptcp_clock::{Duration, Instant};
 
 /// A backlog below one full frame is never too long (RFC 8289, section 4.4: MAXPACKET).
-const FULL_FRAME: u64 = 1514;
+pub(super) const FULL_FRAME: u64 = 1514;
 
 #[derive(Debug)]
-pub(crate) struct CoDel {
+pub(crate) struct CoDelLaw {
     target: Duration,
     interval: Duration,
     /// When the sojourn time will have been above target for an interval.
@@ -19,7 +20,7 @@ pub(crate) struct CoDel {
     last_count: u32,
 }
 
-impl CoDel {
+impl CoDelLaw {
     pub(crate) fn new(target: Duration, interval: Duration) -> Self {
         Self {
             target,
@@ -55,6 +56,12 @@ impl CoDel {
         self.last_count = self.count;
         self.next_drop = now + self.spacing();
         true
+    }
+
+    /// Nothing waits any more.
+    pub(crate) fn emptied(&mut self) {
+        self.above_at = None;
+        self.dropping = false;
     }
 
     fn too_long(&mut self, now: Instant, sojourn: Duration, backlog: u64) -> bool {

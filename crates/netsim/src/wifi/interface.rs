@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 
 use mptcp_clock::{Duration, Instant};
 
-use super::codel::CoDel;
 use super::parameters::{Aggregation, Discipline};
+use crate::queue::CoDelLaw;
 use crate::queue_limit::QueueLimit;
 
 /// What the MAC adds to a frame in an aggregate: a delimiter, and padding to four bytes.
@@ -31,7 +31,7 @@ pub(crate) struct Entry {
 #[derive(Debug)]
 pub(crate) struct Interface {
     pub(crate) limit: QueueLimit,
-    codel: Option<CoDel>,
+    codel: Option<CoDelLaw>,
     ring: usize,
     entries: VecDeque<Entry>,
     bytes: u64,
@@ -43,7 +43,7 @@ impl Interface {
     pub(crate) fn new(limit: QueueLimit, discipline: Discipline, ring: u32) -> Self {
         let codel = match discipline {
             Discipline::DropTail => None,
-            Discipline::CoDel { target, interval } => Some(CoDel::new(target, interval)),
+            Discipline::CoDel { target, interval } => Some(CoDelLaw::new(target, interval)),
         };
         let ring = ring.max(1) as usize;
         Self { limit, codel, ring, entries: VecDeque::new(), bytes: 0, ringed: 0 }

@@ -17,7 +17,7 @@
 mod access;
 mod air;
 mod background;
-mod codel;
+
 mod coupling;
 mod exchange;
 mod interface;

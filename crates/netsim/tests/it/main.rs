@@ -8,6 +8,7 @@ mod links;
 mod longest;
 mod marks;
 mod model;
+mod queues;
 mod taps;
 mod theory;
 mod topology;

@@ -54,6 +54,7 @@ fn parameters() -> impl Strategy<Value = Parameters> {
         jitter,
         loss,
         queue,
+        discipline: None,
         mark: None,
         longest: None,
         up: true,

@@ -1,0 +1,58 @@
+//! Strict priority, as tc-prio(8): a band has its turn when all before it are empty.
+//!
+//! Owns one row for each band. Which classes a band has is its maker's affair.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::row::Row;
+use super::{Next, Packet, QueueDiscipline, Wire};
+use crate::queue_limit::QueueLimit;
+
+/// What can be set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prio {
+    /// The band of a class of frames, 0 first; classes that are not here share one more band, the last.
+    pub bands: Arc<BTreeMap<u32, usize>>,
+    /// Of each band.
+    pub limit: QueueLimit,
+}
+
+/// A queue under it.
+#[derive(Debug)]
+pub struct PrioQueue {
+    settings: Prio,
+    rows: Vec<Row>,
+}
+
+impl PrioQueue {
+    /// An empty queue.
+    #[must_use]
+    pub fn new(settings: Prio) -> Self {
+        let last = settings.bands.values().max().map_or(0, |last| last + 1);
+        let mut rows = Vec::new();
+        rows.resize_with(last + 1, Row::default);
+        Self { settings, rows }
+    }
+}
+
+impl QueueDiscipline for PrioQueue {
+    fn enqueue(&mut self, packet: Packet, wire: &mut Wire<'_>) {
+        let last = self.rows.len() - 1;
+        let band = self.settings.bands.get(&(packet.label >> 8)).copied().unwrap_or(last);
+        let row = &mut self.rows[band];
+        if self.settings.limit.admits(row.len(), row.bytes(), packet.bytes, wire.rate) {
+            row.push(packet);
+        } else {
+            wire.drop_full(packet);
+        }
+    }
+
+    fn dequeue(&mut self, _wire: &mut Wire<'_>) -> Next {
+        self.rows.iter_mut().find_map(Row::pop).map_or(Next::Nothing, Next::Packet)
+    }
+
+    fn clear(&mut self) {
+        self.rows.iter_mut().for_each(Row::clear);
+    }
+}

@@ -1,0 +1,134 @@
+//! RED: random early detection (Floyd and Jacobson, IEEE/ACM ToN 1(4), 1993), as tc-red(8).
+//!
+//! Owns one row and the moving average of its length.
+
+use mptcp_clock::{Duration, Instant};
+
+use super::row::Row;
+use super::{Next, Packet, QueueDiscipline, Wire};
+use crate::queue_limit::QueueLimit;
+
+/// What can be set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Red {
+    /// What never fits.
+    pub limit: QueueLimit,
+    /// Below this average, in bytes, nothing is dropped.
+    pub min: u64,
+    /// At this average the chance is `probability`; above it all are dropped or marked.
+    pub max: u64,
+    /// The chance at `max`, 0..=1.
+    pub probability: f64,
+    /// Bytes of a usual packet.
+    pub avpkt: u32,
+    /// Usual packets that may come at once while the average is small: sets how slowly it moves.
+    pub burst: u32,
+    /// Mark what may be marked, instead of dropping it.
+    pub ecn: bool,
+    /// Drop above `max` even what could be marked.
+    pub harddrop: bool,
+    /// Double the distance instead: from `max` to twice `max` the chance goes on to 1 (Floyd's "gentle").
+    pub gentle: bool,
+}
+
+/// A queue under it.
+#[derive(Debug)]
+pub struct RedQueue {
+    settings: Red,
+    row: Row,
+    /// The weight of the newest length in the average.
+    weight: f64,
+    average: f64,
+    /// Packets since the last one that was dropped or marked; below zero while none may be.
+    since_last: i64,
+    empty_since: Option<Instant>,
+}
+
+impl RedQueue {
+    /// An empty queue.
+    #[must_use]
+    pub fn new(settings: Red) -> Self {
+        Self {
+            settings,
+            row: Row::default(),
+            weight: weight(&settings),
+            average: 0.0,
+            since_last: -1,
+            empty_since: Some(Instant::ZERO),
+        }
+    }
+
+    fn update_average(&mut self, wire: &Wire<'_>) {
+        if let Some(since) = self.empty_since.take() {
+            // As if so many small packets had come to an empty queue as could have left in the meantime (section 4, "m").
+            let each = wire.serialisation(self.settings.avpkt).max(Duration::from_nanos(1));
+            let could = wire.now.since(since).as_secs_f64() / each.as_secs_f64();
+            self.average *= (1.0 - self.weight).powf(could);
+        } else {
+            self.average += self.weight * (self.row.bytes() as f64 - self.average);
+        }
+    }
+
+    /// The chance of the next packet, before it is spread evenly.
+    fn chance(&self) -> f64 {
+        let Red { min, max, probability, gentle, .. } = self.settings;
+        let (min, max) = (min as f64, max as f64);
+        if self.average < min {
+            0.0
+        } else if self.average < max {
+            probability * (self.average - min) / (max - min)
+        } else if gentle && self.average < 2.0 * max {
+            probability + (1.0 - probability) * (self.average - max) / max
+        } else {
+            1.0
+        }
+    }
+}
+
+/// tc's way from a burst to a weight: the smallest power of two for which that many packets may come to an empty queue before the
+/// average reaches `min`.
+fn weight(settings: &Red) -> f64 {
+    let burst = f64::from(settings.burst);
+    let needed = burst + 1.0 - settings.min as f64 / f64::from(settings.avpkt.max(1));
+    let enough = |weight: &f64| needed <= (1.0 - (1.0 - weight).powf(burst)) / weight;
+    (1..32).map(|log| 0.5_f64.powi(log)).find(enough).unwrap_or(0.5_f64.powi(31))
+}
+
+impl QueueDiscipline for RedQueue {
+    fn enqueue(&mut self, mut packet: Packet, wire: &mut Wire<'_>) {
+        self.update_average(wire);
+        if !self.settings.limit.admits(self.row.len(), self.row.bytes(), packet.bytes, wire.rate) {
+            self.since_last = 0;
+            return wire.drop_full(packet);
+        }
+        let chance = self.chance();
+        if chance <= 0.0 {
+            self.since_last = -1;
+            return self.row.push(packet);
+        }
+        self.since_last += 1;
+        // Section 7: uniform between drops, not geometric.
+        let left = 1.0 - self.since_last as f64 * chance;
+        let hit = chance >= 1.0 || left <= 0.0 || wire.random.chance(chance / left);
+        if hit {
+            self.since_last = 0;
+            let hard = self.settings.harddrop && self.average >= self.settings.max as f64;
+            if hard || !self.settings.ecn || !wire.mark(&mut packet) {
+                return wire.drop_early(packet);
+            }
+        }
+        self.row.push(packet);
+    }
+
+    fn dequeue(&mut self, wire: &mut Wire<'_>) -> Next {
+        let Some(packet) = self.row.pop() else { return Next::Nothing };
+        if self.row.is_empty() {
+            self.empty_since = Some(wire.now);
+        }
+        Next::Packet(packet)
+    }
+
+    fn clear(&mut self) {
+        *self = Self::new(self.settings);
+    }
+}
