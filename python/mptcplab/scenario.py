@@ -47,7 +47,8 @@ class Path:
     """`{"kind": NAME, ...}`: a model that the core's build has from elsewhere."""
     jitter: str | None = None
     reorder: bool | None = None
-    queue: str | None = None
+    queue: str | Mapping[str, Any] | None = None
+    """A limit (`"53p"`), or a discipline (`{"kind": "codel"}`)."""
     mark: str | None = None
     path_mtu: int | None = None
     icmp: bool | None = None

@@ -6,11 +6,13 @@
 
 pub mod application;
 mod baselines;
+mod classes;
 pub mod cli;
 mod export;
 pub mod measurements;
 pub mod middlebox;
 mod pattern;
+mod queues;
 mod registry;
 pub mod scenario;
 mod summary;

@@ -6,7 +6,7 @@
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use mptcp::policy::{self, Policies};
-use netsim::LossModel;
+use netsim::{LossModel, QueueDiscipline};
 use serde_json::Value;
 
 use crate::application::{self, Application};
@@ -14,6 +14,7 @@ use crate::middlebox::{
     self, Middlebox, Site, bleach_ecn, coalesce, early_ack, mark_ecn, nat, rewrite_payload, rewrite_sequence,
     split, strip_options,
 };
+use crate::queues;
 use crate::scenario::ScenarioError;
 use crate::scenario::kinds::{Kind, Kinds};
 use crate::scenario::parameters::Parameters;
@@ -26,6 +27,8 @@ pub(crate) type LossMaker = Arc<dyn Fn() -> Box<dyn LossModel> + Send + Sync>;
 
 /// Keys that take any loss model.
 const LOSS_KEYS: &str = "Another loss model, instead of `loss` and `gilbert_elliott`.";
+/// Keys that take any queue discipline.
+const QUEUE_KEYS: &str = "A discipline with its keys.";
 /// Keys that take any application.
 const APPLICATION_KEYS: &str = "What the sender writes, instead of `bulk`, `bytes` or `blocks`.";
 
@@ -84,6 +87,7 @@ pub enum RegistryError {
 pub struct Registry {
     middleboxes: Kinds<middlebox::Maker>,
     losses: Kinds<LossMaker>,
+    queues: Kinds<queues::Maker>,
     applications: Kinds<application::Maker>,
     policies: Policies,
     /// Made when it is first asked for.
@@ -114,6 +118,7 @@ impl Registry {
             ]),
             // `loss` and `gilbert_elliott` have keys of their own: netsim draws them without asking anybody.
             losses: Kinds::new(Vec::new()),
+            queues: Kinds::new(queues::kinds()),
             // `bulk`, `bytes` and `blocks` have keys of their own: estimates look into them.
             applications: Kinds::new(Vec::new()),
             policies: Policies::default(),
@@ -163,6 +168,22 @@ impl Registry {
         Ok(self.changed())
     }
 
+    /// Adds a queue discipline: `queue = { kind = "NAME", ... }` of a path or link. What `read` gives makes one for each
+    /// direction.
+    ///
+    /// # Errors
+    /// As [`Self::middlebox`].
+    pub fn queue<Q, M, R>(mut self, name: &str, about: &str, read: R) -> Result<Self, RegistryError>
+    where
+        Q: QueueDiscipline + 'static,
+        M: Fn() -> Q + Send + Sync + 'static,
+        R: Fn(&mut Parameters<'_>) -> Result<M, ScenarioError> + Send + Sync + 'static,
+    {
+        let read = move |keys: &mut Parameters<'_>| read(keys).map(queues::maker);
+        add(&mut self.queues, "queue discipline", Kind::registered(name, about, read))?;
+        Ok(self.changed())
+    }
+
     /// Adds an application: `application = { kind = "NAME", ... }` of a flow. What `read` gives makes one for each flow.
     ///
     /// # Errors
@@ -195,6 +216,7 @@ impl Registry {
             let lines = [line("paths"), line("links")].concat();
             let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
             kind_schema::add_kinds(&mut schema, &lines, "loss_model", LOSS_KEYS, &self.losses);
+            kind_schema::add_form(&mut schema, &lines, "queue", QUEUE_KEYS, &self.queues);
             let flows =
                 ["/properties/flows/additionalProperties/properties", "/properties/defaults/properties"];
             kind_schema::add_kinds(&mut schema, &flows, "application", APPLICATION_KEYS, &self.applications);
@@ -212,6 +234,12 @@ impl Registry {
         page += &section("Middleboxes", "`kind = \"NAME\"` of `[middleboxes.NAME]`.", &self.middleboxes);
         page +=
             &section("Loss models", "`loss_model = { kind = \"NAME\" }` of a path or link.", &self.losses);
+        page += &reference::kinds(
+            "Queue disciplines",
+            "`queue = { kind = \"NAME\", … }` of a path or link, or of one direction. Defaults and sources: \
+             [queues.md](queues.md).",
+            self.queues.all().map(|kind| (&*kind.name, &*kind.about)),
+        );
         page +=
             &section("Applications", "`application = { kind = \"NAME\" }` of a flow.", &self.applications);
         let own = Policies::default();
@@ -234,6 +262,10 @@ impl Registry {
 
     pub(crate) fn losses(&self) -> &Kinds<LossMaker> {
         &self.losses
+    }
+
+    pub(crate) fn queues(&self) -> &Kinds<queues::Maker> {
+        &self.queues
     }
 
     pub(crate) fn applications(&self) -> &Kinds<application::Maker> {
@@ -261,8 +293,12 @@ fn check_name(what: &'static str, name: &str, taken: bool) -> Result<(), Registr
     if taken { Err(RegistryError::Taken { what, name }) } else { Ok(()) }
 }
 
+fn of_this_build(title: &str) -> String {
+    format!("{title} of this build")
+}
+
 fn section<M>(title: &str, place: &str, kinds: &Kinds<M>) -> String {
-    reference::kinds(title, place, kinds.registered().map(|kind| (&*kind.name, &*kind.about)))
+    reference::kinds(&of_this_build(title), place, kinds.registered().map(|kind| (&*kind.name, &*kind.about)))
 }
 
 fn policy_section<T: ?Sized>(
@@ -273,7 +309,7 @@ fn policy_section<T: ?Sized>(
 ) -> String {
     let place = format!("`{key} = \"NAME\"` or `{key} = {{ kind = \"NAME\" }}` of a flow.");
     let others = all.entries().iter().skip(own.entries().len());
-    reference::kinds(title, &place, others.map(|entry| (entry.name(), entry.about())))
+    reference::kinds(&of_this_build(title), &place, others.map(|entry| (entry.name(), entry.about())))
 }
 
 /// The JSON Schema of scenarios that name only what comes with this crate.

@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 
 use crate::measurements::{FlowSummary, Measurements, PathSummary};
+use crate::queues;
 use crate::scenario::{Scenario, Traffic};
 
 /// Flows that are told one by one.
@@ -37,6 +38,9 @@ pub fn registered(scenario: &Scenario) -> Vec<String> {
         for (line, side) in [(&link.forward, "forward"), (&link.backward, "backward")] {
             if let Some(table) = line.custom_loss() {
                 lines.push(format!("loss model of {} {side}: {}", link.name, inline(table)));
+            }
+            if let Some(table) = line.discipline_table().filter(|table| !queues::is_built_in(table)) {
+                lines.push(format!("queue of {} {side}: {}", link.name, inline(table)));
             }
         }
     }

@@ -4,10 +4,15 @@
 //! whether it is lost, and when it arrives, is settled later but in order, with the parameters of
 //! its departure: every call first settles what departed by then. Never knows where frames go.
 //! The frames of a cell have no departure until their MAC says so (`wireless`), those under a discipline none until it is their
-//! turn (`managed`).
+//! turn (`managed`). `settling` settles.
 
 mod changes;
+mod departure;
+mod held;
 mod managed;
+mod refusals;
+mod settling;
+mod watch;
 mod wireless;
 
 use std::collections::VecDeque;
@@ -18,7 +23,8 @@ use crate::counters::Counters;
 use crate::frame::{Cause, DirectionId, Frame, Lost};
 use crate::loss::{Loss, LossProcess};
 use crate::parameters::Parameters;
-use managed::Managed;
+pub(crate) use departure::{Departure, Service};
+use held::Held;
 
 /// Where lost frames go: nowhere, or into a list for the driver.
 #[derive(Debug)]
@@ -33,24 +39,6 @@ impl<P> DropLog<P> {
             self.frames.push(Lost { at, direction, cause, frame });
         }
     }
-}
-
-/// A frame has left the queue.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Departure {
-    pub(crate) at: Instant,
-    pub(crate) label: u32,
-    pub(crate) bytes: u32,
-    pub(crate) service: Service,
-}
-
-/// What the frame that leaves took at the head of the queue.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Service {
-    /// From being first to being done.
-    pub(crate) time: Duration,
-    /// The same on an idle medium, on average.
-    pub(crate) alone: Duration,
 }
 
 #[derive(Debug)]
@@ -77,9 +65,9 @@ pub(crate) struct Direction<P> {
     counters: Counters,
     /// Its frames wait without a departure until a MAC says that it is done with them.
     wireless: bool,
-    /// It looks at the length of frames, marks them, or has a discipline.
+    /// It looks at the length of frames, or marks them.
     particular: bool,
-    managed: Option<Box<Managed<P>>>,
+    managed: Option<Box<Held<P>>>,
     /// Departures to report, if somebody watches.
     departures: Option<VecDeque<Departure>>,
 }
@@ -87,7 +75,7 @@ pub(crate) struct Direction<P> {
 impl<P> Direction<P> {
     pub(crate) fn new(id: DirectionId, parameters: Parameters, stream: &Rng) -> Self {
         let managed = parameters.discipline.as_ref();
-        let managed = managed.map(|kind| Box::new(Managed::new(kind, stream.child("queue"))));
+        let managed = managed.map(|kind| Box::new(Held::new(kind, stream.child("queue"))));
         let mut direction = Self {
             id,
             parameters,
@@ -133,7 +121,7 @@ impl<P> Direction<P> {
         self.counters.filtered_frames += 1;
     }
 
-    /// Queues a frame at `now`, or says why not. `Ok(true)` if the pending time may have changed.
+    /// Queues a frame of a plain queue at `now`, or says why not. `Ok(true)` if the pending time may have changed.
     #[inline(always)]
     pub(crate) fn queue(
         &mut self,
@@ -142,17 +130,10 @@ impl<P> Direction<P> {
         drops: &mut DropLog<P>,
     ) -> Result<bool, Cause> {
         if !self.parameters.up {
-            self.counters.flushed_frames += 1;
-            drops.record(now, self.id, Cause::Down, frame);
-            return Err(Cause::Down);
+            return Err(self.refuse_down(now, frame, drops));
         }
-        if self.particular {
-            if self.parameters.longest.is_some_and(|longest| frame.bytes > longest) {
-                return Err(self.refuse_long(now, frame, drops));
-            }
-            if self.managed.is_some() {
-                return self.queue_managed(now, frame, drops);
-            }
+        if self.particular && self.parameters.longest.is_some_and(|longest| frame.bytes > longest) {
+            return Err(self.refuse_long(now, frame, drops));
         }
         self.settle(now, drops);
         let (limit, rate) = (self.parameters.queue, self.parameters.rate);
@@ -180,13 +161,6 @@ impl<P> Direction<P> {
             self.due = self.line_free;
         }
         Ok(idle)
-    }
-
-    #[cold]
-    fn refuse_long(&mut self, now: Instant, frame: Frame<P>, drops: &mut DropLog<P>) -> Cause {
-        self.counters.too_long_frames += 1;
-        drops.record(now, self.id, Cause::TooLong, frame);
-        Cause::TooLong
     }
 
     /// When this direction next wants attention: its next arrival, or the earliest time at which
@@ -218,135 +192,16 @@ impl<P> Direction<P> {
         Some(frame)
     }
 
-    /// Whether to remember departures. Those before the watch began are not reported.
-    pub(crate) fn watch(&mut self, now: Instant, watch: bool, drops: &mut DropLog<P>) {
-        self.settle(now, drops);
-        if !watch {
-            self.departures = None;
-        } else if self.departures.is_none() {
-            self.departures = Some(VecDeque::new());
-        }
-        self.measure_delay();
-    }
-
-    /// When the next departure is to be reported, if anybody watches.
-    #[inline]
-    pub(crate) fn next_departure(&self) -> Instant {
-        let Some(departures) = &self.departures else { return Instant::FAR_FUTURE };
-        departures.front().map_or(self.due, |departure| departure.at)
-    }
-
-    /// The departure to report at `now`.
-    pub(crate) fn departure(&mut self, now: Instant, drops: &mut DropLog<P>) -> Option<Departure> {
-        self.settle(now, drops);
-        self.departures.as_mut()?.pop_front()
-    }
-
     fn reorders(&self) -> bool {
         self.parameters.jitter.is_some_and(|jitter| jitter.reorder)
     }
 
     fn measure_delay(&mut self) {
-        self.particular =
-            self.parameters.longest.is_some() || self.parameters.mark.is_some() || self.managed.is_some();
+        self.particular = self.parameters.longest.is_some() || self.parameters.mark.is_some();
         let delay = self.parameters.delay;
         self.earliest = self.parameters.jitter.map_or(delay, |jitter| jitter.earliest(delay));
         let certain = self.parameters.jitter.is_none() && self.parameters.loss == Loss::None;
         self.plain = certain && self.departures.is_none() && self.managed.is_none();
-    }
-
-    /// Sends off every frame that departed by `now`: each is lost or gets its arrival.
-    #[inline]
-    fn settle(&mut self, now: Instant, drops: &mut DropLog<P>) {
-        if self.due > now {
-            return;
-        }
-        if self.plain {
-            self.send_off_plainly(now);
-        } else if self.managed.is_some() {
-            self.settle_managed(now, drops);
-        } else {
-            self.send_off(now, drops);
-        }
-    }
-
-    /// The same where all of them arrive after one delay.
-    #[inline(never)]
-    fn send_off_plainly(&mut self, now: Instant) {
-        let (delay, mut last) = (self.parameters.delay, self.last_arrival);
-        let (mut gone, mut bytes, mut due) = (0, 0, Instant::FAR_FUTURE);
-        while let Some((time, frame)) = self.frames.get_mut(self.flying + gone) {
-            if *time > now {
-                due = *time;
-                break;
-            }
-            bytes += u64::from(frame.bytes);
-            last = (*time + delay).max(last);
-            *time = last;
-            gone += 1;
-        }
-        self.flying += gone;
-        (self.due, self.last_arrival) = (due, last);
-        self.counters.sent_frames += gone as u64;
-        self.counters.sent_bytes += bytes;
-        self.counters.backlog_bytes -= bytes;
-    }
-
-    #[inline(never)]
-    fn send_off(&mut self, now: Instant, drops: &mut DropLog<P>) {
-        loop {
-            let Some((time, frame)) = self.frames.get_mut(self.flying) else {
-                self.due = Instant::FAR_FUTURE;
-                return;
-            };
-            let departs = *time;
-            if departs > now {
-                self.due = departs;
-                return;
-            }
-            self.counters.sent_frames += 1;
-            self.counters.sent_bytes += u64::from(frame.bytes);
-            self.counters.backlog_bytes -= u64::from(frame.bytes);
-            if let Some(departures) = &mut self.departures
-                && !self.wireless
-            {
-                let rate = self.parameters.rate;
-                let time = rate.map_or(Duration::ZERO, |rate| rate.serialisation(frame.bytes));
-                let (label, bytes) = (frame.label, frame.bytes);
-                let service = Service { time, alone: time };
-                departures.push_back(Departure { at: departs, label, bytes, service });
-            }
-            if self.loss.takes(&self.parameters.loss, departs, frame.bytes) {
-                self.counters.lost_frames += 1;
-                if let Some((_, frame)) = self.frames.remove(self.flying) {
-                    drops.record(departs, self.id, Cause::Chance, frame);
-                }
-                continue;
-            }
-            let arrives = match self.parameters.jitter {
-                None => (departs + self.parameters.delay).max(self.last_arrival),
-                Some(jitter) => {
-                    let own = departs + jitter.draw(self.parameters.delay, &mut self.jitter);
-                    if jitter.reorder { own } else { own.max(self.last_arrival) }
-                }
-            };
-            *time = arrives;
-            self.flying += 1;
-            if arrives < self.last_arrival {
-                self.overtake();
-            } else {
-                self.last_arrival = arrives;
-            }
-        }
-    }
-
-    /// Moves the last frame in flight before all those that arrive later.
-    #[cold]
-    fn overtake(&mut self) {
-        let Some((arrives, frame)) = self.frames.remove(self.flying - 1) else { return };
-        let others = self.frames.iter().take(self.flying - 1);
-        let before = others.rev().skip_while(|(other, _)| *other > arrives).count();
-        self.frames.insert(before, (arrives, frame));
     }
 
     /// Finds out anew when the first frame departs.

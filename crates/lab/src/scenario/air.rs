@@ -7,7 +7,7 @@ use super::file::{BackgroundTable, CellTable, CouplingTable, StationTable};
 use super::model::{Background, Cell, Coupling, Link};
 use super::names::{Discipline, Interference, Slot, Standard};
 use super::units::{Distance, LineRate, Percent, Size, Span};
-use super::written::{percent, queue_size};
+use super::written::percent;
 
 impl Cell {
     /// The same for the simulated network.
@@ -112,7 +112,7 @@ pub(super) fn cell(cell: &Cell) -> CellTable {
         streams: n.then_some(cell.streams),
         short_guard: n.then_some(cell.short_guard),
         aggregation: n.then_some(cell.aggregation),
-        queue: Some(queue_size(cell.queue)),
+        queue: Some(cell.queue.into()),
         discipline: Some(cell.discipline),
         retry_limit: Some(cell.retry_limit),
     }
@@ -126,7 +126,7 @@ pub(super) fn station(link: &Link) -> Option<StationTable> {
         cell: Some(station.cell.clone()),
         rate: station.rate.map(|rate| LineRate(Some(rate))),
         distance: Some(Distance(station.distance)),
-        queue: Some(queue_size(line.queue)),
+        queue: Some(line.queue.into()),
         discipline: Some(station.discipline),
         ring: Some(station.ring),
         loss: Some(match line.loss {

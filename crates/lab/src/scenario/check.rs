@@ -86,6 +86,7 @@ impl<'a> Walk<'a> {
     }
 
     fn string(&self, node: &Node, schema: &Schema, path: &[String]) -> Result<(), ScenarioError> {
+        let schema = plain_form(schema);
         let names = names(schema);
         let format = schema.get("format").and_then(Schema::as_str);
         let text = match (&node.content, format) {
@@ -144,6 +145,12 @@ pub(super) fn names(schema: &Schema) -> Vec<&str> {
 pub(super) fn table_form(schema: &Schema) -> Option<&Schema> {
     let mut forms = schema.get("oneOf").and_then(Schema::as_array).into_iter().flatten();
     forms.find(|form| form.get("type").is_some_and(|name| name == "object"))
+}
+
+/// The form of a choice that is a string of a unit, if it has one; else the choice itself.
+pub(super) fn plain_form(schema: &Schema) -> &Schema {
+    let mut forms = schema.get("oneOf").and_then(Schema::as_array).into_iter().flatten();
+    forms.find(|form| form.get("format").is_some()).unwrap_or(schema)
 }
 
 fn quoted(names: &[&str]) -> String {

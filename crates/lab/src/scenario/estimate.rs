@@ -11,6 +11,7 @@ use netsim::{QueueLimit, Rate};
 use super::model::{Estimate, Flow, Line, Link, Scenario, Traffic};
 use super::names::{DataDirection, Transport};
 use super::reach::{Reach, Spans};
+use super::units::QueueSize;
 
 /// Bytes of headers around the payload of a frame.
 const HEADERS: f64 = 66.0;
@@ -283,13 +284,22 @@ fn payload(flow: &Flow, mtu: u32) -> f64 {
     }
 }
 
+/// What a queue holds at most: a discipline that says no limit counts as the largest of tc's.
+fn limit_of(line: &Line) -> QueueLimit {
+    let Some(table) = line.discipline_table() else { return line.queue };
+    let limit = table.get("limit").and_then(toml::Value::as_str);
+    limit
+        .and_then(|limit| limit.parse::<QueueSize>().ok())
+        .map_or(QueueLimit::Packets(10_240), QueueLimit::from)
+}
+
 /// Frames that a direction holds: in its queue and in flight.
 fn holds(line: &Line, payload: f64) -> f64 {
     let frame = payload + HEADERS;
     let carries = |span: Duration| {
         line.rate.and_then(Rate::new).map_or(f64::INFINITY, |rate| rate.bytes_in(span) as f64 / frame)
     };
-    let queue = match line.queue {
+    let queue = match limit_of(line) {
         QueueLimit::Packets(packets) => packets as f64,
         QueueLimit::Bytes(bytes) => bytes as f64 / frame,
         QueueLimit::Time(time) => carries(time),

@@ -47,12 +47,14 @@ mod limits;
 mod links;
 mod middlebox;
 mod policy;
+mod queue;
 
 pub use air::{BackgroundTable, CellTable, CouplingTable, StationTable};
 pub use limits::LimitsTable;
 pub use links::{DirectionTable, GilbertElliottTable, LinkTable, PathTable};
 pub use middlebox::MiddleboxTable;
 pub use policy::PolicyValue;
+pub use queue::QueueValue;
 
 table! {
     /// A scenario.

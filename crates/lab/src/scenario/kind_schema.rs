@@ -46,6 +46,25 @@ pub(crate) fn add_kinds<M>(schema: &mut Value, places: &[&str], key: &str, about
     }
 }
 
+/// Lets the value at `key` of each of `places` be a table of a kind, beside what it may be already.
+pub(crate) fn add_form<M>(schema: &mut Value, places: &[&str], key: &str, about: &str, kinds: &Kinds<M>) {
+    let names = kinds.all().map(|kind| (&*kind.name, &*kind.about));
+    let kind = choice("Which. Its keys stand beside it. Needed.", names);
+    let table = json!({
+        "type": "object", "properties": { "kind": kind }, "additionalProperties": true, "description": about
+    });
+    for place in places {
+        let property = schema.pointer_mut(&format!("{place}/{key}")).and_then(Value::as_object_mut);
+        let Some(property) = property else { continue };
+        // What stands there is a form of its own; its words stay with the key.
+        let mut plain = property.clone();
+        let about = plain.shift_remove("description");
+        property.clear();
+        property.extend(about.map(|about| ("description".to_owned(), about)));
+        property.insert("oneOf".to_owned(), json!([plain, table]));
+    }
+}
+
 /// Puts the names of policies in at `key` of each of `places`: alone, or as the kind of a table with values.
 pub(crate) fn add_policies<T: ?Sized>(
     schema: &mut Value,

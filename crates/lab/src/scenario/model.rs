@@ -4,7 +4,7 @@ use mptcp::congestion::CongestionControl;
 use mptcp::path_manager::PathManager;
 use mptcp::scheduler::Scheduler;
 use mptcp_clock::Duration;
-use netsim::{Loss, QueueLimit};
+use netsim::{Loss, QueueKind, QueueLimit};
 
 use super::kinds::Chosen;
 use super::names::{
@@ -107,10 +107,16 @@ pub struct Link {
 }
 
 impl Link {
-    /// Whether one of its queues marks.
+    /// Whether one of its queues has a discipline.
+    #[must_use]
+    pub fn has_discipline(&self) -> bool {
+        self.forward.discipline.is_some() || self.backward.discipline.is_some()
+    }
+
+    /// Whether one of its queues may mark.
     #[must_use]
     pub fn marks(&self) -> bool {
-        self.forward.mark.is_some() || self.backward.mark.is_some()
+        self.forward.mark.is_some() || self.backward.mark.is_some() || self.has_discipline()
     }
 }
 
@@ -129,6 +135,8 @@ pub struct Line {
     pub reorder: bool,
     /// The limit of the queue.
     pub queue: QueueLimit,
+    /// What the queue is instead of a drop-tail one; then `queue` says nothing.
+    pub discipline: Option<QueueKind>,
     /// Above it packets are marked; `None` marks none.
     pub mark: Option<QueueLimit>,
     /// Longer IP packets are dropped, bytes; `None` drops none.

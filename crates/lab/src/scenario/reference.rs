@@ -33,7 +33,7 @@ pub(crate) fn kinds<'a>(title: &str, place: &str, all: impl Iterator<Item = (&'a
     let mut section = String::new();
     for (name, about) in all {
         if section.is_empty() {
-            section = format!("## {title} of this build\n\n{place}\n\n| kind | meaning |\n|---|---|\n");
+            section = format!("## {title}\n\n{place}\n\n| kind | meaning |\n|---|---|\n");
         }
         // Writing to a string cannot fail.
         let _ = writeln!(section, "| `\"{name}\"` | {} |", flat(about));
@@ -89,10 +89,12 @@ fn value(property: &Value) -> String {
         let table = super::check::table_form(property).map(|_| "or a table of `kind` and values".to_owned());
         return names.chain(table).collect::<Vec<_>>().join(", ");
     }
-    if let Some(format) = property.get("format").and_then(Value::as_str)
-        && property.get("type").is_some_and(|kind| kind == "string")
+    let plain = super::check::plain_form(property);
+    if let Some(format) = plain.get("format").and_then(Value::as_str)
+        && plain.get("type").is_some_and(|kind| kind == "string")
     {
-        return format.to_owned();
+        let table = super::check::table_form(property).map(|_| ", or a table of `kind` and its keys");
+        return format.to_owned() + table.unwrap_or_default();
     }
     match property.get("type").and_then(Value::as_str) {
         Some("object") if property.get("properties").is_none() && open(property) => "table".to_owned(),

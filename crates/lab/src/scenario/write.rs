@@ -5,12 +5,12 @@ use netsim::{Jitter, Loss, Parameters, Rate, Spread};
 
 use super::file::{
     DirectionTable, EventTable, FilterTable, FlowTable, GilbertElliottTable, LimitsTable, LinkTable,
-    PathTable, ScenarioFile, SetTable,
+    PathTable, QueueValue, ScenarioFile, SetTable,
 };
 use super::model::{Adjustment, Event, Filter, Flow, Limits, Line, Link, LinkKind, Scenario, Traffic};
 use super::names::{Ecn, Interference, MtuProbing};
-use super::units::{Distance, LineRate, Percent, Size, Span};
-use super::written::{direction, percent, queue_size};
+use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
+use super::written::{direction, percent};
 use super::{air, middleboxes, policies};
 
 impl Scenario {
@@ -76,7 +76,7 @@ impl Scenario {
             rate: rate.map(LineRate),
             delay: delay.map(Span),
             loss: loss.map(percent),
-            queue: queue.map(queue_size),
+            queue: queue.map(QueueSize::from),
             path_mtu,
             jitter: jitter.map(Span),
             distance: distance.map(Distance),
@@ -126,6 +126,7 @@ impl Line {
             jitter: self.jitter(self.jitter),
             loss: self.loss.clone(),
             queue: self.queue,
+            discipline: self.discipline.clone(),
             mark: self.mark,
             longest: self.path_mtu.map(frame_of),
             up: self.up,
@@ -140,6 +141,13 @@ impl Line {
             Loss::Custom(custom) => custom.identity().parse().ok(),
             _ => None,
         }
+    }
+
+    /// The kind and the values of a queue discipline.
+    #[must_use]
+    pub fn discipline_table(&self) -> Option<toml::Table> {
+        // `resolve` made the identity of the table.
+        self.discipline.as_ref()?.identity().parse().ok()
     }
 
     /// Uniform jitter of this half-width, with the ordering of this line.
@@ -197,8 +205,11 @@ fn line(line: &Line) -> DirectionTable {
         gilbert_elliott: bursts,
         jitter: Some(Span(line.jitter)),
         reorder: Some(line.reorder),
-        queue: Some(queue_size(line.queue)),
-        mark: line.mark.map(queue_size),
+        queue: Some(match line.discipline_table() {
+            Some(table) => QueueValue::Discipline(table),
+            None => QueueValue::DropTail(line.queue.into()),
+        }),
+        mark: line.mark.map(QueueSize::from),
         path_mtu: line.path_mtu,
         icmp: (!line.icmp).then_some(false),
         up: Some(line.up),

@@ -11,12 +11,25 @@ pub(super) fn percent(fraction: f64) -> Percent {
     Percent((fraction * 1e12).round() / 1e10)
 }
 
-pub(super) fn queue_size(limit: QueueLimit) -> QueueSize {
-    match limit {
-        QueueLimit::Packets(packets) => QueueSize::Packets(packets),
-        QueueLimit::Bytes(bytes) => QueueSize::Bytes(bytes),
-        QueueLimit::Time(time) => QueueSize::Time(time),
-        QueueLimit::Unlimited => QueueSize::Unlimited,
+impl From<QueueLimit> for QueueSize {
+    fn from(limit: QueueLimit) -> Self {
+        match limit {
+            QueueLimit::Packets(packets) => Self::Packets(packets),
+            QueueLimit::Bytes(bytes) => Self::Bytes(bytes),
+            QueueLimit::Time(time) => Self::Time(time),
+            QueueLimit::Unlimited => Self::Unlimited,
+        }
+    }
+}
+
+impl From<QueueSize> for QueueLimit {
+    fn from(size: QueueSize) -> Self {
+        match size {
+            QueueSize::Packets(packets) => Self::Packets(packets),
+            QueueSize::Bytes(bytes) => Self::Bytes(bytes),
+            QueueSize::Time(time) => Self::Time(time),
+            QueueSize::Unlimited => Self::Unlimited,
+        }
     }
 }
 

@@ -12,13 +12,11 @@ use netsim::Frame;
 use super::datagrams::Datagrams;
 use super::host::{self, Host};
 use crate::application::{Application, Outlet, blocks::Blocks, bulk::Bulk, file::File};
+use crate::classes::class_of;
 use crate::measurements::Block;
 use crate::pattern;
 use crate::scenario::Traffic;
 use crate::scenario::names::DataDirection;
-
-/// Classes of one flow lie this far apart; a flow has fewer interfaces.
-const INTERFACES: u32 = 256;
 
 /// One flow at run time.
 #[derive(Debug)]
@@ -251,15 +249,4 @@ fn application(traffic: &Traffic) -> Option<Box<dyn Application>> {
         Traffic::Custom(chosen) => (chosen.make())(),
         Traffic::Datagrams { .. } => return None,
     })
-}
-
-/// The class of a flow's frames over an interface of the host that opened it.
-pub(super) fn class_of(flow: usize, interface: usize) -> u32 {
-    1 + flow as u32 * INTERFACES + interface as u32
-}
-
-/// The flow that a label stands for, and its detail.
-pub(super) fn flow_and_subflow(label: u32) -> Option<(usize, usize)> {
-    let class = (label >> 8).checked_sub(1)?;
-    Some(((class / INTERFACES) as usize, (label & 0xff) as usize))
 }

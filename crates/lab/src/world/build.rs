@@ -13,15 +13,16 @@ use netsim::{
     CellId, Change, DirectionId, Jitter, Labels, LinkId, Loss, Network, Rate, Spread, TopologyError,
 };
 
-use super::apps::{App, class_of};
+use super::apps::App;
 use super::host::{self, Host};
 use super::middleboxes::Middleboxes;
 use super::narrow::Narrow;
 use super::pool::Pool;
 use super::sampler::Sampler;
 use super::{Alarm, ETHERNET, FIRST_PORT, ScheduledAction, World};
+use crate::classes::class_of;
 use crate::scenario::names::{DownMode, Side};
-use crate::scenario::{Scenario, Way};
+use crate::scenario::{Link, Scenario, Way};
 
 /// TCP and IPv4 headers without options, bytes: what the MSS leaves out of the MTU.
 const HEADERS: u32 = 40;
@@ -290,7 +291,9 @@ impl<'a> Builder<'a> {
             failure: None,
             sampler: Sampler::new(self.scenario, &self.links),
             scenario: self.scenario.clone(),
-            has_labels: !self.scenario.filters.is_empty() || !self.own_queues.is_empty(),
+            has_labels: !self.scenario.filters.is_empty()
+                || !self.own_queues.is_empty()
+                || self.scenario.links.iter().any(Link::has_discipline),
             own_queues: self.own_queues,
             end: at(self.scenario.duration),
             network: self.network,

@@ -4,9 +4,10 @@ use mptcp::congestion::Departure;
 use mptcp_clock::Instant;
 use netsim::{DirectionId, Fate, Frame};
 
-use super::apps::{App, flow_and_subflow};
+use super::apps::App;
 use super::datagrams::{DATAGRAM, Datagrams};
 use super::{ETHERNET, ScheduledAction, World};
+use crate::classes::flow_and_subflow;
 
 impl World {
     /// The queue of a host let go of a frame.

@@ -177,6 +177,34 @@ const FAULTS: &[(&str, &str)] = &[
         r#"path_of_nobody.toml:12: flows.bulk.paths[1] = "lte": there is no path or link "lte" (there are: wifi, 3g)"#,
     ),
     ("path_twice", r#"path_twice.toml:13: this is not TOML: duplicate key (in: [paths.wifi])"#),
+    (
+        "queue_event_on_a_discipline",
+        r#"queue_event_on_a_discipline.toml:12: events[0].set.queue = "10p": is for drop-tail queues; a discipline keeps its limit"#,
+    ),
+    (
+        "queue_key_misspelt",
+        r#"queue_key_misspelt.toml:5: paths.wifi.queue.targt: unknown key; did you mean "target"? (allowed: kind, limit, target, interval, ecn)"#,
+    ),
+    (
+        "queue_kind_unknown",
+        r#"queue_kind_unknown.toml:5: paths.wifi.queue.kind = "fqcodel": is not one of "codel", "fq_codel", "pie", "red", "dualpi2", "drr", "round_robin", "prio", "tbf", "police"; did you mean "fq_codel"?"#,
+    ),
+    (
+        "queue_mark_beside_a_discipline",
+        r#"queue_mark_beside_a_discipline.toml:6: paths.wifi.mark = "20p": is for a drop-tail queue; this one has a discipline, which marks by itself (see its keys)"#,
+    ),
+    (
+        "queue_prio_of_nobody",
+        r#"queue_prio_of_nobody.toml:5: paths.wifi.queue: names a flow "voice" that is not there (there are: bulk)"#,
+    ),
+    (
+        "queue_red_upside_down",
+        r#"queue_red_upside_down.toml:5: paths.wifi.queue.max = "20KB": min is less than max, and max no more than limit"#,
+    ),
+    (
+        "queue_target_without_unit",
+        r#"queue_target_without_unit.toml:5: paths.wifi.queue.target = 5: a time needs a unit (try "5s")"#,
+    ),
     ("queue_of_nothing", r#"queue_of_nothing.toml:5: paths.wifi.queue = "0p": a queue holds 1p or more"#),
     (
         "queue_without_unit",

@@ -13,6 +13,7 @@ mod middleboxes;
 mod never_slower;
 mod path_mtu;
 mod policies;
+mod queues;
 mod reading;
 mod reference;
 mod scenario;

@@ -47,7 +47,7 @@ impl<P> Network<P> {
         if !line.pipes.is_empty() {
             return self.offer_filtered(now, direction, frame);
         }
-        if line.radio.is_some() {
+        if line.radio.is_some() || line.direction.is_managed() {
             return self.enqueue(now, direction, frame);
         }
         line.enqueue(now, frame, &mut self.drops, &mut self.event_queue)
@@ -78,6 +78,11 @@ impl<P> Network<P> {
         let line = &mut self.lines[direction.index()];
         if let Some(radio) = line.radio {
             return self.enqueue_on_air(now, direction, radio, frame);
+        }
+        if line.direction.is_managed() {
+            let queued = line.direction.queue_managed(now, frame, &mut self.drops);
+            line.reschedule(&mut self.event_queue);
+            return queued.map_or_else(Fate::Lost, |_| Fate::Queued);
         }
         line.enqueue(now, frame, &mut self.drops, &mut self.event_queue)
     }

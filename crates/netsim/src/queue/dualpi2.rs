@@ -28,7 +28,7 @@ pub struct DualPi2 {
     pub beta: f64,
     /// How many times more often scalable flows are marked than the controller says (k).
     pub coupling_factor: f64,
-    /// Scalable packets that waited longer are marked in any case.
+    /// Scalable packets that waited longer, and longer than two full packets take, are marked in any case.
     pub step_thresh: Duration,
     /// The share of the line, 0..=1, that classic flows keep when scalable ones want all.
     pub classic_protection: f64,
@@ -177,8 +177,10 @@ impl QueueDiscipline for DualPi2Queue {
                     wire.drop_early(packet);
                     continue;
                 }
-                // A packet alone is not marked for the time that it took to arrive.
-                let step = more && wire.now.since(packet.arrived) > self.settings.step_thresh;
+                // A packet alone is not marked. Where two full packets take longer than the threshold, they are the threshold: a slow
+                // line would mark whatever comes in pairs.
+                let least = wire.serialisation(2 * FULL as u32);
+                let step = more && wire.now.since(packet.arrived) > self.settings.step_thresh.max(least);
                 if self.recurs(0, if step { 1.0 } else { coupled }) || step {
                     wire.mark(&mut packet);
                 }

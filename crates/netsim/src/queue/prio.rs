@@ -2,7 +2,7 @@
 //!
 //! Owns one row for each band. Which classes a band has is its maker's affair.
 
-use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::row::Row;
@@ -12,8 +12,8 @@ use crate::queue_limit::QueueLimit;
 /// What can be set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prio {
-    /// The band of a class of frames, 0 first; classes that are not here share one more band, the last.
-    pub bands: Arc<BTreeMap<u32, usize>>,
+    /// Classes of frames and their band, 0 first; classes that are not here share one more band, the last.
+    pub bands: Arc<[(Range<u32>, usize)]>,
     /// Of each band.
     pub limit: QueueLimit,
 }
@@ -29,7 +29,7 @@ impl PrioQueue {
     /// An empty queue.
     #[must_use]
     pub fn new(settings: Prio) -> Self {
-        let last = settings.bands.values().max().map_or(0, |last| last + 1);
+        let last = settings.bands.iter().map(|(_, band)| band + 1).max().unwrap_or(0);
         let mut rows = Vec::new();
         rows.resize_with(last + 1, Row::default);
         Self { settings, rows }
@@ -39,7 +39,9 @@ impl PrioQueue {
 impl QueueDiscipline for PrioQueue {
     fn enqueue(&mut self, packet: Packet, wire: &mut Wire<'_>) {
         let last = self.rows.len() - 1;
-        let band = self.settings.bands.get(&(packet.label >> 8)).copied().unwrap_or(last);
+        let class = packet.label >> 8;
+        let band = self.settings.bands.iter().find(|(classes, _)| classes.contains(&class));
+        let band = band.map_or(last, |(_, band)| *band);
         let row = &mut self.rows[band];
         if self.settings.limit.admits(row.len(), row.bytes(), packet.bytes, wire.rate) {
             row.push(packet);

@@ -17,7 +17,6 @@
 mod access;
 mod air;
 mod background;
-
 mod coupling;
 mod exchange;
 mod interface;

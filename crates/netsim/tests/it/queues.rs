@@ -49,7 +49,7 @@ fn all() -> Vec<QueueKind> {
         kind("pie", || PieQueue::new(Pie::default())),
         kind("dualpi2", || DualPi2Queue::new(DualPi2::default())),
         kind("prio", || {
-            let bands = Arc::new([(1, 0), (2, 1)].into());
+            let bands = Arc::new([(1..2, 0), (2..3, 1)]);
             PrioQueue::new(Prio { bands, limit: QueueLimit::Packets(20) })
         }),
         turns(By::Flow, Some(1514), 20),
@@ -220,7 +220,7 @@ fn turns_by_port_divide_a_line_among_links_not_flows() {
 
 #[test]
 fn strict_priority_lets_the_first_band_go_first() {
-    let bands = Arc::new([(7, 0)].into());
+    let bands = Arc::new([(7..8, 0)]);
     let prio = Prio { bands, limit: QueueLimit::Packets(100) };
     let mut bench = Bench::new(Some(kind("prio", move || PrioQueue::new(prio.clone()))), 1);
     for class in [1, 2, 7, 1, 7] {

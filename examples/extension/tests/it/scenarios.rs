@@ -33,6 +33,8 @@ fn a_scenario_that_names_everything_survives_being_written() {
         [
             "loss model of wifi forward: every-nth (n = 200, least = \"1kB\")",
             "loss model of wifi backward: every-nth (n = 200, least = \"1kB\")",
+            "queue of lte forward: head-drop (packets = 200)",
+            "queue of lte backward: head-drop (packets = 200)",
             "middlebox shaper on lte: clamp-window (window = \"32KB\")",
             "application of pages: think (pages = 8, page = \"1MB\", pause = \"500ms\")",
             "scheduler of pages: ecf (beta = 0.5)",
@@ -50,6 +52,16 @@ fn every_nth_frame_is_lost() {
     let wanted = measured.data_packets / 49;
     assert!(forward.random_losses.abs_diff(wanted) <= 2, "{} of {wanted}", forward.random_losses);
     assert_eq!(measured.links[1].random_losses, 0, "acknowledgements are short");
+}
+
+#[test]
+fn a_queue_drops_at_its_head() {
+    let text =
+        format!("{PATH}queue = {{ kind = \"head-drop\", packets = 20 }}\n[flows.f]\ntransport = \"tcp\"\n");
+    let measured = run(&text);
+    assert!(measured.links[0].queue_drops > 0 && measured.flows[0].intact);
+    // The one in service is beside the twenty.
+    assert!((19 * 1514..=21 * 1514).contains(&measured.links[0].longest_queue), "{:?}", measured.links[0]);
 }
 
 #[test]

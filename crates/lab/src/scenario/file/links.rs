@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::units::{LineRate, Percent, QueueSize, Span};
+use super::queue::QueueValue;
 
 table! {
     /// One direction of a path or link.
@@ -20,8 +21,8 @@ table! {
         jitter: Span,
         /// Whether jitter may let a frame overtake another. Default: false.
         reorder: bool,
-        /// The limit of the drop-tail queue; the frame in service counts. Default: 1000p.
-        queue: QueueSize,
+        /// The limit of the drop-tail queue; the frame in service counts. Or another discipline, as a table. Default: 1000p.
+        queue: QueueValue,
         /// A packet that finds more than this in the queue is marked, if its connection speaks ECN: DCTCP's K. The frame in service
         /// counts. Default: none is.
         mark: QueueSize,

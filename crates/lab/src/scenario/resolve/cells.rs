@@ -3,7 +3,7 @@
 use mptcp_clock::Duration;
 use netsim::{Loss, QueueLimit};
 
-use super::context::{Context, ENDS, queue_limit};
+use super::context::{Context, ENDS};
 use crate::scenario::error::{ScenarioError, listed};
 use crate::scenario::file::{BackgroundTable, CellTable, ScenarioFile, StationTable};
 use crate::scenario::model::{Background, Cell, Coupling, Line, Link, LinkKind, Station};
@@ -60,7 +60,7 @@ fn cell(context: &Context<'_>, name: &str, table: &CellTable) -> Result<Cell, Sc
         streams: context.number(&at("streams"), table.streams, 1..=2, if n { 2 } else { 1 })?,
         short_guard: table.short_guard.unwrap_or(false),
         aggregation: table.aggregation.unwrap_or(n),
-        queue: table.queue.map_or(QueueLimit::Packets(100), queue_limit),
+        queue: table.queue.map_or(QueueLimit::Packets(100), QueueLimit::from),
         discipline: table.discipline.unwrap_or(Discipline::Droptail),
         retry_limit: context.number(&at("retry_limit"), table.retry_limit, 1..=255, 7)?,
     })
@@ -105,12 +105,13 @@ fn station(
     let loss = table.loss.map_or(0.0, Percent::fraction);
     let default_ring = if cell.aggregation { AGGREGATE_RING } else { RING };
     let line = Line {
+        discipline: None,
         rate: None,
         delay: table.delay.map_or(Duration::ZERO, |span| span.0),
         loss: if loss > 0.0 { Loss::Bernoulli(loss) } else { Loss::None },
         jitter: Duration::ZERO,
         reorder: false,
-        queue: table.queue.map_or(QueueLimit::Packets(1000), queue_limit),
+        queue: table.queue.map_or(QueueLimit::Packets(1000), QueueLimit::from),
         mark: None,
         path_mtu: None,
         icmp: true,

@@ -4,14 +4,11 @@
 
 use std::ops::RangeInclusive;
 
-use netsim::QueueLimit;
-
 use crate::registry::Registry;
 use crate::scenario::error::{ScenarioError, listed, suggestion};
 use crate::scenario::kinds::{Chosen, Kinds};
 use crate::scenario::model::{Flow, Link, LinkKind};
 use crate::scenario::tree::Node;
-use crate::scenario::units::QueueSize;
 
 /// The hosts at the ends of every path.
 pub(super) const ENDS: [&str; 2] = ["client", "server"];
@@ -37,6 +34,16 @@ impl Context<'_> {
     ) -> ScenarioError {
         let near = suggestion(word, choices.clone());
         self.error(path, format!("there is no {what} {word:?}{near} (there are: {})", listed(choices)))
+    }
+
+    /// Whether something was written there.
+    pub(super) fn has(&self, path: &[&str]) -> bool {
+        self.tree.get(path).is_some()
+    }
+
+    /// Whether a table was written there.
+    pub(super) fn is_table(&self, path: &[&str]) -> bool {
+        self.tree.get(path).is_some_and(|node| node.table().is_some())
     }
 
     /// A whole number within bounds, or the default if it was not given.
@@ -116,13 +123,4 @@ pub(super) fn flow_names<'a>(flows: &'a [Flow], word: &'a str) -> impl Iterator<
         let copy = flow.name.strip_prefix(word).and_then(|rest| rest.strip_prefix('-'));
         flow.name == word || copy.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
     })
-}
-
-pub(super) fn queue_limit(queue: QueueSize) -> QueueLimit {
-    match queue {
-        QueueSize::Packets(packets) => QueueLimit::Packets(packets),
-        QueueSize::Bytes(bytes) => QueueLimit::Bytes(bytes),
-        QueueSize::Time(time) => QueueLimit::Time(time),
-        QueueSize::Unlimited => QueueLimit::Unlimited,
-    }
 }

@@ -2,7 +2,7 @@
 
 use mptcp_clock::Duration;
 
-use super::context::{Context, flow_names, queue_limit};
+use super::context::{Context, flow_names};
 use crate::scenario::error::ScenarioError;
 use crate::scenario::file::{EventTable, ScenarioFile, SetTable};
 use crate::scenario::model::{Adjustment, Event, Filter, Flow, Link, LinkKind, Way};
@@ -65,6 +65,10 @@ fn event(
     } else {
         set.distance.map(|_| ("distance", "is for stations; a path has a rate and a loss"))
     };
+    let wrong = wrong.or_else(|| {
+        let kept = set.queue.is_some() && link.has_discipline();
+        kept.then_some(("queue", "is for drop-tail queues; a discipline keeps its limit"))
+    });
     if let Some((key, problem)) = wrong {
         return Err(context.error(&["events", index, "set", key], problem));
     }
@@ -97,7 +101,7 @@ fn adjustment(table: Option<&SetTable>) -> Adjustment {
         rate: table.rate.map(|rate| rate.0),
         delay: table.delay.map(|span| span.0),
         loss: table.loss.map(Percent::fraction),
-        queue: table.queue.map(queue_limit),
+        queue: table.queue.map(netsim::QueueLimit::from),
         path_mtu: table.path_mtu,
         jitter: table.jitter.map(|span| span.0),
         distance: table.distance.map(|distance| distance.0),

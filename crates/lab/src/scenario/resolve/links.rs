@@ -1,12 +1,14 @@
 //! Paths and links.
 
 use mptcp_clock::Duration;
-use netsim::{CustomLoss, GilbertElliott, Loss, QueueLimit};
+use netsim::{CustomLoss, GilbertElliott, Loss, QueueKind, QueueLimit};
 
-use super::context::{Context, ENDS, queue_limit};
+use super::context::{Context, ENDS};
 use crate::scenario::error::ScenarioError;
-use crate::scenario::file::{DirectionTable, GilbertElliottTable, LinkTable, PathTable, ScenarioFile};
-use crate::scenario::model::{Line, Link, LinkKind};
+use crate::scenario::file::{
+    DirectionTable, GilbertElliottTable, LinkTable, PathTable, QueueValue, ScenarioFile,
+};
+use crate::scenario::model::{Flow, Line, Link, LinkKind};
 use crate::scenario::units::{Percent, Span};
 
 /// A path or a link as written.
@@ -104,18 +106,52 @@ fn line(
     let delay = own.delay.or(both.delay).map(|span| span.0).or(written.rtt.map(|rtt| rtt.0 / 2));
     let own_loss = own.loss.is_some() || own.gilbert_elliott.is_some() || own.loss_model.is_some();
     let (source, at) = if own_loss { (own, vec![table, name, side]) } else { (both, vec![table, name]) };
+    let queue = match own.queue.as_ref().or(both.queue.as_ref()) {
+        Some(QueueValue::DropTail(size)) => (*size).into(),
+        // `disciplines` reads them.
+        Some(QueueValue::Discipline(_)) => QueueLimit::Unlimited,
+        None => QueueLimit::Packets(1000),
+    };
     Ok(Line {
         rate: rate.0,
         delay: delay.unwrap_or(Duration::ZERO),
         loss: loss(context, source, &at)?,
         jitter: own.jitter.or(both.jitter).map_or(Duration::ZERO, |span| span.0),
         reorder: own.reorder.or(both.reorder).unwrap_or(false),
-        queue: own.queue.or(both.queue).map_or(QueueLimit::Packets(1000), queue_limit),
+        queue,
+        discipline: None,
         path_mtu: own.path_mtu.or(both.path_mtu),
         icmp: own.icmp.or(both.icmp).unwrap_or(true),
-        mark: own.mark.or(both.mark).map(queue_limit),
+        mark: own.mark.or(both.mark).map(QueueLimit::from),
         up: own.up.or(both.up).unwrap_or(true),
     })
+}
+
+/// Gives the lines their disciplines: those may name flows, which are known by now.
+pub(super) fn disciplines(
+    context: &Context<'_>,
+    links: &mut [Link],
+    flows: &[Flow],
+) -> Result<(), ScenarioError> {
+    let names: Vec<String> = flows.iter().map(|flow| flow.name.clone()).collect();
+    for link in links.iter_mut().filter(|link| link.kind != LinkKind::Station) {
+        let (table, name) = (format!("{}s", link.kind.key()), link.name.clone());
+        for (line, side) in [(&mut link.forward, "forward"), (&mut link.backward, "backward")] {
+            let own = [&table, &name, side, "queue"];
+            let at = if context.has(&own) { &own[..] } else { &[&table, &*name, "queue"] };
+            if !context.is_table(at) {
+                continue;
+            }
+            if line.mark.is_some() {
+                let problem = "is for a drop-tail queue; this one has a discipline, which marks by itself (see its keys)";
+                return Err(context.error(&[&table, &name, "mark"], problem));
+            }
+            let chosen = context.kind(at, context.registry.queues())?;
+            let make = (chosen.make())(&names).map_err(|problem| context.error(at, problem))?;
+            line.discipline = Some(QueueKind::new(chosen.table().to_string(), move || make()));
+        }
+    }
+    Ok(())
 }
 
 fn loss(context: &Context<'_>, table: &DirectionTable, at: &[&str]) -> Result<Loss, ScenarioError> {

@@ -61,6 +61,7 @@ pub(super) fn resolve(
     let coupling = cells::couplings(&context, file, &cells)?;
     let interference = file.interference.unwrap_or(Interference::Ideal);
     let flows = flows::resolve(&context, file, &links, duration, &limits)?;
+    links::disciplines(&context, &mut links, &flows)?;
     instant::check(&context, &links, &flows)?;
     let events = events::resolve(&context, file, &links, duration)?;
     let filters = events::filters(&context, file, &links, &flows)?;

@@ -1,0 +1,166 @@
+//! What left the queue by now: each frame is lost or gets its arrival, and under a discipline the next one goes into service.
+//!
+//! Owns the order in which that happens. Nothing here needs an event of its own: whoever looks at a direction first lets it do
+//! what it could have done by then, one frame after the other, each asked for at the instant at which the line was free.
+
+use mptcp_clock::{Duration, Instant};
+
+use super::departure::{Departure, Service};
+use super::held::Held;
+use super::{Direction, DropLog};
+use crate::frame::Cause;
+use crate::queue::{Next, Wire};
+
+impl<P> Direction<P> {
+    /// Sends off every frame that departed by `now`: each is lost or gets its arrival.
+    #[inline]
+    pub(super) fn settle(&mut self, now: Instant, drops: &mut DropLog<P>) {
+        if self.due > now {
+            return;
+        }
+        if self.plain { self.send_off_plainly(now) } else { self.settle_otherwise(now, drops) }
+    }
+
+    #[inline(never)]
+    fn settle_otherwise(&mut self, now: Instant, drops: &mut DropLog<P>) {
+        if self.managed.is_some() {
+            self.settle_managed(now, drops);
+        } else {
+            self.send_off(now, drops);
+        }
+    }
+
+    /// The same where all of them arrive after one delay.
+    #[inline(never)]
+    fn send_off_plainly(&mut self, now: Instant) {
+        let (delay, mut last) = (self.parameters.delay, self.last_arrival);
+        let (mut gone, mut bytes, mut due) = (0, 0, Instant::FAR_FUTURE);
+        while let Some((time, frame)) = self.frames.get_mut(self.flying + gone) {
+            if *time > now {
+                due = *time;
+                break;
+            }
+            bytes += u64::from(frame.bytes);
+            last = (*time + delay).max(last);
+            *time = last;
+            gone += 1;
+        }
+        self.flying += gone;
+        (self.due, self.last_arrival) = (due, last);
+        self.counters.sent_frames += gone as u64;
+        self.counters.sent_bytes += bytes;
+        self.counters.backlog_bytes -= bytes;
+    }
+
+    fn send_off(&mut self, now: Instant, drops: &mut DropLog<P>) {
+        loop {
+            let Some((time, frame)) = self.frames.get_mut(self.flying) else {
+                self.due = Instant::FAR_FUTURE;
+                return;
+            };
+            let departs = *time;
+            if departs > now {
+                self.due = departs;
+                return;
+            }
+            self.counters.sent_frames += 1;
+            self.counters.sent_bytes += u64::from(frame.bytes);
+            self.counters.backlog_bytes -= u64::from(frame.bytes);
+            if let Some(departures) = &mut self.departures
+                && !self.wireless
+            {
+                let rate = self.parameters.rate;
+                let time = rate.map_or(Duration::ZERO, |rate| rate.serialisation(frame.bytes));
+                let (label, bytes) = (frame.label, frame.bytes);
+                let service = Service { time, alone: time };
+                departures.push_back(Departure { at: departs, label, bytes, service });
+            }
+            if self.loss.takes(&self.parameters.loss, departs, frame.bytes) {
+                self.counters.lost_frames += 1;
+                if let Some((_, frame)) = self.frames.remove(self.flying) {
+                    drops.record(departs, self.id, Cause::Chance, frame);
+                }
+                continue;
+            }
+            let arrives = match self.parameters.jitter {
+                None => (departs + self.parameters.delay).max(self.last_arrival),
+                Some(jitter) => {
+                    let own = departs + jitter.draw(self.parameters.delay, &mut self.jitter);
+                    if jitter.reorder { own } else { own.max(self.last_arrival) }
+                }
+            };
+            *time = arrives;
+            self.flying += 1;
+            if arrives < self.last_arrival {
+                self.overtake();
+            } else {
+                self.last_arrival = arrives;
+            }
+        }
+    }
+
+    /// Moves the last frame in flight before all those that arrive later.
+    #[cold]
+    fn overtake(&mut self) {
+        let Some((arrives, frame)) = self.frames.remove(self.flying - 1) else { return };
+        let others = self.frames.iter().take(self.flying - 1);
+        let before = others.rev().skip_while(|(other, _)| *other > arrives).count();
+        self.frames.insert(before, (arrives, frame));
+    }
+
+    /// Sends off what departed by `now`, and asks for the next whenever the line was free.
+    fn settle_managed(&mut self, now: Instant, drops: &mut DropLog<P>) {
+        while self.due <= now {
+            let at = self.due;
+            if self.frames.len() > self.flying {
+                self.send_off(at, drops);
+            }
+            self.pull(at, drops);
+        }
+    }
+
+    /// The line is free at `at`: the next frame goes into service.
+    pub(super) fn pull(&mut self, at: Instant, drops: &mut DropLog<P>) {
+        self.due = Instant::FAR_FUTURE;
+        let Some(managed) = &mut self.managed else { return };
+        let Held { discipline, random, fates, .. } = &mut **managed;
+        let rate = self.parameters.rate;
+        match discipline.dequeue(&mut Wire { now: at, rate, random, fates }) {
+            Next::Packet(packet) => {
+                if let Some(mut frame) = managed.release(packet.place) {
+                    frame.ecn = packet.ecn;
+                    let service = rate.map_or(Duration::ZERO, |rate| rate.serialisation(frame.bytes));
+                    self.line_free = at + service;
+                    self.due = self.line_free;
+                    self.frames.push_back((self.line_free, frame));
+                }
+            }
+            // Whoever says the present once more would never end.
+            Next::At(then) => self.due = then.max(at + Duration::from_nanos(1)),
+            Next::Nothing => {}
+        }
+        self.bury(at, None, drops);
+    }
+
+    /// Counts what the discipline dropped and marked; returns what became of the packet at `place`.
+    pub(super) fn bury(&mut self, now: Instant, place: Option<u32>, drops: &mut DropLog<P>) -> Option<Cause> {
+        let managed = self.managed.as_mut()?;
+        self.counters.marked_frames += std::mem::take(&mut managed.fates.marked);
+        let mut fate = None;
+        let mut dropped = std::mem::take(&mut managed.fates.dropped);
+        for (packet, cause) in dropped.drain(..) {
+            let Some(frame) = managed.release(packet.place) else { continue };
+            self.counters.dropped_frames += 1;
+            self.counters.backlog_bytes -= u64::from(frame.bytes);
+            if place == Some(packet.place) {
+                fate = Some(cause);
+            } else if let Some(departures) = &mut self.departures {
+                let (label, bytes) = (frame.label, frame.bytes);
+                departures.push_back(Departure { at: now, label, bytes, service: Service::default() });
+            }
+            drops.record(now, self.id, cause, frame);
+        }
+        managed.fates.dropped = dropped;
+        fate
+    }
+}

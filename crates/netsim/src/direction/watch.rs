@@ -1,0 +1,36 @@
+//! Who watches a direction hears of each frame that leaves its queue.
+//!
+//! Owns when a departure is told. The times are those of the queue, whoever runs it.
+
+use std::collections::VecDeque;
+
+use mptcp_clock::Instant;
+
+use super::departure::Departure;
+use super::{Direction, DropLog};
+
+impl<P> Direction<P> {
+    /// Whether to remember departures. Those before the watch began are not reported.
+    pub(crate) fn watch(&mut self, now: Instant, watch: bool, drops: &mut DropLog<P>) {
+        self.settle(now, drops);
+        if !watch {
+            self.departures = None;
+        } else if self.departures.is_none() {
+            self.departures = Some(VecDeque::new());
+        }
+        self.measure_delay();
+    }
+
+    /// When the next departure is to be reported, if anybody watches.
+    #[inline]
+    pub(crate) fn next_departure(&self) -> Instant {
+        let Some(departures) = &self.departures else { return Instant::FAR_FUTURE };
+        departures.front().map_or(self.due, |departure| departure.at)
+    }
+
+    /// The departure to report at `now`.
+    pub(crate) fn departure(&mut self, now: Instant, drops: &mut DropLog<P>) -> Option<Departure> {
+        self.settle(now, drops);
+        self.departures.as_mut()?.pop_front()
+    }
+}
