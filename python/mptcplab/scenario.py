@@ -38,7 +38,9 @@ the default today, and why: docs/never-slower.md."""
 class Path:
     """A path between client and server; the keys are those of `[paths.NAME]` in a scenario file."""
 
-    rate: str
+    rate: str | None = None
+    trace: str | None = None
+    """A file: delivery opportunities, or a table of what the path is like over time; instead of `rate`."""
     delay: str | None = None
     rtt: str | None = None
     loss: str | None = None

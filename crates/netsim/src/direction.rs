@@ -74,8 +74,7 @@ pub(crate) struct Direction<P> {
 
 impl<P> Direction<P> {
     pub(crate) fn new(id: DirectionId, parameters: Parameters, stream: &Rng) -> Self {
-        let managed = parameters.discipline.as_ref();
-        let managed = managed.map(|kind| Box::new(Held::new(kind, stream.child("queue"))));
+        let managed = Held::of(&parameters, stream.child("queue"));
         let mut direction = Self {
             id,
             parameters,

@@ -45,6 +45,7 @@ mod queue;
 mod queue_limit;
 mod rate;
 mod topology;
+mod trace;
 mod wifi;
 
 pub use counters::Counters;
@@ -55,13 +56,14 @@ pub use loss::{CustomLoss, GilbertElliott, Loss, LossModel};
 pub use network::{Budget, Event, Exhausted, Fate, Network};
 pub use parameters::{Change, Parameters};
 pub use queue::{
-    By, CoDel, CoDelQueue, DualPi2, DualPi2Queue, Excess, FqCoDel, FqCoDelQueue, Next, Packet, Pie, PieQueue,
-    Prio, PrioQueue, QueueDiscipline, QueueKind, Red, RedQueue, TokenBucket, TokenBucketQueue, Turns,
-    TurnsQueue, Wire,
+    By, CoDel, CoDelQueue, DropTailQueue, DualPi2, DualPi2Queue, Excess, FqCoDel, FqCoDelQueue, Next, Packet,
+    Pie, PieQueue, Prio, PrioQueue, QueueDiscipline, QueueKind, Red, RedQueue, TokenBucket, TokenBucketQueue,
+    Turns, TurnsQueue, Wire,
 };
 pub use queue_limit::QueueLimit;
 pub use rate::Rate;
 pub use topology::TopologyError;
+pub use trace::{OPPORTUNITY, Trace};
 pub use wifi::{
     Activity, Aggregation, Background, CellId, CellParameters, Channel, CollisionWait, Countdown, Coupling,
     Discipline, Interference, MacCounters, Standard, StationParameters, StationRate,

@@ -7,6 +7,7 @@ use crate::loss::Loss;
 use crate::queue::QueueKind;
 use crate::queue_limit::QueueLimit;
 use crate::rate::Rate;
+use crate::trace::Trace;
 use crate::wifi::StationRate;
 
 /// A link direction. The default is an ideal wire: infinite rate, no delay, no loss, 1000 packets.
@@ -24,6 +25,8 @@ pub struct Parameters {
     pub queue: QueueLimit,
     /// How the queue works, if it is no plain drop-tail one: then `queue` and `mark` say nothing. A wire's.
     pub discipline: Option<QueueKind>,
+    /// When frames leave, if a recording says so; `rate` is then only what limits in time are reckoned with. A wire's.
+    pub trace: Option<Trace>,
     /// A frame that finds more than this in the queue is marked, if it may be (DCTCP's K; RFC 3168 section 5). `None` marks none. A
     /// wire's; stations' queues mark nothing.
     pub mark: Option<QueueLimit>,
@@ -43,6 +46,7 @@ impl Default for Parameters {
             loss: Loss::None,
             queue: QueueLimit::Packets(1000),
             discipline: None,
+            trace: None,
             mark: None,
             longest: None,
             up: true,

@@ -23,6 +23,7 @@ pub mod names;
 pub(crate) mod parameters;
 mod policies;
 mod reach;
+mod recording;
 pub(crate) mod reference;
 mod resolve;
 pub(crate) mod schema;
@@ -41,5 +42,6 @@ pub use model::{
 pub use parameters::Parameters;
 pub(crate) use policies::MOST_SUBFLOWS;
 pub use policies::Policy;
+pub use recording::{Recorded, Recording, Step};
 
 pub use crate::registry::{json_schema, reference_page};

@@ -4,7 +4,7 @@ use mptcp::congestion::CongestionControl;
 use mptcp::path_manager::PathManager;
 use mptcp::scheduler::Scheduler;
 use mptcp_clock::Duration;
-use netsim::{Loss, QueueKind, QueueLimit};
+use netsim::QueueLimit;
 
 use super::kinds::Chosen;
 use super::names::{
@@ -16,11 +16,13 @@ use crate::application::Maker;
 
 mod air;
 mod limits;
+mod link;
 mod middlebox;
 mod way;
 
 pub use air::{Background, Cell, Coupling, Station};
 pub use limits::{Estimate, Limits};
+pub use link::{Line, Link, LinkKind};
 pub use middlebox::{Middlebox, Switch};
 pub use way::Way;
 
@@ -59,92 +61,6 @@ pub struct Scenario {
     pub switches: Vec<Switch>,
     /// How much it may ask for.
     pub limits: Limits,
-}
-
-/// Whether a link was written as a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinkKind {
-    /// Between client and server.
-    Path,
-    /// Between two named nodes.
-    Link,
-    /// Between a host and the access point of a cell.
-    Station,
-}
-
-impl LinkKind {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Path, Self::Link, Self::Station];
-
-    /// The key by which an event or a filter names such a link.
-    #[must_use]
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::Path => "path",
-            Self::Link => "link",
-            Self::Station => "station",
-        }
-    }
-}
-
-/// A duplex link.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Link {
-    /// Its name; no other link has it.
-    pub name: String,
-    /// How it was written.
-    pub kind: LinkKind,
-    /// The nodes at its ends; `client` and `server` for a path.
-    pub ends: [String; 2],
-    /// The largest IP packet in bytes.
-    pub mtu: u32,
-    /// From the first end to the second.
-    pub forward: Line,
-    /// From the second end to the first.
-    pub backward: Line,
-    /// What is wireless about it; then the lines have no rate of their own.
-    pub station: Option<Station>,
-}
-
-impl Link {
-    /// Whether one of its queues has a discipline.
-    #[must_use]
-    pub fn has_discipline(&self) -> bool {
-        self.forward.discipline.is_some() || self.backward.discipline.is_some()
-    }
-
-    /// Whether one of its queues may mark.
-    #[must_use]
-    pub fn marks(&self) -> bool {
-        self.forward.mark.is_some() || self.backward.mark.is_some() || self.has_discipline()
-    }
-}
-
-/// One direction of a link.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Line {
-    /// bit/s of frame bytes (IP + 14); `None` is unlimited.
-    pub rate: Option<u64>,
-    /// Propagation, one way.
-    pub delay: Duration,
-    /// Random loss.
-    pub loss: Loss,
-    /// Half-width of the uniform jitter.
-    pub jitter: Duration,
-    /// Whether jitter reorders.
-    pub reorder: bool,
-    /// The limit of the queue.
-    pub queue: QueueLimit,
-    /// What the queue is instead of a drop-tail one; then `queue` says nothing.
-    pub discipline: Option<QueueKind>,
-    /// Above it packets are marked; `None` marks none.
-    pub mark: Option<QueueLimit>,
-    /// Longer IP packets are dropped, bytes; `None` drops none.
-    pub path_mtu: Option<u32>,
-    /// Who sent one is told.
-    pub icmp: bool,
-    /// Whether it works at the start.
-    pub up: bool,
 }
 
 /// A connection.

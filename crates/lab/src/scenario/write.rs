@@ -1,7 +1,7 @@
 //! A scenario as run, written back: every value in full, so that nothing depends on a default.
 
 use mptcp_clock::Duration;
-use netsim::{Jitter, Loss, Parameters, Rate, Spread};
+use netsim::{Change, Jitter, Loss, Parameters, Rate, Spread};
 
 use super::file::{
     DirectionTable, EventTable, FilterTable, FlowTable, GilbertElliottTable, LimitsTable, LinkTable,
@@ -9,6 +9,7 @@ use super::file::{
 };
 use super::model::{Adjustment, Event, Filter, Flow, Limits, Line, Link, LinkKind, Scenario, Traffic};
 use super::names::{Ecn, Interference, MtuProbing};
+use super::recording::{Recorded, Recording};
 use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
 use super::written::{direction, percent};
 use super::{air, middleboxes, policies};
@@ -127,6 +128,10 @@ impl Line {
             loss: self.loss.clone(),
             queue: self.queue,
             discipline: self.discipline.clone(),
+            trace: match self.recording.as_ref().map(|recording| &recording.what) {
+                Some(Recorded::Opportunities(trace)) => Some(trace.clone()),
+                _ => None,
+            },
             mark: self.mark,
             longest: self.path_mtu.map(frame_of),
             up: self.up,
@@ -141,6 +146,29 @@ impl Line {
             Loss::Custom(custom) => custom.identity().parse().ok(),
             _ => None,
         }
+    }
+
+    /// What a recording changes over time.
+    pub(crate) fn recorded_changes(&self) -> impl Iterator<Item = (Duration, Change)> + '_ {
+        let steps = match self.recording.as_ref().map(|recording| &recording.what) {
+            Some(Recorded::Steps(steps)) => steps.as_slice(),
+            _ => &[],
+        };
+        steps.iter().flat_map(|step| {
+            let loss = |loss| if loss > 0.0 { Loss::Bernoulli(loss) } else { Loss::None };
+            let changes = [
+                step.rate.and_then(Rate::new).map(|rate| Change::Rate(Some(rate))),
+                step.delay.map(Change::Delay),
+                step.loss.map(|share| Change::Loss(loss(share))),
+            ];
+            changes.into_iter().flatten().map(|change| (step.at, change))
+        })
+    }
+
+    /// The rate, unless a recording says it; `None` within is unlimited.
+    fn rate_said(&self) -> Option<Option<u64>> {
+        let recorded = self.recording.as_ref().and_then(Recording::rate);
+        recorded.is_none().then_some(self.rate)
     }
 
     /// The kind and the values of a queue discipline.
@@ -199,7 +227,8 @@ fn line(line: &Line) -> DirectionTable {
         }
     };
     DirectionTable {
-        rate: Some(LineRate(line.rate)),
+        rate: line.rate_said().map(LineRate),
+        trace: line.recording.as_ref().map(|recording| recording.file.clone()),
         delay: Some(Span(line.delay)),
         loss,
         gilbert_elliott: bursts,

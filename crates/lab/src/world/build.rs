@@ -41,6 +41,7 @@ impl World {
         builder.add_flows();
         builder.add_filters()?;
         builder.add_middleboxes()?;
+        builder.add_recordings();
         builder.add_events();
         builder.watch_queues();
         Ok(builder.finish())
@@ -231,6 +232,19 @@ impl<'a> Builder<'a> {
             Way::Both => vec![id.forward(), id.backward()],
             Way::One(Side::Forward) => vec![id.forward()],
             Way::One(Side::Backward) => vec![id.backward()],
+        }
+    }
+
+    /// What recordings say of lines over time. Their first lines were said when the lines were made.
+    fn add_recordings(&mut self) {
+        for (link, id) in self.scenario.links.iter().zip(&self.links) {
+            for (line, direction) in [(&link.forward, id.forward()), (&link.backward, id.backward())] {
+                for (when, change) in line.recorded_changes() {
+                    if when <= self.scenario.duration {
+                        self.network.schedule_change(at(when), direction, change);
+                    }
+                }
+            }
         }
     }
 

@@ -121,7 +121,7 @@ const FAULTS: &[(&str, &str)] = &[
     ("include_missing", r#"include_missing.toml:1: cannot read nowhere.toml: there is no such file"#),
     (
         "include_of_a_fault",
-        r#"unknown_key.toml:5: paths.wifi.dealy: unknown key; did you mean "delay"? (allowed: rtt, mtu, forward, backward, rate, delay, loss, gilbert_elliott, jitter, reorder, queue, mark, path_mtu, icmp, up)"#,
+        r#"unknown_key.toml:5: paths.wifi.dealy: unknown key; did you mean "delay"? (allowed: rtt, mtu, forward, backward, rate, trace, delay, loss, gilbert_elliott, jitter, reorder, queue, mark, path_mtu, icmp, up)"#,
     ),
     (
         "link_with_one_end",
@@ -256,7 +256,27 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_key",
-        r#"unknown_key.toml:5: paths.wifi.dealy: unknown key; did you mean "delay"? (allowed: rtt, mtu, forward, backward, rate, delay, loss, gilbert_elliott, jitter, reorder, queue, mark, path_mtu, icmp, up)"#,
+        r#"unknown_key.toml:5: paths.wifi.dealy: unknown key; did you mean "delay"? (allowed: rtt, mtu, forward, backward, rate, trace, delay, loss, gilbert_elliott, jitter, reorder, queue, mark, path_mtu, icmp, up)"#,
+    ),
+    (
+        "trace_beside_a_rate",
+        r#"trace_beside_a_rate.toml:4: paths.wifi.rate = "1Mbit": trace is given too, and says the rate; give one of them"#,
+    ),
+    (
+        "trace_goes_back",
+        r#"trace_goes_back.toml:4: paths.wifi.trace = "traces/back.up": line 3: 7 ms comes after 9 ms; times do not go back"#,
+    ),
+    (
+        "trace_missing",
+        r#"trace_missing.toml:4: paths.wifi.trace = "traces/none.up": traces/none.up cannot be read: No such file or directory (os error 2)"#,
+    ),
+    (
+        "trace_of_nothing",
+        r#"trace_of_nothing.toml:4: paths.wifi.trace = "traces/nothing.up": has no opportunity after 0 ms: nothing would ever leave"#,
+    ),
+    (
+        "trace_without_columns",
+        r#"trace_without_columns.toml:4: paths.wifi.trace = "traces/columns.csv": begins with the names of its columns: time_s, and some of time_s, rate_mbit, delay_ms, loss_percent (it says "time,rate")"#,
     ),
     (
         "unknown_scheduler",
@@ -377,6 +397,9 @@ fn each_message_names_a_file_and_fits_one_line() {
 fn every_broken_scenario_is_in_the_table() {
     for entry in std::fs::read_dir("tests/broken").expect("the fixtures are there") {
         let path = entry.expect("the fixtures are readable").path();
+        if path.is_dir() {
+            continue;
+        }
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         assert!(FAULTS.iter().any(|(known, _)| *known == name), "{name} has no expected message");
     }

@@ -17,5 +17,6 @@ mod queues;
 mod reading;
 mod reference;
 mod scenario;
+mod traces;
 mod units;
 mod wireless;

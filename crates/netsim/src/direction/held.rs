@@ -5,7 +5,9 @@
 use mptcp_clock::Rng;
 
 use crate::frame::{DirectionId, Frame};
-use crate::queue::{Fates, QueueDiscipline, QueueKind};
+use crate::parameters::Parameters;
+use crate::queue::{DropTailQueue, Fates, QueueDiscipline};
+use crate::trace::Cursor;
 
 #[derive(Debug)]
 pub(super) struct Held<P> {
@@ -17,12 +19,21 @@ pub(super) struct Held<P> {
     pub(super) fates: Fates,
     /// By which direction the next frame comes.
     pub(super) port: Option<DirectionId>,
+    /// Where the line is in its recording, if it has one.
+    pub(super) cursor: Option<Cursor>,
 }
 
 impl<P> Held<P> {
-    pub(super) fn new(kind: &QueueKind, random: Rng) -> Self {
+    /// For a wire that has a discipline or a recording; `None` for one that has neither.
+    pub(super) fn of(parameters: &Parameters, random: Rng) -> Option<Box<Self>> {
+        let cursor = parameters.trace.clone().map(Cursor::new);
+        let discipline = match &parameters.discipline {
+            Some(kind) => kind.make(),
+            None if cursor.is_some() => Box::new(DropTailQueue::new(parameters.queue)),
+            None => return None,
+        };
         let (frames, free, fates) = (Vec::new(), Vec::new(), Fates::default());
-        Self { discipline: kind.make(), frames, free, random, fates, port: None }
+        Some(Box::new(Self { discipline, frames, free, random, fates, port: None, cursor }))
     }
 
     /// Frames that wait; the one in service is not among them.

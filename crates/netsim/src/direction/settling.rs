@@ -114,6 +114,8 @@ impl<P> Direction<P> {
             let at = self.due;
             if self.frames.len() > self.flying {
                 self.send_off(at, drops);
+            } else if let Some(cursor) = self.managed.as_mut().and_then(|managed| managed.cursor.as_mut()) {
+                cursor.claim(at);
             }
             self.pull(at, drops);
         }
@@ -123,14 +125,22 @@ impl<P> Direction<P> {
     pub(super) fn pull(&mut self, at: Instant, drops: &mut DropLog<P>) {
         self.due = Instant::FAR_FUTURE;
         let Some(managed) = &mut self.managed else { return };
+        if let Some(cursor) = managed.cursor.as_ref().filter(|cursor| !cursor.is_open(at)) {
+            // An opportunity that finds nothing is lost.
+            let waits = managed.waiting() > 0;
+            self.due = if waits { cursor.next(at) } else { Instant::FAR_FUTURE };
+            return;
+        }
         let Held { discipline, random, fates, .. } = &mut **managed;
         let rate = self.parameters.rate;
         match discipline.dequeue(&mut Wire { now: at, rate, random, fates }) {
             Next::Packet(packet) => {
                 if let Some(mut frame) = managed.release(packet.place) {
                     frame.ecn = packet.ecn;
-                    let service = rate.map_or(Duration::ZERO, |rate| rate.serialisation(frame.bytes));
-                    self.line_free = at + service;
+                    self.line_free = match &mut managed.cursor {
+                        Some(cursor) => cursor.spend(frame.bytes),
+                        None => at + rate.map_or(Duration::ZERO, |rate| rate.serialisation(frame.bytes)),
+                    };
                     self.due = self.line_free;
                     self.frames.push_back((self.line_free, frame));
                 }

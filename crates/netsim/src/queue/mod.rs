@@ -6,6 +6,7 @@
 mod codel;
 mod codel_law;
 mod dualpi2;
+mod fifo;
 mod fq_codel;
 mod pie;
 mod prio;
@@ -25,6 +26,7 @@ use crate::rate::Rate;
 pub use codel::{CoDel, CoDelQueue};
 pub(crate) use codel_law::CoDelLaw;
 pub use dualpi2::{DualPi2, DualPi2Queue};
+pub use fifo::DropTailQueue;
 pub use fq_codel::{FqCoDel, FqCoDelQueue};
 pub use pie::{Pie, PieQueue};
 pub use prio::{Prio, PrioQueue};

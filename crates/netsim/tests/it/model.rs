@@ -55,6 +55,7 @@ fn parameters() -> impl Strategy<Value = Parameters> {
         loss,
         queue,
         discipline: None,
+        trace: None,
         mark: None,
         longest: None,
         up: true,

@@ -6,7 +6,7 @@ use mptcp_clock::{Duration, Instant, Rng};
 use netsim::{
     By, Change, CoDel, CoDelQueue, Codepoint, DualPi2, DualPi2Queue, Event, Excess, FqCoDel, FqCoDelQueue,
     Frame, LinkId, Network, Parameters, Pie, PieQueue, Prio, PrioQueue, QueueDiscipline, QueueKind,
-    QueueLimit, Rate, Red, RedQueue, TokenBucket, TokenBucketQueue, Turns, TurnsQueue,
+    QueueLimit, Rate, Red, RedQueue, TokenBucket, TokenBucketQueue, Trace, Turns, TurnsQueue,
 };
 
 use crate::common::{ms, us};
@@ -355,4 +355,53 @@ fn dualpi2_marks_scalable_packets_early_and_leaves_a_share_to_the_others() {
     assert!(of(2).all(|(.., ecn)| *ecn == Codepoint::NotEct));
     let share = of(2).count() as f64 / arrived.len() as f64;
     assert!((0.2..0.6).contains(&share), "{share}");
+}
+
+/// Frames of these bytes, all there at once, on a line with this recording: when they arrive, in ms.
+fn recorded(times: &[u64], frames: &[u32]) -> Vec<u64> {
+    let times: Vec<Duration> = times.iter().map(|&time| Duration::from_millis(time)).collect();
+    let mut network = Network::new(1);
+    let (a, b) = (network.add_host(), network.add_host());
+    let line = Parameters { trace: Trace::new(&times), ..Parameters::default() };
+    let link = network.add_link("line", a, b, line.clone(), line).expect("a link");
+    let destination = network.add_address(b, None).expect("an address");
+    for (payload, &bytes) in frames.iter().enumerate() {
+        let frame = Frame { bytes, destination, label: 0, ecn: Codepoint::NotEct, payload };
+        network.send(Instant::ZERO, link.forward(), frame);
+    }
+    let arrivals = std::iter::from_fn(|| network.next());
+    arrivals.map(|(at, _)| at.as_nanos() / 1_000_000).collect()
+}
+
+#[test]
+fn a_recording_delivers_a_frame_at_each_opportunity_and_begins_anew() {
+    assert_eq!(recorded(&[2, 2, 5, 9, 10], &[1514; 8]), [2, 2, 5, 9, 10, 12, 12, 15]);
+    // At zero: the end of the round before.
+    assert_eq!(recorded(&[0, 4, 6], &[1514; 5]), [4, 6, 6, 10, 12]);
+    // Small frames share one, a larger one takes two.
+    assert_eq!(recorded(&[3, 7, 10], &[500, 500, 500, 500, 1514]), [3, 3, 3, 7, 10]);
+    assert_eq!(recorded(&[3, 7, 10], &[3000, 28]), [7, 7]);
+}
+
+#[test]
+fn an_opportunity_that_finds_nothing_is_lost() {
+    let times = [5, 10].map(Duration::from_millis);
+    let line = Parameters { trace: Trace::new(&times), ..Parameters::default() };
+    let mut pair = crate::common::Pair::new(line);
+    for (number, at) in [1, 5, 6, 23].into_iter().enumerate() {
+        pair.send(ms(at), 1514, number as u64);
+    }
+    let times: Vec<u64> = pair.arrivals().into_iter().map(|(at, _)| at / 1_000_000).collect();
+    // What comes at the instant of one is too late for it.
+    assert_eq!(times, [5, 10, 15, 25]);
+}
+
+#[test]
+fn what_is_no_recording_is_refused() {
+    for times in [&[][..], &[0, 0], &[5, 3]] {
+        let times: Vec<Duration> = times.iter().map(|&time| Duration::from_millis(time)).collect();
+        assert_eq!(Trace::new(&times), None);
+    }
+    let steady = Trace::new(&[Duration::from_millis(1)]).expect("one a millisecond");
+    assert_eq!(steady.mean_rate(), 12_112_000);
 }

@@ -11,6 +11,9 @@ table! {
     DirectionTable {
         /// The line rate, in frame bytes (IP + 14). Needed for a path or link.
         rate: LineRate,
+        /// A recording instead of a rate: a file of times at which a frame may leave (mahimahi's), or a CSV of times with what the
+        /// link is like from then on. Relative to this file.
+        trace: String,
         /// Propagation delay, one way. Default: 0s.
         delay: Span,
         /// Random loss of each frame, in each direction, as Mininet does. Default: 0%.

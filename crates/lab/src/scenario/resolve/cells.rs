@@ -106,6 +106,7 @@ fn station(
     let default_ring = if cell.aggregation { AGGREGATE_RING } else { RING };
     let line = Line {
         discipline: None,
+        recording: None,
         rate: None,
         delay: table.delay.map_or(Duration::ZERO, |span| span.0),
         loss: if loss > 0.0 { Loss::Bernoulli(loss) } else { Loss::None },

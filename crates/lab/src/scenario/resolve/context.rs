@@ -3,6 +3,7 @@
 //! Owns errors with their place, and the names that people give. Decides nothing about any table.
 
 use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
 
 use crate::registry::Registry;
 use crate::scenario::error::{ScenarioError, listed, suggestion};
@@ -44,6 +45,12 @@ impl Context<'_> {
     /// Whether a table was written there.
     pub(super) fn is_table(&self, path: &[&str]) -> bool {
         self.tree.get(path).is_some_and(|node| node.table().is_some())
+    }
+
+    /// A file that the value at `path` names, seen from the file in which it stands.
+    pub(super) fn beside(&self, path: &[&str], file: &str) -> PathBuf {
+        let place = self.tree.get(path).map(|node| Path::new(&*node.place.file));
+        place.and_then(Path::parent).unwrap_or(Path::new("")).join(file)
     }
 
     /// A whole number within bounds, or the default if it was not given.

@@ -69,6 +69,10 @@ fn event(
         let kept = set.queue.is_some() && link.has_discipline();
         kept.then_some(("queue", "is for drop-tail queues; a discipline keeps its limit"))
     });
+    let wrong = wrong.or_else(|| {
+        let recorded = set.rate.is_some() && link.is_recorded();
+        recorded.then_some(("rate", "is what the trace of this link says"))
+    });
     if let Some((key, problem)) = wrong {
         return Err(context.error(&["events", index, "set", key], problem));
     }

@@ -9,7 +9,8 @@ use crate::scenario::file::{
     DirectionTable, GilbertElliottTable, LinkTable, PathTable, QueueValue, ScenarioFile,
 };
 use crate::scenario::model::{Flow, Line, Link, LinkKind};
-use crate::scenario::units::{Percent, Span};
+use crate::scenario::recording::Recording;
+use crate::scenario::units::{LineRate, Percent, Span};
 
 /// A path or a link as written.
 struct Written<'a> {
@@ -96,7 +97,14 @@ fn line(
     let [table, name] = written.at;
     let none = DirectionTable::default();
     let (own, both) = (own.unwrap_or(&none), written.both);
-    let Some(rate) = own.rate.or(both.rate) else {
+    let recording = recording(context, written, own, side)?;
+    let recorded = recording.as_ref().and_then(Recording::rate);
+    let given = own.rate.or(both.rate);
+    if recorded.is_some() && given.is_some() {
+        let problem = "trace is given too, and says the rate; give one of them";
+        return Err(context.error(&[table, name, "rate"], problem));
+    }
+    let Some(rate) = recorded.map(|rate| LineRate(Some(rate))).or(given) else {
         let problem = format!(
             "a {} needs a rate (try rate = \"8Mbit\", or \"unlimited\")",
             table.trim_end_matches('s')
@@ -120,11 +128,29 @@ fn line(
         reorder: own.reorder.or(both.reorder).unwrap_or(false),
         queue,
         discipline: None,
+        recording,
         path_mtu: own.path_mtu.or(both.path_mtu),
         icmp: own.icmp.or(both.icmp).unwrap_or(true),
         mark: own.mark.or(both.mark).map(QueueLimit::from),
         up: own.up.or(both.up).unwrap_or(true),
     })
+}
+
+/// The recording of a direction, from a file beside that which names it.
+fn recording(
+    context: &Context<'_>,
+    written: &Written<'_>,
+    own: &DirectionTable,
+    side: &str,
+) -> Result<Option<Recording>, ScenarioError> {
+    let [table, name] = written.at;
+    let (file, at) = match (&own.trace, &written.both.trace) {
+        (Some(own), _) => (own, vec![table, name, side, "trace"]),
+        (None, Some(both)) => (both, vec![table, name, "trace"]),
+        (None, None) => return Ok(None),
+    };
+    let path = context.beside(&at, file);
+    Recording::read(&path, file).map(Some).map_err(|problem| context.error(&at, problem))
 }
 
 /// Gives the lines their disciplines: those may name flows, which are known by now.
