@@ -73,7 +73,9 @@ impl Congestion {
 
     /// Replaces the algorithm, keeping the windows and a send-queue rule; a pace that the old one asked for ends with it.
     pub fn set_algorithm(&mut self, algorithm: Box<dyn CongestionControl>) {
-        self.paths.iter_mut().for_each(|path| path.pacing = None);
+        for path in &mut self.paths {
+            (path.pacing, path.quantum, path.held_back) = (None, 0, false);
+        }
         self.algorithm = with_rule(self.send_queue_rule, algorithm);
     }
 

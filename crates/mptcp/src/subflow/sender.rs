@@ -9,6 +9,7 @@ mod ack;
 mod detect;
 mod echoes;
 mod marks;
+mod samples;
 mod send;
 mod sizes;
 mod timers;
