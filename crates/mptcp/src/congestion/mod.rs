@@ -5,13 +5,17 @@
 //! subflow does, and tells.
 
 mod balia;
+mod bbr;
+mod bbr3;
 mod bottleneck;
 mod control;
 mod cubic;
 mod cubic_linux;
 mod dctcp;
 mod delivery;
+mod draws;
 mod echoes;
+mod filter;
 mod lia;
 mod linked;
 mod local;
@@ -27,6 +31,8 @@ mod wvegas;
 
 use crate::policy::{Factory, ParameterError, Parameters, Registry};
 pub use balia::Balia;
+pub use bbr::Bbr;
+pub use bbr3::Bbr3;
 pub use control::{Acked, CongestionControl, PathState};
 pub use cubic::Cubic;
 pub use cubic_linux::LinuxCubic;
@@ -65,6 +71,8 @@ pub(crate) fn built_in() -> Registry<dyn CongestionControl> {
         .with("dctcp", "DCTCP on each subflow by itself, which answers to marks (RFC 8257)", |_| {
             Ok(Dctcp::default().into())
         })
+        .with("bbr", "BBR version 1 on each subflow by itself (Cardwell et al., 2016)", |_| Ok(Bbr::default().into()))
+        .with("bbr3", "BBR version 3 on each subflow by itself (draft-ietf-ccwg-bbr)", |_| Ok(Bbr3::default().into()))
 }
 
 /// `as`, `"rfc9438"` or `"linux"`, and for the latter `hertz`, 1 to 1000.

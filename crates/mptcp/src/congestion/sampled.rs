@@ -9,8 +9,9 @@ use super::windows::Congestion;
 
 impl Congestion {
     /// Whether the controller works by samples: the windows are its own then.
+    #[inline]
     pub(crate) fn needs_samples(&self) -> bool {
-        self.algorithm.needs_samples()
+        self.sampled
     }
 
     pub(crate) fn on_sample(&mut self, path: usize, sample: &Sample) {

@@ -38,6 +38,8 @@ pub struct Congestion {
     /// One entry for each place of a subflow, in their order.
     pub paths: Vec<PathState>,
     pub(super) algorithm: Box<dyn CongestionControl>,
+    /// The algorithm works by samples of the delivery rate.
+    pub(super) sampled: bool,
     send_queue_rule: Option<SendQueueRule>,
     byte_counting: bool,
     slow_start: SlowStart,
@@ -58,9 +60,11 @@ impl Congestion {
         scope: CouplingScope,
         slow_start: SlowStart,
     ) -> Self {
+        let algorithm = with_rule(rule, algorithm);
         Self {
             paths: Vec::new(),
-            algorithm: with_rule(rule, algorithm),
+            sampled: algorithm.needs_samples(),
+            algorithm,
             send_queue_rule: rule,
             byte_counting,
             slow_start,
@@ -77,6 +81,7 @@ impl Congestion {
             (path.pacing, path.quantum, path.held_back) = (None, 0, false);
         }
         self.algorithm = with_rule(self.send_queue_rule, algorithm);
+        self.sampled = self.algorithm.needs_samples();
     }
 
     /// The algorithm's name.

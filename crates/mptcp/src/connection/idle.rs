@@ -7,6 +7,7 @@
 use mptcp_clock::Instant;
 
 use super::Connection;
+use super::limits::Limit;
 
 impl Connection {
     /// Nothing is in flight on a subflow that is about to send new data.
@@ -22,9 +23,13 @@ impl Connection {
 
     /// Nothing more is to be sent now: tells the subflows whose controller works by the rate at which data arrives, and that
     /// could have sent more.
-    pub(super) fn note_idle_windows(&mut self, now: Instant) {
+    #[cold]
+    pub(super) fn note_idle_windows(&mut self, now: Instant, limit: Limit) {
+        if !matches!(limit, Limit::Application | Limit::SendBuffer | Limit::Scheduler) {
+            return;
+        }
         for (subflow, path) in self.subflows.iter_mut().zip(&self.congestion.paths) {
-            if subflow.sender().is_sampled() && subflow.turn().held_until <= now {
+            if subflow.turn().held_until <= now {
                 subflow.sender_mut().note_idle_window(path);
             }
         }

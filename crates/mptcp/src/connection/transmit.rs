@@ -71,7 +71,7 @@ impl Connection {
             return self.rest(now, limit, false);
         };
         let Candidate { subflow: id, mss, .. } = candidates[chosen];
-        if self.subflows[id].sender().is_idle() {
+        if candidates[chosen].in_flight == 0 && self.subflows[id].sender().is_idle() {
             self.begin_anew(now, id);
         }
         if self.subflows[id].mtu().is_known()
@@ -193,8 +193,8 @@ impl Connection {
     /// Nothing more to send now.
     fn rest(&mut self, now: Instant, limit: Limit, window_closed: bool) -> Option<usize> {
         self.limits.note(now, limit);
-        if matches!(limit, Limit::Application | Limit::SendBuffer | Limit::Scheduler) {
-            self.note_idle_windows(now);
+        if self.congestion.needs_samples() {
+            self.note_idle_windows(now, limit);
         }
         self.arm(now, window_closed);
         None

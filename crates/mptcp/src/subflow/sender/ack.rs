@@ -12,7 +12,6 @@ impl Sender {
         let una = self.board.una;
         let flight_before = self.in_flight();
         let delivered_before = una + self.board.sacked;
-        let window_before = congestion.paths[path].cwnd;
         self.begin_sample(now);
         if let Some(rack) = &mut self.rack {
             rack.on_ack();
@@ -61,7 +60,7 @@ impl Sender {
         }
         if self.is_sampled() {
             self.note_usual();
-            self.tell_sample(flight_before, window_before, path, congestion);
+            self.tell_sample(flight_before, path, congestion);
         } else if self.in_recovery() {
             let progress = advanced > 0 && self.board.lost <= lost_before;
             // RFC 6582 section 3.2 step 3: a partial acknowledgement sends the next hole at once.

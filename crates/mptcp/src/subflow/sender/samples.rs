@@ -57,19 +57,14 @@ impl Sender {
 
     /// Tells the controller what the acknowledgement said, and asks it for window and pace.
     #[inline(never)]
-    pub(super) fn tell_sample(
-        &mut self,
-        flight_before: u64,
-        window_before: u64,
-        path: usize,
-        congestion: &mut Congestion,
-    ) {
+    pub(super) fn tell_sample(&mut self, flight_before: u64, path: usize, congestion: &mut Congestion) {
         self.tell_losses(path, congestion);
         let state = &congestion.paths[path];
         let Some(rates) = &mut self.board.rates else { return };
         let mut sample = rates.sample(state.min_rtt);
         sample.in_flight_before = flight_before;
-        sample.window_limited = flight_before + state.mss > window_before;
+        // The controller has not moved it yet.
+        sample.window_limited = flight_before + state.mss > state.cwnd;
         sample.in_flight = self.in_flight();
         sample.repair = match self.state {
             Recovery::Open | Recovery::Disorder | Recovery::Cwr { .. } => Repair::None,
