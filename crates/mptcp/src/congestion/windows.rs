@@ -38,6 +38,8 @@ pub struct Congestion {
     /// One entry for each place of a subflow, in their order.
     pub paths: Vec<PathState>,
     pub(super) algorithm: Box<dyn CongestionControl>,
+    /// How often the windows had their chance to be filled.
+    polls: u64,
     /// The algorithm works by samples of the delivery rate.
     pub(super) sampled: bool,
     send_queue_rule: Option<SendQueueRule>,
@@ -63,6 +65,7 @@ impl Congestion {
         let algorithm = with_rule(rule, algorithm);
         Self {
             paths: Vec::new(),
+            polls: 0,
             sampled: algorithm.needs_samples(),
             algorithm,
             send_queue_rule: rule,
@@ -82,6 +85,15 @@ impl Congestion {
         }
         self.algorithm = with_rule(self.send_queue_rule, algorithm);
         self.sampled = self.algorithm.needs_samples();
+    }
+
+    /// Nothing more is sent now: acknowledgements that come from here on find the windows as full as they get.
+    pub(crate) fn on_rest(&mut self) {
+        self.polls += 1;
+    }
+
+    pub(crate) fn polls(&self) -> u64 {
+        self.polls
     }
 
     /// The algorithm's name.

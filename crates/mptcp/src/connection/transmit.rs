@@ -193,6 +193,7 @@ impl Connection {
     /// Nothing more to send now.
     fn rest(&mut self, now: Instant, limit: Limit, window_closed: bool) -> Option<usize> {
         self.limits.note(now, limit);
+        self.congestion.on_rest();
         if self.congestion.needs_samples() {
             self.note_idle_windows(now, limit);
         }

@@ -10,7 +10,7 @@ impl Sender {
     pub(crate) fn on_ack(&mut self, ack: Ack<'_>, path: usize, congestion: &mut Congestion) -> u64 {
         let now = ack.now;
         let una = self.board.una;
-        let flight_before = self.in_flight();
+        let filled = self.filled(congestion.polls());
         let delivered_before = una + self.board.sacked;
         self.begin_sample(now);
         if let Some(rack) = &mut self.rack {
@@ -60,7 +60,7 @@ impl Sender {
         }
         if self.is_sampled() {
             self.note_usual();
-            self.tell_sample(flight_before, path, congestion);
+            self.tell_sample(filled, path, congestion);
         } else if self.in_recovery() {
             let progress = advanced > 0 && self.board.lost <= lost_before;
             // RFC 6582 section 3.2 step 3: a partial acknowledgement sends the next hole at once.
@@ -70,11 +70,8 @@ impl Sender {
             let usual = self.note_usual();
             let state = &congestion.paths[path];
             // RFC 9293 says nothing, RFC 7661 and Linux do: a window that is not used does not grow.
-            let limited = if state.in_slow_start() {
-                state.cwnd < 2 * flight_before
-            } else {
-                flight_before + state.mss > state.cwnd
-            };
+            let limited =
+                if state.in_slow_start() { state.cwnd < 2 * filled } else { filled + state.mss > state.cwnd };
             // What a block reported while the window was reduced has had its say: the acknowledgement
             // that ends a recovery brings what is new only (as Linux counts).
             let bytes = advanced.min(delivered);

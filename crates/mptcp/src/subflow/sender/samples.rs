@@ -57,14 +57,14 @@ impl Sender {
 
     /// Tells the controller what the acknowledgement said, and asks it for window and pace.
     #[inline(never)]
-    pub(super) fn tell_sample(&mut self, flight_before: u64, path: usize, congestion: &mut Congestion) {
+    pub(super) fn tell_sample(&mut self, filled: u64, path: usize, congestion: &mut Congestion) {
         self.tell_losses(path, congestion);
         let state = &congestion.paths[path];
         let Some(rates) = &mut self.board.rates else { return };
         let mut sample = rates.sample(state.min_rtt);
-        sample.in_flight_before = flight_before;
+        sample.in_flight_before = filled;
         // The controller has not moved it yet.
-        sample.window_limited = flight_before + state.mss > state.cwnd;
+        sample.window_limited = filled + state.mss > state.cwnd;
         sample.in_flight = self.in_flight();
         sample.repair = match self.state {
             Recovery::Open | Recovery::Disorder | Recovery::Cwr { .. } => Repair::None,

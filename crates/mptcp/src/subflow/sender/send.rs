@@ -27,6 +27,7 @@ impl Sender {
         };
         self.prr_out += sent.length();
         self.last_sent = Some(now);
+        self.filled.0 = u64::MAX;
         self.spurious.on_new_data();
         let end = sent.end();
         self.board.push(sent);
