@@ -25,3 +25,4 @@ mod robust;
 mod sockets;
 mod table;
 mod tasks;
+mod throughput;

@@ -8,6 +8,7 @@ mod bbr3;
 mod cubic;
 mod multipath;
 mod outside;
+mod page;
 
 use mptcp_lab::measurements::{Measurements, Metric};
 use mptcp_lab::scenario::Scenario;
