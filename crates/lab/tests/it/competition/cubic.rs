@@ -22,7 +22,7 @@ fn both_computations_share_a_bottleneck() {
 fn losses_ten_times_rarer_are_worth_more_than_to_reno() {
     let rate = |congestion: &str, loss: f64| {
         mean(each(1..=5, |seed| {
-            let network = Bottleneck::new(1000.0, 100.0, 1.0).losing(loss).lasting(40.0, 10.0).seeded(seed);
+            let network = Bottleneck::new(100.0, 100.0, 1.0).losing(loss).lasting(40.0, 10.0).seeded(seed);
             goodput(&network.with('f', congestion, 1).run(), 'f')
         }))
     };
