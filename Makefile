@@ -48,7 +48,7 @@ test-python: build
 	$(BIN)/python -m mypy.stubtest mptcplab._core
 	$(BIN)/pytest
 
-check-long: build ## What takes hours: 10^7 random operations, hostile cases, a day of virtual time, outages (root), fuzzing
+check-long: build ## What takes hours: 10^7 random operations, hostile cases, a day of virtual time, outages and throughput (root), fuzzing
 	@tools/check-long
 
 bench: build ## Run the standard benchmarks S1 to S4

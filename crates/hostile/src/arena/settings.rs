@@ -15,7 +15,7 @@ use mptcp_clock::{Duration, Instant};
 use crate::draw::Draw;
 use crate::peer::Offer;
 
-const CONGESTION: [&str; 6] = ["lia", "reno", "cubic", "olia", "balia", "wvegas"];
+const CONGESTION: [&str; 9] = ["lia", "reno", "cubic", "olia", "balia", "wvegas", "dctcp", "bbr", "bbr3"];
 const SCHEDULERS: [&str; 4] = ["ontime", "minrtt", "roundrobin", "redundant"];
 
 pub(super) fn congestion(draw: &mut Draw<'_>) -> Factory<dyn CongestionControl> {

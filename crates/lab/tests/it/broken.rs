@@ -25,6 +25,10 @@ const FAULTS: &[(&str, &str)] = &[
         r#"coupling_with_itself.toml:13: coupling[0]: a coupling names two different cells (try cells = ["a", "b"])"#,
     ),
     (
+        "cubic_as_whom",
+        r#"cubic_as_whom.toml:12: flows.bulk.congestion.as = "windows": "rfc9438" or "linux" is wanted"#,
+    ),
+    (
         "datagram_of_a_stream",
         r#"datagram_of_a_stream.toml:12: flows.bulk.datagram = "1000B": is for udp (try transport = "udp")"#,
     ),
@@ -244,7 +248,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_congestion",
-        r#"unknown_congestion.toml:12: flows.bulk.congestion = "cubik": is not one of "reno", "cubic", "lia", "olia", "balia", "wvegas", "dctcp"; did you mean "cubic"?"#,
+        r#"unknown_congestion.toml:12: flows.bulk.congestion = "cubik": is not one of "reno", "cubic", "lia", "olia", "balia", "wvegas", "dctcp", "bbr", "bbr3"; did you mean "cubic"?"#,
     ),
     (
         "unknown_flow_key",

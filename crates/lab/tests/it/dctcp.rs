@@ -54,6 +54,7 @@ fn the_queue_stays_around_the_threshold() {
     // Section 3.3, equation 10: at most K + N, and a packet of each flow for delayed acknowledgements.
     let highest = short.iter().copied().fold(0.0, f64::max);
     assert!(highest <= K + 8.0, "highest {highest}");
+    println!("mean {:.1}, highest {highest:.0}, TCP's mean {:.0}", mean(&short), mean(&long));
     assert!(mean(&long) > 10.0 * mean(&short), "TCP's mean {}", mean(&long));
     let drops: u64 = ours.links.iter().map(|link| link.queue_drops).sum();
     assert_eq!(drops, 0);
@@ -63,6 +64,7 @@ fn the_queue_stays_around_the_threshold() {
 #[test]
 fn the_line_is_full_all_the_same() {
     let (ours, tcp) = (goodput(&run(2, DCTCP, MARK)), goodput(&run(2, "", "")));
+    println!("{:.3} of TCP's", ours / tcp);
     assert!(ours > 0.98 * tcp, "{ours} against {tcp}");
     // RFC 3168's answer to the same marks, halving, loses some where the threshold is low.
     let low = "mark = \"3p\"";
@@ -81,6 +83,7 @@ fn the_share_of_marks_follows_the_window() {
         let share = marked(&run(flows, &keys, MARK));
         let window = (product + K) / f64::from(flows);
         let expected = (2.0 / window).sqrt();
+        println!("{flows} flows: {:.2} of what is expected", share / expected);
         assert!((0.6..1.2).contains(&(share / expected)), "{flows} flows: {share} for {expected}");
         share
     });

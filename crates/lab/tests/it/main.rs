@@ -3,6 +3,7 @@
 mod boxes;
 mod broken;
 mod captures;
+mod competition;
 mod dctcp;
 mod examples;
 mod grid;

@@ -2,6 +2,7 @@
 //!
 //! How many run beside each other, and which run alone: `laboratory/turns.rs`.
 
+mod controllers;
 mod driver;
 mod examples;
 mod icmp;
@@ -25,3 +26,4 @@ mod robust;
 mod sockets;
 mod table;
 mod tasks;
+mod throughput;

@@ -5,6 +5,7 @@ use mptcp_clock::{Duration, Instant};
 use super::delivery::DeliveryRate;
 use super::local::LocalQueue;
 use super::marks::{Echoed, Mark};
+use super::sample::{Lost, Sample};
 
 /// The congestion state of one path. Windows count payload bytes.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +32,10 @@ pub struct PathState {
     pub local: LocalQueue,
     /// The most bytes a second that the path may send; None for no limit but the window.
     pub pacing: Option<f64>,
+    /// Bytes that may leave in a row at that rate, so that a driver need not wake for each segment; at least one segment does.
+    pub quantum: u64,
+    /// A controller that works by samples keeps less under way than the path could carry: samples of it say so.
+    pub held_back: bool,
     /// Whether the path carries data now; a coupled algorithm leaves the others out.
     pub active: bool,
     /// Growth owed but not yet a whole byte.
@@ -87,6 +92,35 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     /// Whether it works by marks: subflows ask for them then, and tell the peer of each as RFC 8257 section 3.2 says.
     fn needs_marks(&self) -> bool {
         false
+    }
+
+    /// Whether it works by samples of the rate at which data arrives, as BBR does. [`Self::on_sample`] and [`Self::on_lost`] are
+    /// called then, and the window is its own: `on_ack` is not called, no recovery moves the window, and nothing but a timeout,
+    /// which leaves one segment of it. What is sent again is paced as new data is. What `on_loss` returns is kept in `ssthresh`
+    /// and not used.
+    fn needs_samples(&self) -> bool {
+        false
+    }
+
+    /// An acknowledgement came on `path`; the last that is called for it. For those that work by samples.
+    fn on_sample(&mut self, paths: &mut [PathState], path: usize, sample: &Sample) {
+        let _ = (paths, path, sample);
+    }
+
+    /// A segment of `path` was found lost; comes after `on_loss` and `on_timeout`, and before `on_sample`. For those that work
+    /// by samples.
+    fn on_lost(&mut self, paths: &mut [PathState], path: usize, lost: &Lost) {
+        let _ = (paths, path, lost);
+    }
+
+    /// New data is about to leave on `path`, where nothing was under way and nothing was sent for `idle`.
+    fn on_restart(&mut self, paths: &mut [PathState], path: usize, now: Instant, idle: Duration) {
+        let _ = (paths, path, now, idle);
+    }
+
+    /// Nothing was lost: the last `on_loss` was in vain, and window and threshold are what they were.
+    fn on_undo(&mut self, paths: &mut [PathState], path: usize) {
+        let _ = (paths, path);
     }
 
     /// The retransmission timer of `path` ran out; comes after `on_loss`, if that comes at all.

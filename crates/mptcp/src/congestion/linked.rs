@@ -12,7 +12,7 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use super::{Acked, CongestionControl, Echoed, Mark, PathState};
+use super::{Acked, CongestionControl, Echoed, Lost, Mark, PathState, Sample};
 
 /// Work that may wait in the local queue; RFC 8289 section 4.2 argues for this value.
 const TARGET: Duration = Duration::from_millis(5);
@@ -119,6 +119,26 @@ impl CongestionControl for Linked {
 
     fn needs_marks(&self) -> bool {
         self.inner.needs_marks()
+    }
+
+    fn needs_samples(&self) -> bool {
+        self.inner.needs_samples()
+    }
+
+    fn on_sample(&mut self, paths: &mut [PathState], path: usize, sample: &Sample) {
+        self.inner.on_sample(paths, path, sample);
+    }
+
+    fn on_lost(&mut self, paths: &mut [PathState], path: usize, lost: &Lost) {
+        self.inner.on_lost(paths, path, lost);
+    }
+
+    fn on_restart(&mut self, paths: &mut [PathState], path: usize, now: Instant, idle: Duration) {
+        self.inner.on_restart(paths, path, now, idle);
+    }
+
+    fn on_undo(&mut self, paths: &mut [PathState], path: usize) {
+        self.inner.on_undo(paths, path);
     }
 
     fn on_timeout(&mut self, paths: &mut [PathState], path: usize) {

@@ -5,27 +5,37 @@
 //! subflow does, and tells.
 
 mod balia;
+mod bbr;
+mod bbr3;
 mod bottleneck;
 mod control;
 mod cubic;
+mod cubic_linux;
 mod dctcp;
 mod delivery;
+mod draws;
 mod echoes;
+mod filter;
 mod lia;
 mod linked;
 mod local;
 mod marks;
 mod olia;
 mod reno;
+mod sample;
+mod sampled;
 mod send_queue;
 mod slow_start;
 mod windows;
 mod wvegas;
 
-use crate::policy::Registry;
+use crate::policy::{Factory, ParameterError, Parameters, Registry};
 pub use balia::Balia;
+pub use bbr::Bbr;
+pub use bbr3::Bbr3;
 pub use control::{Acked, CongestionControl, PathState};
 pub use cubic::Cubic;
+pub use cubic_linux::LinuxCubic;
 pub use dctcp::Dctcp;
 pub use delivery::DeliveryRate;
 pub use lia::Lia;
@@ -34,6 +44,7 @@ pub use local::{Departure, LocalQueue};
 pub use marks::{Echoed, Mark};
 pub use olia::Olia;
 pub use reno::Reno;
+pub use sample::{Lost, Repair, Sample};
 pub use send_queue::SendQueueRule;
 pub(crate) use slow_start::Round;
 pub use slow_start::SlowStart;
@@ -44,7 +55,11 @@ pub use wvegas::WVegas;
 pub(crate) fn built_in() -> Registry<dyn CongestionControl> {
     Registry::new("congestion controller")
         .with("reno", "NewReno on each subflow by itself (RFC 5681)", |_| Ok(Reno.into()))
-        .with("cubic", "CUBIC on each subflow by itself (RFC 9438)", |_| Ok(Cubic::default().into()))
+        .with(
+            "cubic",
+            "CUBIC on each subflow by itself (RFC 9438); `as = \"linux\"`: as the kernel computes it, at `hertz` ticks a second",
+            cubic,
+        )
         .with("lia", "Linked increases over all subflows (RFC 6356)", |_| Ok(Lia.into()))
         .with("olia", "Opportunistic linked increases (Khalili et al., CoNEXT 2012)", |_| {
             Ok(Olia::default().into())
@@ -56,4 +71,17 @@ pub(crate) fn built_in() -> Registry<dyn CongestionControl> {
         .with("dctcp", "DCTCP on each subflow by itself, which answers to marks (RFC 8257)", |_| {
             Ok(Dctcp::default().into())
         })
+        .with("bbr", "BBR version 1 on each subflow by itself (Cardwell et al., 2016)", |_| Ok(Bbr::default().into()))
+        .with("bbr3", "BBR version 3 on each subflow by itself (draft-ietf-ccwg-bbr)", |_| Ok(Bbr3::default().into()))
+}
+
+/// `as`, `"rfc9438"` or `"linux"`, and for the latter `hertz`, 1 to 1000.
+fn cubic(values: &mut Parameters) -> Result<Factory<dyn CongestionControl>, ParameterError> {
+    match values.text("as")?.as_deref() {
+        None | Some("rfc9438") => Ok(Cubic::default().into()),
+        Some("linux") => Ok(LinuxCubic::new(values.count("hertz", 1000, 1..=1000)? as u32).into()),
+        Some(_) => {
+            Err(ParameterError { key: "as".into(), problem: "\"rfc9438\" or \"linux\" is wanted".into() })
+        }
+    }
 }

@@ -3,9 +3,9 @@
 //!
 //! As published, so that it can be judged; `linked` has what we propose instead.
 
-use mptcp_clock::Instant;
+use mptcp_clock::{Duration, Instant};
 
-use super::{Acked, CongestionControl, Echoed, Mark, PathState};
+use super::{Acked, CongestionControl, Echoed, Lost, Mark, PathState, Sample};
 
 /// What "the send queue" is. The report means the packets that wait in this host, and measured what
 /// `ss` shows, which counts what is under way too (its section 4.7.3).
@@ -106,6 +106,26 @@ impl CongestionControl for Published {
 
     fn needs_marks(&self) -> bool {
         self.inner.needs_marks()
+    }
+
+    fn needs_samples(&self) -> bool {
+        self.inner.needs_samples()
+    }
+
+    fn on_sample(&mut self, paths: &mut [PathState], path: usize, sample: &Sample) {
+        self.inner.on_sample(paths, path, sample);
+    }
+
+    fn on_lost(&mut self, paths: &mut [PathState], path: usize, lost: &Lost) {
+        self.inner.on_lost(paths, path, lost);
+    }
+
+    fn on_restart(&mut self, paths: &mut [PathState], path: usize, now: Instant, idle: Duration) {
+        self.inner.on_restart(paths, path, now, idle);
+    }
+
+    fn on_undo(&mut self, paths: &mut [PathState], path: usize) {
+        self.inner.on_undo(paths, path);
     }
 
     fn on_timeout(&mut self, paths: &mut [PathState], path: usize) {

@@ -38,6 +38,10 @@ pub struct Congestion {
     /// One entry for each place of a subflow, in their order.
     pub paths: Vec<PathState>,
     pub(super) algorithm: Box<dyn CongestionControl>,
+    /// How often the windows had their chance to be filled.
+    polls: u64,
+    /// The algorithm works by samples of the delivery rate.
+    pub(super) sampled: bool,
     send_queue_rule: Option<SendQueueRule>,
     byte_counting: bool,
     slow_start: SlowStart,
@@ -58,9 +62,12 @@ impl Congestion {
         scope: CouplingScope,
         slow_start: SlowStart,
     ) -> Self {
+        let algorithm = with_rule(rule, algorithm);
         Self {
             paths: Vec::new(),
-            algorithm: with_rule(rule, algorithm),
+            polls: 0,
+            sampled: algorithm.needs_samples(),
+            algorithm,
             send_queue_rule: rule,
             byte_counting,
             slow_start,
@@ -73,8 +80,20 @@ impl Congestion {
 
     /// Replaces the algorithm, keeping the windows and a send-queue rule; a pace that the old one asked for ends with it.
     pub fn set_algorithm(&mut self, algorithm: Box<dyn CongestionControl>) {
-        self.paths.iter_mut().for_each(|path| path.pacing = None);
+        for path in &mut self.paths {
+            (path.pacing, path.quantum, path.held_back) = (None, 0, false);
+        }
         self.algorithm = with_rule(self.send_queue_rule, algorithm);
+        self.sampled = self.algorithm.needs_samples();
+    }
+
+    /// Nothing more is sent now: acknowledgements that come from here on find the windows as full as they get.
+    pub(crate) fn on_rest(&mut self) {
+        self.polls += 1;
+    }
+
+    pub(crate) fn polls(&self) -> u64 {
+        self.polls
     }
 
     /// The algorithm's name.

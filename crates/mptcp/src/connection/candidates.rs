@@ -76,7 +76,9 @@ impl Connection {
         if unsent <= mss || largest <= mss || !settled || self.negotiation.infinite_from().is_some() {
             return unsent.min(mss);
         }
-        let cwnd = self.congestion.paths[id].cwnd;
+        let PathState { cwnd, pacing, quantum, .. } = self.congestion.paths[id];
+        // What a controller paces leaves in its rows.
+        let largest = if pacing.is_some() { largest.min(quantum.max(mss)) } else { largest };
         let room = cwnd.saturating_sub(self.subflows[id].sender().in_flight());
         let open = self.send.buffer.window_room();
         let most = largest.min(room).min(open);

@@ -1,16 +1,41 @@
-//! A subflow sends after a silence: its window speaks of a path as it was (RFC 5681 section 4.1).
+//! A subflow sends after a silence: its window speaks of a path as it was (RFC 5681 section 4.1). Or it has less to send than its
+//! window has room for: its rate says little of the path.
 //!
-//! Owns the rule, which is Linux's: as RFC 2861 section 3.1 has it, the window is halved for each timeout of silence, the threshold
+//! Owns the rule for the window, which is Linux's: as RFC 2861 section 3.1 has it, the window is halved for each timeout of silence, the threshold
 //! remembers most of it.
 
 use mptcp_clock::Instant;
 
 use super::Connection;
+use super::limits::Limit;
 
 impl Connection {
     /// Nothing is in flight on a subflow that is about to send new data.
     #[cold]
-    pub(super) fn restart_after_idle(&mut self, now: Instant, id: usize) {
+    pub(super) fn begin_anew(&mut self, now: Instant, id: usize) {
+        let sender = self.subflows[id].sender();
+        let Some(idle) = sender.last_sent.map(|at| now.since(at)) else { return };
+        if self.config.restart_after_idle == Some(true) && !sender.is_sampled() {
+            self.restart_after_idle(now, id);
+        }
+        self.congestion.on_restart(id, now, idle);
+    }
+
+    /// Nothing more is to be sent now: tells the subflows whose controller works by the rate at which data arrives, and that
+    /// could have sent more.
+    #[cold]
+    pub(super) fn note_idle_windows(&mut self, now: Instant, limit: Limit) {
+        if !matches!(limit, Limit::Application | Limit::SendBuffer | Limit::Scheduler) {
+            return;
+        }
+        for (subflow, path) in self.subflows.iter_mut().zip(&self.congestion.paths) {
+            if subflow.turn().held_until <= now {
+                subflow.sender_mut().note_idle_window(path);
+            }
+        }
+    }
+
+    fn restart_after_idle(&mut self, now: Instant, id: usize) {
         let sender = self.subflows[id].sender();
         let rto = sender.timeout.after(&self.congestion.paths[id]);
         let Some(silence) = sender.last_sent.map(|at| now.since(at)).filter(|silence| *silence > rto) else {

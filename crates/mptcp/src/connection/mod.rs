@@ -318,6 +318,8 @@ impl Connection {
     ) {
         if let Some(algorithm) = congestion {
             self.congestion.set_algorithm(algorithm);
+            let sampled = self.congestion.needs_samples();
+            self.subflows.iter_mut().for_each(|subflow| subflow.sender_mut().begin_samples(sampled));
         }
         if let Some(scheduler) = scheduler {
             self.choice = Choice::new(scheduler);

@@ -173,7 +173,7 @@ impl Connection {
     fn transmit_retransmission(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         for id in 0..self.subflows.len() {
             let probing = self.subflows[id].sender().wants_probe();
-            if self.subflows[id].sender().board.lost == 0 && !probing {
+            if self.subflows[id].sender().board.lost == 0 && !probing || self.must_not_repeat_yet(now, id) {
                 continue;
             }
             if self.subflows[id].sender().spurious.tries_new_data() {
@@ -193,6 +193,9 @@ impl Connection {
             if let Some(sent) = sender.retransmit(now, path, largest) {
                 let (whole, payload) = (sent.whole.clone(), sent.payload.clone());
                 let piece = Piece { start: sent.start, data: sent.data, whole, fin: sent.fin };
+                if self.subflows[id].sender().is_sampled() {
+                    self.pace(now, id, payload.len() as u64);
+                }
                 self.repeated_segment(now, id, &piece, payload, out);
                 return Some(id);
             }

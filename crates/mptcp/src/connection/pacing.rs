@@ -2,7 +2,8 @@
 //!
 //! Owns the pace: what the congestion controller asks for, or, where much room has gathered in the window, a little more than
 //! the window carries in a round trip, as Linux's internal pacing. What acknowledgements clock is left to them: to spread that
-//! too would cost a path its share of a drop-tail queue. Never holds back what is sent again on its own subflow.
+//! too would cost a path its share of a drop-tail queue. Holds back what is sent again on its own subflow only where the
+//! controller sets windows and paces by what arrives.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -19,13 +20,29 @@ const BURST: u32 = 10;
 const WAIT: u32 = 4;
 
 impl Connection {
+    /// Whether what is lost has to wait for its subflow's pace, and until when is noted.
+    #[inline]
+    pub(super) fn must_not_repeat_yet(&mut self, now: Instant, id: usize) -> bool {
+        let until = self.subflows[id].turn().held_until;
+        let held = self.subflows[id].sender().is_sampled() && until > now;
+        if held {
+            self.timers.pace = self.timers.pace.min(until);
+        }
+        held
+    }
+
     /// New data leaves on a path.
     pub(super) fn pace(&mut self, now: Instant, id: usize, bytes: u64) {
         let path = &self.congestion.paths[id];
+        let quantum = path.quantum;
         if let Some(rate) = path.pacing {
             let turn = self.subflows[id].turn_mut();
             turn.next_send = turn.next_send.max(now) + Duration::from_secs_f64(bytes as f64 / rate.max(1.0));
-            turn.held_until = turn.next_send;
+            // A quantum may leave in a row, and is waited for as a whole.
+            let row = Duration::from_secs_f64(quantum.saturating_sub(bytes / 2) as f64 / rate.max(1.0));
+            if turn.next_send >= now + row {
+                turn.held_until = turn.next_send;
+            }
         } else if let Some(rtt) = path.srtt.filter(|_| self.config.pacing) {
             let room = path.cwnd.saturating_sub(self.subflows[id].sender().in_flight());
             let turn = self.subflows[id].turn_mut();

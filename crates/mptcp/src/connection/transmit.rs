@@ -71,8 +71,8 @@ impl Connection {
             return self.rest(now, limit, false);
         };
         let Candidate { subflow: id, mss, .. } = candidates[chosen];
-        if self.config.restart_after_idle == Some(true) && self.subflows[id].sender().is_idle() {
-            self.restart_after_idle(now, id);
+        if candidates[chosen].in_flight == 0 && self.subflows[id].sender().is_idle() {
+            self.begin_anew(now, id);
         }
         if self.subflows[id].mtu().is_known()
             && let Some(payload) = self.probe_of_size(id)
@@ -193,6 +193,10 @@ impl Connection {
     /// Nothing more to send now.
     fn rest(&mut self, now: Instant, limit: Limit, window_closed: bool) -> Option<usize> {
         self.limits.note(now, limit);
+        self.congestion.on_rest();
+        if self.congestion.needs_samples() {
+            self.note_idle_windows(now, limit);
+        }
         self.arm(now, window_closed);
         None
     }

@@ -15,6 +15,7 @@ mod opening;
 mod parts;
 pub(crate) mod path_mtu;
 mod rack;
+pub(crate) mod rates;
 mod rations;
 pub(crate) mod receiver;
 pub(crate) mod rtt;

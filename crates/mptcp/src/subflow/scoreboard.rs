@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use mptcp_clock::Instant;
 
+use super::rates::Rates;
 use super::sent::Sent;
 
 /// Places for segments that an idle subflow keeps.
@@ -33,6 +34,8 @@ pub(crate) struct Scoreboard {
     again: BTreeSet<(Instant, u64)>,
     /// Below it each segment was reported, sent again or found lost.
     pub settled: u64,
+    /// What is remembered of each transmission, where the controller works by the rate at which they arrive.
+    pub rates: Option<Box<Rates>>,
 }
 
 impl Scoreboard {
@@ -200,60 +203,6 @@ impl Scoreboard {
         low
     }
 
-    /// Takes a report that `[left, right)` has arrived; `news` is told of each segment that lies wholly in it and was not
-    /// reported before.
-    pub(crate) fn report(&mut self, left: u64, right: u64, mut news: impl FnMut(&Sent)) {
-        let before = self.ranges.range(..=left).next_back().filter(|(_, end)| **end > left);
-        let mut from = before.map_or(left, |(_, end)| *end);
-        while from < right {
-            let next = self.ranges.range(from..right).next().map(|(start, end)| (*start, *end));
-            let to = next.map_or(right, |(start, _)| start);
-            let first = self.first_not(self.guess(from), |sent| sent.start < from);
-            let last = self.first_not(first, |sent| sent.end() <= to);
-            for at in first..last {
-                if !self.queue[at].sacked {
-                    news(&self.queue[at]);
-                    self.mark_sacked(at);
-                }
-            }
-            if first < last {
-                let range = (self.queue[first].start, self.queue[last - 1].end());
-                self.add_range(range.0, range.1);
-            }
-            let Some((_, end)) = next else { break };
-            from = end;
-        }
-    }
-
-    fn add_range(&mut self, mut start: u64, mut end: u64) {
-        if let Some((&before, &to)) = self.ranges.range(..=start).next_back()
-            && to >= start
-        {
-            start = before;
-            end = end.max(to);
-        }
-        while let Some((&next, &to)) = self.ranges.range(start..=end).next() {
-            self.ranges.remove(&next);
-            end = end.max(to);
-        }
-        self.ranges.insert(start, end);
-    }
-
-    fn mark_sacked(&mut self, at: usize) {
-        let sent = &mut self.queue[at];
-        let length = sent.length();
-        self.sacked += length;
-        if std::mem::take(&mut sent.lost) {
-            self.lost -= length;
-            self.waiting.remove(&sent.start);
-        }
-        if std::mem::take(&mut sent.resent) {
-            self.resent -= length;
-            self.again.remove(&(sent.sent_at, sent.end()));
-        }
-        sent.sacked = true;
-    }
-
     /// Marks all segments lost that end at `to` or before, were sent once and not reported; returns whether there are any.
     pub(crate) fn settle(&mut self, to: u64) -> bool {
         let mut any = false;
@@ -280,14 +229,19 @@ impl Scoreboard {
             return;
         }
         let length = sent.length();
-        if std::mem::take(&mut sent.resent) {
+        let resent = std::mem::take(&mut sent.resent);
+        if resent {
             self.resent -= length;
             self.again.remove(&(sent.sent_at, sent.end()));
         }
-        if !std::mem::replace(&mut sent.lost, true) {
+        let before = std::mem::replace(&mut sent.lost, true);
+        if !before {
             self.lost += length;
         }
         self.waiting.insert(sent.start);
+        if let Some(rates) = self.rates.as_mut().filter(|_| resent || !before) {
+            rates.on_lost(sent.start, sent.end());
+        }
     }
 
     pub(crate) fn mark_resent(&mut self, at: usize, now: Instant) {
@@ -320,6 +274,9 @@ impl Scoreboard {
         self.waiting.clear();
         self.again.clear();
         (self.sacked, self.lost, self.resent) = (0, 0, 0);
+        if let Some(rates) = &mut self.rates {
+            rates.clear();
+        }
     }
 
     /// A timeout: nothing that was not acknowledged selectively is still under way.

@@ -9,6 +9,7 @@ mod ack;
 mod detect;
 mod echoes;
 mod marks;
+mod samples;
 mod send;
 mod sizes;
 mod timers;
@@ -91,6 +92,8 @@ pub(crate) struct Sender {
     pub marks: Marks,
     /// A segment larger than what is known to pass.
     pub size_probe: SizeProbe,
+    /// What was under way when the window last had its chance to be filled, and which chance that was.
+    filled: (u64, u64),
     /// When data left last.
     pub last_sent: Option<Instant>,
     /// Marks are heeded, or a larger segment is out: acknowledgements say more than usual.
@@ -126,6 +129,7 @@ impl Sender {
             spurious: Spurious::new(spurious),
             marks: Marks::default(),
             size_probe: SizeProbe::None,
+            filled: (u64::MAX, 0),
             last_sent: None,
             watchful: false,
             longest_acked: 0,
@@ -157,6 +161,15 @@ impl Sender {
 
     pub(crate) fn in_flight(&self) -> u64 {
         self.board.in_flight()
+    }
+
+    /// What was under way before the acknowledgement at hand and those that came together with it: what they free could not be
+    /// used in between, and the window was full all the same.
+    fn filled(&mut self, polls: u64) -> u64 {
+        if self.filled.0 != polls {
+            self.filled = (polls, self.in_flight());
+        }
+        self.filled.1
     }
 
     /// Whether everything sent was acknowledged.
@@ -197,6 +210,7 @@ impl Sender {
         // RFC 3168 section 6.1.2: where marks have reduced it within this round trip, a loss does not do so again.
         let reduced = matches!(self.state, Recovery::Cwr { point } if self.board.una < point);
         self.state = Recovery::Recovery { point: self.board.next };
+        self.filled.0 = u64::MAX;
         self.recoveries += 1;
         self.prr_delivered = 0;
         self.prr_out = 0;

@@ -23,6 +23,7 @@ mod operations;
 mod pair;
 mod path_mtu;
 mod peer;
+mod rates;
 mod repairs;
 mod script;
 mod scripts;

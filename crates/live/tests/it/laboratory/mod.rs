@@ -177,6 +177,20 @@ pub fn connect(address: SocketAddr, protocol: Protocol) -> io::Result<TcpStream>
     Ok(TcpStream::from(socket))
 }
 
+/// The same with TCP and a congestion controller of the kernel's. It has to be there before the connection is: the default one may
+/// have the socket pace, which stays.
+pub fn connect_by(address: SocketAddr, congestion: &str) -> io::Result<TcpStream> {
+    let socket = socket(address.ip(), Protocol::Tcp)?;
+    let (level, option) = (libc::IPPROTO_TCP, libc::TCP_CONGESTION);
+    let (name, length) = (congestion.as_ptr().cast(), congestion.len() as libc::socklen_t);
+    // SAFETY: the descriptor is open, and the name is as long as is said.
+    check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, name, length) })?;
+    let (raw, length) = sockaddr(address);
+    // SAFETY: the descriptor is open, and the address is as long as is said.
+    check(unsafe { libc::connect(socket.as_raw_fd(), (&raw const raw).cast(), length) })?;
+    Ok(TcpStream::from(socket))
+}
+
 /// A socket that sends IPv4 packets as they are.
 pub struct RawSocket(OwnedFd);
 

@@ -10,8 +10,9 @@ impl Sender {
     pub(crate) fn on_ack(&mut self, ack: Ack<'_>, path: usize, congestion: &mut Congestion) -> u64 {
         let now = ack.now;
         let una = self.board.una;
-        let flight_before = self.in_flight();
+        let filled = self.filled(congestion.polls());
         let delivered_before = una + self.board.sacked;
+        self.begin_sample(now);
         if let Some(rack) = &mut self.rack {
             rack.on_ack();
         }
@@ -57,24 +58,20 @@ impl Sender {
         if watchful && self.marks.is_on() {
             self.take_echo(&ack, delivered, over, path, congestion);
         }
-        if self.in_recovery() {
+        if self.is_sampled() {
+            self.note_usual();
+            self.tell_sample(filled, path, congestion);
+        } else if self.in_recovery() {
             let progress = advanced > 0 && self.board.lost <= lost_before;
             // RFC 6582 section 3.2 step 3: a partial acknowledgement sends the next hole at once.
             let hole = newly_lost && !self.sack;
             self.proportional_rate(delivered, progress, hole, path, congestion);
         } else {
-            let usual = matches!(self.state, Recovery::Open | Recovery::Disorder);
-            if usual {
-                let disorder = self.board.sacked > 0 || self.duplicates > 0;
-                self.state = if disorder { Recovery::Disorder } else { Recovery::Open };
-            }
+            let usual = self.note_usual();
             let state = &congestion.paths[path];
             // RFC 9293 says nothing, RFC 7661 and Linux do: a window that is not used does not grow.
-            let limited = if state.in_slow_start() {
-                state.cwnd < 2 * flight_before
-            } else {
-                flight_before + state.mss > state.cwnd
-            };
+            let limited =
+                if state.in_slow_start() { state.cwnd < 2 * filled } else { filled + state.mss > state.cwnd };
             // What a block reported while the window was reduced has had its say: the acknowledgement
             // that ends a recovery brings what is new only (as Linux counts).
             let bytes = advanced.min(delivered);
@@ -86,6 +83,17 @@ impl Sender {
             self.arm(now, true, &congestion.paths[path]);
         }
         advanced
+    }
+
+    /// Says whether anything is out of order, where nothing is repaired; returns whether that is so.
+    #[inline]
+    fn note_usual(&mut self) -> bool {
+        let usual = matches!(self.state, Recovery::Open | Recovery::Disorder);
+        if usual {
+            let disorder = self.board.sacked > 0 || self.duplicates > 0;
+            self.state = if disorder { Recovery::Disorder } else { Recovery::Open };
+        }
+        usual
     }
 
     #[inline(never)]
@@ -115,7 +123,7 @@ impl Sender {
             rack.on_recovered();
         }
         let state = &mut congestion.paths[path];
-        if fast {
+        if fast && self.board.rates.is_none() {
             state.cwnd = state.ssthresh;
         }
     }
@@ -143,7 +151,9 @@ impl Sender {
             if matches!(self.state, Recovery::Open | Recovery::Disorder) {
                 // The probe repaired a loss: the window answers for it.
                 let ssthresh = congestion.on_loss(path, ack.now);
-                congestion.paths[path].cwnd = ssthresh;
+                if !self.is_sampled() {
+                    congestion.paths[path].cwnd = ssthresh;
+                }
                 self.marks.on_reduced();
             }
         }

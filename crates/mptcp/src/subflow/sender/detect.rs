@@ -74,6 +74,9 @@ impl Sender {
         if once && (self.sack || !ambiguous) {
             self.spurious.original_arrived();
         }
+        if let Some(rates) = &mut self.board.rates {
+            rates.on_acknowledged(self.board.una);
+        }
         self.board.trim_ranges();
         if sample.is_none() || ambiguous {
             // RFC 7323 section 4: the echo tells which transmission is answered. It counts whole

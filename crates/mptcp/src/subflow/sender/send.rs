@@ -27,8 +27,11 @@ impl Sender {
         };
         self.prr_out += sent.length();
         self.last_sent = Some(now);
+        self.filled.0 = u64::MAX;
         self.spurious.on_new_data();
+        let end = sent.end();
         self.board.push(sent);
+        self.note_sent(now, start, end, false);
         if std::mem::take(&mut self.probe_wanted) {
             self.probe = Some((self.board.next, false));
         }
@@ -58,12 +61,13 @@ impl Sender {
             None => return None,
         };
         self.board.mark_resent(at, now);
+        let (start, end) = (self.board.queue[at].start, self.board.queue[at].end());
+        self.note_sent(now, start, end, true);
         self.last_sent = Some(now);
-        self.note_repeated_probe(self.board.queue[at].start);
-        let length = self.board.queue[at].length();
+        self.note_repeated_probe(start);
+        let length = end - start;
         self.prr_out += length;
-        let range = (self.board.queue[at].start, self.board.queue[at].end());
-        self.spurious.on_repeated(now, range);
+        self.spurious.on_repeated(now, (start, end));
         self.retransmissions += 1;
         self.retransmitted_bytes += length;
         // RFC 6298 section 5: the timer watches the oldest segment.

@@ -210,3 +210,26 @@ fn the_acknowledgement_that_ends_a_recovery_does_not_count_a_window_again() {
     assert_eq!(rig.sender.state, Recovery::Open);
     assert_eq!(rig.congestion.paths[0].cwnd, 10 * MSS, "the threshold, and no growth for old news");
 }
+
+/// A window of ten, full, in congestion avoidance; two acknowledgements of two segments each. Returns by how much it has grown.
+fn growth(rests_between: bool) -> u64 {
+    let mut rig = Rig::new(true, true);
+    rig.send(10);
+    let full = rig.sender.in_flight();
+    let state = &mut rig.congestion.paths[0];
+    (state.cwnd, state.ssthresh) = (full, full);
+    rig.wait(100);
+    rig.ack(2, &[]);
+    if rests_between {
+        rig.congestion.on_rest();
+    }
+    rig.ack(4, &[]);
+    rig.congestion.paths[0].cwnd - full
+}
+
+#[test]
+fn acknowledgements_that_come_together_find_the_window_as_full() {
+    // Reno's tenth of a segment for each segment.
+    assert!((2 * MSS / 5 - 10..=2 * MSS / 5).contains(&growth(false)), "{}", growth(false));
+    assert_eq!(growth(true), MSS / 5, "between them there was nothing to send");
+}

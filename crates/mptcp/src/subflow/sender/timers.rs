@@ -61,6 +61,7 @@ impl Sender {
     }
 
     fn on_reorder_timer(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
+        self.begin_sample(now);
         let ack = Ack { now, number: self.board.una, blocks: &[], echo: None, bare: false, echoes: false };
         if self.detect(&ack, 0, &congestion.paths[path])
             && (self.size_probe == SizeProbe::None || self.judge_losses())
@@ -68,7 +69,9 @@ impl Sender {
             if matches!(self.state, Recovery::Open | Recovery::Disorder | Recovery::Cwr { .. }) {
                 self.enter_recovery(now, path, congestion);
             }
-            if self.in_recovery() {
+            if self.is_sampled() {
+                self.tell_losses(path, congestion);
+            } else if self.in_recovery() {
                 self.proportional_rate(0, false, false, path, congestion);
             }
         }
@@ -87,6 +90,7 @@ impl Sender {
     /// RFC 6298 section 5, RFC 5681 section 3.1.
     fn on_timeout(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
         self.timeouts += 1;
+        self.begin_sample(now);
         // RFC 5681 section 3.1: one reduction for each loss event. In recovery it was made, and
         // after a timeout it was unless an acknowledgement has come since.
         let reduced = match self.state {
@@ -109,6 +113,7 @@ impl Sender {
             self.board.forget_reports();
         }
         self.board.mark_all_lost();
+        self.tell_losses(path, congestion);
         self.size_probe = SizeProbe::None;
         self.state = Recovery::Loss { point: self.board.next };
         self.spurious.begin_trial(!interrupts);

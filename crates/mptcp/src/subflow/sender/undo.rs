@@ -42,6 +42,7 @@ impl Sender {
         let state = &mut congestion.paths[path];
         state.cwnd = state.cwnd.max(before.cwnd);
         state.ssthresh = state.ssthresh.max(before.ssthresh);
+        congestion.on_undo(path);
         if matches!(self.state, Recovery::Recovery { .. } | Recovery::Loss { .. }) {
             self.state = Recovery::Open;
             self.duplicates = 0;

@@ -1,6 +1,8 @@
 //! What a case is drawn from.
 
-use mptcp::congestion::{Balia, CongestionControl, Cubic, Lia, Olia, Reno, WVegas};
+use mptcp::congestion::{
+    Balia, Bbr, Bbr3, CongestionControl, Cubic, Dctcp, Lia, LinuxCubic, Olia, Reno, WVegas,
+};
 use mptcp::path_manager::{FullMesh, NdiffPorts, PathManager};
 use mptcp::policy::Factory;
 use mptcp::scheduler::{MinRtt, OnTime, Redundant, RoundRobin, Scheduler};
@@ -194,7 +196,11 @@ fn config() -> impl Strategy<Value = Config> {
         Just(Factory::<dyn CongestionControl>::from(Lia)),
         Just(Factory::<dyn CongestionControl>::from(Olia::default())),
         Just(Factory::<dyn CongestionControl>::from(Balia)),
-        Just(Factory::<dyn CongestionControl>::from(WVegas::default()))
+        Just(Factory::<dyn CongestionControl>::from(WVegas::default())),
+        Just(Factory::<dyn CongestionControl>::from(LinuxCubic::default())),
+        Just(Factory::<dyn CongestionControl>::from(Dctcp::default())),
+        Just(Factory::<dyn CongestionControl>::from(Bbr::default())),
+        Just(Factory::<dyn CongestionControl>::from(Bbr3::default()))
     ];
     let version = prop_oneof![3 => Just(Version::V1), 1 => Just(Version::V0)];
     let scheduler = prop_oneof![

@@ -1,0 +1,159 @@
+//! Controllers beside each other, and each by itself, against what papers and drafts measured. Each test names its source; the
+//! table of `docs/congestion.md` has what came of it.
+//!
+//! Owns the network: one bottleneck, flows of TCP over it that always have something to send.
+
+mod bbr;
+mod bbr3;
+mod cubic;
+mod multipath;
+mod outside;
+mod page;
+
+use mptcp_lab::measurements::{Measurements, Metric};
+use mptcp_lab::scenario::Scenario;
+use mptcp_lab::world::World;
+
+/// A bottleneck, and what is to be known of a run.
+#[derive(Clone)]
+struct Bottleneck {
+    /// Mb/s.
+    rate: f64,
+    /// Milliseconds there and back.
+    rtt: f64,
+    /// The queue, as multiples of rate times round trip.
+    buffer: f64,
+    /// Percent of the data, at random.
+    loss: f64,
+    seconds: f64,
+    warmup: f64,
+    seed: u64,
+    /// Letter, controller, number.
+    flows: Vec<(char, String, usize)>,
+}
+
+impl Bottleneck {
+    fn new(rate: f64, rtt: f64, buffer: f64) -> Self {
+        Self { rate, rtt, buffer, loss: 0.0, seconds: 20.0, warmup: 0.0, seed: 1, flows: Vec::new() }
+    }
+
+    /// Bytes of rate times round trip.
+    fn product(&self) -> f64 {
+        self.rate * 1e6 / 8.0 * self.rtt / 1e3
+    }
+
+    fn lasting(self, seconds: f64, warmup: f64) -> Self {
+        Self { seconds, warmup, ..self }
+    }
+
+    fn losing(self, loss: f64) -> Self {
+        Self { loss, ..self }
+    }
+
+    fn seeded(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// With so many flows of a controller, named by the letter.
+    fn with(mut self, letter: char, congestion: &str, count: usize) -> Self {
+        self.flows.push((letter, congestion.into(), count));
+        self
+    }
+
+    /// Each begins about a tenth of a second after the one before, where the seed says.
+    fn written(&self) -> String {
+        let all = self.flows.iter().flat_map(|(letter, congestion, count)| {
+            (0..*count).map(move |n| (format!("{letter}{n}"), congestion.as_str()))
+        });
+        all.zip(0_u64..).fold(String::new(), |text, ((name, congestion), at)| {
+            let start = 100 * at + self.seed * 37 * (at + 1) % 97;
+            format!(
+                "{text}[flows.{name}]\ntransport = \"tcp\"\ncongestion = {congestion}\nstart = \"{start}ms\"\n\
+                 rcvbuf = \"64MB\"\nsndbuf = \"64MB\"\n"
+            )
+        })
+    }
+
+    fn run(&self) -> Measurements {
+        let queue = (self.product() * self.buffer).max(3000.0) as u64;
+        let text = format!(
+            "duration = \"{}s\"\nwarmup = \"{}s\"\nsample = \"10ms\"\n[paths.p]\nrate = \"{}Mbit\"\nrtt = \"{}ms\"\n\
+             queue = \"{queue}B\"\n[paths.p.forward]\nloss = \"{}%\"\n{}",
+            self.seconds,
+            self.warmup,
+            self.rate,
+            self.rtt,
+            self.loss,
+            self.written()
+        );
+        let scenario =
+            Scenario::parse(&text, "competition").unwrap_or_else(|error| panic!("{error}\n{text}"));
+        World::new(&scenario, self.seed).expect("a network").run().expect("it comes to its end")
+    }
+}
+
+/// Mb/s of the flows whose names begin so.
+fn goodput(measured: &Measurements, letter: char) -> f64 {
+    let flows = measured.flows.iter().filter(|flow| flow.flow.starts_with(letter));
+    flows.map(|flow| flow.goodput).sum::<f64>() / 1e6
+}
+
+/// Part of what all flows got that those of this letter did.
+fn share(measured: &Measurements, letter: char) -> f64 {
+    let all: f64 = measured.flows.iter().map(|flow| flow.goodput).sum();
+    goodput(measured, letter) * 1e6 / all
+}
+
+/// The values of a metric from `from` seconds on, with their times.
+fn series(measured: &Measurements, metric: Metric, from: f64) -> Vec<(f64, f64)> {
+    let samples = &measured.samples;
+    let metric = Metric::ALL.iter().position(|known| *known == metric).expect("a metric") as u8;
+    let wanted =
+        (0..samples.time.len()).filter(|&at| samples.metric[at] == metric && samples.time[at] > from);
+    wanted.map(|at| (samples.time[at], samples.value[at])).collect()
+}
+
+fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
+    let (count, sum) = values.into_iter().fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
+    sum / count
+}
+
+/// Part of the data frames that the bottleneck's queue dropped.
+fn dropped(measured: &Measurements) -> f64 {
+    let line = &measured.links[0];
+    line.queue_drops as f64 / line.offered_frames as f64
+}
+
+/// What `measure` says of runs with these seeds.
+fn each(seeds: std::ops::RangeInclusive<u64>, measure: impl Fn(u64) -> f64) -> Vec<f64> {
+    seeds.map(measure).collect()
+}
+
+fn lowest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+fn highest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// Products of rate and round trip that wait on average from `from` seconds on.
+fn mean_queue(network: &Bottleneck, measured: &Measurements, from: f64) -> f64 {
+    mean(series(measured, Metric::Queue, from).iter().map(|sample| sample.1)) / network.product()
+}
+
+/// When the only flow began to have less under way than `part` of the product, each time, and for how long.
+fn dips(network: &Bottleneck, measured: &Measurements, part: f64, from: f64) -> Vec<(f64, f64)> {
+    let mut dips: Vec<(f64, f64)> = Vec::new();
+    let mut inside = false;
+    for (time, value) in series(measured, Metric::InFlight, from) {
+        let low = value < part * network.product();
+        match (low, inside, dips.last_mut()) {
+            (true, true, Some(last)) => last.1 = time - last.0,
+            (true, _, _) => dips.push((time, 0.0)),
+            _ => {}
+        }
+        inside = low;
+    }
+    dips
+}

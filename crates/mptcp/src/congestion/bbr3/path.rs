@@ -1,0 +1,102 @@
+//! What BBRv3 knows of a path, and the amounts that follow from it.
+//!
+//! Owns the fields; `cycle`, `probe_rtt` and the module itself say when they change.
+
+use mptcp_clock::{Duration, Instant};
+
+use super::super::{PathState, Repair};
+use super::model::Model;
+use super::shortest::Shortest;
+use super::state::{INITIAL, LEAST, State, Undo};
+
+/// What the acknowledgements that come speak of: `ack_phase`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Acks {
+    #[default]
+    Init,
+    Refilling,
+    Starting,
+    Feedback,
+    Stopping,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cycle {
+    pub(super) acks: Acks,
+    pub(super) since: Instant,
+    pub(super) wait: Duration,
+    pub(super) rounds_since_probe: u64,
+    /// What arrives was sent while probing.
+    pub(super) is_probe: bool,
+    pub(super) up_rounds: u32,
+    pub(super) up_acked: u64,
+    /// Bytes for which the bound grows by a segment; 0 while it does not.
+    pub(super) per_segment: u64,
+    pub(super) was_too_high: bool,
+    pub(super) was_precautionary: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Path {
+    pub(super) state: State,
+    pub(super) model: Model,
+    pub(super) cycle: Cycle,
+    pub(super) shortest: Shortest,
+    pub(super) drain_from: u64,
+    /// Acknowledgements of this round that told of losses.
+    pub(super) startup_losses: u32,
+    /// The window before repairs and ProbeRTT.
+    pub(super) prior: u64,
+    pub(super) repair: Repair,
+    pub(super) undo: Undo,
+    pub(super) restarts: bool,
+    pub(super) measured: bool,
+}
+
+impl Path {
+    /// `BDPMultiple`, bytes.
+    pub(super) fn product(&self, state: &PathState, gain: f64) -> u64 {
+        match self.shortest.min_rtt {
+            None => INITIAL * state.mss,
+            Some(shortest) => (self.model.bw * shortest.as_secs_f64() * gain) as u64,
+        }
+    }
+
+    /// `QuantizationBudget`: what is put together on the way needs room.
+    pub(super) fn with_budget(&self, state: &PathState, inflight: u64) -> u64 {
+        let inflight = inflight.max(3 * state.quantum).max(LEAST * state.mss);
+        inflight + if self.state == State::Up { 2 * state.mss } else { 0 }
+    }
+
+    /// `Inflight`.
+    pub(super) fn inflight(&self, state: &PathState, gain: f64) -> u64 {
+        self.with_budget(state, self.product(state, gain))
+    }
+
+    /// `TargetInflight`.
+    pub(super) fn target(&self, state: &PathState) -> u64 {
+        self.product(state, 1.0).min(state.cwnd)
+    }
+
+    /// `SaveCwnd`.
+    pub(super) fn save_window(&mut self, state: &PathState) {
+        let good = self.repair == Repair::None && self.state != State::ProbeRtt;
+        self.prior = if good { state.cwnd } else { self.prior.max(state.cwnd) };
+    }
+
+    /// `RestoreCwnd`.
+    pub(super) fn restore_window(&self, state: &mut PathState) {
+        state.cwnd = state.cwnd.max(self.prior);
+    }
+
+    /// `SaveStateUponLoss`.
+    pub(super) fn save_state(&mut self, state: &PathState) {
+        self.save_window(state);
+        self.undo = Undo {
+            state: None,
+            bw_short: self.model.bw_short,
+            inflight_short: self.model.inflight_short,
+            inflight_long: self.model.inflight_long,
+        };
+    }
+}

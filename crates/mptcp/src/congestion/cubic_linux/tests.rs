@@ -1,0 +1,197 @@
+//! Numbers that can be computed by hand from the formulas of `tcp_cubic.c`.
+
+use super::*;
+
+const MSS: u64 = 1000;
+
+/// A path of 100 ms under Linux's CUBIC with ticks of a millisecond.
+struct Bench {
+    cubic: LinuxCubic,
+    paths: Vec<PathState>,
+    now: Instant,
+    rtt: Duration,
+}
+
+impl Bench {
+    fn new(hertz: u32, segments: u32) -> Self {
+        let mut state = PathState::new(MSS, segments);
+        state.sample(Duration::from_millis(100));
+        state.ssthresh = state.cwnd;
+        let now = Instant::ZERO + Duration::from_secs(10);
+        Self { cubic: LinuxCubic::new(hertz), paths: vec![state], now, rtt: Duration::from_millis(100) }
+    }
+
+    fn lose(&mut self) {
+        let ssthresh = self.cubic.on_loss(&mut self.paths, 0, self.now);
+        (self.paths[0].ssthresh, self.paths[0].cwnd) = (ssthresh, ssthresh);
+    }
+
+    fn ack(&mut self, bytes: u64) {
+        let acked = Acked { now: self.now, bytes };
+        self.cubic.on_progress(&mut self.paths, 0, acked);
+        self.cubic.on_ack(&mut self.paths, 0, acked);
+    }
+
+    /// A round trip of acknowledgements of two segments each, evenly spaced.
+    fn round(&mut self) {
+        let acks = self.segments() / 2;
+        for _ in 0..acks {
+            self.now += self.rtt / acks;
+            self.ack(2 * MSS);
+        }
+    }
+
+    fn segments(&self) -> u64 {
+        self.paths[0].cwnd / MSS
+    }
+}
+
+#[test]
+fn a_loss_leaves_717_of_1024_whole_segments() {
+    let mut bench = Bench::new(1000, 100);
+    bench.lose();
+    // 100 * 717 / 1024 = 70.02.
+    assert_eq!(bench.paths[0].cwnd, 70 * MSS);
+    let mut small = Bench::new(1000, 2);
+    small.lose();
+    assert_eq!(small.paths[0].cwnd, 2 * MSS);
+}
+
+#[test]
+fn the_curve_is_flat_where_the_window_was_and_k_is_the_root() {
+    let mut bench = Bench::new(1000, 1000);
+    bench.lose();
+    // Wmax - cwnd = 1000 - 700 = 300; K = cbrt(300 / C) with C = 410 / 1024: 9.0827 s.
+    bench.ack(2 * MSS);
+    let k = bench.cubic.paths[0].k;
+    assert_eq!(bench.cubic.paths[0].origin, 1000);
+    assert_eq!(k, 9300);
+    // After that time the window is what it was, and as it is flat there, not much more.
+    let end = bench.now + Duration::from_micros(9_080_000);
+    while bench.now < end {
+        bench.round();
+    }
+    assert!((985..=1001).contains(&bench.segments()), "{}", bench.segments());
+}
+
+#[test]
+fn a_second_loss_below_the_first_gives_room() {
+    let mut bench = Bench::new(1000, 100);
+    bench.lose();
+    bench.lose();
+    // 70 < 100: 70 * (1024 + 717) / 2048.
+    assert_eq!(bench.cubic.paths[0].highest, 59);
+}
+
+#[test]
+fn reno_grows_by_one_for_15_eighths_of_a_window() {
+    // At 70 of 100 segments the curve takes 4.2 s, Reno's window in round trips of 10 ms less.
+    let mut bench = Bench::new(1000, 100);
+    bench.rtt = Duration::from_millis(10);
+    bench.lose();
+    let before = bench.segments();
+    for _ in 0..38 {
+        bench.round();
+    }
+    // 38 round trips at 8 / 15 of a segment each.
+    assert!((18..=21).contains(&(bench.segments() - before)), "{}", bench.segments() - before);
+    // Above the window before, the increase stays what it is, where RFC 9438's is a whole segment from there on.
+    for _ in 0..18 {
+        bench.round();
+    }
+    let at = bench.segments();
+    for _ in 0..38 {
+        bench.round();
+    }
+    assert!(at >= 98 && (18..=21).contains(&(bench.segments() - at)), "{at} {}", bench.segments());
+}
+
+#[test]
+fn the_curve_is_looked_at_once_in_a_32nd_of_a_second_while_the_window_stays() {
+    let mut bench = Bench::new(1000, 1000);
+    bench.lose();
+    bench.ack(2 * MSS);
+    let first = bench.cubic.paths[0].at;
+    for _ in 0..31 {
+        bench.now += Duration::from_millis(1);
+        bench.ack(MSS);
+        assert_eq!(bench.cubic.paths[0].at, first, "the window has not changed");
+    }
+    bench.now += Duration::from_millis(1);
+    bench.ack(MSS);
+    assert_eq!(bench.cubic.paths[0].at, first + 32);
+    assert_eq!(bench.cubic.paths[0].window, bench.segments());
+}
+
+#[test]
+fn before_the_first_loss_it_grows_by_a_twentieth_of_a_round_trip() {
+    let mut bench = Bench::new(1000, 100);
+    bench.round();
+    assert_eq!(bench.segments(), 105);
+}
+
+#[test]
+fn parts_of_segments_wait() {
+    let mut bench = Bench::new(1000, 10);
+    bench.paths[0].ssthresh = u64::MAX;
+    bench.ack(1500);
+    assert_eq!(bench.paths[0].cwnd, 11 * MSS);
+    bench.ack(500);
+    assert_eq!(bench.paths[0].cwnd, 12 * MSS);
+}
+
+#[test]
+fn time_without_data_does_not_count() {
+    let (mut busy, mut idle) = (Bench::new(1000, 1000), Bench::new(1000, 1000));
+    for bench in [&mut busy, &mut idle] {
+        bench.lose();
+        bench.ack(2 * MSS);
+    }
+    let pause = Duration::from_secs(9);
+    idle.now += pause;
+    idle.cubic.on_restart(&mut idle.paths, 0, idle.now, pause);
+    idle.round();
+    busy.round();
+    assert_eq!(idle.segments(), busy.segments());
+    // Without it the curve has come back to where the window was.
+    let mut gone = Bench::new(1000, 1000);
+    gone.lose();
+    gone.ack(2 * MSS);
+    gone.now += pause;
+    gone.round();
+    assert!(gone.segments() > idle.segments() + 100, "{} {}", gone.segments(), idle.segments());
+}
+
+#[test]
+fn a_timeout_forgets() {
+    let mut bench = Bench::new(1000, 100);
+    bench.lose();
+    bench.cubic.on_timeout(&mut bench.paths, 0);
+    assert_eq!((bench.cubic.paths[0].highest, bench.cubic.paths[0].epoch), (0, None));
+}
+
+#[test]
+fn ticks_are_the_kernels() {
+    assert_eq!(ticks(Duration::from_millis(1999), 250), 499);
+    assert_eq!(ticks(Duration::from_millis(1999), 1000), 1999);
+}
+
+#[test]
+fn roots_are_exact() {
+    for root in [0, 1, 2, 3, 100, 9311, 2_642_245] {
+        assert_eq!(cube_root(root * root * root), root);
+    }
+    assert_eq!((cube_root(7), cube_root(u64::MAX)), (1, 2_642_245));
+}
+
+#[test]
+fn nothing_overflows() {
+    let mut bench = Bench::new(1_000_000, 10);
+    bench.paths[0].cwnd = u64::MAX / 1024;
+    bench.lose();
+    bench.now += Duration::from_secs(1_000_000);
+    bench.ack(2 * MSS);
+    bench.now += Duration::from_secs(1_000_000);
+    bench.ack(2 * MSS);
+    assert!(bench.paths[0].cwnd > 0);
+}

@@ -1,0 +1,235 @@
+//! How fast what is in flight arrives (draft-cheng-iccrg-delivery-rate-estimation; draft-ietf-ccwg-bbr section 4.1).
+//!
+//! Owns what is remembered of each transmission, beside the scoreboard and only where the controller asks for samples: what had
+//! arrived when it left, and when. Decides nothing, and says nothing of what was in flight before it was asked.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use mptcp_clock::{Duration, Instant};
+
+use crate::congestion::{Lost, Sample};
+
+/// Places that an idle subflow keeps.
+const MOST_IDLE: usize = 4096;
+
+/// What left at one time: the draft's per-packet state.
+#[derive(Clone, Copy, Debug)]
+struct Transmission {
+    start: u64,
+    end: u64,
+    sent_at: Instant,
+    /// When that left which had arrived last: the beginning of the interval, as sent.
+    since_sent: Instant,
+    /// All that had arrived, and when the last of it did: the beginning of the interval, as acknowledged.
+    delivered: u64,
+    since: Instant,
+    /// All that was found lost by then.
+    lost: u64,
+    /// What was under way, with itself.
+    in_flight: u64,
+    app_limited: bool,
+    /// It was sent before: its round trip is ambiguous (Karn).
+    repeated: bool,
+    /// It has arrived.
+    done: bool,
+}
+
+/// Transmissions in flight, and what has arrived.
+#[derive(Debug, Default)]
+pub(crate) struct Rates {
+    /// By offset, without gaps where it was asked from the beginning.
+    flight: VecDeque<Transmission>,
+    now: Instant,
+    delivered: u64,
+    delivered_at: Instant,
+    first_sent_at: Instant,
+    lost: u64,
+    /// What is delivered up to here was sent while there was less to send than could have been; 0 for no such.
+    limited_to: u64,
+    /// The newest transmission that arrived by the acknowledgement at hand.
+    newest: Option<Transmission>,
+    delivered_before: u64,
+    newly_lost: u64,
+    losses: Vec<Lost>,
+}
+
+impl Rates {
+    /// An acknowledgement came, or a timer ran out.
+    pub(crate) fn begin(&mut self, now: Instant) {
+        self.now = now;
+        self.delivered_before = self.delivered;
+        self.newest = None;
+    }
+
+    /// `[start, end)` left, new data; `in_flight` is under way with it.
+    pub(crate) fn on_sent(&mut self, now: Instant, start: u64, end: u64, in_flight: u64) {
+        let sent = self.transmission(now, start, end, in_flight, false);
+        self.flight.push_back(sent);
+    }
+
+    /// `[start, end)` left again; `in_flight` is under way with it.
+    pub(crate) fn on_repeated(&mut self, now: Instant, start: u64, end: u64, in_flight: u64) {
+        for at in self.isolate(start, end) {
+            let Transmission { start, end, .. } = self.flight[at];
+            self.flight[at] = self.transmission(now, start, end, in_flight, true);
+        }
+    }
+
+    fn transmission(
+        &mut self,
+        now: Instant,
+        start: u64,
+        end: u64,
+        in_flight: u64,
+        repeated: bool,
+    ) -> Transmission {
+        if in_flight <= end - start {
+            // Nothing was under way: the interval begins here.
+            (self.first_sent_at, self.delivered_at) = (now, now);
+        }
+        Transmission {
+            start,
+            end,
+            sent_at: now,
+            since_sent: self.first_sent_at,
+            delivered: self.delivered,
+            since: self.delivered_at,
+            lost: self.lost,
+            in_flight,
+            app_limited: self.limited_to > 0,
+            repeated,
+            done: false,
+        }
+    }
+
+    /// A selective acknowledgement reports `[start, end)`.
+    pub(crate) fn on_reported(&mut self, start: u64, end: u64) {
+        for at in self.isolate(start, end) {
+            if !std::mem::replace(&mut self.flight[at].done, true) {
+                let sent = self.flight[at];
+                self.on_arrived(sent);
+            }
+        }
+    }
+
+    /// All before `una` is acknowledged.
+    pub(crate) fn on_acknowledged(&mut self, una: u64) {
+        if self.flight.front().is_some_and(|first| first.start < una && una < first.end) {
+            self.isolate(self.flight[0].start, una);
+        }
+        while let Some(first) = self.flight.front().copied().filter(|first| first.end <= una) {
+            self.flight.pop_front();
+            if !first.done {
+                self.on_arrived(first);
+            }
+        }
+        if self.flight.is_empty() {
+            self.flight.shrink_to(MOST_IDLE);
+        }
+    }
+
+    /// The draft's `UpdateRateSample`.
+    fn on_arrived(&mut self, sent: Transmission) {
+        self.delivered += sent.end - sent.start;
+        self.delivered_at = self.now;
+        let newer = |before: &Transmission| (before.sent_at, before.end) < (sent.sent_at, sent.end);
+        if self.newest.as_ref().is_none_or(newer) {
+            self.newest = Some(sent);
+            self.first_sent_at = sent.sent_at;
+        }
+    }
+
+    /// `[start, end)` was found lost.
+    #[cold]
+    pub(crate) fn on_lost(&mut self, start: u64, end: u64) {
+        self.newly_lost += end - start;
+        for at in self.isolate(start, end) {
+            let sent = self.flight[at];
+            let bytes = sent.end - sent.start;
+            self.lost += bytes;
+            self.losses.push(Lost {
+                now: self.now,
+                bytes,
+                in_flight_then: sent.in_flight,
+                lost: self.lost - sent.lost,
+                delivered_in_all: self.delivered,
+                app_limited: sent.app_limited,
+            });
+        }
+    }
+
+    /// What was found lost since this was asked last.
+    pub(crate) fn take_losses(&mut self) -> Option<Vec<Lost>> {
+        (!self.losses.is_empty()).then(|| std::mem::take(&mut self.losses))
+    }
+
+    /// Gives the memory back that [`Self::take_losses`] took.
+    pub(crate) fn return_losses(&mut self, mut losses: Vec<Lost>) {
+        losses.clear();
+        self.losses = losses;
+    }
+
+    /// There is less to send than the path could take: what is in flight says so, and what follows until it has arrived.
+    pub(crate) fn note_limited(&mut self, in_flight: u64) {
+        self.limited_to = (self.delivered + in_flight).max(1);
+    }
+
+    /// The draft's `GenerateRateSample`; the caller fills in what it knows of the path.
+    pub(crate) fn sample(&mut self, min_rtt: Option<Duration>) -> Sample {
+        if self.delivered > self.limited_to {
+            self.limited_to = 0;
+        }
+        let mut sample = Sample {
+            now: self.now,
+            delivered_in_all: self.delivered,
+            newly_delivered: self.delivered - self.delivered_before,
+            newly_lost: std::mem::take(&mut self.newly_lost),
+            ..Sample::default()
+        };
+        let Some(newest) = self.newest.take() else { return sample };
+        let interval = newest.sent_at.since(newest.since_sent).max(self.delivered_at.since(newest.since));
+        sample.delivered = self.delivered - newest.delivered;
+        sample.delivered_before = Some(newest.delivered);
+        sample.lost = self.lost - newest.lost;
+        sample.in_flight_then = newest.in_flight;
+        sample.app_limited = newest.app_limited;
+        sample.rtt = (!newest.repeated).then(|| self.now.since(newest.sent_at));
+        let whole = !interval.is_zero() && min_rtt.is_none_or(|least| interval >= least);
+        sample.rate = whole.then(|| sample.delivered as f64 / interval.as_secs_f64());
+        sample
+    }
+
+    /// Nothing is in flight any more, whatever became of it.
+    pub(crate) fn clear(&mut self) {
+        self.flight = VecDeque::new();
+        self.losses = Vec::new();
+    }
+
+    /// The transmissions that make up `[start, end)`, cut at its ends where one reaches beyond them.
+    fn isolate(&mut self, start: u64, end: u64) -> Range<usize> {
+        let first = self.flight.partition_point(|sent| sent.end <= start);
+        let first = first + usize::from(self.cut(first, start));
+        let mut last = first;
+        while self.flight.get(last).is_some_and(|sent| sent.start < end) {
+            self.cut(last, end);
+            last += 1;
+        }
+        first..last
+    }
+
+    /// Makes two of the one at this position, if `offset` is within it.
+    fn cut(&mut self, at: usize, offset: u64) -> bool {
+        let Some(sent) = self.flight.get_mut(at).filter(|sent| sent.start < offset && offset < sent.end)
+        else {
+            return false;
+        };
+        let second = Transmission { start: offset, ..*sent };
+        sent.end = offset;
+        self.flight.insert(at + 1, second);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;

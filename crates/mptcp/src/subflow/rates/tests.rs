@@ -1,0 +1,128 @@
+//! Transmissions by hand: what arrives when, and what a sample says of it.
+
+use super::*;
+
+fn at(ms: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(ms)
+}
+
+/// So many segments of 1000 bytes, each a millisecond after the one before, from time `from` and offset `start`.
+fn send(rates: &mut Rates, from: u64, start: u64, count: u64, under_way: u64) {
+    for n in 0..count {
+        let left = start + n * 1000;
+        rates.on_sent(at(from + n), left, left + 1000, under_way + (n + 1) * 1000);
+    }
+}
+
+fn acknowledge(rates: &mut Rates, ms: u64, una: u64) -> Sample {
+    rates.begin(at(ms));
+    rates.on_acknowledged(una);
+    rates.sample(Some(Duration::from_millis(50)))
+}
+
+#[test]
+fn the_rate_is_what_arrived_in_a_round_trip() {
+    let mut rates = Rates::default();
+    // Ten segments in 9 ms from 0; acknowledgements from 100 ms on, 10 ms apart.
+    send(&mut rates, 0, 0, 10, 0);
+    let first = acknowledge(&mut rates, 100, 1000);
+    assert_eq!((first.delivered, first.rate), (1000, Some(1000.0 / 0.1)));
+    assert_eq!(first.rtt, Some(Duration::from_millis(100)));
+    // The last one left at 9 ms, when nothing had arrived, and arrived 190 ms after the beginning.
+    let mut last = first;
+    for n in 2..=10 {
+        last = acknowledge(&mut rates, 90 + 10 * n, n * 1000);
+    }
+    assert_eq!((last.delivered, last.delivered_before), (10_000, Some(0)));
+    assert!((last.rate.expect("a rate") - 10_000.0 / 0.19).abs() < 1.0);
+    // What left while ten had arrived: its rate counts from there.
+    send(&mut rates, 190, 10_000, 10, 0);
+    let next = acknowledge(&mut rates, 299, 20_000);
+    assert_eq!((next.delivered_before, next.delivered, next.newly_delivered), (Some(10_000), 10_000, 10_000));
+}
+
+#[test]
+fn acknowledgements_in_a_bunch_do_not_make_it_faster_than_it_was_sent() {
+    let mut rates = Rates::default();
+    // Sent over 200 ms, so that the first arrives before the last leaves; all acknowledgements come at once.
+    rates.on_sent(at(0), 0, 1000, 1000);
+    acknowledge(&mut rates, 100, 1000);
+    for n in 0..20 {
+        rates.on_sent(at(100 + 10 * n), 1000 + 1000 * n, 2000 + 1000 * n, 1000 * (n + 1));
+    }
+    let sample = acknowledge(&mut rates, 300, 21_000);
+    assert_eq!(sample.delivered, 20_000);
+    // 200 ms from the first beginning to the one acknowledgement, 190 ms as sent.
+    assert!((sample.rate.expect("a rate") - 20_000.0 / 0.2).abs() < 1.0);
+}
+
+#[test]
+fn less_than_a_round_trip_is_no_rate() {
+    let mut rates = Rates::default();
+    send(&mut rates, 0, 0, 1, 0);
+    let sample = acknowledge(&mut rates, 49, 1000);
+    assert_eq!((sample.rate, sample.delivered), (None, 1000));
+    assert_eq!(acknowledge(&mut rates, 60, 1000).delivered_before, None, "nothing new");
+}
+
+#[test]
+fn what_is_sent_with_nothing_else_to_send_says_so_until_it_has_arrived() {
+    let mut rates = Rates::default();
+    send(&mut rates, 0, 0, 2, 0);
+    rates.note_limited(2000);
+    send(&mut rates, 10, 2000, 2, 2000);
+    assert!(!acknowledge(&mut rates, 100, 2000).app_limited, "sent before");
+    assert!(acknowledge(&mut rates, 110, 3000).app_limited);
+    send(&mut rates, 111, 4000, 1, 1000);
+    assert!(acknowledge(&mut rates, 112, 4000).app_limited);
+    assert!(!acknowledge(&mut rates, 220, 5000).app_limited, "the bubble has arrived");
+}
+
+#[test]
+fn losses_are_counted_since_each_was_sent() {
+    let mut rates = Rates::default();
+    send(&mut rates, 0, 0, 5, 0);
+    rates.begin(at(100));
+    rates.on_reported(2000, 5000);
+    rates.on_lost(0, 1000);
+    rates.on_lost(1000, 2000);
+    let losses = rates.take_losses().expect("two");
+    assert_eq!(
+        losses.iter().map(|lost| (lost.lost, lost.in_flight_then)).collect::<Vec<_>>(),
+        [(1000, 1000), (2000, 2000)]
+    );
+    rates.return_losses(losses);
+    let sample = rates.sample(None);
+    assert_eq!((sample.newly_lost, sample.newly_delivered, sample.lost), (2000, 3000, 2000));
+    // Again, and what arrives then says nothing of the round trip.
+    rates.on_repeated(at(101), 0, 1000, 1000);
+    let again = acknowledge(&mut rates, 200, 1000);
+    assert_eq!((again.lost, again.rtt, again.newly_delivered), (0, None, 1000));
+    assert_eq!(acknowledge(&mut rates, 210, 5000).newly_delivered, 1000, "the rest was reported before");
+}
+
+#[test]
+fn large_segments_are_cut_where_acknowledgements_cut_them() {
+    let mut rates = Rates::default();
+    rates.on_sent(at(0), 0, 64_000, 64_000);
+    rates.begin(at(100));
+    rates.on_reported(10_000, 12_000);
+    rates.on_acknowledged(3000);
+    rates.on_lost(3000, 4000);
+    let sample = rates.sample(None);
+    assert_eq!((sample.newly_delivered, sample.newly_lost), (5000, 1000));
+    assert_eq!(acknowledge(&mut rates, 200, 64_000).newly_delivered, 59_000);
+    assert!(rates.flight.is_empty());
+}
+
+#[test]
+fn what_left_before_it_was_asked_says_nothing() {
+    let mut rates = Rates::default();
+    rates.begin(at(0));
+    rates.on_reported(5000, 6000);
+    rates.on_lost(1000, 2000);
+    rates.on_acknowledged(9000);
+    let sample = rates.sample(None);
+    assert_eq!((sample.delivered_before, sample.newly_delivered, sample.rate), (None, 0, None));
+    assert!(rates.take_losses().is_none());
+}

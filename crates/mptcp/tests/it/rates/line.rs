@@ -1,0 +1,260 @@
+//! A line with a queue and nothing else: segments of one size, losses where the queue is full or where a test wants them, and the
+//! samples of draft-ietf-ccwg-bbr section 4.1 by arithmetic of its own. What is lost goes again as new data.
+
+use std::collections::VecDeque;
+
+use mptcp::congestion::{CongestionControl, Lost, PathState, Repair, Sample};
+use mptcp_clock::{Duration, Instant};
+
+pub const MSS: u64 = 1000;
+
+#[derive(Clone, Copy)]
+struct Segment {
+    sent_at: Instant,
+    since_sent: Instant,
+    since: Instant,
+    delivered: u64,
+    lost: u64,
+    in_flight: u64,
+    limited: bool,
+    /// None when it is lost.
+    arrives: Option<Instant>,
+}
+
+/// What an acknowledgement left behind.
+pub struct Entry {
+    pub now: Instant,
+    pub pace: f64,
+    pub cwnd: u64,
+    pub in_flight: u64,
+    pub held_back: bool,
+    pub repairs: bool,
+}
+
+pub struct Line {
+    controller: Box<dyn CongestionControl>,
+    paths: Vec<PathState>,
+    rate: f64,
+    rtt: Duration,
+    queue: u64,
+    now: Instant,
+    /// When the line is free, the pace allows more, and the application has more.
+    free: Instant,
+    next_send: Instant,
+    next_data: Instant,
+    /// Bytes a second that the application has; None for as many as go.
+    pub offered: Option<f64>,
+    flight: VecDeque<Segment>,
+    delivered: u64,
+    delivered_at: Instant,
+    first_sent_at: Instant,
+    pub lost: u64,
+    limited_to: u64,
+    to_lose: u32,
+    /// What is repaired, until something arrives that was sent after this.
+    repair: Option<Instant>,
+    pub log: Vec<Entry>,
+}
+
+impl Line {
+    pub fn new(controller: Box<dyn CongestionControl>, rate: f64, rtt: Duration, queue: u64) -> Self {
+        let state = PathState {
+            cwnd: 10 * MSS,
+            ssthresh: u64::MAX,
+            mss: MSS,
+            srtt: Some(rtt),
+            min_rtt: Some(rtt),
+            active: true,
+            ..PathState::default()
+        };
+        let start = Instant::ZERO;
+        let mut line = Self {
+            controller,
+            paths: vec![state],
+            rate,
+            rtt,
+            queue,
+            now: start,
+            free: start,
+            next_send: start,
+            next_data: start,
+            offered: None,
+            flight: VecDeque::new(),
+            delivered: 0,
+            delivered_at: start,
+            first_sent_at: start,
+            lost: 0,
+            limited_to: 0,
+            to_lose: 0,
+            repair: None,
+            log: Vec::new(),
+        };
+        assert!(line.controller.needs_samples());
+        line.controller.on_path_change(&mut line.paths, 0);
+        line
+    }
+
+    pub fn state(&self) -> &PathState {
+        &self.paths[0]
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.flight.len() as u64 * MSS
+    }
+
+    /// The next segments are lost.
+    pub fn lose_next(&mut self, count: u32) {
+        self.to_lose = count;
+    }
+
+    /// What was lost last was not.
+    pub fn undo(&mut self) {
+        self.controller.on_undo(&mut self.paths, 0);
+    }
+
+    /// Nothing more comes of what is under way.
+    pub fn time_out(&mut self) {
+        self.controller.on_loss(&mut self.paths, 0, self.now);
+        self.controller.on_timeout(&mut self.paths, 0);
+        self.repair = Some(self.now);
+        while let Some(segment) = self.flight.pop_front() {
+            self.tell_lost(segment);
+        }
+        self.paths[0].cwnd = MSS;
+    }
+
+    /// Nothing is sent for so long.
+    pub fn pause(&mut self, span: Duration) {
+        let until = self.now + span;
+        self.next_data = until;
+        self.limited_to = self.delivered + self.in_flight();
+        while !self.flight.is_empty() {
+            self.step(until);
+        }
+        self.now = until;
+        self.controller.on_restart(&mut self.paths, 0, until, span);
+    }
+
+    pub fn run(&mut self, span: Duration) {
+        let until = self.now + span;
+        while self.now < until {
+            self.step(until);
+        }
+    }
+
+    fn step(&mut self, until: Instant) {
+        let room = self.in_flight() + MSS <= self.paths[0].cwnd;
+        let may = if room { self.next_send.max(self.next_data) } else { Instant::FAR_FUTURE };
+        let comes = self.flight.iter().find_map(|segment| segment.arrives).unwrap_or(Instant::FAR_FUTURE);
+        let next = may.max(self.now).min(comes);
+        if next >= until {
+            self.now = until;
+        } else if comes <= may {
+            self.now = comes;
+            self.arrive();
+        } else {
+            self.now = next;
+            self.send();
+        }
+    }
+
+    fn send(&mut self) {
+        if self.next_data > self.next_send {
+            // It could have left before, had it been there.
+            self.limited_to = (self.delivered + self.in_flight()).max(1);
+        }
+        if self.flight.is_empty() {
+            (self.first_sent_at, self.delivered_at) = (self.now, self.now);
+        }
+        let waiting = (self.free.since(self.now).as_secs_f64() * self.rate) as u64;
+        let lost = self.to_lose > 0 || waiting + MSS > self.queue;
+        self.to_lose = self.to_lose.saturating_sub(1);
+        if !lost {
+            self.free = self.free.max(self.now) + Duration::from_secs_f64(MSS as f64 / self.rate);
+        }
+        self.flight.push_back(Segment {
+            sent_at: self.now,
+            since_sent: self.first_sent_at,
+            since: self.delivered_at,
+            delivered: self.delivered,
+            lost: self.lost,
+            in_flight: self.in_flight() + MSS,
+            limited: self.limited_to > 0,
+            arrives: (!lost).then(|| self.free + self.rtt),
+        });
+        let pace = self.paths[0].pacing.unwrap_or(f64::INFINITY);
+        self.next_send = self.next_send.max(self.now) + Duration::from_secs_f64(MSS as f64 / pace);
+        if let Some(offered) = self.offered {
+            self.next_data = self.next_data.max(self.now) + Duration::from_secs_f64(MSS as f64 / offered);
+        }
+    }
+
+    fn tell_lost(&mut self, segment: Segment) {
+        self.lost += MSS;
+        let lost = Lost {
+            now: self.now,
+            bytes: MSS,
+            in_flight_then: segment.in_flight,
+            lost: self.lost - segment.lost,
+            delivered_in_all: self.delivered,
+            app_limited: segment.limited,
+        };
+        self.controller.on_lost(&mut self.paths, 0, &lost);
+    }
+
+    fn arrive(&mut self) {
+        let (before, lost_before) = (self.in_flight(), self.lost);
+        let window_limited = before + MSS > self.paths[0].cwnd;
+        while self.flight[0].arrives.is_none() {
+            if self.repair.is_none() {
+                self.controller.on_loss(&mut self.paths, 0, self.now);
+                self.repair = Some(self.now);
+            }
+            let Some(segment) = self.flight.pop_front() else { return };
+            self.tell_lost(segment);
+        }
+        let Some(segment) = self.flight.pop_front() else { return };
+        self.delivered += MSS;
+        self.delivered_at = self.now;
+        self.first_sent_at = segment.sent_at;
+        if self.delivered > self.limited_to {
+            self.limited_to = 0;
+        }
+        if self.repair.is_some_and(|since| segment.sent_at > since) {
+            self.repair = None;
+        }
+        let interval = segment.sent_at.since(segment.since_sent).max(self.now.since(segment.since));
+        let delivered = self.delivered - segment.delivered;
+        let whole = interval >= self.rtt;
+        let sample = Sample {
+            now: self.now,
+            rate: whole.then(|| delivered as f64 / interval.as_secs_f64()),
+            delivered,
+            delivered_before: Some(segment.delivered),
+            delivered_in_all: self.delivered,
+            newly_delivered: MSS,
+            newly_lost: self.lost - lost_before,
+            lost: self.lost - segment.lost,
+            in_flight_then: segment.in_flight,
+            in_flight_before: before,
+            in_flight: self.in_flight(),
+            rtt: Some(self.now.since(segment.sent_at)),
+            app_limited: segment.limited,
+            window_limited,
+            repair: if self.repair.is_some() { Repair::Fast } else { Repair::None },
+        };
+        self.controller.on_sample(&mut self.paths, 0, &sample);
+        let state = &self.paths[0];
+        if state.held_back {
+            self.limited_to = (self.delivered + self.flight.len() as u64 * MSS).max(1);
+        }
+        self.log.push(Entry {
+            now: self.now,
+            pace: state.pacing.unwrap_or(0.0),
+            cwnd: state.cwnd,
+            in_flight: self.in_flight(),
+            held_back: state.held_back,
+            repairs: self.repair.is_some(),
+        });
+    }
+}
