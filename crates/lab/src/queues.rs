@@ -13,19 +13,38 @@ use netsim::{
 
 use crate::classes::classes_of;
 use crate::scenario::ScenarioError;
+use crate::scenario::is_called;
 use crate::scenario::kinds::Kind;
 use crate::scenario::parameters::Parameters;
 use crate::scenario::units::QueueSize;
 
 /// Makes a discipline for a direction.
 pub(crate) type Make = Arc<dyn Fn() -> Box<dyn QueueDiscipline> + Send + Sync>;
-/// Gives what makes one, told the names of the flows in their order; or says which flow it misses.
-pub(crate) type Maker = Arc<dyn Fn(&[String]) -> Result<Make, String> + Send + Sync>;
+/// Gives what makes one; or says what does not fit.
+pub(crate) type Maker = Arc<dyn Fn(&Place<'_>) -> Result<Make, String> + Send + Sync>;
 
-/// One that asks nothing of flows.
+/// Where a queue is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place<'a> {
+    /// The names of the flows, in their order.
+    pub(crate) flows: &'a [String],
+    /// The longest frame of the link, bytes.
+    pub(crate) frame: u32,
+}
+
+/// One that asks nothing of its place.
 pub(crate) fn maker<D: QueueDiscipline + 'static>(make: impl Fn() -> D + Send + Sync + 'static) -> Maker {
     let make: Make = Arc::new(move || Box::new(make()));
     Arc::new(move |_| Ok(make.clone()))
+}
+
+/// One that asks how long a frame is.
+fn framed<D: QueueDiscipline + 'static>(make: impl Fn(u32) -> D + Send + Sync + 'static) -> Maker {
+    let make = Arc::new(make);
+    Arc::new(move |place| {
+        let (make, frame) = (make.clone(), place.frame);
+        Ok(Arc::new(move || Box::new(make(frame))))
+    })
 }
 
 /// Whether the kind that a table names comes with this crate.
@@ -43,7 +62,7 @@ pub(crate) fn kinds() -> Vec<Kind<Maker>> {
             &[],
             |keys| {
                 let settings = codel(keys, CoDel::default())?;
-                Ok(maker(move || CoDelQueue::new(settings)))
+                Ok(framed(move |frame| CoDelQueue::new(CoDel { frame, ..settings })))
             },
         ),
         Kind::built_in(
@@ -57,7 +76,10 @@ pub(crate) fn kinds() -> Vec<Kind<Maker>> {
                     flows: keys.number("flows", 1..=65_536, u64::from(usual.flows))? as u32,
                     quantum: quantum(keys, usual.quantum)?,
                 };
-                Ok(maker(move || FqCoDelQueue::new(settings)))
+                let codel = settings.codel;
+                Ok(framed(move |frame| {
+                    FqCoDelQueue::new(FqCoDel { codel: CoDel { frame, ..codel }, ..settings })
+                }))
             },
         ),
         Kind::built_in(
@@ -75,7 +97,7 @@ pub(crate) fn kinds() -> Vec<Kind<Maker>> {
                     ecn: keys.flag("ecn", usual.ecn)?,
                     ..usual
                 };
-                Ok(maker(move || PieQueue::new(settings)))
+                Ok(framed(move |frame| PieQueue::new(Pie { frame, ..settings })))
             },
         ),
         Kind::built_in(
@@ -105,8 +127,9 @@ pub(crate) fn kinds() -> Vec<Kind<Maker>> {
                     step_thresh: keys.time("step_thresh", usual.step_thresh)?,
                     classic_protection: keys.share("classic_protection", usual.classic_protection)?,
                     any_ect: keys.flag("any_ect", usual.any_ect)?,
+                    frame: usual.frame,
                 };
-                Ok(maker(move || DualPi2Queue::new(settings)))
+                Ok(framed(move |frame| DualPi2Queue::new(DualPi2 { frame, ..settings })))
             },
         ),
         Kind::built_in(
@@ -148,24 +171,26 @@ pub(crate) fn kinds() -> Vec<Kind<Maker>> {
 }
 
 fn codel(keys: &mut Parameters<'_>, usual: CoDel) -> Result<CoDel, ScenarioError> {
-    let given = keys.has("ce_threshold");
     Ok(CoDel {
         limit: limit(keys, usual.limit)?,
         target: keys.positive_time("target", usual.target)?,
         interval: keys.positive_time("interval", usual.interval)?,
         ecn: keys.flag("ecn", usual.ecn)?,
-        ce_threshold: if given { Some(keys.time("ce_threshold", None)?) } else { None },
+        ce_threshold: keys.optional_time("ce_threshold")?,
+        frame: usual.frame,
     })
 }
 
 fn red(keys: &mut Parameters<'_>) -> Result<Maker, ScenarioError> {
     let most = keys.positive_size("limit", None)?;
-    let max = keys.positive_size("max", (most / 4).max(1))?;
+    // tc: from min if that is given, else from limit.
+    let usual = if keys.has("min") { keys.positive_size("min", None)?.saturating_mul(3) } else { most / 4 };
+    let max = keys.positive_size("max", usual.max(1))?;
     let min = keys.positive_size("min", (max / 3).max(1))?;
     if min >= max || max > most {
         return Err(keys.error("max", "min is less than max, and max no more than limit"));
     }
-    let avpkt = keys.size("avpkt", 1000)?.clamp(1, 65_535) as u32;
+    let avpkt = bytes(keys, "avpkt", 64, 65_535, 1000)?;
     let burst = (2 * min + max) / (3 * u64::from(avpkt));
     let settings = Red {
         limit: QueueLimit::Bytes(most),
@@ -178,6 +203,11 @@ fn red(keys: &mut Parameters<'_>) -> Result<Maker, ScenarioError> {
         harddrop: keys.flag("harddrop", false)?,
         gentle: keys.flag("gentle", false)?,
     };
+    if settings.weight().is_none() {
+        let problem =
+            "is so small that no average could reach min before it has passed (give a larger min or burst)";
+        return Err(keys.error("burst", problem));
+    }
     Ok(maker(move || RedQueue::new(settings)))
 }
 
@@ -187,31 +217,25 @@ fn prio(keys: &mut Parameters<'_>) -> Result<Maker, ScenarioError> {
     if bands.is_empty() || bands.iter().any(Vec::is_empty) {
         return Err(keys.error("bands", "names one flow or more in each band (try [[\"voice\"]])"));
     }
-    Ok(Arc::new(move |flows: &[String]| {
-        let mut ranges = Vec::new();
+    Ok(Arc::new(move |place: &Place<'_>| {
+        let mut band_of: Vec<Option<usize>> = vec![None; place.flows.len()];
         for (band, name) in
             bands.iter().enumerate().flat_map(|(band, names)| names.iter().map(move |name| (band, name)))
         {
-            // `count` makes several flows of one name.
-            let copy = |flow: &str| {
-                flow.strip_prefix(name.as_str()).is_some_and(|rest| {
-                    rest.is_empty()
-                        || rest
-                            .strip_prefix('-')
-                            .is_some_and(|number| number.bytes().all(|b| b.is_ascii_digit()))
-                })
-            };
-            let found = flows.iter().enumerate().filter(|(_, flow)| copy(flow)).map(|(at, _)| at);
-            let before = ranges.len();
-            ranges.extend(found.map(|at| (classes_of(at), band)));
-            if ranges.len() == before {
-                return Err(format!(
-                    "names a flow {name:?} that is not there (there are: {})",
-                    flows.join(", ")
-                ));
+            let mut found = false;
+            for (at, _) in place.flows.iter().enumerate().filter(|(_, flow)| is_called(flow, name)) {
+                found = true;
+                if band_of[at].replace(band).is_some_and(|before| before != band) {
+                    return Err(format!("has the flow {:?} in two bands", place.flows[at]));
+                }
+            }
+            if !found {
+                let all = place.flows.join(", ");
+                return Err(format!("names a flow {name:?} that is not there (there are: {all})"));
             }
         }
-        let settings = Prio { bands: ranges.into(), limit };
+        let bands = band_of.iter().enumerate().filter_map(|(at, band)| Some((classes_of(at), (*band)?)));
+        let settings = Prio { bands: bands.collect(), limit };
         Ok(Arc::new(move || Box::new(PrioQueue::new(settings.clone()))))
     }))
 }
@@ -220,13 +244,33 @@ fn bucket(keys: &mut Parameters<'_>, excess: Excess) -> Result<Maker, ScenarioEr
     let Some(rate) = keys.rate("rate", None)?.and_then(Rate::new) else {
         return Err(keys.error("rate", "is a rate of 8bit or more (try \"5Mbit\")"));
     };
-    let burst = keys.positive_size("burst", None)?;
-    if !(1514..=u64::from(u32::MAX)).contains(&burst) {
-        return Err(keys.error("burst", "holds a full frame or more: 1514B to 4GB (try \"15KB\")"));
+    let burst = bytes(keys, "burst", 64, u64::from(u32::MAX), None)?;
+    let settings = TokenBucket { rate, burst, limit: limit(keys, QueueLimit::Packets(1000))?, excess };
+    Ok(Arc::new(move |place: &Place<'_>| {
+        if burst < place.frame {
+            let frame = place.frame;
+            return Err(format!(
+                "has a burst of {burst}B, and a full frame of this link has {frame}B: it would never get through"
+            ));
+        }
+        Ok(Arc::new(move || Box::new(TokenBucketQueue::new(settings))))
+    }))
+}
+
+/// A number of bytes within bounds.
+fn bytes(
+    keys: &mut Parameters<'_>,
+    key: &str,
+    least: u64,
+    most: u64,
+    usual: impl Into<Option<u64>>,
+) -> Result<u32, ScenarioError> {
+    let value = keys.size(key, usual)?;
+    if (least..=most).contains(&value) {
+        return Ok(value as u32);
     }
-    let settings =
-        TokenBucket { rate, burst: burst as u32, limit: limit(keys, QueueLimit::Packets(1000))?, excess };
-    Ok(maker(move || TokenBucketQueue::new(settings)))
+    let nearest = value.clamp(least, most);
+    Err(keys.error(key, format!("lies between {least}B and {most}B (nearest: {nearest}B)")))
 }
 
 fn limit(keys: &mut Parameters<'_>, usual: QueueLimit) -> Result<QueueLimit, ScenarioError> {
@@ -242,7 +286,7 @@ fn update(keys: &mut Parameters<'_>, usual: Duration) -> Result<Duration, Scenar
 }
 
 fn quantum(keys: &mut Parameters<'_>, usual: u32) -> Result<u32, ScenarioError> {
-    Ok(keys.positive_size("quantum", u64::from(usual))?.min(1 << 30) as u32)
+    bytes(keys, "quantum", 256, 1 << 30, u64::from(usual))
 }
 
 fn by(keys: &mut Parameters<'_>) -> Result<By, ScenarioError> {

@@ -19,6 +19,12 @@ pub enum QueueLimit {
 }
 
 impl QueueLimit {
+    /// The same where nothing of what waits is in service: an empty queue takes any frame.
+    #[inline]
+    pub(crate) fn fits(self, frames: usize, backlog: u64, bytes: u32, rate: Option<Rate>) -> bool {
+        frames == 0 || self.admits(frames, backlog, bytes, rate)
+    }
+
     /// Whether a frame of `bytes` fits behind `frames` frames of `backlog` bytes.
     #[inline]
     pub(crate) fn admits(self, frames: usize, backlog: u64, bytes: u32, rate: Option<Rate>) -> bool {

@@ -21,6 +21,8 @@ const EVENTS: f64 = 6.0;
 const SUBFLOWS: f64 = 8.0;
 /// Bytes of a frame under way: the segment, its place in a queue, what the sender remembers of it.
 const FRAME: f64 = 1_000.0;
+/// Bytes of a row of FQ-CoDel: what a flow may cost it.
+const QUEUE_ROW: f64 = 112.0;
 /// Bytes of a row of samples, with the tables made of it.
 const ROW: f64 = 60.0;
 /// Bytes of a block, with the tables made of it.
@@ -212,7 +214,8 @@ impl<'a> Reckoner<'a> {
             let carried = self.rates[place][0].max(self.rates[place][1]) / 8.0 * seconds;
             load.frames += asked.min(carried / (frame + HEADERS));
             bytes += carried;
-            held += holds(&link.forward, frame) + holds(&link.backward, frame);
+            let flows = self.scenario.flows.len() as f64;
+            held += holds(&link.forward, frame, flows) + holds(&link.backward, frame, flows);
         }
         load.waiting = load.windows.min(held);
         load.blocks = load.blocks.min(bytes / block);
@@ -284,26 +287,33 @@ fn payload(flow: &Flow, mtu: u32) -> f64 {
     }
 }
 
-/// What a queue holds at most: a discipline that says no limit counts as the largest of tc's.
-fn limit_of(line: &Line) -> QueueLimit {
-    let Some(table) = line.discipline_table() else { return line.queue };
+/// What a queue holds at most, how many times that (rows with a limit each), and the frames that its own tables are worth. A
+/// discipline that says no limit counts as the largest of tc's.
+fn limit_of(line: &Line, flows: f64) -> (QueueLimit, f64, f64) {
+    let Some(table) = line.discipline_table() else { return (line.queue, 1.0, 0.0) };
     let limit = table.get("limit").and_then(toml::Value::as_str);
-    limit
-        .and_then(|limit| limit.parse::<QueueSize>().ok())
-        .map_or(QueueLimit::Packets(10_240), QueueLimit::from)
+    let limit = limit.and_then(|limit| limit.parse::<QueueSize>().ok());
+    let limit = limit.map_or(QueueLimit::Packets(10_240), QueueLimit::from);
+    let rows = match table.get("kind").and_then(toml::Value::as_str) {
+        Some("drr" | "round_robin" | "prio") => 1.0 + flows * SUBFLOWS,
+        _ => 1.0,
+    };
+    let own = table.get("flows").and_then(toml::Value::as_integer).unwrap_or(0);
+    (limit, rows, own as f64 * QUEUE_ROW / FRAME)
 }
 
 /// Frames that a direction holds: in its queue and in flight.
-fn holds(line: &Line, payload: f64) -> f64 {
+fn holds(line: &Line, payload: f64, flows: f64) -> f64 {
     let frame = payload + HEADERS;
     let carries = |span: Duration| {
         line.rate.and_then(Rate::new).map_or(f64::INFINITY, |rate| rate.bytes_in(span) as f64 / frame)
     };
-    let queue = match limit_of(line) {
+    let (limit, rows, own) = limit_of(line, flows);
+    let queue = match limit {
         QueueLimit::Packets(packets) => packets as f64,
         QueueLimit::Bytes(bytes) => bytes as f64 / frame,
         QueueLimit::Time(time) => carries(time),
         QueueLimit::Unlimited => f64::INFINITY,
     };
-    queue + if line.delay.is_zero() { 0.0 } else { carries(line.delay) }
+    own + rows * queue + if line.delay.is_zero() { 0.0 } else { carries(line.delay) }
 }

@@ -51,7 +51,8 @@ pub(crate) fn add_form<M>(schema: &mut Value, places: &[&str], key: &str, about:
     let names = kinds.all().map(|kind| (&*kind.name, &*kind.about));
     let kind = choice("Which. Its keys stand beside it. Needed.", names);
     let table = json!({
-        "type": "object", "properties": { "kind": kind }, "additionalProperties": true, "description": about
+        "type": "object", "properties": { "kind": kind }, "required": ["kind"], "additionalProperties": true,
+        "description": about
     });
     for place in places {
         let property = schema.pointer_mut(&format!("{place}/{key}")).and_then(Value::as_object_mut);

@@ -39,6 +39,7 @@ pub use model::{
     Adjustment, Background, Cell, Coupling, Estimate, Event, Filter, Flow, Limits, Line, Link, LinkKind,
     Mechanisms, Middlebox, Scenario, Station, Switch, Tcp, Traffic, Way,
 };
+pub(crate) use names::is_called;
 pub use parameters::Parameters;
 pub(crate) use policies::MOST_SUBFLOWS;
 pub use policies::Policy;

@@ -234,3 +234,9 @@ names! {
         Blackhole = "blackhole",
     }
 }
+
+/// Whether a flow is what `word` names: itself, or one of the copies that `count` made.
+pub(crate) fn is_called(flow: &str, word: &str) -> bool {
+    let copy = flow.strip_prefix(word).and_then(|rest| rest.strip_prefix('-'));
+    flow == word || copy.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+}

@@ -25,11 +25,18 @@ pub struct Parameters<'a> {
     at: Vec<String>,
     /// What was read so far, in full.
     values: toml::Table,
+    /// Keys that were asked for, are not there and have no default.
+    optional: Vec<String>,
 }
 
 impl<'a> Parameters<'a> {
     pub(super) fn new(root: &'a Node, at: &[&str]) -> Self {
-        Self { root, at: at.iter().map(|key| (*key).to_owned()).collect(), values: toml::Table::new() }
+        Self {
+            root,
+            at: at.iter().map(|key| (*key).to_owned()).collect(),
+            values: toml::Table::new(),
+            optional: Vec::new(),
+        }
     }
 
     /// Bytes, written as `"64KB"`.
@@ -78,6 +85,18 @@ impl<'a> Parameters<'a> {
     ) -> Result<Duration, ScenarioError> {
         let time = self.time(key, default)?;
         if time.is_zero() { Err(self.error(key, "is longer than 0s (try \"5s\")")) } else { Ok(time) }
+    }
+
+    /// A time that may be missing.
+    ///
+    /// # Errors
+    /// What is no time.
+    pub fn optional_time(&mut self, key: &str) -> Result<Option<Duration>, ScenarioError> {
+        if self.has(key) {
+            return self.time(key, None).map(Some);
+        }
+        self.optional.push(key.to_owned());
+        Ok(None)
     }
 
     /// bit/s, written as `"8Mbit"`; `None` is `"unlimited"`, and a default of `Some(None)` too.
@@ -182,7 +201,9 @@ impl<'a> Parameters<'a> {
         let Some(stray) = given.into_iter().flat_map(|table| table.keys()).find(|key| !known(key)) else {
             return Ok(self.values);
         };
-        let own = || others.iter().copied().chain(self.values.keys().map(String::as_str));
+        let optional = self.optional.iter().map(String::as_str);
+        let own =
+            || others.iter().copied().chain(self.values.keys().map(String::as_str)).chain(optional.clone());
         let near = suggestion(stray, own());
         let allowed = own().collect::<Vec<_>>().join(", ");
         let problem = if allowed.is_empty() {

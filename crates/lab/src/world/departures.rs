@@ -1,7 +1,7 @@
 //! What hosts learn of their own queues, and what datagrams do with it.
 
 use mptcp::congestion::Departure;
-use mptcp_clock::Instant;
+use mptcp_clock::{Duration, Instant};
 use netsim::{DirectionId, Fate, Frame};
 
 use super::apps::App;
@@ -18,6 +18,10 @@ impl World {
         let Some(app) = self.apps.get_mut(flow) else { return };
         if let Some(datagrams) = &mut app.datagrams {
             datagrams.departed();
+            if departure.service.is_zero() {
+                // Dropped, not sent: whoever sent one more at once might never end.
+                return self.pump_later(now, by, flow);
+            }
             return self.pump(now, flow);
         }
         if self.middleboxes.before(by) {
@@ -54,13 +58,29 @@ impl World {
             ) {
                 Fate::Queued | Fate::Held => datagrams.queued(),
                 // A link that is down, or a queue that others have filled: see `rouse_datagrams`.
-                Fate::Lost(_) if datagrams.is_greedy() => break,
+                Fate::Lost(_) if datagrams.is_greedy() => {
+                    // A discipline may drop though its queue is empty, and then nothing departs.
+                    if self.network.parameters(direction).discipline.is_some() {
+                        self.pump_later(now, direction, flow);
+                    }
+                    break;
+                }
                 Fate::Lost(_) => {}
             }
         }
         if let Some(next) = self.apps[flow].datagrams.as_ref().and_then(Datagrams::next) {
             self.schedule(next, ScheduledAction::Write(flow));
         }
+    }
+
+    /// Sends on when one more could have left.
+    fn pump_later(&mut self, now: Instant, by: DirectionId, flow: usize) {
+        let Some(bytes) = self.apps[flow].datagrams.as_ref().map(|d| d.packet() + ETHERNET as u32) else {
+            return;
+        };
+        let rate = self.network.parameters(by).rate;
+        let pause = rate.map_or(Duration::from_millis(1), |rate| rate.serialisation(bytes));
+        self.schedule(now + pause.max(Duration::from_nanos(1)), ScheduledAction::Write(flow));
     }
 
     /// Those whose queue has run empty without a departure: a link was down, or a filter took them.

@@ -182,12 +182,25 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     ("path_twice", r#"path_twice.toml:13: this is not TOML: duplicate key (in: [paths.wifi])"#),
     (
+        "queue_burst_below_a_frame",
+        r#"queue_burst_below_a_frame.toml:6: paths.wifi.queue: has a burst of 4096B, and a full frame of this link has 9014B: it would never get through"#,
+    ),
+    ("queue_prio_twice", r#"queue_prio_twice.toml:5: paths.wifi.queue: has the flow "bulk" in two bands"#),
+    (
+        "queue_quantum_of_one",
+        r#"queue_quantum_of_one.toml:5: paths.wifi.queue.quantum = "1B": lies between 256B and 1073741824B (nearest: 256B)"#,
+    ),
+    (
+        "queue_red_without_a_weight",
+        r#"queue_red_without_a_weight.toml:5: paths.wifi.queue.burst: is so small that no average could reach min before it has passed (give a larger min or burst)"#,
+    ),
+    (
         "queue_event_on_a_discipline",
         r#"queue_event_on_a_discipline.toml:12: events[0].set.queue = "10p": is for drop-tail queues; a discipline keeps its limit"#,
     ),
     (
         "queue_key_misspelt",
-        r#"queue_key_misspelt.toml:5: paths.wifi.queue.targt: unknown key; did you mean "target"? (allowed: kind, limit, target, interval, ecn)"#,
+        r#"queue_key_misspelt.toml:5: paths.wifi.queue.targt: unknown key; did you mean "target"? (allowed: kind, limit, target, interval, ecn, ce_threshold)"#,
     ),
     (
         "queue_kind_unknown",

@@ -151,3 +151,27 @@ fn priority_keeps_blocks_from_waiting() {
     let (first, plain) = (latency("{ kind = \"prio\", bands = [[\"voice\"]] }"), latency("\"200p\""));
     assert!(first < 13_000 && plain > 60_000, "{first} {plain}");
 }
+
+/// Who sends datagrams as fast as they go neither stops time where a discipline drops of its own row, nor waits for the next sample
+/// where it drops though nothing waits.
+#[test]
+fn floods_go_on_under_disciplines_that_drop() {
+    let flood = |rate: &str, queue: &str, sample: &str| {
+        let measured = simulated(&format!(
+            "duration = \"5s\"\nwarmup = \"1s\"\nsample = {sample}\n[paths.p]\nrate = {rate}\nrtt = \"20ms\"\nqueue = {queue}\n\
+             [flows.f]\ntransport = \"udp\"\n"
+        ));
+        total(&measured)
+    };
+    for queue in [
+        "{ kind = \"fq_codel\", limit = \"50p\" }",
+        "{ kind = \"red\", limit = \"40KB\" }",
+        "{ kind = \"pie\" }",
+    ] {
+        let carried = flood("\"10Mbit\"", queue, "\"100ms\"");
+        assert!(carried > 8.5e6, "{queue}: {carried}");
+    }
+    let police = "{ kind = \"police\", rate = \"4Mbit\", burst = \"15KB\" }";
+    let (fine, coarse) = (flood("\"100Mbit\"", police, "\"100ms\""), flood("\"100Mbit\"", police, "\"1s\""));
+    assert!((3.6e6..4e6).contains(&fine) && (fine / coarse - 1.0).abs() < 0.01, "{fine} {coarse}");
+}

@@ -31,6 +31,7 @@ impl<P> Direction<P> {
         frame: Frame<P>,
         drops: &mut DropLog<P>,
     ) -> Result<(), Cause> {
+        let port = self.managed.as_mut().and_then(|managed| managed.port.take());
         if !self.parameters.up {
             return Err(self.refuse_down(now, frame, drops));
         }
@@ -41,7 +42,7 @@ impl<P> Direction<P> {
         let Some(managed) = &mut self.managed else { return Ok(()) };
         let (bytes, ecn, label) = (frame.bytes, frame.ecn, frame.label);
         let place = managed.keep(frame);
-        let packet = Packet { bytes, ecn, label, port: managed.port.take(), arrived: now, place };
+        let packet = Packet { bytes, ecn, label, port, arrived: now, place };
         let Held { discipline, random, fates, .. } = &mut **managed;
         discipline.enqueue(packet, &mut Wire { now, rate: self.parameters.rate, random, fates });
         let counters = &mut self.counters;

@@ -19,6 +19,8 @@ pub struct CoDel {
     pub interval: Duration,
     /// Mark what may be marked, instead of dropping it.
     pub ecn: bool,
+    /// A full frame of the line, bytes: no more than one may always wait.
+    pub frame: u32,
     /// Mark all that waited longer than this, whatever the law says.
     pub ce_threshold: Option<Duration>,
 }
@@ -31,6 +33,7 @@ impl Default for CoDel {
             target: Duration::from_millis(5),
             interval: Duration::from_millis(100),
             ecn: false,
+            frame: 1514,
             ce_threshold: None,
         }
     }
@@ -48,13 +51,17 @@ impl CoDelQueue {
     /// An empty queue.
     #[must_use]
     pub fn new(settings: CoDel) -> Self {
-        Self { settings, row: Row::default(), law: CoDelLaw::new(settings.target, settings.interval) }
+        Self {
+            settings,
+            row: Row::default(),
+            law: CoDelLaw::new(settings.target, settings.interval, settings.frame),
+        }
     }
 }
 
 impl QueueDiscipline for CoDelQueue {
     fn enqueue(&mut self, packet: Packet, wire: &mut Wire<'_>) {
-        if self.settings.limit.admits(self.row.len(), self.row.bytes(), packet.bytes, wire.rate) {
+        if self.settings.limit.fits(self.row.len(), self.row.bytes(), packet.bytes, wire.rate) {
             self.row.push(packet);
         } else {
             wire.drop_full(packet);
@@ -68,7 +75,7 @@ impl QueueDiscipline for CoDelQueue {
 
     fn clear(&mut self) {
         self.row.clear();
-        self.law = CoDelLaw::new(self.settings.target, self.settings.interval);
+        self.law = CoDelLaw::new(self.settings.target, self.settings.interval, self.settings.frame);
     }
 }
 

@@ -5,13 +5,12 @@
 
 use mptcp_clock::{Duration, Instant};
 
-/// A backlog below one full frame is never too long (RFC 8289, section 4.4: MAXPACKET).
-pub(super) const FULL_FRAME: u64 = 1514;
-
 #[derive(Debug)]
 pub(crate) struct CoDelLaw {
     target: Duration,
     interval: Duration,
+    /// A backlog of no more than a full frame is never too long (RFC 8289 section 4.4: MAXPACKET).
+    frame: u64,
     /// When the sojourn time will have been above target for an interval.
     above_at: Option<Instant>,
     dropping: bool,
@@ -21,10 +20,11 @@ pub(crate) struct CoDelLaw {
 }
 
 impl CoDelLaw {
-    pub(crate) fn new(target: Duration, interval: Duration) -> Self {
+    pub(crate) fn new(target: Duration, interval: Duration, frame: u32) -> Self {
         Self {
             target,
             interval,
+            frame: u64::from(frame),
             above_at: None,
             dropping: false,
             next_drop: Instant::ZERO,
@@ -65,7 +65,7 @@ impl CoDelLaw {
     }
 
     fn too_long(&mut self, now: Instant, sojourn: Duration, backlog: u64) -> bool {
-        if sojourn < self.target || backlog <= FULL_FRAME {
+        if sojourn < self.target || backlog <= self.frame {
             self.above_at = None;
             return false;
         }

@@ -10,9 +10,6 @@ use super::{Next, Packet, QueueDiscipline, Wire};
 use crate::frame::Codepoint;
 use crate::queue_limit::QueueLimit;
 
-/// A full packet, bytes.
-const FULL: i64 = 1514;
-
 /// What can be set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DualPi2 {
@@ -32,6 +29,8 @@ pub struct DualPi2 {
     pub step_thresh: Duration,
     /// The share of the line, 0..=1, that classic flows keep when scalable ones want all.
     pub classic_protection: f64,
+    /// A full frame of the line, bytes.
+    pub frame: u32,
     /// Whether all that may be marked counts as scalable, not only ECT(1) and CE: for DCTCP as RFC 8257 has it.
     pub any_ect: bool,
 }
@@ -48,6 +47,7 @@ impl Default for DualPi2 {
             coupling_factor: 2.0,
             step_thresh: Duration::from_millis(1),
             classic_protection: 0.1,
+            frame: 1514,
             any_ect: false,
         }
     }
@@ -65,7 +65,7 @@ pub struct DualPi2Queue {
     update_at: Instant,
     /// Fractions of marks and drops so far: scalable marks, classic signals, scalable drops under overload.
     sums: [f64; 3],
-    /// What the classic row is owed, bytes; below zero it is its turn.
+    /// What the classic row is owed, bytes; above zero it is its turn.
     credit: i64,
 }
 
@@ -92,12 +92,11 @@ impl DualPi2Queue {
             self.update_at = now + every;
         }
         while self.update_at <= now {
-            if self.base == 0.0
-                && self.delay_before.is_zero()
-                && self.classic.is_empty()
-                && self.scalable.is_empty()
-            {
+            if self.delay_before.is_zero() && self.classic.is_empty() && self.scalable.is_empty() {
+                // Each update takes as much away as the one before.
                 let missed = now.since(self.update_at).as_nanos() / every.as_nanos();
+                let each = self.settings.alpha * self.settings.target.as_secs_f64();
+                self.base = (self.base - each * missed as f64).max(0.0);
                 self.update_at += every * missed;
             }
             let at = self.update_at;
@@ -136,7 +135,7 @@ impl DualPi2Queue {
         }
         let share = self.settings.classic_protection.clamp(0.0, 1.0);
         let part = if scalable { share } else { share - 1.0 };
-        let most = FULL * 10;
+        let most = i64::from(self.settings.frame) * 10;
         self.credit = (self.credit + (part * f64::from(bytes)).round() as i64).clamp(-most, most);
     }
 
@@ -154,7 +153,7 @@ impl QueueDiscipline for DualPi2Queue {
         self.catch_up(wire.now);
         let (packets, bytes) =
             (self.scalable.len() + self.classic.len(), self.scalable.bytes() + self.classic.bytes());
-        if !self.settings.limit.admits(packets, bytes, packet.bytes, wire.rate) {
+        if !self.settings.limit.fits(packets, bytes, packet.bytes, wire.rate) {
             return wire.drop_full(packet);
         }
         if self.is_scalable(packet.ecn) { self.scalable.push(packet) } else { self.classic.push(packet) }
@@ -179,9 +178,9 @@ impl QueueDiscipline for DualPi2Queue {
                 }
                 // A packet alone is not marked. Where two full packets take longer than the threshold, they are the threshold: a slow
                 // line would mark whatever comes in pairs.
-                let least = wire.serialisation(2 * FULL as u32);
+                let least = wire.serialisation(self.settings.frame.saturating_mul(2));
                 let step = more && wire.now.since(packet.arrived) > self.settings.step_thresh.max(least);
-                if self.recurs(0, if step { 1.0 } else { coupled }) || step {
+                if step || self.recurs(0, coupled) {
                     wire.mark(&mut packet);
                 }
             } else if self.recurs(1, classic_chance) && (overloaded || !wire.mark(&mut packet)) {

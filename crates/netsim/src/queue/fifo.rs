@@ -23,7 +23,7 @@ impl DropTailQueue {
 
 impl QueueDiscipline for DropTailQueue {
     fn enqueue(&mut self, packet: Packet, wire: &mut Wire<'_>) {
-        if self.limit.admits(self.row.len(), self.row.bytes(), packet.bytes, wire.rate) {
+        if self.limit.fits(self.row.len(), self.row.bytes(), packet.bytes, wire.rate) {
             self.row.push(packet);
         } else {
             wire.drop_full(packet);

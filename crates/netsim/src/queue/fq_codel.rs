@@ -75,11 +75,11 @@ impl FqCoDelQueue {
 
     #[cold]
     fn make_flows(&mut self, wire: &mut Wire<'_>) {
-        let CoDel { target, interval, .. } = self.settings.codel;
+        let CoDel { target, interval, frame, .. } = self.settings.codel;
         self.salt = wire.random.next_u64();
         let flow = || Flow {
             row: Row::default(),
-            law: CoDelLaw::new(target, interval),
+            law: CoDelLaw::new(target, interval, frame),
             credit: 0,
             turn: Turn::Idle,
         };
@@ -99,7 +99,8 @@ impl FqCoDelQueue {
     /// Drops from the head of the row that holds most bytes.
     #[cold]
     fn drop_of_longest(&mut self, wire: &mut Wire<'_>) {
-        let Some(longest) = (0..self.flows.len()).max_by_key(|&flow| self.flows[flow].row.bytes()) else {
+        let waiting = self.new.iter().chain(&self.old);
+        let Some(&longest) = waiting.max_by_key(|&&flow| (self.flows[flow].row.bytes(), flow)) else {
             return;
         };
         let row = &mut self.flows[longest].row;
@@ -129,7 +130,7 @@ impl QueueDiscipline for FqCoDelQueue {
             self.make_flows(wire);
         }
         let limit = self.settings.codel.limit;
-        let fits = limit.admits(self.packets, self.bytes, packet.bytes, wire.rate);
+        let fits = limit.fits(self.packets, self.bytes, packet.bytes, wire.rate);
         let at = self.flow_of(packet.label);
         self.packets += 1;
         self.bytes += u64::from(packet.bytes);

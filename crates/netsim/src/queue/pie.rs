@@ -9,14 +9,15 @@ use super::row::Row;
 use super::{Next, Packet, QueueDiscipline, Wire};
 use crate::queue_limit::QueueLimit;
 
-/// RFC 8033 section 4.1: with no more than two full packets waiting nothing is dropped.
-const FEW_BYTES: u64 = 2 * 1514;
 /// RFC 8033 section 4.4: the burst that passes without drops.
 const MOST_BURST: Duration = Duration::from_millis(150);
 /// RFC 8033 section 5.5: a delay of this much raises the chance whatever the controller says.
 const FAR_TOO_LONG: Duration = Duration::from_millis(250);
 /// RFC 8033 section 5.4: chances add up to this much before a packet is dropped, and to no more than this.
 const SPREAD: (f64, f64) = (0.85, 8.5);
+
+/// A chance so small is none.
+const NOTHING: f64 = 1e-12;
 
 /// What can be set.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,6 +34,8 @@ pub struct Pie {
     pub beta: f64,
     /// Mark what may be marked while the chance is small, instead of dropping it.
     pub ecn: bool,
+    /// A full frame of the line, bytes: with two of them waiting nothing is dropped (RFC 8033 section 4.1).
+    pub frame: u32,
     /// How small (RFC 8033 section 5.1: mark_ecnth).
     pub mark_below: f64,
 }
@@ -47,6 +50,7 @@ impl Default for Pie {
             alpha: 0.125,
             beta: 1.25,
             ecn: false,
+            frame: 1514,
             mark_below: 0.1,
         }
     }
@@ -90,20 +94,15 @@ impl PieQueue {
             self.update_at = now + every;
         }
         while self.update_at <= now {
-            if self.is_at_rest() {
+            let before = (self.chance, self.delay_before, self.burst_left);
+            self.update();
+            self.update_at += every;
+            if before == (self.chance, self.delay_before, self.burst_left) && self.update_at <= now {
+                // At rest: it stays so as often as it was due.
                 let missed = now.since(self.update_at).as_nanos() / every.as_nanos();
                 self.update_at += every * missed;
             }
-            self.update();
-            self.update_at += every;
         }
-    }
-
-    fn is_at_rest(&self) -> bool {
-        self.chance == 0.0
-            && self.delay.is_zero()
-            && self.delay_before.is_zero()
-            && self.burst_left == MOST_BURST
     }
 
     /// RFC 8033 section 4.2, with the safeguards of section 5.
@@ -131,7 +130,7 @@ impl PieQueue {
         if self.delay.is_zero() && self.delay_before.is_zero() {
             self.chance *= 0.98;
         }
-        self.chance = self.chance.clamp(0.0, 1.0);
+        self.chance = if self.chance < NOTHING { 0.0 } else { self.chance.min(1.0) };
         let calm = self.delay < target / 2 && self.delay_before < target / 2;
         self.delay_before = self.delay;
         self.burst_left =
@@ -147,7 +146,7 @@ impl PieQueue {
             return false;
         }
         let calm = self.delay_before < self.settings.target / 2 && self.chance < 0.2;
-        if calm || self.row.bytes() <= FEW_BYTES {
+        if calm || self.row.bytes() <= 2 * u64::from(self.settings.frame) {
             return false;
         }
         if self.chance == 0.0 {
@@ -168,7 +167,7 @@ impl PieQueue {
 impl QueueDiscipline for PieQueue {
     fn enqueue(&mut self, mut packet: Packet, wire: &mut Wire<'_>) {
         self.catch_up(wire.now);
-        if !self.settings.limit.admits(self.row.len(), self.row.bytes(), packet.bytes, wire.rate) {
+        if !self.settings.limit.fits(self.row.len(), self.row.bytes(), packet.bytes, wire.rate) {
             self.sum = 0.0;
             return wire.drop_full(packet);
         }

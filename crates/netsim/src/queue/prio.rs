@@ -12,7 +12,8 @@ use crate::queue_limit::QueueLimit;
 /// What can be set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prio {
-    /// Classes of frames and their band, 0 first; classes that are not here share one more band, the last.
+    /// Classes of frames by their beginning, none twice, and their band, 0 first; classes that are not here share one more
+    /// band, the last.
     pub bands: Arc<[(Range<u32>, usize)]>,
     /// Of each band.
     pub limit: QueueLimit,
@@ -40,10 +41,11 @@ impl QueueDiscipline for PrioQueue {
     fn enqueue(&mut self, packet: Packet, wire: &mut Wire<'_>) {
         let last = self.rows.len() - 1;
         let class = packet.label >> 8;
-        let band = self.settings.bands.iter().find(|(classes, _)| classes.contains(&class));
-        let band = band.map_or(last, |(_, band)| *band);
+        let after = self.settings.bands.partition_point(|(classes, _)| classes.start <= class);
+        let found = after.checked_sub(1).map(|at| &self.settings.bands[at]);
+        let band = found.filter(|(classes, _)| classes.contains(&class)).map_or(last, |(_, band)| *band);
         let row = &mut self.rows[band];
-        if self.settings.limit.admits(row.len(), row.bytes(), packet.bytes, wire.rate) {
+        if self.settings.limit.fits(row.len(), row.bytes(), packet.bytes, wire.rate) {
             row.push(packet);
         } else {
             wire.drop_full(packet);

@@ -31,6 +31,18 @@ pub struct Red {
     pub gentle: bool,
 }
 
+impl Red {
+    /// The weight of the newest length, tc's way: the smallest power of two for which `burst` packets may come to an empty queue
+    /// before the average reaches `min`. `None` if there is none.
+    #[must_use]
+    pub fn weight(&self) -> Option<f64> {
+        let burst = f64::from(self.burst);
+        let needed = burst + 1.0 - self.min as f64 / f64::from(self.avpkt.max(1));
+        let enough = |weight: &f64| needed <= (1.0 - (1.0 - weight).powf(burst)) / weight;
+        (needed >= 1.0).then(|| (1..32).map(|log| 0.5_f64.powi(log)).find(enough)).flatten()
+    }
+}
+
 /// A queue under it.
 #[derive(Debug)]
 pub struct RedQueue {
@@ -51,15 +63,21 @@ impl RedQueue {
         Self {
             settings,
             row: Row::default(),
-            weight: weight(&settings),
+            weight: settings.weight().unwrap_or(1.0),
             average: 0.0,
             since_last: -1,
             empty_since: Some(Instant::ZERO),
         }
     }
 
+    fn keep(&mut self, packet: Packet) {
+        self.empty_since = None;
+        self.row.push(packet);
+    }
+
     fn update_average(&mut self, wire: &Wire<'_>) {
-        if let Some(since) = self.empty_since.take() {
+        if let Some(since) = self.empty_since {
+            self.empty_since = Some(wire.now);
             // As if so many small packets had come to an empty queue as could have left in the meantime (section 4, "m").
             let each = wire.serialisation(self.settings.avpkt).max(Duration::from_nanos(1));
             let could = wire.now.since(since).as_secs_f64() / each.as_secs_f64();
@@ -85,26 +103,17 @@ impl RedQueue {
     }
 }
 
-/// tc's way from a burst to a weight: the smallest power of two for which that many packets may come to an empty queue before the
-/// average reaches `min`.
-fn weight(settings: &Red) -> f64 {
-    let burst = f64::from(settings.burst);
-    let needed = burst + 1.0 - settings.min as f64 / f64::from(settings.avpkt.max(1));
-    let enough = |weight: &f64| needed <= (1.0 - (1.0 - weight).powf(burst)) / weight;
-    (1..32).map(|log| 0.5_f64.powi(log)).find(enough).unwrap_or(0.5_f64.powi(31))
-}
-
 impl QueueDiscipline for RedQueue {
     fn enqueue(&mut self, mut packet: Packet, wire: &mut Wire<'_>) {
         self.update_average(wire);
-        if !self.settings.limit.admits(self.row.len(), self.row.bytes(), packet.bytes, wire.rate) {
+        if !self.settings.limit.fits(self.row.len(), self.row.bytes(), packet.bytes, wire.rate) {
             self.since_last = 0;
             return wire.drop_full(packet);
         }
         let chance = self.chance();
         if chance <= 0.0 {
             self.since_last = -1;
-            return self.row.push(packet);
+            return self.keep(packet);
         }
         self.since_last += 1;
         // Section 7: uniform between drops, not geometric.
@@ -117,14 +126,15 @@ impl QueueDiscipline for RedQueue {
                 return wire.drop_early(packet);
             }
         }
-        self.row.push(packet);
+        self.keep(packet);
     }
 
     fn dequeue(&mut self, wire: &mut Wire<'_>) -> Next {
-        let Some(packet) = self.row.pop() else { return Next::Nothing };
-        if self.row.is_empty() {
-            self.empty_since = Some(wire.now);
-        }
+        let Some(packet) = self.row.pop() else {
+            // As tc: idle from when the line finds nothing.
+            self.empty_since.get_or_insert(wire.now);
+            return Next::Nothing;
+        };
         Next::Packet(packet)
     }
 

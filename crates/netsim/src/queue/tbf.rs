@@ -73,7 +73,7 @@ impl QueueDiscipline for TokenBucketQueue {
             return wire.drop_early(packet);
         }
         let rate = if self.settings.excess == Excess::Waits { Some(self.settings.rate) } else { wire.rate };
-        if self.settings.limit.admits(self.row.len(), self.row.bytes(), packet.bytes, rate) {
+        if self.settings.limit.fits(self.row.len(), self.row.bytes(), packet.bytes, rate) {
             self.row.push(packet);
         } else {
             wire.drop_full(packet);

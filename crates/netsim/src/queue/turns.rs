@@ -59,7 +59,7 @@ impl QueueDiscipline for TurnsQueue {
             By::Port => packet.port.map_or(0, |port| port.0 + 1),
         };
         let place = self.rows.entry(key).or_default();
-        if !self.settings.limit.admits(place.row.len(), place.row.bytes(), packet.bytes, wire.rate) {
+        if !self.settings.limit.fits(place.row.len(), place.row.bytes(), packet.bytes, wire.rate) {
             return wire.drop_full(packet);
         }
         if place.row.is_empty() {
@@ -88,12 +88,13 @@ impl QueueDiscipline for TurnsQueue {
                     continue;
                 }
                 place.credit -= needed;
-            } else {
-                self.waiting.rotate_left(1);
             }
             let Some(packet) = place.row.pop() else { continue };
             if place.row.is_empty() {
-                self.waiting.retain(|&other| other != key);
+                self.waiting.pop_front();
+                self.rows.remove(&key);
+            } else if self.settings.quantum.is_none() {
+                self.waiting.rotate_left(1);
             }
             return Next::Packet(packet);
         }

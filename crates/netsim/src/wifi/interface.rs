@@ -11,6 +11,8 @@ use super::parameters::{Aggregation, Discipline};
 use crate::queue::CoDelLaw;
 use crate::queue_limit::QueueLimit;
 
+/// A full Ethernet frame, bytes.
+const FULL_FRAME: u32 = 1514;
 /// What the MAC adds to a frame in an aggregate: a delimiter, and padding to four bytes.
 const DELIMITER: u32 = 4;
 
@@ -43,7 +45,7 @@ impl Interface {
     pub(crate) fn new(limit: QueueLimit, discipline: Discipline, ring: u32) -> Self {
         let codel = match discipline {
             Discipline::DropTail => None,
-            Discipline::CoDel { target, interval } => Some(CoDelLaw::new(target, interval)),
+            Discipline::CoDel { target, interval } => Some(CoDelLaw::new(target, interval, FULL_FRAME)),
         };
         let ring = ring.max(1) as usize;
         Self { limit, codel, ring, entries: VecDeque::new(), bytes: 0, ringed: 0 }

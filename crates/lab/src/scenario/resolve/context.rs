@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::registry::Registry;
 use crate::scenario::error::{ScenarioError, listed, suggestion};
+use crate::scenario::is_called;
 use crate::scenario::kinds::{Chosen, Kinds};
 use crate::scenario::model::{Flow, Link, LinkKind};
 use crate::scenario::tree::Node;
@@ -126,8 +127,5 @@ impl Context<'_> {
 
 /// Which flow names there are, and of which flows `count` made several.
 pub(super) fn flow_names<'a>(flows: &'a [Flow], word: &'a str) -> impl Iterator<Item = &'a Flow> {
-    flows.iter().filter(move |flow| {
-        let copy = flow.name.strip_prefix(word).and_then(|rest| rest.strip_prefix('-'));
-        flow.name == word || copy.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
-    })
+    flows.iter().filter(move |flow| is_called(&flow.name, word))
 }

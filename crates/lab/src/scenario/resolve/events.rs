@@ -66,7 +66,12 @@ fn event(
         set.distance.map(|_| ("distance", "is for stations; a path has a rate and a loss"))
     };
     let wrong = wrong.or_else(|| {
-        let kept = set.queue.is_some() && link.has_discipline();
+        let lines = match table.direction {
+            None => vec![&link.forward, &link.backward],
+            Some(Side::Forward) => vec![&link.forward],
+            Some(Side::Backward) => vec![&link.backward],
+        };
+        let kept = set.queue.is_some() && lines.iter().any(|line| line.discipline.is_some());
         kept.then_some(("queue", "is for drop-tail queues; a discipline keeps its limit"))
     });
     let wrong = wrong.or_else(|| {

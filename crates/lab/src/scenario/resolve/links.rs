@@ -4,6 +4,7 @@ use mptcp_clock::Duration;
 use netsim::{CustomLoss, GilbertElliott, Loss, QueueKind, QueueLimit};
 
 use super::context::{Context, ENDS};
+use crate::queues::Place;
 use crate::scenario::error::ScenarioError;
 use crate::scenario::file::{
     DirectionTable, GilbertElliottTable, LinkTable, PathTable, QueueValue, ScenarioFile,
@@ -11,6 +12,9 @@ use crate::scenario::file::{
 use crate::scenario::model::{Flow, Line, Link, LinkKind};
 use crate::scenario::recording::Recording;
 use crate::scenario::units::{LineRate, Percent, Span};
+
+/// Ethernet's header, bytes.
+const ETHERNET: u32 = 14;
 
 /// A path or a link as written.
 struct Written<'a> {
@@ -170,10 +174,13 @@ pub(super) fn disciplines(
             }
             if line.mark.is_some() {
                 let problem = "is for a drop-tail queue; this one has a discipline, which marks by itself (see its keys)";
-                return Err(context.error(&[&table, &name, "mark"], problem));
+                let own = [&table, &name, side, "mark"];
+                let at = if context.has(&own) { &own[..] } else { &[&table, &*name, "mark"] };
+                return Err(context.error(at, problem));
             }
             let chosen = context.kind(at, context.registry.queues())?;
-            let make = (chosen.make())(&names).map_err(|problem| context.error(at, problem))?;
+            let make = (chosen.make())(&Place { flows: &names, frame: link.mtu + ETHERNET })
+                .map_err(|problem| context.error(at, problem))?;
             line.discipline = Some(QueueKind::new(chosen.table().to_string(), move || make()));
         }
     }
