@@ -15,7 +15,7 @@ use crate::subflow::check::Verdict;
 use crate::subflow::mapping::{ReceivedMapping, WireMapping};
 use crate::subflow::receiver::Range;
 use crate::subflow::sender::Ack;
-use crate::subflow::{Control, Probation, State, SubflowCloseReason};
+use crate::subflow::{Probation, State, SubflowCloseReason};
 
 /// How far beyond the last data that is here a segment may begin whose options count, bytes.
 const NEAR: u64 = 65_535;
@@ -48,10 +48,8 @@ impl Connection {
         match subflow.check(now, segment, window, self.send.buffer.largest_window()) {
             Verdict::Drop => {}
             Verdict::Acknowledge => {
-                // A SYN that comes again in SYN-RECEIVED wants the SYN/ACK again.
                 if subflow.state() == State::SynReceived {
-                    subflow.reconsider_marks(segment);
-                    subflow.set_control(Some(Control::SynAck));
+                    subflow.answer_in_handshake(segment);
                 } else {
                     subflow.receiver_mut().acknowledge_now();
                 }

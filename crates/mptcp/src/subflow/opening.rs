@@ -4,7 +4,7 @@ use mptcp_clock::Instant;
 use mptcp_wire::{Options, Segment};
 
 use super::parts::{DEFAULT_MSS, DEFAULT_MSS_6};
-use super::{State, Subflow};
+use super::{Control, State, Subflow};
 use crate::config::Config;
 use crate::congestion::PathState;
 
@@ -50,6 +50,19 @@ impl Subflow {
         let answer = segment.flags.syn() && segment.flags.ack() && !segment.flags.rst();
         let ours = segment.sequence == self.opening.irs && self.is_answered_by(segment);
         self.opening.opened_here && answer && !ours
+    }
+
+    /// A segment came in SYN-RECEIVED that is not taken. Its SYN once more wants the SYN/ACK once more, unless that waits
+    /// anyway; everything else is answered by an acknowledgement (RFC 9293 section 3.10.7.4).
+    #[cold]
+    pub(crate) fn answer_in_handshake(&mut self, segment: &Segment) {
+        let flags = segment.flags;
+        if flags.syn() && !flags.ack() && segment.sequence == self.opening.irs {
+            self.reconsider_marks(segment);
+            self.control = Some(Control::SynAck);
+        } else {
+            self.control.get_or_insert(Control::Acknowledge);
+        }
     }
 
     /// Both SYNs are acknowledged; how long that took goes to its path.
