@@ -150,6 +150,10 @@ pub struct Config {
     pub version: Version,
     /// Require the DSS checksum (RFC 8684 section 3.3).
     pub checksum: bool,
+    /// Acknowledge data with 8-byte numbers by 8-byte numbers (RFC 8684 section 3.3.2), as Linux does. Without, four bytes
+    /// answer in any case: between hosts that read both they are enough, and leave room for segments and SACK blocks; so the
+    /// simulator's studies have had it.
+    pub wide_data_acks: bool,
     /// Congestion control over all subflows.
     pub congestion: Factory<dyn CongestionControl>,
     /// Which paths it sees as one, where it couples them.
@@ -260,6 +264,7 @@ impl Default for Config {
             multipath: true,
             version: Version::V1,
             checksum: false,
+            wide_data_acks: true,
             congestion: Lia.into(),
             coupling: CouplingScope::default(),
             send_queue_rule: None,

@@ -6,9 +6,6 @@
 /// that expect a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinuxCompat {
-    /// Acknowledge 8-byte data sequence numbers with 8 bytes. Four are enough, and leave room for SACK
-    /// (RFC 8684 section 3.3.1).
-    pub wide_data_acks: bool,
     /// Announce addresses as soon as the peer's keys are here, not after its first DSS.
     pub early_announcements: bool,
     /// Say nothing to the third ACK of a connection; without, a DSS follows after 40 ms if no data has brought one, so that
@@ -35,7 +32,6 @@ pub struct LinuxCompat {
 impl LinuxCompat {
     /// All of them.
     pub const LINUX: Self = Self {
-        wide_data_acks: true,
         early_announcements: true,
         quiet_after_handshake: true,
         echo_before_join: true,

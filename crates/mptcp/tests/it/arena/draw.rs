@@ -283,8 +283,8 @@ fn config() -> impl Strategy<Value = Config> {
                 initial_window,
                 max_subflows,
                 join_probation: probation.map(Duration::from_millis),
+                wide_data_acks,
                 linux_compat: LinuxCompat {
-                    wide_data_acks,
                     early_announcements,
                     quiet_after_handshake,
                     echo_before_join,
