@@ -45,7 +45,11 @@ impl Connection {
             }
             _ => {}
         }
-        match subflow.check(now, segment, window, self.send.buffer.largest_window()) {
+        let verdict = subflow.check(now, segment, window, self.send.buffer.largest_window());
+        if segment.flags.fin() && matches!(verdict, Verdict::Acknowledge | Verdict::Accept { .. }) {
+            subflow.wait_anew(now);
+        }
+        match verdict {
             Verdict::Drop => {}
             Verdict::Acknowledge => {
                 if subflow.state() == State::SynReceived {
