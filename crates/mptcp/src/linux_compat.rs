@@ -25,6 +25,9 @@ pub struct LinuxCompat {
     /// Hold a small segment back only while another small one is in flight (Minshall's variant of Nagle's algorithm); without,
     /// while anything is (RFC 9293 section 3.7.4).
     pub minshall: bool,
+    /// Push where a write of the application ended, also when that goes again, and segments that the device cuts into
+    /// several; without, whatever nothing waits behind (RFC 9293 section 3.9.1.2).
+    pub push_where_writes_end: bool,
     /// Send the third ACK of a join again every two round trips; without, as RFC 6298 backs off.
     pub steady_join_ack: bool,
 }
@@ -40,6 +43,7 @@ impl LinuxCompat {
         data_fin_everywhere: true,
         quick_data_fin: true,
         minshall: true,
+        push_where_writes_end: true,
         steady_join_ack: true,
     };
 }

@@ -76,6 +76,7 @@ fn habits(draw: &mut Draw<'_>) -> (LinuxCompat, bool) {
                 steady_join_ack: bit(7),
                 quiet_after_handshake: bit(8),
                 minshall: bit(9),
+                push_where_writes_end: bit(9),
             };
             (habits, bit(0))
         }

@@ -40,7 +40,7 @@ impl Connection {
         if self.send.buffer.unsent() == 0 {
             writer.set_pushing(false);
             self.timers.cork = Instant::FAR_FUTURE;
-        } else if writer.is_corked() && !writer.is_pushing() && self.timers.cork == Instant::FAR_FUTURE {
+        } else if writer.holds_back() && !writer.is_pushing() && self.timers.cork == Instant::FAR_FUTURE {
             self.timers.cork = now + CORK_TIMEOUT;
         }
         if window_closed && self.subflows.iter().all(|subflow| subflow.sender().is_idle()) {

@@ -83,6 +83,7 @@ impl Connection {
     ) -> Outcome {
         let subflow = &mut self.subflows[id];
         subflow.note_timestamp(now, segment, start);
+        self.send.writer.set_more(false);
         self.timers.answered();
         if subflow.watch().keep_at != Instant::FAR_FUTURE {
             subflow.keep_alive(now, self.config.keepalive);

@@ -89,7 +89,7 @@ impl Connection {
         if length > 0 {
             subflow.record_mut().tally.data_segments_sent += 1;
             subflow.record_mut().tally.bytes_sent += length;
-            if self.send.buffer.unsent() == 0 {
+            if self.pushes(piece.data + length, length, self.congestion.paths[id].mss) {
                 segment.flags |= Flags::PSH;
             }
         }

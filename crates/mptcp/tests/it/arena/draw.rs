@@ -293,6 +293,7 @@ fn config() -> impl Strategy<Value = Config> {
                     data_fin_everywhere,
                     quick_data_fin,
                     minshall,
+                    push_where_writes_end: wide_data_acks != minshall,
                     steady_join_ack,
                 },
                 ..Config::default()

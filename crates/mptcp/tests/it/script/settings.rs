@@ -150,6 +150,7 @@ fn habit<'a>(habits: &'a mut LinuxCompat, key: &str) -> Result<&'a mut bool, Str
         "plain_time_wait" => &mut habits.plain_time_wait,
         "data_fin_everywhere" => &mut habits.data_fin_everywhere,
         "quick_data_fin" => &mut habits.quick_data_fin,
+        "push_where_writes_end" => &mut habits.push_where_writes_end,
         "minshall" => &mut habits.minshall,
         "steady_join_ack" => &mut habits.steady_join_ack,
         _ => return Err(format!("Linux has no habit `{key}` here")),

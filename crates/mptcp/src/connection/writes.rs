@@ -1,0 +1,116 @@
+//! What the application writes, and where its writes end.
+//!
+//! Owns which segments are pushed (RFC 9293 section 3.9.1.2) and which ends no segment crosses. The bytes themselves are
+//! `send_buffer`'s.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+
+use super::Connection;
+
+/// What goes with a write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WriteFlags {
+    /// More follows at once: what fills no segment waits for it, until the next write without this, until the peer
+    /// acknowledges something, or for 200 ms (Linux's MSG_MORE).
+    pub more: bool,
+    /// A record ends with the last byte, if all is taken: what is written later goes in other segments (Linux's MSG_EOR).
+    pub end_of_record: bool,
+}
+
+/// An end that matters.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    at: u64,
+    record: bool,
+}
+
+/// Ends of writes that are not acknowledged: no more of them than bytes in the send buffer.
+#[derive(Debug, Default)]
+pub(crate) struct WriteEnds {
+    ends: VecDeque<End>,
+    /// The last one that was noted.
+    pushed: u64,
+}
+
+impl WriteEnds {
+    /// A write from `start` to `at` is here, and all before `next` was sent.
+    fn note(&mut self, start: u64, at: u64, next: u64, record: bool) {
+        // What is unsent goes in the same segments as what follows it: Linux takes the flag back from there.
+        self.ends.pop_back_if(|last| !last.record && last.at == start && start > next);
+        self.ends.push_back(End { at, record });
+        self.pushed = at;
+    }
+
+    /// Whether a write ended at an offset.
+    #[inline]
+    pub(crate) fn has(&self, at: u64) -> bool {
+        !self.ends.is_empty() && self.ends.binary_search_by_key(&at, |end| end.at).is_ok()
+    }
+
+    /// The first end of a record behind an offset.
+    #[inline]
+    pub(crate) fn record_behind(&self, offset: u64) -> Option<u64> {
+        if self.ends.is_empty() {
+            return None;
+        }
+        let from = self.ends.partition_point(|end| end.at <= offset);
+        self.ends.range(from..).find(|end| end.record).map(|end| end.at)
+    }
+
+    /// All up to an offset is acknowledged.
+    #[inline]
+    pub(crate) fn forget(&mut self, offset: u64) {
+        while self.ends.pop_front_if(|end| end.at <= offset).is_some() {}
+    }
+}
+
+impl Connection {
+    /// Writes as much of `data` as the send buffer has room for, without copying; returns how many
+    /// bytes that was. After 0, [`crate::EventKind::Writable`] says when to try again.
+    pub(crate) fn write(&mut self, data: &Bytes, flags: WriteFlags) -> usize {
+        if self.send.writer.is_closed() || self.fate.closed().is_some() {
+            return 0;
+        }
+        let taken = (data.len() as u64).min(self.writable()) as usize;
+        let all = taken == data.len();
+        self.send.writer.set_waiting(!all);
+        // As Linux: a writer that has to wait holds nothing back meanwhile.
+        let more = flags.more && all;
+        self.send.writer.set_more(more);
+        if taken > 0 {
+            let start = self.send.buffer.written();
+            self.send.buffer.write(data, taken);
+            self.note_end_of_write(start, more, flags.end_of_record && all);
+        }
+        taken
+    }
+
+    #[inline]
+    fn note_end_of_write(&mut self, start: u64, more: bool, record: bool) {
+        let habit = self.config.linux_compat.push_where_writes_end;
+        if !habit && !record {
+            return;
+        }
+        let buffer = &mut self.send.buffer;
+        let (at, next, largest) = (buffer.written(), buffer.next(), buffer.largest_window());
+        // Linux's forced_push: whatever follows, a peer is not left without for more than half of its window.
+        let forced = at > buffer.ends().pushed + largest / 2;
+        if record || !more || forced {
+            buffer.ends_mut().note(start, at, next, record);
+        }
+    }
+
+    /// Whether a segment is pushed that ends at an offset of the stream: one behind which nothing waits (RFC 9293 section
+    /// 3.9.1.2, MUST-61), or with which a record ends. Linux pushes where any write ended, and what the device cuts.
+    #[inline]
+    pub(super) fn pushes(&self, end: u64, length: u64, mss: u64) -> bool {
+        let large = if self.config.linux_compat.push_where_writes_end {
+            length > mss
+        } else {
+            self.send.buffer.unsent() == 0
+        };
+        large || self.send.buffer.ends().has(end)
+    }
+}
