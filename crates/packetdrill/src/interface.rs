@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use bytes::Bytes;
-use libc::{iovec, loff_t, msghdr, nfds_t, pollfd, size_t, sockaddr, socklen_t, ssize_t, timeval};
+use libc::{
+    epoll_event, iovec, loff_t, msghdr, nfds_t, pollfd, size_t, sockaddr, socklen_t, ssize_t, timeval,
+};
 
 use crate::errno::{Result, fail};
 use crate::flags::Flags;
@@ -129,8 +131,15 @@ table! {
     ) -> ssize_t = |stack| receive(stack, fd, buffer, count, flags);
     fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t = |stack| {
         let Some(message) = message.as_mut() else { return fail(libc::EFAULT) };
-        (message.msg_namelen, message.msg_controllen, message.msg_flags) = (0, 0, 0);
-        receive_parts(stack, fd, memory::parts(message.msg_iov, message.msg_iovlen)?, flags)
+        message.msg_namelen = 0;
+        if flags & libc::MSG_ERRQUEUE != 0 {
+            let told = stack.error_message(fd)?;
+            message.msg_flags = libc::MSG_ERRQUEUE | memory::put_control(message, Some(told))?;
+            return Ok(0);
+        }
+        let received = receive_parts(stack, fd, memory::parts(message.msg_iov, message.msg_iovlen)?, flags)?;
+        message.msg_flags = memory::put_control(message, stack.queue_message(fd)?)?;
+        Ok(received)
     };
     fn write(fd: c_int, buffer: *const c_void, count: size_t) -> ssize_t = |stack| {
         transmit(stack, fd, memory::bytes(buffer, count)?.to_vec(), 0, std::ptr::null(), 0)
@@ -170,9 +179,16 @@ table! {
         fd: c_int, level: c_int, name: c_int, value: *mut c_void, length: *mut socklen_t
     ) -> c_int = |stack| {
         let Some(length) = length.as_mut() else { return fail(libc::EFAULT) };
-        let found = stack.option(fd, level, name)?;
-        let count = found.len().min(*length as usize);
-        memory::copy_out(value, &found[..count])?;
+        if (*length as i32) < 0 {
+            return fail(libc::EINVAL);
+        }
+        let asked = memory::bytes(value, *length as usize)?;
+        let found = stack.option(fd, level, name, asked)?;
+        let count = found.value.len().min(*length as usize);
+        memory::copy_out(value, &found.value[..count])?;
+        for (to, bytes) in &found.elsewhere {
+            memory::copy_out(*to as *mut c_void, bytes)?;
+        }
         *length = count as socklen_t;
         Ok(0)
     };
@@ -220,11 +236,25 @@ table! {
         (time.tv_sec, time.tv_usec) = (micros / 1_000_000, micros % 1_000_000);
         Ok(0)
     };
-    fn epoll_create(_size: c_int) -> c_int = |_stack| fail(libc::ENOSYS);
-    fn epoll_ctl(_epoll: c_int, _operation: c_int, _fd: c_int, _event: *mut c_void) -> c_int =
-        |_stack| fail(libc::ENOSYS);
-    fn epoll_wait(_epoll: c_int, _events: *mut c_void, _most: c_int, _timeout: c_int) -> c_int =
-        |_stack| fail(libc::ENOSYS);
+    fn epoll_create(size: c_int) -> c_int = |stack| {
+        let fd = memory::descriptor()?;
+        stack.epoll_create(fd, size).inspect_err(|_| memory::release(fd))?;
+        Ok(fd as ssize_t)
+    };
+    fn epoll_ctl(epoll: c_int, operation: c_int, fd: c_int, event: *mut epoll_event) -> c_int = |stack| {
+        let event = if event.is_null() { None } else { Some(event.read_unaligned()) };
+        stack.epoll_control(epoll, operation, fd, event.map(|event| (event.events, event.u64))).map(|()| 0)
+    };
+    fn epoll_wait(epoll: c_int, events: *mut epoll_event, most: c_int, timeout: c_int) -> c_int = |stack| {
+        if events.is_null() {
+            return fail(libc::EFAULT);
+        }
+        let told = stack.epoll_wait(epoll, most.max(0) as usize, timeout)?;
+        for (at, (ready, data)) in told.iter().enumerate() {
+            events.add(at).write_unaligned(epoll_event { events: *ready, u64: *data });
+        }
+        Ok(told.len() as ssize_t)
+    };
     fn pipe(_ends: *mut c_int) -> c_int = |_stack| fail(libc::ENOSYS);
     fn splice(
         _from: c_int, _from_offset: *mut loff_t, _to: c_int, _to_offset: *mut loff_t, _count: size_t, _flags: c_uint
@@ -267,6 +297,10 @@ unsafe fn receive_parts(stack: &Stack, fd: c_int, parts: &[iovec], flags: c_int)
         return if waits.is_empty() { Ok(0) } else { fail(libc::EFAULT) };
     }
     let data = stack.read(fd, room, flags)?;
+    if flags & libc::MSG_TRUNC != 0 {
+        // On a stream of bytes it throws away (tcp(7)).
+        return Ok(data.len() as ssize_t);
+    }
     // SAFETY: the caller vouches for it.
     unsafe { memory::scatter(parts, &data) }?;
     Ok(data.len() as ssize_t)

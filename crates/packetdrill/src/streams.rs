@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::os::fd::RawFd;
 
 use bytes::{Buf, Bytes};
-use mptcp::ConnectionId;
+use mptcp::{ConnectionId, WriteFlags};
 use mptcp_clock::Instant;
 
 use crate::errno::{Result, fail};
@@ -24,6 +24,10 @@ pub(crate) struct Polled {
 impl Stack {
     /// Reads at most `count` bytes; none at the end of the stream. `flags` are those of recv(2).
     pub(crate) fn read(&self, fd: RawFd, count: usize, flags: i32) -> Result<Vec<u8>> {
+        if flags & libc::MSG_OOB != 0 {
+            // Urgent data is part of the stream (RFC 9293 section 3.8.5), so there is none beside it.
+            return fail(libc::EINVAL);
+        }
         let id = match self.lock().sockets.get(fd)?.role {
             Role::Stream(id) => id,
             Role::Fresh { .. } | Role::Listener { .. } | Role::Deferred { .. } => {
@@ -58,6 +62,10 @@ impl Stack {
 
     /// Writes, as far as there is room; `flags` are those of send(2), `to` the address of sendto(2).
     pub(crate) fn write(&self, fd: RawFd, data: Bytes, flags: i32, to: Option<SocketAddr>) -> Result<usize> {
+        if flags & libc::MSG_OOB != 0 {
+            // Urgent data is not sent: RFC 6093 section 4 advises against it, and MPTCP has no place for it.
+            return fail(libc::EOPNOTSUPP);
+        }
         let wait = flags & libc::MSG_DONTWAIT == 0 && !self.lock().sockets.get(fd)?.nonblocking;
         let begun = self.act(|core, now| {
             core.refresh(self);
@@ -65,22 +73,26 @@ impl Stack {
         })?;
         let (mut deadline, late) = self.patience(fd, |options| options.send_timeout)?;
         let mut sent = 0;
+        let zero_copy = flags & libc::MSG_ZEROCOPY != 0;
         if let Some((id, in_syn)) = begun {
             if wait {
                 self.await_connection(fd, id)?;
             }
             // What the SYN had no room or no cookie for follows the handshake, if there is time to wait for it.
             if !wait || in_syn == data.len() {
+                self.act(|core, now| core.note_zero_copy(now, fd, id, zero_copy && in_syn > 0));
                 return Ok(in_syn);
             }
             sent = in_syn;
         }
-        let data = data.slice(sent..);
         let Role::Stream(id) = self.lock().sockets.get(fd)?.role else { return fail(libc::ENOTCONN) };
         if flags & libc::MSG_DONTWAIT != 0 {
             deadline = Some(std::time::Instant::now());
         }
-        self.wait(deadline, late, |core, now| {
+        let with =
+            WriteFlags { more: flags & libc::MSG_MORE != 0, end_of_record: flags & libc::MSG_EOR != 0 };
+        // As Linux: who may wait is kept until all is taken, and what was taken counts for more than what came then.
+        let outcome = self.wait(deadline, late, |core, now| {
             let status = match core.sockets.status(id) {
                 Ok(status) => status,
                 Err(error) => return Some(Err(error)),
@@ -94,19 +106,25 @@ impl Stack {
             if !status.opened {
                 return None;
             }
-            let taken = core.endpoint.write(now, id, data.clone());
-            (taken > 0 || data.is_empty()).then_some(Ok(sent + taken))
-        })
+            let socket = match core.sockets.get(fd) {
+                Ok(socket) => socket.clone(),
+                Err(error) => return Some(Err(error)),
+            };
+            sent += core.write_some(now, &socket, id, &data.slice(sent..), with);
+            (sent == data.len()).then_some(Ok(sent))
+        });
+        let outcome = outcome.or_else(|error| if sent > 0 { Ok(sent) } else { Err(error) });
+        self.act(|core, now| {
+            core.note_zero_copy(now, fd, id, zero_copy && outcome.is_ok_and(|sent| sent > 0))
+        });
+        outcome
     }
 
     /// poll(2): waits until something is so, for `timeout` milliseconds at most, for ever when negative.
     pub(crate) fn poll(&self, polled: &mut [Polled], timeout: i32) -> usize {
-        let deadline = u64::try_from(timeout).ok().and_then(|milliseconds| {
-            std::time::Instant::now().checked_add(std::time::Duration::from_millis(milliseconds))
-        });
-        let outcome = self.wait(deadline, libc::EAGAIN, |core, _| {
+        let outcome = self.wait(deadline_in(timeout), libc::EAGAIN, |core, now| {
             for entry in polled.iter_mut() {
-                entry.ready = core.readiness(entry.fd) & (entry.events | ALWAYS);
+                entry.ready = core.readiness(now, entry.fd) & (entry.events | ALWAYS);
             }
             let count = polled.iter().filter(|entry| entry.ready != 0).count();
             (count > 0).then_some(Ok(count))
@@ -115,10 +133,25 @@ impl Stack {
     }
 }
 
+/// The end of a timeout in milliseconds; None for a negative one, which has no end.
+pub(crate) fn deadline_in(timeout: i32) -> Option<std::time::Instant> {
+    let span = u64::try_from(timeout).ok().map(std::time::Duration::from_millis);
+    span.and_then(|span| std::time::Instant::now().checked_add(span))
+}
+
 /// What poll(2) tells although nobody asked.
 const ALWAYS: i16 = libc::POLLERR | libc::POLLHUP | libc::POLLNVAL;
 
 impl Core {
+    /// A call with MSG_ZEROCOPY has sent something, if it `counts` and the socket wants to hear of such.
+    fn note_zero_copy(&mut self, now: Instant, fd: RawFd, id: ConnectionId, counts: bool) {
+        let wanted = counts && self.sockets.get(fd).is_ok_and(|socket| socket.options.zero_copy);
+        let Some(info) = self.endpoint.info(now, id).filter(|_| wanted) else { return };
+        if let Ok(status) = self.sockets.status(id) {
+            status.zero_copies.sent(info.bytes_written);
+        }
+    }
+
     /// The next bytes of a stream, `count` at most; none when there are none now.
     fn take(&mut self, now: Instant, id: ConnectionId, count: usize, peek: bool) -> Result<Vec<u8>> {
         let mut taken = Vec::new();
@@ -155,7 +188,15 @@ impl Core {
         let socket = self.sockets.get(fd)?.clone();
         let remote = match (socket.role, to) {
             (Role::Deferred { remote }, _) => remote,
+            (Role::Fresh { .. }, None) if fast_open => return fail(libc::EOPNOTSUPP),
+            (Role::Fresh { .. }, _) if fast_open && !self.settings.fast_open.client() => {
+                return fail(libc::EOPNOTSUPP);
+            }
             (Role::Fresh { .. }, Some(to)) if fast_open => to,
+            (Role::Stream(id), _) if fast_open => {
+                let opened = self.sockets.status(id)?.opened;
+                return fail(if opened { libc::EISCONN } else { libc::EALREADY });
+            }
             (Role::Fresh { .. }, _) => return fail(libc::EPIPE),
             _ => return Ok(None),
         };
@@ -170,7 +211,8 @@ impl Core {
         Ok(Some((id, sent)))
     }
 
-    fn readiness(&mut self, fd: RawFd) -> i16 {
+    /// What poll(2) has to tell of a descriptor.
+    pub(crate) fn readiness(&mut self, now: Instant, fd: RawFd) -> i16 {
         let role = match self.sockets.get(fd) {
             Ok(socket) => socket.role,
             Err(_) => return libc::POLLNVAL,
@@ -182,8 +224,13 @@ impl Core {
             Role::Stream(id) => id,
         };
         let readable = self.endpoint.readable(id);
-        let writable = self.endpoint.writable(id);
+        let writable = match self.sockets.get(fd).cloned() {
+            Ok(socket) => self.sending(now, &socket, id).map(|sending| sending.is_writable()),
+            Err(_) => None,
+        };
+        let writable = writable.unwrap_or_else(|| self.endpoint.writable(id) > 0);
         let Ok(status) = self.sockets.status(id) else { return libc::POLLHUP };
+        status.no_space |= status.opened && !writable;
         let over = status.closed.is_some();
         let mut ready = 0;
         if readable > 0 || !status.unread.is_empty() || status.finished || status.read_closed || over {
@@ -192,13 +239,13 @@ impl Core {
         if status.finished || status.read_closed || over {
             ready |= libc::POLLRDHUP;
         }
-        if over || status.write_closed || (status.opened && writable > 0) {
+        if over || status.write_closed || (status.opened && writable) {
             ready |= libc::POLLOUT;
         }
         if over || (status.finished && status.write_closed) {
             ready |= libc::POLLHUP;
         }
-        if status.error.is_some() {
+        if status.error.is_some() || status.zero_copies.has_told() {
             ready |= libc::POLLERR;
         }
         ready

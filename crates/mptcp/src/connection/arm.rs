@@ -29,6 +29,11 @@ impl Connection {
         self.subflows.iter_mut().for_each(|subflow| subflow.watch_mut().user_timeout = timeout);
     }
 
+    /// How often a SYN may go again.
+    pub(crate) fn set_syn_retries(&mut self, count: u32) {
+        self.config.syn_retries = count;
+    }
+
     /// How much may wait unsent.
     pub(crate) fn set_notsent_lowat(&mut self, most: Option<u64>) {
         self.config.notsent_lowat = most;

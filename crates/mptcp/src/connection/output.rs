@@ -125,6 +125,7 @@ impl Connection {
                 segment.window = window;
                 segment.options.mss = Some(self.config.mss);
                 segment.options.fast_open.clone_from(&subflow.opening().cookie);
+                segment.options.fast_open_experimental = subflow.opening().cookie_experimental;
                 // An answer offers only what was offered (RFC 7323 section 1.3).
                 if !answering || subflow.clock().on {
                     let echo = if answering { subflow.clock().recent } else { 0 };

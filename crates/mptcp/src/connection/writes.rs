@@ -87,6 +87,21 @@ impl Connection {
         taken
     }
 
+    /// What waits because more was to follow waits no longer.
+    pub(crate) fn end_more(&mut self) {
+        self.send.writer.set_more(false);
+        if self.config.linux_compat.push_where_writes_end && self.send.buffer.unsent() > 0 {
+            let (at, next) = (self.send.buffer.written(), self.send.buffer.next());
+            self.send.buffer.ends_mut().note(at, at, next, false);
+        }
+    }
+
+    /// The largest window that the peer has ever offered, bytes.
+    #[must_use]
+    pub fn largest_window(&self) -> u64 {
+        self.send.buffer.largest_window()
+    }
+
     #[inline]
     fn note_end_of_write(&mut self, start: u64, more: bool, record: bool) {
         let habit = self.config.linux_compat.push_where_writes_end;

@@ -68,6 +68,7 @@ pub(super) fn read_syn(subflow: &mut Subflow, syn: &Segment, settings: ServerFas
         subflow.opening_mut().syn_data = syn.payload.clone();
     } else if syn.options.fast_open.is_some() && settings.cookies && !valid {
         subflow.opening_mut().cookie = Some(expected);
+        subflow.opening_mut().cookie_experimental = syn.options.fast_open_experimental;
     }
 }
 

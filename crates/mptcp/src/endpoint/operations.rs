@@ -35,6 +35,11 @@ impl Endpoint {
         self.with(now, id, |connection| connection.write(&data, flags)).unwrap_or(0)
     }
 
+    /// What was written with the promise of more waits no longer for it.
+    pub fn end_more(&mut self, now: Instant, id: ConnectionId) {
+        self.with(now, id, Connection::end_more);
+    }
+
     /// Room in a connection's send buffer, bytes.
     #[must_use]
     pub fn writable(&self, id: ConnectionId) -> u64 {

@@ -81,7 +81,9 @@ impl Subflow {
         let length = self.opening.syn_data.len() as u64;
         self.opening.first_received = 1 + length;
         self.receiver.skip(length);
-        let cookie = self.opening.cookie.as_ref().map_or(0, |cookie| (2 + cookie.len()).next_multiple_of(4));
+        let head = if self.opening.cookie_experimental { 4 } else { 2 };
+        let cookie = self.opening.cookie.as_ref();
+        let cookie = cookie.map_or(0, |cookie| (head + cookie.len()).next_multiple_of(4));
         let capable = if multipath { CAPABLE_SPACE } else { 0 };
         if syn.options.timestamps.is_some() && COMMON_SPACE + cookie + capable > Options::SPACE {
             // As Linux: of all options, timestamps make room.

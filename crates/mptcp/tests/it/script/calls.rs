@@ -50,7 +50,12 @@ impl Application {
                 self.write(host, length, length, WriteFlags { more: true, ..WriteFlags::default() })?;
             }
             ["write", length, "record"] => {
-                self.write(host, length, length, WriteFlags { end_of_record: true, ..WriteFlags::default() })?;
+                self.write(
+                    host,
+                    length,
+                    length,
+                    WriteFlags { end_of_record: true, ..WriteFlags::default() },
+                )?;
             }
             ["read", length] => self.read(host, length, false)?,
             ["read", length, "junk"] => self.read(host, length, true)?,

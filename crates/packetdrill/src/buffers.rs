@@ -1,0 +1,148 @@
+//! How much a TCP socket takes from its application, as Linux counts.
+//!
+//! Owns the size of send buffers and the pieces that writes are taken in: Linux asks for memory where a new piece (`struct
+//! sk_buff`) begins, and fills the last one whatever is full meanwhile (`tcp_sendmsg_locked`). MPTCP sockets take what the
+//! endpoint has room for, and are not counted here.
+
+use mptcp::{ConnectionId, ConnectionInfo, WriteFlags};
+use mptcp_clock::Instant;
+
+use bytes::Bytes;
+
+use crate::calls::IPPROTO_MPTCP;
+use crate::sockets::Socket;
+use crate::stack::Core;
+
+/// What the kernel needs around a segment's data, of which it takes the next power of two: headers, `struct skb_shared_info`.
+const AROUND_DATA: u64 = 320 + 320;
+/// And `struct sk_buff` itself.
+const AROUND_SEGMENT: u64 = 256;
+/// What an empty piece takes of the buffer.
+const EMPTY_PIECE: u64 = 1_280;
+/// Most payload of a piece.
+const MOST_IN_PIECE: u64 = 65_535 - 1 - 320;
+
+/// The buffer as it stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sending {
+    /// Bytes that it may hold, and holds.
+    size: u64,
+    queued: u64,
+    unsent: u64,
+    lowat: u64,
+    /// Payload of a full piece, and what the last one that is not sent has room for.
+    piece: u64,
+    room: u64,
+}
+
+impl Sending {
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Whether a new piece may begin (`sk_stream_memory_free`).
+    fn is_free(&self) -> bool {
+        self.queued < self.size && self.unsent < self.lowat
+    }
+
+    /// Whether poll(2) says that there is room (`sk_stream_is_writeable`).
+    pub(crate) fn is_writable(&self) -> bool {
+        self.size.saturating_sub(self.queued) >= self.queued / 2 && 2 * self.unsent < self.lowat
+    }
+}
+
+impl Core {
+    /// The send buffer of a TCP socket whose connection is open.
+    pub(crate) fn sending(&mut self, now: Instant, socket: &Socket, id: ConnectionId) -> Option<Sending> {
+        if socket.protocol == IPPROTO_MPTCP {
+            return None;
+        }
+        let info: ConnectionInfo = self.endpoint.info(now, id)?;
+        let largest = self.endpoint.connection(id)?.largest_window();
+        let first = info.subflows.first()?;
+        let mss = first.mss.max(1);
+        let options = &socket.options;
+        let status = self.sockets.status(id).ok()?;
+        let size = match options.send_buffer {
+            Some(bytes) => u64::from(bytes),
+            None => {
+                // tcp_sndbuf_expand: twice the window, as the kernel stores it.
+                let segment = (mss + AROUND_DATA).next_power_of_two() + AROUND_SEGMENT;
+                let wanted = 2 * segment * (first.cwnd / mss).max(10);
+                let grows = first.in_flight < first.cwnd || status.buffer == 0;
+                let [_, initial, most] = self.settings.send_buffer;
+                let size = status.buffer.max(initial);
+                if grows { size.max(wanted.min(most)) } else { size }
+            }
+        };
+        status.buffer = size;
+        let half = if largest > 536 { largest / 2 } else { largest };
+        let piece = (half.clamp(mss, MOST_IN_PIECE) / mss).max(1) * mss;
+        let unsent = info.bytes_written.saturating_sub(info.bytes_sent);
+        let last = status.piece.max(info.bytes_sent);
+        let room = if unsent == 0 { 0 } else { (last + piece).saturating_sub(info.bytes_written) };
+        let queued = info.send_queue + info.send_queue.div_ceil(piece) * EMPTY_PIECE;
+        let lowat = match options.notsent_lowat {
+            0 => self.settings.notsent_lowat,
+            bytes => bytes.into(),
+        };
+        Some(Sending { size, queued, unsent, lowat, piece, room })
+    }
+
+    /// Writes as much as Linux would take; returns how many bytes that was.
+    pub(crate) fn write_some(
+        &mut self,
+        now: Instant,
+        socket: &Socket,
+        id: ConnectionId,
+        data: &Bytes,
+        flags: WriteFlags,
+    ) -> usize {
+        let mut taken = 0;
+        while taken < data.len() {
+            let Some(sending) = self.sending(now, socket, id) else {
+                taken = self.endpoint.write_with(now, id, data.clone(), flags);
+                break;
+            };
+            let room = if sending.room > 0 {
+                sending.room
+            } else if sending.is_free() {
+                if let (Ok(status), Some(info)) = (self.sockets.status(id), self.endpoint.info(now, id)) {
+                    status.piece = info.bytes_written;
+                }
+                sending.piece
+            } else {
+                break;
+            };
+            let end = data.len().min(taken + usize::try_from(room).unwrap_or(usize::MAX));
+            let last = end == data.len();
+            let flags = WriteFlags { more: flags.more || !last, end_of_record: flags.end_of_record && last };
+            let now_taken = self.endpoint.write_with(now, id, data.slice(taken..end), flags);
+            taken += now_taken;
+            self.transmit(now);
+            if now_taken == 0 {
+                break;
+            }
+        }
+        if taken < data.len() {
+            // Nothing waits for more of a write that has to stop here.
+            self.endpoint.end_more(now, id);
+            self.transmit(now);
+            if let Ok(status) = self.sockets.status(id) {
+                status.no_space = true;
+            }
+        }
+        taken
+    }
+}
+
+/// SOCK_MIN_SNDBUF and SOCK_MIN_RCVBUF (include/net/sock.h).
+pub(crate) const SEND_LEAST: u32 = 4_608;
+pub(crate) const RECEIVE_LEAST: u32 = 2_304;
+/// The middle one of `tcp_rmem`.
+pub(crate) const DEFAULT_RECEIVE: u32 = 131_072;
+
+/// `net.core.wmem_max` and `rmem_max`: what an application may ask for.
+pub(crate) fn most_of(settings: &crate::settings::Settings) -> u32 {
+    settings.largest_buffer
+}

@@ -1,0 +1,115 @@
+//! The device: packets on their way out, as one that cuts large segments would send them.
+//!
+//! Owns the queue that packetdrill reads, and what segmentation offload does to PSH: Linux pushes each segment that the
+//! device cuts (`__tcp_transmit_skb`), and the flag leaves on the last of its parts. Never changes anything else.
+
+use std::collections::VecDeque;
+
+use mptcp_clock::Instant;
+use mptcp_wire::{Flags, IpHeader, Packet, Segment};
+
+/// A packet that left the stack.
+#[derive(Debug)]
+pub(crate) struct Left {
+    /// When it left.
+    pub(crate) at: Instant,
+    /// Its bytes.
+    pub(crate) packet: Vec<u8>,
+}
+
+/// What waits to be read.
+#[derive(Debug, Default)]
+pub(crate) struct Device {
+    left: VecDeque<Left>,
+    /// The last segment of a turn, and whether it follows another one without a break.
+    last: Option<(Segment, u8, bool)>,
+}
+
+impl Device {
+    /// A segment leaves with a traffic class.
+    pub(crate) fn send(&mut self, now: Instant, segment: Segment, class: u8) {
+        let follows = self.last.as_ref().is_some_and(|(before, ..)| continues(before, &segment));
+        if !follows {
+            self.flush(now);
+        } else if let Some((before, class, _)) = self.last.take() {
+            self.emit(now, before, class);
+        }
+        self.last = Some((segment, class, follows));
+    }
+
+    /// The turn is over.
+    pub(crate) fn flush(&mut self, now: Instant) {
+        if let Some((mut segment, class, follows)) = self.last.take() {
+            if follows {
+                segment.flags |= Flags::PSH;
+            }
+            self.emit(now, segment, class);
+        }
+    }
+
+    fn emit(&mut self, at: Instant, segment: Segment, class: u8) {
+        let mut packet = Packet::new(segment);
+        match &mut packet.ip {
+            IpHeader::V4(header) => header.traffic_class = class,
+            IpHeader::V6(header) => header.traffic_class = class,
+        }
+        let mut bytes = Vec::new();
+        if packet.emit(&mut bytes).is_ok() {
+            self.left.push_back(Left { at, packet: bytes });
+        }
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Left> {
+        self.left.pop_front()
+    }
+}
+
+/// Whether a kernel would have made both parts of one segment: data follows data without a push, and all else is equal.
+fn continues(before: &Segment, next: &Segment) -> bool {
+    let length = before.payload.len() as u32;
+    let plain = before.flags == Flags::ACK && !next.flags.syn() && !next.flags.rst();
+    plain
+        && length > 0
+        && !next.payload.is_empty()
+        && next.payload.len() <= before.payload.len()
+        && (before.source, before.destination) == (next.source, next.destination)
+        && next.sequence == before.sequence + length
+        && next.acknowledgment == before.acknowledgment
+        && next.options == before.options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(from: u32, length: usize) -> Segment {
+        let (host, peer) = ("10.0.0.1:1".parse().unwrap(), "10.0.0.2:2".parse().unwrap());
+        let mut segment = Segment::new(host, peer);
+        segment.flags = Flags::ACK;
+        segment.sequence = mptcp_wire::Seq::new(from);
+        segment.payload = vec![0; length].into();
+        segment
+    }
+
+    fn pushes(segments: Vec<Segment>) -> Vec<bool> {
+        let mut device = Device::default();
+        segments.into_iter().for_each(|segment| device.send(Instant::ZERO, segment, 0));
+        device.flush(Instant::ZERO);
+        let packets = std::iter::from_fn(|| device.pop());
+        packets.map(|left| Packet::parse(&left.packet.into()).unwrap().segment.flags.psh()).collect()
+    }
+
+    #[test]
+    fn the_last_of_a_burst_is_pushed() {
+        assert_eq!(pushes(vec![data(0, 10), data(10, 10), data(20, 5)]), [false, false, true]);
+        assert_eq!(pushes(vec![data(0, 10)]), [false]);
+    }
+
+    #[test]
+    fn a_burst_ends_where_a_segment_was_pushed_or_another_begins() {
+        let mut pushed = data(10, 10);
+        pushed.flags |= Flags::PSH;
+        assert_eq!(pushes(vec![data(0, 10), pushed, data(20, 10)]), [false, true, false]);
+        assert_eq!(pushes(vec![data(0, 10), data(10, 10), data(30, 10)]), [false, true, false]);
+    }
+}
