@@ -51,8 +51,9 @@ def run(target: Target, variant: Variant) -> Outcome:
     """Run a variant in a network namespace of its own."""
     script = target.checkout / variant.path
     environment = dict(os.environ)
-    if target.hashes is not None:
-        environment["LD_PRELOAD"] = str(target.hashes)
+    # packetdrill asks for struct tcp_info past its table, by libc: see crates/packetdrill/src/interface/preload.rs.
+    preloaded = [str(library) for library in (target.hashes, target.library) if library is not None]
+    environment["LD_PRELOAD"] = ":".join(preloaded)
     with tempfile.TemporaryDirectory(prefix="conformance-") as directory:
         command = [str(target.checkout / PROGRAM), "--send_omit_free", *MODES[variant.mode]]
         if target.library is not None:

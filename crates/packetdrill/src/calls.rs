@@ -38,6 +38,11 @@ impl Stack {
         Ok(())
     }
 
+    /// Whether a descriptor is one of the stack's sockets.
+    pub(crate) fn knows(&self, fd: RawFd) -> bool {
+        self.lock().sockets.get(fd).is_ok()
+    }
+
     /// bind(2). Every address is the host's, so only the port counts.
     pub(crate) fn bind(&self, fd: RawFd, local: SocketAddr) -> Result<()> {
         self.act(|core, _| {

@@ -21,26 +21,31 @@ pub(crate) struct Left {
 #[derive(Debug, Default)]
 pub(crate) struct Device {
     left: VecDeque<Left>,
-    /// The last segment of a turn, and whether it follows another one without a break.
-    last: Option<(Segment, u8, bool)>,
+    /// The last segment of a turn, and how many make a burst with it.
+    last: Option<(Segment, u8, u64)>,
 }
 
 impl Device {
-    /// A segment leaves with a traffic class.
-    pub(crate) fn send(&mut self, now: Instant, segment: Segment, class: u8) {
-        let follows = self.last.as_ref().is_some_and(|(before, ..)| continues(before, &segment));
-        if !follows {
-            self.flush(now);
-        } else if let Some((before, class, _)) = self.last.take() {
-            self.emit(now, before, class);
+    /// A segment leaves with a traffic class; its sender would give the device up to `most` at once.
+    pub(crate) fn send(&mut self, now: Instant, segment: Segment, class: u8, most: u64) {
+        let mut count = 1;
+        match self.last.take() {
+            Some((before, class, so_far)) if so_far < most && continues(&before, &segment) => {
+                self.emit(now, before, class);
+                count += so_far;
+            }
+            last => {
+                self.last = last;
+                self.flush(now);
+            }
         }
-        self.last = Some((segment, class, follows));
+        self.last = Some((segment, class, count));
     }
 
     /// The turn is over.
     pub(crate) fn flush(&mut self, now: Instant) {
-        if let Some((mut segment, class, follows)) = self.last.take() {
-            if follows {
+        if let Some((mut segment, class, count)) = self.last.take() {
+            if count > 1 {
                 segment.flags |= Flags::PSH;
             }
             self.emit(now, segment, class);
@@ -93,7 +98,7 @@ mod tests {
 
     fn pushes(segments: Vec<Segment>) -> Vec<bool> {
         let mut device = Device::default();
-        segments.into_iter().for_each(|segment| device.send(Instant::ZERO, segment, 0));
+        segments.into_iter().for_each(|segment| device.send(Instant::ZERO, segment, 0, 3));
         device.flush(Instant::ZERO);
         let packets = std::iter::from_fn(|| device.pop());
         packets.map(|left| Packet::parse(&left.packet.into()).unwrap().segment.flags.psh()).collect()
@@ -103,6 +108,9 @@ mod tests {
     fn the_last_of_a_burst_is_pushed() {
         assert_eq!(pushes(vec![data(0, 10), data(10, 10), data(20, 5)]), [false, false, true]);
         assert_eq!(pushes(vec![data(0, 10)]), [false]);
+        // No more than the sender gives at once.
+        let five = (0..5).map(|at| data(10 * at, 10)).collect();
+        assert_eq!(pushes(five), [false, false, true, false, true]);
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl Epolls {
     pub(crate) fn stir(&mut self, fd: RawFd, events: u32) {
         let all = self.0.values_mut().flatten();
         for (_, watched) in all.filter(|(known, _)| *known == fd) {
-            watched.stirred |= watched.events & (events | ALWAYS) != 0;
+            watched.stirred |= (watched.events | ALWAYS) & events != 0;
         }
     }
 

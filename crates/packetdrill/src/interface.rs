@@ -3,12 +3,14 @@
 //! Owns the layout of the table and the way from C's arguments to [`Stack`] and back: a result, or -1 and errno. No
 //! panic leaves a function here: it becomes EIO. Never does more with a pointer than `memory` allows.
 
+mod preload;
+mod transfer;
+
 use std::ffi::{CStr, c_char, c_int, c_long, c_longlong, c_uint, c_ulong, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use bytes::Bytes;
 use libc::{
     epoll_event, iovec, loff_t, msghdr, nfds_t, pollfd, size_t, sockaddr, socklen_t, ssize_t, timeval,
 };
@@ -18,6 +20,7 @@ use crate::flags::Flags;
 use crate::memory;
 use crate::stack::Stack;
 use crate::streams::Polled;
+use transfer::{receive, receive_parts, transmit};
 
 /// What `userdata` points to.
 struct Instance {
@@ -178,19 +181,7 @@ table! {
     fn getsockopt(
         fd: c_int, level: c_int, name: c_int, value: *mut c_void, length: *mut socklen_t
     ) -> c_int = |stack| {
-        let Some(length) = length.as_mut() else { return fail(libc::EFAULT) };
-        if (*length as i32) < 0 {
-            return fail(libc::EINVAL);
-        }
-        let asked = memory::bytes(value, *length as usize)?;
-        let found = stack.option(fd, level, name, asked)?;
-        let count = found.value.len().min(*length as usize);
-        memory::copy_out(value, &found.value[..count])?;
-        for (to, bytes) in &found.elsewhere {
-            memory::copy_out(*to as *mut c_void, bytes)?;
-        }
-        *length = count as socklen_t;
-        Ok(0)
+        transfer::get_option(stack, fd, level, name, value, length).map(|()| 0)
     };
     fn setsockopt(
         fd: c_int, level: c_int, name: c_int, value: *const c_void, length: socklen_t
@@ -271,56 +262,6 @@ unsafe extern "C" fn free(userdata: *mut c_void) {
     }
 }
 
-/// # Safety
-/// Unless null, `buffer` has room for `count` bytes.
-unsafe fn receive(
-    stack: &Stack,
-    fd: c_int,
-    buffer: *mut c_void,
-    count: usize,
-    flags: c_int,
-) -> Result<ssize_t> {
-    let part = iovec { iov_base: buffer, iov_len: count };
-    // SAFETY: the caller vouches for it.
-    unsafe { receive_parts(stack, fd, &[part], flags) }
-}
-
-/// # Safety
-/// Each part has the room that it says.
-unsafe fn receive_parts(stack: &Stack, fd: c_int, parts: &[iovec], flags: c_int) -> Result<ssize_t> {
-    // What cannot be handed over stays in the stream: nothing is taken for a part without memory, or behind it.
-    let usable = parts.iter().take_while(|part| part.iov_len == 0 || !part.iov_base.is_null()).count();
-    let (parts, faulty) = parts.split_at(usable);
-    let room = parts.iter().map(|part| part.iov_len).sum();
-    if room == 0 && !faulty.is_empty() {
-        let waits = stack.read(fd, 1, flags | libc::MSG_PEEK)?;
-        return if waits.is_empty() { Ok(0) } else { fail(libc::EFAULT) };
-    }
-    let data = stack.read(fd, room, flags)?;
-    if flags & libc::MSG_TRUNC != 0 {
-        // On a stream of bytes it throws away (tcp(7)).
-        return Ok(data.len() as ssize_t);
-    }
-    // SAFETY: the caller vouches for it.
-    unsafe { memory::scatter(parts, &data) }?;
-    Ok(data.len() as ssize_t)
-}
-
-/// # Safety
-/// Unless null, `address` points to `length` bytes.
-unsafe fn transmit(
-    stack: &Stack,
-    fd: c_int,
-    data: Vec<u8>,
-    flags: c_int,
-    address: *const sockaddr,
-    length: socklen_t,
-) -> Result<ssize_t> {
-    // SAFETY: the caller vouches for it.
-    let to = if address.is_null() { None } else { unsafe { memory::address(address, length) }? };
-    stack.write(fd, Bytes::from(data), flags, to).map(|count| count as ssize_t)
-}
-
 /// Fills packetdrill's table. When the flags are wrong, says so and ends the process, as packetdrill does for its own.
 ///
 /// # Safety
@@ -335,6 +276,7 @@ pub unsafe extern "C" fn packetdrill_interface_init(flags: *const c_char, table:
     };
     let made = catch_unwind(|| {
         let stack = Arc::new(Stack::new(Flags::parse(&text)?));
+        preload::serve(&stack);
         let driven = Arc::clone(&stack);
         let timers = std::thread::Builder::new()
             .name("timers".to_owned())

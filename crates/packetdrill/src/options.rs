@@ -36,7 +36,12 @@ impl Stack {
             match level {
                 libc::SOL_SOCKET => core.set_of_socket(&mut options, name, value)?,
                 libc::IPPROTO_IP if name == libc::IP_TOS => {
-                    options.traffic_class = (integer(value)? as u8) & !ECN;
+                    // Linux takes a byte too.
+                    let class = match value {
+                        [class, rest @ ..] if rest.len() < 3 => *class,
+                        _ => integer(value)? as u8,
+                    };
+                    options.traffic_class = class & !ECN;
                 }
                 libc::IPPROTO_TCP => set_of_tcp(&mut options, socket.role, name, value)?,
                 _ => remember(&mut options, level, name, value)?,

@@ -181,7 +181,13 @@ impl Core {
         self.take_events(now);
         while let Some(transmit) = self.endpoint.poll_transmit(now) {
             let class = transmit.subflow.map_or(0, |(id, _)| self.sockets.traffic_class(id));
-            self.device.send(now, transmit.segment, class);
+            // As Linux's tcp_cwnd_test: half a window at most, so that two are under way.
+            let window = transmit.subflow.and_then(|(id, subflow)| {
+                let info = self.endpoint.info(now, id)?;
+                let found = info.subflows.iter().find(|known| known.id == subflow)?;
+                Some(found.cwnd / found.mss.max(1) / 2)
+            });
+            self.device.send(now, transmit.segment, class, window.unwrap_or(0));
         }
         self.device.flush(now);
         self.take_events(now);

@@ -42,6 +42,9 @@ impl Stack {
                     bytes.resize(16, 0);
                     Ok(bytes)
                 }
+                // No controller here has anything to tell, as Linux's CUBIC has not.
+                (libc::IPPROTO_TCP, libc::TCP_CC_INFO) => Ok(Vec::new()),
+                (libc::SOL_SOCKET, libc::SO_MEMINFO) => core.memory_info(now, &socket),
                 (libc::SOL_SOCKET, libc::SO_LINGER) => {
                     let linger = socket.options.linger;
                     let (on, seconds) = (i32::from(linger.is_some()), linger.unwrap_or(0) as i32);
@@ -132,10 +135,7 @@ impl Core {
                 }
             }
             (libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT) => options.user_timeout as i32,
-            (libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT) => match options.notsent_lowat {
-                0 => self.settings.notsent_lowat as i32,
-                bytes => bytes as i32,
-            },
+            (libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT) => options.notsent_lowat as i32,
             (libc::IPPROTO_TCP, libc::TCP_KEEPIDLE) => options.keep.0.into(),
             (libc::IPPROTO_TCP, libc::TCP_KEEPINTVL) => options.keep.1.into(),
             (libc::IPPROTO_TCP, libc::TCP_KEEPCNT) => options.keep.2.into(),
@@ -153,6 +153,18 @@ impl Core {
                 None => return fail(libc::ENOPROTOOPT),
             },
         })
+    }
+
+    /// `SK_MEMINFO_*` of include/uapi/linux/sock_diag.h: nine numbers, of which buffers and queue are known.
+    fn memory_info(&mut self, now: Instant, socket: &Socket) -> Result<Vec<u8>> {
+        let send = self.number(now, socket, libc::SOL_SOCKET, libc::SO_SNDBUF)?;
+        let receive = self.number(now, socket, libc::SOL_SOCKET, libc::SO_RCVBUF)?;
+        let queued = match socket.role {
+            Role::Stream(id) => self.endpoint.info(now, id).map_or(0, |info| info.send_queue),
+            Role::Fresh { .. } | Role::Listener { .. } | Role::Deferred { .. } => 0,
+        };
+        let numbers = [0, receive, 0, send, 0, i32::try_from(queued).unwrap_or(i32::MAX), 0, 0, 0];
+        Ok(numbers.map(i32::to_ne_bytes).concat())
     }
 
     fn tcp_info(&mut self, now: Instant, socket: &Socket) -> Result<Vec<u8>> {
