@@ -187,12 +187,10 @@ impl Connection {
         // RFC 5681 section 2: a window update is no duplicate; RFC 8684 section 3.3.5: nor is what
         // carries another MPTCP option than the DSS.
         let updates = self.negotiation.is_plain() && segment.window > last_window;
-        let bare = segment.payload.is_empty()
-            && !segment.flags.fin()
-            && !updates
-            && segment.options.mptcp.is_empty();
+        let empty = segment.payload.is_empty() && !segment.flags.fin();
+        let bare = empty && !updates && segment.options.mptcp.is_empty();
         let echoes = segment.flags.contains(Flags::ECE);
-        let ack = Ack { now, number: ack, blocks: &blocks, echo, bare, echoes };
+        let ack = Ack { now, number: ack, blocks: &blocks, echo, bare, empty, echoes };
         let advanced = subflow.sender_mut().on_ack(ack, id, &mut self.congestion);
         if advanced == 0 {
             return false;
