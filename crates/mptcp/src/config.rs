@@ -247,8 +247,8 @@ pub struct Config {
     /// Bytes that may wait unsent: beyond it nothing more is taken, and the application is woken when half of it is left
     /// (Linux's TCP_NOTSENT_LOWAT). None for what the send buffer holds.
     pub notsent_lowat: Option<u64>,
-    /// How often a SYN without an answer goes again: Linux's `tcp_syn_retries`. It holds for SYN/ACKs and the
-    /// third ACK of joins too.
+    /// How often a SYN without an answer goes again: Linux's `tcp_syn_retries`, with its default of 6, which is 127 s; RFC 9293
+    /// section 3.8.3 wants three minutes at least (MUST-23), which are 7. It holds for SYN/ACKs and the third ACK of joins too.
     pub syn_retries: u32,
     /// A listener whose places are taken answers SYNs by cookies (RFC 4987 section 3.6), as Linux's `tcp_syncookies`.
     pub syn_cookies: bool,

@@ -29,9 +29,9 @@ struct Seen {
 }
 
 impl Clocks {
-    /// Looks again; returns whether data has come.
-    pub(crate) fn look(&mut self, now: Instant, info: &ConnectionInfo) -> bool {
-        let mut seen = Seen { open: info.mode != mptcp::Mode::Negotiating, ..Seen::default() };
+    /// Looks again; the connection is `open` or not yet. Returns whether data has come.
+    pub(crate) fn look(&mut self, now: Instant, info: &ConnectionInfo, open: bool) -> bool {
+        let mut seen = Seen { open, ..Seen::default() };
         for subflow in &info.subflows {
             seen.sent += subflow.tally.data_segments_sent;
             seen.data += subflow.tally.data_segments_received;

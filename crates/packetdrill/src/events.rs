@@ -34,7 +34,7 @@ impl Core {
             };
             let Ok(status) = self.sockets.status(id) else { continue };
             let mut events = 0;
-            if status.clocks.look(now, &info) {
+            if status.clocks.look(now, &info, status.opened) {
                 events |= libc::EPOLLIN as u32;
             }
             if room {

@@ -204,7 +204,8 @@ impl Core {
             let id = self.open(stack, now, fd, remote, Bytes::new(), true)?;
             return if wait { Ok(Some((id, 0))) } else { fail(libc::EINPROGRESS) };
         }
-        let room = usize::from(self.config(stack, &socket, Some(remote.ip())).mss) - 40;
+        let mss = self.config(stack, &socket, Some(remote.ip())).mss;
+        let room = self.endpoint.room_in_syn(remote.ip(), mss);
         let first = data.slice(..data.len().min(room));
         let sent = first.len();
         let id = self.open(stack, now, fd, remote, first, false)?;

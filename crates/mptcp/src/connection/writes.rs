@@ -43,6 +43,12 @@ impl WriteEnds {
         self.pushed = at;
     }
 
+    /// So many bytes were put before all others.
+    fn shift(&mut self, length: u64) {
+        self.ends.iter_mut().for_each(|end| end.at += length);
+        self.pushed += length;
+    }
+
     /// Whether a write ended at an offset.
     #[inline]
     pub(crate) fn has(&self, at: u64) -> bool {
@@ -85,6 +91,20 @@ impl Connection {
             self.note_end_of_write(start, more, flags.end_of_record && all);
         }
         taken
+    }
+
+    /// Puts data that a SYN carried, or had no room for, before all that is unsent.
+    pub(super) fn put_back(&mut self, data: Bytes) {
+        let length = data.len() as u64;
+        let habit = self.config.linux_compat.push_where_writes_end;
+        let buffer = &mut self.send.buffer;
+        buffer.ends_mut().shift(length);
+        // What was put back before ends where this does, or behind it.
+        if habit && buffer.unsent() == 0 {
+            let end = buffer.written() + length;
+            buffer.ends_mut().note(end, end, end, false);
+        }
+        buffer.put_back(data);
     }
 
     /// What waits because more was to follow waits no longer.
