@@ -28,6 +28,8 @@ pub struct LinuxCompat {
     /// Push where a write of the application ended, also when that goes again, and segments that the device cuts into
     /// several; without, whatever nothing waits behind (RFC 9293 section 3.9.1.2).
     pub push_where_writes_end: bool,
+    /// Where a TCP's stream has ended, its last data brings the FIN; without, that goes by itself.
+    pub fin_with_data: bool,
     /// Send the third ACK of a join again every two round trips; without, as RFC 6298 backs off.
     pub steady_join_ack: bool,
 }
@@ -44,6 +46,7 @@ impl LinuxCompat {
         quick_data_fin: true,
         minshall: true,
         push_where_writes_end: true,
+        fin_with_data: true,
         steady_join_ack: true,
     };
 }

@@ -77,6 +77,7 @@ fn habits(draw: &mut Draw<'_>) -> (LinuxCompat, bool) {
                 quiet_after_handshake: bit(8),
                 minshall: bit(9),
                 push_where_writes_end: bit(9),
+                fin_with_data: bit(10),
             };
             (habits, bit(0))
         }

@@ -294,6 +294,7 @@ fn config() -> impl Strategy<Value = Config> {
                     quick_data_fin,
                     minshall,
                     push_where_writes_end: wide_data_acks != minshall,
+                    fin_with_data: quick_data_fin != minshall,
                     steady_join_ack,
                 },
                 ..Config::default()

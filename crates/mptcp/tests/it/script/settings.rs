@@ -151,6 +151,7 @@ fn habit<'a>(habits: &'a mut LinuxCompat, key: &str) -> Result<&'a mut bool, Str
         "data_fin_everywhere" => &mut habits.data_fin_everywhere,
         "quick_data_fin" => &mut habits.quick_data_fin,
         "push_where_writes_end" => &mut habits.push_where_writes_end,
+        "fin_with_data" => &mut habits.fin_with_data,
         "minshall" => &mut habits.minshall,
         "steady_join_ack" => &mut habits.steady_join_ack,
         _ => return Err(format!("Linux has no habit `{key}` here")),
