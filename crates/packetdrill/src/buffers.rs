@@ -1,17 +1,21 @@
 //! How much a TCP socket takes from its application, as Linux counts.
 //!
-//! Owns the size of send buffers and the pieces that writes are taken in: Linux asks for memory where a new piece (`struct
+//! Owns the size of send buffers and of the pieces that writes are taken in: Linux asks for memory where a new piece (`struct
 //! sk_buff`) begins, and fills the last one whatever is full meanwhile (`tcp_sendmsg_locked`). MPTCP sockets take what the
 //! endpoint has room for, and are not counted here.
 
-use mptcp::{ConnectionId, ConnectionInfo, WriteFlags};
+use mptcp::{ConnectionId, ConnectionInfo};
 use mptcp_clock::Instant;
-
-use bytes::Bytes;
 
 use crate::calls::IPPROTO_MPTCP;
 use crate::sockets::Socket;
 use crate::stack::Core;
+
+/// SOCK_MIN_SNDBUF and SOCK_MIN_RCVBUF (include/net/sock.h).
+pub(crate) const SEND_LEAST: u32 = 4_608;
+pub(crate) const RECEIVE_LEAST: u32 = 2_304;
+/// The middle one of `tcp_rmem`.
+pub(crate) const DEFAULT_RECEIVE: u32 = 131_072;
 
 /// What the kernel needs around a segment's data, of which it takes the next power of two: headers, `struct skb_shared_info`.
 const AROUND_DATA: u64 = 320 + 320;
@@ -38,6 +42,11 @@ pub(crate) struct Sending {
 impl Sending {
     pub(crate) fn size(&self) -> u64 {
         self.size
+    }
+
+    /// How much the last piece has room for, and a new one where one may begin: 0 where all is full.
+    pub(crate) fn room(&self) -> (u64, u64) {
+        (self.room, if self.is_free() { self.piece } else { 0 })
     }
 
     /// Whether a new piece may begin (`sk_stream_memory_free`).
@@ -88,59 +97,7 @@ impl Core {
         };
         Some(Sending { size, queued, unsent, lowat, piece, room })
     }
-
-    /// Writes as much as Linux would take; returns how many bytes that was.
-    pub(crate) fn write_some(
-        &mut self,
-        now: Instant,
-        socket: &Socket,
-        id: ConnectionId,
-        data: &Bytes,
-        flags: WriteFlags,
-    ) -> usize {
-        let mut taken = 0;
-        while taken < data.len() {
-            let Some(sending) = self.sending(now, socket, id) else {
-                taken = self.endpoint.write_with(now, id, data.clone(), flags);
-                break;
-            };
-            let room = if sending.room > 0 {
-                sending.room
-            } else if sending.is_free() {
-                if let (Ok(status), Some(info)) = (self.sockets.status(id), self.endpoint.info(now, id)) {
-                    status.piece = info.bytes_written;
-                }
-                sending.piece
-            } else {
-                break;
-            };
-            let end = data.len().min(taken + usize::try_from(room).unwrap_or(usize::MAX));
-            let last = end == data.len();
-            let flags = WriteFlags { more: flags.more || !last, end_of_record: flags.end_of_record && last };
-            let now_taken = self.endpoint.write_with(now, id, data.slice(taken..end), flags);
-            taken += now_taken;
-            self.transmit(now);
-            if now_taken == 0 {
-                break;
-            }
-        }
-        if taken < data.len() {
-            // Nothing waits for more of a write that has to stop here.
-            self.endpoint.end_more(now, id);
-            self.transmit(now);
-            if let Ok(status) = self.sockets.status(id) {
-                status.no_space = true;
-            }
-        }
-        taken
-    }
 }
-
-/// SOCK_MIN_SNDBUF and SOCK_MIN_RCVBUF (include/net/sock.h).
-pub(crate) const SEND_LEAST: u32 = 4_608;
-pub(crate) const RECEIVE_LEAST: u32 = 2_304;
-/// The middle one of `tcp_rmem`.
-pub(crate) const DEFAULT_RECEIVE: u32 = 131_072;
 
 /// `net.core.wmem_max` and `rmem_max`: what an application may ask for.
 pub(crate) fn most_of(settings: &crate::settings::Settings) -> u32 {

@@ -101,7 +101,9 @@ mod tests {
         segments.into_iter().for_each(|segment| device.send(Instant::ZERO, segment, 0, 3));
         device.flush(Instant::ZERO);
         let packets = std::iter::from_fn(|| device.pop());
-        packets.map(|left| Packet::parse(&left.packet.into()).unwrap().segment.flags.psh()).collect()
+        packets
+            .map(|left| Packet::parse(&left.packet.into()).unwrap().segment.flags.contains(Flags::PSH))
+            .collect()
     }
 
     #[test]

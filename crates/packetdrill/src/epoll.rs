@@ -1,9 +1,8 @@
-//! epoll(7): which descriptors an instance watches, and of which it has something to tell.
+//! epoll(7): its calls.
 //!
-//! Owns the sets, level and edge. What is so of a descriptor is `streams`' affair; when something happened to it, the stack
-//! says.
+//! Owns their errors, and what is told by level and by edge. The sets are kept in `watching`; what is so of a descriptor is
+//! `streams`' affair.
 
-use std::collections::HashMap;
 use std::os::fd::RawFd;
 
 use mptcp_clock::Instant;
@@ -11,43 +10,7 @@ use mptcp_clock::Instant;
 use crate::errno::{Result, fail};
 use crate::stack::{Core, Stack};
 use crate::streams::deadline_in;
-
-/// What is told without being asked for.
-const ALWAYS: u32 = (libc::EPOLLERR | libc::EPOLLHUP) as u32;
-/// Bits that say how to tell, not what.
-const MANNERS: u32 = (libc::EPOLLET | libc::EPOLLONESHOT | libc::EPOLLEXCLUSIVE | libc::EPOLLWAKEUP) as u32;
-
-/// An event as epoll_wait(2) gives it: what is so, and what was given for the descriptor.
-pub(crate) type Told = (u32, u64);
-
-/// A descriptor in a set.
-#[derive(Clone, Copy, Debug)]
-struct Watched {
-    events: u32,
-    data: u64,
-    /// Something happened since it was told of.
-    stirred: bool,
-}
-
-/// All instances.
-#[derive(Debug, Default)]
-pub(crate) struct Epolls(HashMap<RawFd, Vec<(RawFd, Watched)>>);
-
-impl Epolls {
-    /// Something happened to a descriptor, of which these events are a part.
-    pub(crate) fn stir(&mut self, fd: RawFd, events: u32) {
-        let all = self.0.values_mut().flatten();
-        for (_, watched) in all.filter(|(known, _)| *known == fd) {
-            watched.stirred |= (watched.events | ALWAYS) & events != 0;
-        }
-    }
-
-    /// A descriptor is closed: an instance, or what instances watch.
-    pub(crate) fn forget(&mut self, fd: RawFd) -> bool {
-        self.0.values_mut().for_each(|set| set.retain(|(known, _)| *known != fd));
-        self.0.remove(&fd).is_some()
-    }
-}
+use crate::watching::{ALWAYS, MANNERS, Told, Watched};
 
 impl Stack {
     /// epoll_create(2): `fd` was made for it.
@@ -55,7 +18,7 @@ impl Stack {
         if size <= 0 {
             return fail(libc::EINVAL);
         }
-        self.lock().epolls.0.insert(fd, Vec::new());
+        self.lock().epolls.create(fd);
         Ok(())
     }
 
@@ -69,9 +32,9 @@ impl Stack {
     ) -> Result<()> {
         self.act(|core, _| {
             if core.sockets.get(fd).is_err() {
-                return fail(if core.epolls.0.contains_key(&fd) { libc::EINVAL } else { libc::EBADF });
+                return fail(if core.epolls.is_one(fd) { libc::EINVAL } else { libc::EBADF });
             }
-            let Some(set) = core.epolls.0.get_mut(&epoll) else { return fail(libc::EINVAL) };
+            let Some(set) = core.epolls.set_of(epoll) else { return fail(libc::EINVAL) };
             let at = set.iter().position(|(known, _)| *known == fd);
             let watched = |(events, data)| Watched { events, data, stirred: true };
             match (operation, at, event) {
@@ -108,7 +71,7 @@ impl Stack {
 
 impl Core {
     fn epoll(&mut self, now: Instant, epoll: RawFd, most: usize) -> Result<Vec<Told>> {
-        let Some(mut set) = self.epolls.0.remove(&epoll) else { return fail(libc::EINVAL) };
+        let Some(mut set) = self.epolls.take(epoll) else { return fail(libc::EINVAL) };
         let mut told = Vec::new();
         for (fd, watched) in &mut set {
             let edge = watched.events & libc::EPOLLET as u32 != 0;
@@ -127,7 +90,7 @@ impl Core {
                 }
             }
         }
-        self.epolls.0.insert(epoll, set);
+        self.epolls.put_back(epoll, set);
         Ok(told)
     }
 }

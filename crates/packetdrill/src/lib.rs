@@ -33,6 +33,7 @@ mod stack;
 mod streams;
 mod tcp_info;
 mod values;
+mod watching;
 mod zero_copy;
 
 pub use interface::{Interface, packetdrill_interface_init};

@@ -116,7 +116,7 @@ pub(crate) unsafe fn scatter(parts: &[iovec], mut data: &[u8]) -> Result<()> {
 /// # Safety
 /// Unless null, `msg_control` has room for `msg_controllen` bytes.
 pub(crate) unsafe fn put_control(message: &mut libc::msghdr, control: Option<Control>) -> Result<i32> {
-    let room = message.msg_controllen as usize;
+    let room = message.msg_controllen;
     message.msg_controllen = 0;
     let Some(Control { level, kind, data }) = control else { return Ok(0) };
     let mut bytes = (size_of::<libc::cmsghdr>() + data.len()).to_ne_bytes().to_vec();

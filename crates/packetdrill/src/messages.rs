@@ -26,7 +26,7 @@ impl Stack {
             }
             let finished = core.sockets.status(id).is_ok_and(|status| status.finished);
             // As in Linux, the end counts as a byte, so that nobody forgets to read it.
-            let left = core.to_be_read(id) + u64::from(finished && core.to_be_read(id) == 0);
+            let left = core.readable_now(id) + u64::from(finished && core.readable_now(id) == 0);
             let left = i32::try_from(left).unwrap_or(i32::MAX);
             let data = left.to_ne_bytes().to_vec();
             Ok(Some(Control { level: libc::IPPROTO_TCP, kind: TCP_INQ, data }))

@@ -14,11 +14,11 @@ use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_wire::{Notice, Packet, Undelivered};
 
 use crate::device::{Device, Left};
-use crate::epoll::Epolls;
 use crate::errno::{Result, fail};
 use crate::flags::Flags;
 use crate::settings::Settings;
 use crate::sockets::Sockets;
+use crate::watching::Epolls;
 
 /// What the lock guards.
 #[derive(Debug)]

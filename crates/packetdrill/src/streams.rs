@@ -10,7 +10,7 @@ use mptcp::{ConnectionId, WriteFlags};
 use mptcp_clock::Instant;
 
 use crate::errno::{Result, fail};
-use crate::sockets::Role;
+use crate::sockets::{Role, Socket};
 use crate::stack::{Core, Stack};
 
 /// A descriptor in a poll, and what is so of it.
@@ -150,6 +150,52 @@ impl Core {
         if let Ok(status) = self.sockets.status(id) {
             status.zero_copies.sent(info.bytes_written);
         }
+    }
+
+    /// Writes as much as Linux would take; returns how many bytes that was.
+    fn write_some(
+        &mut self,
+        now: Instant,
+        socket: &Socket,
+        id: ConnectionId,
+        data: &Bytes,
+        flags: WriteFlags,
+    ) -> usize {
+        let mut taken = 0;
+        while taken < data.len() {
+            let Some(sending) = self.sending(now, socket, id) else {
+                taken = self.endpoint.write_with(now, id, data.clone(), flags);
+                break;
+            };
+            let room = match sending.room() {
+                (0, 0) => break,
+                (0, fresh) => {
+                    if let (Ok(status), Some(info)) = (self.sockets.status(id), self.endpoint.info(now, id)) {
+                        status.piece = info.bytes_written;
+                    }
+                    fresh
+                }
+                (left, _) => left,
+            };
+            let end = data.len().min(taken + usize::try_from(room).unwrap_or(usize::MAX));
+            let last = end == data.len();
+            let flags = WriteFlags { more: flags.more || !last, end_of_record: flags.end_of_record && last };
+            let now_taken = self.endpoint.write_with(now, id, data.slice(taken..end), flags);
+            taken += now_taken;
+            self.transmit(now);
+            if now_taken == 0 {
+                break;
+            }
+        }
+        if taken < data.len() {
+            // Nothing waits for more of a write that has to stop here.
+            self.endpoint.end_more(now, id);
+            self.transmit(now);
+            if let Ok(status) = self.sockets.status(id) {
+                status.no_space = true;
+            }
+        }
+        taken
     }
 
     /// The next bytes of a stream, `count` at most; none when there are none now.

@@ -78,7 +78,7 @@ impl Stack {
             let Role::Stream(id) = core.sockets.get(fd)?.role else { return fail(libc::EINVAL) };
             let info = core.endpoint.info(now, id);
             let count = match request {
-                libc::FIONREAD => core.to_be_read(id),
+                libc::FIONREAD => core.readable_now(id),
                 libc::TIOCOUTQ => info.map_or(0, |info| info.send_queue),
                 SIOCOUTQNSD => info.map_or(0, |info| info.bytes_written.saturating_sub(info.bytes_sent)),
                 _ => return fail(libc::ENOTTY),
@@ -90,7 +90,7 @@ impl Stack {
 
 impl Core {
     /// Bytes that can be read at once.
-    pub(crate) fn to_be_read(&mut self, id: mptcp::ConnectionId) -> u64 {
+    pub(crate) fn readable_now(&mut self, id: mptcp::ConnectionId) -> u64 {
         let held = self.sockets.status(id).map_or(0, |status| status.unread.len() as u64);
         held + self.endpoint.readable(id)
     }

@@ -49,6 +49,7 @@ mod timeouts;
 mod timers;
 mod transmit;
 mod unblock;
+mod write_ends;
 mod writes;
 
 use bytes::Bytes;

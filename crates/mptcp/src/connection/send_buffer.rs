@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, VecDeque};
 use bytes::{Bytes, BytesMut};
 
 pub(crate) use super::chunk::{Chunk, Put, carrier};
-use super::writes::WriteEnds;
+use super::write_ends::WriteEnds;
 
 /// Places for chunks that an idle connection keeps.
 const MOST_IDLE: usize = 4096;

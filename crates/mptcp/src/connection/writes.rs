@@ -1,9 +1,6 @@
-//! What the application writes, and where its writes end.
+//! What the application writes, and which segments are pushed (RFC 9293 section 3.9.1.2).
 //!
-//! Owns which segments are pushed (RFC 9293 section 3.9.1.2) and which ends no segment crosses. The bytes themselves are
-//! `send_buffer`'s.
-
-use std::collections::VecDeque;
+//! Owns the flags of writes. Where they end is kept in `write_ends`, the bytes themselves in `send_buffer`.
 
 use bytes::Bytes;
 
@@ -17,59 +14,6 @@ pub struct WriteFlags {
     pub more: bool,
     /// A record ends with the last byte, if all is taken: what is written later goes in other segments (Linux's MSG_EOR).
     pub end_of_record: bool,
-}
-
-/// An end that matters.
-#[derive(Clone, Copy, Debug)]
-struct End {
-    at: u64,
-    record: bool,
-}
-
-/// Ends of writes that are not acknowledged: no more of them than bytes in the send buffer.
-#[derive(Debug, Default)]
-pub(crate) struct WriteEnds {
-    ends: VecDeque<End>,
-    /// The last one that was noted.
-    pushed: u64,
-}
-
-impl WriteEnds {
-    /// A write from `start` to `at` is here, and all before `next` was sent.
-    fn note(&mut self, start: u64, at: u64, next: u64, record: bool) {
-        // What is unsent goes in the same segments as what follows it: Linux takes the flag back from there.
-        self.ends.pop_back_if(|last| !last.record && last.at == start && start > next);
-        self.ends.push_back(End { at, record });
-        self.pushed = at;
-    }
-
-    /// So many bytes were put before all others.
-    fn shift(&mut self, length: u64) {
-        self.ends.iter_mut().for_each(|end| end.at += length);
-        self.pushed += length;
-    }
-
-    /// Whether a write ended at an offset.
-    #[inline]
-    pub(crate) fn has(&self, at: u64) -> bool {
-        !self.ends.is_empty() && self.ends.binary_search_by_key(&at, |end| end.at).is_ok()
-    }
-
-    /// The first end of a record behind an offset.
-    #[inline]
-    pub(crate) fn record_behind(&self, offset: u64) -> Option<u64> {
-        if self.ends.is_empty() {
-            return None;
-        }
-        let from = self.ends.partition_point(|end| end.at <= offset);
-        self.ends.range(from..).find(|end| end.record).map(|end| end.at)
-    }
-
-    /// All up to an offset is acknowledged.
-    #[inline]
-    pub(crate) fn forget(&mut self, offset: u64) {
-        while self.ends.pop_front_if(|end| end.at <= offset).is_some() {}
-    }
 }
 
 impl Connection {
@@ -131,7 +75,7 @@ impl Connection {
         let buffer = &mut self.send.buffer;
         let (at, next, largest) = (buffer.written(), buffer.next(), buffer.largest_window());
         // Linux's forced_push: whatever follows, a peer is not left without for more than half of its window.
-        let forced = at > buffer.ends().pushed + largest / 2;
+        let forced = at > buffer.ends().pushed() + largest / 2;
         if record || !more || forced {
             buffer.ends_mut().note(start, at, next, record);
         }

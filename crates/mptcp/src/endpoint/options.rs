@@ -85,7 +85,7 @@ impl Endpoint {
         self.with(now, id, |connection| connection.set_syn_retries(count));
     }
 
-    /// Holds small segments back for more to come, as TCP_CORK does: 200 ms at most.
+    /// Holds small segments back for more to come, as TCP_CORK does: for a timeout at most.
     pub fn set_cork(&mut self, now: Instant, id: ConnectionId, corked: bool) {
         self.with(now, id, |connection| connection.set_cork(corked));
     }
