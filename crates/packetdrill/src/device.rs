@@ -5,7 +5,8 @@
 
 use std::collections::VecDeque;
 
-use mptcp_clock::Instant;
+use mptcp::SubflowInfo;
+use mptcp_clock::{Duration, Instant};
 use mptcp_wire::{Flags, IpHeader, Packet, Segment};
 
 /// A packet that left the stack.
@@ -67,6 +68,25 @@ impl Device {
     pub(crate) fn pop(&mut self) -> Option<Left> {
         self.left.pop_front()
     }
+}
+
+/// How many segments Linux gives a device at once (`tcp_tso_autosize`, `tcp_cwnd_test`): what leaves in a millisecond, `least`
+/// at least, more where the round trip is short, and no more than half of the window, so that two are under way.
+pub(crate) fn burst(subflow: &SubflowInfo, least: u64) -> u64 {
+    /// Linux's `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`, percent.
+    const PACES: (u64, u64) = (200, 120);
+    /// And `tcp_tso_rtt_log`.
+    const ROUND_TRIP_LOG: u32 = 9;
+    let mss = subflow.mss.max(1);
+    let micros = |span: Duration| span.as_nanos() / 1_000;
+    let starting = subflow.ssthresh.is_none_or(|ssthresh| subflow.cwnd < ssthresh / 2);
+    let pace = if starting { PACES.0 } else { PACES.1 };
+    let second = subflow.cwnd.saturating_mul(pace * 10_000);
+    let rate = subflow.srtt.map_or(u64::MAX, |srtt| second / micros(srtt).max(1));
+    let near = subflow.min_rtt.map_or(u64::MAX, micros) >> ROUND_TRIP_LOG;
+    let more = if near < 32 { 65_536 >> near } else { 0 };
+    let bytes = (rate >> 10).saturating_add(more).min(65_536);
+    (bytes / mss).max(least).min((subflow.cwnd / mss / 2).max(1))
 }
 
 /// Whether a kernel would have made both parts of one segment: data follows data without a push, and all else is equal.

@@ -23,6 +23,8 @@ pub(crate) struct Settings {
     pub(crate) send_buffer: [u64; 3],
     /// `wmem_max` of `net.core`.
     pub(crate) largest_buffer: u32,
+    /// `tcp_min_tso_segs`.
+    pub(crate) least_burst: u64,
     /// `tcp_notsent_lowat`.
     pub(crate) notsent_lowat: u64,
     /// `tcp_congestion_control`, of TCP; MPTCP's is the endpoint's.
@@ -50,6 +52,7 @@ impl Default for Settings {
             addresses: Vec::new(),
             send_buffer: [4_096, 16_384, 4 << 20],
             largest_buffer: 4 << 20,
+            least_burst: 2,
             notsent_lowat: u32::MAX.into(),
             congestion: "cubic",
             config,
@@ -107,6 +110,7 @@ impl Settings {
                 self.send_buffer = self.send_buffer.map(|size| sizes.next().unwrap_or(size));
             }
             "net.core.wmem_max" => self.largest_buffer = number.min(u32::MAX.into()) as u32,
+            "net.ipv4.tcp_min_tso_segs" => self.least_burst = number,
             "net.ipv4.tcp_notsent_lowat" => self.notsent_lowat = number,
             "net.ipv4.tcp_frto" => config.spurious_loss.get_or_insert_default().frto = number != 0,
             "net.ipv4.tcp_mtu_probing" => {

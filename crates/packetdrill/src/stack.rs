@@ -13,7 +13,7 @@ use mptcp::{Endpoint, IcmpError, IcmpMessage, InterfaceId};
 use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_wire::{Notice, Packet, Undelivered};
 
-use crate::device::{Device, Left};
+use crate::device::{self, Device, Left};
 use crate::errno::{Result, fail};
 use crate::flags::Flags;
 use crate::settings::Settings;
@@ -181,13 +181,12 @@ impl Core {
         self.take_events(now);
         while let Some(transmit) = self.endpoint.poll_transmit(now) {
             let class = transmit.subflow.map_or(0, |(id, _)| self.sockets.traffic_class(id));
-            // As Linux's tcp_cwnd_test: half a window at most, so that two are under way.
-            let window = transmit.subflow.and_then(|(id, subflow)| {
+            let burst = transmit.subflow.and_then(|(id, subflow)| {
                 let info = self.endpoint.info(now, id)?;
                 let found = info.subflows.iter().find(|known| known.id == subflow)?;
-                Some(found.cwnd / found.mss.max(1) / 2)
+                Some(device::burst(found, self.settings.least_burst))
             });
-            self.device.send(now, transmit.segment, class, window.unwrap_or(0));
+            self.device.send(now, transmit.segment, class, burst.unwrap_or(0));
         }
         self.device.flush(now);
         self.take_events(now);

@@ -91,6 +91,7 @@ impl Stack {
         }
         let with =
             WriteFlags { more: flags & libc::MSG_MORE != 0, end_of_record: flags & libc::MSG_EOR != 0 };
+        let mut waited = false;
         // As Linux: who may wait is kept until all is taken, and what was taken counts for more than what came then.
         let outcome = self.wait(deadline, late, |core, now| {
             let status = match core.sockets.status(id) {
@@ -103,9 +104,11 @@ impl Stack {
             if status.write_closed || status.closed.is_some() {
                 return Some(fail(libc::EPIPE));
             }
-            if !status.opened {
+            // Who waits is woken when much is free, not at once (`sk_stream_write_space`).
+            if !status.opened || (waited && status.no_space) {
                 return None;
             }
+            waited = true;
             let socket = match core.sockets.get(fd) {
                 Ok(socket) => socket.clone(),
                 Err(error) => return Some(Err(error)),
