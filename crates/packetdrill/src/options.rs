@@ -43,7 +43,10 @@ impl Stack {
                     };
                     options.traffic_class = class & !ECN;
                 }
-                libc::IPPROTO_TCP => set_of_tcp(&mut options, socket.role, name, value)?,
+                libc::IPPROTO_TCP => {
+                    let fast_open = core.settings.fast_open.client();
+                    set_of_tcp(&mut options, socket.role, fast_open, name, value)?;
+                }
                 _ => remember(&mut options, level, name, value)?,
             }
             core.sockets.get_mut(fd)?.options = options;
@@ -123,7 +126,13 @@ impl Core {
     }
 }
 
-fn set_of_tcp(options: &mut SocketOptions, role: Role, name: i32, value: &[u8]) -> Result<()> {
+fn set_of_tcp(
+    options: &mut SocketOptions,
+    role: Role,
+    fast_open: bool,
+    name: i32,
+    value: &[u8],
+) -> Result<()> {
     let before_syn = matches!(role, Role::Fresh { .. } | Role::Listener { .. });
     match name {
         libc::TCP_NODELAY => options.no_delay = integer(value)? != 0,
@@ -146,6 +155,7 @@ fn set_of_tcp(options: &mut SocketOptions, role: Role, name: i32, value: &[u8]) 
         TCP_INQ => options.tell_queue = among(value, 0..=1)? == 1,
         libc::TCP_FASTOPEN => options.fast_open_queue = among(value, 0..=i32::MAX)? as u32,
         // Both are about the SYN: afterwards it is too late.
+        libc::TCP_FASTOPEN_CONNECT if integer(value)? > 0 && !fast_open => return fail(libc::EOPNOTSUPP),
         libc::TCP_FASTOPEN_CONNECT if matches!(role, Role::Fresh { .. }) => {
             options.fast_open_connect = integer(value)? != 0;
         }

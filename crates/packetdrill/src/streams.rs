@@ -242,9 +242,11 @@ impl Core {
                 return fail(libc::EOPNOTSUPP);
             }
             (Role::Fresh { .. }, Some(to)) if fast_open => to,
-            (Role::Stream(id), _) if fast_open => {
-                let opened = self.sockets.status(id)?.opened;
-                return fail(if opened { libc::EISCONN } else { libc::EALREADY });
+            // Once the connection is open, the flag says nothing.
+            (Role::Stream(id), _) if fast_open && !self.sockets.status(id)?.opened => {
+                let status = self.sockets.status(id)?;
+                let pending = status.closed.is_none() && status.error.is_none();
+                return if pending { fail(libc::EALREADY) } else { Ok(None) };
             }
             (Role::Fresh { .. }, _) => return fail(libc::EPIPE),
             _ => return Ok(None),
@@ -257,8 +259,8 @@ impl Core {
         let room = self.endpoint.room_in_syn(remote.ip(), mss);
         let first = data.slice(..data.len().min(room));
         let sent = first.len();
-        let id = self.open(stack, now, fd, remote, first, false)?;
-        Ok(Some((id, sent)))
+        let id = self.open(stack, now, fd, remote, first, data.is_empty() && fast_open)?;
+        if data.is_empty() && !wait { fail(libc::EINPROGRESS) } else { Ok(Some((id, sent))) }
     }
 
     /// What poll(2) has to tell of a descriptor.
