@@ -9,6 +9,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 OUTPUT ?= report
 FUZZ_SECONDS ?= 60
 PACKETDRILL ?=
+SUITE ?= mptcp
 ADVISORIES ?=
 ACTIONLINT := v1.7.12
 
@@ -73,8 +74,8 @@ lint-workflows: ## Check .github/workflows with actionlint, from the path or bui
 fuzz: ## Fuzz the parsers and the endpoint for FUZZ_SECONDS each (60; needs cargo-fuzz)
 	@tools/fuzz $(FUZZ_SECONDS)
 
-conformance: ## Run packetdrill's MPTCP scripts (PACKETDRILL=CHECKOUT, built; needs root)
-	@"$$(tools/check-prerequisites --python)" tools/conformance $(PACKETDRILL)
+conformance: ## Run packetdrill's scripts (PACKETDRILL=CHECKOUT, built; SUITE=mptcp or tcp; needs root)
+	@"$$(tools/check-prerequisites --python)" tools/conformance --suite $(SUITE) $(PACKETDRILL)
 
 clean: ## Remove what was made
 	rm -rf $(VENV) .tools dist target report results results-* python/mptcplab/_core*.so

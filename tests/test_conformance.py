@@ -20,7 +20,7 @@ TOOL = ROOT / "tools" / "conformance"
 
 def checkout(directory: Path, *scripts: str) -> Path:
     for script in scripts:
-        path = directory / variants.SCRIPTS / script
+        path = directory / variants.SUITES["mptcp"] / script
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     return directory
@@ -33,7 +33,7 @@ def refusal(*arguments: str) -> str:
 
 
 def test_each_script_has_the_modes_that_its_name_allows(tmp_path: Path) -> None:
-    found = variants.find(checkout(tmp_path, "dss/any.pkt", "dss/narrow_v4.pkt", "fastopen/wide_v6.pkt"), "*")
+    found = variants.find(checkout(tmp_path, "dss/any.pkt", "dss/narrow_v4.pkt", "fastopen/wide_v6.pkt"), "*", "mptcp")
     assert [str(variant) for variant in found] == [
         "dss/any.pkt (ipv4)",
         "dss/any.pkt (ipv4-mapped-v6)",
@@ -46,7 +46,7 @@ def test_each_script_has_the_modes_that_its_name_allows(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pattern", ["dss/*", "an*", "any.pkt", "any"])
 def test_scripts_are_chosen_by_path_name_or_stem(tmp_path: Path, pattern: str) -> None:
-    found = variants.find(checkout(tmp_path, "dss/any.pkt", "fastopen/other.pkt"), pattern)
+    found = variants.find(checkout(tmp_path, "dss/any.pkt", "fastopen/other.pkt"), pattern, "mptcp")
     assert {variant.script for variant in found} == {"dss/any.pkt"}
 
 
@@ -59,7 +59,8 @@ def test_an_explanation_covers_a_script_or_one_of_its_modes() -> None:
 
 
 def test_the_explanations_that_there_are_can_be_read() -> None:
-    assert all(explanation.reason for explanation in explanations.read(TOOL / "explanations.toml"))
+    for suite in variants.SUITES:
+        assert all(explanation.reason for explanation in explanations.read(TOOL / f"{suite}.toml"))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
-"""Run packetdrill's MPTCP scripts on the stack of this repository, and say what passes.
+"""Run packetdrill's scripts on the stack of this repository, and say what passes.
 
-A variant that fails must be explained in explanations.toml, and one that is explained must fail: anything else
-is exit code 1.
+A variant that fails must be explained in the suite's file of explanations, and one that is explained must fail:
+anything else is exit code 1.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ def arguments() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="conformance", description=__doc__)
     parser.add_argument("checkout", nargs="?", default="", help="a packetdrill checkout with MPTCP, built")
+    suites = ", ".join(variants.SUITES)
+    parser.add_argument("--suite", choices=variants.SUITES, default="mptcp", help=f"which scripts: {suites}")
     parser.add_argument("--script", metavar="GLOB", default="*", help="only scripts that match (dss/*, *server*)")
     parser.add_argument("--jobs", metavar="N", type=int, default=2, help="variants at a time (2)")
     parser.add_argument("--verbose", action="store_true", help="all that packetdrill says of a failure")
@@ -37,15 +39,16 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def check(checkout: str) -> Path:
+def check(checkout: str, suite: str) -> Path:
     """Return the checkout, or say what is missing."""
     build = "cd CHECKOUT/gtests/net/packetdrill && ./configure && make (needs a C compiler, flex and bison)"
     if not checkout:
         source = "git clone -b mptcp-net-next https://github.com/gdetal/packetdrill CHECKOUT"
         raise MissingError(f"no packetdrill: make conformance PACKETDRILL=CHECKOUT; to get one: {source}, then {build}")
     path = Path(checkout).resolve()
-    if not (path / variants.SCRIPTS).is_dir():
-        raise MissingError(f"{checkout} has no {variants.SCRIPTS}: it must be a packetdrill checkout with MPTCP")
+    scripts = variants.SUITES[suite]
+    if not (path / scripts).is_dir():
+        raise MissingError(f"{checkout} has no {scripts}: it must be a packetdrill checkout with MPTCP")
     if not os.access(path / variants.PROGRAM, os.X_OK):
         raise MissingError(f"{checkout} is not built: {build}")
     if os.geteuid() != 0:
@@ -74,11 +77,11 @@ def target(checkout: Path, *, kernel: bool) -> Target:
 def conformance() -> int:
     """Do what the command line says; return the exit code."""
     options = arguments()
-    checkout = check(options.checkout)
-    chosen = variants.find(checkout, options.script)
+    checkout = check(options.checkout, options.suite)
+    chosen = variants.find(checkout, options.script, options.suite)
     if not chosen:
         raise MissingError(f"no script matches {options.script!r}: try dss/*, *server*, mp_join_client")
-    known = [] if options.kernel else explanations.read(HERE / "explanations.toml")
+    known = [] if options.kernel else explanations.read(HERE / f"{options.suite}.toml")
     reasons = {variant: explanations.find(known, variant) for variant in chosen}
     left_out = [variant for variant, reason in reasons.items() if reason is not None and reason.kind == "left out"]
     running = target(checkout, kernel=options.kernel)

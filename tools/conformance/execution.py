@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from variants import MODES, PROGRAM, SCRIPTS
+from variants import MODES, PROGRAM
 
 if TYPE_CHECKING:
     from variants import Variant
@@ -49,10 +49,11 @@ def kernel_hashes() -> bool:
 
 def run(target: Target, variant: Variant) -> Outcome:
     """Run a variant in a network namespace of its own."""
-    script = target.checkout / SCRIPTS / variant.script
+    script = target.checkout / variant.path
     environment = dict(os.environ)
-    if target.hashes is not None:
-        environment["LD_PRELOAD"] = str(target.hashes)
+    # packetdrill asks for struct tcp_info past its table, by libc: see crates/packetdrill/src/interface/preload.rs.
+    preloaded = [str(library) for library in (target.hashes, target.library) if library is not None]
+    environment["LD_PRELOAD"] = ":".join(preloaded)
     with tempfile.TemporaryDirectory(prefix="conformance-") as directory:
         command = [str(target.checkout / PROGRAM), "--send_omit_free", *MODES[variant.mode]]
         if target.library is not None:

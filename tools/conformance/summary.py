@@ -35,7 +35,7 @@ def judge(outcomes: list[Outcome], known: list[explanations.Explanation], *, ver
             continue
         if outcome.passed:
             surprises += 1
-            print(f"{outcome.variant}: passes, but explanations.toml says that it fails: remove the entry")
+            print(f"{outcome.variant}: passes, but the explanations say that it fails: remove the entry")
             continue
         surprises += explanation is None
         why = f"{explanation.kind}: {explanation.reason}" if explanation else "NOT EXPLAINED"

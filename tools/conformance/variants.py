@@ -1,4 +1,4 @@
-"""The scripts of a packetdrill checkout, and the three ways in which each is run."""
+"""The suites of a packetdrill checkout, their scripts, and the three ways in which each is run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
-SCRIPTS = Path("gtests/net/mptcp")
+SUITES = {"mptcp": Path("gtests/net/mptcp"), "tcp": Path("gtests/net/tcp")}
 PROGRAM = Path("gtests/net/packetdrill/packetdrill")
 
 NARROW = (
@@ -21,11 +21,15 @@ WIDE = (
     "--gateway_ip=fd3d:0a0b:17d6:8888::1",
     "--remote_ip=fd3d:fa7b:d17d::1/32",
 )
+CONTROL_V4 = ("-D", "CMSG_LEVEL_IP=SOL_IP", "-D", "CMSG_TYPE_RECVERR=IP_RECVERR")
+CONTROL_V6 = ("-D", "CMSG_LEVEL_IP=SOL_IPV6", "-D", "CMSG_TYPE_RECVERR=IPV6_RECVERR")
 # The cookie is what Linux makes of the addresses and of the key in common/defaults.sh.
+COOKIE_V4 = ("-D", "TFO_COOKIE=3021b9d889017eeb", "-D", "CODE=host_unreachable")
+COOKIE_V6 = ("-D", "TFO_COOKIE=c1d1e9742a47a9bc", "-D", "CODE=address_unreachable")
 MODES: dict[str, tuple[str, ...]] = {
-    "ipv4": ("--ip_version=ipv4", *NARROW, "-D", "TFO_COOKIE=3021b9d889017eeb"),
-    "ipv4-mapped-v6": ("--ip_version=ipv4-mapped-ipv6", *NARROW, "-D", "TFO_COOKIE=3021b9d889017eeb"),
-    "ipv6": ("--ip_version=ipv6", *WIDE, "-D", "TFO_COOKIE=c1d1e9742a47a9bc"),
+    "ipv4": ("--ip_version=ipv4", *NARROW, *COOKIE_V4, *CONTROL_V4),
+    "ipv4-mapped-v6": ("--ip_version=ipv4-mapped-ipv6", *NARROW, *COOKIE_V4, *CONTROL_V6),
+    "ipv6": ("--ip_version=ipv6", *WIDE, *COOKIE_V6, *CONTROL_V6),
 }
 
 
@@ -35,6 +39,12 @@ class Variant:
 
     script: str
     mode: str
+    suite: str = "mptcp"
+
+    @property
+    def path(self) -> Path:
+        """Where the script is in the checkout."""
+        return SUITES[self.suite] / self.script
 
     @property
     def directory(self) -> str:
@@ -51,15 +61,16 @@ class Variant:
         return "local=fd3d:a0b:17d6::1,mtu=1520" if self.mode == "ipv6" else "local=192.168.0.1,mtu=1500"
 
 
-def find(checkout: Path, pattern: str) -> list[Variant]:
-    """All variants whose script matches a pattern; one for IPv4 only ends in `v4`, one for IPv6 only in `v6`."""
+def find(checkout: Path, pattern: str, suite: str) -> list[Variant]:
+    """All variants of a suite whose script matches; one for IPv4 only ends in `v4`, one for IPv6 only in `v6`."""
     found = []
-    for path in sorted((checkout / SCRIPTS).rglob("*.pkt")):
-        script = path.relative_to(checkout / SCRIPTS).as_posix()
+    scripts = checkout / SUITES[suite]
+    for path in sorted(scripts.rglob("*.pkt")):
+        script = path.relative_to(scripts).as_posix()
         if not fnmatch(script, pattern) and not fnmatch(path.name, pattern) and not fnmatch(path.stem, pattern):
             continue
         for mode in MODES:
             excluded = "v6" if mode.startswith("ipv4") else "v4"
             if not path.stem.endswith(excluded):
-                found.append(Variant(script, mode))
+                found.append(Variant(script, mode, suite))
     return found

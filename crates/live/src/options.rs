@@ -58,6 +58,18 @@ impl MptcpStream {
         Ok(())
     }
 
+    /// Holds small segments back for more to come, or no longer, as `TCP_CORK`: for a retransmission timeout at most.
+    ///
+    /// # Errors
+    /// `NotConnected` when the connection is over.
+    pub fn set_cork(&self, corked: bool) -> io::Result<()> {
+        self.running()?;
+        let mut core = self.shared.lock();
+        core.endpoint.set_cork(self.shared.now(), self.id, corked);
+        self.shared.ring(&core);
+        Ok(())
+    }
+
     /// Whether Nagle's algorithm is off.
     ///
     /// # Errors

@@ -61,7 +61,7 @@ impl MptcpStream {
             };
             drop(core);
             let some = Bytes::copy_from_slice(&data[..data.len().min(room)]);
-            if let Some(taken) = put(&self.shared, self.id, some)? {
+            if let Some(taken) = put(&self.shared, self.id, some, mptcp::WriteFlags::default())? {
                 return Poll::Ready(Ok(taken));
             }
         }

@@ -10,7 +10,7 @@ use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use mptcp::{CloseReason, Config, ConnectError, ConnectionId};
+use mptcp::{CloseReason, Config, ConnectError, ConnectionId, WriteFlags};
 
 use crate::Driver;
 use crate::shared::{Core, Shared, Status};
@@ -220,10 +220,23 @@ impl MptcpStream {
     /// # Errors
     /// `WouldBlock` when it may not wait (longer), `BrokenPipe` after the end was written, and how the connection ended.
     pub fn write_bytes(&self, data: &Bytes) -> io::Result<usize> {
-        self.write_with(data.len(), |some| data.slice(..some))
+        self.write_bytes_with(data, WriteFlags::default())
     }
 
-    fn write_with(&self, length: usize, make: impl Fn(usize) -> Bytes) -> io::Result<usize> {
+    /// The same with flags, as send(2): more follows at once (MSG_MORE), or a record ends here (MSG_EOR), if all is written.
+    ///
+    /// # Errors
+    /// As [`Self::write_bytes`].
+    pub fn write_bytes_with(&self, data: &Bytes, flags: WriteFlags) -> io::Result<usize> {
+        self.write_with(data.len(), flags, |some| data.slice(..some))
+    }
+
+    fn write_with(
+        &self,
+        length: usize,
+        flags: WriteFlags,
+        make: impl Fn(usize) -> Bytes,
+    ) -> io::Result<usize> {
         if length == 0 {
             return Ok(0);
         }
@@ -232,7 +245,10 @@ impl MptcpStream {
         loop {
             if let Some(room) = room(&self.shared, &mut core, self.id)? {
                 drop(core);
-                if let Some(taken) = put(&self.shared, self.id, make(length.min(room)))? {
+                let part = length.min(room);
+                // What there is no room for follows: no record ends before.
+                let flags = WriteFlags { end_of_record: flags.end_of_record && part == length, ..flags };
+                if let Some(taken) = put(&self.shared, self.id, make(part), flags)? {
                     return Ok(taken);
                 }
                 core = self.shared.lock();
@@ -281,7 +297,7 @@ impl Read for &MptcpStream {
 impl Write for &MptcpStream {
     /// Puts as much as there is room for into the send buffer, or waits for room.
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        self.write_with(data.len(), |some| Bytes::copy_from_slice(&data[..some]))
+        self.write_with(data.len(), WriteFlags::default(), |some| Bytes::copy_from_slice(&data[..some]))
     }
 
     /// Nothing waits here: what is written is sent as soon as windows allow.

@@ -6,7 +6,7 @@
 use std::io;
 
 use bytes::{Buf, Bytes};
-use mptcp::{CloseReason, ConnectionId};
+use mptcp::{CloseReason, ConnectionId, WriteFlags};
 
 use crate::shared::{Core, Shared};
 
@@ -74,12 +74,12 @@ pub(crate) fn room(shared: &Shared, core: &mut Core, id: ConnectionId) -> Attemp
 }
 
 /// Writes a copy; returns how many bytes of it there was room for. None when another writer was faster.
-pub(crate) fn put(shared: &Shared, id: ConnectionId, data: Bytes) -> Attempt<usize> {
+pub(crate) fn put(shared: &Shared, id: ConnectionId, data: Bytes, flags: WriteFlags) -> Attempt<usize> {
     let mut core = shared.lock();
     if room(shared, &mut core, id)?.is_none() {
         return Ok(None);
     }
-    let taken = core.endpoint.write(shared.now(), id, data);
+    let taken = core.endpoint.write_with(shared.now(), id, data, flags);
     shared.ring(&core);
     Ok(Some(taken).filter(|&taken| taken > 0))
 }

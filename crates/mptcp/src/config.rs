@@ -150,6 +150,10 @@ pub struct Config {
     pub version: Version,
     /// Require the DSS checksum (RFC 8684 section 3.3).
     pub checksum: bool,
+    /// Acknowledge data with 8-byte numbers by 8-byte numbers (RFC 8684 section 3.3.2), as Linux does. Without, four bytes
+    /// answer in any case: between hosts that read both they are enough, and leave room for segments and SACK blocks; so the
+    /// simulator's studies have had it.
+    pub wide_data_acks: bool,
     /// Congestion control over all subflows.
     pub congestion: Factory<dyn CongestionControl>,
     /// Which paths it sees as one, where it couples them.
@@ -243,8 +247,8 @@ pub struct Config {
     /// Bytes that may wait unsent: beyond it nothing more is taken, and the application is woken when half of it is left
     /// (Linux's TCP_NOTSENT_LOWAT). None for what the send buffer holds.
     pub notsent_lowat: Option<u64>,
-    /// How often a SYN without an answer goes again: Linux's `tcp_syn_retries`. It holds for SYN/ACKs and the
-    /// third ACK of joins too.
+    /// How often a SYN without an answer goes again: Linux's `tcp_syn_retries`, with its default of 6, which is 127 s; RFC 9293
+    /// section 3.8.3 wants three minutes at least (MUST-23), which are 7. It holds for SYN/ACKs and the third ACK of joins too.
     pub syn_retries: u32,
     /// A listener whose places are taken answers SYNs by cookies (RFC 4987 section 3.6), as Linux's `tcp_syncookies`.
     pub syn_cookies: bool,
@@ -260,6 +264,7 @@ impl Default for Config {
             multipath: true,
             version: Version::V1,
             checksum: false,
+            wide_data_acks: true,
             congestion: Lia.into(),
             coupling: CouplingScope::default(),
             send_queue_rule: None,

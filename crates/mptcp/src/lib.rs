@@ -52,7 +52,7 @@ pub use config::{
 };
 pub use congestion::{CouplingScope, PenaltyRule, SendQueueRule, SlowStart};
 pub use connection::limits::Limit;
-pub use connection::{Connection, ConnectionInfo, Mode, SubflowInfo};
+pub use connection::{Connection, ConnectionInfo, Mode, SubflowInfo, WriteFlags};
 pub use endpoint::{ConnectError, Counters, Endpoint, IcmpMessage, InterfaceChange, ListenError, Transmit};
 pub use event::{CloseReason, Event, EventKind, FallbackReason};
 pub use icmp_error::IcmpError;

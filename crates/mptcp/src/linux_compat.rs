@@ -6,9 +6,6 @@
 /// that expect a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinuxCompat {
-    /// Acknowledge 8-byte data sequence numbers with 8 bytes. Four are enough, and leave room for SACK
-    /// (RFC 8684 section 3.3.1).
-    pub wide_data_acks: bool,
     /// Announce addresses as soon as the peer's keys are here, not after its first DSS.
     pub early_announcements: bool,
     /// Say nothing to the third ACK of a connection; without, a DSS follows after 40 ms if no data has brought one, so that
@@ -28,6 +25,11 @@ pub struct LinuxCompat {
     /// Hold a small segment back only while another small one is in flight (Minshall's variant of Nagle's algorithm); without,
     /// while anything is (RFC 9293 section 3.7.4).
     pub minshall: bool,
+    /// Push where a write of the application ended, also when that goes again, and segments that the device cuts into
+    /// several; without, whatever nothing waits behind (RFC 9293 section 3.9.1.2).
+    pub push_where_writes_end: bool,
+    /// Where a TCP's stream has ended, its last data brings the FIN; without, that goes by itself.
+    pub fin_with_data: bool,
     /// Send the third ACK of a join again every two round trips; without, as RFC 6298 backs off.
     pub steady_join_ack: bool,
 }
@@ -35,7 +37,6 @@ pub struct LinuxCompat {
 impl LinuxCompat {
     /// All of them.
     pub const LINUX: Self = Self {
-        wide_data_acks: true,
         early_announcements: true,
         quiet_after_handshake: true,
         echo_before_join: true,
@@ -44,6 +45,8 @@ impl LinuxCompat {
         data_fin_everywhere: true,
         quick_data_fin: true,
         minshall: true,
+        push_where_writes_end: true,
+        fin_with_data: true,
         steady_join_ack: true,
     };
 }

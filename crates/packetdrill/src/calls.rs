@@ -7,11 +7,13 @@ use std::os::fd::RawFd;
 use std::time::Duration;
 
 use bytes::Bytes;
+use mptcp::policy::Policies;
 use mptcp::{Config, ConnectError, ConnectionId, InterfaceId, ServerFastOpen};
 use mptcp_clock::Instant;
 
 use crate::errno::{Result, fail};
-use crate::sockets::{Role, Socket, SocketOptions};
+use crate::socket_options::SocketOptions;
+use crate::sockets::{Role, Socket};
 use crate::stack::{Core, Stack};
 
 /// Linux's number of the protocol.
@@ -34,6 +36,11 @@ impl Stack {
             core.sockets.insert(fd, Socket { domain, protocol, nonblocking, role, backlog: 0, options });
         });
         Ok(())
+    }
+
+    /// Whether a descriptor is one of the stack's sockets.
+    pub(crate) fn knows(&self, fd: RawFd) -> bool {
+        self.lock().sockets.get(fd).is_ok()
     }
 
     /// bind(2). Every address is the host's, so only the port counts.
@@ -183,8 +190,18 @@ impl Stack {
 
     /// close(2), without the descriptor.
     pub(crate) fn close(&self, fd: RawFd) -> Result<()> {
-        self.act(|core, now| {
-            match core.sockets.remove(fd)?.role {
+        let mut linger = None;
+        let lingers = self.act(|core, now| {
+            if core.epolls.forget(fd) {
+                return Ok(None);
+            }
+            let socket = core.sockets.remove(fd)?;
+            linger = socket.options.linger;
+            let stream = match socket.role {
+                Role::Stream(id) if !socket.nonblocking => Some(id),
+                _ => None,
+            };
+            match socket.role {
                 Role::Fresh { .. } | Role::Deferred { .. } => {}
                 Role::Listener { port } => {
                     core.endpoint.unlisten(port);
@@ -192,10 +209,21 @@ impl Stack {
                         core.endpoint.abort(now, id);
                     }
                 }
-                Role::Stream(id) => core.abandon(now, id),
+                Role::Stream(id) => core.abandon(now, id, linger == Some(0)),
             }
-            Ok(())
-        })
+            core.epolls.forget(fd);
+            Ok(stream)
+        })?;
+        let (Some(id), Some(seconds)) = (lingers, linger.filter(|seconds| *seconds > 0)) else {
+            return Ok(());
+        };
+        // SO_LINGER: until all is acknowledged, or the time is up.
+        let deadline = std::time::Instant::now().checked_add(Duration::from_secs(seconds.into()));
+        let outcome = self.wait(deadline, libc::EWOULDBLOCK, |core, now| {
+            let left = core.endpoint.info(now, id).map_or(0, |info| info.send_queue);
+            (left == 0).then_some(Ok(()))
+        });
+        outcome.or(Ok(()))
     }
 }
 
@@ -234,7 +262,14 @@ impl Core {
         let local = self.interfaces.first().map(|(address, _)| *address);
         let narrow = remote.or(local).is_none_or(|address| address.is_ipv4());
         config.mss = stack.flags.mtu - if narrow { 40 } else { 60 };
-        config.nagle = !socket.options.no_delay;
+        if socket.protocol != IPPROTO_MPTCP
+            && let Ok(made) = Policies::default()
+                .congestion
+                .find(socket.options.congestion.unwrap_or(self.settings.congestion))
+        {
+            config.congestion = made;
+        }
+        socket.options.apply(&mut config);
         config.interfaces = self.interfaces.first().map(|(_, id)| vec![*id]);
         config
     }

@@ -19,15 +19,56 @@ impl Core {
         }
     }
 
+    /// Looks at all connections once more: their clocks, and who watches them.
+    pub(crate) fn look(&mut self, now: Instant) {
+        for id in self.sockets.streams() {
+            let Some(info) = self.endpoint.info(now, id) else { continue };
+            let socket = self.sockets.socket_of(id);
+            let waits = self.sockets.status(id).is_ok_and(|status| status.no_space);
+            let room = match &socket {
+                Some((_, socket)) if waits => match self.sending(now, socket, id) {
+                    Some(sending) => sending.is_writable(),
+                    None => self.endpoint.writable(id) > 0,
+                },
+                _ => false,
+            };
+            let Ok(status) = self.sockets.status(id) else { continue };
+            let mut events = 0;
+            if status.clocks.look(now, &info, status.opened) {
+                events |= libc::EPOLLIN as u32;
+            }
+            if room {
+                status.no_space = false;
+                events |= libc::EPOLLOUT as u32;
+            }
+            if status.zero_copies.acknowledged(info.bytes_acked) {
+                events |= libc::EPOLLERR as u32;
+            }
+            status.last = Some(info);
+            if std::mem::take(&mut status.stirred) {
+                events |= (libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLHUP) as u32;
+            }
+            if let (Some((fd, _)), true) = (socket, events != 0) {
+                self.epolls.stir(fd, events);
+            }
+        }
+    }
+
     fn take_accepted(&mut self, now: Instant, id: ConnectionId) {
         let port = self.endpoint.connection(id).and_then(mptcp::Connection::local_port).unwrap_or(0);
         let Some(options) = self.sockets.accepted(port, id) else { return self.endpoint.abort(now, id) };
         self.endpoint.set_nodelay(now, id, options.no_delay);
         self.endpoint.set_cork(now, id, options.cork);
+        if let Some(fd) = self.sockets.listener(port) {
+            self.epolls.stir(fd, libc::EPOLLIN as u32);
+        }
     }
 
     fn take_event(&mut self, now: Instant, id: ConnectionId, kind: EventKind) {
+        let socket = self.sockets.socket_of(id);
+        let multipath = socket.is_none_or(|(_, socket)| socket.protocol == crate::calls::IPPROTO_MPTCP);
         let Ok(status) = self.sockets.status(id) else { return };
+        status.stirred |= !matches!(kind, EventKind::Writable | EventKind::Readable);
         match kind {
             EventKind::Connected => status.opened = true,
             EventKind::Finished => status.finished = true,
@@ -39,8 +80,8 @@ impl Core {
                     CloseReason::Refused => Some(libc::ECONNREFUSED),
                     CloseReason::Reset(_) => Some(libc::ECONNRESET),
                     CloseReason::Unreachable => Some(libc::EHOSTUNREACH),
-                    // Linux's close_timeout leaves no error behind.
-                    CloseReason::TimedOut if !status.opened => Some(libc::ETIMEDOUT),
+                    // A connection of TCP that gives up says so; Linux's close_timeout of MPTCP leaves no error behind.
+                    CloseReason::TimedOut if !status.opened || !multipath => Some(libc::ETIMEDOUT),
                     CloseReason::TimedOut | CloseReason::Finished | CloseReason::Aborted => None,
                 };
             }
@@ -48,13 +89,13 @@ impl Core {
         }
     }
 
-    /// A socket is closed. Linux resets when data was left unread (RFC 2525 section 2.17), and closes in the
+    /// A socket is closed, `at_once` where SO_LINGER says zero. Linux resets when data was left unread (RFC 2525 section 2.17), and closes in the
     /// background otherwise.
-    pub(crate) fn abandon(&mut self, now: Instant, id: ConnectionId) {
+    pub(crate) fn abandon(&mut self, now: Instant, id: ConnectionId, at_once: bool) {
         let Ok(status) = self.sockets.status(id) else { return };
         status.orphan = true;
         let unread = !status.unread.is_empty() || self.endpoint.read(now, id).is_some();
-        if unread || !status.opened {
+        if at_once || unread || !status.opened {
             self.endpoint.abort(now, id);
         } else {
             self.endpoint.close(now, id);

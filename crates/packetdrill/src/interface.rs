@@ -3,19 +3,24 @@
 //! Owns the layout of the table and the way from C's arguments to [`Stack`] and back: a result, or -1 and errno. No
 //! panic leaves a function here: it becomes EIO. Never does more with a pointer than `memory` allows.
 
+mod preload;
+mod transfer;
+
 use std::ffi::{CStr, c_char, c_int, c_long, c_longlong, c_uint, c_ulong, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use bytes::Bytes;
-use libc::{iovec, loff_t, msghdr, nfds_t, pollfd, size_t, sockaddr, socklen_t, ssize_t, timeval};
+use libc::{
+    epoll_event, iovec, loff_t, msghdr, nfds_t, pollfd, size_t, sockaddr, socklen_t, ssize_t, timeval,
+};
 
 use crate::errno::{Result, fail};
 use crate::flags::Flags;
 use crate::memory;
 use crate::stack::Stack;
 use crate::streams::Polled;
+use transfer::{receive, receive_parts, transmit};
 
 /// What `userdata` points to.
 struct Instance {
@@ -129,8 +134,15 @@ table! {
     ) -> ssize_t = |stack| receive(stack, fd, buffer, count, flags);
     fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t = |stack| {
         let Some(message) = message.as_mut() else { return fail(libc::EFAULT) };
-        (message.msg_namelen, message.msg_controllen, message.msg_flags) = (0, 0, 0);
-        receive_parts(stack, fd, memory::parts(message.msg_iov, message.msg_iovlen)?, flags)
+        message.msg_namelen = 0;
+        if flags & libc::MSG_ERRQUEUE != 0 {
+            let told = stack.error_message(fd)?;
+            message.msg_flags = libc::MSG_ERRQUEUE | memory::put_control(message, Some(told))?;
+            return Ok(0);
+        }
+        let received = receive_parts(stack, fd, memory::parts(message.msg_iov, message.msg_iovlen)?, flags)?;
+        message.msg_flags = memory::put_control(message, stack.queue_message(fd)?)?;
+        Ok(received)
     };
     fn write(fd: c_int, buffer: *const c_void, count: size_t) -> ssize_t = |stack| {
         transmit(stack, fd, memory::bytes(buffer, count)?.to_vec(), 0, std::ptr::null(), 0)
@@ -169,12 +181,7 @@ table! {
     fn getsockopt(
         fd: c_int, level: c_int, name: c_int, value: *mut c_void, length: *mut socklen_t
     ) -> c_int = |stack| {
-        let Some(length) = length.as_mut() else { return fail(libc::EFAULT) };
-        let found = stack.option(fd, level, name)?;
-        let count = found.len().min(*length as usize);
-        memory::copy_out(value, &found[..count])?;
-        *length = count as socklen_t;
-        Ok(0)
+        transfer::get_option(stack, fd, level, name, value, length).map(|()| 0)
     };
     fn setsockopt(
         fd: c_int, level: c_int, name: c_int, value: *const c_void, length: socklen_t
@@ -220,11 +227,25 @@ table! {
         (time.tv_sec, time.tv_usec) = (micros / 1_000_000, micros % 1_000_000);
         Ok(0)
     };
-    fn epoll_create(_size: c_int) -> c_int = |_stack| fail(libc::ENOSYS);
-    fn epoll_ctl(_epoll: c_int, _operation: c_int, _fd: c_int, _event: *mut c_void) -> c_int =
-        |_stack| fail(libc::ENOSYS);
-    fn epoll_wait(_epoll: c_int, _events: *mut c_void, _most: c_int, _timeout: c_int) -> c_int =
-        |_stack| fail(libc::ENOSYS);
+    fn epoll_create(size: c_int) -> c_int = |stack| {
+        let fd = memory::descriptor()?;
+        stack.epoll_create(fd, size).inspect_err(|_| memory::release(fd))?;
+        Ok(fd as ssize_t)
+    };
+    fn epoll_ctl(epoll: c_int, operation: c_int, fd: c_int, event: *mut epoll_event) -> c_int = |stack| {
+        let event = if event.is_null() { None } else { Some(event.read_unaligned()) };
+        stack.epoll_control(epoll, operation, fd, event.map(|event| (event.events, event.u64))).map(|()| 0)
+    };
+    fn epoll_wait(epoll: c_int, events: *mut epoll_event, most: c_int, timeout: c_int) -> c_int = |stack| {
+        if events.is_null() {
+            return fail(libc::EFAULT);
+        }
+        let told = stack.epoll_wait(epoll, most.max(0) as usize, timeout)?;
+        for (at, (ready, data)) in told.iter().enumerate() {
+            events.add(at).write_unaligned(epoll_event { events: *ready, u64: *data });
+        }
+        Ok(told.len() as ssize_t)
+    };
     fn pipe(_ends: *mut c_int) -> c_int = |_stack| fail(libc::ENOSYS);
     fn splice(
         _from: c_int, _from_offset: *mut loff_t, _to: c_int, _to_offset: *mut loff_t, _count: size_t, _flags: c_uint
@@ -241,52 +262,6 @@ unsafe extern "C" fn free(userdata: *mut c_void) {
     }
 }
 
-/// # Safety
-/// Unless null, `buffer` has room for `count` bytes.
-unsafe fn receive(
-    stack: &Stack,
-    fd: c_int,
-    buffer: *mut c_void,
-    count: usize,
-    flags: c_int,
-) -> Result<ssize_t> {
-    let part = iovec { iov_base: buffer, iov_len: count };
-    // SAFETY: the caller vouches for it.
-    unsafe { receive_parts(stack, fd, &[part], flags) }
-}
-
-/// # Safety
-/// Each part has the room that it says.
-unsafe fn receive_parts(stack: &Stack, fd: c_int, parts: &[iovec], flags: c_int) -> Result<ssize_t> {
-    // What cannot be handed over stays in the stream: nothing is taken for a part without memory, or behind it.
-    let usable = parts.iter().take_while(|part| part.iov_len == 0 || !part.iov_base.is_null()).count();
-    let (parts, faulty) = parts.split_at(usable);
-    let room = parts.iter().map(|part| part.iov_len).sum();
-    if room == 0 && !faulty.is_empty() {
-        let waits = stack.read(fd, 1, flags | libc::MSG_PEEK)?;
-        return if waits.is_empty() { Ok(0) } else { fail(libc::EFAULT) };
-    }
-    let data = stack.read(fd, room, flags)?;
-    // SAFETY: the caller vouches for it.
-    unsafe { memory::scatter(parts, &data) }?;
-    Ok(data.len() as ssize_t)
-}
-
-/// # Safety
-/// Unless null, `address` points to `length` bytes.
-unsafe fn transmit(
-    stack: &Stack,
-    fd: c_int,
-    data: Vec<u8>,
-    flags: c_int,
-    address: *const sockaddr,
-    length: socklen_t,
-) -> Result<ssize_t> {
-    // SAFETY: the caller vouches for it.
-    let to = if address.is_null() { None } else { unsafe { memory::address(address, length) }? };
-    stack.write(fd, Bytes::from(data), flags, to).map(|count| count as ssize_t)
-}
-
 /// Fills packetdrill's table. When the flags are wrong, says so and ends the process, as packetdrill does for its own.
 ///
 /// # Safety
@@ -301,6 +276,7 @@ pub unsafe extern "C" fn packetdrill_interface_init(flags: *const c_char, table:
     };
     let made = catch_unwind(|| {
         let stack = Arc::new(Stack::new(Flags::parse(&text)?));
+        preload::serve(&stack);
         let driven = Arc::clone(&stack);
         let timers = std::thread::Builder::new()
             .name("timers".to_owned())

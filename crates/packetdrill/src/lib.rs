@@ -10,7 +10,11 @@
 //! the script told the kernel; `interface` is the table of functions that C sees, and `memory` C's memory.
 #![deny(unsafe_code)]
 
+mod buffers;
 mod calls;
+mod clocks;
+mod device;
+mod epoll;
 mod errno;
 mod events;
 mod fast_open;
@@ -19,10 +23,17 @@ mod flags;
 mod interface;
 #[allow(unsafe_code, reason = "reads and writes C's memory")]
 mod memory;
+mod messages;
+mod mptcp_info;
 mod options;
 mod settings;
+mod socket_options;
 mod sockets;
 mod stack;
 mod streams;
+mod tcp_info;
+mod values;
+mod watching;
+mod zero_copy;
 
 pub use interface::{Interface, packetdrill_interface_init};

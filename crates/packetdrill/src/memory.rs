@@ -11,6 +11,14 @@ use libc::{iovec, sockaddr, sockaddr_in, sockaddr_in6, socklen_t};
 
 use crate::errno::{Result, fail};
 
+/// A control message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Control {
+    pub(crate) level: i32,
+    pub(crate) kind: i32,
+    pub(crate) data: Vec<u8>,
+}
+
 /// Sets errno.
 pub(crate) fn set_errno(error: i32) {
     // SAFETY: the location is this thread's errno.
@@ -101,6 +109,27 @@ pub(crate) unsafe fn scatter(parts: &[iovec], mut data: &[u8]) -> Result<()> {
         data = later;
     }
     Ok(())
+}
+
+/// Writes a control message, if there is one, into the place of a message for it (cmsg(3)); the flag for one that was cut.
+///
+/// # Safety
+/// Unless null, `msg_control` has room for `msg_controllen` bytes.
+pub(crate) unsafe fn put_control(message: &mut libc::msghdr, control: Option<Control>) -> Result<i32> {
+    let room = message.msg_controllen;
+    message.msg_controllen = 0;
+    let Some(Control { level, kind, data }) = control else { return Ok(0) };
+    let mut bytes = (size_of::<libc::cmsghdr>() + data.len()).to_ne_bytes().to_vec();
+    bytes.extend(level.to_ne_bytes());
+    bytes.extend(kind.to_ne_bytes());
+    bytes.extend(data);
+    let flags = if bytes.len() > room { libc::MSG_CTRUNC } else { 0 };
+    bytes.truncate(room);
+    bytes.resize(bytes.len().next_multiple_of(8).min(room), 0);
+    // SAFETY: the caller vouches for it.
+    unsafe { copy_out(message.msg_control, &bytes) }?;
+    message.msg_controllen = bytes.len() as _;
+    Ok(flags)
 }
 
 /// An address as sockets take it; None for AF_UNSPEC. An IPv4-mapped one (RFC 4291 section 2.5.5.2) is IPv4's.

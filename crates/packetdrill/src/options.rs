@@ -1,159 +1,191 @@
-//! Socket options, fcntl and ioctl.
+//! setsockopt(2).
 //!
-//! Owns which options there are, and the errors for those that MPTCP sockets do not have. Values come and go as
-//! bytes in the machine's order.
+//! Owns which options there are, what they may be, and the errors of Linux for what they may not. Values come as bytes in the
+//! machine's order. What they are is told by `values`.
 
 use std::os::fd::RawFd;
 use std::time::Duration;
 
-use crate::calls::IPPROTO_MPTCP;
-use crate::errno::{Errno, Result, fail};
-use crate::sockets::Role;
-use crate::stack::Stack;
+use mptcp::policy::Policies;
+use mptcp_clock::Instant;
 
-/// Linux's number, which the libc crate does not have.
-const TCP_FASTOPEN_NO_COOKIE: i32 = 34;
+use crate::buffers::{RECEIVE_LEAST, SEND_LEAST, most_of};
+use crate::errno::{Errno, Result, fail};
+use crate::socket_options::{REMEMBERED, SocketOptions};
+use crate::sockets::Role;
+use crate::stack::{Core, Stack};
+
+/// Linux's numbers, which the libc crate does not have.
+pub(crate) const TCP_FASTOPEN_NO_COOKIE: i32 = 34;
+pub(crate) const TCP_INQ: i32 = 36;
 /// The two bits that ECN owns (RFC 3168 section 5): applications do not set them on TCP.
 const ECN: u8 = 0x03;
+/// MAX_TCP_WINDOW and TCP_MIN_MSS of include/net/tcp.h.
+const SEGMENTS: std::ops::RangeInclusive<i32> = 88..=32_767;
+/// MAX_TCP_KEEPIDLE, MAX_TCP_KEEPCNT and MAX_TCP_SYNCNT.
+const SECONDS: std::ops::RangeInclusive<i32> = 1..=32_767;
+const TIMES: std::ops::RangeInclusive<i32> = 1..=127;
 
 impl Stack {
     /// setsockopt(2).
     pub(crate) fn set_option(&self, fd: RawFd, level: i32, name: i32, value: &[u8]) -> Result<()> {
         self.act(|core, now| {
-            let socket = core.sockets.get_mut(fd)?;
-            let stream = match socket.role {
-                Role::Stream(id) => Some(id),
-                Role::Fresh { .. } | Role::Listener { .. } | Role::Deferred { .. } => None,
-            };
-            let options = &mut socket.options;
-            match (level, name) {
-                (libc::SOL_SOCKET, libc::SO_REUSEADDR) => options.reuse_address = integer(value)? != 0,
-                (libc::SOL_SOCKET, libc::SO_SNDTIMEO) => options.send_timeout = span(value)?,
-                (libc::SOL_SOCKET, libc::SO_RCVTIMEO) => options.receive_timeout = span(value)?,
-                (libc::IPPROTO_IP, libc::IP_TOS) => {
-                    let class = (integer(value)? as u8) & !ECN;
-                    options.traffic_class = class;
-                    if let Some(id) = stream {
-                        core.sockets.status(id)?.traffic_class = class;
-                    }
+            core.refresh(self);
+            let socket = core.sockets.get(fd)?.clone();
+            let mut options = socket.options;
+            match level {
+                libc::SOL_SOCKET => core.set_of_socket(&mut options, name, value)?,
+                libc::IPPROTO_IP if name == libc::IP_TOS => {
+                    // Linux takes a byte too.
+                    let class = match value {
+                        [class, rest @ ..] if rest.len() < 3 => *class,
+                        _ => integer(value)? as u8,
+                    };
+                    options.traffic_class = class & !ECN;
                 }
-                (libc::IPPROTO_TCP, libc::TCP_NODELAY) => {
-                    let on = integer(value)? != 0;
-                    options.no_delay = on;
-                    if let Some(id) = stream {
-                        core.endpoint.set_nodelay(now, id, on);
-                    }
+                libc::IPPROTO_TCP => {
+                    let fast_open = core.settings.fast_open.client();
+                    set_of_tcp(&mut options, socket.role, fast_open, name, value)?;
                 }
-                (libc::IPPROTO_TCP, libc::TCP_CORK) => {
-                    let on = integer(value)? != 0;
-                    options.cork = on;
-                    if let Some(id) = stream {
-                        core.endpoint.set_cork(now, id, on);
-                    }
-                }
-                (libc::IPPROTO_TCP, libc::TCP_FASTOPEN) => {
-                    options.fast_open_queue =
-                        u32::try_from(integer(value)?).or_else(|_| fail(libc::EINVAL))?;
-                }
-                // Both are about the SYN: afterwards it is too late.
-                (libc::IPPROTO_TCP, libc::TCP_FASTOPEN_CONNECT) => match socket.role {
-                    Role::Fresh { .. } => options.fast_open_connect = integer(value)? != 0,
-                    Role::Listener { .. } | Role::Deferred { .. } | Role::Stream(_) => {
-                        return fail(libc::EINVAL);
-                    }
-                },
-                (libc::IPPROTO_TCP, TCP_FASTOPEN_NO_COOKIE) => match socket.role {
-                    Role::Fresh { .. } | Role::Listener { .. } => {
-                        options.fast_open_no_cookie = integer(value)? != 0;
-                    }
-                    Role::Deferred { .. } | Role::Stream(_) => return fail(libc::EINVAL),
-                },
-                (libc::IPPROTO_TCP, libc::TCP_FASTOPEN_KEY) => {
-                    let (first, rest) = value.split_at_checked(16).ok_or(Errno(libc::EINVAL))?;
-                    let key = |bytes: &[u8]| bytes.try_into().or(Err(Errno(libc::EINVAL)));
-                    let old = if rest.is_empty() { None } else { Some(key(rest)?) };
-                    options.fast_open_keys = Some((key(first)?, old));
-                }
-                _ => return fail(libc::ENOPROTOOPT),
+                _ => remember(&mut options, level, name, value)?,
             }
-            let fast_open = [libc::TCP_FASTOPEN, libc::TCP_FASTOPEN_KEY, TCP_FASTOPEN_NO_COOKIE];
-            match core.sockets.get(fd)?.role {
-                Role::Listener { port } if level == libc::IPPROTO_TCP && fast_open.contains(&name) => {
-                    core.hear(self, fd, port)
+            core.sockets.get_mut(fd)?.options = options;
+            match socket.role {
+                Role::Stream(id) => {
+                    core.sockets.status(id)?.traffic_class = options.traffic_class;
+                    core.tell_running(now, id, &socket.options, &options);
+                    Ok(())
                 }
+                Role::Listener { port } if options != socket.options => core.hear(self, fd, port),
                 _ => Ok(()),
             }
         })
     }
+}
 
-    /// getsockopt(2): the value, of which the caller takes as much as it has room for.
-    pub(crate) fn option(&self, fd: RawFd, level: i32, name: i32) -> Result<Vec<u8>> {
-        self.act(|core, _| {
-            let socket = core.sockets.get(fd)?.clone();
-            let options = &socket.options;
-            let number = match (level, name) {
-                (libc::SOL_SOCKET, libc::SO_ERROR) => {
-                    let status = match socket.role {
-                        Role::Stream(id) => core.sockets.status(id).ok(),
-                        Role::Fresh { .. } | Role::Listener { .. } | Role::Deferred { .. } => None,
-                    };
-                    status.and_then(|status| status.error.take()).unwrap_or(0)
-                }
-                (libc::SOL_SOCKET, libc::SO_REUSEADDR) => options.reuse_address.into(),
-                (libc::SOL_SOCKET, libc::SO_TYPE) => libc::SOCK_STREAM,
-                (libc::SOL_SOCKET, libc::SO_PROTOCOL) => socket.protocol,
-                (libc::SOL_SOCKET, libc::SO_DOMAIN) => socket.domain,
-                (libc::IPPROTO_IP, libc::IP_TOS) => options.traffic_class.into(),
-                (libc::IPPROTO_TCP, libc::TCP_NODELAY) => options.no_delay.into(),
-                (libc::IPPROTO_TCP, libc::TCP_CORK) => options.cork.into(),
-                (libc::IPPROTO_TCP, libc::TCP_FASTOPEN) => options.fast_open_queue as i32,
-                (libc::IPPROTO_TCP, libc::TCP_FASTOPEN_CONNECT) => options.fast_open_connect.into(),
-                (libc::IPPROTO_TCP, TCP_FASTOPEN_NO_COOKIE) => options.fast_open_no_cookie.into(),
-                (libc::IPPROTO_TCP, libc::TCP_FASTOPEN_KEY) => {
-                    let (key, old) = options.fast_open_keys.unwrap_or_default();
-                    return Ok([&key[..], old.as_ref().map_or(&[], |old| &old[..])].concat());
-                }
-                // Linux's two kinds of socket say it in different words.
-                _ if socket.protocol == IPPROTO_MPTCP => return fail(libc::EOPNOTSUPP),
-                _ => return fail(libc::ENOPROTOOPT),
-            };
-            Ok(number.to_ne_bytes().to_vec())
-        })
-    }
-
-    /// fcntl(2): the flags of the descriptor.
-    pub(crate) fn control(&self, fd: RawFd, command: i32, argument: i32) -> Result<i32> {
-        self.act(|core, _| {
-            let socket = core.sockets.get_mut(fd)?;
-            match command {
-                libc::F_GETFL => Ok(libc::O_RDWR | if socket.nonblocking { libc::O_NONBLOCK } else { 0 }),
-                libc::F_SETFL => {
-                    socket.nonblocking = argument & libc::O_NONBLOCK != 0;
-                    Ok(0)
-                }
-                _ => fail(libc::EINVAL),
+impl Core {
+    fn set_of_socket(&self, options: &mut SocketOptions, name: i32, value: &[u8]) -> Result<()> {
+        let most = most_of(&self.settings);
+        match name {
+            libc::SO_REUSEADDR => options.reuse_address = integer(value)? != 0,
+            libc::SO_SNDTIMEO => options.send_timeout = span(value)?,
+            libc::SO_RCVTIMEO => options.receive_timeout = span(value)?,
+            // Linux's sock_setsockopt: a negative one is very large.
+            libc::SO_SNDBUF => {
+                options.send_buffer = Some((2 * (integer(value)? as u32).min(most)).max(SEND_LEAST));
             }
-        })
+            libc::SO_RCVBUF => {
+                options.receive_buffer = Some((2 * (integer(value)? as u32).min(most)).max(RECEIVE_LEAST));
+            }
+            libc::SO_KEEPALIVE => options.keepalive = integer(value)? != 0,
+            libc::SO_LINGER => {
+                let seconds = integer(value.get(4..).unwrap_or_default())?;
+                options.linger = (integer(value)? != 0).then_some(seconds.max(0) as u32);
+            }
+            libc::SO_ZEROCOPY => match integer(value)? {
+                on @ (0 | 1) => options.zero_copy = on == 1,
+                _ => return fail(libc::EINVAL),
+            },
+            _ => remember(options, libc::SOL_SOCKET, name, value)?,
+        }
+        Ok(())
     }
 
-    /// ioctl(2): how much waits to be read (FIONREAD), or to be acknowledged (TIOCOUTQ).
-    pub(crate) fn queued(&self, fd: RawFd, request: u64) -> Result<i32> {
-        self.act(|core, now| {
-            let Role::Stream(id) = core.sockets.get(fd)?.role else { return fail(libc::EINVAL) };
-            let held = core.sockets.status(id)?.unread.len() as u64;
-            let count = match request {
-                libc::FIONREAD => held + core.endpoint.readable(id),
-                libc::TIOCOUTQ => core.endpoint.info(now, id).map_or(0, |info| info.send_queue),
-                _ => return fail(libc::EINVAL),
-            };
-            i32::try_from(count).or(Ok(i32::MAX))
-        })
+    /// A connection learns what was set.
+    fn tell_running(
+        &mut self,
+        now: Instant,
+        id: mptcp::ConnectionId,
+        before: &SocketOptions,
+        new: &SocketOptions,
+    ) {
+        let endpoint = &mut self.endpoint;
+        // Also when it is on already: what waits is pushed then.
+        if before.no_delay != new.no_delay || new.no_delay {
+            endpoint.set_nodelay(now, id, new.no_delay);
+        }
+        if before.cork != new.cork {
+            endpoint.set_cork(now, id, new.cork);
+        }
+        if before.keepalive() != new.keepalive() {
+            endpoint.set_keepalive(now, id, new.keepalive());
+        }
+        if before.user_timeout != new.user_timeout {
+            endpoint.set_user_timeout(now, id, new.user_timeout());
+        }
+        if before.syn_count != new.syn_count
+            && let Some(count) = new.syn_count
+        {
+            endpoint.set_syn_retries(now, id, count);
+        }
+        if let Some(name) = new.congestion.filter(|_| before.congestion != new.congestion)
+            && let Ok(made) = Policies::default().congestion.find(name)
+        {
+            endpoint.set_policies(id, Some(made.build()), None);
+        }
     }
+}
+
+fn set_of_tcp(
+    options: &mut SocketOptions,
+    role: Role,
+    fast_open: bool,
+    name: i32,
+    value: &[u8],
+) -> Result<()> {
+    let before_syn = matches!(role, Role::Fresh { .. } | Role::Listener { .. });
+    match name {
+        libc::TCP_NODELAY => options.no_delay = integer(value)? != 0,
+        libc::TCP_CORK => options.cork = integer(value)? != 0,
+        libc::TCP_MAXSEG => {
+            options.max_segment = among(value, 0..=0).or_else(|_| among(value, SEGMENTS))? as u16
+        }
+        libc::TCP_USER_TIMEOUT => options.user_timeout = among(value, 0..=i32::MAX)? as u32,
+        libc::TCP_NOTSENT_LOWAT => options.notsent_lowat = integer(value)? as u32,
+        libc::TCP_KEEPIDLE => options.keep.0 = among(value, SECONDS)? as u16,
+        libc::TCP_KEEPINTVL => options.keep.1 = among(value, SECONDS)? as u16,
+        libc::TCP_KEEPCNT => options.keep.2 = among(value, TIMES)? as u8,
+        libc::TCP_SYNCNT => options.syn_count = Some(among(value, TIMES)? as u32),
+        libc::TCP_CONGESTION => {
+            let text = value.split(|byte| *byte == 0).next().unwrap_or_default();
+            let name = String::from_utf8_lossy(text);
+            let found = Policies::default().congestion.names().find(|known| *known == name);
+            options.congestion = Some(found.ok_or(Errno(libc::ENOENT))?);
+        }
+        TCP_INQ => options.tell_queue = among(value, 0..=1)? == 1,
+        libc::TCP_FASTOPEN => options.fast_open_queue = among(value, 0..=i32::MAX)? as u32,
+        // Both are about the SYN: afterwards it is too late.
+        libc::TCP_FASTOPEN_CONNECT if integer(value)? > 0 && !fast_open => return fail(libc::EOPNOTSUPP),
+        libc::TCP_FASTOPEN_CONNECT if matches!(role, Role::Fresh { .. }) => {
+            options.fast_open_connect = integer(value)? != 0;
+        }
+        TCP_FASTOPEN_NO_COOKIE if before_syn => options.fast_open_no_cookie = integer(value)? != 0,
+        libc::TCP_FASTOPEN_CONNECT | TCP_FASTOPEN_NO_COOKIE => return fail(libc::EINVAL),
+        libc::TCP_FASTOPEN_KEY => {
+            let (first, rest) = value.split_at_checked(16).ok_or(Errno(libc::EINVAL))?;
+            let key = |bytes: &[u8]| bytes.try_into().or(Err(Errno(libc::EINVAL)));
+            let old = if rest.is_empty() { None } else { Some(key(rest)?) };
+            options.fast_open_keys = Some((key(first)?, old));
+        }
+        _ => remember(options, libc::IPPROTO_TCP, name, value)?,
+    }
+    Ok(())
+}
+
+/// What changes nothing.
+fn remember(options: &mut SocketOptions, level: i32, name: i32, value: &[u8]) -> Result<()> {
+    let at = REMEMBERED.iter().position(|known| *known == (level, name));
+    options.remembered[at.ok_or(Errno(libc::ENOPROTOOPT))?] = integer(value)?;
+    Ok(())
 }
 
 fn integer(value: &[u8]) -> Result<i32> {
     let Some(bytes) = value.first_chunk::<4>() else { return fail(libc::EINVAL) };
     Ok(i32::from_ne_bytes(*bytes))
+}
+
+fn among(value: &[u8], allowed: std::ops::RangeInclusive<i32>) -> Result<i32> {
+    integer(value).and_then(|number| if allowed.contains(&number) { Ok(number) } else { fail(libc::EINVAL) })
 }
 
 /// A timeval; zero is for ever.

@@ -6,7 +6,8 @@
 
 use std::net::IpAddr;
 
-use mptcp::{Announced, Config, Ecn, LinuxCompat, SpuriousLoss};
+use mptcp::policy::Policies;
+use mptcp::{Announced, Config, Ecn, LinuxCompat, MtuProbing, SpuriousLoss};
 use mptcp_clock::Duration;
 
 use crate::fast_open::FastOpenSettings;
@@ -18,6 +19,16 @@ pub(crate) struct Settings {
     pub(crate) fast_open: FastOpenSettings,
     /// Addresses that `ip addr add` gave the host.
     pub(crate) addresses: Vec<IpAddr>,
+    /// `tcp_wmem`: least, first and largest size of send buffers.
+    pub(crate) send_buffer: [u64; 3],
+    /// `wmem_max` of `net.core`.
+    pub(crate) largest_buffer: u32,
+    /// `tcp_min_tso_segs`.
+    pub(crate) least_burst: u64,
+    /// `tcp_notsent_lowat`.
+    pub(crate) notsent_lowat: u64,
+    /// `tcp_congestion_control`, of TCP; MPTCP's is the endpoint's.
+    pub(crate) congestion: &'static str,
     config: Config,
     endpoints: Vec<Announced>,
 }
@@ -39,6 +50,11 @@ impl Default for Settings {
             mptcp: true,
             fast_open: FastOpenSettings::default(),
             addresses: Vec::new(),
+            send_buffer: [4_096, 16_384, 4 << 20],
+            largest_buffer: 4 << 20,
+            least_burst: 2,
+            notsent_lowat: u32::MAX.into(),
+            congestion: "cubic",
             config,
             endpoints: Vec::new(),
         }
@@ -88,7 +104,22 @@ impl Settings {
             "net.ipv4.tcp_recovery" => config.rack = number != 0,
             // The last of three is the largest size.
             "net.ipv4.tcp_rmem" => config.receive_buffer = number,
-            "net.ipv4.tcp_wmem" => config.send_buffer = number,
+            "net.ipv4.tcp_wmem" => {
+                config.send_buffer = number;
+                let mut sizes = value.split_whitespace().filter_map(|word| word.parse().ok());
+                self.send_buffer = self.send_buffer.map(|size| sizes.next().unwrap_or(size));
+            }
+            "net.core.wmem_max" => self.largest_buffer = number.min(u32::MAX.into()) as u32,
+            "net.ipv4.tcp_min_tso_segs" => self.least_burst = number,
+            "net.ipv4.tcp_notsent_lowat" => self.notsent_lowat = number,
+            "net.ipv4.tcp_frto" => config.spurious_loss.get_or_insert_default().frto = number != 0,
+            "net.ipv4.tcp_mtu_probing" => {
+                config.mtu_probing = match number {
+                    0 => MtuProbing::Off,
+                    1 => MtuProbing::BlackHole,
+                    _ => MtuProbing::On,
+                };
+            }
             "net.ipv4.tcp_syn_retries" => config.syn_retries = number.min(127) as u32,
             "net.ipv4.tcp_fastopen" => self.fast_open.mode = number,
             _ => {}
@@ -96,6 +127,10 @@ impl Settings {
     }
 
     fn text_sysctl(&mut self, key: &str, value: &str) {
+        if key.replace('/', ".") == "net.ipv4.tcp_congestion_control" {
+            let known = Policies::default().congestion.names().find(|name| *name == value);
+            self.congestion = known.unwrap_or(self.congestion);
+        }
         if key.replace('/', ".") == "net.ipv4.tcp_fastopen_key"
             && let Some(key) = crate::fast_open::parse_key(value)
         {

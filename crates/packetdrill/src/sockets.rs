@@ -4,12 +4,14 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::RawFd;
-use std::time::Duration;
 
 use bytes::Bytes;
-use mptcp::{CloseReason, ConnectionId};
+use mptcp::{CloseReason, ConnectionId, ConnectionInfo};
 
+use crate::clocks::Clocks;
 use crate::errno::{Result, fail};
+use crate::socket_options::SocketOptions;
+use crate::zero_copy::ZeroCopies;
 
 /// What a descriptor stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,22 +24,6 @@ pub(crate) enum Role {
     Deferred { remote: std::net::SocketAddr },
     /// One end of a connection.
     Stream(ConnectionId),
-}
-
-/// What setsockopt has set; an accepted socket takes over its listener's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct SocketOptions {
-    pub(crate) no_delay: bool,
-    pub(crate) cork: bool,
-    pub(crate) traffic_class: u8,
-    pub(crate) send_timeout: Option<Duration>,
-    pub(crate) receive_timeout: Option<Duration>,
-    pub(crate) fast_open_connect: bool,
-    pub(crate) fast_open_no_cookie: bool,
-    pub(crate) fast_open_queue: u32,
-    /// The key of the cookies, and the one before it.
-    pub(crate) fast_open_keys: Option<([u8; 16], Option<[u8; 16]>)>,
-    pub(crate) reuse_address: bool,
 }
 
 /// A socket.
@@ -66,6 +52,17 @@ pub(crate) struct Status {
     pub(crate) write_closed: bool,
     pub(crate) read_closed: bool,
     pub(crate) traffic_class: u8,
+    pub(crate) clocks: Clocks,
+    pub(crate) zero_copies: ZeroCopies,
+    /// Size of a TCP socket's send buffer, and where its last piece begins: see `buffers`.
+    pub(crate) buffer: u64,
+    pub(crate) piece: u64,
+    /// A writer found no room.
+    pub(crate) no_space: bool,
+    /// Whoever watches it is to look again.
+    pub(crate) stirred: bool,
+    /// What the endpoint knew of it when it ended.
+    pub(crate) last: Option<ConnectionInfo>,
     /// Its socket is closed; the connection ends in the background.
     pub(crate) orphan: bool,
 }
@@ -103,6 +100,22 @@ impl Sockets {
     /// The state of a connection; ENOTCONN when nothing is known of it.
     pub(crate) fn status(&mut self, id: ConnectionId) -> Result<&mut Status> {
         self.streams.get_mut(&id).map_or_else(|| fail(libc::ENOTCONN), Ok)
+    }
+
+    /// The connections that sockets know of.
+    pub(crate) fn streams(&self) -> Vec<ConnectionId> {
+        self.streams.keys().copied().collect()
+    }
+
+    /// The descriptor of a connection, and its socket.
+    pub(crate) fn socket_of(&self, id: ConnectionId) -> Option<(RawFd, Socket)> {
+        let found = self.open.iter().find(|(_, socket)| socket.role == Role::Stream(id));
+        found.map(|(fd, socket)| (*fd, socket.clone()))
+    }
+
+    /// The descriptor that listens on a port.
+    pub(crate) fn listener(&self, port: u16) -> Option<RawFd> {
+        self.open.iter().find(|(_, socket)| socket.role == Role::Listener { port }).map(|(fd, _)| *fd)
     }
 
     pub(crate) fn traffic_class(&self, id: ConnectionId) -> u8 {

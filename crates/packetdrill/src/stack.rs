@@ -4,29 +4,21 @@
 //! under the lock and wait here; what the endpoint says is done at once, so that a packet's answer is there when
 //! the call that brought the packet returns. Never interprets a system call.
 
-use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use mptcp::{Endpoint, InterfaceId};
+use mptcp::{Endpoint, IcmpError, IcmpMessage, InterfaceId};
 use mptcp_clock::{Duration, Instant, Rng};
-use mptcp_wire::{IpHeader, Packet};
+use mptcp_wire::{Notice, Packet, Undelivered};
 
+use crate::device::{self, Device, Left};
 use crate::errno::{Result, fail};
 use crate::flags::Flags;
 use crate::settings::Settings;
 use crate::sockets::Sockets;
-
-/// A packet that left the stack.
-#[derive(Debug)]
-pub(crate) struct Left {
-    /// When it left.
-    pub(crate) at: Instant,
-    /// Its bytes.
-    pub(crate) packet: Vec<u8>,
-}
+use crate::watching::Epolls;
 
 /// What the lock guards.
 #[derive(Debug)]
@@ -35,7 +27,8 @@ pub(crate) struct Core {
     pub(crate) settings: Settings,
     pub(crate) interfaces: Vec<(IpAddr, InterfaceId)>,
     pub(crate) sockets: Sockets,
-    left: VecDeque<Left>,
+    pub(crate) epolls: Epolls,
+    device: Device,
     /// The counters as they were last written.
     counted: String,
     stopping: bool,
@@ -62,7 +55,8 @@ impl Stack {
             settings: Settings::default(),
             interfaces,
             sockets: Sockets::default(),
-            left: VecDeque::new(),
+            epolls: Epolls::default(),
+            device: Device::default(),
             counted: String::new(),
             stopping: false,
         };
@@ -127,6 +121,10 @@ impl Stack {
 
     /// A packet comes in. What is not for the stack is dropped, as a host does.
     pub(crate) fn receive(&self, bytes: &[u8]) {
+        if let Ok(notice) = Notice::parse(&Bytes::copy_from_slice(bytes)) {
+            self.act(|core, now| core.endpoint.handle_icmp(now, told(&notice)));
+            return;
+        }
         let Ok(packet) = Packet::parse(&Bytes::copy_from_slice(bytes)) else { return };
         self.act(|core, now| {
             let to = packet.segment.destination.ip();
@@ -140,7 +138,7 @@ impl Stack {
     /// The next packet that leaves, or None when packetdrill has waited long enough.
     pub(crate) fn next_packet(&self) -> Option<Left> {
         let deadline = std::time::Instant::now() + self.flags.patience;
-        self.wait(Some(deadline), libc::EAGAIN, |core, _| core.left.pop_front().map(Ok)).ok()
+        self.wait(Some(deadline), libc::EAGAIN, |core, _| core.device.pop().map(Ok)).ok()
     }
 
     /// What the thread of the timers does, until [`Stack::stop`].
@@ -173,21 +171,25 @@ impl Core {
         if self.endpoint.poll_timeout().is_some_and(|at| at <= now) {
             self.endpoint.handle_timeout(now);
         }
+        self.transmit(now);
+        self.look(now);
+        self.write_counters(stack);
+    }
+
+    /// What the endpoint has to tell and to send.
+    pub(crate) fn transmit(&mut self, now: Instant) {
         self.take_events(now);
         while let Some(transmit) = self.endpoint.poll_transmit(now) {
             let class = transmit.subflow.map_or(0, |(id, _)| self.sockets.traffic_class(id));
-            let mut packet = Packet::new(transmit.segment);
-            match &mut packet.ip {
-                IpHeader::V4(header) => header.traffic_class = class,
-                IpHeader::V6(header) => header.traffic_class = class,
-            }
-            let mut bytes = Vec::new();
-            if packet.emit(&mut bytes).is_ok() {
-                self.left.push_back(Left { at: now, packet: bytes });
-            }
+            let burst = transmit.subflow.and_then(|(id, subflow)| {
+                let info = self.endpoint.info(now, id)?;
+                let found = info.subflows.iter().find(|known| known.id == subflow)?;
+                Some(device::burst(found, self.settings.least_burst))
+            });
+            self.device.send(now, transmit.segment, class, burst.unwrap_or(0));
         }
+        self.device.flush(now);
         self.take_events(now);
-        self.write_counters(stack);
     }
 
     /// Looks at the record of the script's commands.
@@ -217,4 +219,19 @@ impl Core {
             self.counted = text;
         }
     }
+}
+
+/// A notice in the endpoint's words.
+fn told(notice: &Notice) -> IcmpMessage {
+    let &Notice { source: local, destination: remote, sequence, what } = notice;
+    let error = match what {
+        Undelivered::Network => IcmpError::NetworkUnreachable,
+        Undelivered::Host => IcmpError::HostUnreachable,
+        Undelivered::Protocol => IcmpError::ProtocolUnreachable,
+        Undelivered::Port => IcmpError::PortUnreachable,
+        Undelivered::Prohibited => IcmpError::Prohibited,
+        Undelivered::TimeExceeded => IcmpError::TimeExceeded,
+        Undelivered::TooBig { mtu } => IcmpError::TooBig { mtu },
+    };
+    IcmpMessage { local, remote, sequence, error }
 }

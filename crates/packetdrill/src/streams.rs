@@ -6,11 +6,11 @@ use std::net::SocketAddr;
 use std::os::fd::RawFd;
 
 use bytes::{Buf, Bytes};
-use mptcp::ConnectionId;
+use mptcp::{ConnectionId, WriteFlags};
 use mptcp_clock::Instant;
 
 use crate::errno::{Result, fail};
-use crate::sockets::Role;
+use crate::sockets::{Role, Socket};
 use crate::stack::{Core, Stack};
 
 /// A descriptor in a poll, and what is so of it.
@@ -24,6 +24,10 @@ pub(crate) struct Polled {
 impl Stack {
     /// Reads at most `count` bytes; none at the end of the stream. `flags` are those of recv(2).
     pub(crate) fn read(&self, fd: RawFd, count: usize, flags: i32) -> Result<Vec<u8>> {
+        if flags & libc::MSG_OOB != 0 {
+            // Urgent data is part of the stream (RFC 9293 section 3.8.5), so there is none beside it.
+            return fail(libc::EINVAL);
+        }
         let id = match self.lock().sockets.get(fd)?.role {
             Role::Stream(id) => id,
             Role::Fresh { .. } | Role::Listener { .. } | Role::Deferred { .. } => {
@@ -58,6 +62,10 @@ impl Stack {
 
     /// Writes, as far as there is room; `flags` are those of send(2), `to` the address of sendto(2).
     pub(crate) fn write(&self, fd: RawFd, data: Bytes, flags: i32, to: Option<SocketAddr>) -> Result<usize> {
+        if flags & libc::MSG_OOB != 0 {
+            // Urgent data is not sent: RFC 6093 section 4 advises against it, and MPTCP has no place for it.
+            return fail(libc::EOPNOTSUPP);
+        }
         let wait = flags & libc::MSG_DONTWAIT == 0 && !self.lock().sockets.get(fd)?.nonblocking;
         let begun = self.act(|core, now| {
             core.refresh(self);
@@ -65,22 +73,27 @@ impl Stack {
         })?;
         let (mut deadline, late) = self.patience(fd, |options| options.send_timeout)?;
         let mut sent = 0;
+        let zero_copy = flags & libc::MSG_ZEROCOPY != 0;
         if let Some((id, in_syn)) = begun {
             if wait {
                 self.await_connection(fd, id)?;
             }
             // What the SYN had no room or no cookie for follows the handshake, if there is time to wait for it.
             if !wait || in_syn == data.len() {
+                self.act(|core, now| core.note_zero_copy(now, fd, id, zero_copy && in_syn > 0));
                 return Ok(in_syn);
             }
             sent = in_syn;
         }
-        let data = data.slice(sent..);
         let Role::Stream(id) = self.lock().sockets.get(fd)?.role else { return fail(libc::ENOTCONN) };
         if flags & libc::MSG_DONTWAIT != 0 {
             deadline = Some(std::time::Instant::now());
         }
-        self.wait(deadline, late, |core, now| {
+        let with =
+            WriteFlags { more: flags & libc::MSG_MORE != 0, end_of_record: flags & libc::MSG_EOR != 0 };
+        let mut waited = false;
+        // As Linux: who may wait is kept until all is taken, and what was taken counts for more than what came then.
+        let outcome = self.wait(deadline, late, |core, now| {
             let status = match core.sockets.status(id) {
                 Ok(status) => status,
                 Err(error) => return Some(Err(error)),
@@ -91,22 +104,30 @@ impl Stack {
             if status.write_closed || status.closed.is_some() {
                 return Some(fail(libc::EPIPE));
             }
-            if !status.opened {
+            // Who waits is woken when much is free, not at once (`sk_stream_write_space`).
+            if !status.opened || (waited && status.no_space) {
                 return None;
             }
-            let taken = core.endpoint.write(now, id, data.clone());
-            (taken > 0 || data.is_empty()).then_some(Ok(sent + taken))
-        })
+            waited = true;
+            let socket = match core.sockets.get(fd) {
+                Ok(socket) => socket.clone(),
+                Err(error) => return Some(Err(error)),
+            };
+            sent += core.write_some(now, &socket, id, &data.slice(sent..), with);
+            (sent == data.len()).then_some(Ok(sent))
+        });
+        let outcome = outcome.or_else(|error| if sent > 0 { Ok(sent) } else { Err(error) });
+        self.act(|core, now| {
+            core.note_zero_copy(now, fd, id, zero_copy && outcome.is_ok_and(|sent| sent > 0))
+        });
+        outcome
     }
 
     /// poll(2): waits until something is so, for `timeout` milliseconds at most, for ever when negative.
     pub(crate) fn poll(&self, polled: &mut [Polled], timeout: i32) -> usize {
-        let deadline = u64::try_from(timeout).ok().and_then(|milliseconds| {
-            std::time::Instant::now().checked_add(std::time::Duration::from_millis(milliseconds))
-        });
-        let outcome = self.wait(deadline, libc::EAGAIN, |core, _| {
+        let outcome = self.wait(deadline_in(timeout), libc::EAGAIN, |core, now| {
             for entry in polled.iter_mut() {
-                entry.ready = core.readiness(entry.fd) & (entry.events | ALWAYS);
+                entry.ready = core.readiness(now, entry.fd) & (entry.events | ALWAYS);
             }
             let count = polled.iter().filter(|entry| entry.ready != 0).count();
             (count > 0).then_some(Ok(count))
@@ -115,10 +136,71 @@ impl Stack {
     }
 }
 
+/// The end of a timeout in milliseconds; None for a negative one, which has no end.
+pub(crate) fn deadline_in(timeout: i32) -> Option<std::time::Instant> {
+    let span = u64::try_from(timeout).ok().map(std::time::Duration::from_millis);
+    span.and_then(|span| std::time::Instant::now().checked_add(span))
+}
+
 /// What poll(2) tells although nobody asked.
 const ALWAYS: i16 = libc::POLLERR | libc::POLLHUP | libc::POLLNVAL;
 
 impl Core {
+    /// A call with MSG_ZEROCOPY has sent something, if it `counts` and the socket wants to hear of such.
+    fn note_zero_copy(&mut self, now: Instant, fd: RawFd, id: ConnectionId, counts: bool) {
+        let wanted = counts && self.sockets.get(fd).is_ok_and(|socket| socket.options.zero_copy);
+        let Some(info) = self.endpoint.info(now, id).filter(|_| wanted) else { return };
+        if let Ok(status) = self.sockets.status(id) {
+            status.zero_copies.sent(info.bytes_written);
+        }
+    }
+
+    /// Writes as much as Linux would take; returns how many bytes that was.
+    fn write_some(
+        &mut self,
+        now: Instant,
+        socket: &Socket,
+        id: ConnectionId,
+        data: &Bytes,
+        flags: WriteFlags,
+    ) -> usize {
+        let mut taken = 0;
+        while taken < data.len() {
+            let Some(sending) = self.sending(now, socket, id) else {
+                taken = self.endpoint.write_with(now, id, data.clone(), flags);
+                break;
+            };
+            let room = match sending.room() {
+                (0, 0) => break,
+                (0, fresh) => {
+                    if let (Ok(status), Some(info)) = (self.sockets.status(id), self.endpoint.info(now, id)) {
+                        status.piece = info.bytes_written;
+                    }
+                    fresh
+                }
+                (left, _) => left,
+            };
+            let end = data.len().min(taken + usize::try_from(room).unwrap_or(usize::MAX));
+            let last = end == data.len();
+            let flags = WriteFlags { more: flags.more || !last, end_of_record: flags.end_of_record && last };
+            let now_taken = self.endpoint.write_with(now, id, data.slice(taken..end), flags);
+            taken += now_taken;
+            self.transmit(now);
+            if now_taken == 0 {
+                break;
+            }
+        }
+        if taken < data.len() {
+            // Nothing waits for more of a write that has to stop here.
+            self.endpoint.end_more(now, id);
+            self.transmit(now);
+            if let Ok(status) = self.sockets.status(id) {
+                status.no_space = true;
+            }
+        }
+        taken
+    }
+
     /// The next bytes of a stream, `count` at most; none when there are none now.
     fn take(&mut self, now: Instant, id: ConnectionId, count: usize, peek: bool) -> Result<Vec<u8>> {
         let mut taken = Vec::new();
@@ -155,7 +237,17 @@ impl Core {
         let socket = self.sockets.get(fd)?.clone();
         let remote = match (socket.role, to) {
             (Role::Deferred { remote }, _) => remote,
+            (Role::Fresh { .. }, None) if fast_open => return fail(libc::EOPNOTSUPP),
+            (Role::Fresh { .. }, _) if fast_open && !self.settings.fast_open.client() => {
+                return fail(libc::EOPNOTSUPP);
+            }
             (Role::Fresh { .. }, Some(to)) if fast_open => to,
+            // Once the connection is open, the flag says nothing.
+            (Role::Stream(id), _) if fast_open && !self.sockets.status(id)?.opened => {
+                let status = self.sockets.status(id)?;
+                let pending = status.closed.is_none() && status.error.is_none();
+                return if pending { fail(libc::EALREADY) } else { Ok(None) };
+            }
             (Role::Fresh { .. }, _) => return fail(libc::EPIPE),
             _ => return Ok(None),
         };
@@ -163,14 +255,16 @@ impl Core {
             let id = self.open(stack, now, fd, remote, Bytes::new(), true)?;
             return if wait { Ok(Some((id, 0))) } else { fail(libc::EINPROGRESS) };
         }
-        let room = usize::from(self.config(stack, &socket, Some(remote.ip())).mss) - 40;
+        let mss = self.config(stack, &socket, Some(remote.ip())).mss;
+        let room = self.endpoint.room_in_syn(remote.ip(), mss);
         let first = data.slice(..data.len().min(room));
         let sent = first.len();
-        let id = self.open(stack, now, fd, remote, first, false)?;
-        Ok(Some((id, sent)))
+        let id = self.open(stack, now, fd, remote, first, data.is_empty() && fast_open)?;
+        if data.is_empty() && !wait { fail(libc::EINPROGRESS) } else { Ok(Some((id, sent))) }
     }
 
-    fn readiness(&mut self, fd: RawFd) -> i16 {
+    /// What poll(2) has to tell of a descriptor.
+    pub(crate) fn readiness(&mut self, now: Instant, fd: RawFd) -> i16 {
         let role = match self.sockets.get(fd) {
             Ok(socket) => socket.role,
             Err(_) => return libc::POLLNVAL,
@@ -182,8 +276,13 @@ impl Core {
             Role::Stream(id) => id,
         };
         let readable = self.endpoint.readable(id);
-        let writable = self.endpoint.writable(id);
+        let writable = match self.sockets.get(fd).cloned() {
+            Ok(socket) => self.sending(now, &socket, id).map(|sending| sending.is_writable()),
+            Err(_) => None,
+        };
+        let writable = writable.unwrap_or_else(|| self.endpoint.writable(id) > 0);
         let Ok(status) = self.sockets.status(id) else { return libc::POLLHUP };
+        status.no_space |= status.opened && !writable;
         let over = status.closed.is_some();
         let mut ready = 0;
         if readable > 0 || !status.unread.is_empty() || status.finished || status.read_closed || over {
@@ -192,13 +291,13 @@ impl Core {
         if status.finished || status.read_closed || over {
             ready |= libc::POLLRDHUP;
         }
-        if over || status.write_closed || (status.opened && writable > 0) {
+        if over || status.write_closed || (status.opened && writable) {
             ready |= libc::POLLOUT;
         }
         if over || (status.finished && status.write_closed) {
             ready |= libc::POLLHUP;
         }
-        if status.error.is_some() {
+        if status.error.is_some() || status.zero_copies.has_told() {
             ready |= libc::POLLERR;
         }
         ready

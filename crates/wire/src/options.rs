@@ -24,6 +24,10 @@ pub(crate) mod kind {
     pub(crate) const TIMESTAMPS: u8 = 8;
     pub(crate) const MPTCP: u8 = 30;
     pub(crate) const FAST_OPEN: u8 = 34;
+    /// Shared experiments (RFC 6994), and the number of Fast Open among them,
+    /// from before RFC 7413, as Linux still takes it.
+    pub(crate) const EXPERIMENT: u8 = 254;
+    pub(crate) const FAST_OPEN_MAGIC: [u8; 2] = [0xf9, 0x89];
 }
 
 /// The timestamps option (RFC 7323 section 3.2).
@@ -72,6 +76,8 @@ pub struct Options {
     pub timestamps: Option<Timestamps>,
     /// TCP Fast Open; on SYN only.
     pub fast_open: Option<Cookie>,
+    /// That option stands in the form that it had before it got a number of its own.
+    pub fast_open_experimental: bool,
     /// Selective acknowledgement blocks.
     pub sack: Sack,
     /// The MPTCP data sequence signal, the one MPTCP option of nearly every segment.
@@ -127,7 +133,8 @@ impl Options {
             length += 4;
         }
         if let Some(cookie) = &self.fast_open {
-            length += (2 + cookie.len()).next_multiple_of(4);
+            let head = if self.fast_open_experimental { 4 } else { 2 };
+            length += (head + cookie.len()).next_multiple_of(4);
         }
         length + self.length_of_others()
     }
@@ -158,6 +165,7 @@ impl Options {
         self.sack_permitted = false;
         self.timestamps = None;
         self.fast_open = None;
+        self.fast_open_experimental = false;
         self.sack.clear();
         self.dss = None;
         self.mptcp.clear();

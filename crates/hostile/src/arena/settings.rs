@@ -58,15 +58,15 @@ pub(super) fn offer(draw: &mut Draw<'_>) -> Offer {
     }
 }
 
-fn linux_compat(draw: &mut Draw<'_>) -> LinuxCompat {
+/// Linux's habits, and whether data acknowledgements are as wide as the numbers that they answer.
+fn habits(draw: &mut Draw<'_>) -> (LinuxCompat, bool) {
     match draw.byte() {
-        0..128 => LinuxCompat::default(),
-        128..192 => LinuxCompat::LINUX,
+        0..128 => (LinuxCompat::default(), false),
+        128..192 => (LinuxCompat::LINUX, true),
         _ => {
             let bits = draw.u16();
             let bit = |at: u16| bits >> at & 1 != 0;
-            LinuxCompat {
-                wide_data_acks: bit(0),
+            let habits = LinuxCompat {
                 early_announcements: bit(1),
                 echo_before_join: bit(2),
                 acknowledge_before_fin: bit(3),
@@ -76,7 +76,10 @@ fn linux_compat(draw: &mut Draw<'_>) -> LinuxCompat {
                 steady_join_ack: bit(7),
                 quiet_after_handshake: bit(8),
                 minshall: bit(9),
-            }
+                push_where_writes_end: bit(9),
+                fin_with_data: bit(10),
+            };
+            (habits, bit(0))
         }
     }
 }
@@ -110,7 +113,7 @@ pub(super) fn config(draw: &mut Draw<'_>, interfaces: u8) -> Config {
         penalty_rule: if on(4) { PenaltyRule::Original } else { PenaltyRule::Later },
     };
     let fast_open = ServerFastOpen { key: [1, 2], old_key: on(5).then_some([3, 4]), cookies: draw.flag() };
-    Config {
+    let mut config = Config {
         multipath: !draw.chance(20),
         version: if draw.chance(80) { Version::V0 } else { Version::V1 },
         checksum: draw.chance(60),
@@ -175,6 +178,10 @@ pub(super) fn config(draw: &mut Draw<'_>, interfaces: u8) -> Config {
         }),
         receive_block: 256 << 10,
         fast_open: draw.chance(90).then_some(fast_open),
-        linux_compat: linux_compat(draw),
-    }
+        linux_compat: LinuxCompat::default(),
+        wide_data_acks: false,
+    };
+    // They were drawn together before, so that cases that were found stay what they are.
+    (config.linux_compat, config.wide_data_acks) = habits(draw);
+    config
 }

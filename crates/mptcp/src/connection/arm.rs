@@ -8,7 +8,7 @@ use crate::subflow::State;
 
 /// How long the peer may keep its half of an ended connection open: Linux's `tcp_fin_timeout`.
 const LINGER_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long what is corked waits for more: Linux's `TCP_RTO_MIN`.
+/// How long what is corked waits for more at least: Linux's `TCP_RTO_MIN`, or as long as the timeout is.
 const CORK_TIMEOUT: Duration = Duration::from_millis(200);
 
 impl Connection {
@@ -29,6 +29,11 @@ impl Connection {
         self.subflows.iter_mut().for_each(|subflow| subflow.watch_mut().user_timeout = timeout);
     }
 
+    /// How often a SYN may go again.
+    pub(crate) fn set_syn_retries(&mut self, count: u32) {
+        self.config.syn_retries = count;
+    }
+
     /// How much may wait unsent.
     pub(crate) fn set_notsent_lowat(&mut self, most: Option<u64>) {
         self.config.notsent_lowat = most;
@@ -40,8 +45,12 @@ impl Connection {
         if self.send.buffer.unsent() == 0 {
             writer.set_pushing(false);
             self.timers.cork = Instant::FAR_FUTURE;
-        } else if writer.is_corked() && !writer.is_pushing() && self.timers.cork == Instant::FAR_FUTURE {
-            self.timers.cork = now + CORK_TIMEOUT;
+        } else if self.send.writer.holds_back()
+            && !self.send.writer.is_pushing()
+            && self.timers.cork == Instant::FAR_FUTURE
+        {
+            let wait = self.longest_rto().max(CORK_TIMEOUT);
+            self.timers.cork = now + wait;
         }
         if window_closed && self.subflows.iter().all(|subflow| subflow.sender().is_idle()) {
             let wait = self.longest_rto();

@@ -69,7 +69,9 @@ impl Connection {
     /// How much new data goes in one segment: one frame's, or as many whole frames as the device cuts and
     /// the windows have room for.
     pub(super) fn segment_size(&self, id: usize, mss: u64) -> u64 {
-        let unsent = self.send.buffer.unsent();
+        let (unsent, next) = (self.send.buffer.unsent(), self.send.buffer.next());
+        // No segment crosses the end of a record.
+        let unsent = self.send.buffer.ends().record_behind(next).map_or(unsent, |end| unsent.min(end - next));
         let largest = self.subflows[id].agreed().gso_max;
         // The first data may carry the keys, which are for one frame.
         let settled = self.negotiation.confirmed() || self.negotiation.is_plain();

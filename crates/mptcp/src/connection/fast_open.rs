@@ -17,7 +17,7 @@ impl Connection {
         let taken = answer.acknowledgment.offset_from(subflow.opening().iss + 1).max(0) as usize;
         subflow.opening_mut().first_sent = 1 + taken.min(data.len()) as u64;
         if taken < data.len() {
-            self.send.buffer.put_back(data.slice(taken..));
+            self.put_back(data.slice(taken..));
         }
     }
 
@@ -35,7 +35,7 @@ impl Connection {
     /// Client: the data that did not go in the SYN, or that nobody took from there, is the first of the stream.
     pub(crate) fn begin_stream_with(&mut self, data: Bytes) {
         if !data.is_empty() {
-            self.send.buffer.put_back(data);
+            self.put_back(data);
         }
     }
 

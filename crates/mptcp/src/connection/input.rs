@@ -15,7 +15,7 @@ use crate::subflow::check::Verdict;
 use crate::subflow::mapping::{ReceivedMapping, WireMapping};
 use crate::subflow::receiver::Range;
 use crate::subflow::sender::Ack;
-use crate::subflow::{Control, Probation, State, SubflowCloseReason};
+use crate::subflow::{Probation, State, SubflowCloseReason};
 
 /// How far beyond the last data that is here a segment may begin whose options count, bytes.
 const NEAR: u64 = 65_535;
@@ -45,13 +45,15 @@ impl Connection {
             }
             _ => {}
         }
-        match subflow.check(now, segment, window, self.send.buffer.largest_window()) {
+        let verdict = subflow.check(now, segment, window, self.send.buffer.largest_window());
+        if segment.flags.fin() && matches!(verdict, Verdict::Acknowledge | Verdict::Accept { .. }) {
+            subflow.wait_anew(now);
+        }
+        match verdict {
             Verdict::Drop => {}
             Verdict::Acknowledge => {
-                // A SYN that comes again in SYN-RECEIVED wants the SYN/ACK again.
                 if subflow.state() == State::SynReceived {
-                    subflow.reconsider_marks(segment);
-                    subflow.set_control(Some(Control::SynAck));
+                    subflow.answer_in_handshake(segment);
                 } else {
                     subflow.receiver_mut().acknowledge_now();
                 }
@@ -81,6 +83,7 @@ impl Connection {
     ) -> Outcome {
         let subflow = &mut self.subflows[id];
         subflow.note_timestamp(now, segment, start);
+        self.send.writer.set_more(false);
         self.timers.answered();
         if subflow.watch().keep_at != Instant::FAR_FUTURE {
             subflow.keep_alive(now, self.config.keepalive);
@@ -184,12 +187,10 @@ impl Connection {
         // RFC 5681 section 2: a window update is no duplicate; RFC 8684 section 3.3.5: nor is what
         // carries another MPTCP option than the DSS.
         let updates = self.negotiation.is_plain() && segment.window > last_window;
-        let bare = segment.payload.is_empty()
-            && !segment.flags.fin()
-            && !updates
-            && segment.options.mptcp.is_empty();
+        let empty = segment.payload.is_empty() && !segment.flags.fin();
+        let bare = empty && !updates && segment.options.mptcp.is_empty();
         let echoes = segment.flags.contains(Flags::ECE);
-        let ack = Ack { now, number: ack, blocks: &blocks, echo, bare, echoes };
+        let ack = Ack { now, number: ack, blocks: &blocks, echo, bare, empty, echoes };
         let advanced = subflow.sender_mut().on_ack(ack, id, &mut self.congestion);
         if advanced == 0 {
             return false;

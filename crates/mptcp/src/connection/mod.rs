@@ -4,7 +4,7 @@
 //! code with one subflow, no options and an infinite mapping. Knows nothing of other connections: finding
 //! the connection for a segment, ports and tokens are the endpoint's affair.
 //!
-//! What happens to a connection is spread over files in one order, none of which needs one above it: this one; `reinject`,
+//! What happens to a connection is spread over files in one order, none of which needs one above it: this one; `writes`, `reinject`,
 //! `unblock`, `pacing`, `addresses`, `arm`, `segments`; `close`, `candidates`; `progress`, `begin`; `fallback`; `data`, `joins`; `handshake`,
 //! `signalled`; `input`, `transmit`, `finish`; `output`, `timeouts`.
 
@@ -49,6 +49,8 @@ mod timeouts;
 mod timers;
 mod transmit;
 mod unblock;
+mod write_ends;
+mod writes;
 
 use bytes::Bytes;
 use mptcp_clock::{Duration, Instant, Rng};
@@ -74,6 +76,7 @@ use send::SendStream;
 use set::SubflowSet;
 use signals::Signals;
 use timers::Timers;
+pub use writes::WriteFlags;
 
 /// The scheduler, and scratch for its view, so that looking costs no allocation.
 #[derive(Debug)]
@@ -162,20 +165,6 @@ impl Connection {
             fate: Fate::default(),
             config,
         }
-    }
-
-    /// Writes as much of `data` as the send buffer has room for, without copying; returns how many
-    /// bytes that was. After 0, [`crate::EventKind::Writable`] says when to try again.
-    pub(crate) fn write(&mut self, data: &Bytes) -> usize {
-        if self.send.writer.is_closed() || self.fate.closed().is_some() {
-            return 0;
-        }
-        let taken = (data.len() as u64).min(self.writable()) as usize;
-        self.send.writer.set_waiting(taken < data.len());
-        if taken > 0 {
-            self.send.buffer.write(data, taken);
-        }
-        taken
     }
 
     /// Somebody waits for room in the send buffer.

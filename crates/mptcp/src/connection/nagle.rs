@@ -10,14 +10,15 @@ impl Connection {
     /// Nagle (RFC 9293 section 3.7.4): a small segment waits while data is in flight; corked, also when none is.
     /// What subflows have had acknowledged is not: Linux's DATA_ACK for it may come only with the answer to more.
     pub(super) fn must_wait_for_more(&self, size: u64, mss: u64) -> bool {
-        if size >= mss {
+        // A segment that a record ends, and others follow, waits for nothing.
+        if size >= mss || size < self.send.buffer.unsent() {
             return false;
         }
         let in_flight = || self.subflows.iter().any(|subflow| !subflow.sender().is_idle());
         let nagle = self.config.nagle && self.send.buffer.next() > self.send.buffer.una() && in_flight();
         // Minshall's variant: only what is small and in flight itself holds small ones up.
         let nagle = nagle && (!self.config.linux_compat.minshall || self.send.buffer.small_in_flight());
-        let waits = self.send.writer.is_corked() || nagle;
+        let waits = self.send.writer.holds_back() || nagle;
         waits && !self.send.writer.is_closed() && !self.send.writer.is_pushing()
     }
 

@@ -100,6 +100,11 @@ impl Connection {
             out.sequence = self.subflows[id].sequence_at(self.subflows[id].sender().board.una) - 1;
             return Some(id);
         }
+        if control == Control::Acknowledge {
+            self.header(now, id, out);
+            out.sequence = self.subflows[id].sequence_at(self.subflows[id].sender().board.next.max(1));
+            return Some(id);
+        }
         let options = self.handshake_options(id, control);
         let window = self.recv.window().min(65_535) as u16;
         let scale = self.window_scale();
@@ -120,6 +125,7 @@ impl Connection {
                 segment.window = window;
                 segment.options.mss = Some(self.config.mss);
                 segment.options.fast_open.clone_from(&subflow.opening().cookie);
+                segment.options.fast_open_experimental = subflow.opening().cookie_experimental;
                 // An answer offers only what was offered (RFC 7323 section 1.3).
                 if !answering || subflow.clock().on {
                     let echo = if answering { subflow.clock().recent } else { 0 };
@@ -142,7 +148,7 @@ impl Connection {
                     segment.options.fast_open = None;
                 }
             }
-            Control::Probe => {}
+            Control::Probe | Control::Acknowledge => {}
             Control::Refuse { sequence } => {
                 segment.flags = Flags::RST;
                 segment.sequence = sequence;

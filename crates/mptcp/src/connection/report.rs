@@ -126,6 +126,8 @@ pub struct SubflowInfo {
     pub timestamps: bool,
     /// Selective acknowledgements are used (RFC 2018).
     pub sack: bool,
+    /// A SYN brought data that was taken (RFC 7413): `TCPI_OPT_SYN_DATA`.
+    pub syn_data: bool,
     /// Shift of the windows that the peer sends.
     pub send_scale: u8,
     /// Shift of the windows that we send.
@@ -152,6 +154,10 @@ pub struct SubflowInfo {
     pub pacing_rate: Option<f64>,
     /// Bytes in flight.
     pub in_flight: u64,
+    /// Questions to a closed window or a silent peer since it was heard: `tcpi_probes`.
+    pub probes: u32,
+    /// How long an acknowledgement may wait: `tcpi_ato`.
+    pub ack_delay: Duration,
     /// Bytes sent and not acknowledged at the subflow level.
     pub unacked: u64,
     /// Bytes of them that the peer has out of order: `tcpi_sacked`.

@@ -89,7 +89,7 @@ impl Connection {
         if length > 0 {
             subflow.record_mut().tally.data_segments_sent += 1;
             subflow.record_mut().tally.bytes_sent += length;
-            if self.send.buffer.unsent() == 0 {
+            if self.pushes(piece.data + length, length, self.congestion.paths[id].mss) {
                 segment.flags |= Flags::PSH;
             }
         }
@@ -181,11 +181,11 @@ impl Connection {
         })
     }
 
-    /// The low half is enough, and leaves room for SACK (RFC 8684 section 3.3.1).
+    /// As wide as the numbers that it answers (RFC 8684 section 3.3.2), or the low half, which leaves room for SACK.
     pub(super) fn data_ack(&self) -> DataSequence {
         let first = self.negotiation.remote().map_or(0, |key| key.first);
         let number = first.wrapping_add(self.recv.acknowledged());
-        if self.recv.has_wide_numbers() && self.config.linux_compat.wide_data_acks {
+        if self.recv.has_wide_numbers() && self.config.wide_data_acks {
             return DataSequence::Wide(number);
         }
         DataSequence::Short(number as u32)

@@ -23,6 +23,8 @@ pub(super) struct Writer {
     closed: bool,
     waits: bool,
     corked: bool,
+    /// It said that more follows at once.
+    more: bool,
     pushing: bool,
 }
 
@@ -53,11 +55,16 @@ impl Writer {
         wakes
     }
 
-    /// Small segments wait for more: Linux's TCP_CORK.
-    pub(super) fn is_corked(&self) -> bool {
-        self.corked
+    /// Small segments wait for more: it is corked, or has said so.
+    pub(super) fn holds_back(&self) -> bool {
+        self.corked || self.more
     }
 
+    pub(super) fn set_more(&mut self, more: bool) {
+        self.more = more;
+    }
+
+    /// Linux's TCP_CORK.
     pub(super) fn set_cork(&mut self, corked: bool) {
         self.corked = corked;
     }

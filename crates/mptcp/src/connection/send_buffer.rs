@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, VecDeque};
 use bytes::{Bytes, BytesMut};
 
 pub(crate) use super::chunk::{Chunk, Put, carrier};
+use super::write_ends::WriteEnds;
 
 /// Places for chunks that an idle connection keeps.
 const MOST_IDLE: usize = 4096;
@@ -26,6 +27,7 @@ struct Written {
 pub(crate) struct SendBuffer {
     unsent: VecDeque<Written>,
     unsent_bytes: u64,
+    ends: WriteEnds,
     /// Next offset to give to a subflow.
     next: u64,
     /// Oldest offset not acknowledged at the data level.
@@ -53,6 +55,15 @@ impl SendBuffer {
             }
         }
         self.unsent.push_back(Written { buffer: data.clone(), length });
+    }
+
+    /// Where writes end.
+    pub(crate) fn ends(&self) -> &WriteEnds {
+        &self.ends
+    }
+
+    pub(crate) fn ends_mut(&mut self) -> &mut WriteEnds {
+        &mut self.ends
     }
 
     /// Puts data before all that is unsent.
@@ -245,6 +256,7 @@ impl SendBuffer {
             return 0;
         }
         let freed = offset - self.una;
+        self.ends.forget(offset);
         self.una = offset;
         while self.flight.pop_front_if(|chunk| chunk.end() <= offset).is_some() {}
         if self.flight.is_empty() {

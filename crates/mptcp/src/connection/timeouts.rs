@@ -28,6 +28,7 @@ impl Connection {
         }
         if self.timers.cork <= now {
             self.timers.cork = Instant::FAR_FUTURE;
+            self.end_more();
             self.send.writer.set_pushing(true);
         }
         if self.timers.take_probe(now) {

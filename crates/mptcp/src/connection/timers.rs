@@ -121,6 +121,11 @@ impl Timers {
         self.probe = Instant::FAR_FUTURE;
     }
 
+    /// Questions that were not answered since the peer was heard.
+    pub(super) fn unanswered(&self) -> u32 {
+        self.unanswered
+    }
+
     /// So many further questions were not answered; returns how many since the peer was heard.
     pub(super) fn note_unanswered(&mut self, more: u32) -> u32 {
         self.unanswered += more;

@@ -227,17 +227,36 @@ impl Connection {
             let chunk = Chunk::new(data, payload.clone(), Put { subflow: self.subflow_id(id), end });
             self.send.buffer.send(chunk);
         }
-        self.put(now, id, data, payload, out)
+        let fin = self.config.linux_compat.fin_with_data && self.ends_with_data();
+        self.put(now, id, data, payload, fin, out)
+    }
+
+    /// Whether what was cut last is the end of a TCP's stream.
+    #[cold]
+    fn ends_with_data(&self) -> bool {
+        self.negotiation.is_plain() && self.send.writer.is_closed() && self.send.buffer.unsent() == 0
     }
 
     /// Puts stream data on a subflow as new subflow data.
     #[inline(always)]
-    fn put(&mut self, now: Instant, id: usize, data: u64, payload: Bytes, out: &mut Segment) -> usize {
+    fn put(
+        &mut self,
+        now: Instant,
+        id: usize,
+        data: u64,
+        payload: Bytes,
+        fin: bool,
+        out: &mut Segment,
+    ) -> usize {
         let subflow = &mut self.subflows[id];
         let start = subflow.sender().board.next;
         let capable = subflow.sender().marks.is_on();
-        let piece = Piece { start, data, whole: None, fin: false };
-        subflow.sender_mut().send(now, data, payload.clone(), false, &self.congestion.paths[id]);
+        let piece = Piece { start, data, whole: None, fin };
+        subflow.sender_mut().send(now, data, payload.clone(), fin, &self.congestion.paths[id]);
+        if fin {
+            subflow.want_fin();
+            subflow.fin_sent();
+        }
         self.pace(now, id, payload.len() as u64);
         self.data_segment(now, id, &piece, payload, out);
         if capable {
@@ -249,7 +268,7 @@ impl Connection {
     /// The same for data that was on another one before.
     #[inline(never)]
     fn put_again(&mut self, now: Instant, id: usize, data: u64, payload: Bytes, out: &mut Segment) -> usize {
-        self.put(now, id, data, payload, out)
+        self.put(now, id, data, payload, false, out)
     }
 
     /// Carries the oldest requested chunk on a subflow that has not carried it yet.

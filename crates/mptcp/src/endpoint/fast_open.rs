@@ -24,6 +24,14 @@ impl Endpoint {
         self.cookies.of(server).is_some()
     }
 
+    /// How much data a SYN to a server has room for beside all options, of a connection whose device carries segments of `mss`
+    /// bytes: the server's MSS comes with its cookie.
+    #[must_use]
+    pub fn room_in_syn(&self, server: IpAddr, mss: u16) -> usize {
+        let known = self.cookies.of(server).map_or(mss, |(_, known)| mss.min(*known));
+        usize::from(known).saturating_sub(Options::SPACE)
+    }
+
     /// Opens a connection as [`Endpoint::connect`] does, with data in the SYN: as much as fits one segment of the server's
     /// MSS, if that is known from before; the rest follows the handshake. With `cookies`, only with a cookie of the server's: without one, the SYN asks for it, and the data follows the
     /// handshake.
@@ -40,11 +48,10 @@ impl Endpoint {
         cookies: bool,
     ) -> Result<ConnectionId, ConnectError> {
         let known = self.cookies.of(remote.ip()).cloned();
-        let mss = known.as_ref().map_or(config.mss, |(_, mss)| config.mss.min(*mss));
         let cookie = cookies.then(|| known.map(|(cookie, _)| cookie).unwrap_or_default());
         let early = cookie.as_ref().is_none_or(|cookie| !cookie.is_empty());
         // As in Linux, the SYN leaves room for all options.
-        let room = usize::from(mss).saturating_sub(Options::SPACE);
+        let room = self.room_in_syn(remote.ip(), config.mss);
         let mut rest = data;
         let first = rest.split_to(if early { room.min(rest.len()) } else { 0 });
         self.open(now, interface, remote, config, |subflow| {
@@ -68,6 +75,7 @@ pub(super) fn read_syn(subflow: &mut Subflow, syn: &Segment, settings: ServerFas
         subflow.opening_mut().syn_data = syn.payload.clone();
     } else if syn.options.fast_open.is_some() && settings.cookies && !valid {
         subflow.opening_mut().cookie = Some(expected);
+        subflow.opening_mut().cookie_experimental = syn.options.fast_open_experimental;
     }
 }
 

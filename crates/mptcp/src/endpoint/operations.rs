@@ -8,7 +8,7 @@ use bytes::Bytes;
 use mptcp_clock::Instant;
 
 use super::Endpoint;
-use crate::connection::{Connection, ConnectionInfo};
+use crate::connection::{Connection, ConnectionInfo, WriteFlags};
 use crate::ids::{ConnectionId, InterfaceId, SubflowId};
 
 impl Endpoint {
@@ -27,7 +27,17 @@ impl Endpoint {
     /// Writes to a connection without copying; returns how many bytes its send buffer took. When it
     /// was not all, [`crate::EventKind::Writable`] says when to go on. 0 when the connection is gone.
     pub fn write(&mut self, now: Instant, id: ConnectionId, data: Bytes) -> usize {
-        self.with(now, id, |connection| connection.write(&data)).unwrap_or(0)
+        self.write_with(now, id, data, WriteFlags::default())
+    }
+
+    /// The same with flags, as Linux's send(2).
+    pub fn write_with(&mut self, now: Instant, id: ConnectionId, data: Bytes, flags: WriteFlags) -> usize {
+        self.with(now, id, |connection| connection.write(&data, flags)).unwrap_or(0)
+    }
+
+    /// What was written with the promise of more waits no longer for it.
+    pub fn end_more(&mut self, now: Instant, id: ConnectionId) {
+        self.with(now, id, Connection::end_more);
     }
 
     /// Room in a connection's send buffer, bytes.

@@ -80,7 +80,12 @@ impl Endpoint {
         self.with(now, id, |connection| connection.set_notsent_lowat(most));
     }
 
-    /// Holds small segments back for more to come, as TCP_CORK does: 200 ms at most.
+    /// Sets how often the SYN of a connection may go again: Linux's TCP_SYNCNT.
+    pub fn set_syn_retries(&mut self, now: Instant, id: ConnectionId, count: u32) {
+        self.with(now, id, |connection| connection.set_syn_retries(count));
+    }
+
+    /// Holds small segments back for more to come, as TCP_CORK does: for a timeout at most.
     pub fn set_cork(&mut self, now: Instant, id: ConnectionId, corked: bool) {
         self.with(now, id, |connection| connection.set_cork(corked));
     }

@@ -12,6 +12,10 @@ pub(super) enum Agreement {
     No,
     /// Our SYN asks.
     Asked,
+    /// It did, and was repeated without asking.
+    AskedOnce,
+    /// Then the peer agreed all the same: its marks are told, and we send none.
+    Echoes,
     /// Both sides speak it.
     Yes,
 }
@@ -36,6 +40,12 @@ impl Echo {
     #[inline]
     pub(crate) fn is_agreed(&self) -> bool {
         self.agreement == Agreement::Yes
+    }
+
+    /// Whether marks of the peer's packets are told.
+    #[inline]
+    pub(crate) fn heeds_marks(&self) -> bool {
+        matches!(self.agreement, Agreement::Yes | Agreement::Echoes)
     }
 
     /// Whether acknowledgements that leave now say that marks came.

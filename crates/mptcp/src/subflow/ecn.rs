@@ -25,7 +25,11 @@ impl Subflow {
     /// 6.1.1.1). A host that has sent such a SYN is not capable (section 6.1.1), whatever the answer says.
     pub(crate) fn asking(&mut self, wanted: bool) -> Flags {
         let asks = wanted && self.opening.attempts <= 1;
-        self.echo.agreement = if asks { Agreement::Asked } else { Agreement::No };
+        self.echo.agreement = match self.echo.agreement {
+            _ if asks => Agreement::Asked,
+            Agreement::Asked | Agreement::AskedOnce => Agreement::AskedOnce,
+            _ => Agreement::No,
+        };
         if asks { Flags::from_bits(ASKS) } else { Flags::NONE }
     }
 
@@ -36,12 +40,17 @@ impl Subflow {
 
     /// Takes what a SYN or a SYN/ACK says.
     pub(crate) fn agree_on_marks(&mut self, segment: &Segment, wanted: Ecn) {
-        let asked = self.echo.agreement == Agreement::Asked;
-        let agreed = match segment.flags.ack() {
-            false => asks(segment) && (wanted != Ecn::Off) && (asked || !self.opening.opened_here),
-            true => asked && answers(segment),
+        let before = self.echo.agreement;
+        let asked = before == Agreement::Asked;
+        self.echo.agreement = match segment.flags.ack() {
+            false if asks(segment) && wanted != Ecn::Off && (asked || !self.opening.opened_here) => {
+                Agreement::Yes
+            }
+            true if asked && answers(segment) => Agreement::Yes,
+            // The peer may have seen the first SYN, and mark: that is heeded (RFC 3168 section 6.1.1).
+            true if before == Agreement::AskedOnce && answers(segment) => Agreement::Echoes,
+            _ => Agreement::No,
         };
-        self.echo.agreement = if agreed { Agreement::Yes } else { Agreement::No };
     }
 
     /// A SYN came again: without the flags, its sender is not capable any more (RFC 3168 section 6.1.1).
@@ -54,7 +63,7 @@ impl Subflow {
     /// A data segment came that is taken.
     #[inline]
     pub(crate) fn note_mark(&mut self, segment: &Segment) {
-        if !self.echo.is_agreed() {
+        if !self.echo.heeds_marks() {
             return;
         }
         let (next, pending) = (self.receiver.next(), self.receiver.owes_acknowledgement());

@@ -56,6 +56,15 @@ impl Subflow {
         self.opening.deadline = now + TIME_WAIT;
     }
 
+    /// The peer's FIN came again in TIME-WAIT: our acknowledgement was lost, and the next one may be too (RFC 9293 section
+    /// 3.10.7.4).
+    #[cold]
+    pub(crate) fn wait_anew(&mut self, now: Instant) {
+        if self.state == State::TimeWait {
+            self.enter_time_wait(now);
+        }
+    }
+
     /// Whether a SYN may begin a new connection in place of this one, which is over (RFC 9293 section 3.10.7.4, RFC 6191): its
     /// timestamp or its sequence number is newer than all that came. Our own numbers have to go on behind the old ones.
     pub(crate) fn gives_way(&self, syn: &Segment) -> Option<u32> {

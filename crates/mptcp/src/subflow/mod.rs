@@ -123,7 +123,7 @@ impl Subflow {
     pub(crate) fn payload_size(&self, config: &Config, multipath: bool) -> u64 {
         let dss = match multipath {
             false => 0,
-            true if config.linux_compat.wide_data_acks => WIDE_DSS_SPACE,
+            true if config.wide_data_acks => WIDE_DSS_SPACE,
             true => DSS_SPACE,
         };
         let options = dss + if self.clock.on { TIMESTAMPS_SPACE } else { 0 };

@@ -4,7 +4,7 @@ use mptcp_clock::Instant;
 use mptcp_wire::{Options, Segment};
 
 use super::parts::{DEFAULT_MSS, DEFAULT_MSS_6};
-use super::{State, Subflow};
+use super::{Control, State, Subflow};
 use crate::config::Config;
 use crate::congestion::PathState;
 
@@ -52,6 +52,19 @@ impl Subflow {
         self.opening.opened_here && answer && !ours
     }
 
+    /// A segment came in SYN-RECEIVED that is not taken. Its SYN once more wants the SYN/ACK once more, unless that waits
+    /// anyway; everything else is answered by an acknowledgement (RFC 9293 section 3.10.7.4).
+    #[cold]
+    pub(crate) fn answer_in_handshake(&mut self, segment: &Segment) {
+        let flags = segment.flags;
+        if flags.syn() && !flags.ack() && segment.sequence == self.opening.irs {
+            self.reconsider_marks(segment);
+            self.control = Some(Control::SynAck);
+        } else {
+            self.control.get_or_insert(Control::Acknowledge);
+        }
+    }
+
     /// Both SYNs are acknowledged; how long that took goes to its path.
     pub(crate) fn establish(&mut self, now: Instant, rack: bool, path: &mut PathState) {
         self.state = State::Established;
@@ -68,7 +81,9 @@ impl Subflow {
         let length = self.opening.syn_data.len() as u64;
         self.opening.first_received = 1 + length;
         self.receiver.skip(length);
-        let cookie = self.opening.cookie.as_ref().map_or(0, |cookie| (2 + cookie.len()).next_multiple_of(4));
+        let head = if self.opening.cookie_experimental { 4 } else { 2 };
+        let cookie = self.opening.cookie.as_ref();
+        let cookie = cookie.map_or(0, |cookie| (head + cookie.len()).next_multiple_of(4));
         let capable = if multipath { CAPABLE_SPACE } else { 0 };
         if syn.options.timestamps.is_some() && COMMON_SPACE + cookie + capable > Options::SPACE {
             // As Linux: of all options, timestamps make room.

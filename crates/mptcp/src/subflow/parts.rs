@@ -62,6 +62,8 @@ pub(crate) struct Opening {
     pub(crate) syn_data: Bytes,
     /// The Fast Open option of our SYN or SYN/ACK.
     pub(crate) cookie: Option<Cookie>,
+    /// In the form that it had before RFC 7413, as the peer has it.
+    pub(crate) cookie_experimental: bool,
     /// Offsets of the first bytes after the SYNs and what they carried, ours and the peer's.
     pub(crate) first_sent: u64,
     pub(crate) first_received: u64,
@@ -81,6 +83,7 @@ impl Opening {
             irs: Seq::default(),
             syn_data: Bytes::new(),
             cookie: None,
+            cookie_experimental: false,
             first_sent: 1,
             first_received: 1,
             deadline: Instant::FAR_FUTURE,

@@ -10,7 +10,7 @@ use mptcp_clock::{Duration, Instant};
 use crate::memory::{Inserted, Reassembly, most_pieces};
 
 /// How long an acknowledgement may wait: Linux's minimum (RFC 9293 section 3.8.6.3 allows 500 ms).
-const DELAYED_ACK: Duration = Duration::from_millis(40);
+pub(crate) const DELAYED_ACK: Duration = Duration::from_millis(40);
 /// Segments acknowledged at once at the start, so that slow start is not slowed.
 const QUICK_ACKS: u32 = 16;
 

@@ -66,6 +66,8 @@ pub(crate) struct Ack<'a> {
     pub echo: Option<Instant>,
     /// No payload, no window change: counts as a duplicate if it acknowledges nothing.
     pub bare: bool,
+    /// No payload, whatever it says of the window.
+    pub empty: bool,
     /// It speaks of marks (RFC 3168).
     pub echoes: bool,
 }

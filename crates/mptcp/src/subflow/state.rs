@@ -50,6 +50,8 @@ pub(crate) enum Origin {
 pub(crate) enum Control {
     Syn,
     SynAck,
+    /// An acknowledgement from SYN-RECEIVED, which says nothing of Multipath TCP.
+    Acknowledge,
     /// An old sequence number, which the peer has to answer.
     Probe,
     /// A reset for a segment of another connection; this one goes on.

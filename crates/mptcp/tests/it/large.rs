@@ -6,7 +6,7 @@ use mptcp::{Config, InterfaceId};
 use mptcp_clock::Duration;
 use mptcp_wire::{Mapping, Segment};
 
-const FRAME: usize = 1424;
+const FRAME: usize = 1420;
 
 /// A pair whose devices cut segments of up to 60 000 bytes; `lost` names frames of data, by their number, that
 /// the first path loses.

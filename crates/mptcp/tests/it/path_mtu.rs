@@ -108,7 +108,8 @@ fn a_black_hole_is_found_by_who_looks_for_it() {
         send(&mut pair, &pattern(4_000_000), &refused, None, Duration::from_secs(60));
         // What it found by trying lies below; the more it carries, the closer.
         let found = first(&pair).pmtu;
-        assert!((1270..=1300).contains(&found), "{links:?}: {found}");
+        // Who has received nothing leaves room for an acknowledgement of eight bytes that takes four.
+        assert!((1270..=1304).contains(&found), "{links:?}: {found}");
     }
 }
 

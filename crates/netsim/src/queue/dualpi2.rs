@@ -122,15 +122,16 @@ impl DualPi2Queue {
 
     /// Weighted turns, bytes: scalable first, and a share for the classic row.
     fn takes_scalable(&mut self) -> bool {
-        if self.scalable.is_empty() || self.classic.is_empty() {
+        if self.scalable.is_empty() && self.classic.is_empty() {
             self.credit = 0;
-            return !self.scalable.is_empty();
         }
-        self.credit <= 0
+        !self.scalable.is_empty() && (self.credit <= 0 || self.classic.is_empty())
     }
 
+    /// A row pays for what it sends while the other waits.
     fn charge(&mut self, scalable: bool, bytes: u32) {
-        if self.scalable.is_empty() || self.classic.is_empty() {
+        let other = if scalable { &self.classic } else { &self.scalable };
+        if other.is_empty() {
             return;
         }
         let share = self.settings.classic_protection.clamp(0.0, 1.0);

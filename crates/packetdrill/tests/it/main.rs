@@ -3,3 +3,4 @@
 mod faults;
 mod harness;
 mod table;
+mod tcp;

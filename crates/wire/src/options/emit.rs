@@ -68,7 +68,12 @@ impl Options {
             field.put(&[NOP, WINDOW_SCALE, 3, shift])?;
         }
         if let Some(cookie) = &self.fast_open {
-            field.put(&[FAST_OPEN, 2 + cookie.len() as u8])?;
+            if self.fast_open_experimental {
+                field.put(&[kind::EXPERIMENT, 4 + cookie.len() as u8])?;
+                field.put(&kind::FAST_OPEN_MAGIC)?;
+            } else {
+                field.put(&[FAST_OPEN, 2 + cookie.len() as u8])?;
+            }
             field.put(cookie)?;
             field.pad()?;
         }

@@ -72,6 +72,14 @@ impl Options {
             // Sizes that RFC 7413 does not have are as unknown as another kind.
             kind::FAST_OPEN if matches!(body.len(), 0 | 4 | 6 | 8 | 10 | 12 | 14 | 16) => {
                 self.fast_open = Cookie::try_from(body).ok();
+                self.fast_open_experimental = false;
+            }
+            kind::EXPERIMENT
+                if body.starts_with(&kind::FAST_OPEN_MAGIC)
+                    && matches!(body.len(), 2 | 6 | 8 | 10 | 12 | 14 | 16 | 18) =>
+            {
+                self.fast_open = Cookie::try_from(&body[2..]).ok();
+                self.fast_open_experimental = true;
             }
             kind::MPTCP => match parse_mptcp(body) {
                 Some(Parsed::Dss(dss)) => self.dss = Some(dss),

@@ -165,6 +165,19 @@ fn a_field_of_a_size_that_no_header_has_is_an_error() {
 
 /// RFC 7413 section 4.1.1; sizes that it does not have are kept as they came.
 #[test]
+fn cookies_have_an_older_form_too() {
+    let bytes = [254, 8, 0xf9, 0x89, 1, 2, 3, 4];
+    let options = Options::parse(&bytes).expect("a shared experiment");
+    assert!(options.fast_open_experimental);
+    assert_eq!(options.fast_open.as_deref(), Some(&[1, 2, 3, 4][..]));
+    let mut canonical = options.clone();
+    canonical.make_canonical();
+    assert_eq!((options.length(), canonical.emit().expect("it fits").as_slice()), (8, &bytes[..]));
+    // Another experiment is none of ours.
+    assert_eq!(Options::parse(&[254, 4, 0x12, 0x34]).expect("unknown").fast_open, None);
+}
+
+#[test]
 fn cookies_of_fast_open_are_padded_and_other_sizes_are_unknown() {
     let mut options = Options::default();
     options.fast_open = Some([1, 2, 3, 4].into_iter().collect());

@@ -60,6 +60,7 @@ impl Builder<'_> {
                 SlowStart::HyStart => mptcp::SlowStart::HyStart,
             },
             pacing: flow.tcp.pacing,
+            wide_data_acks: false,
             sack: flow.tcp.sack,
             timestamps: flow.tcp.timestamps,
             rack: flow.tcp.rack,

@@ -7,8 +7,11 @@ use crate::congestion::{Acked, Congestion, Round};
 
 impl Sender {
     /// Processes an acknowledgement; returns the bytes that were acknowledged in order.
-    pub(crate) fn on_ack(&mut self, ack: Ack<'_>, path: usize, congestion: &mut Congestion) -> u64 {
+    pub(crate) fn on_ack(&mut self, mut ack: Ack<'_>, path: usize, congestion: &mut Congestion) -> u64 {
         let now = ack.now;
+        // RFC 5682 section 2.1 step 3a: what answers the new data of F-RTO and acknowledges none of it is a duplicate, whatever
+        // it does to the window.
+        ack.bare |= ack.empty && self.spurious.tries_new_data();
         let una = self.board.una;
         let filled = self.filled(congestion.polls());
         let delivered_before = una + self.board.sacked;

@@ -46,6 +46,7 @@ impl Rig {
             blocks: &blocks,
             echo: None,
             bare: true,
+            empty: true,
             echoes: false,
         };
         self.sender.on_ack(ack, 0, &mut self.congestion);

@@ -62,7 +62,8 @@ impl Sender {
 
     fn on_reorder_timer(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
         self.begin_sample(now);
-        let ack = Ack { now, number: self.board.una, blocks: &[], echo: None, bare: false, echoes: false };
+        let number = self.board.una;
+        let ack = Ack { now, number, blocks: &[], echo: None, bare: false, empty: false, echoes: false };
         if self.detect(&ack, 0, &congestion.paths[path])
             && (self.size_probe == SizeProbe::None || self.judge_losses())
         {

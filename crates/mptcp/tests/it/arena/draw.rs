@@ -289,8 +289,8 @@ fn config() -> impl Strategy<Value = Config> {
                 initial_window,
                 max_subflows,
                 join_probation: probation.map(Duration::from_millis),
+                wide_data_acks,
                 linux_compat: LinuxCompat {
-                    wide_data_acks,
                     early_announcements,
                     quiet_after_handshake,
                     echo_before_join,
@@ -299,6 +299,8 @@ fn config() -> impl Strategy<Value = Config> {
                     data_fin_everywhere,
                     quick_data_fin,
                     minshall,
+                    push_where_writes_end: wide_data_acks != minshall,
+                    fin_with_data: quick_data_fin != minshall,
                     steady_join_ack,
                 },
                 ..Config::default()

@@ -5,7 +5,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
-use mptcp::{Config, IcmpError, IcmpMessage, InterfaceChange, Keepalive};
+use mptcp::{Config, IcmpError, IcmpMessage, InterfaceChange, Keepalive, WriteFlags};
 
 use super::compose::shift;
 use super::host::Host;
@@ -44,8 +44,19 @@ impl Application {
             ["connect", to] => self.connect(host, socket(to)?, config)?,
             ["connect_fast_open", length] => self.fast_open(host, config, length, true)?,
             ["connect_fast_open", length, "cookieless"] => self.fast_open(host, config, length, false)?,
-            ["write", length] => self.write(host, length, length)?,
-            ["write", length, "takes", most] => self.write(host, length, most)?,
+            ["write", length] => self.write(host, length, length, WriteFlags::default())?,
+            ["write", length, "takes", most] => self.write(host, length, most, WriteFlags::default())?,
+            ["write", length, "more"] => {
+                self.write(host, length, length, WriteFlags { more: true, ..WriteFlags::default() })?;
+            }
+            ["write", length, "record"] => {
+                self.write(
+                    host,
+                    length,
+                    length,
+                    WriteFlags { end_of_record: true, ..WriteFlags::default() },
+                )?;
+            }
             ["read", length] => self.read(host, length, false)?,
             ["read", length, "junk"] => self.read(host, length, true)?,
             ["close"] => host.endpoint.close(now, host.id()?),
@@ -120,10 +131,16 @@ impl Application {
         Ok(())
     }
 
-    fn write(&mut self, host: &mut Host, length: &str, expected: &str) -> Result<(), String> {
+    fn write(
+        &mut self,
+        host: &mut Host,
+        length: &str,
+        expected: &str,
+        flags: WriteFlags,
+    ) -> Result<(), String> {
         let (length, expected): (u64, u64) = (number("the length", length)?, number("the length", expected)?);
         let data = Bytes::from(stream(self.written, length));
-        let taken = host.endpoint.write(host.now(), host.id()?, data) as u64;
+        let taken = host.endpoint.write_with(host.now(), host.id()?, data, flags) as u64;
         self.written += taken;
         if taken == expected {
             Ok(())

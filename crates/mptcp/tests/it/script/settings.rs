@@ -35,6 +35,7 @@ pub fn set(config: &mut Config, key: &str, value: &str) -> Result<(), String> {
     match key {
         "multipath" => config.multipath = switch(value)?,
         "checksum" => config.checksum = switch(value)?,
+        "wide_data_acks" => config.wide_data_acks = switch(value)?,
         "sack" => config.sack = switch(value)?,
         "timestamps" => config.timestamps = switch(value)?,
         "rack" => config.rack = switch(value)?,
@@ -142,7 +143,6 @@ fn mechanism(config: &mut Config, key: &str, value: &str) -> Result<(), String> 
 
 fn habit<'a>(habits: &'a mut LinuxCompat, key: &str) -> Result<&'a mut bool, String> {
     Ok(match key {
-        "wide_data_acks" => &mut habits.wide_data_acks,
         "early_announcements" => &mut habits.early_announcements,
         "quiet_after_handshake" => &mut habits.quiet_after_handshake,
         "echo_before_join" => &mut habits.echo_before_join,
@@ -150,6 +150,8 @@ fn habit<'a>(habits: &'a mut LinuxCompat, key: &str) -> Result<&'a mut bool, Str
         "plain_time_wait" => &mut habits.plain_time_wait,
         "data_fin_everywhere" => &mut habits.data_fin_everywhere,
         "quick_data_fin" => &mut habits.quick_data_fin,
+        "push_where_writes_end" => &mut habits.push_where_writes_end,
+        "fin_with_data" => &mut habits.fin_with_data,
         "minshall" => &mut habits.minshall,
         "steady_join_ack" => &mut habits.steady_join_ack,
         _ => return Err(format!("Linux has no habit `{key}` here")),

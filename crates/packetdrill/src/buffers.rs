@@ -1,0 +1,105 @@
+//! How much a TCP socket takes from its application, as Linux counts.
+//!
+//! Owns the size of send buffers and of the pieces that writes are taken in: Linux asks for memory where a new piece (`struct
+//! sk_buff`) begins, and fills the last one whatever is full meanwhile (`tcp_sendmsg_locked`). MPTCP sockets take what the
+//! endpoint has room for, and are not counted here.
+
+use mptcp::{ConnectionId, ConnectionInfo};
+use mptcp_clock::Instant;
+
+use crate::calls::IPPROTO_MPTCP;
+use crate::sockets::Socket;
+use crate::stack::Core;
+
+/// SOCK_MIN_SNDBUF and SOCK_MIN_RCVBUF (include/net/sock.h).
+pub(crate) const SEND_LEAST: u32 = 4_608;
+pub(crate) const RECEIVE_LEAST: u32 = 2_304;
+/// The middle one of `tcp_rmem`.
+pub(crate) const DEFAULT_RECEIVE: u32 = 131_072;
+
+/// What the kernel needs around a segment's data, of which it takes the next power of two: headers, `struct skb_shared_info`.
+const AROUND_DATA: u64 = 320 + 320;
+/// And `struct sk_buff` itself.
+const AROUND_SEGMENT: u64 = 256;
+/// What an empty piece takes of the buffer.
+const EMPTY_PIECE: u64 = 1_280;
+/// Most payload of a piece.
+const MOST_IN_PIECE: u64 = 65_535 - 1 - 320;
+
+/// The buffer as it stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sending {
+    /// Bytes that it may hold, and holds.
+    size: u64,
+    queued: u64,
+    unsent: u64,
+    lowat: u64,
+    /// Payload of a full piece, and what the last one that is not sent has room for.
+    piece: u64,
+    room: u64,
+}
+
+impl Sending {
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// How much the last piece has room for, and a new one where one may begin: 0 where all is full.
+    pub(crate) fn room(&self) -> (u64, u64) {
+        (self.room, if self.is_free() { self.piece } else { 0 })
+    }
+
+    /// Whether a new piece may begin (`sk_stream_memory_free`).
+    fn is_free(&self) -> bool {
+        self.queued < self.size && self.unsent < self.lowat
+    }
+
+    /// Whether poll(2) says that there is room (`sk_stream_is_writeable`).
+    pub(crate) fn is_writable(&self) -> bool {
+        self.size.saturating_sub(self.queued) >= self.queued / 2 && 2 * self.unsent < self.lowat
+    }
+}
+
+impl Core {
+    /// The send buffer of a TCP socket whose connection is open.
+    pub(crate) fn sending(&mut self, now: Instant, socket: &Socket, id: ConnectionId) -> Option<Sending> {
+        if socket.protocol == IPPROTO_MPTCP {
+            return None;
+        }
+        let info: ConnectionInfo = self.endpoint.info(now, id)?;
+        let largest = self.endpoint.connection(id)?.largest_window();
+        let first = info.subflows.first()?;
+        let mss = first.mss.max(1);
+        let options = &socket.options;
+        let status = self.sockets.status(id).ok()?;
+        let size = match options.send_buffer {
+            Some(bytes) => u64::from(bytes),
+            None => {
+                // tcp_sndbuf_expand: twice the window, as the kernel stores it.
+                let segment = (mss + AROUND_DATA).next_power_of_two() + AROUND_SEGMENT;
+                let wanted = 2 * segment * (first.cwnd / mss).max(10);
+                let grows = first.in_flight < first.cwnd || status.buffer == 0;
+                let [_, initial, most] = self.settings.send_buffer;
+                let size = status.buffer.max(initial);
+                if grows { size.max(wanted.min(most)) } else { size }
+            }
+        };
+        status.buffer = size;
+        let half = if largest > 536 { largest / 2 } else { largest };
+        let piece = (half.clamp(mss, MOST_IN_PIECE) / mss).max(1) * mss;
+        let unsent = info.bytes_written.saturating_sub(info.bytes_sent);
+        let last = status.piece.max(info.bytes_sent);
+        let room = if unsent == 0 { 0 } else { (last + piece).saturating_sub(info.bytes_written) };
+        let queued = info.send_queue + info.send_queue.div_ceil(piece) * EMPTY_PIECE;
+        let lowat = match options.notsent_lowat {
+            0 => self.settings.notsent_lowat,
+            bytes => bytes.into(),
+        };
+        Some(Sending { size, queued, unsent, lowat, piece, room })
+    }
+}
+
+/// `net.core.wmem_max` and `rmem_max`: what an application may ask for.
+pub(crate) fn most_of(settings: &crate::settings::Settings) -> u32 {
+    settings.largest_buffer
+}
