@@ -11,7 +11,7 @@ use mptcp_wire::{AddAddress, MpPrio, MptcpOption};
 use super::failures::Failed;
 use super::{Connection, EndpointEvent};
 use crate::config::Announced;
-use crate::ids::InterfaceId;
+use crate::ids::{InterfaceId, SubflowId};
 use crate::path_manager::{LocalAddress, Pair, PathEvent, RemoteAddress};
 use crate::subflow::Subflow;
 
@@ -133,7 +133,7 @@ impl Connection {
             // RFC 6824 section 3.4.1: version 0 signs and echoes nothing.
             hmac: (self.negotiation.version() == Version::V1).then_some(hmac),
         };
-        self.signals.push(None, MptcpOption::AddAddress(add));
+        self.signal(None, MptcpOption::AddAddress(add));
         let again_at = now + self.config.announce_timeout;
         let echoed = self.negotiation.version() == Version::V0;
         if self.addresses.note_announced(address, interface, echoed, again_at) {
@@ -151,6 +151,7 @@ impl Connection {
     /// Changes our wish for a subflow and tells the peer (RFC 8684 section 3.3.8).
     pub(crate) fn set_backup(&mut self, interface: InterfaceId, backup: bool) {
         self.addresses.set_backup(interface, backup);
+        let mut told: Vec<SubflowId> = Vec::new();
         for subflow in &mut self.subflows {
             if subflow.ends().interface == interface
                 && subflow.is_synchronised()
@@ -158,9 +159,19 @@ impl Connection {
             {
                 subflow.ends_mut().backup = backup;
                 subflow.ends_mut().peer_backup = backup;
-                self.signals
-                    .push(Some(subflow.record().id), MptcpOption::Prio(MpPrio { backup, address_id: None }));
+                told.push(subflow.record().id);
             }
+        }
+        for subflow in told {
+            self.signal(Some(subflow), MptcpOption::Prio(MpPrio { backup, address_id: None }));
+        }
+    }
+
+    /// Sends an option of Multipath TCP on an acknowledgement of its own, unless the connection is TCP by now: then nothing but
+    /// TCP may be seen of it (RFC 8684 section 3.7), and the peer of one who fell back would take the option for a sign of life.
+    pub(super) fn signal(&mut self, on: Option<SubflowId>, option: MptcpOption) {
+        if self.negotiation.is_multipath() {
+            self.signals.push(on, option);
         }
     }
 

@@ -49,7 +49,7 @@ impl Connection {
             self.on_confirmed(now);
             let echo = AddAddress { echo: true, hmac: None, ..*add };
             let on = self.subflow_id(id);
-            self.signals.push(Some(on), MptcpOption::AddAddress(echo));
+            self.signal(Some(on), MptcpOption::AddAddress(echo));
         }
         let port = add.port.unwrap_or(self.subflows[id].ends().remote.port());
         let address = RemoteAddress { id: add.id, address: SocketAddr::new(add.address, port) };
@@ -115,7 +115,7 @@ impl Connection {
                 // Ids are bytes and the option holds 37; more addresses than that have no subflows.
                 let _ = option.ids.try_push(id);
             });
-            self.signals.push(None, MptcpOption::RemoveAddress(option));
+            self.signal(None, MptcpOption::RemoveAddress(option));
         }
         if !self.negotiation.is_multipath() && self.subflows.iter().all(|subflow| subflow.is_closed()) {
             self.end(now, crate::event::CloseReason::TimedOut, SubflowCloseReason::InterfaceGone);
