@@ -122,6 +122,20 @@ fn a_path_that_has_one_segment_at_a_time_is_not_thought_to_be_as_slow_as_its_del
     assert!(all > 0.95 * best, "{all:.1} of {best:.1} Mb/s");
 }
 
+/// A buffer of one product of the widest path beside a nearer and smaller one: the window is always full, which is no sign that the
+/// widest path is in the way.
+#[test]
+fn a_path_that_carries_most_is_not_kept_small_for_holding_up_a_nearer_one() {
+    let paths = [
+        (1_376, 380_128, "44p", ""),
+        (10_784, 30_598, "46p", ""),
+        (28_100, 10_654, "16p", ""),
+        (73_768, 22_827, "299p", ""),
+    ];
+    let (both, best) = against_best(&paths, &buffers(226_819), "");
+    assert!(both > best, "{both:.1} of {best:.1} Mb/s");
+}
+
 /// A flow of two subflows among `others` TCP flows behind one bottleneck: its goodput over the mean of theirs.
 fn share(others: u32, queue: &str, keys: &str) -> f64 {
     let text = format!(

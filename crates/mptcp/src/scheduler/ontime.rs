@@ -77,7 +77,9 @@ impl OnTime {
             return true;
         }
         let window = view.window().min(view.send_buffer);
-        if rates * wait * self.margin + (slow.in_flight + slow.mss) as f64 > window as f64 {
+        // A path that carries more than all that it might hold up is worth a stall: it is not kept small for being in the way.
+        let margin = if rate(slow) > rates { 1.0 } else { self.margin };
+        if rates * wait * margin + (slow.in_flight + slow.mss) as f64 > window as f64 {
             return false;
         }
         // All that is left goes on the faster paths before this one has answered.
