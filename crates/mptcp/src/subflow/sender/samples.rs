@@ -10,10 +10,16 @@ use crate::congestion::{Congestion, PathState, Repair};
 use crate::subflow::rates::Rates;
 
 impl Sender {
-    /// Whether samples are wanted from here on.
-    pub(crate) fn begin_samples(&mut self, on: bool) {
-        if on != self.is_sampled() {
-            self.board.rates = on.then(Box::<Rates>::default);
+    /// Whether samples are wanted from here on. Where they end while something is repaired, the threshold is not one that a
+    /// window may have: the controller that takes over is asked for another, and the repair begins anew with it.
+    pub(crate) fn begin_samples(&mut self, on: bool, path: usize, congestion: &mut Congestion) {
+        if on == self.is_sampled() {
+            return;
+        }
+        self.board.rates = on.then(Box::<Rates>::default);
+        if !on && self.in_recovery() && congestion.paths[path].active {
+            congestion.on_loss(path, self.last_sent.unwrap_or(Instant::ZERO));
+            self.begin_proportional_rate();
         }
     }
 

@@ -4,8 +4,7 @@ use bytes::Bytes;
 use mptcp_clock::{Duration, Instant};
 
 use super::{Ack, Range, Recovery, Sender};
-use crate::congestion::Reno;
-use crate::congestion::{Congestion, CouplingScope, SlowStart};
+use crate::congestion::{Bbr, Congestion, CongestionControl, CouplingScope, Reno, SlowStart};
 
 const MSS: u64 = 1000;
 
@@ -27,6 +26,13 @@ impl Rig {
         congestion.paths[0].sample(Duration::from_millis(100));
         congestion.set_active(0, true);
         Self { now: Instant::ZERO + Duration::from_secs(1), sender, congestion }
+    }
+
+    /// Another controller takes over, as the connection does it.
+    fn take_over(&mut self, algorithm: impl CongestionControl + 'static) {
+        self.congestion.set_algorithm(Box::new(algorithm));
+        let sampled = self.congestion.needs_samples();
+        self.sender.begin_samples(sampled, 0, &mut self.congestion);
     }
 
     fn send(&mut self, segments: u64) {
@@ -232,4 +238,22 @@ fn acknowledgements_that_come_together_find_the_window_as_full() {
     // Reno's tenth of a segment for each segment.
     assert!((2 * MSS / 5 - 10..=2 * MSS / 5).contains(&growth(false)), "{}", growth(false));
     assert_eq!(growth(true), MSS / 5, "between them there was nothing to send");
+}
+
+#[test]
+fn who_takes_over_from_samples_within_a_repair_gives_it_a_threshold() {
+    let mut rig = Rig::new(true, true);
+    rig.take_over(Bbr::default());
+    rig.send(20);
+    rig.wait(100);
+    rig.ack(0, &[(1, 12)]);
+    assert!(rig.sender.in_recovery());
+    assert_eq!(rig.congestion.paths[0].ssthresh, u64::MAX, "samples need none");
+    rig.take_over(Reno);
+    assert!(rig.ssthresh() <= 20, "{}", rig.ssthresh());
+    assert_eq!(rig.retransmit(), Some(0));
+    rig.wait(100);
+    rig.ack(20, &[]);
+    assert_eq!(rig.sender.state, Recovery::Open);
+    assert!(rig.cwnd() <= rig.ssthresh() + 1, "{} {}", rig.cwnd(), rig.ssthresh());
 }
