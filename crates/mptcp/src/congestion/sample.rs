@@ -47,7 +47,7 @@ pub struct Sample {
     pub rtt: Option<Duration>,
     /// There was less to send than the path might have taken, so that the rate says little.
     pub app_limited: bool,
-    /// The window was full.
+    /// The window was full at some time in the last round trip.
     pub window_limited: bool,
     /// What is repaired now.
     pub repair: Repair,

@@ -47,6 +47,8 @@ pub(crate) struct Rates {
     lost: u64,
     /// What is delivered up to here was sent while there was less to send than could have been; 0 for no such.
     limited_to: u64,
+    /// The window was full while what is delivered up to here was under way; 0 for not.
+    full_to: u64,
     /// The newest transmission that arrived by the acknowledgement at hand.
     newest: Option<Transmission>,
     delivered_before: u64,
@@ -175,6 +177,11 @@ impl Rates {
         self.limited_to = (self.delivered + in_flight).max(1);
     }
 
+    /// The window is full, which counts for the round trip of what is in flight.
+    pub(crate) fn note_full(&mut self, in_flight: u64) {
+        self.full_to = self.delivered + in_flight;
+    }
+
     /// The draft's `GenerateRateSample`; the caller fills in what it knows of the path.
     pub(crate) fn sample(&mut self, min_rtt: Option<Duration>) -> Sample {
         if self.delivered > self.limited_to {
@@ -185,6 +192,7 @@ impl Rates {
             delivered_in_all: self.delivered,
             newly_delivered: self.delivered - self.delivered_before,
             newly_lost: std::mem::take(&mut self.newly_lost),
+            window_limited: self.full_to > 0 && self.delivered <= self.full_to,
             ..Sample::default()
         };
         let Some(newest) = self.newest.take() else { return sample };

@@ -69,8 +69,6 @@ impl Sender {
         let Some(rates) = &mut self.board.rates else { return };
         let mut sample = rates.sample(state.min_rtt);
         sample.in_flight_before = filled;
-        // The controller has not moved it yet.
-        sample.window_limited = filled + state.mss > state.cwnd;
         sample.in_flight = self.in_flight();
         sample.repair = match self.state {
             Recovery::Open | Recovery::Disorder | Recovery::Cwr { .. } => Repair::None,
@@ -88,6 +86,14 @@ impl Sender {
         let room = self.in_flight() + path.mss <= path.cwnd;
         if room && self.board.lost <= self.board.resent {
             self.note_limited();
+        }
+    }
+
+    /// Nothing more goes, and the window would not let it: the draft's `C.is_cwnd_limited`.
+    pub(crate) fn note_full_window(&mut self) {
+        let in_flight = self.in_flight();
+        if let Some(rates) = &mut self.board.rates {
+            rates.note_full(in_flight);
         }
     }
 
