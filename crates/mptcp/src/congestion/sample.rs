@@ -33,7 +33,7 @@ pub struct Sample {
     pub delivered_in_all: u64,
     /// What has arrived by this acknowledgement.
     pub newly_delivered: u64,
-    /// What was found lost since the last one.
+    /// What was found lost since the last one, but for what a timeout took for lost.
     pub newly_lost: u64,
     /// What was found lost since the last of what has arrived was sent.
     pub lost: u64,

@@ -166,10 +166,24 @@ impl Rates {
         (!self.losses.is_empty()).then(|| std::mem::take(&mut self.losses))
     }
 
+    /// What was found lost since [`Self::take_losses`] was asked last is no sign of congestion.
+    #[cold]
+    pub(crate) fn forget_losses(&mut self) {
+        let bytes = self.losses.drain(..).map(|lost| lost.bytes).sum::<u64>();
+        self.lost = self.lost.saturating_sub(bytes);
+        self.newly_lost = self.newly_lost.saturating_sub(bytes);
+    }
+
     /// Gives the memory back that [`Self::take_losses`] took.
     pub(crate) fn return_losses(&mut self, mut losses: Vec<Lost>) {
         losses.clear();
         self.losses = losses;
+    }
+
+    /// The retransmission timer ran out, and its losses are told: as in Linux, no acknowledgement has found them.
+    #[cold]
+    pub(crate) fn on_timeout(&mut self) {
+        self.newly_lost = 0;
     }
 
     /// There is less to send than the path could take: what is in flight says so, and what follows until it has arrived.
