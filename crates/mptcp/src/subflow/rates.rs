@@ -128,6 +128,7 @@ impl Rates {
         }
         if self.flight.is_empty() {
             self.flight.shrink_to(MOST_IDLE);
+            self.losses.shrink_to(MOST_IDLE);
         }
     }
 
@@ -189,6 +190,10 @@ impl Rates {
     /// There is less to send than the path could take: what is in flight says so, and what follows until it has arrived.
     pub(crate) fn note_limited(&mut self, in_flight: u64) {
         self.limited_to = (self.delivered + in_flight).max(1);
+    }
+
+    pub(crate) fn is_limited(&self) -> bool {
+        self.limited_to > 0
     }
 
     /// The window is full, which counts for the round trip of what is in flight.

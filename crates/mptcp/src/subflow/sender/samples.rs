@@ -89,6 +89,11 @@ impl Sender {
         }
     }
 
+    /// Whether what leaves now says little of the path, because there was less to send; so it is where no samples are taken.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.board.rates.as_ref().is_none_or(|rates| rates.is_limited())
+    }
+
     /// Nothing more goes, and the window would not let it: the draft's `C.is_cwnd_limited`.
     pub(crate) fn note_full_window(&mut self) {
         let in_flight = self.in_flight();
