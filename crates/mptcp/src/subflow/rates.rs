@@ -192,6 +192,11 @@ impl Rates {
         self.limited_to = (self.delivered + in_flight).max(1);
     }
 
+    /// All that has arrived.
+    pub(crate) fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
     pub(crate) fn is_limited(&self) -> bool {
         self.limited_to > 0
     }

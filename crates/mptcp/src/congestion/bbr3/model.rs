@@ -21,8 +21,8 @@ pub(super) struct Model {
     /// `next_round_delivered`.
     pub round_end: u64,
     pub round_start: bool,
-    /// All that had arrived by the last acknowledgement.
-    delivered: u64,
+    /// All that has arrived, as was told last.
+    pub delivered: u64,
     /// The greatest rate of the cycle before and of this one.
     max_bw: [f64; 2],
     /// What losses leave of it, for now.

@@ -109,7 +109,7 @@ impl Line {
 
     /// What was lost last was not.
     pub fn undo(&mut self) {
-        self.controller.on_undo(&mut self.paths, 0);
+        self.controller.on_undo(&mut self.paths, 0, self.delivered);
     }
 
     /// Nothing more comes of what is under way.

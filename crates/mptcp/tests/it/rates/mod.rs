@@ -120,6 +120,33 @@ fn losses_that_were_none_are_taken_back() {
     assert!(line.state().cwnd >= window, "{} {window}", line.state().cwnd);
 }
 
+/// Segments that seem lost while it probes, several of them found by one acknowledgement, end the probe; when they were not
+/// lost it begins again, and what may be under way is what it was.
+#[test]
+fn a_probe_that_losses_ended_which_were_none_begins_again() {
+    let mut line = line(Bbr3::default(), 10 * PRODUCT);
+    line.run(Duration::from_secs(2));
+    let probes = |line: &Line| line.state().pacing.is_some_and(|pace| pace > 1.1 * RATE);
+    let wait = |line: &mut Line, most: u64| {
+        (0..most).any(|_| {
+            line.run(Duration::from_millis(1));
+            probes(line)
+        })
+    };
+    assert!(wait(&mut line, 4000), "it probes within three seconds");
+    line.run(Duration::from_millis(60));
+    assert!(probes(&line));
+    line.lose_next(8);
+    let from = line.lost;
+    while line.lost == from {
+        line.run(Duration::from_millis(1));
+    }
+    assert!(!probes(&line), "too many losses");
+    line.undo();
+    assert!(wait(&mut line, 250), "refill, a round trip, and up");
+    assert!(line.state().cwnd >= 2 * PRODUCT, "{}", line.state().cwnd);
+}
+
 #[test]
 fn repairs_begin_with_as_much_as_arrives_and_give_the_window_back() {
     let mut line = line(Bbr::default(), 10 * PRODUCT);
