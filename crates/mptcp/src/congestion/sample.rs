@@ -51,6 +51,8 @@ pub struct Sample {
     pub window_limited: bool,
     /// What is repaired now.
     pub repair: Repair,
+    /// The peer acknowledges selectively: without that few losses of many are seen.
+    pub selective: bool,
 }
 
 /// A segment was found lost. Amounts are in bytes.
@@ -68,4 +70,6 @@ pub struct Lost {
     pub delivered_in_all: u64,
     /// There was less to send than the path might have taken.
     pub app_limited: bool,
+    /// See [`Sample::selective`].
+    pub selective: bool,
 }

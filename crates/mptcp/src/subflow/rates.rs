@@ -158,6 +158,8 @@ impl Rates {
                 lost: self.lost - sent.lost,
                 delivered_in_all: self.delivered,
                 app_limited: sent.app_limited,
+                // Who tells it knows.
+                selective: true,
             });
         }
     }

@@ -115,7 +115,9 @@ impl Path {
                 return true;
             }
         }
-        if self.model.inflight_long == u64::MAX || model::is_too_much(sample.lost, sample.in_flight_then) {
+        if self.model.inflight_long == u64::MAX
+            || model::is_too_much(sample.lost, sample.in_flight_then, sample.selective)
+        {
             return false;
         }
         self.model.inflight_long = self.model.inflight_long.max(sample.in_flight_then);
@@ -153,7 +155,7 @@ impl Path {
         if first && !self.undo_waits {
             self.save_state(state);
         }
-        if self.cycle.is_probe && model::is_too_much(lost.lost, lost.in_flight_then) {
+        if self.cycle.is_probe && model::is_too_much(lost.lost, lost.in_flight_then, lost.selective) {
             self.on_too_high(state, lost, draws);
         }
     }
@@ -195,6 +197,7 @@ mod tests {
             lost: 10_000,
             delivered_in_all: 0,
             app_limited: false,
+            selective: true,
         };
         assert_eq!(inflight_at_loss(&lost), 91_836);
         assert_eq!(inflight_at_loss(&Lost { lost: 12_000, ..lost }), 89_795);

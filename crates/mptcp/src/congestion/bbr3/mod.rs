@@ -52,8 +52,11 @@ impl Path {
         if !self.model.loss_round_start {
             return;
         }
-        let enough = std::mem::take(&mut self.startup_losses) >= STARTUP_LOSSES;
-        if enough && sample.repair == Repair::Fast && model::is_too_much(sample.lost, sample.in_flight_then) {
+        // Without selective acknowledgements any will do.
+        let least = if sample.selective { STARTUP_LOSSES } else { 1 };
+        let enough = std::mem::take(&mut self.startup_losses) >= least;
+        let too_much = model::is_too_much(sample.lost, sample.in_flight_then, sample.selective);
+        if enough && too_much && sample.repair == Repair::Fast {
             self.undo.state = Some(State::Startup);
             (self.model.full_reached, self.model.full_now) = (true, true);
             self.model.inflight_long = self.product(state, 1.0).max(self.model.inflight_latest);

@@ -75,8 +75,8 @@ impl Default for Model {
 }
 
 /// `IsInflightTooHigh`: whether so much of so much is too much.
-pub(super) fn is_too_much(lost: u64, in_flight: u64) -> bool {
-    lost as f64 > in_flight as f64 * LOSS_THRESHOLD
+pub(super) fn is_too_much(lost: u64, in_flight: u64, selective: bool) -> bool {
+    lost as f64 > in_flight as f64 * LOSS_THRESHOLD || lost > 0 && !selective
 }
 
 impl Model {

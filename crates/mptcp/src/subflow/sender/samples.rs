@@ -6,7 +6,7 @@
 use mptcp_clock::Instant;
 
 use super::{Recovery, Sender};
-use crate::congestion::{Congestion, PathState, Repair};
+use crate::congestion::{Congestion, Lost, PathState, Repair};
 use crate::subflow::rates::Rates;
 
 impl Sender {
@@ -55,7 +55,8 @@ impl Sender {
     #[inline(never)]
     pub(super) fn tell_losses(&mut self, path: usize, congestion: &mut Congestion) {
         let Some(losses) = self.board.rates.as_mut().and_then(|rates| rates.take_losses()) else { return };
-        losses.iter().for_each(|lost| congestion.on_lost(path, lost));
+        let selective = self.sack;
+        losses.iter().for_each(|lost| congestion.on_lost(path, &Lost { selective, ..*lost }));
         if let Some(rates) = &mut self.board.rates {
             rates.return_losses(losses);
         }
@@ -68,7 +69,7 @@ impl Sender {
         let state = &congestion.paths[path];
         let Some(rates) = &mut self.board.rates else { return };
         let mut sample = rates.sample(state.min_rtt);
-        sample.in_flight_before = filled;
+        (sample.in_flight_before, sample.selective) = (filled, self.sack);
         sample.in_flight = self.in_flight();
         sample.repair = match self.state {
             Recovery::Open | Recovery::Disorder | Recovery::Cwr { .. } => Repair::None,

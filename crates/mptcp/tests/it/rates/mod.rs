@@ -69,6 +69,22 @@ fn startup_of_version_3_ends_by_losses() {
 }
 
 #[test]
+fn without_selective_acknowledgements_any_loss_ends_startup_of_version_3() {
+    // One segment of a hundred and more is lost while the rate still grows.
+    let pace = |selective| {
+        let mut line = line(Bbr3::default(), 10 * PRODUCT);
+        line.selective = selective;
+        line.run(Duration::from_millis(140));
+        line.lose_next(1);
+        line.run(Duration::from_millis(120));
+        assert_eq!(line.lost, MSS);
+        line.state().pacing.expect("it paces") / RATE
+    };
+    assert!(pace(true) > 2.0, "{}", pace(true));
+    assert!(pace(false) < 1.1, "{}", pace(false));
+}
+
+#[test]
 fn the_shortest_round_trip_is_looked_for_in_time() {
     for (controller, least, from, to) in [
         (Box::new(Bbr::default()) as Box<dyn CongestionControl>, 4 * MSS, 9.9, 10.5),
