@@ -39,8 +39,13 @@ impl Holds {
     /// that a few large segments are under way and not many small ones; but for no more than leaves in one row.
     #[inline]
     fn has_window(&self, subflow: &Subflow, path: &PathState, in_flight: u64) -> bool {
-        let large = subflow.agreed().gso_max.min(path.cwnd / 4).min(self.unsent);
-        in_flight + paced_row(path, large).max(path.mss) <= path.cwnd
+        let (largest, mss) = (subflow.agreed().gso_max, path.mss);
+        let one = if largest <= mss {
+            mss
+        } else {
+            paced_row(path, largest.min(path.cwnd / 4).min(self.unsent)).max(mss)
+        };
+        in_flight + one <= path.cwnd
     }
 
     /// Whether its interface's queue has room too.
