@@ -317,8 +317,10 @@ impl CongestionControl for Bbr {
         paths[path].ssthresh
     }
 
-    /// Marks say nothing to it.
+    /// Marks say nothing to it; but no `on_loss` comes where losses follow them in the same round trip. Linux too saves the
+    /// window where it enters CWR.
     fn on_mark(&mut self, paths: &mut [PathState], path: usize, _mark: Mark) -> u64 {
+        self.path(path).save_window(&paths[path]);
         paths[path].ssthresh
     }
 
@@ -327,7 +329,7 @@ impl CongestionControl for Bbr {
         (own.repair, own.full_rate, own.conserves) = (Repair::Timeout, 0.0, false);
     }
 
-    fn on_undo(&mut self, _paths: &mut [PathState], path: usize) {
+    fn on_undo(&mut self, _paths: &mut [PathState], path: usize, _delivered: u64) {
         let own = self.path(path);
         (own.full_rate, own.full_rounds) = (0.0, 0);
     }

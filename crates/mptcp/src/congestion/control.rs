@@ -118,9 +118,10 @@ pub trait CongestionControl: std::fmt::Debug + Send {
         let _ = (paths, path, now, idle);
     }
 
-    /// Nothing was lost: the last `on_loss` was in vain, and window and threshold are what they were.
-    fn on_undo(&mut self, paths: &mut [PathState], path: usize) {
-        let _ = (paths, path);
+    /// Nothing was lost: the last `on_loss` was in vain, and window and threshold are what they were. `delivered` is all that
+    /// has arrived, where it works by samples, and 0 elsewhere.
+    fn on_undo(&mut self, paths: &mut [PathState], path: usize, delivered: u64) {
+        let _ = (paths, path, delivered);
     }
 
     /// The retransmission timer of `path` ran out; comes after `on_loss`, if that comes at all.

@@ -87,6 +87,10 @@ fn ticks(time: Duration, hertz: u64) -> u64 {
     (u128::from(time.as_nanos()) * u128::from(hertz) / 1_000_000_000) as u64
 }
 
+fn ticks_begun(time: Duration, hertz: u64) -> u64 {
+    (u128::from(time.as_nanos()) * u128::from(hertz)).div_ceil(1_000_000_000) as u64
+}
+
 impl Path {
     /// `bictcp_update`: after how many acknowledged segments the window grows by one.
     fn update(&mut self, cwnd: u64, acked: u64, tick: u64, hertz: u64) {
@@ -121,8 +125,8 @@ impl Path {
             self.k = cube_root((1_u64 << CUBE_SHIFT) / CUBE_SCALE * (self.origin - cwnd).min(1 << 31));
             tick
         });
-        // One round trip ahead.
-        let ahead = self.shortest.map_or(0, |shortest| ticks(shortest, hertz));
+        // One round trip ahead, and a part of a tick is one: `usecs_to_jiffies` rounds up.
+        let ahead = self.shortest.map_or(0, |shortest| ticks_begun(shortest, hertz));
         let time = (tick.saturating_sub(epoch) + ahead).saturating_mul(1 << SHIFT) / hertz;
         let off = u128::from(time.abs_diff(self.k).min(1 << 24));
         let delta = ((u128::from(CUBE_SCALE) * off * off * off) >> CUBE_SHIFT) as u64;

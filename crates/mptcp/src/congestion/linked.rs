@@ -31,11 +31,21 @@ struct Path {
     /// The queue stood in the round trip before.
     over: bool,
     contended: bool,
+    /// The pace that the algorithm asks for, and the share of the medium: the lesser of both counts.
+    asked: Option<f64>,
+    share: Option<f64>,
 }
 
 impl Default for Path {
     fn default() -> Self {
-        Self { ends: Instant::ZERO, shortest: u64::MAX, over: false, contended: false }
+        Self {
+            ends: Instant::ZERO,
+            shortest: u64::MAX,
+            over: false,
+            contended: false,
+            asked: None,
+            share: None,
+        }
     }
 }
 
@@ -58,6 +68,23 @@ impl Linked {
             self.paths.resize(path + 1, Path::default());
         }
         &mut self.paths[path]
+    }
+
+    /// Lets the algorithm see and set its own pace, and leaves the lesser one.
+    fn ask(
+        &mut self,
+        paths: &mut [PathState],
+        path: usize,
+        question: impl FnOnce(&mut dyn CongestionControl, &mut [PathState]),
+    ) {
+        paths[path].pacing = self.own(path).asked;
+        question(&mut *self.inner, paths);
+        let own = self.own(path);
+        own.asked = paths[path].pacing;
+        paths[path].pacing = match (own.asked, own.share) {
+            (Some(asked), Some(share)) => Some(asked.min(share)),
+            (asked, share) => asked.or(share),
+        };
     }
 }
 
@@ -82,12 +109,12 @@ impl CongestionControl for Linked {
             }
             (own.ends, own.shortest) = (acked.now + rtt, u64::MAX);
         }
-        self.inner.on_progress(paths, path, acked);
+        self.ask(paths, path, |inner, paths| inner.on_progress(paths, path, acked));
     }
 
     fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
         if !self.own(path).over {
-            self.inner.on_ack(paths, path, acked);
+            self.ask(paths, path, |inner, paths| inner.on_ack(paths, path, acked));
         }
     }
 
@@ -101,8 +128,8 @@ impl CongestionControl for Linked {
         let (count, total) = rates().fold((0, 0.0), |(count, total), rate| (count + 1, total + rate));
         let best = rates().fold(0.0, f64::max);
         let contended = self.own(path).contended && count > 1;
-        paths[path].pacing = paths[path].local.rate().filter(|_| contended).map(|rate| rate * best / total);
-        self.inner.on_departed(paths, path, now);
+        self.own(path).share = paths[path].local.rate().filter(|_| contended).map(|rate| rate * best / total);
+        self.ask(paths, path, |inner, paths| inner.on_departed(paths, path, now));
     }
 
     fn on_loss(&mut self, paths: &mut [PathState], path: usize, now: Instant) -> u64 {
@@ -126,7 +153,7 @@ impl CongestionControl for Linked {
     }
 
     fn on_sample(&mut self, paths: &mut [PathState], path: usize, sample: &Sample) {
-        self.inner.on_sample(paths, path, sample);
+        self.ask(paths, path, |inner, paths| inner.on_sample(paths, path, sample));
     }
 
     fn on_lost(&mut self, paths: &mut [PathState], path: usize, lost: &Lost) {
@@ -134,11 +161,11 @@ impl CongestionControl for Linked {
     }
 
     fn on_restart(&mut self, paths: &mut [PathState], path: usize, now: Instant, idle: Duration) {
-        self.inner.on_restart(paths, path, now, idle);
+        self.ask(paths, path, |inner, paths| inner.on_restart(paths, path, now, idle));
     }
 
-    fn on_undo(&mut self, paths: &mut [PathState], path: usize) {
-        self.inner.on_undo(paths, path);
+    fn on_undo(&mut self, paths: &mut [PathState], path: usize, delivered: u64) {
+        self.inner.on_undo(paths, path, delivered);
     }
 
     fn on_timeout(&mut self, paths: &mut [PathState], path: usize) {
@@ -149,6 +176,6 @@ impl CongestionControl for Linked {
         if !paths[path].active {
             *self.own(path) = Path::default();
         }
-        self.inner.on_path_change(paths, path);
+        self.ask(paths, path, |inner, paths| inner.on_path_change(paths, path));
     }
 }

@@ -33,7 +33,7 @@ pub struct Sample {
     pub delivered_in_all: u64,
     /// What has arrived by this acknowledgement.
     pub newly_delivered: u64,
-    /// What was found lost since the last one.
+    /// What was found lost since the last one, but for what a timeout took for lost.
     pub newly_lost: u64,
     /// What was found lost since the last of what has arrived was sent.
     pub lost: u64,
@@ -47,10 +47,12 @@ pub struct Sample {
     pub rtt: Option<Duration>,
     /// There was less to send than the path might have taken, so that the rate says little.
     pub app_limited: bool,
-    /// The window was full.
+    /// The window was full at some time in the last round trip.
     pub window_limited: bool,
     /// What is repaired now.
     pub repair: Repair,
+    /// The peer acknowledges selectively: without that few losses of many are seen.
+    pub selective: bool,
 }
 
 /// A segment was found lost. Amounts are in bytes.
@@ -68,4 +70,6 @@ pub struct Lost {
     pub delivered_in_all: u64,
     /// There was less to send than the path might have taken.
     pub app_limited: bool,
+    /// See [`Sample::selective`].
+    pub selective: bool,
 }

@@ -28,7 +28,7 @@ impl Congestion {
     }
 
     /// The last reduction was taken back.
-    pub(crate) fn on_undo(&mut self, path: usize) {
-        self.ask(path, |algorithm, paths| algorithm.on_undo(paths, path));
+    pub(crate) fn on_undo(&mut self, path: usize, delivered: u64) {
+        self.ask(path, |algorithm, paths| algorithm.on_undo(paths, path, delivered));
     }
 }

@@ -124,8 +124,8 @@ impl CongestionControl for Published {
         self.inner.on_restart(paths, path, now, idle);
     }
 
-    fn on_undo(&mut self, paths: &mut [PathState], path: usize) {
-        self.inner.on_undo(paths, path);
+    fn on_undo(&mut self, paths: &mut [PathState], path: usize, delivered: u64) {
+        self.inner.on_undo(paths, path, delivered);
     }
 
     fn on_timeout(&mut self, paths: &mut [PathState], path: usize) {

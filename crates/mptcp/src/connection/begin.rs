@@ -36,7 +36,7 @@ impl Connection {
         subflow.opening_mut().was_open = true;
         subflow.keep_alive(now, keepalive);
         subflow.begin_marks(self.congestion.needs_marks());
-        subflow.sender_mut().begin_samples(self.congestion.needs_samples());
+        subflow.sender_mut().begin_samples(self.congestion.needs_samples(), id, &mut self.congestion);
         // RFC 5681 section 3.1: one segment after a lost SYN; as Linux, not after one, which RFC 6298 may have sent too early.
         let segments = if subflow.opening().attempts > 2 { 1 } else { self.config.initial_window };
         let path = &mut self.congestion.paths[id];

@@ -35,12 +35,23 @@ impl Holds {
         self.small_queues.is_some_and(|limit| path.local.bytes >= limit.max(2 * path.mss))
     }
 
-    /// Whether the window of a subflow and its interface's queue have room: a frame's, or on a device that cuts segments a
-    /// quarter of the window, so that a few large segments are under way and not many small ones.
+    /// Whether the window of a subflow has room: for a frame, or on a device that cuts segments for a quarter of the window, so
+    /// that a few large segments are under way and not many small ones; but for no more than leaves in one row.
+    #[inline]
+    fn has_window(&self, subflow: &Subflow, path: &PathState, in_flight: u64) -> bool {
+        let (largest, mss) = (subflow.agreed().gso_max, path.mss);
+        let one = if largest <= mss {
+            mss
+        } else {
+            paced_row(path, largest.min(path.cwnd / 4).min(self.unsent)).max(mss)
+        };
+        in_flight + one <= path.cwnd
+    }
+
+    /// Whether its interface's queue has room too.
     #[inline]
     fn have_room(&self, subflow: &Subflow, path: &PathState, in_flight: u64) -> bool {
-        let large = subflow.agreed().gso_max.min(path.cwnd / 4).min(self.unsent);
-        (in_flight + large.max(path.mss) <= path.cwnd || subflow.sender().wants_probe())
+        (self.has_window(subflow, path, in_flight) || subflow.sender().wants_probe())
             && !self.is_queue_full(path)
     }
 
@@ -51,6 +62,12 @@ impl Holds {
         let paces = self.pacing || path.pacing.is_some();
         paces.then(|| subflow.turn().held_until).filter(|&until| until > now)
     }
+}
+
+/// As much of `large` as leaves in a row: what a controller paces goes in its rows.
+#[inline]
+fn paced_row(path: &PathState, large: u64) -> u64 {
+    if path.pacing.is_some() { large.min(path.quantum.max(path.mss)) } else { large }
 }
 
 /// Looks whether a new subflow has waited for long enough, where `next` is to be sent and `una` to be acknowledged.
@@ -78,10 +95,9 @@ impl Connection {
         if unsent <= mss || largest <= mss || !settled || self.negotiation.infinite_from().is_some() {
             return unsent.min(mss);
         }
-        let PathState { cwnd, pacing, quantum, .. } = self.congestion.paths[id];
-        // What a controller paces leaves in its rows.
-        let largest = if pacing.is_some() { largest.min(quantum.max(mss)) } else { largest };
-        let room = cwnd.saturating_sub(self.subflows[id].sender().in_flight());
+        let path = &self.congestion.paths[id];
+        let largest = paced_row(path, largest);
+        let room = path.cwnd.saturating_sub(self.subflows[id].sender().in_flight());
         let open = self.send.buffer.window_room();
         let most = largest.min(room).min(open);
         if unsent <= most && !self.config.nagle { unsent } else { (most.min(unsent) / mss).max(1) * mss }
@@ -93,6 +109,17 @@ impl Connection {
         windows
             .filter(|(subflow, _)| subflow.can_send())
             .any(|(s, path)| s.sender().in_flight() + path.mss <= path.cwnd)
+    }
+
+    /// Nothing more is sent now: subflows whose controllers work by samples remember whose window was full.
+    #[cold]
+    pub(super) fn note_full_windows(&mut self) {
+        let holds = Holds::of(self);
+        for (subflow, path) in self.subflows.iter_mut().zip(&self.congestion.paths) {
+            if !holds.has_window(subflow, path, subflow.sender().in_flight()) {
+                subflow.sender_mut().note_full_window();
+            }
+        }
     }
 
     /// The subflows that may carry data. Backups only when nothing else works, and those on probation; those in

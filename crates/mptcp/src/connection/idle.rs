@@ -18,14 +18,20 @@ impl Connection {
         if self.config.restart_after_idle == Some(true) && !sender.is_sampled() {
             self.restart_after_idle(now, id);
         }
-        self.congestion.on_restart(id, now, idle);
+        let sender = self.subflows[id].sender();
+        // Draft-ietf-ccwg-bbr section 5.4.1: who works by samples begins anew only where there was less to send than could have been.
+        if sender.is_limited() {
+            self.congestion.on_restart(id, now, idle);
+        }
     }
 
     /// Nothing more is to be sent now: tells the subflows whose controller works by the rate at which data arrives, and that
     /// could have sent more.
     #[cold]
     pub(super) fn note_idle_windows(&mut self, now: Instant, limit: Limit) {
-        if !matches!(limit, Limit::Application | Limit::SendBuffer | Limit::Scheduler) {
+        // The peer may hold early data while all that was written is under way, or while its window is full.
+        let holds = limit == Limit::HeadOfLine && self.send.buffer.unsent() == 0;
+        if !holds && !matches!(limit, Limit::Application | Limit::SendBuffer | Limit::Scheduler) {
             return;
         }
         for (subflow, path) in self.subflows.iter_mut().zip(&self.congestion.paths) {

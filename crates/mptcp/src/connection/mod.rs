@@ -308,7 +308,9 @@ impl Connection {
         if let Some(algorithm) = congestion {
             self.congestion.set_algorithm(algorithm);
             let sampled = self.congestion.needs_samples();
-            self.subflows.iter_mut().for_each(|subflow| subflow.sender_mut().begin_samples(sampled));
+            for slot in 0..self.subflows.len() {
+                self.subflows[slot].sender_mut().begin_samples(sampled, slot, &mut self.congestion);
+            }
         }
         if let Some(scheduler) = scheduler {
             self.choice = Choice::new(scheduler);

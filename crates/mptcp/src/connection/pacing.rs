@@ -20,11 +20,15 @@ const BURST: u32 = 10;
 const WAIT: u32 = 4;
 
 impl Connection {
-    /// Whether what is lost has to wait for its subflow's pace, and until when is noted.
+    /// Whether what is lost has to wait for its subflow's pace, and until when is noted. A tail loss probe does not, nor what
+    /// goes first after a timeout: both have waited, and the pace may be one of long ago (as in Linux).
     #[inline]
     pub(super) fn must_not_repeat_yet(&mut self, now: Instant, id: usize) -> bool {
         let until = self.subflows[id].turn().held_until;
-        let held = self.subflows[id].sender().is_sampled() && until > now;
+        let sender = self.subflows[id].sender();
+        let board = &sender.board;
+        let urgent = sender.wants_probe() && board.lost == 0 || sender.in_loss() && board.resent == 0;
+        let held = sender.is_sampled() && until > now && !urgent;
         if held {
             self.timers.pace = self.timers.pace.min(until);
         }

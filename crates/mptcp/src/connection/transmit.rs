@@ -195,6 +195,7 @@ impl Connection {
         self.limits.note(now, limit);
         self.congestion.on_rest();
         if self.congestion.needs_samples() {
+            self.note_full_windows();
             self.note_idle_windows(now, limit);
         }
         self.arm(now, window_closed);

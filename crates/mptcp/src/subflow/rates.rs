@@ -47,6 +47,8 @@ pub(crate) struct Rates {
     lost: u64,
     /// What is delivered up to here was sent while there was less to send than could have been; 0 for no such.
     limited_to: u64,
+    /// The window was full while what is delivered up to here was under way; 0 for not.
+    full_to: u64,
     /// The newest transmission that arrived by the acknowledgement at hand.
     newest: Option<Transmission>,
     delivered_before: u64,
@@ -126,6 +128,7 @@ impl Rates {
         }
         if self.flight.is_empty() {
             self.flight.shrink_to(MOST_IDLE);
+            self.losses.shrink_to(MOST_IDLE);
         }
     }
 
@@ -155,6 +158,8 @@ impl Rates {
                 lost: self.lost - sent.lost,
                 delivered_in_all: self.delivered,
                 app_limited: sent.app_limited,
+                // Who tells it knows.
+                selective: true,
             });
         }
     }
@@ -164,15 +169,43 @@ impl Rates {
         (!self.losses.is_empty()).then(|| std::mem::take(&mut self.losses))
     }
 
+    /// What was found lost since [`Self::take_losses`] was asked last is no sign of congestion.
+    #[cold]
+    pub(crate) fn forget_losses(&mut self) {
+        let bytes = self.losses.drain(..).map(|lost| lost.bytes).sum::<u64>();
+        self.lost = self.lost.saturating_sub(bytes);
+        self.newly_lost = self.newly_lost.saturating_sub(bytes);
+    }
+
     /// Gives the memory back that [`Self::take_losses`] took.
     pub(crate) fn return_losses(&mut self, mut losses: Vec<Lost>) {
         losses.clear();
         self.losses = losses;
     }
 
+    /// The retransmission timer ran out, and its losses are told: as in Linux, no acknowledgement has found them.
+    #[cold]
+    pub(crate) fn on_timeout(&mut self) {
+        self.newly_lost = 0;
+    }
+
     /// There is less to send than the path could take: what is in flight says so, and what follows until it has arrived.
     pub(crate) fn note_limited(&mut self, in_flight: u64) {
         self.limited_to = (self.delivered + in_flight).max(1);
+    }
+
+    /// All that has arrived.
+    pub(crate) fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    pub(crate) fn is_limited(&self) -> bool {
+        self.limited_to > 0
+    }
+
+    /// The window is full, which counts for the round trip of what is in flight.
+    pub(crate) fn note_full(&mut self, in_flight: u64) {
+        self.full_to = self.delivered + in_flight;
     }
 
     /// The draft's `GenerateRateSample`; the caller fills in what it knows of the path.
@@ -185,6 +218,7 @@ impl Rates {
             delivered_in_all: self.delivered,
             newly_delivered: self.delivered - self.delivered_before,
             newly_lost: std::mem::take(&mut self.newly_lost),
+            window_limited: self.full_to > 0 && self.delivered <= self.full_to,
             ..Sample::default()
         };
         let Some(newest) = self.newest.take() else { return sample };

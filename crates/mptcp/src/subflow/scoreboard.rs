@@ -287,6 +287,13 @@ impl Scoreboard {
         self.settled = self.next;
     }
 
+    /// What `lose` marks lost says nothing of congestion: it is not told on.
+    pub(crate) fn without_rates(&mut self, lose: impl FnOnce(&mut Self)) {
+        let rates = self.rates.take();
+        lose(self);
+        self.rates = rates;
+    }
+
     /// Nothing was lost: what seemed so is under way, and may be found lost again.
     pub(crate) fn forgive(&mut self) {
         self.queue.iter_mut().for_each(|sent| sent.lost = false);

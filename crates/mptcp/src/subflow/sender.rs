@@ -214,15 +214,18 @@ impl Sender {
         self.state = Recovery::Recovery { point: self.board.next };
         self.filled.0 = u64::MAX;
         self.recoveries += 1;
-        self.prr_delivered = 0;
-        self.prr_out = 0;
-        // RFC 6937 section 3: RecoverFS.
-        self.prr_start = (self.board.next - self.board.una).max(1);
+        self.begin_proportional_rate();
         if !reduced {
             self.spurious.remember(&congestion.paths[path]);
             self.marks.on_reduced();
             congestion.on_loss(path, now);
         }
+    }
+
+    fn begin_proportional_rate(&mut self) {
+        (self.prr_delivered, self.prr_out) = (0, 0);
+        // RFC 6937 section 3: RecoverFS.
+        self.prr_start = (self.board.next - self.board.una).max(1);
     }
 
     /// RFC 6937 section 3, with slow start reduction bound while recovery makes progress.

@@ -1,7 +1,10 @@
 //! Segments larger than a frame, for devices that cut them.
 
+use std::sync::{Arc, Mutex};
+
 use crate::pair::{Fate, Pair, frames, pattern};
 use bytes::Bytes;
+use mptcp::congestion::{Acked, CongestionControl, PathState, Sample};
 use mptcp::{Config, InterfaceId};
 use mptcp_clock::Duration;
 use mptcp_wire::{Mapping, Segment};
@@ -98,4 +101,44 @@ fn another_path_carries_it_frame_by_frame() {
     let carried = pair.log.iter().filter(|(_, to_server, path, _)| *to_server && *path == 0);
     assert!(carried.clone().all(|(.., s)| s.payload.len() <= FRAME));
     assert!(carried.filter(|(.., s)| !s.payload.is_empty()).count() > 200);
+}
+
+/// A window of 100 frames and rows of two at a pace that fills it, and what samples say of that.
+#[derive(Debug, Default)]
+struct Rows(Arc<Mutex<Vec<Sample>>>);
+
+impl CongestionControl for Rows {
+    fn name(&self) -> &'static str {
+        "rows"
+    }
+
+    fn needs_samples(&self) -> bool {
+        true
+    }
+
+    fn on_ack(&mut self, _paths: &mut [PathState], _path: usize, _acked: Acked) {}
+
+    fn on_sample(&mut self, paths: &mut [PathState], path: usize, sample: &Sample) {
+        let state = &mut paths[path];
+        (state.cwnd, state.quantum, state.pacing) = (100 * state.mss, 2 * state.mss, Some(1e8));
+        // The first path cuts none.
+        if path == 1 {
+            self.0.lock().expect("no panic").push(*sample);
+        }
+    }
+}
+
+/// What leaves in rows waits for room for a row, not for a large segment: the window is filled, and samples say so.
+#[test]
+fn what_is_paced_fills_its_window_in_rows() {
+    let samples = Arc::new(Mutex::new(Vec::new()));
+    let mut pair = pair(&[20, 10], Config::default(), &[]);
+    pair.client.set_policies(pair.connection, Some(Box::new(Rows(Arc::clone(&samples)))), None);
+    pair.transfer(&pattern(2_000_000), Duration::from_secs(20));
+    let samples = samples.lock().expect("no panic");
+    let settled = &samples[samples.len() / 2..samples.len() * 3 / 4];
+    let most = settled.iter().map(|sample| sample.in_flight_before).max().expect("there are some");
+    assert!(most >= 97 * FRAME as u64, "{most}");
+    let full = settled.iter().filter(|sample| sample.window_limited).count();
+    assert!(full * 10 > settled.len() * 9, "{full} of {}", settled.len());
 }

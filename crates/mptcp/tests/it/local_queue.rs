@@ -2,7 +2,7 @@
 
 use crate::pair::Pair;
 use bytes::Bytes;
-use mptcp::congestion::{Acked, CongestionControl, Departure, Lia, LocalQueue, PathState, Reno, WVegas};
+use mptcp::congestion::{Acked, Bbr, CongestionControl, Departure, Lia, LocalQueue, PathState, Reno, WVegas};
 use mptcp::{Config, InterfaceId, SendQueueRule};
 use mptcp_clock::{Duration, Instant};
 
@@ -126,6 +126,27 @@ fn contended_paths_are_paced_at_one_stations_rate_in_sum() {
     paths[0].local = queue(0, 500, 400);
     algorithm.on_departed(&mut paths, 0, Instant::ZERO);
     assert_eq!(paths[0].pacing, None);
+}
+
+/// Of the share of the medium and what the algorithm asks for the lesser counts, and that is there again when the medium is free.
+#[test]
+fn linked_pacing_leaves_the_pace_of_the_algorithm() {
+    let mut algorithm = SendQueueRule::Linked.around(Box::new(Bbr::default()));
+    let mut paths = [path(10), path(10)];
+    algorithm.on_path_change(&mut paths, 0);
+    let asked = paths[0].pacing.expect("it paces");
+    assert!(asked > 1e6, "{asked}");
+    paths[0].local = queue(0, 500, 400);
+    paths[1].local = queue(0, 2000, 900);
+    algorithm.on_departed(&mut paths, 0, Instant::ZERO);
+    assert_eq!(paths[0].pacing, Some(asked), "nobody else is there");
+    // 1 MB/s and 0.5 MB/s: two thirds of the better one's.
+    paths[0].local = queue(0, 1000, 400);
+    algorithm.on_departed(&mut paths, 0, Instant::ZERO);
+    assert!((paths[0].pacing.unwrap_or(0.0) - 2e6 / 3.0).abs() < 1.0);
+    paths[0].local = queue(0, 500, 400);
+    algorithm.on_departed(&mut paths, 0, Instant::ZERO);
+    assert_eq!(paths[0].pacing, Some(asked));
 }
 
 #[test]

@@ -25,6 +25,7 @@ mod path_mtu;
 mod peer;
 mod rates;
 mod repairs;
+mod sampled;
 mod script;
 mod scripts;
 mod scripts_wrong;

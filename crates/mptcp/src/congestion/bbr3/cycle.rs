@@ -72,13 +72,15 @@ impl Path {
 
     /// `IsTimeToProbeBW`.
     fn is_time_to_probe(&self, state: &PathState, sample: &Sample) -> bool {
-        let reno = (self.target(state) / state.mss.max(1)).min(RENO_ROUNDS);
+        let reno = (self.target(state) / state.mss.max(1)).clamp(1, RENO_ROUNDS);
         sample.now > self.cycle.since + self.cycle.wait || self.cycle.rounds_since_probe >= reno
     }
 
-    /// `IsTimeToCruise`.
+    /// `IsTimeToCruise`: by the greatest rate, whatever losses leave of it for now.
     fn is_time_to_cruise(&self, state: &PathState, sample: &Sample) -> bool {
-        sample.in_flight <= self.model.with_headroom(state) && sample.in_flight <= self.inflight(state, 1.0)
+        let product = self.product_at(state, self.model.max_bw(), 1.0);
+        sample.in_flight <= self.model.with_headroom(state)
+            && sample.in_flight <= self.with_budget(state, product)
     }
 
     /// `IsTimeToGoDown`.
@@ -113,7 +115,9 @@ impl Path {
                 return true;
             }
         }
-        if self.model.inflight_long == u64::MAX || model::is_too_much(sample.lost, sample.in_flight_then) {
+        if self.model.inflight_long == u64::MAX
+            || model::is_too_much(sample.lost, sample.in_flight_then, sample.selective)
+        {
             return false;
         }
         self.model.inflight_long = self.model.inflight_long.max(sample.in_flight_then);
@@ -146,10 +150,12 @@ impl Path {
 
     /// `HandleLostPacket`.
     pub(super) fn on_lost(&mut self, state: &PathState, lost: &Lost, draws: &mut Draws) {
-        if self.model.note_loss(lost.delivered_in_all) {
+        self.model.delivered = lost.delivered_in_all;
+        let first = self.model.note_loss(lost.delivered_in_all);
+        if first && !self.undo_waits {
             self.save_state(state);
         }
-        if self.cycle.is_probe && model::is_too_much(lost.lost, lost.in_flight_then) {
+        if self.cycle.is_probe && model::is_too_much(lost.lost, lost.in_flight_then, lost.selective) {
             self.on_too_high(state, lost, draws);
         }
     }
@@ -191,6 +197,7 @@ mod tests {
             lost: 10_000,
             delivered_in_all: 0,
             app_limited: false,
+            selective: true,
         };
         assert_eq!(inflight_at_loss(&lost), 91_836);
         assert_eq!(inflight_at_loss(&Lost { lost: 12_000, ..lost }), 89_795);

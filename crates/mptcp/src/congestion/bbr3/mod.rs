@@ -52,8 +52,11 @@ impl Path {
         if !self.model.loss_round_start {
             return;
         }
-        let enough = std::mem::take(&mut self.startup_losses) >= STARTUP_LOSSES;
-        if enough && sample.repair == Repair::Fast && model::is_too_much(sample.lost, sample.in_flight_then) {
+        // Without selective acknowledgements any will do.
+        let least = if sample.selective { STARTUP_LOSSES } else { 1 };
+        let enough = std::mem::take(&mut self.startup_losses) >= least;
+        let too_much = model::is_too_much(sample.lost, sample.in_flight_then, sample.selective);
+        if enough && too_much && sample.repair == Repair::Fast {
             self.undo.state = Some(State::Startup);
             (self.model.full_reached, self.model.full_now) = (true, true);
             self.model.inflight_long = self.product(state, 1.0).max(self.model.inflight_latest);
@@ -145,6 +148,7 @@ impl CongestionControl for Bbr3 {
         if before != Repair::None && sample.repair == Repair::None {
             own.restore_window(state);
         }
+        own.undo_waits &= sample.repair != Repair::None;
         own.shortest.begin(state, sample.now);
         own.model.update_latest(sample);
         own.model.update_max_bw(sample);
@@ -170,11 +174,15 @@ impl CongestionControl for Bbr3 {
 
     /// `OnEnterFastRecovery`; `OnEnterRTO`.
     fn on_loss(&mut self, paths: &mut [PathState], path: usize, _now: Instant) -> u64 {
-        self.path(path).save_state(&paths[path]);
+        let own = self.path(path);
+        own.save_state(&paths[path]);
+        own.undo_waits = true;
         paths[path].ssthresh
     }
 
+    /// No `on_loss` comes where losses follow marks in the same round trip.
     fn on_mark(&mut self, paths: &mut [PathState], path: usize, _mark: Mark) -> u64 {
+        self.path(path).save_window(&paths[path]);
         paths[path].ssthresh
     }
 
@@ -183,10 +191,13 @@ impl CongestionControl for Bbr3 {
     }
 
     /// `HandleSpuriousLossDetection`, section 5.5.11.2.
-    fn on_undo(&mut self, paths: &mut [PathState], path: usize) {
+    fn on_undo(&mut self, paths: &mut [PathState], path: usize, delivered: u64) {
         let own = self.path(path);
+        // A round that begins now counts from here.
+        own.model.delivered = delivered;
         own.restore_window(&mut paths[path]);
         own.model.undo(&own.undo);
+        own.undo_waits = false;
         let state = std::mem::take(&mut own.undo).state;
         match state {
             Some(State::Startup) if own.state != State::Startup => {

@@ -21,8 +21,8 @@ pub(super) struct Model {
     /// `next_round_delivered`.
     pub round_end: u64,
     pub round_start: bool,
-    /// All that had arrived by the last acknowledgement.
-    delivered: u64,
+    /// All that has arrived, as was told last.
+    pub delivered: u64,
     /// The greatest rate of the cycle before and of this one.
     max_bw: [f64; 2],
     /// What losses leave of it, for now.
@@ -75,8 +75,8 @@ impl Default for Model {
 }
 
 /// `IsInflightTooHigh`: whether so much of so much is too much.
-pub(super) fn is_too_much(lost: u64, in_flight: u64) -> bool {
-    lost as f64 > in_flight as f64 * LOSS_THRESHOLD
+pub(super) fn is_too_much(lost: u64, in_flight: u64, selective: bool) -> bool {
+    lost as f64 > in_flight as f64 * LOSS_THRESHOLD || lost > 0 && !selective
 }
 
 impl Model {

@@ -49,6 +49,8 @@ pub(super) struct Path {
     pub(super) prior: u64,
     pub(super) repair: Repair,
     pub(super) undo: Undo,
+    /// A repair goes on whose losses may yet be taken back: what was before it stays known, however many rounds it has.
+    pub(super) undo_waits: bool,
     pub(super) restarts: bool,
     pub(super) measured: bool,
 }
@@ -56,9 +58,14 @@ pub(super) struct Path {
 impl Path {
     /// `BDPMultiple`, bytes.
     pub(super) fn product(&self, state: &PathState, gain: f64) -> u64 {
+        self.product_at(state, self.model.bw, gain)
+    }
+
+    /// The same for another rate than that of the model.
+    pub(super) fn product_at(&self, state: &PathState, rate: f64, gain: f64) -> u64 {
         match self.shortest.min_rtt {
             None => INITIAL * state.mss,
-            Some(shortest) => (self.model.bw * shortest.as_secs_f64() * gain) as u64,
+            Some(shortest) => (rate * shortest.as_secs_f64() * gain) as u64,
         }
     }
 

@@ -195,3 +195,11 @@ fn nothing_overflows() {
     bench.ack(2 * MSS);
     assert!(bench.paths[0].cwnd > 0);
 }
+
+#[test]
+fn a_part_of_a_tick_ahead_is_a_whole_one() {
+    // 12.1 ms: 13 ticks of a millisecond, and at 100 a second two.
+    let rtt = Duration::from_micros(12_100);
+    assert_eq!((ticks_begun(rtt, 1000), ticks_begun(rtt, 100)), (13, 2));
+    assert_eq!(ticks_begun(Duration::from_millis(100), 1000), 100);
+}

@@ -126,7 +126,8 @@ impl Sender {
             rack.on_recovered();
         }
         let state = &mut congestion.paths[path];
-        if fast && self.board.rates.is_none() {
+        // A threshold that nothing has set is no window.
+        if fast && self.board.rates.is_none() && state.ssthresh < u64::MAX {
             state.cwnd = state.ssthresh;
         }
     }

@@ -6,14 +6,20 @@
 use mptcp_clock::Instant;
 
 use super::{Recovery, Sender};
-use crate::congestion::{Congestion, PathState, Repair};
+use crate::congestion::{Congestion, Lost, PathState, Repair};
 use crate::subflow::rates::Rates;
 
 impl Sender {
-    /// Whether samples are wanted from here on.
-    pub(crate) fn begin_samples(&mut self, on: bool) {
-        if on != self.is_sampled() {
-            self.board.rates = on.then(Box::<Rates>::default);
+    /// Whether samples are wanted from here on. Where they end while something is repaired, the threshold is not one that a
+    /// window may have: the controller that takes over is asked for another, and the repair begins anew with it.
+    pub(crate) fn begin_samples(&mut self, on: bool, path: usize, congestion: &mut Congestion) {
+        if on == self.is_sampled() {
+            return;
+        }
+        self.board.rates = on.then(Box::<Rates>::default);
+        if !on && self.in_recovery() && congestion.paths[path].active {
+            congestion.on_loss(path, self.last_sent.unwrap_or(Instant::ZERO));
+            self.begin_proportional_rate();
         }
     }
 
@@ -49,7 +55,8 @@ impl Sender {
     #[inline(never)]
     pub(super) fn tell_losses(&mut self, path: usize, congestion: &mut Congestion) {
         let Some(losses) = self.board.rates.as_mut().and_then(|rates| rates.take_losses()) else { return };
-        losses.iter().for_each(|lost| congestion.on_lost(path, lost));
+        let selective = self.sack;
+        losses.iter().for_each(|lost| congestion.on_lost(path, &Lost { selective, ..*lost }));
         if let Some(rates) = &mut self.board.rates {
             rates.return_losses(losses);
         }
@@ -62,9 +69,7 @@ impl Sender {
         let state = &congestion.paths[path];
         let Some(rates) = &mut self.board.rates else { return };
         let mut sample = rates.sample(state.min_rtt);
-        sample.in_flight_before = filled;
-        // The controller has not moved it yet.
-        sample.window_limited = filled + state.mss > state.cwnd;
+        (sample.in_flight_before, sample.selective) = (filled, self.sack);
         sample.in_flight = self.in_flight();
         sample.repair = match self.state {
             Recovery::Open | Recovery::Disorder | Recovery::Cwr { .. } => Repair::None,
@@ -82,6 +87,19 @@ impl Sender {
         let room = self.in_flight() + path.mss <= path.cwnd;
         if room && self.board.lost <= self.board.resent {
             self.note_limited();
+        }
+    }
+
+    /// Whether what leaves now says little of the path, because there was less to send; so it is where no samples are taken.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.board.rates.as_ref().is_none_or(|rates| rates.is_limited())
+    }
+
+    /// Nothing more goes, and the window would not let it: the draft's `C.is_cwnd_limited`.
+    pub(crate) fn note_full_window(&mut self) {
+        let in_flight = self.in_flight();
+        if let Some(rates) = &mut self.board.rates {
+            rates.note_full(in_flight);
         }
     }
 

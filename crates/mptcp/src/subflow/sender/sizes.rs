@@ -18,6 +18,9 @@ impl Sender {
         // RFC 4821 section 7.6.2: alone, it says that it was too large; with others, nothing.
         let alone = self.board.lost == end - start;
         self.size_probe = if alone { SizeProbe::Lost { size } } else { SizeProbe::None };
+        if let Some(rates) = self.board.rates.as_mut().filter(|_| alone) {
+            rates.forget_losses();
+        }
         !alone
     }
 
@@ -83,11 +86,13 @@ impl Sender {
     #[cold]
     pub(crate) fn cut_larger(&mut self, most: u64) {
         self.longest_acked = 0;
-        for at in 0..self.board.queue.len() {
-            let sent = &self.board.queue[at];
-            if sent.payload.len() as u64 > most && !sent.sacked && (!sent.lost || sent.resent) {
-                self.board.mark_lost(at);
+        self.board.without_rates(|board| {
+            for at in 0..board.queue.len() {
+                let sent = &board.queue[at];
+                if sent.payload.len() as u64 > most && !sent.sacked && (!sent.lost || sent.resent) {
+                    board.mark_lost(at);
+                }
             }
-        }
+        });
     }
 }

@@ -1,11 +1,16 @@
 //! Loss recovery, one rule at a time.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
 use bytes::Bytes;
 use mptcp_clock::{Duration, Instant};
 
 use super::{Ack, Range, Recovery, Sender};
-use crate::congestion::Reno;
-use crate::congestion::{Congestion, CouplingScope, SlowStart};
+use crate::congestion::{
+    Acked, Bbr, Congestion, CongestionControl, CouplingScope, Lost, PathState, Reno, Sample, SlowStart,
+};
 
 const MSS: u64 = 1000;
 
@@ -27,6 +32,13 @@ impl Rig {
         congestion.paths[0].sample(Duration::from_millis(100));
         congestion.set_active(0, true);
         Self { now: Instant::ZERO + Duration::from_secs(1), sender, congestion }
+    }
+
+    /// Another controller takes over, as the connection does it.
+    fn take_over(&mut self, algorithm: impl CongestionControl + 'static) {
+        self.congestion.set_algorithm(Box::new(algorithm));
+        let sampled = self.congestion.needs_samples();
+        self.sender.begin_samples(sampled, 0, &mut self.congestion);
     }
 
     fn send(&mut self, segments: u64) {
@@ -233,4 +245,79 @@ fn acknowledgements_that_come_together_find_the_window_as_full() {
     // Reno's tenth of a segment for each segment.
     assert!((2 * MSS / 5 - 10..=2 * MSS / 5).contains(&growth(false)), "{}", growth(false));
     assert_eq!(growth(true), MSS / 5, "between them there was nothing to send");
+}
+
+#[test]
+fn who_takes_over_from_samples_within_a_repair_gives_it_a_threshold() {
+    let mut rig = Rig::new(true, true);
+    rig.take_over(Bbr::default());
+    rig.send(20);
+    rig.wait(100);
+    rig.ack(0, &[(1, 12)]);
+    assert!(rig.sender.in_recovery());
+    assert_eq!(rig.congestion.paths[0].ssthresh, u64::MAX, "samples need none");
+    rig.take_over(Reno);
+    assert!(rig.ssthresh() <= 20, "{}", rig.ssthresh());
+    assert_eq!(rig.retransmit(), Some(0));
+    rig.wait(100);
+    rig.ack(20, &[]);
+    assert_eq!(rig.sender.state, Recovery::Open);
+    assert!(rig.cwnd() <= rig.ssthresh() + 1, "{} {}", rig.cwnd(), rig.ssthresh());
+}
+
+/// A controller that keeps the losses that it is told of, in bytes.
+#[derive(Debug, Default)]
+struct Told(Arc<AtomicU64>);
+
+impl CongestionControl for Told {
+    fn name(&self) -> &'static str {
+        "told"
+    }
+
+    fn needs_samples(&self) -> bool {
+        true
+    }
+
+    fn on_ack(&mut self, _paths: &mut [PathState], _path: usize, _acked: Acked) {}
+
+    fn on_lost(&mut self, _paths: &mut [PathState], _path: usize, lost: &Lost) {
+        self.0.fetch_add(lost.bytes, Relaxed);
+    }
+
+    fn on_sample(&mut self, _paths: &mut [PathState], _path: usize, sample: &Sample) {
+        self.0.fetch_add(sample.newly_lost, Relaxed);
+    }
+}
+
+#[test]
+fn losses_that_are_no_congestion_are_not_told() {
+    let told = Arc::new(AtomicU64::new(0));
+    // A segment that was larger than what is known to pass, alone.
+    let mut rig = Rig::new(true, true);
+    rig.take_over(Told(Arc::clone(&told)));
+    rig.send(1);
+    rig.sender.size_probe_sent(MSS, 1500);
+    rig.send(10);
+    rig.wait(100);
+    rig.ack(0, &[(1, 11)]);
+    assert_eq!((rig.sender.board.lost, told.load(Relaxed)), (MSS, 0));
+    // What a router says is too large.
+    let mut rig = Rig::new(true, true);
+    rig.take_over(Told(Arc::clone(&told)));
+    rig.send(10);
+    rig.sender.cut_larger(MSS / 2);
+    rig.wait(100);
+    rig.ack(1, &[]);
+    assert_eq!((rig.sender.board.lost, told.load(Relaxed)), (9 * MSS, 0));
+    // What had gone again when a path was silent, and is given up as the peer is heard.
+    let mut rig = Rig::new(true, true);
+    rig.take_over(Told(Arc::clone(&told)));
+    rig.send(10);
+    rig.time_out();
+    let before = told.load(Relaxed);
+    assert!(rig.retransmit().is_some());
+    rig.sender.revive(rig.now, &rig.congestion.paths[0]);
+    rig.ack(0, &[]);
+    // A timeout's are told one by one, and not of the acknowledgement that comes then.
+    assert_eq!((before, told.load(Relaxed)), (10 * MSS, 10 * MSS));
 }

@@ -4,6 +4,7 @@ use mptcp_clock::{Duration, Instant};
 
 use super::{Ack, Recovery, Sender, WORST_DELAYED_ACK};
 use crate::congestion::{Congestion, PathState};
+use crate::subflow::scoreboard::Scoreboard;
 use crate::subflow::size_probe::SizeProbe;
 
 impl Sender {
@@ -83,7 +84,8 @@ impl Sender {
     pub(crate) fn revive(&mut self, now: Instant, path: &PathState) {
         self.timeout.reset_backoff();
         if self.in_loss() {
-            self.board.mark_all_lost();
+            // The timeout has told what there is to tell.
+            self.board.without_rates(Scoreboard::mark_all_lost);
             self.rto_deadline = now + self.timeout.after(path);
         }
     }
@@ -115,6 +117,9 @@ impl Sender {
         }
         self.board.mark_all_lost();
         self.tell_losses(path, congestion);
+        if let Some(rates) = &mut self.board.rates {
+            rates.on_timeout();
+        }
         self.size_probe = SizeProbe::None;
         self.state = Recovery::Loss { point: self.board.next };
         self.spurious.begin_trial(!interrupts);

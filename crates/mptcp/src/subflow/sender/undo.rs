@@ -42,7 +42,8 @@ impl Sender {
         let state = &mut congestion.paths[path];
         state.cwnd = state.cwnd.max(before.cwnd);
         state.ssthresh = state.ssthresh.max(before.ssthresh);
-        congestion.on_undo(path);
+        let delivered = self.board.rates.as_ref().map_or(0, |rates| rates.delivered());
+        congestion.on_undo(path, delivered);
         if matches!(self.state, Recovery::Recovery { .. } | Recovery::Loss { .. }) {
             self.state = Recovery::Open;
             self.duplicates = 0;

@@ -44,6 +44,8 @@ pub struct Line {
     next_data: Instant,
     /// Bytes a second that the application has; None for as many as go.
     pub offered: Option<f64>,
+    /// Acknowledgements are selective, as is said with them.
+    pub selective: bool,
     flight: VecDeque<Segment>,
     delivered: u64,
     delivered_at: Instant,
@@ -79,6 +81,7 @@ impl Line {
             next_send: start,
             next_data: start,
             offered: None,
+            selective: true,
             flight: VecDeque::new(),
             delivered: 0,
             delivered_at: start,
@@ -109,7 +112,7 @@ impl Line {
 
     /// What was lost last was not.
     pub fn undo(&mut self) {
-        self.controller.on_undo(&mut self.paths, 0);
+        self.controller.on_undo(&mut self.paths, 0, self.delivered);
     }
 
     /// Nothing more comes of what is under way.
@@ -198,6 +201,7 @@ impl Line {
             lost: self.lost - segment.lost,
             delivered_in_all: self.delivered,
             app_limited: segment.limited,
+            selective: self.selective,
         };
         self.controller.on_lost(&mut self.paths, 0, &lost);
     }
@@ -242,6 +246,7 @@ impl Line {
             app_limited: segment.limited,
             window_limited,
             repair: if self.repair.is_some() { Repair::Fast } else { Repair::None },
+            selective: self.selective,
         };
         self.controller.on_sample(&mut self.paths, 0, &sample);
         let state = &self.paths[0];

@@ -69,6 +69,22 @@ fn startup_of_version_3_ends_by_losses() {
 }
 
 #[test]
+fn without_selective_acknowledgements_any_loss_ends_startup_of_version_3() {
+    // One segment of a hundred and more is lost while the rate still grows.
+    let pace = |selective| {
+        let mut line = line(Bbr3::default(), 10 * PRODUCT);
+        line.selective = selective;
+        line.run(Duration::from_millis(140));
+        line.lose_next(1);
+        line.run(Duration::from_millis(120));
+        assert_eq!(line.lost, MSS);
+        line.state().pacing.expect("it paces") / RATE
+    };
+    assert!(pace(true) > 2.0, "{}", pace(true));
+    assert!(pace(false) < 1.1, "{}", pace(false));
+}
+
+#[test]
 fn the_shortest_round_trip_is_looked_for_in_time() {
     for (controller, least, from, to) in [
         (Box::new(Bbr::default()) as Box<dyn CongestionControl>, 4 * MSS, 9.9, 10.5),
@@ -118,6 +134,33 @@ fn losses_that_were_none_are_taken_back() {
     assert!(reduced < window, "{reduced} {window}");
     line.undo();
     assert!(line.state().cwnd >= window, "{} {window}", line.state().cwnd);
+}
+
+/// Segments that seem lost while it probes, several of them found by one acknowledgement, end the probe; when they were not
+/// lost it begins again, and what may be under way is what it was.
+#[test]
+fn a_probe_that_losses_ended_which_were_none_begins_again() {
+    let mut line = line(Bbr3::default(), 10 * PRODUCT);
+    line.run(Duration::from_secs(2));
+    let probes = |line: &Line| line.state().pacing.is_some_and(|pace| pace > 1.1 * RATE);
+    let wait = |line: &mut Line, most: u64| {
+        (0..most).any(|_| {
+            line.run(Duration::from_millis(1));
+            probes(line)
+        })
+    };
+    assert!(wait(&mut line, 4000), "it probes within three seconds");
+    line.run(Duration::from_millis(60));
+    assert!(probes(&line));
+    line.lose_next(8);
+    let from = line.lost;
+    while line.lost == from {
+        line.run(Duration::from_millis(1));
+    }
+    assert!(!probes(&line), "too many losses");
+    line.undo();
+    assert!(wait(&mut line, 250), "refill, a round trip, and up");
+    assert!(line.state().cwnd >= 2 * PRODUCT, "{}", line.state().cwnd);
 }
 
 #[test]
