@@ -9,6 +9,7 @@ use mptcp_clock::{Duration, Instant};
 
 use super::draws::Draws;
 use super::filter::Highest;
+use super::pace::pace;
 use super::{Acked, CongestionControl, Mark, PathState, Repair, Sample};
 
 /// 2 / ln 2: the least gain with which the rate doubles in each round trip (draft section 4.2.1).
@@ -259,14 +260,6 @@ impl Path {
             state.cwnd = state.cwnd.min(LEAST * state.mss);
         }
     }
-}
-
-/// Sends at `rate`, in rows of a millisecond (draft-ietf-ccwg-bbr section 5.6.3), of two segments at the least, where a segment
-/// takes less than that.
-pub(super) fn pace(state: &mut PathState, rate: f64) {
-    state.pacing = Some(rate.max(1.0));
-    let row = ((rate / 1000.0) as u64).min(64 * 1024);
-    state.quantum = if row < state.mss { state.mss } else { row.max(2 * state.mss) };
 }
 
 impl CongestionControl for Bbr {

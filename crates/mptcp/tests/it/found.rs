@@ -360,3 +360,44 @@ fn a_closed_window_whose_updates_lose_their_options_opens() {
         ],
     );
 }
+
+/// A path that was slow for a moment is not slow for ever under a pace.
+#[test]
+fn a_pace_that_fell_rises_again() {
+    let config = Config {
+        multipath: false,
+        congestion: mptcp::congestion::Bbr3::default().into(),
+        receive_buffer: 31_856,
+        send_buffer: 20_000,
+        timestamps: false,
+        max_subflows: 0,
+        ..bare()
+    };
+    check(
+        0,
+        config,
+        vec![path(88)],
+        &[
+            advance(265),
+            Operation::Path { path: 0, to: path(16) },
+            write(20_441),
+            Operation::Drop { at: 0 },
+            Operation::Step,
+            Operation::Step,
+            Operation::Step,
+            Operation::Split { at: 3443, position: 0 },
+            Operation::Step,
+            Operation::Step,
+            Operation::Corrupt { at: 126, position: 0, bit: 0 },
+            advance(0),
+            Operation::Drop { at: 54_950 },
+            Operation::Step,
+            Operation::Step,
+            Operation::Join { at: 48_573 },
+            Operation::Drop { at: 1732 },
+            Operation::Split { at: 0, position: 0 },
+            advance(0),
+            advance(0),
+        ],
+    );
+}

@@ -15,8 +15,9 @@ mod state;
 
 use mptcp_clock::{Duration, Instant};
 
-use super::bbr::{MARGIN, NOMINAL, pace};
+use super::bbr::{MARGIN, NOMINAL};
 use super::draws::Draws;
+use super::pace::pace;
 use super::{Acked, CongestionControl, Lost, Mark, PathState, Repair, Sample};
 use path::Path;
 use state::{INITIAL, LEAST, STARTUP_GAIN, State};
