@@ -85,11 +85,11 @@ with (
             us.set_nodelay(False)
             assert (us.info()["congestion"], us.info()["scheduler"]) == ("balia", "minrtt")
             try:
-                us.set_congestion("bbr")
+                us.set_congestion("vegas")
             except ValueError as error:
                 assert "lia" in str(error)
             else:
-                raise AssertionError("there is no bbr")
+                raise AssertionError("there is no vegas")
             near.set_backup(1, backup=True)
             assert us.info()["paths"][1]["backup"]
             near.set_interface(1, up=False)
