@@ -12,6 +12,8 @@ use netsim::Trace;
 const LONGEST: u64 = 64 << 20;
 /// A rate of zero: what is in service then goes on when there is a rate again, bit/s.
 const STANDSTILL: u64 = 8;
+/// Opportunities of a recording: two and a half hours of 12 Mb/s.
+const MOST_OPPORTUNITIES: usize = 10_000_000;
 /// Lines of a CSV: each is an event for each direction.
 const MOST_STEPS: usize = 100_000;
 
@@ -62,7 +64,8 @@ impl Recording {
     /// The mean rate, bit/s, or that of the first step; `None` if the recording says nothing of the rate.
     pub(super) fn rate(&self) -> Option<u64> {
         match &self.what {
-            Recorded::Opportunities(trace) => Some(trace.mean_rate()),
+            // No rate at all would be an infinite one.
+            Recorded::Opportunities(trace) => Some(trace.mean_rate().max(STANDSTILL)),
             Recorded::Steps(steps) => steps.first()?.rate,
         }
     }
@@ -102,6 +105,9 @@ fn opportunities(text: &str) -> Result<Trace, String> {
         };
         if time < last {
             return Err(format!("line {number}: {time} ms comes after {last} ms; times do not go back"));
+        }
+        if times.len() == MOST_OPPORTUNITIES {
+            return Err(format!("has more than {MOST_OPPORTUNITIES} lines"));
         }
         last = time;
         times.push(Duration::from_millis(time));

@@ -93,3 +93,13 @@ fn a_recording_and_a_discipline_go_together() {
     assert!(full > 5.6e6 && kept > 4.7e6, "{full} {kept}");
     assert!(long > 0.25 && short < 0.07, "{long} {short}");
 }
+
+/// One opportunity in a million seconds is next to no rate, and none would be an infinite one.
+#[test]
+fn a_recording_of_next_to_nothing_carries_next_to_nothing() {
+    let scenario = "duration = \"5s\"\n[paths.p]\ntrace = \"rare.up\"\nqueue = \"80ms\"\n[flows.f]\ntransport = \"tcp\"\n";
+    let folder = Folder::new("rare", &[("rare.up", "1000000000\n"), ("s.toml", scenario)]);
+    let loaded = folder.load();
+    assert_eq!(loaded.links[0].forward.rate, Some(8));
+    assert_eq!(run(&loaded).flows[0].bytes_received_total, 0);
+}
