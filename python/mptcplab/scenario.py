@@ -29,6 +29,7 @@ HISTORICAL: dict[str, str | bool] = {
     "penalisation": True,
     "coupled": "all",
     "pacing": False,
+    "sndbuf_shrinks": True,
 }
 """Multipath TCP as the papers of 2011 to 2014 had it, for the keys of a flow or the `defaults` of a scenario; what is
 the default today, and why: docs/never-slower.md."""
@@ -112,6 +113,7 @@ class Flow:
     opportunistic_retransmission: bool | None = None
     penalisation: bool | None = None
     autotuning: bool | None = None
+    sndbuf_shrinks: bool | None = None
     cwnd_capping: bool | None = None
     rcvbuf: str | None = None
     sndbuf: str | None = None

@@ -33,6 +33,8 @@ pub struct Mechanisms {
     pub penalisation: bool,
     /// M3: buffers grow with what the paths need, up to the configured sizes.
     pub autotuning: bool,
+    /// With M3 the send buffer becomes smaller again when windows do. Linux's never does (`tcp_sndbuf_expand`).
+    pub send_buffer_shrinks: bool,
     /// M4: cap the congestion window of a path whose queue has grown long.
     pub cwnd_capping: bool,
     /// Which rule M2 follows.
@@ -46,6 +48,7 @@ impl Default for Mechanisms {
             opportunistic_rule: OpportunisticRule::default(),
             penalisation: false,
             autotuning: false,
+            send_buffer_shrinks: false,
             cwnd_capping: false,
             penalty_rule: PenaltyRule::Original,
         }

@@ -142,6 +142,8 @@ table! {
         penalty: Penalty,
         /// M3: buffers grow with need, up to `rcvbuf` and `sndbuf`. Default: false.
         autotuning: bool,
+        /// With `autotuning` the send buffer becomes smaller again when the congestion windows do; Linux's never does. Default: false.
+        sndbuf_shrinks: bool,
         /// M4: keep the congestion window from filling queues beyond need. Default: false.
         cwnd_capping: bool,
         /// The receive buffer of the connection. Default: 6291456B, as Linux.

@@ -129,6 +129,8 @@ pub struct Mechanisms {
     pub penalty: Penalty,
     /// M3.
     pub autotuning: bool,
+    /// With M3 the send buffer shrinks, too.
+    pub sndbuf_shrinks: bool,
     /// M4.
     pub cwnd_capping: bool,
 }

@@ -299,6 +299,7 @@ fn flow(flow: &Flow) -> FlowTable {
         penalisation: Some(flow.mechanisms.penalisation),
         penalty: Some(flow.mechanisms.penalty),
         autotuning: Some(flow.mechanisms.autotuning),
+        sndbuf_shrinks: Some(flow.mechanisms.sndbuf_shrinks),
         cwnd_capping: Some(flow.mechanisms.cwnd_capping),
         rcvbuf: Some(Size(flow.tcp.rcvbuf)),
         sndbuf: Some(Size(flow.tcp.sndbuf)),

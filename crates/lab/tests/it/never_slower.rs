@@ -5,7 +5,7 @@ use mptcp_lab::scenario::Scenario;
 use mptcp_lab::world::World;
 
 /// What the kernels of the papers did.
-const HISTORICAL: &str = "scheduler = \"minrtt\"\nopportunistic = \"original\"\npenalisation = true\ncoupled = \"all\"\npacing = false\n";
+const HISTORICAL: &str = "scheduler = \"minrtt\"\nopportunistic = \"original\"\npenalisation = true\ncoupled = \"all\"\npacing = false\nsndbuf_shrinks = true\n";
 
 /// Goodput of each flow, Mb/s.
 fn goodputs(text: &str) -> Vec<f64> {

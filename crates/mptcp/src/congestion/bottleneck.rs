@@ -3,7 +3,8 @@
 //! Owns the delays of their queues, as round trips tell them, and the evidence for each pair. Paths behind one queue see one
 //! delay: where the delays of two paths differ for long, each has a bottleneck of its own, and coupling their windows would
 //! give away what nobody else wants. RFC 8382 finds groups from signals of this kind; here the sender alone does. Until
-//! there is evidence all paths count as one group, as RFC 6356 does.
+//! there is evidence all paths count as one group, as RFC 6356 does. A path whose window is not full is held by no bottleneck at
+//! all, and a window that is not used says nothing of what its path could carry (RFC 7661): it is left out while that lasts.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -25,6 +26,8 @@ const LEAST_EVENTS: f64 = 4.0;
 const UNLIKE: f64 = 8.0;
 /// After so many segments both counts are halved.
 const FADE: f64 = 50_000.0;
+/// Round trips after which a window that was not full counts as unused.
+const UNUSED: u64 = 4;
 /// Paths of which this is kept; later ones share with all.
 const PATHS: usize = 16;
 
@@ -46,6 +49,8 @@ struct Queue {
     events: f64,
     /// Paths whose rates of loss are not of one queue, one bit each.
     unlike: u64,
+    /// When its window was full last.
+    full: Instant,
 }
 
 impl Queue {
@@ -60,6 +65,8 @@ impl Queue {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bottlenecks {
     queues: Vec<Queue>,
+    /// Those whose windows are not used, one bit each.
+    unused: u64,
 }
 
 impl Bottlenecks {
@@ -78,19 +85,35 @@ impl Bottlenecks {
         }
     }
 
+    fn queue(&mut self, path: usize) -> Option<&mut Queue> {
+        if path >= PATHS {
+            return None;
+        }
+        if self.queues.len() <= path {
+            self.queues.resize(path + 1, Queue::default());
+        }
+        self.queues.get_mut(path)
+    }
+
+    /// The window of `path` was full when what is acknowledged now was sent.
+    pub(super) fn on_full(&mut self, paths: &[PathState], path: usize, now: Instant) {
+        let Some(queue) = self.queue(path) else { return };
+        queue.full = now;
+        self.unused = 0;
+        for (at, (queue, state)) in self.queues.iter().zip(paths).enumerate() {
+            if now.since(queue.full) > state.srtt.unwrap_or_default() * UNUSED {
+                self.unused |= 1 << at;
+            }
+        }
+    }
+
     /// An acknowledgement of `bytes` came on `path`.
     pub(super) fn on_sample(&mut self, paths: &[PathState], path: usize, now: Instant, bytes: u64) {
         let state = &paths[path];
         let (Some(latest), Some(least), Some(srtt)) = (state.latest_rtt, state.min_rtt, state.srtt) else {
             return;
         };
-        if path >= PATHS {
-            return;
-        }
-        if self.queues.len() <= path {
-            self.queues.resize(path + 1, Queue::default());
-        }
-        let queue = &mut self.queues[path];
+        let Some(queue) = self.queue(path) else { return };
         queue.sum += latest.abs_diff(least);
         queue.count += 1;
         queue.segments += bytes as f64 / state.mss.max(1) as f64;
@@ -116,9 +139,9 @@ impl Bottlenecks {
         }
     }
 
-    /// The paths with bottlenecks of their own beside that of `path`, one bit each.
+    /// The paths with bottlenecks of their own beside that of `path`, or none, one bit each.
     pub(super) fn apart_from(&self, path: usize) -> u64 {
-        self.queues.get(path).map_or(0, |queue| queue.others | queue.unlike)
+        self.queues.get(path).map_or(0, |queue| queue.others | queue.unlike | self.unused & !(1 << path))
     }
 
     /// A path begins or ends: nothing is known of it.

@@ -21,6 +21,7 @@ mod linked;
 mod local;
 mod marks;
 mod olia;
+mod overshoot;
 mod pace;
 mod reno;
 mod sample;

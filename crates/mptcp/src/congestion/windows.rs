@@ -5,6 +5,7 @@ use mptcp_clock::Instant;
 use super::bottleneck::Bottlenecks;
 use super::control::{Acked, CongestionControl, PathState};
 use super::local::Departure;
+use super::overshoot::Overshoot;
 use super::send_queue::SendQueueRule;
 use super::slow_start::{Round, SlowStart, Watch};
 
@@ -52,6 +53,7 @@ pub struct Congestion {
     pub(super) gentle_marks: bool,
     /// What is known of bottlenecks; None where all paths count as one group.
     bottlenecks: Option<Bottlenecks>,
+    overshoot: Overshoot,
 }
 
 impl Congestion {
@@ -75,6 +77,7 @@ impl Congestion {
             penalties: 0,
             gentle_marks: false,
             bottlenecks: (scope == CouplingScope::Shared).then(Bottlenecks::default),
+            overshoot: Overshoot::default(),
         }
     }
 
@@ -116,6 +119,7 @@ impl Congestion {
             if let Some(bottlenecks) = &mut self.bottlenecks {
                 bottlenecks.forget(path);
             }
+            self.overshoot.forget(path);
             self.algorithm.on_path_change(&mut self.paths, path);
         }
     }
@@ -163,9 +167,13 @@ impl Congestion {
     pub(crate) fn on_delivered(&mut self, path: usize, now: Instant, bytes: u64) {
         let state = &mut self.paths[path];
         state.delivery.on_delivered(now, bytes, state.srtt);
+        self.overshoot.raise(path, state, now);
     }
 
     pub(crate) fn on_ack(&mut self, path: usize, mut acked: Acked) {
+        if let Some(bottlenecks) = self.bottlenecks.as_mut().filter(|_| self.paths.len() > 1) {
+            bottlenecks.on_full(&self.paths, path, acked.now);
+        }
         if !self.byte_counting {
             // RFC 5681 equation 2: at most one segment's worth for each acknowledgement.
             acked.bytes = acked.bytes.min(self.paths[path].mss);
@@ -180,6 +188,9 @@ impl Congestion {
             bottlenecks.on_loss(path);
         }
         let ssthresh = self.ask(path, |algorithm, paths| algorithm.on_loss(paths, path, now));
+        if self.bottlenecks.is_some() && self.paths.len() > 1 && self.paths[path].ssthresh == u64::MAX {
+            self.overshoot.begin(path, &self.paths[path], now);
+        }
         let state = &mut self.paths[path];
         state.ssthresh = ssthresh;
         state.credit = 0.0;

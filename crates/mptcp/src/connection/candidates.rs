@@ -165,6 +165,7 @@ impl Connection {
                 rttvar: path.rttvar,
                 min_rtt: path.min_rtt.unwrap_or_default(),
                 latest_rtt: path.latest_rtt.unwrap_or_default(),
+                lead: self.choice.leads.of(slot, subflow.record().id),
                 cwnd: path.cwnd,
                 ssthresh: path.ssthresh,
                 in_flight,

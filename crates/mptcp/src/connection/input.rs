@@ -198,6 +198,7 @@ impl Connection {
         // Only news tells: an old segment with options may come after the first without.
         subflow.turn_mut().optionless &= !segment.options.has_mptcp();
         subflow.record_mut().tally.bytes_acked += advanced;
+        self.choice.leads.on_acknowledged(now, id, subflow.sender().board.una);
         subflow.turn_mut().reinjected = false;
         if subflow.mtu().is_known() {
             self.reconsider_size(now, id);

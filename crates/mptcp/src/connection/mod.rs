@@ -27,6 +27,7 @@ mod info;
 mod input;
 mod joins;
 mod key;
+mod lead;
 pub mod limits;
 mod nagle;
 mod negotiation;
@@ -66,6 +67,7 @@ use address_manager::AddressManager;
 use endpoint_events::Fate;
 pub(crate) use endpoint_events::{EndpointEvent, Whereabouts};
 pub(crate) use joins::JoinRefusal;
+use lead::Leads;
 use limits::LimitClock;
 pub use negotiation::Mode;
 use negotiation::Negotiation;
@@ -89,6 +91,8 @@ struct Choice {
     seen: Option<Instant>,
     /// The slot of that one.
     sent: usize,
+    /// How much sooner than on their own paths data is acknowledged.
+    leads: Leads,
     /// Segments and bytes that subflows hold which were not acknowledged there, as long as `seen` holds.
     held: (usize, u64),
 }
@@ -96,7 +100,15 @@ struct Choice {
 impl Choice {
     fn new(scheduler: Box<dyn Scheduler>) -> Self {
         let duplicates = scheduler.duplicates();
-        Self { scheduler, duplicates, candidates: Vec::new(), seen: None, sent: 0, held: (0, 0) }
+        Self {
+            scheduler,
+            duplicates,
+            candidates: Vec::new(),
+            seen: None,
+            sent: 0,
+            leads: Leads::default(),
+            held: (0, 0),
+        }
     }
 }
 
@@ -177,6 +189,7 @@ impl Connection {
     fn wake_writer(&mut self) {
         if self.send.writer.waits() {
             let buffer = self.send_buffer();
+            self.send.tuned = buffer;
             let (room, unsent) = (self.room(buffer), self.send.buffer.unsent());
             // As Linux: where little may wait, half of it has to be gone.
             let early = self.config.notsent_lowat.is_some_and(|most| unsent * 2 >= most);
@@ -212,7 +225,8 @@ impl Connection {
             }
         }
         let wanted = (2.0 * rate * longest.as_secs_f64()) as u64;
-        wanted.max(65_536).min(self.config.send_buffer)
+        let kept = if self.config.mechanisms.send_buffer_shrinks { 0 } else { self.send.tuned };
+        wanted.max(65_536).max(kept).min(self.config.send_buffer)
     }
 
     /// The next bytes of the stream, in order; None when there are none now.

@@ -40,6 +40,7 @@ impl Connection {
         if self.send.buffer.acknowledge(offset) == 0 {
             return;
         }
+        self.choice.leads.on_data_acknowledged(now, offset);
         self.timers.data_progress(now);
         self.wake_writer();
         if self.negotiation.is_plain() {

@@ -12,6 +12,8 @@ pub(super) struct SendStream {
     pub(super) buffer: SendBuffer,
     pub(super) writer: Writer,
     pub(super) fin: DataFin,
+    /// The size that M3 last gave the buffer, bytes.
+    pub(super) tuned: u64,
     /// Bytes that a further subflow carried, and those of them that M1 gave it.
     pub(super) reinjected: u64,
     pub(super) opportunistic: u64,

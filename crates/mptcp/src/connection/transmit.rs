@@ -227,6 +227,7 @@ impl Connection {
             let end = self.subflows[id].sender().board.next + payload.len() as u64;
             let chunk = Chunk::new(data, payload.clone(), Put { subflow: self.subflow_id(id), end });
             self.send.buffer.send(chunk);
+            self.choice.leads.watch(id, self.subflow_id(id), end, data + payload.len() as u64);
         }
         let fin = self.config.linux_compat.fin_with_data && self.ends_with_data();
         self.put(now, id, data, payload, fin, out)
@@ -314,6 +315,7 @@ impl Connection {
         let chunk = self.send.buffer.chunk_at(start)?;
         chunk.put(Put { subflow, end: next + chunk.payload.len() as u64 });
         let (data, payload) = (chunk.start, chunk.payload.clone());
+        self.choice.leads.forget();
         self.send.reinjected += payload.len() as u64;
         self.subflows[id].record_mut().tally.bytes_reinjected += payload.len() as u64;
         Some(self.put_again(now, id, data, payload, out))

@@ -133,7 +133,7 @@ impl Connection {
                     let drain = Duration::from_secs_f64(drain);
                     let due = (sent.sent_at + wait).max(now + drain);
                     // With much before it, it may be queueing still; without progress that does not move.
-                    (due, sent.sent_at + (wait + path.rttvar * 4).max(drain * 2))
+                    (due, sent.sent_at + (wait + (path.rttvar * 4).max(wait / 4)).max(drain * 2))
                 }
             };
             best = best.min(times);

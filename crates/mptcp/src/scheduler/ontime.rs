@@ -59,7 +59,7 @@ fn rate(candidate: &Candidate) -> f64 {
         return 0.0;
     }
     let window = candidate.cwnd as f64 / nanos(candidate.srtt).max(1e3);
-    candidate.delivery_rate.map_or(window, |rate| window.min(2e-9 * rate))
+    candidate.delivery_rate.map_or(window, |rate| window.clamp(1e-9 * rate, 2e-9 * rate))
 }
 
 impl OnTime {
@@ -79,7 +79,9 @@ impl OnTime {
         let window = view.window().min(view.send_buffer);
         // A path that carries more than all that it might hold up is worth a stall: it is not kept small for being in the way.
         let margin = if rate(slow) > rates { 1.0 } else { self.margin };
-        if rates * wait * margin + (slow.in_flight + slow.mss) as f64 > window as f64 {
+        // A DATA_ACK comes back on the path that is the first to say so.
+        let until = (wait - nanos(slow.lead)).max(first);
+        if rates * until * margin + (slow.in_flight + slow.mss) as f64 > window as f64 {
             return false;
         }
         // All that is left goes on the faster paths before this one has answered.

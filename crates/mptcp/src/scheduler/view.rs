@@ -20,6 +20,9 @@ pub struct Candidate {
     pub min_rtt: Duration,
     /// Latest sample of the round-trip time; zero before it.
     pub latest_rtt: Duration,
+    /// How much sooner its data is acknowledged at the data level, by a DATA_ACK on another path, than on itself; smoothed. Zero where
+    /// that is not known.
+    pub lead: Duration,
     /// Congestion window, bytes.
     pub cwnd: u64,
     /// Slow start threshold, bytes; `u64::MAX` before the first loss.
@@ -53,6 +56,7 @@ impl Candidate {
             rttvar: Duration::ZERO,
             min_rtt: srtt,
             latest_rtt: srtt,
+            lead: Duration::ZERO,
             cwnd,
             ssthresh: u64::MAX,
             in_flight: 0,

@@ -144,6 +144,7 @@ fn one(
             penalisation: table.penalisation.unwrap_or(false),
             penalty: table.penalty.unwrap_or(Penalty::Original),
             autotuning: table.autotuning.unwrap_or(false),
+            sndbuf_shrinks: table.sndbuf_shrinks.unwrap_or(false),
             cwnd_capping: table.cwnd_capping.unwrap_or(false),
         },
         checksum: table.checksum.unwrap_or(false),

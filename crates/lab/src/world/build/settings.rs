@@ -47,6 +47,7 @@ impl Builder<'_> {
                     Penalty::Later => PenaltyRule::Later,
                 },
                 autotuning: flow.mechanisms.autotuning,
+                send_buffer_shrinks: flow.mechanisms.sndbuf_shrinks,
                 cwnd_capping: flow.mechanisms.cwnd_capping,
             },
             interfaces: Some(interfaces.collect()),

@@ -1,0 +1,111 @@
+//! How much sooner data is acknowledged than its own path would have said.
+//!
+//! A DATA_ACK comes back on whatever path the peer answers on next (RFC 8684 section 3.3.2), so that what a slow path has brought is
+//! known as soon as a fast one can say so. Owns one segment in flight of each subflow, and what came of those before. What was given
+//! to a second path tells nothing.
+
+use mptcp_clock::{Duration, Instant};
+
+use crate::ids::SubflowId;
+
+/// A new sample counts for one part in so many.
+const SMOOTHING: u64 = 4;
+
+/// The segment of a subflow that is watched.
+#[derive(Clone, Copy, Debug)]
+struct Watched {
+    /// Offset behind it in the subflow's stream.
+    end: u64,
+    /// Offset behind it in the connection's.
+    data_end: u64,
+    /// When that was acknowledged.
+    acknowledged: Option<Instant>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    id: SubflowId,
+    watched: Option<Watched>,
+    lead: Option<Duration>,
+}
+
+/// All subflows, by their slots.
+#[derive(Debug)]
+pub(super) struct Leads {
+    paths: Vec<Path>,
+    /// The first offset of the connection's stream that is waited for.
+    next: u64,
+}
+
+impl Default for Leads {
+    fn default() -> Self {
+        Self { paths: Vec::new(), next: u64::MAX }
+    }
+}
+
+impl Leads {
+    /// How much sooner the data of a subflow is acknowledged at the data level than on the subflow; zero where nothing is known.
+    #[inline]
+    pub(super) fn of(&self, slot: usize, id: SubflowId) -> Duration {
+        self.paths.get(slot).filter(|path| path.id == id).and_then(|path| path.lead).unwrap_or_default()
+    }
+
+    /// New data leaves on a subflow, up to the offset `end` of its stream and `data_end` of the connection's.
+    #[inline]
+    pub(super) fn watch(&mut self, slot: usize, id: SubflowId, end: u64, data_end: u64) {
+        if self.paths.get(slot).is_none_or(|path| path.watched.is_none() || path.id != id) {
+            self.begin(slot, id, Watched { end, data_end, acknowledged: None });
+        }
+    }
+
+    #[inline(never)]
+    fn begin(&mut self, slot: usize, id: SubflowId, watched: Watched) {
+        let fresh = Path { id, watched: None, lead: None };
+        if self.paths.len() <= slot {
+            self.paths.resize(slot + 1, fresh);
+        }
+        let path = &mut self.paths[slot];
+        if path.id != id {
+            *path = fresh;
+        }
+        path.watched = Some(watched);
+        self.next = self.next.min(watched.data_end);
+    }
+
+    /// All up to `offset` is acknowledged at the data level.
+    #[inline]
+    pub(super) fn on_data_acknowledged(&mut self, now: Instant, offset: u64) {
+        if offset >= self.next {
+            self.note(now, offset);
+        }
+    }
+
+    #[inline(never)]
+    fn note(&mut self, now: Instant, offset: u64) {
+        self.next = u64::MAX;
+        let open = self.paths.iter_mut().filter_map(|path| path.watched.as_mut());
+        for watched in open.filter(|watched| watched.acknowledged.is_none()) {
+            if watched.data_end <= offset {
+                watched.acknowledged = Some(now);
+            } else {
+                self.next = self.next.min(watched.data_end);
+            }
+        }
+    }
+
+    /// All up to `una` is acknowledged on a subflow.
+    #[inline]
+    pub(super) fn on_acknowledged(&mut self, now: Instant, slot: usize, una: u64) {
+        let Some(path) = self.paths.get_mut(slot) else { return };
+        let Some(watched) = path.watched.filter(|watched| watched.end <= una) else { return };
+        path.watched = None;
+        let sample = watched.acknowledged.map_or(Duration::ZERO, |then| now.since(then));
+        path.lead = Some(path.lead.map_or(sample, |lead| (lead * (SMOOTHING - 1) + sample) / SMOOTHING));
+    }
+
+    /// Data goes on a second path: what is watched tells nothing.
+    pub(super) fn forget(&mut self) {
+        self.paths.iter_mut().for_each(|path| path.watched = None);
+        self.next = u64::MAX;
+    }
+}
