@@ -109,6 +109,7 @@ pub(super) fn config(draw: &mut Draw<'_>, interfaces: u8) -> Config {
         opportunistic_rule: if on(13) { OpportunisticRule::Sooner } else { OpportunisticRule::Original },
         penalisation: on(1),
         autotuning: !on(2),
+        send_buffer_shrinks: on(14),
         cwnd_capping: !on(3),
         penalty_rule: if on(4) { PenaltyRule::Original } else { PenaltyRule::Later },
     };

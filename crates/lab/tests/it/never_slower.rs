@@ -125,6 +125,50 @@ fn a_path_that_has_one_segment_at_a_time_is_not_thought_to_be_as_slow_as_its_del
 /// A buffer of one product of the widest path beside a nearer and smaller one: the window is always full, which is no sign that the
 /// widest path is in the way.
 #[test]
+fn what_another_path_says_sooner_frees_the_window_for_more() {
+    let paths = [(35_900, 193_000, "2184p", ""), (4_820, 6_140, "10p", ""), (3_050, 7_580, "10p", "")];
+    let (all, best) = against_best(&paths, &buffers(248_000), "");
+    assert!(all > 1.15 * best, "{all:.1} of {best:.1} Mb/s");
+}
+
+#[test]
+fn what_is_a_little_late_is_not_sent_again() {
+    let paths = [(42_400, 273_000, "3484p", ""), (43_400, 305_000, "4583p", "")];
+    let (both, best) = against_best(&paths, &buffers(374_000), "");
+    assert!(both > 0.98 * best, "{both:.1} of {best:.1} Mb/s");
+}
+
+#[test]
+fn a_first_window_that_overflowed_a_queue_does_not_keep_a_long_path_small() {
+    let paths = [(3_740, 115_000, "56p", ""), (93_700, 198_000, "788p", ""), (1_630, 312_000, "33p", "")];
+    let (all, best) = against_best(&paths, "autotuning = true", "");
+    assert!(all > best, "{all:.1} of {best:.1} Mb/s");
+}
+
+#[test]
+fn a_window_that_is_not_used_does_not_slow_the_growth_of_one_that_is() {
+    let paths = [
+        (5_290, 235_000, "170p", "loss = \"0.25%\""),
+        (98_800, 75_700, "1377p", ""),
+        (7_550, 96_100, "33p", ""),
+        (52_800, 31_600, "152p", "loss = \"0.01%\""),
+    ];
+    let (all, best) = against_best(&paths, &buffers(243_000), "");
+    assert!(all > 0.95 * best, "{all:.1} of {best:.1} Mb/s");
+    let (coupled, _) = against_best(&paths, &buffers(243_000), "coupled = \"all\"");
+    assert!(coupled < 0.9 * all, "coupled {coupled:.1}, by use {all:.1} Mb/s");
+}
+
+#[test]
+fn a_send_buffer_that_was_needed_once_is_there_when_a_loss_needs_it_again() {
+    let paths = [(32_900, 25_300, "21p", ""), (1_160, 6_320, "10p", "")];
+    let (both, best) = against_best(&paths, "autotuning = true", "");
+    assert!(both > 0.95 * best, "{both:.1} of {best:.1} Mb/s");
+    let (shrunk, _) = against_best(&paths, "autotuning = true", "sndbuf_shrinks = true");
+    assert!(shrunk < 0.97 * both, "{shrunk:.1} of {both:.1} Mb/s");
+}
+
+#[test]
 fn a_path_that_carries_most_is_not_kept_small_for_holding_up_a_nearer_one() {
     let paths = [
         (1_376, 380_128, "44p", ""),
@@ -133,7 +177,7 @@ fn a_path_that_carries_most_is_not_kept_small_for_holding_up_a_nearer_one() {
         (73_768, 22_827, "299p", ""),
     ];
     let (both, best) = against_best(&paths, &buffers(226_819), "");
-    assert!(both > best, "{both:.1} of {best:.1} Mb/s");
+    assert!(both > 0.95 * best, "{both:.1} of {best:.1} Mb/s");
 }
 
 /// A flow of two subflows among `others` TCP flows behind one bottleneck: its goodput over the mean of theirs.

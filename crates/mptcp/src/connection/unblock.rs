@@ -133,7 +133,9 @@ impl Connection {
                     let drain = Duration::from_secs_f64(drain);
                     let due = (sent.sent_at + wait).max(now + drain);
                     // With much before it, it may be queueing still; without progress that does not move.
-                    (due, sent.sent_at + (wait + (path.rttvar * 4).max(wait / 4)).max(drain * 2))
+                    // As much as segments may be out of order by (RFC 8985 section 6.2), where round trips do not vary.
+                    let late = (path.rttvar * 4).max(path.min_rtt.unwrap_or_default() / 4);
+                    (due, sent.sent_at + (wait + late).max(drain * 2))
                 }
             };
             best = best.min(times);

@@ -43,6 +43,15 @@ fn a_slow_path_carries_what_the_window_has_room_for() {
 }
 
 #[test]
+fn what_another_path_acknowledges_sooner_takes_less_of_the_window() {
+    // Known after 30 ms, not after 50: 300 segments of the fast path, and the two of the slow one.
+    let mut candidates = paths(ms(50));
+    candidates[1].lead = ms(20);
+    assert_eq!(OnTime::default().choose(&view(&candidates, 303 * MSS)), Some(1));
+    assert_eq!(OnTime::default().choose(&view(&candidates, 300 * MSS)), None);
+}
+
+#[test]
 fn the_send_buffer_counts_as_the_window_does() {
     let candidates = paths(ms(50));
     let mut moment = view(&candidates, 1 << 30);

@@ -262,6 +262,7 @@ fn config() -> impl Strategy<Value = Config> {
                     },
                     penalisation,
                     autotuning,
+                    send_buffer_shrinks: original,
                     cwnd_capping,
                     penalty_rule: if original { PenaltyRule::Original } else { PenaltyRule::Later },
                 },
