@@ -28,6 +28,8 @@ const UNLIKE: f64 = 8.0;
 const FADE: f64 = 50_000.0;
 /// Round trips after which a window that was not full counts as unused.
 const UNUSED: u64 = 4;
+/// It is so long at least: a small window that recovers from a loss is in use.
+const LEAST_UNUSED: Duration = Duration::from_secs(1);
 /// Paths of which this is kept; later ones share with all.
 const PATHS: usize = 16;
 
@@ -101,7 +103,7 @@ impl Bottlenecks {
         queue.full = now;
         self.unused = 0;
         for (at, (queue, state)) in self.queues.iter().zip(paths).enumerate() {
-            if now.since(queue.full) > state.srtt.unwrap_or_default() * UNUSED {
+            if now.since(queue.full) > (state.srtt.unwrap_or_default() * UNUSED).max(LEAST_UNUSED) {
                 self.unused |= 1 << at;
             }
         }
