@@ -72,6 +72,9 @@ def test_the_bound_uses_a_far_path_only_where_the_window_reaches() -> None:
     assert bound(Network("wide", (near, far), 4_000_000)) == pytest.approx(20e6 * payload)
     assert bound(Network("narrow", (near, far), 200_000)) == pytest.approx(10e6 * payload)
     assert bound(Network("far", (far,), 200_000)) == pytest.approx(4e6)
+    # The near path brings the far one's acknowledgements home.
+    small = Link(1e6, 0.01, 10)
+    assert bound(Network("home", (small, far), 200_000)) == pytest.approx(200_000 * 8 / 0.205)
 
 
 def test_a_survey_holds_policies_against_each_path() -> None:
