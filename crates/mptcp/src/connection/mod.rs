@@ -4,8 +4,8 @@
 //! code with one subflow, no options and an infinite mapping. Knows nothing of other connections: finding
 //! the connection for a segment, ports and tokens are the endpoint's affair.
 //!
-//! What happens to a connection is spread over files in one order, none of which needs one above it: this one; `writes`, `reinject`,
-//! `unblock`, `pacing`, `addresses`, `arm`, `segments`; `close`, `candidates`; `progress`, `begin`; `fallback`; `data`, `joins`; `handshake`,
+//! What happens to a connection is spread over files in one order, none of which needs one above it: this one; `observing`; `writes`, `reinject`,
+//! `unblock`, `pacing`, `addresses`, `arm`, `segments`; `close`, `candidates`; `reasons`; `progress`, `begin`; `fallback`; `data`, `joins`; `handshake`,
 //! `signalled`; `input`, `transmit`, `finish`; `output`, `timeouts`.
 
 mod address_manager;
@@ -30,11 +30,13 @@ mod key;
 pub mod limits;
 mod nagle;
 mod negotiation;
+mod observing;
 mod offers;
 mod output;
 mod pacing;
 mod path_mtu;
 mod progress;
+mod reasons;
 mod recv;
 mod reinject;
 mod report;
@@ -49,6 +51,7 @@ mod timeouts;
 mod timers;
 mod transmit;
 mod unblock;
+mod watch;
 mod write_ends;
 mod writes;
 
@@ -76,6 +79,7 @@ use send::SendStream;
 use set::SubflowSet;
 use signals::Signals;
 use timers::Timers;
+use watch::Watch;
 pub use writes::WriteFlags;
 
 /// The scheduler, and scratch for its view, so that looking costs no allocation.
@@ -115,6 +119,8 @@ pub struct Connection {
     timers: Timers,
     limits: LimitClock,
     fate: Fate,
+    /// Somebody is told of what happens.
+    watch: Option<Box<Watch>>,
 }
 
 impl Connection {
@@ -163,6 +169,7 @@ impl Connection {
             timers: Timers::default(),
             limits: LimitClock::new(now),
             fate: Fate::default(),
+            watch: None,
             config,
         }
     }

@@ -19,6 +19,18 @@ impl Connection {
         disturbed: bool,
         out: &mut Segment,
     ) -> Option<usize> {
+        let sent = self.next_segment(now, disturbed, out);
+        if self.watch.is_some() {
+            self.observe(now);
+            if let Some(id) = sent {
+                self.observe_options(now, id, out, true);
+            }
+        }
+        sent
+    }
+
+    #[inline(always)]
+    fn next_segment(&mut self, now: Instant, disturbed: bool, out: &mut Segment) -> Option<usize> {
         if disturbed {
             self.choice.seen = None;
         }
@@ -203,6 +215,9 @@ impl Connection {
                     self.pace(now, id, payload.len() as u64);
                 }
                 self.repeated_segment(now, id, &piece, payload, out);
+                if self.watch.is_some() {
+                    self.observe_repeated(now, id, piece.start, piece.data, out.payload.len());
+                }
                 return Some(id);
             }
         }

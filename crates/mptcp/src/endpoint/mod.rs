@@ -28,12 +28,14 @@ mod tuple;
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 use mptcp_clock::Rng;
 use mptcp_wire::Segment;
 
 use crate::bounds::EndpointBounds;
 use crate::ids::{ConnectionId, InterfaceId, SubflowId};
+use crate::observe::{Observer, Wanted};
 use crate::ration::Ration;
 pub use connect::ConnectError;
 pub use counters::Counters;
@@ -76,6 +78,7 @@ pub struct Endpoint {
     /// Resets for strangers.
     refusals: Ration,
     secret: Secret,
+    observer: Option<(Arc<dyn Observer>, Wanted)>,
 }
 
 impl Endpoint {
@@ -98,7 +101,13 @@ impl Endpoint {
             refusals: bounds.refusals(),
             bounds,
             secret,
+            observer: None,
         }
+    }
+
+    /// Tells `observer` of what happens on every connection that begins from now on, as far as it is `wanted`.
+    pub fn set_observer(&mut self, observer: Arc<dyn Observer>, wanted: Wanted) {
+        self.observer = Some((observer, wanted));
     }
 
     /// Adds an interface that is up.
