@@ -16,6 +16,8 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "__version__",
+    "event_fields",
+    "event_kinds",
     "json_schema",
     "metrics",
     "policy_names",
@@ -36,6 +38,8 @@ class PathRow(TypedDict):
     timeouts: int
     reinjected: int
     mean_srtt_s: float
+    limits: NotRequired[dict[str, float]]
+    blamed: NotRequired[float]
 
 @type_check_only
 class FlowRow(TypedDict):
@@ -215,6 +219,21 @@ class Columns(TypedDict):
     metric: NDArray[np.uint8]
     value: NDArray[np.float64]
 
+@type_check_only
+class EventColumns(TypedDict):
+    at: NDArray[np.uint64]
+    host: NDArray[np.uint16]
+    flow: NDArray[np.uint16]
+    path: NDArray[np.uint16]
+    subflow: NDArray[np.uint16]
+    kind: NDArray[np.uint8]
+    what: NDArray[np.uint8]
+    other: NDArray[np.uint16]
+    numbers: list[NDArray[np.uint64]]
+    words: list[str]
+    hosts: list[str]
+    dropped: int
+
 class ScenarioError(ValueError): ...
 
 @final
@@ -255,6 +274,7 @@ class Results:
     @property
     def wall_s(self) -> float: ...
     def take_samples(self) -> Columns: ...
+    def take_events(self) -> EventColumns | None: ...
     @property
     def flows(self) -> list[FlowRow]: ...
     @property
@@ -263,7 +283,7 @@ class Results:
 
 @final
 class Batch:
-    def __new__(cls, jobs: list[tuple[Scenario, int]], workers: int) -> Batch: ...
+    def __new__(cls, jobs: list[tuple[Scenario, int, tuple[list[str], float, float] | None]], workers: int) -> Batch: ...
     def next(self, timeout: float) -> tuple[int, Results] | None: ...
     def cancel(self) -> None: ...
     def join(self) -> None: ...
@@ -334,4 +354,11 @@ def json_schema() -> str: ...
 def reference_page() -> str: ...
 def policy_names() -> dict[str, list[str]]: ...
 def metrics() -> list[tuple[str, str]]: ...
-def run(scenario: Scenario, seed: int, captures: str | PathLike[str] | None = None) -> Results: ...
+def event_kinds() -> list[tuple[str, str, list[str]]]: ...
+def event_fields() -> list[tuple[str, str]]: ...
+def run(
+    scenario: Scenario,
+    seed: int,
+    captures: str | PathLike[str] | None = None,
+    trace: tuple[list[str], float, float] | None = None,
+) -> Results: ...

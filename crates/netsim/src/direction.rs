@@ -38,7 +38,9 @@ pub(crate) struct DropLog<P> {
 
 impl<P> DropLog<P> {
     pub(crate) fn record(&mut self, at: Instant, direction: DirectionId, cause: Cause, frame: Frame<P>) {
-        self.tell(at, direction, &frame, Happening::Dropped(cause));
+        if self.observer.is_some() {
+            self.tell(at, direction, &frame, Happening::Dropped(cause));
+        }
         if self.keep {
             self.frames.push(Lost { at, direction, cause, frame });
         }
@@ -49,7 +51,8 @@ impl<P> DropLog<P> {
         self.tell(at, direction, frame, Happening::Marked);
     }
 
-    #[inline]
+    #[cold]
+    #[inline(never)]
     fn tell(&self, at: Instant, direction: DirectionId, frame: &Frame<P>, what: Happening) {
         if let Some(observer) = &self.observer {
             observer.observe(&FrameEvent { at, direction, label: frame.label, bytes: frame.bytes, what });

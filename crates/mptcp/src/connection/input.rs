@@ -23,14 +23,8 @@ const NEAR: u64 = 65_535;
 impl Connection {
     pub(crate) fn handle_segment(&mut self, now: Instant, id: SubflowId, segment: &mut Segment) {
         let Some(id) = self.subflows.slot(id) else { return };
-        if self.watch.is_some() {
-            self.observe_options(now, id, segment, false);
-        }
         if let Err(error) = self.take_segment(now, id, segment) {
             self.end_subflow(now, id, error);
-        }
-        if self.watch.is_some() {
-            self.observe(now);
         }
     }
 

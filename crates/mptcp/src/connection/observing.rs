@@ -12,7 +12,7 @@ use super::Connection;
 use super::negotiation::Mode;
 use super::watch::{Seen, Watch};
 use crate::congestion::PathState;
-use crate::ids::ConnectionId;
+use crate::ids::{ConnectionId, SubflowId};
 use crate::observe::{
     Event, Observer, PathClock, PathReasons, Picked, Place, Reinjected, Wanted, WindowChange,
 };
@@ -76,10 +76,33 @@ impl Connection {
         }
     }
 
-    /// A segment of a subflow has come, or leaves: which options it has.
+    /// Whether somebody wants to be told.
+    #[inline]
+    pub(crate) fn is_observed(&self) -> bool {
+        self.watch.is_some()
+    }
+
+    /// A segment of a subflow has come, and what follows from it has happened.
     #[cold]
     #[inline(never)]
-    pub(super) fn observe_options(&self, now: Instant, slot: usize, segment: &Segment, out: bool) {
+    pub(crate) fn observe_received(&mut self, now: Instant, id: SubflowId, segment: &Segment) {
+        if let Some(slot) = self.subflows.slot(id) {
+            self.observe_options(now, slot, segment, false);
+        }
+        self.observe(now);
+    }
+
+    /// The connection was asked for a segment; a subflow gave one, or none did.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn observe_asked(&mut self, now: Instant, slot: Option<usize>, segment: &Segment) {
+        self.observe(now);
+        if let Some(slot) = slot {
+            self.observe_options(now, slot, segment, true);
+        }
+    }
+
+    fn observe_options(&self, now: Instant, slot: usize, segment: &Segment, out: bool) {
         let Some(watch) = self.watch.as_deref() else { return };
         let Some(place) = watch.place(slot) else { return };
         for option in &segment.options.mptcp {

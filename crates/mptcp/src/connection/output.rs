@@ -19,18 +19,6 @@ impl Connection {
         disturbed: bool,
         out: &mut Segment,
     ) -> Option<usize> {
-        let sent = self.next_segment(now, disturbed, out);
-        if self.watch.is_some() {
-            self.observe(now);
-            if let Some(id) = sent {
-                self.observe_options(now, id, out, true);
-            }
-        }
-        sent
-    }
-
-    #[inline(always)]
-    fn next_segment(&mut self, now: Instant, disturbed: bool, out: &mut Segment) -> Option<usize> {
         if disturbed {
             self.choice.seen = None;
         }

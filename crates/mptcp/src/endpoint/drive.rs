@@ -30,6 +30,9 @@ impl Endpoint {
                 return self.handle_first(now, interface, segment, Some(iss));
             }
             connection.handle_segment(now, subflow, segment);
+            if connection.is_observed() {
+                connection.observe_received(now, subflow, segment);
+            }
         }
         self.settle_here(now, slot);
     }
@@ -84,7 +87,11 @@ impl Endpoint {
             let entry = self.slots.at(slot);
             if let Some(connection) = &mut entry.connection {
                 let disturbed = std::mem::take(&mut entry.disturbed);
-                if let Some(subflow) = connection.poll_transmit(now, disturbed, out) {
+                let sent = connection.poll_transmit(now, disturbed, out);
+                if connection.is_observed() {
+                    connection.observe_asked(now, sent, out);
+                }
+                if let Some(subflow) = sent {
                     let (id, interface) = (connection.subflow_id(subflow), connection.interface_of(subflow));
                     if self.interfaces.get(interface).is_some_and(|interface| interface.departures) {
                         connection.note_queued(subflow, out.packet_length() as u64);
