@@ -91,7 +91,7 @@ struct Choice {
     candidates: Vec<Candidate>,
     /// When the candidates were seen, if all that has happened since is that new data went on one of them.
     seen: Option<Instant>,
-    /// The slot of that one.
+    /// The slot of that one; none where new data went that was not the scheduler's to give.
     sent: usize,
     /// Segments and bytes that subflows hold which were not acknowledged there, as long as `seen` holds.
     held: (usize, u64),

@@ -13,10 +13,7 @@ use super::negotiation::Mode;
 use super::watch::{Seen, Watch};
 use crate::congestion::PathState;
 use crate::ids::{ConnectionId, SubflowId};
-use crate::observe::{
-    Event, Observer, PathClock, PathReasons, Picked, Place, Reinjected, Wanted, WindowChange,
-};
-use crate::scheduler::Candidate;
+use crate::observe::{Event, Observer, PathClock, PathReasons, Place, Wanted, WindowChange};
 use crate::subflow::Subflow;
 use crate::subflow::sender::Recovery;
 
@@ -92,17 +89,7 @@ impl Connection {
         self.observe(now);
     }
 
-    /// The connection was asked for a segment; a subflow gave one, or none did.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn observe_asked(&mut self, now: Instant, slot: Option<usize>, segment: &Segment) {
-        self.observe(now);
-        if let Some(slot) = slot {
-            self.observe_options(now, slot, segment, true);
-        }
-    }
-
-    fn observe_options(&self, now: Instant, slot: usize, segment: &Segment, out: bool) {
+    pub(super) fn observe_options(&self, now: Instant, slot: usize, segment: &Segment, out: bool) {
         let Some(watch) = self.watch.as_deref() else { return };
         let Some(place) = watch.place(slot) else { return };
         for option in &segment.options.mptcp {
@@ -123,22 +110,6 @@ impl Connection {
         self.tell(now, slot, event, None);
     }
 
-    /// Data goes on a further subflow.
-    #[cold]
-    pub(super) fn observe_reinjection(
-        &self,
-        now: Instant,
-        slot: usize,
-        why: Reinjected,
-        offset: u64,
-        bytes: usize,
-    ) {
-        let seq = self.subflows[slot].sender().board.next;
-        let first = self.send.buffer.in_flight_from(offset).next().map(|chunk| chunk.first_subflow().slot());
-        let event = Event::Reinjection { why, offset, bytes: bytes as u64, seq };
-        self.tell(now, slot, event, first.filter(|&first| first != slot));
-    }
-
     /// M2 has halved the window of `slow`, which was `before`, because `fast` was held up.
     #[cold]
     pub(super) fn observe_penalty(&mut self, now: Instant, slow: usize, fast: usize, before: u64) {
@@ -153,35 +124,7 @@ impl Connection {
         self.tell(now, slow, Event::Window { why: WindowChange::Penalty, cwnd, ssthresh, in_flight }, None);
     }
 
-    /// New data from `offset` on went on a subflow, which is the candidate at `chosen`.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn observe_choice(&self, now: Instant, candidates: &[Candidate], chosen: usize, offset: u64) {
-        let picked = &candidates[chosen];
-        let faster = || candidates.iter().filter(|c| c.subflow != picked.subflow && c.srtt < picked.srtt);
-        let passed_over = faster().filter(|c| c.has_room).min_by_key(|c| c.srtt).map(|c| c.subflow);
-        let why = match passed_over {
-            _ if candidates.len() == 1 => Picked::Only,
-            Some(_) => Picked::PassedOver,
-            None if faster().next().is_some() => Picked::FasterFull,
-            None => Picked::Fastest,
-        };
-        self.tell_new(now, picked.subflow, why, offset, passed_over);
-    }
-
-    /// New data from `offset` on went on a subflow without a scheduler.
-    #[cold]
-    pub(super) fn observe_out_of_turn(&self, now: Instant, slot: usize, offset: u64) {
-        self.tell_new(now, slot, Picked::OutOfTurn, offset, None);
-    }
-
-    fn tell_new(&self, now: Instant, slot: usize, why: Picked, offset: u64, other: Option<usize>) {
-        let bytes = self.send.buffer.next() - offset;
-        let seq = self.subflows[slot].sender().board.next - bytes;
-        self.tell(now, slot, Event::Schedule { why, offset, bytes, seq }, other);
-    }
-
-    fn tell(&self, now: Instant, slot: usize, event: Event, other: Option<usize>) {
+    pub(super) fn tell(&self, now: Instant, slot: usize, event: Event, other: Option<usize>) {
         let Some(watch) = self.watch.as_deref() else { return };
         if let Some(place) = watch.place(slot) {
             watch.tell(now, place, event, other.and_then(|other| watch.place(other)));
@@ -206,6 +149,7 @@ fn first_sight(now: Instant, place: Place, subflow: &Subflow, path: &PathState) 
         timeouts: 0,
         undone: 0,
         reductions: 0,
+        reinjected: 0,
         penalised: None,
         by_chance: false,
         round_trip: Duration::ZERO,

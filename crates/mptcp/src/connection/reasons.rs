@@ -1,21 +1,73 @@
-//! What holds each subflow back, once nothing more is sent.
+//! Why a segment left on the subflow that it left on, and what holds each subflow back once none leaves.
 //!
-//! Owns the finding, for whoever observes: one reason for each subflow at each moment. What holds the connection as a whole back
-//! was found before.
+//! Owns these findings, for whoever observes: one reason for each subflow at each moment. What holds the connection as a whole
+//! back was found before. Looks afterwards at what a choice was made of, so that choosing costs nothing more.
 
 use mptcp_clock::Instant;
+use mptcp_wire::Segment;
 
 use super::Connection;
 use super::limits::Limit;
 use super::observing::stands;
-use crate::observe::{Event, PathLimit};
+use crate::observe::{Event, PathLimit, Picked, Reinjected};
 
 impl Connection {
-    /// Nothing more is sent now, because of `limit`.
+    /// The connection was asked for a segment; a subflow gave one, or none did.
     #[cold]
     #[inline(never)]
-    pub(super) fn observe_rest(&mut self, now: Instant, limit: Limit) {
+    pub(crate) fn observe_asked(&mut self, now: Instant, slot: Option<usize>, segment: &Segment) {
         self.observe(now);
+        let Some(slot) = slot else { return self.observe_rest(now, self.limits.current()) };
+        let next = self.send.buffer.next();
+        let reinjected = self.subflows[slot].record().tally.bytes_reinjected;
+        if let Some(watch) = &mut self.watch {
+            let offset = std::mem::replace(&mut watch.sent, next);
+            let before = std::mem::replace(&mut watch.seen[slot].reinjected, reinjected);
+            let asked = std::mem::replace(&mut watch.opportunistic, self.send.opportunistic);
+            if next > offset {
+                self.observe_new(now, slot, offset);
+            } else if reinjected > before {
+                self.observe_reinjection(now, slot, reinjected - before, self.send.opportunistic > asked);
+            }
+        }
+        self.observe_options(now, slot, segment, true);
+    }
+
+    /// New data from `offset` on went on a subflow.
+    fn observe_new(&self, now: Instant, slot: usize, offset: u64) {
+        let candidates = &self.choice.candidates;
+        let picked = candidates.iter().find(|c| c.subflow == slot && self.choice.sent == slot);
+        let srtt = picked.map_or_else(Default::default, |picked| picked.srtt);
+        let faster = || candidates.iter().filter(|c| c.subflow != slot && c.srtt < srtt);
+        let passed_over = faster().filter(|c| c.has_room).min_by_key(|c| c.srtt).map(|c| c.subflow);
+        let why = match passed_over {
+            _ if picked.is_none() => Picked::OutOfTurn,
+            _ if candidates.len() == 1 => Picked::Only,
+            Some(_) => Picked::PassedOver,
+            None if faster().next().is_some() => Picked::FasterFull,
+            None => Picked::Fastest,
+        };
+        let bytes = self.send.buffer.next() - offset;
+        let seq = self.subflows[slot].sender().board.next - bytes;
+        self.tell(now, slot, Event::Schedule { why, offset, bytes, seq }, passed_over);
+    }
+
+    /// Data that others carry too went on a subflow as the last of its stream so far.
+    fn observe_reinjection(&self, now: Instant, slot: usize, bytes: u64, asked: bool) {
+        let why = match () {
+            () if self.choice.duplicates => Reinjected::Redundant,
+            () if asked => Reinjected::Opportunistic,
+            () => Reinjected::Stalled,
+        };
+        let Some(sent) = self.subflows[slot].sender().board.queue.back() else { return };
+        let (offset, seq) = (sent.data, sent.start);
+        let first = self.send.buffer.in_flight_from(offset).next().map(|chunk| chunk.first_subflow().slot());
+        let event = Event::Reinjection { why, offset, bytes, seq };
+        self.tell(now, slot, event, first.filter(|&first| first != slot));
+    }
+
+    /// Nothing more is sent now, because of `limit`.
+    fn observe_rest(&mut self, now: Instant, limit: Limit) {
         let oldest = self.send.buffer.head().map(|chunk| chunk.first_subflow().slot());
         let waits = matches!(limit, Limit::HeadOfLine | Limit::ReceiveWindow | Limit::SendBuffer);
         let blame = match limit {

@@ -11,7 +11,6 @@ use super::Connection;
 use super::limits::Limit;
 use super::segments::Piece;
 use super::send_buffer::{Chunk, Put};
-use crate::observe::Reinjected;
 use crate::scheduler::{Candidate, SendView};
 
 impl Connection {
@@ -92,9 +91,6 @@ impl Connection {
         }
         let before = self.send.buffer.next();
         let sent = self.send_new(now, id, size, out);
-        if self.watch.is_some() {
-            self.observe_choice(now, candidates, chosen, before);
-        }
         (self.choice.seen, self.choice.sent) = (Some(now), id);
         self.choice.held.0 += 1;
         self.choice.held.1 += self.send.buffer.next() - before;
@@ -134,11 +130,11 @@ impl Connection {
         if let Some(chosen) = self.choice.scheduler.choose(&view) {
             let fast = candidates[chosen].subflow;
             if let Some(start) = self.unblock(now, fast, self.send.writer.waits()) {
-                return self.carry(now, start, fast, Reinjected::Opportunistic, out);
+                return self.carry(now, start, fast, out);
             }
         }
         if let Some((id, start)) = self.rescue(now, candidates) {
-            return self.carry(now, start, id, Reinjected::Opportunistic, out);
+            return self.carry(now, start, id, out);
         }
         let room = candidates.iter().any(|candidate| candidate.has_room);
         self.rest(now, self.writer_limit(room), false)
@@ -162,10 +158,10 @@ impl Connection {
             return Some(self.send_out_of_turn(now, id, open.min(size), out));
         }
         if let Some(start) = self.unblock(now, id, true) {
-            return self.carry(now, start, id, Reinjected::Opportunistic, out);
+            return self.carry(now, start, id, out);
         }
         if let Some((id, start)) = self.rescue(now, candidates) {
-            return self.carry(now, start, id, Reinjected::Opportunistic, out);
+            return self.carry(now, start, id, out);
         }
         let limit = if self.peer_holds_early_data() { Limit::HeadOfLine } else { Limit::ReceiveWindow };
         self.rest(now, limit, true)
@@ -197,9 +193,6 @@ impl Connection {
     /// Nothing more to send now.
     fn rest(&mut self, now: Instant, limit: Limit, window_closed: bool) -> Option<usize> {
         self.limits.note(now, limit);
-        if self.watch.is_some() {
-            self.observe_rest(now, limit);
-        }
         self.congestion.on_rest();
         if self.congestion.needs_samples() {
             self.note_full_windows();
@@ -218,12 +211,8 @@ impl Connection {
         size: u64,
         out: &mut Segment,
     ) -> usize {
-        let before = self.send.buffer.next();
-        let sent = self.send_new(now, id, size, out);
-        if self.watch.is_some() {
-            self.observe_out_of_turn(now, id, before);
-        }
-        sent
+        self.choice.sent = usize::MAX;
+        self.send_new(now, id, size, out)
     }
 
     #[inline(always)]
@@ -313,21 +302,14 @@ impl Connection {
             let fresh = fresh.filter(|c| !self.subflows[c.subflow].turn().optionless);
             let id = fresh.min_by_key(|c| c.srtt)?.subflow;
             self.send.buffer.pop_again();
-            return self.carry(now, start, id, Reinjected::Stalled, out);
+            return self.carry(now, start, id, out);
         }
         None
     }
 
     /// Puts the chunk at `start` on a further subflow: as much of it as fits into one segment there.
     #[inline(never)]
-    fn carry(
-        &mut self,
-        now: Instant,
-        start: u64,
-        id: usize,
-        why: Reinjected,
-        out: &mut Segment,
-    ) -> Option<usize> {
+    fn carry(&mut self, now: Instant, start: u64, id: usize, out: &mut Segment) -> Option<usize> {
         self.send.buffer.split(start, self.largest_payload(id));
         let (subflow, next) = (self.subflow_id(id), self.subflows[id].sender().board.next);
         let chunk = self.send.buffer.chunk_at(start)?;
@@ -335,9 +317,6 @@ impl Connection {
         let (data, payload) = (chunk.start, chunk.payload.clone());
         self.send.reinjected += payload.len() as u64;
         self.subflows[id].record_mut().tally.bytes_reinjected += payload.len() as u64;
-        if self.watch.is_some() {
-            self.observe_reinjection(now, id, why, data, payload.len());
-        }
         Some(self.put_again(now, id, data, payload, out))
     }
 
@@ -363,9 +342,6 @@ impl Connection {
             chunk.queued = queued;
             let (data, payload) = (chunk.start, chunk.payload.clone());
             self.subflows[id].record_mut().tally.bytes_reinjected += payload.len() as u64;
-            if self.watch.is_some() {
-                self.observe_reinjection(now, id, Reinjected::Redundant, data, payload.len());
-            }
             return Some(self.put_again(now, id, data, payload, out));
         }
         None

@@ -29,6 +29,7 @@ pub(super) struct Seen {
     pub(super) timeouts: u64,
     pub(super) undone: u64,
     pub(super) reductions: u64,
+    pub(super) reinjected: u64,
     /// What M2 made smaller: the window before.
     pub(super) penalised: Option<u64>,
     /// The last reduction followed a loss that came without a queue.
@@ -51,6 +52,10 @@ pub(super) struct Watch {
     past: Vec<PathReasons>,
     pub(super) mode: Mode,
     pub(super) closed: Option<CloseReason>,
+    /// New data that was told of ends here.
+    pub(super) sent: u64,
+    /// Bytes that M1 asked for, as told of.
+    pub(super) opportunistic: u64,
     /// Why nothing more is sent, since when, and who is to blame.
     block: (Limit, Instant, Option<SubflowId>),
 }
@@ -70,6 +75,8 @@ impl Watch {
             past: Vec::new(),
             mode: Mode::Negotiating,
             closed: None,
+            sent: 0,
+            opportunistic: 0,
             block: (Limit::Idle, now, None),
         }
     }
