@@ -66,7 +66,9 @@ class TracedRun:
         if chosen.until is not None:
             mask = pc.and_(mask, pc.less(self.events["time_s"], chosen.until))
         if chosen.kinds is not None:
-            kinds = [choose(name.strip(), events.kinds(), "kind of events", "--kind") for name in chosen.kinds.split(",")]
+            kinds = [
+                choose(name.strip(), events.kinds(), "kind of events", "--kind") for name in chosen.kinds.split(",")
+            ]
             mask = pc.and_(mask, pc.is_in(self.events["kind"], pa.array(kinds)))
         for column, name in (("flow", chosen.flow), ("path", chosen.path), ("host", chosen.host)):
             if name is not None:
@@ -113,8 +115,8 @@ def _counted(rows: pa.Table) -> str:
 
     grouped = rows.group_by(["kind", "path", "what"], use_threads=False).aggregate([("time_s", "count")])
     lines = [["kind", "path", "what", "events"]]
-    for row in sorted(grouped.to_pylist(), key=lambda row: (row["kind"], row["path"] or "", row["what"])):
-        lines.append([row["kind"], row["path"] or "-", row["what"], str(row["time_s_count"])])
+    ordered = sorted(grouped.to_pylist(), key=lambda row: (row["kind"], row["path"] or "", row["what"]))
+    lines += [[row["kind"], row["path"] or "-", row["what"], str(row["time_s_count"])] for row in ordered]
     return table(lines) + "\n"
 
 

@@ -73,15 +73,8 @@ impl Connection {
         }
     }
 
-    /// Whether somebody wants to be told.
-    #[inline]
-    pub(crate) fn is_observed(&self) -> bool {
-        self.watch.is_some()
-    }
-
     /// A segment of a subflow has come, and what follows from it has happened.
     #[cold]
-    #[inline(never)]
     pub(crate) fn observe_received(&mut self, now: Instant, id: SubflowId, segment: &Segment) {
         if let Some(slot) = self.subflows.slot(id) {
             self.observe_options(now, slot, segment, false);

@@ -9,14 +9,16 @@ use mptcp_wire::Segment;
 use super::Connection;
 use super::limits::Limit;
 use super::observing::stands;
+use crate::ids::SubflowId;
 use crate::observe::{Event, PathLimit, Picked, Reinjected};
 
 impl Connection {
     /// The connection was asked for a segment; a subflow gave one, or none did.
     #[cold]
     #[inline(never)]
-    pub(crate) fn observe_asked(&mut self, now: Instant, slot: Option<usize>, segment: &Segment) {
+    pub(crate) fn observe_asked(&mut self, now: Instant, gave: Option<SubflowId>, segment: &Segment) {
         self.observe(now);
+        let slot = gave.and_then(|id| self.subflows.slot(id));
         let Some(slot) = slot else { return self.observe_rest(now, self.limits.current()) };
         let next = self.send.buffer.next();
         let reinjected = self.subflows[slot].record().tally.bytes_reinjected;

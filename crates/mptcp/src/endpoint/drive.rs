@@ -18,6 +18,9 @@ impl Endpoint {
     /// As [`Endpoint::handle_segment`], for drivers that use their segments again: the payload is
     /// taken out, the rest stays.
     pub fn handle_segment_in_place(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
+        if self.telling {
+            return self.handle_segment_observed(now, interface, segment);
+        }
         let Some((slot, subflow)) = self.demux.find(segment) else {
             return self.handle_unknown(now, interface, segment);
         };
@@ -30,9 +33,6 @@ impl Endpoint {
                 return self.handle_first(now, interface, segment, Some(iss));
             }
             connection.handle_segment(now, subflow, segment);
-            if connection.is_observed() {
-                connection.observe_received(now, subflow, segment);
-            }
         }
         self.settle_here(now, slot);
     }
@@ -59,6 +59,48 @@ impl Endpoint {
         }
     }
 
+    /// As [`Endpoint::handle_segment_in_place`], and the connection tells what came of it.
+    #[cold]
+    #[inline(never)]
+    fn handle_segment_observed(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
+        let known = self.demux.find(segment);
+        self.telling = false;
+        self.handle_segment_in_place(now, interface, segment);
+        self.telling = true;
+        if let Some((slot, subflow)) = known.or_else(|| self.demux.find(segment))
+            && let Some(connection) = self.slots.at(slot).connection.as_deref_mut()
+        {
+            connection.observe_received(now, subflow, segment);
+        }
+    }
+
+    /// As [`Endpoint::poll_transmit_into`], and every connection that was asked tells what it gave.
+    #[cold]
+    #[inline(never)]
+    fn poll_transmit_observed(
+        &mut self,
+        now: Instant,
+        out: &mut Segment,
+    ) -> Option<(InterfaceId, Option<(ConnectionId, SubflowId)>)> {
+        let mut asked = std::mem::take(&mut self.asked);
+        asked.extend(&self.ready);
+        self.telling = false;
+        let sent = self.poll_transmit_into(now, out);
+        self.telling = true;
+        let whose = sent.and_then(|(_, whose)| whose);
+        for slot in asked.drain(..) {
+            let gave = whose.filter(|(id, _)| id.place == slot).map(|(_, subflow)| subflow);
+            let entry = self.slots.at(slot);
+            // Those behind the one that gave something were not asked.
+            let rested = !entry.ready && gave.is_none();
+            if let Some(connection) = entry.connection.as_deref_mut().filter(|_| gave.is_some() || rested) {
+                connection.observe_asked(now, gave, out);
+            }
+        }
+        self.asked = asked;
+        sent
+    }
+
     /// When to call [`Endpoint::handle_timeout`]; at times earlier than needed, never later.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
@@ -80,6 +122,9 @@ impl Endpoint {
         now: Instant,
         out: &mut Segment,
     ) -> Option<(InterfaceId, Option<(ConnectionId, SubflowId)>)> {
+        if self.telling {
+            return self.poll_transmit_observed(now, out);
+        }
         if !self.strays.is_empty() {
             return self.pop_stray(out);
         }
@@ -87,11 +132,7 @@ impl Endpoint {
             let entry = self.slots.at(slot);
             if let Some(connection) = &mut entry.connection {
                 let disturbed = std::mem::take(&mut entry.disturbed);
-                let sent = connection.poll_transmit(now, disturbed, out);
-                if connection.is_observed() {
-                    connection.observe_asked(now, sent, out);
-                }
-                if let Some(subflow) = sent {
+                if let Some(subflow) = connection.poll_transmit(now, disturbed, out) {
                     let (id, interface) = (connection.subflow_id(subflow), connection.interface_of(subflow));
                     if self.interfaces.get(interface).is_some_and(|interface| interface.departures) {
                         connection.note_queued(subflow, out.packet_length() as u64);

@@ -79,6 +79,10 @@ pub struct Endpoint {
     refusals: Ration,
     secret: Secret,
     observer: Option<(Arc<dyn Observer>, Wanted)>,
+    /// There is an observer, and it is to hear of what is done now.
+    telling: bool,
+    /// Scratch: who was asked for segments.
+    asked: Vec<u32>,
 }
 
 impl Endpoint {
@@ -102,12 +106,14 @@ impl Endpoint {
             bounds,
             secret,
             observer: None,
+            telling: false,
+            asked: Vec::new(),
         }
     }
 
     /// Tells `observer` of what happens on every connection that begins from now on, as far as it is `wanted`.
     pub fn set_observer(&mut self, observer: Arc<dyn Observer>, wanted: Wanted) {
-        self.observer = Some((observer, wanted));
+        (self.observer, self.telling) = (Some((observer, wanted)), true);
     }
 
     /// Adds an interface that is up.
