@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from mptcplab import events
-from mptcplab.inputs import BadResult, choose
+from mptcplab.inputs import BadResult, choose, seconds
 from mptcplab.reading import EVENTS, read_scenario, read_table
 from mptcplab.saved import describe
 
@@ -54,6 +54,11 @@ class TracedRun:
         from mptcplab.saved import plain_text
 
         return cls("", run.seed, tomllib.loads(run.scenario.to_toml()), plain_text(run.events))
+
+    @property
+    def duration(self) -> float:
+        """Seconds that the scenario lasts; 0 where it does not say."""
+        return seconds(str(self.scenario.get("duration", "0s")))
 
     def names(self, column: str) -> list[str]:
         """The names that stand in a column, in the order in which they come."""
