@@ -76,12 +76,14 @@ def findings(row: FlowRow) -> list[Finding]:
     """What held a flow back, the heaviest first; nothing where its paths carried what they could."""
     known = [path for path in row["paths"] if path.get("limits")]
     found = [finding for path in known for finding in _of_path(path)]
-    joined = [path for path in known if not _never_joined(path)]
     for cause in ("receive_window", "send_buffer", "application"):
-        # What concerns all paths counts where it concerns each of them.
-        share = min((path["limits"].get(cause, 0.0) for path in joined), default=0.0)
+        # What concerns the whole connection is felt by the path that would send.
+        share = max((path["limits"].get(cause, 0.0) for path in known), default=0.0)
         found.append(Finding(cause, None, share))
     enough = [finding for finding in found if finding.share >= LEAST[finding.cause]]
+    if any(finding.cause == "application" for finding in enough):
+        # A path that is left unused is not missed where there is too little to send.
+        enough = [finding for finding in enough if finding.cause != "scheduler"]
     return sorted(enough, key=lambda finding: -_weight(finding))
 
 

@@ -130,7 +130,11 @@ fn path_line(text: &mut String, path: &PathSummary, measured: f64, whole: u64) {
     }
     if path.blamed >= 0.05 {
         let share = path.blamed * 100.0;
-        let _ = writeln!(text, "    {:<12} the other paths waited for older data on it {share:.0}% of the time", "");
+        let _ = writeln!(
+            text,
+            "    {:<12} the other paths waited for older data on it {share:.0}% of the time",
+            ""
+        );
     }
 }
 

@@ -10,7 +10,7 @@ use mptcp_wire::{DataSequence, Dss, MpJoin, MptcpOption, Segment};
 
 use super::Connection;
 use super::negotiation::Mode;
-use super::watch::{Seen, Watch};
+use super::watch::{Seen, Standing, Watch};
 use crate::congestion::PathState;
 use crate::ids::{ConnectionId, SubflowId};
 use crate::observe::{Event, Observer, PathClock, PathReasons, Place, Wanted, WindowChange};
@@ -77,6 +77,13 @@ impl Connection {
     #[cold]
     pub(crate) fn observe_received(&mut self, now: Instant, id: SubflowId, segment: &Segment) {
         if let Some(slot) = self.subflows.slot(id) {
+            if self
+                .watch
+                .as_ref()
+                .is_some_and(|watch| watch.place(slot).is_none_or(|known| known.subflow != id))
+            {
+                self.observe(now);
+            }
             self.observe_options(now, slot, segment, false);
         }
         self.observe(now);
@@ -145,7 +152,7 @@ fn first_sight(now: Instant, place: Place, subflow: &Subflow, path: &PathState) 
         reinjected: 0,
         penalised: None,
         by_chance: false,
-        round_trip: Duration::ZERO,
+        queue: Standing::NONE,
         clock: PathClock::new(now),
         blamed: Duration::ZERO,
     }
@@ -162,15 +169,17 @@ fn compare(watch: &mut Watch, now: Instant, slot: usize, subflow: &Subflow, path
     (seen.samples, seen.marked) = (path.samples, board.marked);
     (seen.recoveries, seen.timeouts) = (sender.recoveries, sender.timeouts);
     (seen.undone, seen.reductions) = (sender.spurious.undone, sender.marks.reductions);
-    seen.round_trip = path.latest_rtt.unwrap_or_default();
     let (timed_out, found) = (sender.timeouts > before.timeouts, sender.recoveries > before.recoveries);
     if found || timed_out {
-        // A queue that is full shows in the round trip before; chance does not.
-        seen.by_chance = !stands(before.round_trip, path);
+        // A queue that is full shows in the round trips before; chance does not.
+        seen.by_chance = !seen.queue.is_there(path.min_rtt.unwrap_or_default());
         seen.penalised = None;
     }
     if seen.penalised.is_some_and(|window| path.cwnd >= window) {
         seen.penalised = None;
+    }
+    if let Some(latest) = path.latest_rtt.filter(|_| path.samples > before.samples) {
+        seen.queue.note(now, latest, path.srtt.unwrap_or(latest));
     }
     let place = before.place;
     if subflow.state() != before.state {
@@ -223,14 +232,6 @@ fn compare(watch: &mut Watch, now: Instant, slot: usize, subflow: &Subflow, path
 
 fn threshold(path: &PathState) -> Option<u64> {
     (path.ssthresh < u64::MAX).then_some(path.ssthresh)
-}
-
-/// Whether a round trip says that a queue stands before the bottleneck: longer than the shortest by an eighth, and by more than
-/// a clock and a device make of nothing.
-pub(super) fn stands(round_trip: Duration, path: &PathState) -> bool {
-    const LEAST: Duration = Duration::from_millis(2);
-    let shortest = path.min_rtt.unwrap_or_default();
-    round_trip > shortest + (shortest / 8).max(LEAST)
 }
 
 /// RFC 8684's name of an option in small letters, and its number.

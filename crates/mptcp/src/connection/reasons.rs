@@ -8,7 +8,6 @@ use mptcp_wire::Segment;
 
 use super::Connection;
 use super::limits::Limit;
-use super::observing::stands;
 use crate::ids::SubflowId;
 use crate::observe::{Event, PathLimit, Picked, Reinjected};
 
@@ -71,14 +70,21 @@ impl Connection {
     /// Nothing more is sent now, because of `limit`.
     fn observe_rest(&mut self, now: Instant, limit: Limit) {
         let oldest = self.send.buffer.head().map(|chunk| chunk.first_subflow().slot());
-        let waits = matches!(limit, Limit::HeadOfLine | Limit::ReceiveWindow | Limit::SendBuffer);
+        let full = matches!(limit, Limit::HeadOfLine | Limit::ReceiveWindow | Limit::SendBuffer);
         let blame = match limit {
-            _ if waits => oldest,
+            _ if full => oldest,
             Limit::Scheduler => (0..self.subflows.len()).find(|&id| self.has_room(id)),
             _ => None,
         };
+        let mut waits = false;
         for id in 0..self.subflows.len() {
-            let found = self.what_holds(now, id, limit);
+            let mut found = self.what_holds(now, id, limit);
+            if matches!(found, PathLimit::ReceiveWindow | PathLimit::SendBuffer | PathLimit::HeadOfLine) {
+                // It would send, if the oldest data were not on another path.
+                let behind = blame.is_some_and(|oldest| oldest != id);
+                found = if behind { PathLimit::HeadOfLine } else { full_of_its_own(limit) };
+                waits |= behind;
+            }
             let path = &self.congestion.paths[id];
             let (cwnd, in_flight) = (path.cwnd, self.subflows[id].sender().in_flight());
             let Some(watch) = self.watch.as_deref_mut() else { return };
@@ -93,7 +99,7 @@ impl Connection {
         let (in_flight, unsent) =
             (self.send.buffer.next() - self.send.buffer.una(), self.send.buffer.unsent());
         let Some(watch) = self.watch.as_deref_mut() else { return };
-        if watch.note_block(now, limit, blame) {
+        if watch.note_block(now, limit, blame, waits) {
             let other = blame.and_then(|slot| watch.place(slot));
             watch.tell_of_all(now, Event::Block { limit, in_flight, unsent }, other);
         }
@@ -128,7 +134,7 @@ impl Connection {
         }
         if !self.has_room(id) {
             return match () {
-                () if stands(path.latest_rtt.unwrap_or_default(), path) => PathLimit::Capacity,
+                () if seen.queue.is_there(path.min_rtt.unwrap_or_default()) => PathLimit::Capacity,
                 () if seen.penalised.is_some() => PathLimit::Penalty,
                 () if seen.by_chance => PathLimit::Loss,
                 () => PathLimit::Window,
@@ -149,4 +155,9 @@ impl Connection {
             Limit::CongestionWindow | Limit::LocalQueue | Limit::Scheduler => PathLimit::Scheduler,
         }
     }
+}
+
+/// What a path waits for whose own data is the oldest in a full window or buffer.
+fn full_of_its_own(limit: Limit) -> PathLimit {
+    if limit == Limit::SendBuffer { PathLimit::SendBuffer } else { PathLimit::ReceiveWindow }
 }

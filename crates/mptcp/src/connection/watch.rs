@@ -34,10 +34,47 @@ pub(super) struct Seen {
     pub(super) penalised: Option<u64>,
     /// The last reduction followed a loss that came without a queue.
     pub(super) by_chance: bool,
-    /// The latest round-trip time before what is looked at now.
-    pub(super) round_trip: Duration,
+    pub(super) queue: Standing,
     pub(super) clock: PathClock,
     pub(super) blamed: Duration,
+}
+
+/// Whether a queue stands before the bottleneck of a path: as CoDel sees it (RFC 8289 section 3), by the shortest round trip
+/// in a while, for what leaves in a row makes single ones long.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Standing {
+    /// The shortest round trip of the last round, and of this one so far.
+    last: Duration,
+    now: Duration,
+    ends: Instant,
+}
+
+impl Standing {
+    pub(super) const NONE: Self = Self { last: Duration::ZERO, now: Duration::MAX, ends: Instant::ZERO };
+
+    /// A sample came.
+    pub(super) fn note(&mut self, at: Instant, sample: Duration, round: Duration) {
+        self.now = self.now.min(sample);
+        if at >= self.ends {
+            *self = Self { last: self.now, now: Duration::MAX, ends: at + round };
+        }
+    }
+
+    /// Whether one stands, where `shortest` is the round trip without any: longer by a sixteenth, and by more than a clock and
+    /// a device make of nothing.
+    pub(super) fn is_there(&self, shortest: Duration) -> bool {
+        const LEAST: Duration = Duration::from_millis(1);
+        self.last > shortest + (shortest / 16).max(LEAST)
+    }
+}
+
+/// Why nothing more is sent, since when, who is to blame, and whether another subflow waits for that one.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    limit: Limit,
+    since: Instant,
+    blame: Option<SubflowId>,
+    waits: bool,
 }
 
 /// See the top of the file.
@@ -56,8 +93,7 @@ pub(super) struct Watch {
     pub(super) sent: u64,
     /// Bytes that M1 asked for, as told of.
     pub(super) opportunistic: u64,
-    /// Why nothing more is sent, since when, and who is to blame.
-    block: (Limit, Instant, Option<SubflowId>),
+    block: Block,
 }
 
 impl Watch {
@@ -77,7 +113,7 @@ impl Watch {
             closed: None,
             sent: 0,
             opportunistic: 0,
-            block: (Limit::Idle, now, None),
+            block: Block { limit: Limit::Idle, since: now, blame: None, waits: false },
         }
     }
 
@@ -112,30 +148,32 @@ impl Watch {
         self.seen.get(slot).map(|seen| seen.place)
     }
 
-    /// Why nothing more is sent from now on; returns whether that is another reason, or another's fault, than before.
-    pub(super) fn note_block(&mut self, now: Instant, limit: Limit, blame: Option<usize>) -> bool {
+    /// Why nothing more is sent from now on, who is to blame, and whether another subflow `waits` for that one; returns whether
+    /// it is another reason, or another's fault, than before.
+    pub(super) fn note_block(
+        &mut self,
+        now: Instant,
+        limit: Limit,
+        blame: Option<usize>,
+        waits: bool,
+    ) -> bool {
         let blame = blame.and_then(|slot| self.place(slot)).map(|place| place.subflow);
-        let (before, since, whose) = self.block;
-        if (before, whose) == (limit, blame) {
+        let Block { limit: before, since, blame: whose, waits: waited } = self.block;
+        if (before, whose, waited) == (limit, blame, waits) {
             return false;
         }
-        self.settle(now, before, since, whose);
-        self.block = (limit, now, blame);
-        true
-    }
-
-    fn settle(&mut self, now: Instant, limit: Limit, since: Instant, whose: Option<SubflowId>) {
-        let theirs = whose.filter(|_| limit == Limit::HeadOfLine);
-        if let Some(seen) = theirs.and_then(|id| self.seen.iter_mut().find(|seen| seen.place.subflow == id)) {
+        if waited && let Some(seen) = self.seen.iter_mut().find(|seen| Some(seen.place.subflow) == whose) {
             seen.blamed += now.since(since);
         }
+        self.block = Block { limit, since: now, blame, waits };
+        (before, whose) != (limit, blame)
     }
 
     /// What held the subflows back so far, the past ones too.
     pub(super) fn reasons(&self, now: Instant) -> Vec<PathReasons> {
-        let (limit, since, whose) = self.block;
+        let Block { since, blame, waits, .. } = self.block;
         let running = |id: SubflowId| {
-            if limit == Limit::HeadOfLine && whose == Some(id) { now.since(since) } else { Duration::ZERO }
+            if waits && blame == Some(id) { now.since(since) } else { Duration::ZERO }
         };
         let living = self.seen.iter().map(|seen| {
             let mut reasons = reasons(seen, now);

@@ -14,11 +14,11 @@ pub enum PathLimit {
     Idle,
     /// Everything written was sent.
     Application,
-    /// The send buffer is full of data in flight.
+    /// The send buffer is full, and the oldest data in it is on this path.
     SendBuffer,
-    /// The peer's receive window is full of data that is still under way.
+    /// The peer's receive window is full, and the oldest data in it is on this path.
     ReceiveWindow,
-    /// The window is full, and the peer holds data that waits for older data on another path.
+    /// The receive window or the send buffer is full, and the oldest data in it is on another path.
     HeadOfLine,
     /// It has room, and the scheduler or a backup flag keeps it unused.
     Scheduler,
