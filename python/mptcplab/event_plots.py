@@ -5,6 +5,7 @@ Owns what is drawn of which event. The looks are those of `plots`; everything re
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
     from mptcplab.traced import Selection, TracedRun
 
+COLUMNS, LOOKS = 700, 10
+"""Columns of a lane in time, and how often the state is looked at in each."""
 MOST_LANES = 12
 """Lanes in one picture; of more, the first."""
 
@@ -189,34 +192,21 @@ def limits(run: TracedRun, chosen: Selection) -> Figure:
 
 
 def _bars(axes: Axes, at: int, rows: pa.Table, lane: tuple[str, str], end: float) -> list[str]:
+    """Draws a lane; of what is too short to be seen, each column shows what lasts longest in it."""
     mine = [row for row in rows.to_pylist() if (row["flow"], row["path"]) == lane]
-    starts = [row["time_s"] for row in mine]
-    used = []
-    # Stretches too short to be seen belong to the one that lasts longest in their column.
-    step = max((end - starts[0]) / 700, 1e-9)
-    column: dict[int, dict[str, float]] = {}
-    for row, stop in zip(mine, [*starts[1:], end], strict=True):
-        begin = row["time_s"]
-        while begin < stop:
-            cell = int(begin / step)
-            until = min(stop, (cell + 1) * step)
-            until = until if until > begin else stop
-            spent = column.setdefault(cell, {})
-            spent[row["what"]] = spent.get(row["what"], 0.0) + until - begin
-            begin = until
-    merged: list[tuple[str, int, int]] = []
-    for cell, spent in sorted(column.items()):
-        limit = max(spent, key=lambda name: spent[name])
-        if merged and merged[-1][0] == limit and merged[-1][2] == cell:
-            merged[-1] = (limit, merged[-1][1], cell + 1)
-        else:
-            merged.append((limit, cell, cell + 1))
-    for limit, first, last in merged:
-        color, hatch = LIMIT_LOOKS.get(limit, ("#ffffff", ""))
-        axes.barh(at, (last - first) * step, 0.62, left=first * step, color=color, hatch=hatch, edgecolor="#333333",
-                  linewidth=0.0 if last - first < 3 else 0.3)  # fmt: skip
-        used.append(limit)
-    return used
+    starts = np.array([row["time_s"] for row in mine])
+    names = list(dict.fromkeys(row["what"] for row in mine))
+    states = np.array([names.index(row["what"]) for row in mine])
+    edges = np.linspace(starts[0], max(end, starts[0] + 1e-9), COLUMNS + 1)
+    looked = np.linspace(edges[0], edges[-1], COLUMNS * LOOKS, endpoint=False)
+    found = states[np.searchsorted(starts, looked, side="right") - 1].reshape(COLUMNS, LOOKS)
+    longest = np.array([np.bincount(column, minlength=len(names)).argmax() for column in found])
+    changes = [0, *(np.flatnonzero(np.diff(longest)) + 1).tolist(), COLUMNS]
+    for first, last in itertools.pairwise(changes):
+        color, hatch = LIMIT_LOOKS.get(names[longest[first]], ("#ffffff", ""))
+        axes.barh(at, edges[last] - edges[first], 0.62, left=edges[first], color=color, hatch=hatch,
+                  edgecolor="#333333", linewidth=0.0 if last - first < 4 else 0.3)  # fmt: skip
+    return [names[state] for state in dict.fromkeys(longest.tolist())]
 
 
 def _patch(limit: str) -> Any:

@@ -1,8 +1,8 @@
 """Events as qlog, one file for each host: JSON text sequences (RFC 7464) of the sequential schema.
 
-Owns the form, which is that of draft-ietf-quic-qlog-main-schema from -11 on: `file_schema`, `serialization_format`, times
-relative to the start of the run in milliseconds, names in the namespace `mptcp`, the path as the `tuple`. What each event
-has in `data` is told in docs/events.md. Written row by row, so that memory does not grow with the file.
+Owns the form, which is that of draft-ietf-quic-qlog-main-schema from -11 on: `file_schema`, `serialization_format`,
+times relative to the start of the run in milliseconds, names in the namespace `mptcp`, the path as the `tuple`. What an
+event has in `data` is told in docs/events.md. Written row by row, so that memory does not grow with the file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from mptcplab.results import Run
+    from mptcplab.traced import TracedRun
 
 FILE_SCHEMA = "urn:ietf:params:qlog:file:sequential"
 FORMAT = "application/qlog+json-seq"
@@ -30,14 +30,14 @@ ROWS = 4096
 """Rows that are turned into objects at a time."""
 
 
-def write(run: Run, directory: Path) -> list[Path]:
+def write(run: TracedRun, directory: Path) -> list[Path]:
     """Writes `HOST.sqlog` for each host of a run that has events; says where they are."""
-    table = run.events
     written = []
-    for host in dict.fromkeys(name for name in table["host"].to_pylist() if name is not None):
+    for host in run.names("host"):
         path = folder(directory) / f"{_safe(host)}.sqlog"
+        title = f"{run.scenario.get('name', 'run')}, seed {run.seed}"
         with replacing(path) as file:
-            write_host(file, table, host, title=f"{run.name}, seed {run.seed}", role=_role(run, host))
+            write_host(file, run.events, host, title=title, role=_role(run.scenario, host))
         written.append(path)
     return written
 
@@ -95,10 +95,8 @@ def _put(file: IO[bytes], value: dict[str, Any]) -> None:
     file.write(RECORD + json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
 
 
-def _role(run: Run, host: str) -> str:
-    import tomllib
-
-    flows = tomllib.loads(run.scenario.to_toml()).get("flows", {}).values()
+def _role(scenario: dict[str, Any], host: str) -> str:
+    flows = scenario.get("flows", {}).values()
     opens = any(flow.get("from", "client") == host for flow in flows)
     accepts = any(flow.get("to", "server") == host for flow in flows)
     if opens == accepts:

@@ -77,8 +77,10 @@ def findings(row: FlowRow) -> list[Finding]:
     known = [path for path in row["paths"] if path.get("limits")]
     found = [finding for path in known for finding in _of_path(path)]
     for cause in ("receive_window", "send_buffer", "application"):
-        # What concerns the whole connection is felt by the path that would send.
-        share = max((path["limits"].get(cause, 0.0) for path in known), default=0.0)
+        # What concerns the whole connection is felt by the path that would send; not where others wait for that one.
+        late = cause != "application"
+        own = (path["limits"].get(cause, 0.0) - late * path.get("blamed", 0.0) for path in known)
+        share = max(own, default=0.0)
         found.append(Finding(cause, None, share))
     enough = [finding for finding in found if finding.share >= LEAST[finding.cause]]
     if any(finding.cause == "application" for finding in enough):

@@ -32,6 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--most", type=positive, default=40, metavar="N", help="how many rows (default: 40)")
     parser.add_argument("--count", action="store_true", help="count them by kind, path and what, and list none")
     parser.add_argument("--csv", action="store_true", help="all of them as CSV on the standard output")
+    parser.add_argument("--qlog", type=Path, metavar="DIR", help="write all of them as qlog, a file for each host")
     parser.add_argument("--picture", metavar="NAME", help=f"draw instead: {', '.join(PICTURES)}")
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="where the picture goes, PNG or SVG (default: NAME.svg)"
@@ -49,6 +50,11 @@ def execute(given: argparse.Namespace) -> int:
     elif given.output is not None:
         raise BadInput("mptcplab: --output is for a picture; say which with --picture, for example sequence")
     run = load(given.result, given.seed)
+    if given.qlog is not None:
+        from mptcplab import qlog
+
+        print("\n".join(f"written to {path}" for path in qlog.write(run, given.qlog)))
+        return 0
     if given.picture is not None:
         from mptcplab import event_plots
 

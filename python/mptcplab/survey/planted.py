@@ -116,8 +116,9 @@ def _head_of_line(draw: _Draw, number: int) -> Planted:
     paths[fast] |= {"rate": f"{draw.between(10e6, 40e6) / 1e3:.0f}kbit", "rtt": f"{draw.between(10, 40) * 1e3:.0f}us"}
     paths[slow] |= {"rate": f"{rate / 1e3:.0f}kbit", "rtt": f"{rtt * 1e6:.0f}us", "queue": "100p"}
     flow = {"scheduler": "minrtt", "opportunistic_retransmission": False, "penalisation": False}
-    small = {"rcvbuf": f"{draw.between(100, 500):.0f}kB"}
-    return Planted(number, "head_of_line", slow, _scenario(paths, flow | small), _scenario(paths, flow))
+    flow |= {"rcvbuf": f"{draw.between(100, 500):.0f}kB"}
+    # The same buffer is enough for the fast path alone.
+    return Planted(number, "head_of_line", slow, _scenario(paths, flow), _scenario(paths, flow | {"paths": [fast]}))
 
 
 def _scheduler(draw: _Draw, number: int) -> Planted:

@@ -172,13 +172,13 @@ fn compare(watch: &mut Watch, now: Instant, slot: usize, subflow: &Subflow, path
     let (timed_out, found) = (sender.timeouts > before.timeouts, sender.recoveries > before.recoveries);
     if found || timed_out {
         // A queue that is full shows in the round trips before; chance does not.
-        seen.by_chance = !seen.queue.is_there(path.min_rtt.unwrap_or_default());
+        seen.by_chance = !seen.queue.may_be_full();
         seen.penalised = None;
     }
     if seen.penalised.is_some_and(|window| path.cwnd >= window) {
         seen.penalised = None;
     }
-    if let Some(latest) = path.latest_rtt.filter(|_| path.samples > before.samples) {
+    if let Some(latest) = path.latest_rtt.filter(|_| path.samples > before.samples.max(1)) {
         seen.queue.note(now, latest, path.srtt.unwrap_or(latest));
     }
     let place = before.place;

@@ -81,7 +81,7 @@ impl Connection {
             let mut found = self.what_holds(now, id, limit);
             if matches!(found, PathLimit::ReceiveWindow | PathLimit::SendBuffer | PathLimit::HeadOfLine) {
                 // It would send, if the oldest data were not on another path.
-                let behind = blame.is_some_and(|oldest| oldest != id);
+                let behind = blame.is_some_and(|oldest| self.holds_up(oldest, id));
                 found = if behind { PathLimit::HeadOfLine } else { full_of_its_own(limit) };
                 waits |= behind;
             }
@@ -105,13 +105,20 @@ impl Connection {
         }
     }
 
+    /// Whether the oldest data is late on `oldest` by what the path of `id` does: that is faster, or the other one repairs losses.
+    fn holds_up(&self, oldest: usize, id: usize) -> bool {
+        let srtt = |id: usize| self.congestion.paths[id].srtt.unwrap_or_default();
+        let sender = self.subflows[oldest].sender();
+        oldest != id && (srtt(id) <= srtt(oldest) || sender.in_loss() || sender.in_recovery())
+    }
+
     fn has_room(&self, id: usize) -> bool {
         let (subflow, path) = (&self.subflows[id], &self.congestion.paths[id]);
         subflow.can_send() && subflow.sender().in_flight() + path.mss <= path.cwnd
     }
 
     fn what_holds(&self, now: Instant, id: usize, limit: Limit) -> PathLimit {
-        let (subflow, path) = (&self.subflows[id], &self.congestion.paths[id]);
+        let subflow = &self.subflows[id];
         if subflow.is_closed() {
             return PathLimit::Closed;
         }
@@ -134,7 +141,7 @@ impl Connection {
         }
         if !self.has_room(id) {
             return match () {
-                () if seen.queue.is_there(path.min_rtt.unwrap_or_default()) => PathLimit::Capacity,
+                () if seen.queue.is_there() => PathLimit::Capacity,
                 () if seen.penalised.is_some() => PathLimit::Penalty,
                 () if seen.by_chance => PathLimit::Loss,
                 () => PathLimit::Window,
@@ -152,6 +159,8 @@ impl Connection {
             Limit::SendBuffer => PathLimit::SendBuffer,
             Limit::ReceiveWindow => PathLimit::ReceiveWindow,
             Limit::HeadOfLine => PathLimit::HeadOfLine,
+            // What is left goes on the others, and there is no more.
+            _ if !self.send.writer.waits() => PathLimit::Application,
             Limit::CongestionWindow | Limit::LocalQueue | Limit::Scheduler => PathLimit::Scheduler,
         }
     }

@@ -43,28 +43,42 @@ pub(super) struct Seen {
 /// in a while, for what leaves in a row makes single ones long.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Standing {
-    /// The shortest round trip of the last round, and of this one so far.
+    /// The shortest round trip of data; a handshake's says nothing of how long a full segment takes on the line.
+    shortest: Duration,
+    latest: Duration,
+    /// The shortest of the last round, and of this one so far.
     last: Duration,
     now: Duration,
     ends: Instant,
 }
 
 impl Standing {
-    pub(super) const NONE: Self = Self { last: Duration::ZERO, now: Duration::MAX, ends: Instant::ZERO };
+    pub(super) const NONE: Self = Self {
+        shortest: Duration::MAX,
+        latest: Duration::ZERO,
+        last: Duration::ZERO,
+        now: Duration::MAX,
+        ends: Instant::ZERO,
+    };
 
-    /// A sample came.
+    /// A sample of data came.
     pub(super) fn note(&mut self, at: Instant, sample: Duration, round: Duration) {
+        (self.shortest, self.latest) = (self.shortest.min(sample), sample);
         self.now = self.now.min(sample);
         if at >= self.ends {
-            *self = Self { last: self.now, now: Duration::MAX, ends: at + round };
+            (self.last, self.now, self.ends) = (self.now, Duration::MAX, at + round);
         }
     }
 
-    /// Whether one stands, where `shortest` is the round trip without any: longer by a sixteenth, and by more than a clock and
-    /// a device make of nothing.
-    pub(super) fn is_there(&self, shortest: Duration) -> bool {
+    /// Whether one stands: all of a round was longer than the shortest by a sixteenth, and by more than a clock makes of nothing.
+    pub(super) fn is_there(&self) -> bool {
         const LEAST: Duration = Duration::from_millis(1);
-        self.last > shortest + (shortest / 16).max(LEAST)
+        self.last > self.shortest.min(Duration::MAX - LEAST) + (self.shortest / 16).max(LEAST)
+    }
+
+    /// Whether what is lost now may have found a full queue: one stands, or has just come to be a third of a round trip.
+    pub(super) fn may_be_full(&self) -> bool {
+        self.is_there() || self.latest > self.shortest.min(Duration::MAX / 2) + self.shortest / 3
     }
 }
 
