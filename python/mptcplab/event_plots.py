@@ -102,7 +102,7 @@ def sequence(run: TracedRun, chosen: Selection) -> Figure:
     drawn = plots.looks(paths)
     with plots.house_style():
         figure, (axes,) = plots.new_figure(width=7.2, height=4.4)
-        small = {"linestyle": "none", "rasterized": len(time) > 20_000}
+        small: dict[str, Any] = {"linestyle": "none", "rasterized": len(time) > 20_000}
         for name in paths:
             look, mine = drawn[name], path == name
             sent = mine & (kind == "schedule")

@@ -15,7 +15,7 @@ from mptcplab import _core
 from mptcplab.inputs import BadResult, choose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -75,6 +75,12 @@ def schema() -> pa.Schema:
     return pa.schema([*who, *((name, pa.float64() if name.endswith("_s") else pa.uint64()) for name in fields())])
 
 
+@functools.cache
+def plain_schema() -> pa.Schema:
+    """The same with text as text: for files that are written bit by bit."""
+    return pa.schema([pa.field(one.name, pa.string()) if pa.types.is_dictionary(one.type) else one for one in schema()])
+
+
 def table(columns: EventColumns, flows: Sequence[str], paths: Sequence[str], who: dict[str, Any]) -> pa.Table:
     """The events as a table: one row for each, in the order of time."""
     count = len(columns["at"])
@@ -98,6 +104,14 @@ def table(columns: EventColumns, flows: Sequence[str], paths: Sequence[str], who
     return pa.table(arrays, schema=schema())
 
 
+def of_driver(columns: EventColumns, devices: Sequence[str]) -> pa.Table:
+    """The events of a driver: `flow` is a connection, `path` a device."""
+    flows = columns["flow"]
+    most = int(flows[flows != NOWHERE].max(initial=-1)) + 1
+    names = [f"connection {number}" for number in range(most)]
+    return table({**columns, "hosts": ["here"]}, names, devices, {"run": "live", "seed": 0, "variant": ""})
+
+
 def _numbers(name: str, columns: EventColumns, words: Sequence[str]) -> pa.Array:
     values = np.full(len(columns["at"]), NOTHING, dtype=np.uint64)
     for number, word in enumerate(words):
@@ -116,8 +130,3 @@ def _words(indices: NDArray[Any], names: Sequence[str]) -> pa.DictionaryArray:
 def _places(indices: NDArray[np.uint16], names: Sequence[str]) -> pa.DictionaryArray:
     known = pa.array(indices, mask=indices >= len(names))
     return pa.DictionaryArray.from_arrays(known, pa.array(list(names), pa.string()))
-
-
-def of_path(names: Iterable[str]) -> list[str]:
-    """Column names of `limit_*` by path."""
-    return [f"limit_{name}" for name in names]

@@ -12,7 +12,8 @@ impl Observer for Tracing {
     fn observe(&self, record: &Record) {
         let (kind, values) = (record.event.kind(), record.event.values());
         let fields = kind.fields().iter().zip(values.numbers).filter(|(_, number)| *number != NOTHING);
-        let numbers: Vec<String> = fields.map(|(field, number)| format!("{}={number}", field.name())).collect();
+        let numbers: Vec<String> =
+            fields.map(|(field, number)| format!("{}={number}", field.name())).collect();
         let numbers = numbers.join(" ");
         let (connection, subflow) = (record.connection.place(), record.place.subflow.number());
         let (name, what, local) = (kind.name(), values.what, record.place.local);
