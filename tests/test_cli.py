@@ -15,8 +15,8 @@ from conftest import BROKEN, Cli
 from mptcplab import _core
 
 COMMANDS = (
-    "list", "reproduce", "run", "sweep", "analyse", "plot", "cdf", "select", "merge", "gather", "bench", "schema", "events",
-    "send", "receive", "info",
+    "list", "reproduce", "run", "sweep", "analyse", "plot", "cdf", "select", "merge", "gather", "bench", "schema",
+    "events", "send", "receive", "info",
 )  # fmt: skip
 
 

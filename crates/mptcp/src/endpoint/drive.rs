@@ -75,8 +75,6 @@ impl Endpoint {
     }
 
     /// As [`Endpoint::poll_transmit_into`], and every connection that was asked tells what it gave.
-    #[cold]
-    #[inline(never)]
     fn poll_transmit_observed(
         &mut self,
         now: Instant,
@@ -84,9 +82,9 @@ impl Endpoint {
     ) -> Option<(InterfaceId, Option<(ConnectionId, SubflowId)>)> {
         let mut asked = std::mem::take(&mut self.asked);
         asked.extend(&self.ready);
-        self.telling = false;
+        self.unusual = false;
         let sent = self.poll_transmit_into(now, out);
-        self.telling = true;
+        self.unusual = true;
         let whose = sent.and_then(|(_, whose)| whose);
         for slot in asked.drain(..) {
             let gave = whose.filter(|(id, _)| id.place == slot).map(|(_, subflow)| subflow);
@@ -122,11 +120,8 @@ impl Endpoint {
         now: Instant,
         out: &mut Segment,
     ) -> Option<(InterfaceId, Option<(ConnectionId, SubflowId)>)> {
-        if self.telling {
-            return self.poll_transmit_observed(now, out);
-        }
-        if !self.strays.is_empty() {
-            return self.pop_stray(out);
+        if self.unusual {
+            return self.poll_unusual(now, out);
         }
         while let Some(&slot) = self.ready.front() {
             let entry = self.slots.at(slot);
@@ -156,11 +151,24 @@ impl Endpoint {
         None
     }
 
+    /// An answer to a stranger waits, or somebody is to hear of what is sent.
     #[cold]
-    fn pop_stray(&mut self, out: &mut Segment) -> Option<(InterfaceId, Option<(ConnectionId, SubflowId)>)> {
-        let stray = self.strays.pop_front()?;
-        *out = stray.segment;
-        Some((stray.interface, stray.subflow))
+    #[inline(never)]
+    fn poll_unusual(
+        &mut self,
+        now: Instant,
+        out: &mut Segment,
+    ) -> Option<(InterfaceId, Option<(ConnectionId, SubflowId)>)> {
+        let stray = self.strays.pop_front();
+        self.unusual = self.telling || !self.strays.is_empty();
+        match stray {
+            Some(stray) => {
+                *out = stray.segment;
+                Some((stray.interface, stray.subflow))
+            }
+            None if self.telling => self.poll_transmit_observed(now, out),
+            None => self.poll_transmit_into(now, out),
+        }
     }
 
     /// Whether [`Endpoint::poll_transmit`] may have something: what a driver has to be woken for.

@@ -81,6 +81,8 @@ pub struct Endpoint {
     observer: Option<(Arc<dyn Observer>, Wanted)>,
     /// There is an observer, and it is to hear of what is done now.
     telling: bool,
+    /// That, or an answer to a stranger waits.
+    unusual: bool,
     /// Scratch: who was asked for segments.
     asked: Vec<u32>,
 }
@@ -107,13 +109,15 @@ impl Endpoint {
             secret,
             observer: None,
             telling: false,
+            unusual: false,
             asked: Vec::new(),
         }
     }
 
     /// Tells `observer` of what happens on every connection that begins from now on, as far as it is `wanted`.
     pub fn set_observer(&mut self, observer: Arc<dyn Observer>, wanted: Wanted) {
-        (self.observer, self.telling) = (Some((observer, wanted)), true);
+        self.observer = Some((observer, wanted));
+        (self.telling, self.unusual) = (true, true);
     }
 
     /// Adds an interface that is up.
