@@ -48,6 +48,9 @@ LIMIT_LOOKS: dict[str, tuple[str, str]] = {
 }
 """Colour and hatch of each reason."""
 
+SHADES = ("#e69f00", "#0b3d70", "#56b4e9", "#7a1fa2", "#a6a6a6", "#222222")
+"""Colours of the paths where thousands of points make a line: neighbours differ in grey too."""
+
 REASONS = ("fastest", "only", "faster_full", "passed_over", "out_of_turn")
 """Why the scheduler chose, in the order of the lanes."""
 
@@ -99,7 +102,10 @@ def sequence(run: TracedRun, chosen: Selection) -> Figure:
     time, path, kind = _column(rows, "time_s"), _column(rows, "path"), _column(rows, "kind")
     offset = _column(rows, "offset").astype(float) / 1e6
     paths = [str(name) for name in dict.fromkeys(path.tolist())]
-    drawn = plots.looks(paths)
+    drawn = {
+        name: replace(look, color=SHADES[at % len(SHADES)])
+        for at, (name, look) in enumerate(plots.looks(paths).items())
+    }
     with plots.house_style():
         figure, (axes,) = plots.new_figure(width=7.2, height=4.4)
         small: dict[str, Any] = {"linestyle": "none", "rasterized": len(time) > 20_000}
@@ -121,7 +127,7 @@ def sequence(run: TracedRun, chosen: Selection) -> Figure:
                               **small)  # fmt: skip
         plots.finish(axes, x="time [s]", y="place in the stream [MB]", title=title, legend=None)
         axes.set_ylim(float(offset.min()), None)
-        axes.legend(loc="upper left", markerscale=1.4)
+        axes.legend(loc="upper left", markerscale=1.8)
     return figure
 
 
@@ -167,7 +173,9 @@ def limits(run: TracedRun, chosen: Selection) -> Figure:
     """What held each path back from one moment to the next."""
     rows = rows_of(run, chosen, "limit")
     lanes = list(dict.fromkeys(zip(rows["flow"].to_pylist(), rows["path"].to_pylist(), strict=True)))
-    several = len({flow for flow, _ in lanes}) > 1
+    flows = list(dict.fromkeys(flow for flow, _ in lanes))
+    lanes.sort(key=lambda lane: flows.index(lane[0]))
+    several = len(flows) > 1
     more, lanes = len(lanes) - MOST_LANES, lanes[:MOST_LANES]
     end = float(rows["time_s"].to_numpy().max())
     if chosen.until is None and run.duration:
@@ -185,9 +193,7 @@ def limits(run: TracedRun, chosen: Selection) -> Figure:
         beside = f", the first {MOST_LANES} of {MOST_LANES + more}" if more > 0 else ""
         axes.set_title(f"what held each path back{beside}")
         handles = [_patch(limit) for limit in WORDS if limit in used]
-        axes.legend(
-            handles=handles, loc="upper center", bbox_to_anchor=(0.45, -0.3 if len(lanes) < 4 else -0.14), ncols=3
-        )
+        figure.legend(handles=handles, loc="outside lower center", ncols=3)
     return figure
 
 

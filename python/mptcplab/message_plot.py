@@ -51,7 +51,7 @@ def messages(run: TracedRun, chosen: Selection) -> Figure:
     drawn = plots.looks(list(dict.fromkeys(one.path for one in found)))
     place = {moment: float(at) for at, moment in enumerate(_moments(found))}
     with plots.house_style():
-        figure, (axes,) = plots.new_figure(width=6.6, height=max(2.6, 0.24 * len(place) + 1.0))
+        figure, (axes,) = plots.new_figure(width=6.6, height=max(2.6, 0.29 * len(place) + 1.0))
         axes.axis("off")
         for at, host in enumerate(hosts):
             axes.plot([at, at], [-0.6, len(place) - 0.4], color="#222222", linewidth=1.2)
