@@ -16,7 +16,7 @@ from mptcplab import _core
 
 COMMANDS = (
     "list", "reproduce", "run", "sweep", "analyse", "plot", "cdf", "select", "merge", "gather", "bench", "schema",
-    "send", "receive", "info",
+    "events", "send", "receive", "info",
 )  # fmt: skip
 
 

@@ -11,10 +11,13 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from mptcplab import _core
 from mptcplab.results import Run, Runs
+
+if TYPE_CHECKING:
+    from mptcplab.events import Trace
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,8 @@ class Job:
     scenario: _core.Scenario
     seed: int
     variant: str = ""
+    trace: Trace | None = None
+    """Which events are kept; None is none, and nothing is observed."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -56,7 +61,7 @@ def run_jobs(
     slots: list[Run | None] = [None] * len(jobs)
     if not jobs:
         return Runs([])
-    batch = _core.Batch([(job.scenario, job.seed) for job in jobs], workers or default_workers())
+    batch = _core.Batch([(job.scenario, job.seed, job.trace) for job in jobs], workers or default_workers())
     progress = Progress(len(jobs), label, quiet=quiet)
     left = len(jobs)
     try:

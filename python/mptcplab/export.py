@@ -93,6 +93,9 @@ def save_runs(runs: Runs, directory: str | PathLike[str]) -> None:
         blocks = runs.blocks
         if blocks.num_rows:
             write_parquet(blocks, target / "blocks.parquet")
+        events = runs.events
+        if events.num_rows:
+            write_parquet(events, target / "events.parquet")
     # Last: who finds it finds the rest.
     write_json({"mptcplab": _core.__version__, "backend": "sim", "runs": described}, target / "run.json")
 

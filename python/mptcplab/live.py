@@ -26,11 +26,14 @@ if sys.platform != "linux":
         "The simulator (mptcplab.Scenario, mptcplab run) runs here."
     )
 
-from mptcplab import _core
+from mptcplab import _core, events
 from mptcplab._core import MptcpListener, MptcpStream
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from mptcplab._core import ConfigTable, CounterRow
+    from mptcplab.events import Trace
 
 __all__ = ["Address", "Config", "Driver", "Interface", "MptcpListener", "MptcpStream"]
 
@@ -125,6 +128,8 @@ class Driver:
         """Opens the devices and starts; with `pcap`, every packet is written there (pcapng)."""
         rows = [(one.device, one.addresses, one.backup, one.offload) for one in interfaces]
         self._core = _core.Driver(rows, pcap)
+        self.events_dropped = 0
+        """Events that found no room so far."""
 
     def connect(
         self, host: str, port: int, config: Config | None = None, *, timeout: float | None = None
@@ -147,6 +152,21 @@ class Driver:
     def addresses(self) -> list[Address]:
         """The addresses of the endpoint."""
         return [Address(*row) for row in self._core.addresses()]
+
+    def trace(self, kinds: str | Trace, *, limit: int = 1_000_000) -> None:
+        """Keeps the events of connections that begin from now on, at most `limit` between two `take_events`."""
+        self._core.trace(events.trace(kinds) if isinstance(kinds, str) else kinds, limit)
+
+    def take_events(self) -> pa.Table:
+        """The events since the last call, with the columns of a run's; `flow` is the connection, `path` the device."""
+        columns = self._core.take_events()
+        self.events_dropped += 0 if columns is None else columns["dropped"]
+        return events.schema().empty_table() if columns is None else events.of_driver(columns, self._devices())
+
+    def _devices(self) -> list[str]:
+        known = self.addresses
+        several = {one.device for one in known if sum(other.device == one.device for other in known) > 1}
+        return [f"{one.device} {one.address}" if one.device in several else one.device for one in known]
 
     def counters(self) -> CounterRow:
         """Packets so far."""

@@ -39,6 +39,15 @@ SAMPLES = {
     "value": REAL,
 }
 """The columns of the samples that are read, and what they are read as."""
+EVENTS = {
+    "run": TEXT,
+    "seed": NUMBER,
+    "variant": TEXT,
+    "time_s": REAL,
+    "kind": TEXT,
+    "what": TEXT,
+}
+"""The columns of events that have a value in every row; the others may have none."""
 WHO = {"run": TEXT, "seed": NUMBER, "variant": TEXT}
 """The columns that every table has."""
 TABLES = ("paths", "links", "stations", "cells", "flows")

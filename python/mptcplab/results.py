@@ -20,7 +20,7 @@ from mptcplab import _core
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from mptcplab._core import FlowRow, LinkRow, PathRow
+    from mptcplab._core import EventColumns, FlowRow, LinkRow, PathRow
 
 ALL = "*"
 """In the columns `flow` and `path` of the samples: over all of them."""
@@ -118,6 +118,26 @@ class Run:
             & (columns["path"] == wanted_path)
         )
         return columns["time_s"][rows], columns["value"][rows]
+
+    @functools.cached_property
+    def event_columns(self) -> EventColumns | None:
+        """The events as numpy columns; None where none were asked for."""
+        return self._results.take_events()
+
+    @functools.cached_property
+    def events(self) -> pa.Table:
+        """The events that were asked for, one a row; its columns are told in docs/events.md."""
+        from mptcplab import events
+
+        columns = self.event_columns
+        if columns is None:
+            return events.schema().empty_table()
+        return events.table(columns, self.flow_names, self.path_names, _named(self))
+
+    @property
+    def events_dropped(self) -> int:
+        """Events that found no room (`limits.trace`)."""
+        return self.event_columns["dropped"] if self.event_columns else 0
 
     @functools.cached_property
     def flow_rows(self) -> list[FlowRow]:
@@ -274,10 +294,26 @@ class Runs(Sequence[Run]):
     @property
     def paths(self) -> pa.Table:
         """One row for each run, flow and path."""
-        rows = (
-            _named(run) | {"flow": row["flow"]} | path for run in self for row in run.flow_rows for path in row["paths"]
-        )
-        return pa.Table.from_pylist(list(rows), schema=_PATH_SCHEMA)
+        rows, limits = [], dict[str, None]()
+        for run in self:
+            for row in run.flow_rows:
+                for path in row["paths"]:
+                    own = path.get("limits", {})
+                    limits |= dict.fromkeys(own)
+                    shares = {f"limit_{name}": share for name, share in own.items()}
+                    rows.append(_named(run) | {"flow": row["flow"]} | {**path} | shares)
+        # What holds paths back is known of runs that were observed; tables of the others stay what they were.
+        more = [pa.field(f"limit_{name}", pa.float64()) for name in limits]
+        more += [pa.field("blamed", pa.float64())] if limits else []
+        return pa.Table.from_pylist(rows, schema=pa.schema([*_PATH_SCHEMA, *more]))
+
+    @property
+    def events(self) -> pa.Table:
+        """The events of all runs that kept some."""
+        from mptcplab import events
+
+        tables = [run.events for run in self if run.event_columns is not None]
+        return pa.concat_tables(tables).unify_dictionaries() if tables else events.schema().empty_table()
 
     @property
     def links(self) -> pa.Table:

@@ -16,6 +16,8 @@ from typing import Any, Literal
 
 from mptcplab import _core
 from mptcplab.batch import Job, run_jobs
+from mptcplab.events import Trace
+from mptcplab.events import trace as read_trace
 from mptcplab.results import Run, Runs
 
 ScenarioError = _core.ScenarioError
@@ -198,9 +200,15 @@ class Scenario:
         pairs = [(key, value if isinstance(value, str) else _value(value)) for key, value in values.items()]
         return Scenario._of(self._core.with_values(pairs))
 
-    def run(self, seed: int = 1, *, captures: str | PathLike[str] | None = None) -> Run:
-        """Runs it once. With `captures`, that directory gets a pcapng for each host and interface."""
-        results = _core.run(self._core, seed, None if captures is None else FilePath(captures))
+    def run(
+        self, seed: int = 1, *, captures: str | PathLike[str] | None = None, trace: str | Trace | None = None
+    ) -> Run:
+        """Runs it once. With `captures`, that directory gets a pcapng for each host and interface.
+
+        With `trace`, names of kinds of events separated by commas or `all`, the run has `events`.
+        """
+        wanted = read_trace(trace) if isinstance(trace, str) else trace
+        results = _core.run(self._core, seed, None if captures is None else FilePath(captures), wanted)
         return Run(self._core, seed, results)
 
     def runs(self, seeds: Iterable[int], *, workers: int | None = None) -> Runs:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from mptcplab import reasons
 from mptcplab.statistics import aggregation_benefit
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ def warning_in_words(row: FlowRow, single: Mapping[str, float]) -> str | None:
             causes.append(f"{path['path']} lost {path['retransmits'] / max(segments, 1):.1%} of its segments")
     if row["limits"].get("congestion_window", 0.0) > 0.5:
         causes.append('the congestion windows were full most of the time (coupled = "all" shares them over all paths)')
+    found = reasons.findings(row)
+    causes = [str(finding) for finding in found[:3]] or causes
     why = "; ".join(causes) or limits_in_words(row["limits"])
     return f"slower than plain TCP over {best} alone ({row['goodput'] / single[best]:.2f} of it): {why}"
 
@@ -117,13 +120,16 @@ def _flow(row: FlowRow, baselines: Mapping[str, float]) -> Sequence[str]:
         rtt = "-" if math.isnan(path["mean_srtt_s"]) else f"{path['mean_srtt_s'] * 1e3:.0f} ms"
         again = f"{path['retransmits']} segments sent again, {path['timeouts']} timeouts"
         lines.append(f"    {path['path']:<12} {megabits(rate):>12} {share}  round trip {rtt}, {again}")
+        if path.get("limits"):
+            lines.append(f"    {'':<12} limited by {reasons.in_words(path['limits']) or 'nothing for long'}")
     if row["reinjected"]:
         lines.append(
             f"    sent again on another path: {row['reinjected'] / 1e3:.0f} kB, "
             f"of them {row['opportunistic'] / 1e3:.0f} kB to free the window (M1); "
             f"windows halved for that: {row['penalties']} (M2)"
         )
-    lines.append(f"    {limits_in_words(row['limits'])}")
+    said = reasons.sentences(row)
+    lines.append(f"    {'; '.join(said)}" if said else f"    {limits_in_words(row['limits'])}")
     if baselines:
         lines.append(f"    {benefit_in_words(row['goodput'], baselines)}")
         warning = warning_in_words(row, baselines)

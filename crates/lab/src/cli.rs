@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use crate::events::Filter;
 use crate::export::export;
 use crate::measurements::Measurements;
 use crate::registry::Registry;
@@ -50,7 +51,9 @@ pub fn run_file(
         draft.set(key, value)?;
     }
     let scenario = draft.finish()?;
-    let measured = World::new(&scenario, seed).map_err(RunError::from)?.run()?;
+    let mut world = World::new(&scenario, seed).map_err(RunError::from)?;
+    world.observe(Filter::NONE);
+    let measured = world.run()?;
     Ok((scenario, measured))
 }
 

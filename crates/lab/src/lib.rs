@@ -8,6 +8,7 @@ pub mod application;
 mod baselines;
 mod classes;
 pub mod cli;
+pub mod events;
 mod export;
 pub mod measurements;
 pub mod middlebox;

@@ -4,6 +4,8 @@
 
 use mptcp_clock::{Duration, Instant};
 
+use crate::events::Events;
+
 /// A metric with its unit; the names are those of `tcp_info` and `mptcp_info` where they have one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
@@ -150,7 +152,7 @@ pub struct Block {
 }
 
 /// A path of a flow over the whole run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PathSummary {
     /// Name of the path.
     pub path: String,
@@ -168,6 +170,10 @@ pub struct PathSummary {
     pub reinjected: u64,
     /// Mean of the sampled smoothed round-trip times after the warm-up, seconds; NaN without any.
     pub mean_srtt: f64,
+    /// Share of the flow's life that each reason held it back, by name; only of runs that are observed.
+    pub limits: Vec<(&'static str, f64)>,
+    /// Share of the flow's life in which the other paths waited for older data on this one.
+    pub blamed: f64,
 }
 
 /// Multipath TCP was given up for TCP (RFC 8684 section 3.7).
@@ -267,4 +273,6 @@ pub struct Measurements {
     pub links: Vec<LinkSummary>,
     /// Data segments that reached a host.
     pub data_packets: u64,
+    /// The events that were kept; only of runs that are observed.
+    pub events: Option<Events>,
 }

@@ -121,6 +121,39 @@ fn path_line(text: &mut String, path: &PathSummary, measured: f64, whole: u64) {
         path.retransmits,
         path.timeouts
     );
+    let mut limits: Vec<_> = path.limits.iter().filter(|(_, share)| *share >= 0.05).collect();
+    limits.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let limits: Vec<String> =
+        limits.iter().map(|(name, share)| format!("{} {:.0}%", words(name), share * 100.0)).collect();
+    if !limits.is_empty() {
+        let _ = writeln!(text, "    {:<12} limited by {}", "", limits.join(", "));
+    }
+    if path.blamed >= 0.05 {
+        let share = path.blamed * 100.0;
+        let _ = writeln!(
+            text,
+            "    {:<12} the other paths waited for older data on it {share:.0}% of the time",
+            ""
+        );
+    }
+}
+
+/// What holds a path back, for people.
+fn words(name: &str) -> &str {
+    match name {
+        "capacity" => "its own rate",
+        "window" => "a congestion window that had room to grow",
+        "head_of_line" => "waiting for older data on another path",
+        "receive_window" => "the receive window",
+        "send_buffer" => "the send buffer",
+        "application" => "the application, which had nothing to send",
+        "scheduler" => "the scheduler, which left it unused",
+        "penalty" => "M2, which had halved its window",
+        "local_queue" => "this host's own queue",
+        "joining" => "a handshake that was not over",
+        "closed" => "having no subflow",
+        other => other,
+    }
 }
 
 fn megabits(rate: f64) -> String {

@@ -13,6 +13,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use mptcp::observe::{Observer, Wanted};
 use mptcp::{Endpoint, InterfaceChange, InterfaceId};
 use mptcp_clock::{Instant, Rng};
 
@@ -110,6 +111,12 @@ impl Driver {
         };
         let thread = std::thread::Builder::new().name("mptcp-live".to_owned()).spawn(move || worker.run())?;
         Ok(Self { shared, thread: Some(thread) })
+    }
+
+    /// Tells `observer` of what happens on connections that begin from now on, as far as it is `wanted`. It is told under the
+    /// lock of the driver, so it has to be quick; times are since the driver began.
+    pub fn observe(&self, observer: Arc<dyn Observer>, wanted: Wanted) {
+        self.shared.lock().endpoint.set_observer(observer, wanted);
     }
 
     /// Packets so far.

@@ -36,6 +36,7 @@ mod capture;
 mod control;
 mod device;
 mod driver;
+mod events;
 mod impairment;
 mod inbox;
 mod link;
@@ -50,12 +51,15 @@ mod socket;
 mod sys;
 #[cfg(feature = "tokio")]
 pub mod tokio;
+#[cfg(feature = "tracing")]
+mod tracing;
 mod transfer;
 mod tun;
 mod vnet;
 mod waiting;
 
 pub use driver::{Driver, Interface};
+pub use events::EventLog;
 pub use impairment::{Edge, Impairment};
 pub use link::Link;
 pub use listener::{MptcpListener, SOMAXCONN};
@@ -64,8 +68,10 @@ pub use mptcp::{
     Mechanisms, Mode, MtuProbing, Recovery, SubflowCloseReason, SubflowId, SubflowInfo, SubflowState,
     Version,
 };
-pub use mptcp::{congestion, path_manager, policy, scheduler};
+pub use mptcp::{congestion, observe, path_manager, policy, scheduler};
 pub use pipe::Pipe;
 pub use shared::{Address, Counters};
 pub use socket::MptcpStream;
+#[cfg(feature = "tracing")]
+pub use tracing::Tracing;
 pub use tun::{Offload, Tun};

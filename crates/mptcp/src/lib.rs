@@ -39,6 +39,7 @@ mod icmp_error;
 mod ids;
 mod linux_compat;
 mod memory;
+pub mod observe;
 pub mod path_manager;
 pub mod policy;
 mod ration;

@@ -16,27 +16,46 @@ mod watch;
 mod wireless;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use mptcp_clock::{Duration, Instant, Rng};
 
 use crate::counters::Counters;
 use crate::frame::{Cause, DirectionId, Frame, Lost};
 use crate::loss::{Loss, LossProcess};
+use crate::observer::{FrameEvent, Happening, Observer};
 use crate::parameters::Parameters;
 pub(crate) use departure::{Departure, Service};
 use held::Held;
 
-/// Where lost frames go: nowhere, or into a list for the driver.
+/// Where lost frames go: nowhere, or into a list for the driver. Tells an observer of them, and of marked ones.
 #[derive(Debug)]
 pub(crate) struct DropLog<P> {
     pub(crate) keep: bool,
     pub(crate) frames: Vec<Lost<P>>,
+    pub(crate) observer: Option<Arc<dyn Observer>>,
 }
 
 impl<P> DropLog<P> {
     pub(crate) fn record(&mut self, at: Instant, direction: DirectionId, cause: Cause, frame: Frame<P>) {
+        if self.observer.is_some() {
+            self.tell(at, direction, &frame, Happening::Dropped(cause));
+        }
         if self.keep {
             self.frames.push(Lost { at, direction, cause, frame });
+        }
+    }
+
+    /// A queue has marked a frame.
+    pub(crate) fn marked(&self, at: Instant, direction: DirectionId, frame: &Frame<P>) {
+        self.tell(at, direction, frame, Happening::Marked);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell(&self, at: Instant, direction: DirectionId, frame: &Frame<P>, what: Happening) {
+        if let Some(observer) = &self.observer {
+            observer.observe(&FrameEvent { at, direction, label: frame.label, bytes: frame.bytes, what });
         }
     }
 }
@@ -147,7 +166,11 @@ impl<P> Direction<P> {
             && let Some(threshold) = self.parameters.mark
             && !threshold.admits(backlog, self.counters.backlog_bytes, frame.bytes, rate)
         {
-            self.counters.marked_frames += u64::from(frame.ecn.mark());
+            let marked = frame.ecn.mark();
+            self.counters.marked_frames += u64::from(marked);
+            if marked {
+                drops.marked(now, self.id, &frame);
+            }
         }
         let service = rate.map_or(Duration::ZERO, |rate| rate.serialisation(frame.bytes));
         self.line_free = self.line_free.max(now) + service;

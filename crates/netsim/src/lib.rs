@@ -40,6 +40,7 @@ mod frame;
 mod jitter;
 mod loss;
 mod network;
+mod observer;
 mod parameters;
 mod queue;
 mod queue_limit;
@@ -54,6 +55,7 @@ pub use frame::{AddressId, Cause, Codepoint, DirectionId, Frame, LinkId, Lost, N
 pub use jitter::{Jitter, Spread};
 pub use loss::{CustomLoss, GilbertElliott, Loss, LossModel};
 pub use network::{Budget, Event, Exhausted, Fate, Network};
+pub use observer::{FrameEvent, Happening, Observer};
 pub use parameters::{Change, Parameters};
 pub use queue::{
     By, CoDel, CoDelQueue, DropTailQueue, DualPi2, DualPi2Queue, Excess, FqCoDel, FqCoDelQueue, Next, Packet,

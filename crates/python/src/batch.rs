@@ -9,6 +9,7 @@ use std::time::Duration;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
+use crate::events::{Trace, filter};
 use crate::results::{Results, measure};
 use crate::scenario::Scenario;
 
@@ -28,11 +29,13 @@ pub struct Batch {
 
 #[pymethods]
 impl Batch {
-    /// Starts the runs: pairs of a scenario and a seed.
+    /// Starts the runs: a scenario, a seed, and which events are kept, as for `run`.
     #[new]
-    fn new(jobs: Vec<(Py<Scenario>, u64)>, workers: usize) -> PyResult<Self> {
-        let jobs: Arc<Vec<_>> =
-            Arc::new(jobs.iter().map(|(scenario, seed)| (scenario.get().inner.clone(), *seed)).collect());
+    fn new(jobs: Vec<(Py<Scenario>, u64, Option<Trace>)>, workers: usize) -> PyResult<Self> {
+        let job = |(scenario, seed, trace): (Py<Scenario>, u64, Option<Trace>)| {
+            Ok((scenario.get().inner.clone(), seed, filter(trace)?))
+        };
+        let jobs = Arc::new(jobs.into_iter().map(job).collect::<PyResult<Vec<_>>>()?);
         let (send, outcomes) = mpsc::channel();
         let next = Arc::new(AtomicUsize::new(0));
         let cancelled = Arc::new(AtomicBool::new(false));
@@ -41,9 +44,9 @@ impl Batch {
             std::thread::Builder::new().name("mptcplab-run".to_owned()).spawn(move || {
                 while !cancelled.load(Ordering::Relaxed) {
                     let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some((scenario, seed)) = jobs.get(at) else { return };
+                    let Some((scenario, seed, trace)) = jobs.get(at) else { return };
                     if send
-                        .send((at, measure(scenario, *seed, None).map_err(|error| error.to_string())))
+                        .send((at, measure(scenario, *seed, None, *trace).map_err(|error| error.to_string())))
                         .is_err()
                     {
                         return;

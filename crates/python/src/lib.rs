@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+mod events;
 #[cfg(target_os = "linux")]
 mod live;
 mod policies;
@@ -41,5 +42,7 @@ pub fn fill(module: &Bound<'_, PyModule>, registry: Registry) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario::reference_page, module)?)?;
     module.add_function(wrap_pyfunction!(policies::policy_names, module)?)?;
     module.add_function(wrap_pyfunction!(results::metrics, module)?)?;
+    module.add_function(wrap_pyfunction!(events::event_kinds, module)?)?;
+    module.add_function(wrap_pyfunction!(events::event_fields, module)?)?;
     module.add_function(wrap_pyfunction!(results::run, module)?)
 }

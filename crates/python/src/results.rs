@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Mutex;
 
+use mptcp_lab::events::{Events, Filter};
 use mptcp_lab::measurements::{FlowSummary, LinkSummary, Measurements, Metric, Samples};
 use mptcp_lab::world::{RunError, World};
 use numpy::PyArray1;
@@ -10,6 +11,7 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use crate::events::{self, Trace};
 use crate::scenario::Scenario;
 
 /// What one run gave.
@@ -17,13 +19,15 @@ use crate::scenario::Scenario;
 pub struct Results {
     measured: Measurements,
     samples: Mutex<Option<Samples>>,
+    events: Mutex<Option<Events>>,
     wall: f64,
 }
 
 impl Results {
     pub(crate) fn new(mut measured: Measurements, wall: f64) -> Self {
         let samples = Mutex::new(Some(std::mem::take(&mut measured.samples)));
-        Self { measured, samples, wall }
+        let events = Mutex::new(measured.events.take());
+        Self { measured, samples, events, wall }
     }
 }
 
@@ -32,8 +36,12 @@ pub(crate) fn measure(
     scenario: &mptcp_lab::scenario::Scenario,
     seed: u64,
     captures: Option<&PathBuf>,
+    trace: Option<Filter>,
 ) -> Result<Results, RunError> {
     let mut world = World::new(scenario, seed)?;
+    if let Some(filter) = trace {
+        world.observe(filter);
+    }
     if let Some(directory) = captures {
         world.capture(directory)?;
     }
@@ -44,20 +52,23 @@ pub(crate) fn measure(
     Ok(Results::new(world.finish(), wall))
 }
 
-/// Runs one scenario. With `captures`, writes a pcapng for each host and interface there.
+/// Runs one scenario. With `captures`, writes a pcapng for each host and interface there. With `trace`, keeps events: names of
+/// kinds, seconds from which and until which.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed, captures = None))]
+#[pyo3(signature = (scenario, seed, captures = None, trace = None))]
 pub(crate) fn run(
     py: Python<'_>,
     scenario: &Scenario,
     seed: u64,
     captures: Option<PathBuf>,
+    trace: Option<Trace>,
 ) -> PyResult<Results> {
+    let trace = events::filter(trace)?;
     if let Some(directory) = &captures {
         let made = std::fs::create_dir_all(directory);
         made.map_err(|e| PyOSError::new_err(format!("cannot make {}: {e}", directory.display())))?;
     }
-    let measured = py.detach(|| measure(&scenario.inner, seed, captures.as_ref()));
+    let measured = py.detach(|| measure(&scenario.inner, seed, captures.as_ref(), trace));
     measured.map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
@@ -104,6 +115,12 @@ impl Results {
         columns.set_item("metric", PyArray1::from_vec(py, samples.metric))?;
         columns.set_item("value", PyArray1::from_vec(py, samples.value))?;
         Ok(columns)
+    }
+
+    /// The events as numpy columns; None where none were asked for. They move out: ask once.
+    fn take_events<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let mut slot = self.events.lock().map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+        slot.take().map(|found| events::columns(py, found)).transpose()
     }
 
     /// A dictionary for each flow.
@@ -174,6 +191,14 @@ fn flow_row<'py>(py: Python<'py>, flow: &FlowSummary) -> PyResult<Bound<'py, PyD
             row.set_item("timeouts", path.timeouts)?;
             row.set_item("reinjected", path.reinjected)?;
             row.set_item("mean_srtt_s", path.mean_srtt)?;
+            if !path.limits.is_empty() {
+                let limits = PyDict::new(py);
+                for (name, share) in &path.limits {
+                    limits.set_item(name, share)?;
+                }
+                row.set_item("limits", limits)?;
+                row.set_item("blamed", path.blamed)?;
+            }
             Ok(row)
         })
         .collect::<PyResult<Vec<_>>>()?;

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from mptcplab.events import Trace
     from mptcplab.scenario import Scenario
 
 BACKENDS = {"kernel": "Linux's own MPTCP", "wire": "our MPTCP on real interfaces"}
@@ -46,6 +47,27 @@ def check_backend(name: str) -> None:
         )
     if name != "sim":
         raise BadInput(f"mptcplab: there is no backend {name!r}; use --backend sim")
+
+
+def add_trace(parser: argparse.ArgumentParser, what: str) -> None:
+    """`--trace` and the times from which and until which it counts."""
+    parser.add_argument(
+        "--trace", metavar="K1,K2", help=f"{what}: loss, window, schedule, all … (docs/events.md has them)"
+    )
+    parser.add_argument("--trace-from", type=instant, default=0.0, metavar="TIME", help="… from then on (default: 0s)")
+    parser.add_argument("--trace-until", type=instant, metavar="TIME", help="… up to then (default: the end)")
+
+
+def trace(given: argparse.Namespace) -> Trace:
+    """What `--trace` asks for; without it, no events."""
+    from mptcplab.events import REASONS
+    from mptcplab.events import trace as read
+
+    if given.trace is None:
+        if given.trace_from or given.trace_until is not None:
+            raise BadInput("mptcplab: --trace-from and --trace-until say when; --trace says of what, for example all")
+        return REASONS
+    return read(given.trace, given.trace_from, given.trace_until)
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
@@ -106,6 +128,11 @@ def natural(text: str) -> int:
     if not 0 <= number < 2**64:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 2^64 - 1")
     return number
+
+
+def instant(text: str) -> float:
+    """A time since the start with its unit, in seconds."""
+    return 0.0 if text == "0s" else duration(text)
 
 
 def duration(text: str) -> float:

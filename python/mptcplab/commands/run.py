@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Any
 from mptcplab.commands.common import (
     RunFailed,
     add_backend,
+    add_trace,
     add_workers,
     check_backend,
     check_runs,
     natural,
     positive,
     print_json,
+    trace,
 )
 from mptcplab.commands.common import seeds as all_seeds
 
 if TYPE_CHECKING:
+    from mptcplab.events import Trace
     from mptcplab.results import Run, Runs
     from mptcplab.scenario import Scenario
 
@@ -50,6 +53,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="write a pcapng for each host and interface to DIR/pcap (DIR: --output, or results)",
     )
+    add_trace(parser, "keep events of these kinds in DIR/events.parquet")
     parser.add_argument("--quiet", action="store_true", help="print neither progress nor summary")
     add_backend(parser)
 
@@ -61,10 +65,11 @@ def execute(given: argparse.Namespace) -> int:
     from mptcplab.scenario import Scenario
 
     scenario = Scenario.load(given.file)
-    if given.pcap and given.output is None:
+    wanted = trace(given)
+    if (given.pcap or given.trace) and given.output is None:
         given.output = Path("results")
     try:
-        runs, baselines = _run(scenario, given)
+        runs, baselines = _run(scenario, given, wanted)
     except Interrupted as interrupt:
         if given.output and len(interrupt.finished):
             interrupt.finished.save(given.output)
@@ -76,6 +81,9 @@ def execute(given: argparse.Namespace) -> int:
         print_json(documents[0] if given.seeds == 1 else documents)
     elif not given.quiet:
         _tell(runs, baselines)
+        dropped = sum(run.events_dropped for run in runs)
+        if dropped:
+            print(f"{dropped} events found no room: raise limits.trace, or ask for fewer (--trace, --trace-from)")
         if given.output:
             print(f"written to {given.output}/")
     damaged = [run.seed for run in runs if not all(row["intact"] for row in run.flow_rows)]
@@ -87,7 +95,7 @@ def execute(given: argparse.Namespace) -> int:
     return 0
 
 
-def _run(scenario: Scenario, given: argparse.Namespace) -> tuple[Runs, Baselines]:
+def _run(scenario: Scenario, given: argparse.Namespace, wanted: Trace) -> tuple[Runs, Baselines]:
     """The runs, and by flow and path the runs of plain TCP, all in one batch."""
     from mptcplab.batch import Job, run_jobs
     from mptcplab.results import Runs
@@ -95,13 +103,13 @@ def _run(scenario: Scenario, given: argparse.Namespace) -> tuple[Runs, Baselines
     seeds = all_seeds(given)
     check_runs(scenario, len(seeds))
     singles = scenario.baselines()
-    jobs = [] if given.pcap else [Job(scenario.core, seed) for seed in seeds]
+    jobs = [] if given.pcap else [Job(scenario.core, seed, trace=wanted) for seed in seeds]
     jobs += [Job(alone.core, seed, f"TCP over {path}") for _, path, alone in singles for seed in seeds]
     try:
         done = run_jobs(jobs, workers=given.workers, quiet=given.quiet)
         runs = done[: given.seeds]
         if given.pcap:
-            runs = Runs([scenario.run(seed, captures=_captures(given, seed)) for seed in seeds])
+            runs = Runs([scenario.run(seed, captures=_captures(given, seed), trace=wanted) for seed in seeds])
     except RuntimeError as error:
         raise RunFailed(str(error)) from error
     rest = iter(done if given.pcap else done[given.seeds :])

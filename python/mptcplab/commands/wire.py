@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mptcplab import _core
-from mptcplab.commands.common import BadInput, RunFailed
+from mptcplab.commands.common import BadInput, RunFailed, add_trace, trace
 
 if TYPE_CHECKING:
     from mptcplab._core import MptcpStream
@@ -49,6 +49,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--checksum", action="store_true", help="require DSS checksums")
     parser.add_argument("--tcp", action="store_true", help="plain TCP")
     parser.add_argument("--pcap", type=Path, metavar="FILE", help="write every packet there (pcapng)")
+    add_trace(parser, "write the events of these kinds to FILE")
+    parser.add_argument(
+        "--trace-output",
+        type=Path,
+        default=Path("events.parquet"),
+        metavar="FILE",
+        help="… which is this one (default: events.parquet)",
+    )
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.add_argument("--quiet", action="store_true", help="print neither progress nor summary")
 
@@ -112,6 +120,9 @@ def endpoint(given: argparse.Namespace) -> Iterator[Driver]:
 
     if not TUN.exists():
         raise BadInput(f"mptcplab: {TUN} is missing: load the module (modprobe tun), or give the container the device")
+    from mptcplab.trace_file import tracing
+
+    wanted = trace(given)
     interfaces: list[Interface] = []
     try:
         for text in given.interface:
@@ -124,7 +135,11 @@ def endpoint(given: argparse.Namespace) -> Iterator[Driver]:
     for name in made:
         print(f"mptcplab: made {name}; now give it an address: {setup(name).split(' && ', 1)[1]}", file=sys.stderr)
     with driver:
-        yield driver
+        if given.trace is None:
+            yield driver
+            return
+        with tracing(driver, wanted, given.trace_output):
+            yield driver
 
 
 def devices(driver: Driver) -> dict[int, str]:

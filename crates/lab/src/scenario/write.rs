@@ -201,6 +201,7 @@ fn limits(limits: Limits) -> Option<LimitsTable> {
         samples: own(limits.samples, usual.samples),
         blocks: own(limits.blocks, usual.blocks),
         events: own(limits.events, usual.events),
+        trace: own(limits.trace, usual.trace),
         runs: own(limits.runs, usual.runs),
         memory: own(limits.memory, usual.memory).map(Size),
     };

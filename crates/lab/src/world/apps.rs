@@ -2,8 +2,10 @@
 
 use std::net::SocketAddr;
 
+use mptcp::observe::PathReasons;
 use mptcp::{
-    CloseReason, Config, ConnectionId, ConnectionInfo, EventKind, FallbackReason, InterfaceId, SubflowId,
+    CloseReason, Config, Connection, ConnectionId, ConnectionInfo, EventKind, FallbackReason, InterfaceId,
+    SubflowId,
 };
 use mptcp_clock::Instant;
 use mptcp_wire::Segment;
@@ -54,6 +56,8 @@ pub(super) struct App {
     pub started_at: Option<Instant>,
     /// What the connection knew at its end, at the sending and at the receiving host.
     last_words: (Option<ConnectionInfo>, Option<ConnectionInfo>),
+    /// What had held its subflows back when it ended, and when that was.
+    last_reasons: Option<(Vec<PathReasons>, Instant)>,
 }
 
 impl App {
@@ -94,6 +98,7 @@ impl App {
             },
             started_at: None,
             last_words: (None, None),
+            last_reasons: None,
         }
     }
 
@@ -174,9 +179,23 @@ impl App {
     fn remember(&mut self, now: Instant, at: usize, hosts: &[Host]) {
         if at == self.sending_host() {
             self.last_words.0 = self.sending_connection().and_then(|id| hosts[at].endpoint.info(now, id));
+            self.last_reasons = self.connection_of_sender(hosts).map(|sender| (sender.reasons(now), now));
         } else {
             self.last_words.1 = self.receiving_connection().and_then(|id| hosts[at].endpoint.info(now, id));
         }
+    }
+
+    fn connection_of_sender<'a>(&self, hosts: &'a [Host]) -> Option<&'a Connection> {
+        self.sending_connection().and_then(|id| hosts[self.sending_host()].endpoint.connection(id))
+    }
+
+    /// What holds the subflows of the sending host back, and when it ended, if it has; nothing where nobody observes.
+    pub(super) fn reasons(&self, now: Instant, hosts: &[Host]) -> (Vec<PathReasons>, Option<Instant>) {
+        if let Some((reasons, ended)) = &self.last_reasons {
+            return (reasons.clone(), Some(*ended));
+        }
+        let living = self.connection_of_sender(hosts);
+        (living.map_or_else(Vec::new, |connection| connection.reasons(now)), None)
     }
 
     /// The connection as the sending host knows it, or knew it last.

@@ -323,6 +323,7 @@ impl<'a> Builder<'a> {
             scheduled: self.scheduled,
             scheduled_timer,
             captures: None,
+            recorder: None,
             data_packets: 0,
         }
     }

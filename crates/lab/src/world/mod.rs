@@ -15,11 +15,14 @@ mod host;
 mod middleboxes;
 mod narrow;
 mod pool;
+mod recorder;
 mod recording;
 mod sampler;
 mod service;
+mod tracing;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use mptcp::congestion::Departure;
 use mptcp::{InterfaceChange, InterfaceId};
@@ -38,6 +41,7 @@ use host::Host;
 use middleboxes::Middleboxes;
 use narrow::Narrow;
 use pool::Pool;
+use recorder::Recorder;
 use sampler::Sampler;
 
 /// Ethernet's header counts as part of a frame.
@@ -95,6 +99,7 @@ pub struct World {
     middleboxes_timer: Option<TimerId>,
     sampler: Sampler,
     captures: Option<Captures>,
+    recorder: Option<Arc<Recorder>>,
     /// Whether frames carry labels: filters or departures are read by them.
     has_labels: bool,
     /// By direction: the host whose own queue it is, where departures are watched.
@@ -155,6 +160,12 @@ impl World {
         let mut measured =
             self.sampler.finish(end, &self.scenario, &self.hosts, &self.apps, &mut self.network);
         measured.data_packets = self.data_packets;
+        if self.recorder.is_some() {
+            for (flow, app) in measured.flows.iter_mut().zip(&self.apps) {
+                self.add_reasons(app, end, &mut flow.paths);
+            }
+            measured.events = self.events();
+        }
         measured
     }
 

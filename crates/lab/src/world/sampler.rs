@@ -77,6 +77,11 @@ impl Sampler {
         }
     }
 
+    /// Names of the paths, in the order of the samples.
+    pub(super) fn path_names(&self) -> &[String] {
+        &self.path_names
+    }
+
     /// Rows so far.
     pub(super) fn rows(&self) -> usize {
         self.samples.time.len()
@@ -248,6 +253,7 @@ impl Sampler {
             flows,
             links,
             data_packets: 0,
+            events: None,
         }
     }
 
@@ -313,6 +319,8 @@ impl Sampler {
                 timeouts: counts[path].timeouts.saturating_sub(warm[path].timeouts),
                 reinjected: counts[path].reinjected.saturating_sub(warm[path].reinjected),
                 mean_srtt: sum / f64::from(samples),
+                limits: Vec::new(),
+                blamed: 0.0,
             }
         })
         .collect()

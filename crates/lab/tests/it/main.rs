@@ -5,6 +5,7 @@ mod broken;
 mod captures;
 mod competition;
 mod dctcp;
+mod events;
 mod examples;
 mod grid;
 mod hostile;

@@ -4,6 +4,7 @@
 
 mod controllers;
 mod driver;
+mod events;
 mod examples;
 mod icmp;
 mod impaired;

@@ -69,6 +69,8 @@ pub(super) struct Bottlenecks {
     queues: Vec<Queue>,
     /// Those whose windows are not used, one bit each.
     unused: u64,
+    /// Until then no other one can be.
+    in_use_until: Instant,
 }
 
 impl Bottlenecks {
@@ -98,13 +100,25 @@ impl Bottlenecks {
     }
 
     /// The window of `path` was full when what is acknowledged now was sent.
+    #[inline]
     pub(super) fn on_full(&mut self, paths: &[PathState], path: usize, now: Instant) {
         let Some(queue) = self.queue(path) else { return };
         queue.full = now;
-        self.unused = 0;
+        if self.unused != 0 || now > self.in_use_until {
+            self.find_unused(paths, now);
+        }
+    }
+
+    /// Which windows are not used, and until when that is sure of those that are.
+    #[inline(never)]
+    fn find_unused(&mut self, paths: &[PathState], now: Instant) {
+        (self.unused, self.in_use_until) = (0, Instant::FAR_FUTURE);
         for (at, (queue, state)) in self.queues.iter().zip(paths).enumerate() {
-            if now.since(queue.full) > (state.srtt.unwrap_or_default() * UNUSED).max(LEAST_UNUSED) {
+            let until = queue.full + (state.srtt.unwrap_or_default() * UNUSED).max(LEAST_UNUSED);
+            if now > until {
                 self.unused |= 1 << at;
+            } else {
+                self.in_use_until = self.in_use_until.min(until);
             }
         }
     }

@@ -22,6 +22,8 @@ pub struct PathState {
     pub rttvar: Duration,
     /// Latest sample of the round-trip time.
     pub latest_rtt: Option<Duration>,
+    /// How many samples there were.
+    pub samples: u64,
     /// Smallest round-trip time seen.
     pub min_rtt: Option<Duration>,
     /// Bytes sent and not yet acknowledged.
@@ -145,6 +147,7 @@ impl PathState {
     /// A segment that was sent once took `rtt` (Karn): RFC 6298 sections 2.2 and 2.3.
     pub(crate) fn sample(&mut self, rtt: Duration) {
         self.latest_rtt = Some(rtt);
+        self.samples += 1;
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
         match self.srtt {
             None => {

@@ -75,6 +75,11 @@ impl LimitClock {
         }
     }
 
+    /// The reason now.
+    pub(crate) fn current(&self) -> Limit {
+        self.current
+    }
+
     /// Time under each limit up to `now`.
     #[must_use]
     pub fn totals(&self, now: Instant) -> [(Limit, Duration); 8] {

@@ -4,8 +4,8 @@
 //! code with one subflow, no options and an infinite mapping. Knows nothing of other connections: finding
 //! the connection for a segment, ports and tokens are the endpoint's affair.
 //!
-//! What happens to a connection is spread over files in one order, none of which needs one above it: this one; `writes`, `reinject`,
-//! `unblock`, `pacing`, `addresses`, `arm`, `segments`; `close`, `candidates`; `progress`, `begin`; `fallback`; `data`, `joins`; `handshake`,
+//! What happens to a connection is spread over files in one order, none of which needs one above it: this one; `observing`; `writes`, `reinject`,
+//! `unblock`, `pacing`, `addresses`, `arm`, `segments`; `close`, `candidates`; `reasons`; `progress`, `begin`; `fallback`; `data`, `joins`; `handshake`,
 //! `signalled`; `input`, `transmit`, `finish`; `output`, `timeouts`.
 
 mod address_manager;
@@ -31,11 +31,13 @@ mod lead;
 pub mod limits;
 mod nagle;
 mod negotiation;
+mod observing;
 mod offers;
 mod output;
 mod pacing;
 mod path_mtu;
 mod progress;
+mod reasons;
 mod recv;
 mod reinject;
 mod report;
@@ -50,6 +52,7 @@ mod timeouts;
 mod timers;
 mod transmit;
 mod unblock;
+mod watch;
 mod write_ends;
 mod writes;
 
@@ -78,6 +81,7 @@ use send::SendStream;
 use set::SubflowSet;
 use signals::Signals;
 use timers::Timers;
+use watch::Watch;
 pub use writes::WriteFlags;
 
 /// The scheduler, and scratch for its view, so that looking costs no allocation.
@@ -89,7 +93,7 @@ struct Choice {
     candidates: Vec<Candidate>,
     /// When the candidates were seen, if all that has happened since is that new data went on one of them.
     seen: Option<Instant>,
-    /// The slot of that one.
+    /// The slot of that one; none where new data went that was not the scheduler's to give.
     sent: usize,
     /// How much sooner than on their own paths data is acknowledged.
     leads: Leads,
@@ -127,6 +131,8 @@ pub struct Connection {
     timers: Timers,
     limits: LimitClock,
     fate: Fate,
+    /// Somebody is told of what happens.
+    watch: Option<Box<Watch>>,
 }
 
 impl Connection {
@@ -175,6 +181,7 @@ impl Connection {
             timers: Timers::default(),
             limits: LimitClock::new(now),
             fate: Fate::default(),
+            watch: None,
             config,
         }
     }

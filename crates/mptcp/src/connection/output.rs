@@ -203,6 +203,9 @@ impl Connection {
                     self.pace(now, id, payload.len() as u64);
                 }
                 self.repeated_segment(now, id, &piece, payload, out);
+                if self.watch.is_some() {
+                    self.observe_repeated(now, id, piece.start, piece.data, out.payload.len());
+                }
                 return Some(id);
             }
         }

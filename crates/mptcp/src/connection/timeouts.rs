@@ -23,6 +23,9 @@ impl Connection {
                 self.end_subflow(now, id, error);
             }
         }
+        if self.watch.is_some() {
+            self.observe(now);
+        }
         if self.timers.pace <= now {
             self.timers.pace = Instant::FAR_FUTURE;
         }

@@ -136,8 +136,7 @@ impl Connection {
         if let Some((id, start)) = self.rescue(now, candidates) {
             return self.carry(now, start, id, out);
         }
-        let room = candidates.iter().any(|candidate| candidate.has_room);
-        self.rest(now, self.writer_limit(room), false)
+        self.rest(now, self.writer_limit(candidates.iter().any(|c| c.has_room)), false)
     }
 
     /// The window has no room for a full segment.
@@ -211,6 +210,7 @@ impl Connection {
         size: u64,
         out: &mut Segment,
     ) -> usize {
+        self.choice.sent = usize::MAX;
         self.send_new(now, id, size, out)
     }
 
@@ -225,9 +225,9 @@ impl Connection {
         self.wake_writer();
         if !self.negotiation.is_plain() {
             let end = self.subflows[id].sender().board.next + payload.len() as u64;
-            let chunk = Chunk::new(data, payload.clone(), Put { subflow: self.subflow_id(id), end });
-            self.send.buffer.send(chunk);
-            self.choice.leads.watch(id, self.subflow_id(id), end, data + payload.len() as u64);
+            let put = Put { subflow: self.subflow_id(id), end };
+            self.choice.leads.watch(id, put.subflow, end, self.send.buffer.next());
+            self.send.buffer.send(Chunk::new(data, payload.clone(), put));
         }
         let fin = self.config.linux_compat.fin_with_data && self.ends_with_data();
         self.put(now, id, data, payload, fin, out)

@@ -159,7 +159,11 @@ impl Connection {
         let last = &mut self.subflows[holder].turn_mut().last_penalty;
         if deserved && last.is_none_or(|last| now.since(last) >= rest) {
             *last = Some(now);
+            let before = self.congestion.paths[slow].cwnd;
             self.congestion.penalise(slow, rule);
+            if self.watch.is_some() {
+                self.observe_penalty(now, slow, fast, before);
+            }
         }
     }
 }

@@ -112,6 +112,7 @@ impl Endpoint {
         if let Some(listener) = self.demux.listeners.get_mut(&syn.destination.port()) {
             listener.cookies_until = now + PERIOD * 2;
         }
+        self.unusual = true;
         self.strays.push_back(Transmit { interface, subflow: None, segment: answer });
     }
 

@@ -18,6 +18,9 @@ impl Endpoint {
     /// As [`Endpoint::handle_segment`], for drivers that use their segments again: the payload is
     /// taken out, the rest stays.
     pub fn handle_segment_in_place(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
+        if self.telling {
+            return self.handle_segment_observed(now, interface, segment);
+        }
         let Some((slot, subflow)) = self.demux.find(segment) else {
             return self.handle_unknown(now, interface, segment);
         };
@@ -56,6 +59,46 @@ impl Endpoint {
         }
     }
 
+    /// As [`Endpoint::handle_segment_in_place`], and the connection tells what came of it.
+    #[cold]
+    #[inline(never)]
+    fn handle_segment_observed(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
+        let known = self.demux.find(segment);
+        self.telling = false;
+        self.handle_segment_in_place(now, interface, segment);
+        self.telling = true;
+        if let Some((slot, subflow)) = known.or_else(|| self.demux.find(segment))
+            && let Some(connection) = self.slots.at(slot).connection.as_deref_mut()
+        {
+            connection.observe_received(now, subflow, segment);
+        }
+    }
+
+    /// As [`Endpoint::poll_transmit_into`], and every connection that was asked tells what it gave.
+    fn poll_transmit_observed(
+        &mut self,
+        now: Instant,
+        out: &mut Segment,
+    ) -> Option<(InterfaceId, Option<(ConnectionId, SubflowId)>)> {
+        let mut asked = std::mem::take(&mut self.asked);
+        asked.extend(&self.ready);
+        self.unusual = false;
+        let sent = self.poll_transmit_into(now, out);
+        self.unusual = true;
+        let whose = sent.and_then(|(_, whose)| whose);
+        for slot in asked.drain(..) {
+            let gave = whose.filter(|(id, _)| id.place == slot).map(|(_, subflow)| subflow);
+            let entry = self.slots.at(slot);
+            // Those behind the one that gave something were not asked.
+            let rested = !entry.ready && gave.is_none();
+            if let Some(connection) = entry.connection.as_deref_mut().filter(|_| gave.is_some() || rested) {
+                connection.observe_asked(now, gave, out);
+            }
+        }
+        self.asked = asked;
+        sent
+    }
+
     /// When to call [`Endpoint::handle_timeout`]; at times earlier than needed, never later.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
@@ -77,8 +120,8 @@ impl Endpoint {
         now: Instant,
         out: &mut Segment,
     ) -> Option<(InterfaceId, Option<(ConnectionId, SubflowId)>)> {
-        if !self.strays.is_empty() {
-            return self.pop_stray(out);
+        if self.unusual {
+            return self.poll_unusual(now, out);
         }
         while let Some(&slot) = self.ready.front() {
             let entry = self.slots.at(slot);
@@ -108,11 +151,24 @@ impl Endpoint {
         None
     }
 
+    /// An answer to a stranger waits, or somebody is to hear of what is sent.
     #[cold]
-    fn pop_stray(&mut self, out: &mut Segment) -> Option<(InterfaceId, Option<(ConnectionId, SubflowId)>)> {
-        let stray = self.strays.pop_front()?;
-        *out = stray.segment;
-        Some((stray.interface, stray.subflow))
+    #[inline(never)]
+    fn poll_unusual(
+        &mut self,
+        now: Instant,
+        out: &mut Segment,
+    ) -> Option<(InterfaceId, Option<(ConnectionId, SubflowId)>)> {
+        let stray = self.strays.pop_front();
+        self.unusual = self.telling || !self.strays.is_empty();
+        match stray {
+            Some(stray) => {
+                *out = stray.segment;
+                Some((stray.interface, stray.subflow))
+            }
+            None if self.telling => self.poll_transmit_observed(now, out),
+            None => self.poll_transmit_into(now, out),
+        }
     }
 
     /// Whether [`Endpoint::poll_transmit`] may have something: what a driver has to be woken for.

@@ -28,12 +28,14 @@ mod tuple;
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 use mptcp_clock::Rng;
 use mptcp_wire::Segment;
 
 use crate::bounds::EndpointBounds;
 use crate::ids::{ConnectionId, InterfaceId, SubflowId};
+use crate::observe::{Observer, Wanted};
 use crate::ration::Ration;
 pub use connect::ConnectError;
 pub use counters::Counters;
@@ -76,6 +78,13 @@ pub struct Endpoint {
     /// Resets for strangers.
     refusals: Ration,
     secret: Secret,
+    observer: Option<(Arc<dyn Observer>, Wanted)>,
+    /// There is an observer, and it is to hear of what is done now.
+    telling: bool,
+    /// That, or an answer to a stranger waits.
+    unusual: bool,
+    /// Scratch: who was asked for segments.
+    asked: Vec<u32>,
 }
 
 impl Endpoint {
@@ -98,7 +107,17 @@ impl Endpoint {
             refusals: bounds.refusals(),
             bounds,
             secret,
+            observer: None,
+            telling: false,
+            unusual: false,
+            asked: Vec::new(),
         }
+    }
+
+    /// Tells `observer` of what happens on every connection that begins from now on, as far as it is `wanted`.
+    pub fn set_observer(&mut self, observer: Arc<dyn Observer>, wanted: Wanted) {
+        self.observer = Some((observer, wanted));
+        (self.telling, self.unusual) = (true, true);
     }
 
     /// Adds an interface that is up.

@@ -15,6 +15,12 @@ impl Endpoint {
     pub(super) fn insert(&mut self, now: Instant, connection: Connection) -> ConnectionId {
         let place = self.slots.insert(connection);
         self.deadlines.add(place);
+        if let Some((observer, wanted)) = self.observer.clone() {
+            let id = self.slots.id(place);
+            if let Some(connection) = self.slots.connection_at(place) {
+                connection.set_observer(now, id, observer, wanted);
+            }
+        }
         self.hear(now, place);
         self.line_up(place);
         self.slots.id(place)

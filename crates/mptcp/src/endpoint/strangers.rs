@@ -139,6 +139,7 @@ impl Endpoint {
         if let Some(reason) = reason {
             reset.options.mptcp.push(MptcpOption::TcpRst(MpTcpRst { flags: 0, reason }));
         }
+        self.unusual = true;
         self.strays.push_back(Transmit { interface, subflow: None, segment: reset });
     }
 }

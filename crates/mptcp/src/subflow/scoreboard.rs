@@ -26,6 +26,9 @@ pub(crate) struct Scoreboard {
     pub sacked: u64,
     pub lost: u64,
     pub resent: u64,
+    /// Bytes that were found lost so far, each time, and where the last of them began.
+    pub marked: u64,
+    pub last_marked: u64,
     /// Ranges of segments that were acknowledged selectively, by their starts; they do not touch.
     ranges: BTreeMap<u64, u64>,
     /// Starts of segments that are lost and were not sent again.
@@ -237,6 +240,9 @@ impl Scoreboard {
         let before = std::mem::replace(&mut sent.lost, true);
         if !before {
             self.lost += length;
+        }
+        if resent || !before {
+            (self.marked, self.last_marked) = (self.marked + length, sent.start);
         }
         self.waiting.insert(sent.start);
         if let Some(rates) = self.rates.as_mut().filter(|_| resent || !before) {

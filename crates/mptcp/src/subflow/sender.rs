@@ -25,6 +25,7 @@ use super::size_probe::SizeProbe;
 use super::spurious::Spurious;
 use crate::config::SpuriousLoss;
 use crate::congestion::Congestion;
+use crate::observe::Detection;
 use marks::Marks;
 
 /// RFC 8985 section 7.2: how long the peer may delay an acknowledgement (Linux's maximum).
@@ -185,6 +186,16 @@ impl Sender {
 
     pub(crate) fn in_loss(&self) -> bool {
         matches!(self.state, Recovery::Loss { .. })
+    }
+
+    /// How losses are found; `timed_out` where a timeout has just said that all is lost.
+    pub(crate) fn detection(&self, timed_out: bool) -> Detection {
+        match (timed_out, self.rack.is_some(), self.sack) {
+            (true, ..) => Detection::Timeout,
+            (_, true, _) => Detection::Rack,
+            (_, _, true) => Detection::Sack,
+            _ => Detection::Duplicates,
+        }
     }
 
     /// Segments were seen to overtake others; needs RACK.

@@ -136,7 +136,9 @@ impl<P> Direction<P> {
         match discipline.dequeue(&mut Wire { now: at, rate, random, fates }) {
             Next::Packet(packet) => {
                 if let Some(mut frame) = managed.release(packet.place) {
-                    frame.ecn = packet.ecn;
+                    if std::mem::replace(&mut frame.ecn, packet.ecn) != packet.ecn {
+                        drops.marked(at, self.id, &frame);
+                    }
                     self.line_free = match &mut managed.cursor {
                         Some(cursor) => cursor.spend(frame.bytes),
                         None => at + rate.map_or(Duration::ZERO, |rate| rate.serialisation(frame.bytes)),

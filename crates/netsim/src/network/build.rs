@@ -28,7 +28,7 @@ impl<P> Network<P> {
             timers: Vec::new(),
             changes: std::collections::BTreeMap::new(),
             scheduled: 0,
-            drops: DropLog { keep: false, frames: Vec::new() },
+            drops: DropLog { keep: false, frames: Vec::new(), observer: None },
             cells: Vec::new(),
             backgrounds: Vec::new(),
             air: Air::new(),

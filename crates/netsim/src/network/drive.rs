@@ -105,6 +105,11 @@ impl<P> Network<P> {
         self.drops.keep = keep;
     }
 
+    /// Tells `observer` of every frame that is dropped or marked from now on.
+    pub fn set_observer(&mut self, observer: std::sync::Arc<dyn crate::observer::Observer>) {
+        self.drops.observer = Some(observer);
+    }
+
     /// How many frames wait for [`Self::lost`].
     #[must_use]
     pub fn lost_count(&self) -> usize {

@@ -2,21 +2,24 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
-use mptcp_live::{Interface, InterfaceId, Offload, Tun};
+use mptcp_live::observe::Wanted;
+use mptcp_live::{EventLog, Interface, InterfaceId, Offload, Tun};
 use pyo3::exceptions::{PyOSError, PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::config::Table;
 use super::{MptcpListener, MptcpStream, patiently, span};
+use crate::events::{Trace, filter, plain_columns};
 
 /// An endpoint over TUN devices, with its thread.
 #[pyclass(frozen, module = "mptcplab._core")]
 pub struct Driver {
     inner: RwLock<Option<Arc<mptcp_live::Driver>>>,
+    events: OnceLock<Arc<EventLog>>,
 }
 
 impl Driver {
@@ -45,7 +48,7 @@ impl Driver {
             opened.push(Interface { backup, ..Interface::new(Tun::open_with(&name, offload)?, addresses) });
         }
         let driver = mptcp_live::Driver::start_captured(opened, pcap.as_deref())?;
-        Ok(Self { inner: RwLock::new(Some(Arc::new(driver))) })
+        Ok(Self { inner: RwLock::new(Some(Arc::new(driver))), events: OnceLock::new() })
     }
 
     /// The addresses of the endpoint: (number of the interface, address, device, MTU).
@@ -56,6 +59,22 @@ impl Driver {
             .iter()
             .map(|known| (known.interface.0, known.address.to_string(), known.device.clone(), known.mtu));
         Ok(rows.collect())
+    }
+
+    /// Keeps the events of connections that begin from now on, at most `limit` between two calls of `take_events`; kinds and times
+    /// as for `run`.
+    fn trace(&self, wanted: Trace, limit: u64) -> PyResult<()> {
+        let Some(filter) = filter(Some(wanted))? else { return Ok(()) };
+        let driver = self.get()?;
+        let log = self.events.get_or_init(|| Arc::new(EventLog::new(&driver, limit)));
+        let wanted = Wanted { kinds: filter.kinds, from: filter.from, until: filter.until };
+        driver.observe(Arc::clone(log) as _, wanted);
+        Ok(())
+    }
+
+    /// The events since the last call, as columns; None where none are kept.
+    fn take_events<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        self.events.get().map(|log| plain_columns(py, log.take())).transpose()
     }
 
     /// Packets so far.

@@ -22,6 +22,8 @@ table! {
         /// Events in a run: what frames, timers and media do. A second of one core makes some million.
         /// Default: 4000000000.
         events: u64,
+        /// Rows of traced events in a run; what comes beyond is counted and not kept. Default: 5000000.
+        trace: u64,
         /// Runs of one command: seeds, points of a sweep, baselines. Default: 100000.
         runs: u64,
         /// Memory of a run, and of the results of all runs of one command. Default: 4GB.

@@ -15,6 +15,8 @@ pub struct Limits {
     pub blocks: u64,
     /// Events in a run.
     pub events: u64,
+    /// Rows of traced events in a run.
+    pub trace: u64,
     /// Runs of one command.
     pub runs: u64,
     /// Bytes of a run, and of the results of all runs of one command.
@@ -37,6 +39,7 @@ impl Default for Limits {
             samples: 20_000_000,
             blocks: 10_000_000,
             events: 4_000_000_000,
+            trace: 5_000_000,
             runs: 100_000,
             memory: 4_000_000_000,
         }

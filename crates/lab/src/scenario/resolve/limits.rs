@@ -2,6 +2,8 @@
 //!
 //! Owns which key an excess is blamed on. How much a scenario asks for is the business of `estimate`.
 
+use mptcp::observe::Row;
+
 use super::context::Context;
 use crate::scenario::error::ScenarioError;
 use crate::scenario::file::{LimitsTable, ScenarioFile};
@@ -20,6 +22,7 @@ pub(super) fn resolve(context: &Context<'_>, file: &ScenarioFile) -> Result<Limi
         samples: table.samples.unwrap_or(usual.samples),
         blocks: table.blocks.unwrap_or(usual.blocks),
         events: table.events.unwrap_or(usual.events),
+        trace: table.trace.unwrap_or(usual.trace),
         runs: table.runs.unwrap_or(usual.runs),
         memory: table.memory.map_or(usual.memory, |Size(bytes)| bytes),
     };
@@ -31,6 +34,16 @@ pub(super) fn resolve(context: &Context<'_>, file: &ScenarioFile) -> Result<Limi
         if value > most {
             return Err(context.error(&["limits", key], format!("cannot be raised above {most}")));
         }
+    }
+    let rows = limits.trace as f64 * Row::BYTES as f64;
+    if table.trace.is_some() && rows > limits.memory as f64 {
+        let most = limits.memory / Row::BYTES;
+        let problem = format!(
+            "so many rows of events would take {} of memory, and limits.memory is {} (at most {most}, or raise limits.memory)",
+            bytes(rows),
+            bytes(limits.memory as f64)
+        );
+        return Err(context.error(&["limits", "trace"], problem));
     }
     Ok(limits)
 }

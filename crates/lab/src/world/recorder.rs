@@ -1,0 +1,155 @@
+//! Who listens to the endpoints and the network of a run: events become rows.
+//!
+//! Owns the rows, and how an address or a label becomes a flow and a path. One for all hosts, which take turns.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mptcp::observe::{Columns, Log, NOTHING, Observer, Place, Record, Row};
+use netsim::{DirectionId, FrameEvent, Happening};
+
+use super::host;
+use crate::classes::flow_and_subflow;
+use crate::events::{Filter, FrameKind, word};
+
+/// What is known of a flow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FlowEnds {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    /// Its subflows share addresses: each has a path of its own.
+    pub(super) numbered: bool,
+}
+
+/// Where things are.
+#[derive(Debug)]
+pub(super) struct Atlas {
+    /// The port of the first flow.
+    pub(super) first_port: u16,
+    pub(super) flows: Vec<FlowEnds>,
+    /// Paths by host and interface.
+    pub(super) paths: Vec<Vec<u16>>,
+    /// The first numbered path of each path: further subflows follow.
+    pub(super) numbered: Vec<Option<u16>>,
+    /// By direction: the node that sends, and the path.
+    pub(super) lines: Vec<(u16, u16)>,
+}
+
+impl Atlas {
+    /// The flow and the path of a subflow, from either end.
+    fn find(&self, place: &Place) -> (u16, u16) {
+        let of = |near: SocketAddr, far: SocketAddr| {
+            let flow = usize::from(far.port().wrapping_sub(self.first_port));
+            let ends = self.flows.get(flow)?;
+            let (from, interface) = host::place(near.ip())?;
+            let (to, _) = host::place(far.ip())?;
+            if (ends.from, ends.to) != (from, to) {
+                return None;
+            }
+            let path = *self.paths.get(from)?.get(interface)?;
+            let number = place.subflow.number();
+            let further = self.numbered.get(usize::from(path)).copied().flatten();
+            let path = match further.filter(|_| ends.numbered && number > 0) {
+                Some(first) => first + number as u16 - 1,
+                None => path,
+            };
+            Some((flow as u16, path))
+        };
+        let found = of(place.local, place.remote).or_else(|| of(place.remote, place.local));
+        found.unwrap_or((Row::NOWHERE, Row::NOWHERE))
+    }
+}
+
+/// See the top of the file.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    atlas: Atlas,
+    filter: Filter,
+    log: Mutex<Log>,
+}
+
+impl Recorder {
+    pub(super) fn new(atlas: Atlas, filter: Filter, limit: u64) -> Self {
+        Self { atlas, filter, log: Mutex::new(Log::new(limit)) }
+    }
+
+    /// The path of a subflow.
+    pub(super) fn path_of(&self, place: &Place) -> u16 {
+        self.atlas.find(place).1
+    }
+
+    /// All rows, by time: a link tells of what happened when it is next looked at.
+    pub(super) fn take(&self) -> Columns {
+        let mut columns = self.log.lock().unwrap_or_else(PoisonError::into_inner).take();
+        columns.sort();
+        columns
+    }
+
+    fn push(&self, row: &Row) {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).push(row);
+    }
+}
+
+/// The ear at one host.
+#[derive(Debug)]
+pub(super) struct AtHost {
+    pub(super) host: u16,
+    pub(super) recorder: Arc<Recorder>,
+}
+
+impl Observer for AtHost {
+    fn observe(&self, record: &Record) {
+        let atlas = &self.recorder.atlas;
+        let (flow, path) = atlas.find(&record.place);
+        let values = record.event.values();
+        let whole = record.whole;
+        self.recorder.push(&Row {
+            at: record.at,
+            host: self.host,
+            flow,
+            path: if whole { Row::NOWHERE } else { path },
+            subflow: if whole { Row::NOWHERE } else { record.place.subflow.number() as u16 },
+            kind: record.event.kind().name(),
+            what: values.what,
+            other: record.other.map_or(Row::NOWHERE, |other| atlas.find(&other).1),
+            numbers: values.numbers,
+        });
+    }
+}
+
+/// The ear on the links.
+#[derive(Debug)]
+pub(super) struct OnLinks(pub(super) Arc<Recorder>);
+
+impl netsim::Observer for OnLinks {
+    fn observe(&self, event: &FrameEvent) {
+        let filter = &self.0.filter;
+        let (kind, wanted) = match event.what {
+            Happening::Dropped(_) => (FrameKind::Drop, filter.drops),
+            Happening::Marked => (FrameKind::Mark, filter.marks),
+        };
+        if !wanted || event.at < filter.from || event.at >= filter.until {
+            return;
+        }
+        let (host, path) = self.line(event.direction);
+        let whose = flow_and_subflow(event.label);
+        self.0.push(&Row {
+            at: event.at,
+            host,
+            flow: whose.map_or(Row::NOWHERE, |(flow, _)| flow as u16),
+            path,
+            subflow: whose.map_or(Row::NOWHERE, |(_, subflow)| subflow as u16),
+            kind: kind.name(),
+            what: word(event.what),
+            other: Row::NOWHERE,
+            numbers: [u64::from(event.bytes), NOTHING, NOTHING],
+        });
+    }
+}
+
+impl OnLinks {
+    fn line(&self, direction: DirectionId) -> (u16, u16) {
+        let known = self.0.atlas.lines.get(direction.index());
+        known.copied().unwrap_or((Row::NOWHERE, Row::NOWHERE))
+    }
+}

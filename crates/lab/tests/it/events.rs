@@ -1,0 +1,184 @@
+//! Runs that are observed: what they give, that observing changes nothing, and that memory is bounded.
+//! `UPDATE=1 cargo test -p mptcp-lab --test it events::` writes the tables of docs/events.md anew.
+
+use mptcp_lab::Instant;
+use mptcp_lab::events::{Events, Filter, kinds};
+use mptcp_lab::measurements::Measurements;
+use mptcp_lab::mptcp::observe::{Field, NOTHING, PathLimit};
+use mptcp_lab::scenario::Scenario;
+use mptcp_lab::world::World;
+
+const TWO: &str = "duration = \"4s\"\n[paths.wifi]\nrate = \"10Mbit\"\ndelay = \"10ms\"\nqueue = \"50p\"\n\
+                   [paths.lte]\nrate = \"8Mbit\"\ndelay = \"30ms\"\nloss = \"1%\"\n[flows.a]\n";
+
+fn run(text: &str, filter: Option<Filter>) -> Measurements {
+    let scenario = Scenario::parse(text, "events").expect("a scenario");
+    let mut world = World::new(&scenario, 1).expect("a network");
+    if let Some(filter) = filter {
+        world.observe(filter);
+    }
+    world.run().expect("it ends")
+}
+
+fn traced(text: &str, names: &[&str]) -> (Measurements, Events) {
+    let mut measured = run(text, Some(Filter::named(names.iter().copied()).expect("names of kinds")));
+    let events = measured.events.take().expect("it was observed");
+    (measured, events)
+}
+
+/// Rows by kind and what.
+fn count(events: &Events, kind: &str, what: &str) -> usize {
+    let columns = &events.columns;
+    let word = |at: u8| columns.words[usize::from(at)];
+    (0..columns.len()).filter(|&at| word(columns.kind[at]) == kind && word(columns.what[at]) == what).count()
+}
+
+#[test]
+fn who_looks_changes_nothing() {
+    let (plain, (mut seen, events)) = (run(TWO, None), traced(TWO, &["all"]));
+    assert!(plain.events.is_none() && events.columns.len() > 10_000, "{}", events.columns.len());
+    for path in &mut seen.flows[0].paths {
+        (path.limits, path.blamed) = (Vec::new(), 0.0);
+    }
+    assert_eq!(plain.samples, seen.samples);
+    assert_eq!(plain.flows, seen.flows);
+    assert_eq!(plain.links, seen.links);
+}
+
+#[test]
+fn losses_retransmissions_and_drops_agree() {
+    let (measured, events) =
+        traced(TWO, &["loss", "retransmission", "drop", "timeout", "rtt", "window", "subflow"]);
+    let sum = |pick: fn(&mptcp_lab::measurements::PathSummary) -> u64| {
+        measured.flows[0].paths.iter().map(pick).sum::<u64>() as usize
+    };
+    assert_eq!(count(&events, "retransmission", "again"), sum(|path| path.retransmits));
+    assert_eq!(count(&events, "timeout", "retransmission"), sum(|path| path.timeouts));
+    let lost: u64 = measured.links.iter().map(|link| link.random_losses).sum();
+    assert_eq!(count(&events, "drop", "chance"), lost as usize);
+    let full: u64 = measured.links.iter().map(|link| link.queue_drops).sum();
+    assert_eq!(count(&events, "drop", "queue_full"), full as usize);
+    assert!(count(&events, "loss", "rack") > 5 && count(&events, "rtt", "sample") > 500);
+    assert_eq!(count(&events, "subflow", "established"), 4);
+    assert!(events.columns.at.is_sorted());
+    assert_eq!(events.hosts, ["client", "server"]);
+}
+
+#[test]
+fn each_new_byte_is_told_of_once_in_order() {
+    let (measured, events) = traced(TWO, &["schedule"]);
+    let columns = &events.columns;
+    let mut next = 0;
+    for (offset, bytes) in columns.numbers[0].iter().zip(&columns.numbers[1]) {
+        assert_eq!(*offset, next);
+        next += bytes;
+    }
+    assert!(next >= measured.flows[0].bytes_received_total);
+}
+
+#[test]
+fn options_come_as_they_left() {
+    let (_, events) = traced(TWO, &["option_in", "option_out"]);
+    for what in ["mp_capable", "mp_join"] {
+        assert_eq!((count(&events, "option_out", what), count(&events, "option_in", what)), (3, 3), "{what}");
+    }
+}
+
+#[test]
+fn reinjections_and_penalties_are_those_of_the_summary() {
+    let text = "duration = \"6s\"\n[paths.wifi]\nrate = \"20Mbit\"\nrtt = \"20ms\"\nqueue = \"40p\"\n[paths.lte]\nrate = \"10Mbit\"\n\
+                rtt = \"150ms\"\n[flows.a]\nrcvbuf = \"300kB\"\nscheduler = \"minrtt\"\npenalisation = true\n\
+                opportunistic_retransmission = true\nopportunistic = \"original\"\npenalty = \"original\"\n";
+    let (measured, events) = traced(text, &["penalty", "reinjection", "block", "limit"]);
+    let flow = &measured.flows[0];
+    assert!(flow.penalties > 0 && flow.reinjected > 0, "{flow:?}");
+    assert_eq!(count(&events, "penalty", "halved"), flow.penalties as usize);
+    let word = |at: u8| events.columns.words[usize::from(at)];
+    let columns = &events.columns;
+    let again = (0..columns.len()).filter(|&at| word(columns.kind[at]) == "reinjection");
+    assert_eq!(again.map(|at| columns.numbers[1][at]).sum::<u64>(), flow.reinjected);
+    assert!(flow.paths.iter().any(|path| path.path == "lte" && path.blamed > 0.05), "{:?}", flow.paths);
+}
+
+#[test]
+fn shares_of_a_path_are_one_together() {
+    let measured = run(TWO, Some(Filter::NONE));
+    assert!(measured.events.as_ref().is_some_and(|events| events.columns.is_empty()));
+    for path in &measured.flows[0].paths {
+        let sum: f64 = path.limits.iter().map(|(_, share)| share).sum();
+        assert!((sum - 1.0).abs() < 1e-3, "{sum} {path:?}");
+    }
+    let share = |path: usize, limit: PathLimit| {
+        let limits = &measured.flows[0].paths[path].limits;
+        limits.iter().find(|(name, _)| *name == limit.name()).map_or(0.0, |(_, share)| *share)
+    };
+    assert!(
+        share(0, PathLimit::Capacity) > 0.6 && share(1, PathLimit::Loss) > 0.3,
+        "{:?}",
+        measured.flows[0].paths
+    );
+}
+
+#[test]
+fn what_is_beyond_the_limit_is_counted_and_not_kept() {
+    let (_, events) = traced(&format!("{TWO}[limits]\ntrace = 100\n"), &["all"]);
+    assert_eq!(events.columns.len(), 100);
+    assert!(events.columns.dropped > 10_000, "{}", events.columns.dropped);
+}
+
+#[test]
+fn a_billion_rows_are_refused_or_fit() {
+    let text = format!("{TWO}[limits]\ntrace = 1000000000\n");
+    let said = Scenario::parse(&text, "much").expect_err("too many").to_string();
+    assert!(said.contains("limits.trace = 1000000000: so many rows of events would take 44.0 GB"), "{said}");
+    let text = format!("{TWO}[limits]\ntrace = 1000000000\nmemory = \"50GB\"\n");
+    assert!(Scenario::parse(&text, "much").is_ok());
+}
+
+#[test]
+fn only_the_time_that_was_asked_for() {
+    let filter = Filter::named(["all"]).expect("a name");
+    let at = |seconds: u64| Instant::from_nanos(seconds * 1_000_000_000);
+    let measured = run(TWO, Some(Filter { from: at(1), until: at(2), ..filter }));
+    let events = measured.events.expect("it was observed");
+    let within = |&time: &u64| (1_000_000_000..2_000_000_000).contains(&time);
+    assert!(!events.columns.is_empty() && events.columns.at.iter().all(within));
+    assert_eq!(Filter::named(["loss", "nonsense"]).expect_err("no kind"), "nonsense");
+}
+
+#[test]
+fn marks_are_told_of() {
+    let text = "duration = \"3s\"\n[paths.dsl]\nrate = \"10Mbit\"\nrtt = \"40ms\"\nqueue = { kind = \"codel\", ecn = true }\n\
+                [flows.a]\ntransport = \"tcp\"\necn = \"on\"\n";
+    let (measured, events) = traced(text, &["mark", "window"]);
+    let marks: u64 = measured.links.iter().filter_map(|link| link.queue_marks).sum();
+    assert!(marks > 0);
+    assert_eq!(count(&events, "mark", "marked"), marks as usize);
+    assert!(count(&events, "window", "marks") > 0);
+}
+
+#[test]
+fn the_tables_of_the_page_are_up_to_date() {
+    let mut table = String::from("| kind | says | its numbers |\n|---|---|---|\n");
+    for (name, says, fields) in kinds() {
+        table += &format!(
+            "| `{name}` | {says} | {} |\n",
+            fields.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+        );
+    }
+    table += "\n| column | says |\n|---|---|\n";
+    for field in Field::ALL {
+        table += &format!("| `{}` | {} |\n", field.name(), field.says());
+    }
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/events.md");
+    let page = std::fs::read_to_string(&path).expect("the page");
+    let (begin, end) = ("<!-- kinds -->\n", "<!-- end -->");
+    let from = page.find(begin).expect("a place for the tables") + begin.len();
+    let to = page.find(end).expect("its end");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, format!("{}{table}{}", &page[..from], &page[to..])).expect("it can be written");
+        return;
+    }
+    assert!(page[from..to] == table, "UPDATE=1 cargo test -p mptcp-lab --test it events:: writes it");
+    assert_eq!(NOTHING, u64::MAX);
+}

@@ -1,0 +1,203 @@
+//! What a connection that is observed remembers, to tell what has changed.
+//!
+//! Owns the observer, what it was told last of each subflow, and the clocks of what holds paths back. Looks at nothing itself.
+
+use std::sync::Arc;
+
+use mptcp_clock::{Duration, Instant};
+
+use super::limits::Limit;
+use super::negotiation::Mode;
+use crate::event::CloseReason;
+use crate::ids::{ConnectionId, SubflowId};
+use crate::observe::{Event, Observer, PathClock, PathReasons, Place, Record, Wanted};
+use crate::subflow::State;
+
+/// Subflows that lost their place and are remembered.
+const REMEMBERED: usize = 128;
+
+/// What was told last of a subflow.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    pub(super) place: Place,
+    pub(super) state: State,
+    pub(super) cwnd: u64,
+    pub(super) ssthresh: u64,
+    pub(super) samples: u64,
+    pub(super) marked: u64,
+    pub(super) recoveries: u64,
+    pub(super) timeouts: u64,
+    pub(super) undone: u64,
+    pub(super) reductions: u64,
+    pub(super) reinjected: u64,
+    /// What M2 made smaller: the window before.
+    pub(super) penalised: Option<u64>,
+    /// The last reduction followed a loss that came without a queue.
+    pub(super) by_chance: bool,
+    pub(super) queue: Standing,
+    pub(super) clock: PathClock,
+    pub(super) blamed: Duration,
+}
+
+/// Whether a queue stands before the bottleneck of a path: as CoDel sees it (RFC 8289 section 3), by the shortest round trip
+/// in a while, for what leaves in a row makes single ones long.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Standing {
+    /// The shortest round trip of data; a handshake's says nothing of how long a full segment takes on the line.
+    shortest: Duration,
+    latest: Duration,
+    /// The shortest of the last round, and of this one so far.
+    last: Duration,
+    now: Duration,
+    ends: Instant,
+}
+
+impl Standing {
+    pub(super) const NONE: Self = Self {
+        shortest: Duration::MAX,
+        latest: Duration::ZERO,
+        last: Duration::ZERO,
+        now: Duration::MAX,
+        ends: Instant::ZERO,
+    };
+
+    /// A sample of data came.
+    pub(super) fn note(&mut self, at: Instant, sample: Duration, round: Duration) {
+        (self.shortest, self.latest) = (self.shortest.min(sample), sample);
+        self.now = self.now.min(sample);
+        if at >= self.ends {
+            (self.last, self.now, self.ends) = (self.now, Duration::MAX, at + round);
+        }
+    }
+
+    /// Whether one stands: all of a round was longer than the shortest by a sixteenth, and by more than a clock makes of nothing.
+    pub(super) fn is_there(&self) -> bool {
+        const LEAST: Duration = Duration::from_millis(1);
+        self.last > self.shortest.min(Duration::MAX - LEAST) + (self.shortest / 16).max(LEAST)
+    }
+
+    /// Whether what is lost now may have found a full queue: one stands, or has just come to be a third of a round trip.
+    pub(super) fn may_be_full(&self) -> bool {
+        self.is_there() || self.latest > self.shortest.min(Duration::MAX / 2) + self.shortest / 3
+    }
+}
+
+/// Why nothing more is sent, since when, who is to blame, and whether another subflow waits for that one.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    limit: Limit,
+    since: Instant,
+    blame: Option<SubflowId>,
+    waits: bool,
+}
+
+/// See the top of the file.
+#[derive(Debug)]
+pub(super) struct Watch {
+    observer: Arc<dyn Observer>,
+    wanted: Wanted,
+    connection: ConnectionId,
+    /// By place.
+    pub(super) seen: Vec<Seen>,
+    /// Those that lost their place.
+    past: Vec<PathReasons>,
+    pub(super) mode: Mode,
+    pub(super) closed: Option<CloseReason>,
+    /// New data that was told of ends here.
+    pub(super) sent: u64,
+    /// Bytes that M1 asked for, as told of.
+    pub(super) opportunistic: u64,
+    block: Block,
+}
+
+impl Watch {
+    pub(super) fn new(
+        now: Instant,
+        connection: ConnectionId,
+        observer: Arc<dyn Observer>,
+        wanted: Wanted,
+    ) -> Self {
+        Self {
+            observer,
+            wanted,
+            connection,
+            seen: Vec::new(),
+            past: Vec::new(),
+            mode: Mode::Negotiating,
+            closed: None,
+            sent: 0,
+            opportunistic: 0,
+            block: Block { limit: Limit::Idle, since: now, blame: None, waits: false },
+        }
+    }
+
+    /// Tells of what happened to a subflow.
+    pub(super) fn tell(&self, at: Instant, place: Place, event: Event, other: Option<Place>) {
+        self.pass_on(at, place, false, event, other);
+    }
+
+    /// Tells of what happened to the connection.
+    pub(super) fn tell_of_all(&self, at: Instant, event: Event, other: Option<Place>) {
+        if let Some(first) = self.seen.first() {
+            self.pass_on(at, first.place, true, event, other);
+        }
+    }
+
+    fn pass_on(&self, at: Instant, place: Place, whole: bool, event: Event, other: Option<Place>) {
+        if self.wanted.has(at, event.kind()) {
+            self.observer.observe(&Record { at, connection: self.connection, place, whole, event, other });
+        }
+    }
+
+    /// A subflow is in the place of another: that one is past.
+    pub(super) fn replace(&mut self, now: Instant, slot: usize, seen: Seen) {
+        let before = std::mem::replace(&mut self.seen[slot], seen);
+        if self.past.len() < REMEMBERED {
+            self.past.push(reasons(&before, now));
+        }
+    }
+
+    /// Where the subflow of a place is.
+    pub(super) fn place(&self, slot: usize) -> Option<Place> {
+        self.seen.get(slot).map(|seen| seen.place)
+    }
+
+    /// Why nothing more is sent from now on, who is to blame, and whether another subflow `waits` for that one; returns whether
+    /// it is another reason, or another's fault, than before.
+    pub(super) fn note_block(
+        &mut self,
+        now: Instant,
+        limit: Limit,
+        blame: Option<usize>,
+        waits: bool,
+    ) -> bool {
+        let blame = blame.and_then(|slot| self.place(slot)).map(|place| place.subflow);
+        let Block { limit: before, since, blame: whose, waits: waited } = self.block;
+        if (before, whose, waited) == (limit, blame, waits) {
+            return false;
+        }
+        if waited && let Some(seen) = self.seen.iter_mut().find(|seen| Some(seen.place.subflow) == whose) {
+            seen.blamed += now.since(since);
+        }
+        self.block = Block { limit, since: now, blame, waits };
+        (before, whose) != (limit, blame)
+    }
+
+    /// What held the subflows back so far, the past ones too.
+    pub(super) fn reasons(&self, now: Instant) -> Vec<PathReasons> {
+        let Block { since, blame, waits, .. } = self.block;
+        let running = |id: SubflowId| {
+            if waits && blame == Some(id) { now.since(since) } else { Duration::ZERO }
+        };
+        let living = self.seen.iter().map(|seen| {
+            let mut reasons = reasons(seen, now);
+            reasons.blamed += running(seen.place.subflow);
+            reasons
+        });
+        self.past.iter().copied().chain(living).collect()
+    }
+}
+
+fn reasons(seen: &Seen, now: Instant) -> PathReasons {
+    PathReasons { place: seen.place, total: seen.clock.totals(now), blamed: seen.blamed }
+}

@@ -1,0 +1,189 @@
+//! Kinds of events: their names, what they say, and the names of their numbers.
+//!
+//! The page docs/events.md is made of this table.
+
+/// A number that events of a kind have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// The congestion window, bytes.
+    Cwnd,
+    /// The slow start threshold, bytes; nothing in the first slow start.
+    Ssthresh,
+    /// Bytes in flight.
+    InFlight,
+    /// A round-trip time, nanoseconds.
+    Rtt,
+    /// The smoothed round-trip time, nanoseconds.
+    Srtt,
+    /// Its variation, nanoseconds.
+    Rttvar,
+    /// The retransmission timeout from here on, nanoseconds.
+    Rto,
+    /// How many in a row.
+    InARow,
+    /// An offset in the subflow's stream.
+    Seq,
+    /// An offset in the connection's stream.
+    Offset,
+    /// Bytes.
+    Bytes,
+    /// Bytes that were written and not sent.
+    Unsent,
+    /// A number of the option: an address id, a version, a reason.
+    Number,
+    /// Data sequence number, as on the wire.
+    DataSeq,
+    /// Data acknowledgement, as on the wire.
+    DataAck,
+}
+
+impl Field {
+    /// All of them, in the order of the columns.
+    pub const ALL: [Self; 15] = [
+        Self::Offset,
+        Self::Seq,
+        Self::Bytes,
+        Self::Cwnd,
+        Self::Ssthresh,
+        Self::InFlight,
+        Self::Rtt,
+        Self::Srtt,
+        Self::Rttvar,
+        Self::Rto,
+        Self::InARow,
+        Self::Unsent,
+        Self::Number,
+        Self::DataSeq,
+        Self::DataAck,
+    ];
+
+    /// Its column; one that ends in `_s` has seconds.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cwnd => "cwnd",
+            Self::Ssthresh => "ssthresh",
+            Self::InFlight => "in_flight",
+            Self::Rtt => "rtt_s",
+            Self::Srtt => "srtt_s",
+            Self::Rttvar => "rttvar_s",
+            Self::Rto => "rto_s",
+            Self::InARow => "in_a_row",
+            Self::Seq => "seq",
+            Self::Offset => "offset",
+            Self::Bytes => "bytes",
+            Self::Unsent => "unsent",
+            Self::Number => "number",
+            Self::DataSeq => "data_seq",
+            Self::DataAck => "data_ack",
+        }
+    }
+
+    /// What it is.
+    #[must_use]
+    pub const fn says(self) -> &'static str {
+        match self {
+            Self::Cwnd => "Congestion window, bytes",
+            Self::Ssthresh => "Slow start threshold, bytes; missing in the first slow start",
+            Self::InFlight => "Bytes in flight on the subflow; with `block`, at the data level",
+            Self::Rtt => "The sample of the round-trip time",
+            Self::Srtt => "The smoothed round-trip time",
+            Self::Rttvar => "Its variation",
+            Self::Rto => "The retransmission timeout from here on, doubled already",
+            Self::InARow => "Timeouts in a row",
+            Self::Seq => "Offset in the subflow's stream; the SYN is 0",
+            Self::Offset => "Offset in the connection's stream, from 0",
+            Self::Bytes => "Bytes of payload; of frames, bytes on the wire",
+            Self::Unsent => "Bytes that were written and not sent",
+            Self::Number => "A number of the option: an address id, a version, a reason, 1 for backup",
+            Self::DataSeq => "Data sequence number, as on the wire",
+            Self::DataAck => "Data acknowledgement, as on the wire",
+        }
+    }
+}
+
+macro_rules! kinds {
+    ($($kind:ident $name:literal [$($field:ident),*] $says:literal;)*) => {
+        /// A kind of events.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum Kind {
+            $(#[doc = $says] $kind,)*
+        }
+
+        impl Kind {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$kind),*];
+
+            /// The name that filters and tables use.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$kind => $name,)* }
+            }
+
+            /// What it says, for people.
+            #[must_use]
+            pub const fn says(self) -> &'static str {
+                match self { $(Self::$kind => $says,)* }
+            }
+
+            /// What its numbers are, in their order.
+            #[must_use]
+            pub const fn fields(self) -> &'static [Field] {
+                match self { $(Self::$kind => &[$(Field::$field),*],)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    Window "window" [Cwnd, Ssthresh, InFlight] "The congestion window or its threshold changed";
+    RoundTrip "rtt" [Rtt, Srtt, Rttvar] "A sample of the round-trip time";
+    Loss "loss" [Seq, Bytes, InFlight] "Segments were found lost; `what` says how";
+    Timeout "timeout" [Rto, InARow, InFlight] "The retransmission timer ran out";
+    Spurious "spurious" [Cwnd, Ssthresh] "Nothing was lost: a reduction of the window was taken back";
+    Retransmission "retransmission" [Offset, Bytes, Seq] "A segment went again on its own subflow";
+    Schedule "schedule" [Offset, Bytes, Seq] "New data went on a subflow; `what` says why on this one, `other` which was passed over";
+    Reinjection "reinjection" [Offset, Bytes, Seq] "Data went on a further subflow; `other` carried it first";
+    Penalty "penalty" [Cwnd, Ssthresh] "M2 halved a window; `other` is the subflow that was held up";
+    Block "block" [InFlight, Unsent] "Nothing more is sent from here on, and why; `other` is the subflow to blame";
+    Limit "limit" [Cwnd, InFlight] "What holds a subflow back from here on; `other` is the subflow to blame";
+    Subflow "subflow" [Number] "A subflow changed its state";
+    Connection "connection" [Number] "The connection was settled, fell back or ended";
+    OptionIn "option_in" [Number, Bytes] "An MPTCP option came, other than the DSS";
+    OptionOut "option_out" [Number, Bytes] "An MPTCP option left, other than the DSS";
+    DssIn "dss_in" [DataSeq, Bytes, DataAck] "A DSS came";
+    DssOut "dss_out" [DataSeq, Bytes, DataAck] "A DSS left";
+}
+
+impl Kind {
+    /// The kind of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.name() == name)
+    }
+}
+
+/// A set of kinds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kinds(u32);
+
+impl Kinds {
+    /// None: what holds paths back is still measured (see [`crate::Connection::reasons`]).
+    pub const NONE: Self = Self(0);
+    /// All.
+    pub const ALL: Self = Self(u32::MAX);
+
+    /// These and one more.
+    #[must_use]
+    pub const fn with(self, kind: Kind) -> Self {
+        Self(self.0 | 1 << kind as u8)
+    }
+
+    /// Whether it is among them.
+    #[must_use]
+    #[inline]
+    pub const fn has(self, kind: Kind) -> bool {
+        self.0 & 1 << kind as u8 != 0
+    }
+}

@@ -1,0 +1,80 @@
+//! An event as a word and up to three numbers, for tables.
+
+use mptcp_clock::Duration;
+
+use super::event::Event;
+use super::log::NOTHING;
+use crate::subflow::State;
+
+/// What a table has of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Values {
+    /// The word.
+    pub what: &'static str,
+    /// The numbers, in the order of [`super::Kind::fields`]; [`NOTHING`] where there is none.
+    pub numbers: [u64; 3],
+}
+
+fn some(number: Option<u64>) -> u64 {
+    number.unwrap_or(NOTHING)
+}
+
+fn nanos(time: Duration) -> u64 {
+    time.as_nanos()
+}
+
+impl Event {
+    /// For a table.
+    #[must_use]
+    pub fn values(&self) -> Values {
+        let of = |what, numbers| Values { what, numbers };
+        match *self {
+            Self::Window { why, cwnd, ssthresh, in_flight } => {
+                of(why.word(), [cwnd, some(ssthresh), in_flight])
+            }
+            Self::RoundTrip { latest, srtt, rttvar } => {
+                of("sample", [nanos(latest), nanos(srtt), nanos(rttvar)])
+            }
+            Self::Loss { by, seq, bytes, in_flight } => of(by.word(), [seq, bytes, in_flight]),
+            Self::Timeout { rto, in_a_row, in_flight } => {
+                of("retransmission", [nanos(rto), u64::from(in_a_row), in_flight])
+            }
+            Self::Spurious { cwnd, ssthresh } => of("undone", [cwnd, some(ssthresh), NOTHING]),
+            Self::Retransmission { offset, bytes, seq } => of("again", [offset, bytes, seq]),
+            Self::Schedule { why, offset, bytes, seq } => of(why.word(), [offset, bytes, seq]),
+            Self::Reinjection { why, offset, bytes, seq } => of(why.word(), [offset, bytes, seq]),
+            Self::Penalty { cwnd, ssthresh } => of("halved", [cwnd, some(ssthresh), NOTHING]),
+            Self::Block { limit, in_flight, unsent } => of(limit.name(), [in_flight, unsent, NOTHING]),
+            Self::Limit { limit, cwnd, in_flight } => of(limit.name(), [cwnd, in_flight, NOTHING]),
+            Self::Subflow { state } => of(state_name(state), [NOTHING; 3]),
+            Self::Connection { what } => of(what, [NOTHING; 3]),
+            Self::OptionIn { name, number } | Self::OptionOut { name, number } => {
+                of(name, [some(number), NOTHING, NOTHING])
+            }
+            Self::DssIn { sequence, length, ack, fin } | Self::DssOut { sequence, length, ack, fin } => {
+                let what = match (fin, sequence.is_some()) {
+                    (true, _) => "data_fin",
+                    (false, true) => "mapping",
+                    (false, false) => "ack",
+                };
+                of(what, [some(sequence), length, some(ack)])
+            }
+        }
+    }
+}
+
+/// RFC 9293's names, in small letters.
+fn state_name(state: State) -> &'static str {
+    match state {
+        State::SynSent => "syn_sent",
+        State::SynReceived => "syn_received",
+        State::Established => "established",
+        State::FinWait1 => "fin_wait_1",
+        State::FinWait2 => "fin_wait_2",
+        State::CloseWait => "close_wait",
+        State::Closing => "closing",
+        State::LastAck => "last_ack",
+        State::TimeWait => "time_wait",
+        State::Closed => "closed",
+    }
+}

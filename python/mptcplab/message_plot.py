@@ -1,0 +1,138 @@
+"""The first segments between two hosts with their options, as a sequence diagram.
+
+Owns which sending belongs to which arrival: on one path, equal options arrive in the order in which they left, and what
+has no arrival was lost, or never traced.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mptcplab import plots
+from mptcplab.event_plots import one_flow, rows_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from mptcplab.traced import Selection, TracedRun
+
+MOST = 22
+"""Arrows in one diagram."""
+
+
+@dataclass
+class Message:
+    """Options that went from host to host: one, or several of a kind in a row."""
+
+    sender: str
+    path: str
+    text: str
+    left: float
+    came: float | None = None
+    count: int = 1
+    payload: int = 0
+
+    @property
+    def label(self) -> str:
+        """What stands at its arrow."""
+        times = f"{self.count} × " if self.count > 1 else ""
+        return f"{times}{self.text}{f', {self.payload} B' if self.payload else ''}"
+
+
+def messages(run: TracedRun, chosen: Selection) -> Figure:
+    """Arrows from host to host, in the order of time; the paths by their looks."""
+    chosen, title = one_flow(run, chosen)
+    rows = rows_of(run, chosen, "option_out,option_in,dss_out,dss_in").to_pylist()
+    hosts = list(dict.fromkeys(row["host"] for row in rows))[:2]
+    found = gathered(pair(rows[: 400 * MOST]))[:MOST]
+    drawn = plots.looks(list(dict.fromkeys(one.path for one in found)))
+    place = {moment: float(at) for at, moment in enumerate(_moments(found))}
+    with plots.house_style():
+        figure, (axes,) = plots.new_figure(width=6.6, height=max(2.6, 0.29 * len(place) + 1.0))
+        axes.axis("off")
+        for at, host in enumerate(hosts):
+            axes.plot([at, at], [-0.6, len(place) - 0.4], color="#222222", linewidth=1.2)
+            axes.text(at, -1.1, host, ha="center", va="bottom", fontweight="bold", fontsize=11)
+        for number, one in enumerate(found):
+            _arrow(axes, one, hosts, place, drawn[one.path], number)
+        for path, look in drawn.items():
+            axes.plot([], [], color=look.color, linestyle=look.line, label=path)
+        axes.set_xlim(-0.22, 1.22)
+        axes.set_ylim(len(place) + 0.2, -2.0)
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, -0.06), ncols=4)
+        axes.set_title(title)
+    return figure
+
+
+def _moments(found: list[Message]) -> list[float]:
+    return sorted({one.left for one in found} | {one.came for one in found if one.came is not None})
+
+
+def _arrow(
+    axes: Axes, one: Message, hosts: list[str], place: dict[float, float], look: plots.Look, number: int
+) -> None:
+    start = hosts.index(one.sender) if one.sender in hosts else 0
+    begin = place[one.left]
+    x, end = (1.0 - start, place[one.came]) if one.came is not None else (0.5, begin + 0.6)
+    style = {"arrowstyle": "-|>", "color": look.color, "linestyle": look.line, "linewidth": 1.4}
+    axes.annotate("", (x, end), (start, begin), arrowprops=style)
+    if one.came is None:
+        axes.plot([x], [end], marker="X", color=look.color, markersize=9)
+    # Nearer to who sent it, where arrows that cross are apart, and those of neighbours not one over the other.
+    part = (0.24, 0.44, 0.64)[number % 3] if one.came is not None else 0.5
+    axes.text(start + (x - start) * part, begin + (end - begin) * part, one.label, ha="center", va="center",
+              fontsize=8.5, color="#111111", bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})  # fmt: skip
+    side, beside = ("right", -0.02) if start == 0 else ("left", 1.02)
+    axes.text(beside, begin, f"{one.left * 1e3:.2f} ms", ha=side, va="center", fontsize=8)
+
+
+def pair(rows: list[dict[str, Any]]) -> list[Message]:
+    """The options that left, each with its arrival."""
+    sent: list[Message] = []
+    waiting: dict[tuple[str, str], dict[str, deque[Message]]] = defaultdict(lambda: defaultdict(deque))
+    for row in rows:
+        key = (row["path"], f"{_word(row)} {row['bytes']} {row['data_ack']} {row['data_seq']}")
+        if row["kind"].endswith("_out"):
+            payload = row["bytes"] if row["kind"] == "dss_out" and row["bytes"] else 0
+            sent.append(Message(row["host"], row["path"], _word(row), row["time_s"], payload=payload))
+            waiting[key][row["host"]].append(sent[-1])
+            continue
+        for sender, queue in waiting[key].items():
+            if sender != row["host"] and queue:
+                queue.popleft().came = row["time_s"]
+                break
+    return sent
+
+
+def gathered(sent: list[Message]) -> list[Message]:
+    """What went in a row on one path and says the same, as one arrow: that of the first."""
+    rows: list[Message] = []
+    open_: dict[tuple[str, str], Message] = {}
+    for one in sent:
+        key = (one.sender, one.path)
+        last = open_.get(key)
+        if (
+            last is not None
+            and last.text == one.text
+            and one.text.startswith("DSS")
+            and (one.came is None) == (last.came is None)
+        ):
+            last.count += 1
+            last.payload += one.payload
+            continue
+        rows.append(one)
+        open_[key] = one
+    return rows
+
+
+def _word(row: dict[str, Any]) -> str:
+    if row["kind"].startswith("dss"):
+        return {"data_fin": "DSS with DATA_FIN", "mapping": "DSS with data"}.get(row["what"], "DSS, data ack")
+    number = row["number"]
+    if number is None:
+        return str(row["what"].upper())
+    label = {"mp_capable": f" v{number}", "mp_prio": " backup" if number else " regular"}
+    return f"{row['what'].upper()}{label.get(row['what'], f' id {number}')}"
