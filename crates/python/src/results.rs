@@ -39,11 +39,11 @@ pub(crate) fn measure(
     trace: Option<Filter>,
 ) -> Result<Results, RunError> {
     let mut world = World::new(scenario, seed)?;
-    if let Some(filter) = trace {
-        world.observe(filter);
-    }
     if let Some(directory) = captures {
         world.capture(directory)?;
+    }
+    if let Some(filter) = trace {
+        world.observe(filter);
     }
     let start = std::time::Instant::now();
     world.advance(mptcp_clock::Instant::ZERO + scenario.duration)?;

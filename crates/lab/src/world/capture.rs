@@ -14,7 +14,7 @@ use mptcp::InterfaceId;
 use mptcp_clock::Instant;
 use mptcp_wire::{Packet, Segment};
 use pcap_file::pcapng::PcapNgWriter;
-use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption,
 };
@@ -69,7 +69,15 @@ impl Captures {
         Ok(Self { interfaces, bytes: Vec::new(), failed: None })
     }
 
-    pub(super) fn record(&mut self, now: Instant, host: usize, interface: InterfaceId, segment: &Segment) {
+    /// Writes a packet, with comments on it.
+    pub(super) fn record(
+        &mut self,
+        now: Instant,
+        host: usize,
+        interface: InterfaceId,
+        segment: &Segment,
+        comments: Vec<String>,
+    ) {
         let Some(interface) = self.interfaces.get_mut(host).and_then(|i| i.get_mut(interface.0 as usize))
         else {
             return;
@@ -79,7 +87,7 @@ impl Captures {
         if Packet::new(segment.clone()).emit(&mut self.bytes).is_err() {
             return;
         }
-        if let (Err(error), None) = (interface.write(now, &self.bytes), &self.failed) {
+        if let (Err(error), None) = (interface.write(now, &self.bytes, comments), &self.failed) {
             self.failed = Some(error);
         }
     }
@@ -123,14 +131,14 @@ impl Interface {
         Ok(Self { path, temporary, writer })
     }
 
-    fn write(&mut self, now: Instant, bytes: &[u8]) -> Result<(), CaptureError> {
+    fn write(&mut self, now: Instant, bytes: &[u8], comments: Vec<String>) -> Result<(), CaptureError> {
         let Some(writer) = &mut self.writer else { return Ok(()) };
         let written = writer.write_pcapng_block(EnhancedPacketBlock {
             interface_id: 0,
             timestamp: StdDuration::from_nanos(now.as_nanos()),
             original_len: bytes.len() as u32,
             data: bytes.into(),
-            options: Vec::new(),
+            options: comments.into_iter().map(|said| EnhancedPacketOption::Comment(said.into())).collect(),
         });
         written.map_err(|error| CaptureError { path: self.path.clone(), source: reason(error) })?;
         Ok(())

@@ -2,10 +2,11 @@
 //!
 //! Owns the rows, and how an address or a label becomes a flow and a path. One for all hosts, which take turns.
 
+use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mptcp::observe::{Columns, Log, NOTHING, Observer, Place, Record, Row};
+use mptcp::observe::{Columns, Kind, Log, NOTHING, Observer, Place, Record, Row};
 use netsim::{DirectionId, FrameEvent, Happening};
 
 use super::host;
@@ -66,11 +67,44 @@ pub(super) struct Recorder {
     atlas: Atlas,
     filter: Filter,
     log: Mutex<Log>,
+    /// By host: what explains the next packet that leaves it, for captures.
+    comments: Mutex<Vec<Vec<String>>>,
 }
+
+/// Comments on one packet; what is more is in the table.
+const MOST_COMMENTS: usize = 16;
 
 impl Recorder {
     pub(super) fn new(atlas: Atlas, filter: Filter, limit: u64) -> Self {
-        Self { atlas, filter, log: Mutex::new(Log::new(limit)) }
+        let comments = Mutex::new(vec![Vec::new(); atlas.paths.len()]);
+        Self { atlas, filter, log: Mutex::new(Log::new(limit)), comments }
+    }
+
+    /// What explains the packet that leaves a host now.
+    pub(super) fn take_comments(&self, host: usize) -> Vec<String> {
+        let mut comments = self.comments.lock().unwrap_or_else(PoisonError::into_inner);
+        comments.get_mut(host).map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Keeps what an event says for the next packet of its host, unless it is of those that every packet has.
+    fn comment(&self, host: u16, record: &Record) {
+        let kind = record.event.kind();
+        if matches!(kind, Kind::RoundTrip | Kind::DssIn | Kind::DssOut | Kind::OptionIn | Kind::OptionOut) {
+            return;
+        }
+        let mut comments = self.comments.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(own) = comments.get_mut(usize::from(host)).filter(|own| own.len() < MOST_COMMENTS) else {
+            return;
+        };
+        let values = record.event.values();
+        let mut text = format!("mptcp {} {}", kind.name(), values.what);
+        for (field, number) in kind.fields().iter().zip(values.numbers) {
+            if number != NOTHING {
+                // Writing to a string cannot fail.
+                let _ = write!(text, " {}={number}", field.name().trim_end_matches("_s"));
+            }
+        }
+        own.push(text);
     }
 
     /// The path of a subflow.
@@ -94,6 +128,8 @@ impl Recorder {
 #[derive(Debug)]
 pub(super) struct AtHost {
     pub(super) host: u16,
+    /// Its packets are captured.
+    pub(super) captured: bool,
     pub(super) recorder: Arc<Recorder>,
 }
 
@@ -101,6 +137,9 @@ impl Observer for AtHost {
     fn observe(&self, record: &Record) {
         let atlas = &self.recorder.atlas;
         let (flow, path) = atlas.find(&record.place);
+        if self.captured {
+            self.recorder.comment(self.host, record);
+        }
         let values = record.event.values();
         let whole = record.whole;
         self.recorder.push(&Row {

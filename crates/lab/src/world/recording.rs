@@ -31,14 +31,24 @@ impl World {
     #[inline]
     pub(super) fn record(&mut self, now: Instant, at: usize, interface: InterfaceId, payload: u32) {
         if self.captures.is_some() {
-            self.write_down(now, at, interface, payload);
+            self.write_down(now, at, interface, payload, false);
+        }
+    }
+
+    /// The same of a packet that leaves: what was told since the one before says why.
+    #[inline]
+    pub(super) fn record_leaving(&mut self, now: Instant, at: usize, interface: InterfaceId, payload: u32) {
+        if self.captures.is_some() {
+            self.write_down(now, at, interface, payload, true);
         }
     }
 
     #[cold]
-    fn write_down(&mut self, now: Instant, at: usize, interface: InterfaceId, payload: u32) {
+    fn write_down(&mut self, now: Instant, at: usize, interface: InterfaceId, payload: u32, leaves: bool) {
         if let Some(captures) = &mut self.captures {
-            captures.record(now, at, interface, self.pool.get(payload));
+            let recorder = self.recorder.as_ref().filter(|_| leaves);
+            let comments = recorder.map_or_else(Vec::new, |recorder| recorder.take_comments(at));
+            captures.record(now, at, interface, self.pool.get(payload), comments);
             self.failure = captures.failure().map(RunError::from).or(self.failure.take());
         }
     }

@@ -15,13 +15,18 @@ use crate::measurements::PathSummary;
 
 impl World {
     /// Keeps the events that `filter` lets in from now on, at most `limits.trace` of them, and measures what holds each path
-    /// back. To be called before the first [`Self::advance`].
+    /// back. To be called before the first [`Self::advance`], and after
+    /// [`Self::capture`], if that is called: then packets get comments.
     pub fn observe(&mut self, filter: Filter) {
         let limit = self.scenario.limits.trace.min(self.scenario.limits.memory / Row::BYTES);
         let recorder = Arc::new(Recorder::new(self.atlas(), filter, limit));
         let wanted = Wanted { kinds: filter.kinds, from: filter.from, until: filter.until };
         for (at, host) in self.hosts.iter_mut().enumerate() {
-            let ear = AtHost { host: at as u16, recorder: Arc::clone(&recorder) };
+            let ear = AtHost {
+                host: at as u16,
+                captured: self.captures.is_some(),
+                recorder: Arc::clone(&recorder),
+            };
             host.endpoint.set_observer(Arc::new(ear), wanted);
         }
         if filter.drops || filter.marks {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use mptcp_clock::{Duration, Instant};
+use mptcp_lab::events::Filter;
 use mptcp_lab::scenario::Scenario;
 use mptcp_lab::world::World;
 
@@ -101,4 +102,24 @@ fn what_cannot_be_written_is_said_with_its_reason() {
     let missing = std::env::temp_dir().join("mptcplab-no-such-directory");
     let said = world("[flows.bulk]\n").capture(&missing).expect_err("it is not there").to_string();
     assert!(said.contains("client-wifi.pcapng: No such file or directory"), "{said}");
+}
+
+#[test]
+fn packets_say_why_they_left_where_the_run_is_traced() {
+    let folder = folder("comments");
+    let mut world = world("loss = \"1%\"\n[flows.bulk]\n");
+    world.capture(&folder).expect("files");
+    world.observe(Filter::named(["retransmission", "loss", "rtt"]).expect("kinds"));
+    world.advance(at(4)).expect("it runs");
+    world.finish_captures().expect("they are written");
+    let count = |name: &str, said: &str| {
+        let bytes = std::fs::read(folder.join(name)).expect("a file");
+        bytes.windows(said.len()).filter(|part| *part == said.as_bytes()).count()
+    };
+    let again: u64 = world.finish().flows[0].paths.iter().map(|path| path.retransmits).sum();
+    assert!(again > 10);
+    assert_eq!(count("client-wifi.pcapng", "mptcp retransmission again offset="), again as usize);
+    assert!(count("client-wifi.pcapng", "mptcp loss rack seq=") > 5);
+    assert_eq!(count("client-wifi.pcapng", "mptcp rtt") + count("server-any.pcapng", "mptcp"), 0);
+    let _ = std::fs::remove_dir_all(folder);
 }

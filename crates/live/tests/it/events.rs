@@ -47,7 +47,7 @@ fn a_log_has_every_byte_once() {
         driver.observe(Arc::clone(&log) as _, Wanted::always(kinds));
         kept = Some(log);
     });
-    let columns = kept.expect("a log").take();
+    let columns = &kept.expect("a log").take();
     let word = |at: u8| columns.words[usize::from(at)];
     let of = |kind: &'static str| (0..columns.len()).filter(move |&at| word(columns.kind[at]) == kind);
     assert_eq!(of("schedule").map(|at| columns.numbers[1][at]).sum::<u64>(), 200_000);
