@@ -145,9 +145,8 @@ def _sweep(swept: Contests) -> Picture:
     plots.published_line(axes, 2, "published for the short network: double")
     axes.axhline(1, color="#222222", linewidth=0.9, linestyle=":", label="theory of coupling: 1")
     axes.set_xticks(places, [f"{queue:g}" for queue in queues])
-    plots.finish(
-        axes, x="queue of the bottleneck [packets]", y="MPTCP / TCP throughput", legend="upper right", top=4,
-    )  # fmt: skip
+    plots.finish(axes, x="queue of the bottleneck [packets]", y="MPTCP / TCP throughput", legend=None, top=4)
+    figure.legend(loc="outside lower center", ncols=4)
     caption = (
         "What MPTCP takes against TCP (Reno) on a round trip under 1 ms, by the queue and MPTCP's controller. Beyond "
         "the study. At 1000 packets nothing is lost before Linux's tuning ends the growth of the windows; a connection "

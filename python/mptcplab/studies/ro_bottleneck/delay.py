@@ -40,8 +40,8 @@ class Delay(Experiment):
         "behind the bridge. The bridge delays everything: round trips from under 1 to 500 ms, no random loss. One "
         "queue of 100 packets, or a packet of each of the three ports in turn; on both LIA, which the study names, and "
         "Reno on each subflow, the control. The same stack everywhere: Linux's buffer tuning, small queues of 128 KB, "
-        "64 KB remembered as the end of slow start. Half a minute, two minutes from 100 ms on (--full: ten minutes, as "
-        "the study)."
+        "64 KB remembered as the end of slow start. Half a minute without a pipe, five minutes at 50 ms, ten "
+        "beyond, as the study; 100 s where one subflow alone is delayed (--full: ten minutes everywhere)."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -152,7 +152,7 @@ class OneDelay(Experiment):
 
 
 def _rtts(effort: Effort) -> tuple[int, ...]:
-    return effort.pick((1, 50, 200, 500), (1, 50, 100, 200, 300, 500), (1, 25, 50, 100, 200, 300, 500))
+    return effort.pick((1, 50, 200, 500), (1, 50, 200, 500), (1, 25, 50, 100, 200, 300, 500))
 
 
 def _ms(rtt: float) -> str:

@@ -110,7 +110,9 @@ def _seconds(effort: Effort, rtt: float, loss: float, *, one_sided: bool) -> int
     """
     if not one_sided and loss >= 0.3:
         return effort.pick(20, 300, 600)
-    return effort.pick(8, 60 if rtt >= 100 and not one_sided else 20, 600)
+    if one_sided:
+        return effort.pick(8, 100 if rtt > 1 or loss else 30, 600)
+    return effort.pick(8, 30 if rtt <= 1 else 300 if rtt < 200 else 600, 600)
 
 
 def _pipes(rtt: float, loss: float, *, one_sided: bool, both_ways: bool) -> list[dict[str, Any]]:
@@ -127,4 +129,4 @@ def _pipes(rtt: float, loss: float, *, one_sided: bool, both_ways: bool) -> list
 
 def seeds(effort: Effort) -> range:
     """Five repetitions, as in the study, and more where they do not decide."""
-    return effort.seeds(2, 5, 5)
+    return effort.seeds(2, 4, 5)

@@ -164,7 +164,10 @@ def _crowd_picture(run: Run) -> Picture:
         plots.curve(axes, times, windows / 1e3, f"window, network {at}", plots.LOOKS[look], markers=8)
     plots.published_line(axes, BDP / 1e3, "bandwidth-delay product (published, 25 kB)")
     plots.finish(axes, x="time [s]", y="congestion window [kB]", legend="upper left")
-    caption = "Figure 9: the windows of the two subflows of an uplink connection beside a single flow on each network."
+    caption = (
+        "Figure 9: the windows of the two subflows of an uplink connection beside a single flow on each network, with "
+        "cards that lose nothing, which is not the network that is judged."
+    )
     return Picture("ucl-wifi-e8-crowd", caption, figure)
 
 
@@ -177,15 +180,15 @@ def _growth_picture(run: Run, flow: str) -> Picture:
     fit = _law(run, flow, times)
     left.plot(times, fit, color="#222222", linestyle=":", label="sqrt(w² + 2 C t)")
     plots.published_line(left, BDP / 1e3, "bandwidth-delay product (25 kB)")
-    plots.finish(left, x="time [s]", y="[kB]", legend="upper left")
+    plots.finish(left, x="time [s]", y="window and send queue [kB]", legend="upper left")
     rtt_times, rtts = run.series("srtt", flow=flow, path=f"if-{flow}")
     plots.curve(right, rtt_times, rtts * 1e3, "round trip as TCP sees it", plots.LOOKS["3g"], markers=8)
     plots.published_line(right, 600, "around 600 ms (published)")
     right.axhline(7, color="#555555", linestyle="--", linewidth=1, label="idle ping (7 ms)")
     plots.finish(right, x="time [s]", y="round-trip time [ms]", legend="upper left", top=700)
     caption = (
-        "Figure 11: without loss the window grows as the root of time, and the queue of the host and the round trip "
-        "with it."
+        "Figure 11: without any loss, which is not the network that is judged, the window grows as the root of time, "
+        "and the queue of the host and the round trip with it; the three curves on the left lie on each other."
     )
     return Picture("ucl-wifi-e8-growth", caption, figure)
 
