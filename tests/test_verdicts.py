@@ -10,6 +10,8 @@ import pytest
 from conftest import Cli
 from mptcplab import record
 from mptcplab.inputs import BadResult
+from mptcplab.mutants import MUTANTS
+from mptcplab.mutants import table as mutant_table
 from mptcplab.statistics import Interval, difference, interval, ratio
 from mptcplab.studies import STUDIES
 from mptcplab.studies.base import Effort, Fact
@@ -132,6 +134,17 @@ def test_a_wider_bound_is_found() -> None:
         "A-3.2: the agreed bound `of the model` is not checked",
         "Z-1: not in agreed.json",
     ]
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_each_mutant_swaps_something_in_some_study(name: str) -> None:
+    change = MUTANTS[name].change()
+    first = [next(study.experiments[1].points(Effort("quick"))).scenario for study in STUDIES.values()]
+    changed = [change(scenario).to_toml() != scenario.to_toml() for scenario in first]
+    assert any(changed)
+    table = mutant_table({"A-1.1": "holds", "A-1.2": "holds", "A-1.3": "fails"}, {name: {"A-1.1": "fails"}})
+    assert f"| {name} | {MUTANTS[name].words} | 1 | A-1.1 (fails) |" in table
+    assert "Turned by none, 1 of 2 that hold (50%): A-1.2." in table
 
 
 def test_the_verdicts_of_study_a_are_the_recorded_ones(cli: Cli) -> None:
