@@ -128,5 +128,5 @@ def _pipes(rtt: float, loss: float, *, one_sided: bool, both_ways: bool) -> list
 
 
 def seeds(effort: Effort) -> range:
-    """Five repetitions in the study. Each costs minutes of a line of 100 Mb/s, so that only `full` repeats them more."""
+    """Five repetitions in the study. Each costs minutes of a line of 100 Mb/s: only `full` has more of them."""
     return effort.seeds(2, 3, 5) if effort.name == "full" else replace(effort, times=1).seeds(2, 3, 5)
