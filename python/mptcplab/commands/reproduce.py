@@ -36,8 +36,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     record = parser.add_mutually_exclusive_group()
     record.add_argument("--compare", type=Path, metavar="FILE", help="a record of verdicts; exit 1 if one differs")
     record.add_argument("--record", type=Path, metavar="FILE", help="write the verdicts there; see --because")
-    record.add_argument(
-        "--mutate", metavar="NAME", help="swap something wrong into every scenario, or all in turn; see mutants.py"
+    parser.add_argument(
+        "--mutate",
+        metavar="NAME",
+        help="swap something wrong into every scenario, or all in turn; --compare saves a run",
     )
     parser.add_argument("--because", default="", metavar="TEXT", help="why verdicts of the record change")
     parser.add_argument("--json", action="store_true", help="print facts.json as well")
@@ -81,15 +83,20 @@ def execute(given: argparse.Namespace) -> int:
 
 def _mutate(given: argparse.Namespace, chosen: Sequence[Study], effort: Effort) -> int:
     """Judges as it is, then with each mutant; prints which facts leave `holds`."""
+    from mptcplab import record
     from mptcplab.mutants import MUTANTS, table, turned
     from mptcplab.reproduce import reproduce
 
     if given.mutate != "all" and given.mutate not in MUTANTS:
         raise BadInput(f"mptcplab: there is no mutant {given.mutate!r}; there are: all, {', '.join(MUTANTS)}")
     names = list(MUTANTS) if given.mutate == "all" else [given.mutate]
-    before = {
-        fact.fact: fact.verdict for fact in reproduce(chosen, effort, workers=given.workers, quiet=given.quiet).facts
-    }
+    if given.compare:
+        known = record.read(given.compare)["facts"]
+        chosen_names = {study.name for study in chosen}
+        before = {name: row["verdict"] for name, row in known.items() if row["study"] in chosen_names}
+    else:
+        plain = reproduce(chosen, effort, workers=given.workers, quiet=given.quiet)
+        before = {fact.fact: fact.verdict for fact in plain.facts}
     found: dict[str, dict[str, str]] = {}
     for name in names:
         change = MUTANTS[name].change()
