@@ -312,8 +312,8 @@ def _picture(
     figure.legend(handles, labels, loc="outside lower center", ncols=5)
     caption = (
         f"Throughput against the receive window, queues of {reading}. In the original, panel a) stays below TCP over "
-        "WiFi up to about 400 KB; the study saw the maximum at 400 KB without, at 300 KB with the mechanisms. With the original's queues the curve "
-        "without mechanisms falls from 90 KB on (C-1.7); its spike at 175 KB is in every seed, and we have no "
-        "explanation of it."
+        "WiFi up to about 400 KB; the study saw the maximum at 400 KB without, at 300 KB with the mechanisms. With the "
+        "original's queues the curve without mechanisms falls from 90 KB on (C-1.7); its spike at 175 KB is in every "
+        "seed, and we have no explanation of it."
     )
     return Picture(f"c1-window-{reading.split(maxsplit=1)[0].replace('/', '-')}", caption, figure)
