@@ -22,13 +22,17 @@ endif
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PYO3_BUILD_EXTENSION_MODULE := 1
 
-.PHONY: help reproduce test test-rust test-python check-long build bench instructions deny docs wheel-test lint-workflows fuzz conformance clean prerequisites
+.PHONY: help reproduce verdicts test test-rust test-python check-long build bench instructions deny docs wheel-test lint-workflows fuzz conformance clean prerequisites
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
 reproduce: build ## Run the published studies, check their facts, write report/index.html
 	@$(BIN)/mptcplab reproduce --output $(OUTPUT) $(STUDIES)
+
+verdicts: build ## Run the published studies and compare their verdicts with the record; a changed one needs a reason
+	@$(BIN)/mptcplab reproduce --output $(OUTPUT) --quiet --compare docs/verdicts/default.json
+	@$(BIN)/python tools/verdicts --check
 
 build: $(VENV)/.built ## Make .venv and the release build
 

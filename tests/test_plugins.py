@@ -20,6 +20,7 @@ from collections.abc import Iterator
 
 from mptcplab.scenario import Flow, Path, Scenario
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Point, Study
+from mptcplab.studies.verdicts import Bound, Check
 
 
 class Twice(Experiment):
@@ -30,14 +31,18 @@ class Twice(Experiment):
 
     def points(self, effort: Effort) -> Iterator[Point]:
         for count in (1, 2):
-            paths = {f"p{at}": Path(rate="2Mbit", delay="10ms") for at in range(count)}
+            paths = {f"p{at}": Path(rate="2Mbit", delay="10ms", jitter="1ms") for at in range(count)}
             scenario = Scenario(duration="5s", warmup="1s", paths=paths, flows={"f": Flow()})
-            yield Point((count,), scenario)
+            yield from (Point((count,), scenario, seed) for seed in effort.seeds(2, 5, 20))
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
-        one, two = (measured.one(count).flow("f")["goodput"] for count in (1, 2))
-        fact = self.fact("Z-1.1", "Twice as much", published="2.0", measured=f"{two / one:.1f}", verdict=two > one)
-        return Outcome([fact])
+        found = measured.ratio(goodput, (2,), goodput, (1,))
+        check = Check("two over one", found, Bound("gain", low=1))
+        return Outcome([self.fact("Z-1.1", "Twice as much", published="2.0", checks=[check])])
+
+
+def goodput(run):
+    return run.flow("f")["goodput"]
 
 
 STUDY = Study("pair-of-paths", "Z", "A pair of paths", "Nobody, nowhere, never.", "Of two paths.", (Twice(),))
@@ -93,7 +98,7 @@ def test_a_study_from_elsewhere_is_listed_run_and_reported(cli: Cli, site: Path,
     listed = json.loads(cli("list", "--json").stdout)
     assert [study["study"] for study in listed] == [*STUDIES, "pair-of-paths"]
     done = cli("reproduce", "pair-of-paths", "--quick", "--output", "page")
-    assert "pair-of-paths: 1 facts, 1 hold" in done.stdout
+    assert "pair-of-paths: 1 published: 1 hold" in done.stdout
     assert done.stderr.count("cannot be used") == 0
     page = (tmp_path / "page" / "index.html").read_text()
     assert "A pair of paths" in page

@@ -145,6 +145,22 @@ def published_range(
         axes.fill_between(over, low, high, **drawn)
 
 
+def accepted_range(
+    axes: Axes,
+    low: float,
+    high: float,
+    label: str | None = "accepted by us",
+    *,
+    over: tuple[float, float] | None = None,
+) -> None:
+    """What a fact of ours takes for met: hatched in grey, for the paper does not say it."""
+    drawn: Any = {"facecolor": "none", "edgecolor": "#aaaaaa", "hatch": "....", "linewidth": 0.6, "label": label}
+    if over is None:
+        axes.axhspan(low, high, **drawn)
+    else:
+        axes.fill_between(over, low, high, **drawn)
+
+
 def published_line(axes: Axes, value: float, label: str | None = "published") -> None:
     """What the paper says, as one value."""
     axes.axhline(value, color="#b8860b", linestyle=(0, (6, 2)), linewidth=1.1, label=label)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import base64
 import html
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +18,26 @@ from mptcplab.export import write_json, write_parquet
 from mptcplab.files import folder, write_bytes, write_text
 from mptcplab.reproduce import Reproduction
 from mptcplab.studies.base import Experiment, Fact, Outcome, Picture, Study
+from mptcplab.studies.verdicts import VERDICTS, Origin, Verdict, counted
+from mptcplab.version import commit
 
-VERDICTS = ("holds", "contradicted", "fails")
-MEANING = {
-    "holds": "hold",
-    "contradicted": "where the sources contradict each other",
+MEANING: dict[Verdict, str] = {
     "fails": "fail",
+    "undecided": "undecided",
+    "depends": "depend on what the source does not say",
+    "contradicted": "where two sentences of sources exclude each other",
+    "holds": "hold",
+}
+ORIGIN: dict[Origin, str] = {
+    "published": "published",
+    "ours": "ours: theory, controls, what goes beyond",
+    "by construction": "true by construction of the model",
 }
 
 
 def facts_rows(found: Reproduction) -> list[dict[str, Any]]:
     """The facts as facts.json has them."""
-    return [asdict(fact) for fact in found.facts]
+    return [fact.row() for fact in found.facts]
 
 
 def write_report(found: Reproduction, directory: Path) -> None:
@@ -41,6 +49,9 @@ def write_report(found: Reproduction, directory: Path) -> None:
         write_bytes(figures / f"{name}.svg", drawing.svg)
         write_bytes(figures / f"{name}.png", drawing.png)
     write_json(facts_rows(found), directory / "facts.json")
+    scenarios = folder(directory, "scenarios")
+    for (_, experiment), points in found.points.items():
+        write_text(scenarios / f"{experiment}.toml", points[0].scenario.to_toml())
     write_parquet(found.runs.flows, data / "flows.parquet")
     write_parquet(found.runs.paths, data / "paths.parquet")
     write_text(directory / "index.html", page(found, {name: drawing.svg for name, drawing in drawn.items()}))
@@ -68,19 +79,25 @@ def page(found: Reproduction, pictures: dict[str, bytes]) -> str:
 <main>
 <h1>Published studies of Multipath TCP, run again</h1>
 <p class="lead">Multipath TCP lets one connection use several networks at once. Each study below was run again with a
-real Multipath TCP in a simulated network; every statement that its authors made is held against what was measured
-here.</p>
+real Multipath TCP in a simulated network, one network for each study. What its authors said is held against intervals
+over many runs: a fact <b>holds</b> or <b>fails</b> where the 95 % interval lies inside or outside of what the source
+says, and is <b>undecided</b> where it straddles. It <b>depends</b> where the source is silent about something that
+decides. A fact that fails is a result, of the study, of this program, or of what neither knows of the other.</p>
+{_summary(found)}
 {unfinished}
 <section class="cards">{cards}</section>
+{_weak(found)}
 {studies}
 <footer class="small soft">
-<p>mptcplab {html.escape(__version__)}, effort <code>{found.effort.name}</code>: {len(found.runs)} runs,
+<p>mptcplab {html.escape(__version__)}{_commit()}, effort <code>{found.effort.name}</code>, seeds from
+{found.effort.first}: {len(found.runs)} runs,
 {found.data_packets / 1e6:.1f} million data packets. The same command gives the same numbers on every machine:
-<code>mptcplab reproduce</code>. Beside this page: <a href="facts.json">facts.json</a>, <code>figures/</code> (SVG and
-PNG), <code>data/</code> (Parquet, a row for each run).</p>
-<p>A fact <b>holds</b> when its test holds on the measurements. It is <b>contradicted</b> when the sources exclude each
-other, so that no network can meet both; then each was run, and the reason says which meets what. It <b>fails</b>
-otherwise.</p>
+<code>{html.escape(command(found))}</code>. Beside this page: <a href="facts.json">facts.json</a>, <code>figures/</code>
+(SVG and PNG), <code>scenarios/</code> (the first scenario of each experiment), <code>data/</code> (Parquet, a row for
+each run).</p>
+<p>A fact is <b>contradicted</b> where two sentences of sources, both quoted, cannot be met by any network together.
+What is <i>ours</i> was not published: theory, controls and what goes beyond. What is true by construction of the model
+says nothing about the world, and is counted apart.</p>
 </footer>
 </main>
 </body>
@@ -92,19 +109,49 @@ def _of(facts: Sequence[Fact], study: Study) -> list[Fact]:
     return [fact for fact in facts if fact.study == study.name]
 
 
+def _summary(found: Reproduction) -> str:
+    rows = []
+    for origin, words in ORIGIN.items():
+        facts = [fact for fact in found.facts if fact.origin == origin]
+        if facts:
+            rows.append(f"<li><b>{len(facts)}</b> {words}: {_text(counted(facts))}</li>")
+    return f"<ul>{''.join(rows)}</ul>"
+
+
+def _weak(found: Reproduction) -> str:
+    """What a reader should know first: published facts that do not simply hold, by verdict."""
+    parts = []
+    for verdict in VERDICTS:
+        facts = [fact for fact in found.facts if fact.origin == "published" and fact.verdict == verdict]
+        if not facts or verdict == "holds":
+            continue
+        items = "".join(
+            f'<li><a href="#{fact.study}-{fact.experiment.lower()}">{fact.fact}</a> {_text(fact.statement)}</li>'
+            for fact in facts
+        )
+        parts.append(f'<h3><span class="badge {verdict}">{verdict}</span> {len(facts)} published</h3><ul>{items}</ul>')
+    return f'<section class="card weak"><h2>The weak spots</h2>{"".join(parts)}</section>' if parts else ""
+
+
 def _counts(facts: Sequence[Fact]) -> str:
-    count = {verdict: sum(fact.verdict == verdict for fact in facts) for verdict in VERDICTS}
+    published = [fact for fact in facts if fact.origin == "published"]
+    count = {verdict: sum(fact.verdict == verdict for fact in published) for verdict in VERDICTS}
     bar = "".join(
-        f'<span class="{verdict}" style="width:{100 * number / len(facts):.2f}%"></span>'
+        f'<span class="{verdict}" style="width:{100 * number / len(published):.2f}%"></span>'
         for verdict, number in count.items()
         if number
     )
     words = "".join(
         f'<span class="{verdict}"><b>{number}</b> {MEANING[verdict]}</span>'
         for verdict, number in count.items()
-        if number or verdict != "contradicted"
+        if number
     )
-    return f'<div class="bar" aria-hidden="true">{bar}</div><div class="counts">{words}</div>' if facts else ""
+    rest = {origin: [fact for fact in facts if fact.origin == origin] for origin in ORIGIN if origin != "published"}
+    apart = "; ".join(f"{origin}: {counted(some)}" for origin, some in rest.items() if some)
+    beside = f'<div class="small soft">{_text(apart)}</div>' if apart else ""
+    return (
+        f'<div class="bar" aria-hidden="true">{bar}</div><div class="counts">{words}</div>{beside}' if published else ""
+    )
 
 
 def _card(study: Study, facts: Sequence[Fact]) -> str:
@@ -112,6 +159,19 @@ def _card(study: Study, facts: Sequence[Fact]) -> str:
         f'<div class="card"><h3><a class="title" href="#{study.name}">{study.letter}: {_text(study.title)}</a></h3>'
         f'<div class="small soft">{_text(study.source)}</div>{_counts(facts)}</div>'
     )
+
+
+def command(found: Reproduction, *studies: str) -> str:
+    """What to type for the same."""
+    words = ["mptcplab", "reproduce", *studies]
+    words += [] if found.effort.name == "default" else [f"--{found.effort.name}"]
+    words += [] if found.effort.first == 1 else ["--seeds-from", str(found.effort.first)]
+    return " ".join(words)
+
+
+def _commit() -> str:
+    known = commit()
+    return f" (commit {_text(known)})" if known else ""
 
 
 def _study(study: Study, found: Reproduction, pictures: dict[str, bytes]) -> str:
@@ -123,16 +183,52 @@ def _study(study: Study, found: Reproduction, pictures: dict[str, bytes]) -> str
     links = " · ".join(
         f'<a href="#{_anchor(experiment)}">{experiment.name} {_text(experiment.title)}</a>' for experiment, _ in shown
     )
-    sections = "".join(_experiment(experiment, outcome, pictures) for experiment, outcome in shown)
+    sections = "".join(_experiment(study, experiment, outcome, pictures, found) for experiment, outcome in shown)
     return (
         f'<section id="{study.name}"><h2>{study.letter}: {_text(study.title)}</h2>'
-        f'<p class="lead">{_text(study.summary)}</p><nav class="small">{links}</nav>{sections}</section>'
+        f'<p class="lead">{_text(study.summary)}</p><nav class="small">{links}</nav>'
+        f"{_assumptions(study)}{sections}</section>"
     )
 
 
-def _experiment(experiment: Experiment, outcome: Outcome, pictures: dict[str, bytes]) -> str:
+def _assumptions(study: Study) -> str:
+    if not study.assumptions:
+        return ""
+    rows = "".join(
+        f"<tr><td>{_text(one.what)}</td><td>{_text(one.taken)}</td><td>{_text(one.why)}</td><td>"
+        + ("before looking" if one.after is None else f"after looking, fitted on {_text(', '.join(one.after))}")
+        + "</td></tr>"
+        for one in study.assumptions
+    )
+    return (
+        "<details><summary>What the source does not say, and what was taken for it</summary><table><thead><tr>"
+        f"<th>open</th><th>taken</th><th>why</th><th>chosen</th></tr></thead><tbody>{rows}</tbody></table></details>"
+    )
+
+
+def _provenance(study: Study, experiment: Experiment, found: Reproduction) -> str:
+    """Scenario, command, seeds, duration, warm-up."""
+    points = found.points[study.name, experiment.name]
+    seeds = sorted({point.seed for point in points})
+    longest = sorted({point.scenario.duration for point in points})
+    warmup = sorted({point.scenario.core.warmup for point in points})
+    fewest = min(Counter(point.key for point in points).values())
+
+    def span(values: Sequence[float]) -> str:
+        return f"{values[0]:g}" if values[0] == values[-1] else f"{values[0]:g} to {values[-1]:g}"
+
+    return (
+        f'<p class="small soft">Scenario <a href="scenarios/{experiment.name}.toml">{experiment.name}.toml</a> and '
+        f"{len({point.key for point in points}) - 1} more; seeds {span(seeds)}, {fewest} or more at each point; "
+        f"{span(longest)} s, the first {span(warmup)} left out; <code>{_text(command(found, study.name))}</code></p>"
+    )
+
+
+def _experiment(
+    study: Study, experiment: Experiment, outcome: Outcome, pictures: dict[str, bytes], found: Reproduction
+) -> str:
     figures = "".join(_figure(picture, pictures[picture.name]) for picture in outcome.pictures)
-    facts = "".join(_fact(fact) for fact in outcome.facts)
+    facts = "".join(_fact(study, fact) for fact in outcome.facts)
     wide = any(picture.figure.get_figwidth() > 8 for picture in outcome.pictures)
     body = (
         f'<div class="beside">{figures}<div class="columns">{facts}</div></div>'
@@ -141,7 +237,7 @@ def _experiment(experiment: Experiment, outcome: Outcome, pictures: dict[str, by
     )
     return (
         f'<article class="experiment" id="{_anchor(experiment)}"><h3>{experiment.name}: {_text(experiment.title)}</h3>'
-        f'<p class="soft">{_text(experiment.setup)}</p>{body}</article>'
+        f'<p class="soft">{_text(experiment.setup)}</p>{_provenance(study, experiment, found)}{body}</article>'
     )
 
 
@@ -158,13 +254,18 @@ def _figure(picture: Picture, drawing: bytes) -> str:
     )
 
 
-def _fact(fact: Fact) -> str:
+def _fact(study: Study, fact: Fact) -> str:
     reason = f"<dt>why</dt><dd>{_text(fact.reason)}</dd>" if fact.reason else ""
+    marks: list[str] = [] if fact.origin == "published" else [fact.origin]
+    marks += ["fitted on"] if fact.fact in study.fitted else []
+    mark = f' <span class="soft small">({"; ".join(marks)})</span>' if marks else ""
+    both = (fact.exclusion.first, fact.exclusion.second) if fact.exclusion else ()
+    quotes = "".join(f"<dt>{_text(quote.source)}</dt><dd>“{_text(quote.sentence)}”</dd>" for quote in both)
     return (
         f'<div class="fact {fact.verdict}"><p><span class="badge {fact.verdict}">{fact.verdict}</span>'
-        f'<b>{fact.fact}</b> <span class="soft small">{_text(fact.experiment)}</span></p>'
+        f"<b>{fact.fact}</b>{mark}</p>"
         f"<p>{_text(fact.statement[0].upper() + fact.statement[1:])}.</p><dl><dt>published</dt>"
-        f"<dd>{_text(fact.published)}</dd><dt>measured</dt><dd>{_lines(fact.measured)}</dd>{reason}</dl></div>"
+        f"<dd>{_text(fact.published)}</dd>{quotes}<dt>measured</dt><dd>{_lines(fact.measured)}</dd>{reason}</dl></div>"
     )
 
 

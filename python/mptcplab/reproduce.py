@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from mptcplab.batch import Interrupted, Job, run_jobs
 from mptcplab.plots import house_style
 from mptcplab.results import Run, Runs
-from mptcplab.studies.base import Effort, Experiment, Fact, Key, Measured, Outcome, Study
+from mptcplab.scenario import Scenario
+from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Point, Study
+
+Change = Callable[[Scenario], Scenario]
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,8 @@ class Reproduction:
     studies: Sequence[Study]
     effort: Effort
     outcomes: dict[tuple[str, str], Outcome]
+    points: dict[tuple[str, str], list[Point]]
+    """What each experiment needed in the end."""
     runs: Runs
     data_packets: int
     wall_s: float
@@ -36,36 +40,86 @@ class Reproduction:
         return [fact for outcome in self.outcomes.values() for fact in outcome.facts]
 
 
+ROUNDS: Mapping[str, Sequence[int]] = {"quick": (1,), "default": (1, 2), "full": (1, 2, 4)}
+"""How many times as many seeds an experiment gets, one after the other, while a fact of it is undecided."""
+
+
 def reproduce(
-    studies: Sequence[Study], effort: Effort, *, workers: int | None = None, quiet: bool = False
+    studies: Sequence[Study],
+    effort: Effort,
+    *,
+    workers: int | None = None,
+    quiet: bool = False,
+    change: Change | None = None,
+    rounds: Sequence[int] | None = None,
 ) -> Reproduction:
-    """Runs everything that the studies ask for, equal points once, and judges it; after Ctrl-C, what is complete."""
+    """Runs everything that the studies ask for, equal points once, and judges it; after Ctrl-C, what is complete.
+
+    Where an interval straddles a bound, the experiment gets more seeds, as many as the effort allows. `change` swaps
+    something in every scenario (see `mutants`); `rounds` are those of the effort if nothing else is said.
+    """
     start = time.monotonic()
-    places: list[tuple[Experiment, Key, int]] = []
-    jobs: list[Job] = []
-    known: dict[tuple[str, int], int] = {}
-    for study in studies:
-        for experiment in study.experiments:
-            for point in experiment.points(effort):
-                at = known.setdefault((point.scenario.to_toml(), point.seed), len(jobs))
-                places.append((experiment, point.key, at))
-                if at == len(jobs):
-                    variant = " ".join([study.name, experiment.name, *(str(part) for part in point.key)])
-                    jobs.append(Job(point.scenario.core, point.seed, variant))
-    slots: dict[int, Run] = {}
-    with contextlib.suppress(Interrupted):
-        run_jobs(jobs, workers=workers, quiet=quiet, label="reproduce", on_result=slots.__setitem__)
-    found: dict[Experiment, list[tuple[Key, Run | None]]] = defaultdict(list)
-    for experiment, key, at in places:
-        found[experiment].append((key, slots.get(at)))
+    work = _Work(change, workers, quiet)
     outcomes: dict[tuple[str, str], Outcome] = {}
+    points: dict[tuple[str, str], list[Point]] = {}
+    open_ = [experiment for study in studies for experiment in study.experiments]
     with house_style():
-        for experiment, rows in found.items():
-            complete = [(key, run) for key, run in rows if run is not None]
-            if len(complete) == len(rows):
+        for times in rounds or ROUNDS[effort.name]:
+            now = replace(effort, times=times)
+            asked = {experiment: list(experiment.points(now)) for experiment in open_}
+            whole = work.run(asked)
+            for experiment, its in asked.items():
+                found = work.measured(its)
                 where = (experiment.study, experiment.name)
-                outcomes[where] = experiment.evaluate(Measured(complete), effort)
-    runs = Runs([slots[at] for at in sorted(slots)])
+                if found is not None:
+                    points[where] = its
+                    outcomes[where] = experiment.evaluate(found, now)
+            if not whole:
+                break
+            open_ = [
+                experiment
+                for experiment in open_
+                if any(fact.verdict == "undecided" for fact in outcomes[experiment.study, experiment.name].facts)
+            ]
+    order = [(experiment.study, experiment.name) for study in studies for experiment in study.experiments]
+    runs = Runs([work.slots[at] for at in sorted(work.slots)])
     packets = sum(run.data_packets for run in runs)
-    missing = len(found) - len(outcomes)
-    return Reproduction(studies, effort, outcomes, runs, packets, time.monotonic() - start, missing)
+    sorted_outcomes = {where: outcomes[where] for where in order if where in outcomes}
+    missing = len(order) - len(outcomes)
+    return Reproduction(studies, effort, sorted_outcomes, points, runs, packets, time.monotonic() - start, missing)
+
+
+class _Work:
+    """Runs by scenario and seed, each once."""
+
+    def __init__(self, change: Change | None, workers: int | None, quiet: bool) -> None:  # noqa: FBT001, RUF100
+        self._change, self._workers, self._quiet = change, workers, quiet
+        self._known: dict[tuple[str, int], int] = {}
+        self._places: dict[int, int] = {}
+        self.slots: dict[int, Run] = {}
+
+    def run(self, asked: Mapping[Experiment, Sequence[Point]]) -> bool:
+        """Runs what is not known yet; whether all of it was run."""
+        jobs: list[Job] = []
+        first = len(self._known)
+        for experiment, points in asked.items():
+            for point in points:
+                scenario = self._change(point.scenario) if self._change else point.scenario
+                at = self._known.setdefault((scenario.to_toml(), point.seed), len(self._known))
+                self._places[id(point)] = at
+                if at == first + len(jobs):
+                    variant = " ".join([experiment.study, experiment.name, *(str(part) for part in point.key)])
+                    jobs.append(Job(scenario.core, point.seed, variant))
+
+        def keep(at: int, run: Run) -> None:
+            self.slots[first + at] = run
+
+        with contextlib.suppress(Interrupted):
+            run_jobs(jobs, workers=self._workers, quiet=self._quiet, label="reproduce", on_result=keep)
+        return len(self.slots) == len(self._known)
+
+    def measured(self, points: Sequence[Point]) -> Measured | None:
+        """The runs of these points, if there are all of them."""
+        rows = [(point.key, self.slots.get(self._places[id(point)])) for point in points]
+        complete = [(key, run) for key, run in rows if run is not None]
+        return Measured(complete) if len(complete) == len(rows) else None

@@ -52,6 +52,91 @@ def estimate(values: Iterable[float], confidence: float = 0.95) -> Estimate:
     return Estimate(mean, t_quantile((1 + confidence) / 2, n - 1) * math.sqrt(variance / n), n)
 
 
+@dataclass(frozen=True)
+class Interval:
+    """A value with the ends of its confidence interval, which need not lie evenly; from `n` runs.
+
+    One run has no interval: its ends are infinite, and it decides nothing.
+    """
+
+    mean: float
+    low: float
+    high: float
+    n: int
+
+    def __str__(self) -> str:
+        """As `1.23 (1.10 to 1.37)`."""
+        if math.isnan(self.mean):
+            return "nothing over nothing" if self.n else "no run"
+        return f"{self.mean:.2f}" if self.n < 2 else f"{self.mean:.2f} ({self.low:.2f} to {self.high:.2f})"
+
+
+def interval(values: Iterable[float], confidence: float = 0.95) -> Interval:
+    """Mean and interval by Student's t."""
+    found = estimate(values, confidence)
+    if found.n < 2:
+        return Interval(found.mean, -math.inf, math.inf, found.n)
+    return Interval(found.mean, found.low, found.high, found.n)
+
+
+def difference(first: Sequence[float], second: Sequence[float], *, paired: bool, confidence: float = 0.95) -> Interval:
+    """Mean of the first less mean of the second; `paired` where both are of the same runs (Student), else Welch's."""
+    if paired:
+        return interval((a - b for a, b in zip(first, second, strict=True)), confidence)
+    a, b = _moments(first), _moments(second)
+    mean = a[0] - b[0]
+    return _around(mean, a[1], b[1], len(first), len(second), confidence)
+
+
+def ratio(first: Sequence[float], second: Sequence[float], *, paired: bool, confidence: float = 0.95) -> Interval:
+    """Mean of the first over mean of the second, with an interval on the scale of logarithms.
+
+    The spread of log(x/y) is that of x_i/x - y_i/y (the delta method); `paired` where both are of the same runs, which
+    counts what they have in common, otherwise the two add up with Welch's degrees of freedom. Nothing
+    over something is 0, and something over nothing infinite, in every run.
+    """
+    if not first or not second:
+        return Interval(math.nan, -math.inf, math.inf, 0)
+    top, below = math.fsum(first) / len(first), math.fsum(second) / len(second)
+    n = min(len(first), len(second))
+    if top <= 0 or below <= 0:
+        value = 0.0 if below > 0 else math.inf if top > 0 else math.nan
+        return Interval(value, value, value, n) if n > 1 else Interval(value, -math.inf, math.inf, n)
+    if paired:
+        logs = interval((a / top - b / below for a, b in zip(first, second, strict=True)), confidence)
+    else:
+        x, y = [value / top for value in first], [value / below for value in second]
+        logs = _around(0.0, _moments(x)[1], _moments(y)[1], len(x), len(y), confidence)
+    value = top / below
+    if not math.isfinite(logs.high):
+        return Interval(value, -math.inf, math.inf, n)
+    return Interval(value, value * math.exp(logs.low), value * math.exp(logs.high), n)
+
+
+def _moments(values: Sequence[float]) -> tuple[float, float]:
+    """Mean, and variance of the mean; infinite for a single value."""
+    n = len(values)
+    mean = math.fsum(values) / n
+    if n < 2:
+        return mean, math.inf
+    return mean, math.fsum((value - mean) ** 2 for value in values) / (n - 1) / n
+
+
+def _around(  # noqa: PLR0913, RUF100 - two samples
+    mean: float, first: float, second: float, n: int, m: int, confidence: float
+) -> Interval:
+    """The interval of a difference of two means (Welch, 1947), of which the variances are given."""
+    fewest = min(n, m)
+    if fewest < 2:
+        return Interval(mean, -math.inf, math.inf, fewest)
+    spread = first + second
+    if spread == 0:
+        return Interval(mean, mean, mean, fewest)
+    degrees = spread**2 / (first**2 / (n - 1) + second**2 / (m - 1))
+    half = t_quantile((1 + confidence) / 2, degrees) * math.sqrt(spread)
+    return Interval(mean, mean - half, mean + half, fewest)
+
+
 def t_quantile(probability: float, degrees: float) -> float:
     """The quantile of Student's t distribution, by bisection on its distribution function."""
     if not 0 < probability < 1 or degrees <= 0:

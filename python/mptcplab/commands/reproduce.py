@@ -7,10 +7,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mptcplab.commands.common import BadInput, RunFailed, add_backend, add_workers, check_backend, print_json
+from mptcplab.commands.common import BadInput, RunFailed, add_backend, add_workers, check_backend, positive, print_json
+from mptcplab.studies.verdicts import ORIGINS, counted
+from mptcplab.version import commit
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mptcplab.reproduce import Reproduction
+    from mptcplab.studies.base import Effort, Study
 
 NAME = "reproduce"
 HELP = "run the published studies, draw their figures, check their facts, write a report"
@@ -25,6 +30,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     effort = parser.add_mutually_exclusive_group()
     effort.add_argument("--quick", action="store_true", help="coarser grids and fewer seeds, for a look")
     effort.add_argument("--full", action="store_true", help="finer grids and more seeds")
+    parser.add_argument(
+        "--seeds-from", type=positive, default=1, metavar="N", help="the first seed (default: 1); 21 and 41 are others"
+    )
+    record = parser.add_mutually_exclusive_group()
+    record.add_argument("--compare", type=Path, metavar="FILE", help="a record of verdicts; exit 1 if one differs")
+    record.add_argument("--record", type=Path, metavar="FILE", help="write the verdicts there; see --because")
+    parser.add_argument(
+        "--mutate",
+        metavar="NAME",
+        help="swap something wrong into every scenario, or all in turn; --compare saves a run",
+    )
+    parser.add_argument("--because", default="", metavar="TEXT", help="why verdicts of the record change")
     parser.add_argument("--json", action="store_true", help="print facts.json as well")
     parser.add_argument("--quiet", action="store_true", help="print no progress and no summary")
     add_backend(parser)
@@ -46,7 +63,9 @@ def execute(given: argparse.Namespace) -> int:
     for problem in problems.values():
         print(problem, file=sys.stderr)
     chosen = [study for name, study in studies.items() if not given.studies or name in given.studies]
-    effort = Effort("quick" if given.quick else "full" if given.full else "default")
+    effort = Effort("quick" if given.quick else "full" if given.full else "default", first=given.seeds_from)
+    if given.mutate:
+        return _mutate(given, chosen, effort)
     try:
         found = reproduce(chosen, effort, workers=given.workers, quiet=given.quiet)
     except RuntimeError as error:
@@ -59,7 +78,60 @@ def execute(given: argparse.Namespace) -> int:
         _tell(found, given.output)
     if found.missing:
         raise KeyboardInterrupt(f"interrupted; {found.missing} experiments are missing in {given.output}/")
-    return 1 if any(fact.verdict == "fails" for fact in found.facts) else 0
+    return _keep(given, found)
+
+
+def _mutate(given: argparse.Namespace, chosen: Sequence[Study], effort: Effort) -> int:
+    """Judges as it is, then with each mutant; prints which facts leave `holds`."""
+    from mptcplab import record
+    from mptcplab.mutants import MUTANTS, table, turned
+    from mptcplab.reproduce import reproduce
+
+    if given.mutate != "all" and given.mutate not in MUTANTS:
+        raise BadInput(f"mptcplab: there is no mutant {given.mutate!r}; there are: all, {', '.join(MUTANTS)}")
+    names = list(MUTANTS) if given.mutate == "all" else [given.mutate]
+    if given.compare:
+        known = record.read(given.compare)["facts"]
+        chosen_names = {study.name for study in chosen}
+        before = {name: row["verdict"] for name, row in known.items() if row["study"] in chosen_names}
+    else:
+        plain = reproduce(chosen, effort, workers=given.workers, quiet=given.quiet)
+        before = {fact.fact: fact.verdict for fact in plain.facts}
+    found: dict[str, dict[str, str]] = {}
+    for name in names:
+        change = MUTANTS[name].change()
+        result = reproduce(chosen, effort, workers=given.workers, quiet=given.quiet, change=change, rounds=(1,))
+        if result.missing:
+            raise KeyboardInterrupt("interrupted")
+        found[name] = turned(before, result.facts)
+    print(table(before, found), end="")
+    return 0
+
+
+def _keep(given: argparse.Namespace, found: Reproduction) -> int:
+    """Writes the record of verdicts, or compares with it. A fact that fails is a result, and no error."""
+    from mptcplab import record
+
+    if given.record:
+        header = {
+            "effort": found.effort.name,
+            "seeds_from": found.effort.first,
+            "commit": commit(),
+            "runs": len(found.runs),
+        }
+        for change in record.write(given.record, found.facts, header, given.because):
+            print(f"changed: {change}")
+    if not given.compare:
+        return 0
+    changed = record.differences(record.read(given.compare), found.facts)
+    for change in changed:
+        print(f"verdict changed: {change}", file=sys.stderr)
+    if changed:
+        print(
+            f"If that is meant: mptcplab reproduce --record {given.compare} --because 'why', with the same effort",
+            file=sys.stderr,
+        )
+    return 1 if changed else 0
 
 
 def _tell(found: Reproduction, output: Path) -> None:
@@ -67,19 +139,16 @@ def _tell(found: Reproduction, output: Path) -> None:
         facts = [fact for fact in found.facts if fact.study == study.name]
         if not facts:
             continue
-        count = {
-            verdict: sum(fact.verdict == verdict for fact in facts) for verdict in ("holds", "contradicted", "fails")
-        }
-        print(
-            f"{study.name}: {len(facts)} facts, {count['holds']} hold, "
-            f"{count['contradicted']} where sources contradict each other, {count['fails']} fail"
-        )
+        groups = {origin: [fact for fact in facts if fact.origin == origin] for origin in ORIGINS}
+        words = "; ".join(f"{len(some)} {origin}: {counted(some)}" for origin, some in groups.items() if some)
+        print(f"{study.name}: {words}")
+        if found.effort.name == "quick":
+            continue
         for fact in facts:
-            if fact.verdict == "fails":
-                print(f"  fails: {fact.fact} [{fact.experiment}] {fact.statement}")
-                print(f"         measured: {fact.measured}")
-    if found.effort.name == "quick" and any(fact.verdict == "fails" for fact in found.facts):
-        print("quick is for a look: with so few seeds and short runs, facts fail by chance that hold without --quick")
+            if fact.verdict not in ("holds", "depends") and fact.origin == "published":
+                print(f"  {fact.verdict}: {fact.fact} [{fact.experiment}] {fact.statement}")
+    if found.effort.name == "quick":
+        print("quick is for a look: two seeds decide little, so many facts stay undecided that are not without --quick")
     print(
         f"{len(found.runs)} runs, {found.data_packets / 1e6:.1f} million data packets, {found.wall_s:.1f} s; "
         f"report: {output / 'index.html'}"

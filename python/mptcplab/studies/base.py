@@ -6,13 +6,15 @@ is the business of `reproduce`, writing that of `report`.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from mptcplab.statistics import Estimate, estimate
+from mptcplab.statistics import Estimate, Interval, difference, estimate, interval, ratio
+from mptcplab.studies.verdicts import Check, Exclusion, Origin, Verdict, all_of, over_readings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from mptcplab.results import Run
     from mptcplab.scenario import Scenario
 
-Verdict = Literal["holds", "fails", "contradicted"]
 Key = tuple[str | float, ...]
 T = TypeVar("T")
 
@@ -30,10 +31,20 @@ class Effort:
     """How much to run: `quick` for a look, `default`, `full` for narrow intervals."""
 
     name: Literal["quick", "default", "full"]
+    first: int = 1
+    """The first seed: other blocks of seeds should say the same."""
+    times: int = 1
+    """How many times as many seeds as usual, where an interval straddled a bound."""
 
     def pick(self, quick: T, default: T, full: T) -> T:
         """The value for this effort."""
         return {"quick": quick, "default": default, "full": full}[self.name]
+
+    def seeds(self, quick: int, default: int, full: int) -> range:
+        """The seeds for this effort; never more than 20 but with `full`."""
+        usual = self.pick(quick, default, full)
+        most = self.pick(usual, max(usual, 20), max(usual, 40))
+        return range(self.first, self.first + min(usual * self.times, most))
 
 
 @dataclass(frozen=True)
@@ -43,11 +54,44 @@ class Fact:
     study: str
     experiment: str
     fact: str
+    origin: Origin
     statement: str
     published: str
     measured: str
     verdict: Verdict
     reason: str
+    checks: tuple[Check, ...] = ()
+    """What decided: values with intervals against bounds, of the study's one network or of all readings."""
+    exclusion: Exclusion | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses a contradiction without its two sentences."""
+        if (self.verdict == "contradicted") != (self.exclusion is not None):
+            raise ValueError(f"{self.fact}: `contradicted` goes with two quoted sentences, and they with nothing else")
+
+    def row(self) -> dict[str, Any]:
+        """As facts.json has it; an end that is not there is null."""
+
+        def end(value: float) -> float | None:
+            return value if math.isfinite(value) else None
+
+        names = ("study", "experiment", "fact", "origin", "statement", "published", "measured", "verdict", "reason")
+        row: dict[str, Any] = {name: getattr(self, name) for name in names}
+        row["checks"] = [
+            {
+                "what": check.what,
+                "mean": end(check.found.mean),
+                "interval": [end(check.found.low), end(check.found.high)],
+                "runs": check.found.n,
+                "bound": check.bound.name,
+                "allowed": [end(check.bound.low), end(check.bound.high)],
+                "verdict": check.verdict,
+            }
+            for check in self.checks
+        ]
+        both = (self.exclusion.first, self.exclusion.second) if self.exclusion else ()
+        row["quotes"] = [{"source": quote.source, "sentence": quote.sentence} for quote in both]
+        return row
 
 
 @dataclass(frozen=True)
@@ -101,6 +145,33 @@ class Measured:
         """Mean of a value over the seeds."""
         return self.estimate(value, *key).mean
 
+    def values(self, value: Callable[[Run], float], *key: str | float) -> list[float]:
+        """A value of each run."""
+        return [value(run) for run in self._runs[key]]
+
+    def interval(self, value: Callable[[Run], float], *key: str | float) -> Interval:
+        """Mean with its interval; a single run has none."""
+        return interval(self.values(value, *key))
+
+    def ratio(
+        self,
+        value: Callable[[Run], float],
+        key: Key,
+        other: Callable[[Run], float],
+        under: Key,
+        *,
+        paired: bool | None = None,
+    ) -> Interval:
+        """Ratio of two means with the interval of a ratio; values of the same key are paired."""
+        together = key == under if paired is None else paired
+        return ratio(self.values(value, *key), self.values(other, *under), paired=together)
+
+    def difference(
+        self, value: Callable[[Run], float], key: Key, under: Key, other: Callable[[Run], float] | None = None
+    ) -> Interval:
+        """Difference of two means with its interval; values of the same key are paired."""
+        return difference(self.values(value, *key), self.values(other or value, *under), paired=key == under)
+
 
 class Experiment(ABC):
     """One experiment of a study."""
@@ -118,40 +189,60 @@ class Experiment(ABC):
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
         """Judges what the runs gave."""
 
-    def fact(  # noqa: PLR0913, RUF100 - the columns of facts.json
+    def fact(  # noqa: PLR0913, RUF100 - what a fact consists of
         self,
         fact: str,
         statement: str,
         *,
         published: str,
-        measured: str,
-        verdict: Verdict | bool,
+        checks: Sequence[Check] | Mapping[str, Sequence[Check]],
+        main: str | None = None,
+        why: str = "",
+        measured: str | Mapping[str, str] = "",
         reason: str = "",
         explanation: str = "",
-        variant: str = "",
+        origin: Origin = "published",
+        exclusion: Exclusion | None = None,
     ) -> Fact:
-        """A fact of this experiment; a truth value means holds or fails.
+        """A fact of this experiment, judged by its checks.
 
-        `reason` is what was found; `explanation` is what we think of a failure, and is marked as such.
+        `checks` by reading, where a source leaves something open: see `over_readings`, to which `main` and `why`
+        belong. `measured` says more than the checks do. `reason` is what was found; `explanation` is what we think of
+        it, and is marked as such.
         """
-        if isinstance(verdict, bool):
-            verdict = "holds" if verdict else "fails"
-        if verdict == "fails" and explanation:
-            reason = " ".join(part for part in (reason, f"Explanation: {explanation}") if part)
-        experiment = f"{self.name} ({variant})" if variant else self.name
-        return Fact(self.study, experiment, fact, statement, published, measured, verdict, reason)
+        if isinstance(checks, Mapping):
+            verdict, words = over_readings({name: all_of(some) for name, some in checks.items()}, main, why)
+            decided = list(checks[main]) if main else [check for some in checks.values() for check in some]
+            each = measured if isinstance(measured, Mapping) else {name: listed(some) for name, some in checks.items()}
+            text = "; ".join(f"[{name}] {said}" for name, said in each.items())
+            reason = f"{words} {reason}".strip()
+        else:
+            verdict, decided = all_of(checks), list(checks)
+            text = measured if isinstance(measured, str) else ""
+        if exclusion:
+            verdict, reason = "contradicted", f"{exclusion.why} {reason}".strip()
+        if explanation:
+            reason = f"{reason} Explanation: {explanation}".strip()
+        return Fact(
+            self.study, self.name, fact, origin, statement, published, text or listed(decided), verdict, reason,
+            tuple(decided), exclusion,
+        )  # fmt: skip
 
 
-def assume(checks: Mapping[str, bool], main: str, why: str) -> tuple[Verdict, str]:
-    """One verdict where a source is silent: that of the `main` assumption; the reason says what the others give."""
-    others: dict[bool, list[str]] = {True: [], False: []}
-    for name, holds in checks.items():
-        if name != main:
-            others[holds].append(name)
-    words = [f"Judged with {main}: {why}."]
-    words += [f"Also met with {' and '.join(others[True])}."] if others[True] else []
-    words += [f"Not met with {' and '.join(others[False])}."] if others[False] else []
-    return "holds" if checks[main] else "fails", " ".join(words)
+def listed(checks: Sequence[Check]) -> str:
+    """Checks in words."""
+    return ", ".join(str(check) for check in checks)
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """What a source does not say, and what was taken for it."""
+
+    what: str
+    taken: str
+    why: str
+    after: tuple[str, ...] | None = None
+    """None if it was chosen before looking at results; otherwise the facts on which it was fitted."""
 
 
 @dataclass(frozen=True)
@@ -164,11 +255,22 @@ class Study:
     source: str
     summary: str
     experiments: Sequence[Experiment]
+    assumptions: Sequence[Assumption] = ()
+
+    @property
+    def fitted(self) -> frozenset[str]:
+        """The facts on which something was fitted; all others are held out."""
+        return frozenset(fact for assumption in self.assumptions for fact in assumption.after or ())
 
 
-LINUX_2013: dict[str, bool] = {"byte_counting": False}
+RECOVERY: dict[str, bool] = {"rack": True, "frto": True, "undo": True}
+"""One loss detection for the kernels of all studies. Linux before 4.4 had no RACK, but found a lost retransmission by
+forward acknowledgements (tcp_mark_lost_retrans in net/ipv4/tcp_input.c), and the tail of a window by early retransmit
+(3.5) and loss probes (3.10): RACK-TLP stands for these. F-RTO (tcp_frto = 2) and undo were on."""
+
+LINUX_2013: dict[str, bool] = {"byte_counting": False, **RECOVERY}
 """How the kernels of these studies (3.5 to 3.14) differ: windows grow by acknowledgements, not by acknowledged bytes
-(Linux 4.0 changed that). RACK-TLP stands for their FACK and early retransmit, which found lost retransmissions too."""
+(Linux 4.0 changed that), and losses are found as in `RECOVERY`."""
 
 
 def goodput(run: Run) -> float:

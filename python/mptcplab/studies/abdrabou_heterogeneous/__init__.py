@@ -1,5 +1,6 @@
 """Study B: Multipath TCP over heterogeneous wireless networks (Abdrabou and Prakash)."""
 
+from mptcplab.studies.abdrabou_heterogeneous.assumptions import ASSUMPTIONS
 from mptcplab.studies.abdrabou_heterogeneous.buffer import Buffer
 from mptcplab.studies.abdrabou_heterogeneous.mss import SegmentSize
 from mptcplab.studies.abdrabou_heterogeneous.network import NAME
@@ -17,4 +18,5 @@ STUDY = Study(
     "part grows with segments and buffers and falls with the rate of the dedicated link. What 6 Mb/s means is open, "
     "so both readings are run.",
     experiments=[Interfaces(), Rate(), Buffer(), SegmentSize(), Preference()],
+    assumptions=ASSUMPTIONS,
 )

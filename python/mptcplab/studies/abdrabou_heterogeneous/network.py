@@ -6,16 +6,7 @@ The senders' cell and the receivers' cell have channels that do not overlap, and
 dedicated link is read in two ways: as an 802.11a cell of two stations at that PHY rate, in which the sender is the
 access point as the study says, or as a plain line of that rate, as a token bucket makes it.
 
-What the study leaves open, and why it is so here:
-
-- Interference is calibrated on B-1.1 (four transfers over 802.11n alone in about 23 s): on each 2.4 GHz channel three
-  neighbours that have frames for 100 ms and none for 25 ms, on the mean. At 5 GHz, where the study met less, there are
-  two of the same kind. Pauses of 10 to 50 ms meet B-1.1 too; 25 ms were chosen among them, since with 10 ms 802.11g
-  carries 28 % beside 6 Mb/s (B-2.1: 30 to 45), and with 50 ms 802.11a carries 3.06 Mb/s (B-3ab.3: less than 3).
-- 802.11n has one stream, and stations keep two frames in the device and so aggregate two; the routers aggregate up to
-  32. With two streams, or with full aggregates, it takes five or six neighbours to meet B-1.1, and 802.11g beside
-  as many carries 23 % or less, where the study has 39.
-- The kernel is not named. The study cites a draft of January 2016; `STACKS` has what the kernels until then did.
+What the study leaves open is in `assumptions`.
 """
 
 from __future__ import annotations
@@ -26,7 +17,7 @@ from typing import Any, Literal
 
 from mptcplab.results import Run
 from mptcplab.scenario import HISTORICAL, Cell, Flow, Scenario, Station
-from mptcplab.studies.base import LINUX_2013, Effort
+from mptcplab.studies.base import LINUX_2013, RECOVERY, Effort
 
 NAME = "abdrabou-heterogeneous"
 
@@ -57,7 +48,7 @@ FULL_MSS = 1460
 
 Stack = Literal["two packets", "128 KB", "original M2"]
 STACKS: Mapping[Stack, Mapping[str, Any]] = {
-    "two packets": {"small_queues": "3KB", "penalty": "later"},
+    "two packets": RECOVERY | {"small_queues": "3KB", "penalty": "later"},
     "128 KB": LINUX_2013 | {"small_queues": "128KB", "penalty": "later"},
     "original M2": LINUX_2013 | {"penalty": "original"},
 }
@@ -128,7 +119,7 @@ class Setup:
 
 def seeds(effort: Effort) -> range:
     """Fifty repetitions in the study."""
-    return range(1, effort.pick(1, 5, 50) + 1)
+    return effort.seeds(2, 4, 10)
 
 
 def transfer_time(run: Run, pair: int) -> float:

@@ -5,14 +5,14 @@ Owns the tables of figures 5 and 6, how they are drawn and how they are put into
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from mptcplab import plots
 from mptcplab.results import Run
-from mptcplab.statistics import Estimate
+from mptcplab.statistics import Estimate, difference, interval
 from mptcplab.studies.abdrabou_heterogeneous.network import (
     MAIN,
     READINGS,
@@ -27,7 +27,8 @@ from mptcplab.studies.abdrabou_heterogeneous.network import (
     total,
     wifi,
 )
-from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Picture, Point, assume
+from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Picture, Point
+from mptcplab.studies.verdicts import Bound, Check, Origin
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -42,10 +43,29 @@ class Parts:
     wifi: Mapping[int, Estimate]
     dedicated: Mapping[int, Estimate]
     share: Mapping[int, Estimate]
+    runs: Mapping[str, Mapping[int, list[float]]]
+    """The same by name of the field, run by run."""
+
+    def each(self, name: str, bound: Bound, *, who: str = "", at: Iterable[int] | None = None) -> list[Check]:
+        """Each value against a bound."""
+        row = self.runs[name]
+        return [
+            Check(_label(who, value), interval(row[value]), bound, UNITS[name]) for value in (row if at is None else at)
+        ]
+
+    def steps(self, name: str, bound: Bound, *, who: str = "") -> list[Check]:
+        """Each value less the one before."""
+        row = self.runs[name]
+        return [
+            Check(_label(who, f"{after} less {before}"), difference(row[after], row[before], paired=False), bound)
+            for before, after in pairwise(row)
+        ]
 
 
+UNITS = {"total": "Mb/s", "wifi": "Mb/s", "dedicated": "Mb/s", "share": "%"}
+RISES, FALLS = Bound("step", low=0), Bound("step", high=0)
 Table = Mapping[Reading, Mapping[Standard, Parts]]
-Check = Callable[[Mapping[Standard, Parts]], bool]
+Checks = Callable[[Mapping[Standard, Parts]], list[Check]]
 Words = Callable[[Mapping[Standard, Parts]], str]
 
 
@@ -73,46 +93,53 @@ def curve(measured: Measured, where: tuple[str | float, ...], values: Sequence[i
     def over(value: Callable[[Run], float]) -> dict[int, Estimate]:
         return {at: measured.estimate(value, *where, at) for at in values}
 
-    return Parts(over(total), over(wifi), over(dedicated), over(share))
+    named = {"total": total, "wifi": wifi, "dedicated": dedicated, "share": share}
+    runs = {name: {at: measured.values(value, *where, at) for at in values} for name, value in named.items()}
+    return Parts(over(total), over(wifi), over(dedicated), over(share), runs)
 
 
-def fact(  # noqa: PLR0913, RUF100 - the columns of facts.json
+def fact(  # noqa: PLR0913, RUF100 - what a fact consists of
     experiment: Experiment,
     number: str,
     statement: str,
     published: str,
     curves: Table,
-    check: Check,
+    check: Checks,
     words: Words,
     *,
     note: str = "",
+    origin: Origin = "published",
 ) -> Fact:
     """A fact checked with both readings and judged by the main one."""
-    verdict, reason = assume({reading: check(curves[reading]) for reading in READINGS}, MAIN, WHY)
     return experiment.fact(
         number,
         statement,
         published=published,
-        measured="; ".join(f"[{reading}] {words(curves[reading])}" for reading in READINGS),
-        verdict=verdict,
-        reason=f"{reason} {note}".strip(),
+        checks={reading: check(curves[reading]) for reading in READINGS},
+        main=MAIN,
+        why=WHY,
+        measured={reading: words(curves[reading]) for reading in READINGS},
+        reason=note,
+        origin=origin,
     )
 
 
-def rises(row: Mapping[int, Estimate]) -> bool:
-    """Whether each mean is above the one before."""
-    return all(after.mean > before.mean for before, after in pairwise(row.values()))
+def compared(first: Parts, second: Parts, name: str, bound: Bound) -> list[Check]:
+    """A part of one curve less that of another, at each value."""
+    return [
+        Check(str(at), difference(values, second.runs[name][at], paired=False), bound, UNITS[name])
+        for at, values in first.runs[name].items()
+    ]
 
 
-def grows(row: Mapping[int, Estimate]) -> bool:
-    """Whether the last mean is above the first, and no step goes down by more than both intervals."""
-    rows = list(row.values())
-    return rows[-1].mean > rows[0].mean and all(after.high >= before.low for before, after in pairwise(rows))
+def _label(who: str, what: object) -> str:
+    return f"{who} {what}".strip()
 
 
 def listed(row: Mapping[int, Estimate], digits: int = 2) -> str:
-    """The means of a curve."""
-    return ", ".join(f"{one.mean:.{digits}f}" for one in row.values())
+    """The means of a curve, the widest interval after them."""
+    widest = max((one.half_width for one in row.values()), default=0.0)
+    return ", ".join(f"{one.mean:.{digits}f}" for one in row.values()) + f" (± {widest:.{digits}f} at most)"
 
 
 def picture(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 
 from mptcplab import plots
@@ -23,7 +23,8 @@ from mptcplab.studies.abdrabou_heterogeneous.network import (
     total,
     wifi,
 )
-from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point, assume
+from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point
+from mptcplab.studies.verdicts import Bound, Check
 
 Shares = Mapping[Reading, Mapping[int, Estimate]]
 
@@ -54,51 +55,46 @@ class Rate(Experiment):
         """Facts B-2.1 to B-2.3."""
         rates = _rates(effort)
         shares = {reading: {rate: measured.estimate(share, reading, rate) for rate in rates} for reading in READINGS}
-        rows = _listed(shares)
+        words: dict[str, str] = {
+            reading: ", ".join(f"{rate} Mb/s: {one} %" for rate, one in row.items()) for reading, row in shares.items()
+        }
         first, last = rates[0], rates[-1]
 
-        def judged(fact: str, statement: str, published: str, checks: dict[str, bool], explanation: str = "") -> Fact:
-            verdict, reason = assume(checks, MAIN, WHY)
-            return self.fact(
-                fact, statement, published=published, measured=rows, verdict=verdict, reason=reason,
-                explanation=explanation,
-            )  # fmt: skip
+        def steps(reading: Reading) -> list[Check]:
+            return [
+                Check(f"{after} less {before}", measured.difference(share, (reading, after), (reading, before)),
+                      Bound("step", high=0), "points")
+                for before, after in pairwise(rates)
+            ]  # fmt: skip
 
+        def at(reading: Reading, rate: int, bound: Bound) -> Check:
+            return Check(f"{rate} Mb/s", measured.interval(share, reading, rate), bound, "%")
+
+        statements: tuple[tuple[str, str, str, Callable[[Reading], list[Check]]], ...] = (
+            ("B-2.1", "at 6 Mb/s WiFi carries 30 to 45 % of the whole, and nowhere more",
+             "39 %, the highest percentage",
+             lambda reading: [at(reading, first, Bound("share", 30, 45)), *steps(reading)]),
+            ("B-2.2", "the share of WiFi falls with each step of the rate", "decreases dramatically", steps),
+            ("B-2.3", "at 54 Mb/s WiFi carries less than 20 %", "most of the traffic over the dedicated link",
+             lambda reading: [at(reading, last, Bound("share", high=20))]),
+        )  # fmt: skip
         facts = [
-            judged(
-                "B-2.1", "at 6 Mb/s WiFi carries 30 to 45 % of the whole, and nowhere more",
-                "39 %, the highest percentage",
-                {
-                    reading: 30 <= row[first].mean <= 45 and row[first].mean == max(one.mean for one in row.values())
-                    for reading, row in shares.items()
-                },
-            ),
-            judged(
-                "B-2.2", "the share of WiFi falls with each step of the rate",
-                "decreases dramatically",
-                {
-                    reading: all(after.mean < before.mean for before, after in pairwise(row.values()))
-                    for reading, row in shares.items()
-                },
-            ),
-            judged(
-                "B-2.3", "at 54 Mb/s WiFi carries less than 20 %",
-                "most of the traffic over the dedicated link",
-                {reading: row[last].mean < 20 for reading, row in shares.items()},
-            ),
-        ]  # fmt: skip
+            self.fact(
+                fact,
+                statement,
+                published=published,
+                checks={reading: check(reading) for reading in READINGS},
+                main=MAIN,
+                why=WHY,
+                measured=words,
+            )
+            for fact, statement, published, check in statements
+        ]
         return Outcome(facts, [_rate_picture(measured, rates)])
 
 
 def _rates(effort: Effort) -> tuple[int, ...]:
-    return effort.pick((6, 18, 54), RATES, RATES)
-
-
-def _listed(shares: Shares) -> str:
-    return "; ".join(
-        f"[{reading}] {', '.join(f'{rate} Mb/s: {one.mean:.1f} %' for rate, one in row.items())}"
-        for reading, row in shares.items()
-    )
+    return effort.pick((6, 54), (6, 9, 18, 54), RATES)
 
 
 def _rate_picture(measured: Measured, rates: tuple[int, ...]) -> Picture:
@@ -111,11 +107,11 @@ def _rate_picture(measured: Measured, rates: tuple[int, ...]) -> Picture:
             spread = [one.half_width for one in row]
             panel = right if value is share else left
             plots.curve(panel, places, [one.mean for one in row], f"{label}, {reading}", style, spread=spread)
-    plots.published_range(left, 0, 3, "published: WiFi below 3 Mb/s (figure 5)", over=(-0.2, 0.2))
-    plots.published_range(right, 30, 45, "published: 39 %, with tolerance", over=(-0.2, 0.2))
-    right.hlines(39, -0.2, 0.2, color="#b8860b", linewidth=1.4)
-    plots.published_range(
-        right, 0, 20, "published: most on the dedicated link", over=(len(rates) - 1.2, len(rates) - 0.8)
+    plots.published_line(left, 3, "published: WiFi below 3 Mb/s (figure 5)")
+    plots.accepted_range(right, 30, 45, "accepted by us at 6 Mb/s", over=(-0.2, 0.2))
+    right.plot([0], [39], linestyle="none", marker="*", markersize=11, color="#b8860b", label="published: 39 %")
+    plots.accepted_range(
+        right, 0, 20, "taken for `most on the dedicated link`", over=(len(rates) - 1.2, len(rates) - 0.8)
     )
     for panel in (left, right):
         panel.set_xticks(list(places), [str(rate) for rate in rates])
@@ -151,42 +147,43 @@ class Preference(Experiment):
 
     @staticmethod
     def _rates(effort: Effort) -> tuple[int, ...]:
-        return effort.pick((6, 54), (6, 9, 18, 54), (6, 9, 18, 54))
+        return effort.pick((6, 54), (6, 54), (6, 9, 18, 54))
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
         """Fact B-5."""
         rates = self._rates(effort)
-        ratios = {
-            (standard, reading, rate): 4 * measured.mean(total, "alone", standard)
-            / measured.mean(total, "alone", reading, rate)
-            for standard in STANDARDS
-            for reading in READINGS
-            for rate in rates
+        keys = [(standard, reading, rate) for standard in STANDARDS for reading in READINGS for rate in rates]
+        found = {
+            key: measured.ratio(total, ("alone", key[0]), total, ("alone", key[1], key[2])) for key in keys
         }  # fmt: skip
-        shares = {key: measured.estimate(share, *key) for key in ratios}
-        checks: dict[str, bool] = {}
-        for reading in READINGS:
-            above = [ratios[key] for key, one in shares.items() if key[1] == reading and one.mean > 50]
-            checks[reading] = bool(above) and min(above) >= CAPACITY_RATIO
-        words = [
-            f"[{reading}, {standard}] "
-            + ", ".join(
-                f"ratio {ratios[standard, reading, rate]:.1f}: {shares[standard, reading, rate].mean:.0f} %"
-                for rate in rates
-            )
-            for reading in READINGS
-            for standard in STANDARDS
-        ]
-        verdict, reason = assume(checks, MAIN, WHY)
+        ratios = {key: 4 * one.mean for key, one in found.items()}
+        shares = {key: measured.estimate(share, *key) for key in keys}
+
+        def checks(reading: Reading) -> list[Check]:
+            its = [key for key in keys if key[1] == reading]
+            most = max(its, key=lambda key: shares[key].mean)
+            inside = Bound("above half", low=50)
+            small = [key for key in its if ratios[key] < CAPACITY_RATIO]
+            return [
+                Check(f"most, at ratio {ratios[most]:.1f}", measured.interval(share, *most), inside, "%"),
+                *(
+                    Check(f"at ratio {ratios[key]:.1f}", measured.interval(share, *key), Bound("half", high=50), "%")
+                    for key in small
+                ),
+            ]
+
         fact = self.fact(
-            "B-5", "WiFi carries more than half somewhere, and only where its capacity is at least twice that of the "
+            "B-5",
+            "WiFi carries more than half somewhere, and only where its capacity is at least twice that of the "
             "dedicated link",
             published="only when the available WiFi rate is much higher than the available dedicated rate",
-            measured="; ".join(words),
-            verdict=verdict,
-            reason=f"{reason} Both networks are full, so that WiFi carries r / (r + 4) of the whole where its capacity "
-            "is r times that of one dedicated link: more than half from 4 on.",
-        )  # fmt: skip
+            checks={reading: checks(reading) for reading in READINGS},
+            main=MAIN,
+            why=WHY,
+            origin="by construction",
+            reason="Both networks are full, so that WiFi carries r / (r + 4) of the whole where its capacity is r "
+            "times that of one dedicated link: more than half from 4 on, whatever the protocol.",
+        )
         return Outcome([fact], [_preference_picture(ratios, shares)])
 
 
@@ -203,7 +200,7 @@ def _preference_picture(
             plots.curve(axes, [ratios[key] for key in keys], means, f"{standard}, {reading}", style, spread=spread)
     ends = [at / 10 for at in range(61)]
     plots.curve(axes, ends, [100 * at / (at + 4) for at in ends], "both full: r / (r + 4)", plots.LOOKS["model"])
-    plots.published_range(axes, 50, 100, "published: above half only here", over=(CAPACITY_RATIO, 6))
+    plots.accepted_range(axes, 50, 100, "taken for `only if much higher`", over=(CAPACITY_RATIO, 6))
     label = "capacity of WiFi / capacity of one dedicated link"
     plots.finish(axes, x=label, y="share of WiFi [%]", legend=None, top=100)
     figure.legend(loc="outside lower center", ncols=3)

@@ -1,6 +1,7 @@
 """Study C: the impact of receive buffer size on MPTCP (CS244 2014)."""
 
 from mptcplab.studies.base import Study
+from mptcplab.studies.cs244_rcvbuf.assumptions import ASSUMPTIONS
 from mptcplab.studies.cs244_rcvbuf.loss import Loss
 from mptcplab.studies.cs244_rcvbuf.network import NAME
 from mptcplab.studies.cs244_rcvbuf.rtt import RoundTrip
@@ -16,4 +17,5 @@ STUDY = Study(
     summary="WiFi of 8 Mb/s and 3G of 2 Mb/s share one receive window. How large must it be, what do opportunistic "
     "retransmission (M1) and penalisation (M2) change, and what do loss and long round trips do?",
     experiments=[Window(), Loss(), RoundTrip(), ThirdPath()],
+    assumptions=ASSUMPTIONS,
 )

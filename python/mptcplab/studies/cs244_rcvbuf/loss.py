@@ -7,7 +7,8 @@ from itertools import pairwise
 
 from mptcplab import plots
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point, goodput, on_path, throughput
-from mptcplab.studies.cs244_rcvbuf.network import NAME, READINGS, judge, mptcp, paths, tcp
+from mptcplab.studies.cs244_rcvbuf.network import MAIN, NAME, READINGS, WHY, mptcp, paths, seeds, tcp
+from mptcplab.studies.verdicts import Bound, Check
 
 BUFFER = 500
 HEAVY = 10
@@ -23,8 +24,8 @@ class Loss(Experiment):
     title = "Loss rate sensitivity"
     setup = (
         "As C1 with buffers of 500 KB, M1 and M2 on, and random loss of 0 to 20 % on WiFi alone, in both "
-        "directions. The study states neither the loss rates nor the buffer. Without RACK-TLP: in the small windows of "
-        "heavy loss, the kernels of 2014 found a lost retransmission only by timeout. C-2.2 is measured with it, too."
+        "directions. The study states neither the loss rates nor the buffer. C-2.2 is measured without RACK-TLP, "
+        "too, as if the kernels of 2014 had found a lost retransmission by timeout alone."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -32,74 +33,89 @@ class Loss(Experiment):
         for reading in READINGS:
             for loss in _losses(effort):
                 both = paths(reading, loss=f"{loss:g}%")
-                seeds = range(1, effort.pick(2, 10, 40) + 1 if loss else 2)
-                single = tcp(both, "wifi", BUFFER, rack=False)
-                multi = mptcp(both, "M1+M2", BUFFER, rack=False)
-                today = mptcp(both, "M1+M2", BUFFER, rack=True)
-                for seed in seeds:
+                single, multi = tcp(both, "wifi", BUFFER), mptcp(both, "M1+M2", BUFFER)
+                by_timeout = mptcp(both, "M1+M2", BUFFER, rack=False)
+                for seed in effort.seeds(2, 10, 20):
                     yield Point((reading, "wifi", loss), single, seed)
                     yield Point((reading, "mptcp", loss), multi, seed)
                     if loss >= HEAVY:
-                        yield Point((reading, "mptcp, RACK-TLP", loss), today, seed)
-            yield Point((reading, "3g"), tcp(paths(reading), "3g", BUFFER))
+                        yield Point((reading, "mptcp, no RACK-TLP", loss), by_timeout, seed)
+            for seed in seeds(effort):
+                yield Point((reading, "3g"), tcp(paths(reading), "3g", BUFFER), seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
         """Facts C-2.1 to C-2.3."""
         losses = _losses(effort)
-        falling, moved, best, words = {}, {}, {}, {}
-        for reading in READINGS:
-            total = {loss: measured.mean(goodput, reading, "mptcp", loss) for loss in losses}
-            single = {loss: measured.mean(goodput, reading, "wifi", loss) for loss in losses}
-            cellular = measured.mean(goodput, reading, "3g")
-            pairs = list(pairwise(losses))
-            rises = {high: total[high] / total[low] - 1 for low, high in pairs}
-            falling[reading] = all(rise <= 0.05 for rise in rises.values())
-            heavy = [loss for loss in losses if loss >= HEAVY]
-            shares = [_wifi_share(measured, reading, "mptcp", loss) for loss in heavy]
-            today = [_wifi_share(measured, reading, "mptcp, RACK-TLP", loss) for loss in heavy]
-            moved[reading] = all(share <= 0.15 for share in shares) and all(1.7 <= total[loss] <= 2.3 for loss in heavy)
-            ratios = {loss: total[loss] / max(single[loss], cellular) for loss in losses}
-            best[reading] = min(ratios.values()) >= 0.9
-            worst = min(ratios, key=lambda loss: ratios[loss])
-            words[reading] = (
-                ", ".join(f"{loss:g} %: {total[loss]:.2f}" for loss in losses)
-                + f" Mb/s; largest rise {max(rises.values()):+.1%}",
-                ", ".join(
-                    f"{loss:g} %: WiFi {share:.0%} of {total[loss]:.2f} Mb/s"
-                    for loss, share in zip(heavy, shares, strict=True)
+        heavy = [loss for loss in losses if loss >= HEAVY]
+
+        def falls(reading: str) -> list[Check]:
+            steps = [
+                (f"{high:g} over {low:g} %", (reading, "mptcp", high), (reading, "mptcp", low))
+                for low, high in pairwise(losses)
+            ]
+            return [
+                Check(what, measured.ratio(goodput, key, goodput, under), Bound("step", high=1.05))
+                for what, key, under in steps
+            ]
+
+        def moved(reading: str, curve: str = "mptcp") -> list[Check]:
+            shares = [
+                Check(
+                    f"WiFi at {loss:g} %",
+                    measured.ratio(on_path("wifi"), (reading, curve, loss), throughput, (reading, curve, loss)),
+                    Bound("share of WiFi", high=0.15),
                 )
-                + f" (with RACK-TLP {', '.join(f'{share:.0%}' for share in today)})",
-                f"least {ratios[worst]:.2f} of the better TCP, at {worst:g} %",
-            )
-        statements = [
-            ("C-2.1", "throughput never rises with the loss on WiFi (5 % allowed)",
-             "performs well, shifting traffic away as the loss rate grows", falling),
-            ("C-2.2", "from 10 % loss on, WiFi carries at most 15 %, and the total is that of 3G (1.7 to 2.3 Mb/s)",
-             "all traffic is shifted to the 3G link as the loss rate becomes significant", moved),
-            ("C-2.3", "at every loss at least 0.9 of the better single path",
-             "MPTCP performs well even when traversing lossy paths", best),
-        ]  # fmt: skip
-        outcome = Outcome()
-        for at, (fact, statement, published, held) in enumerate(statements):
-            verdict, reason = judge(held)
-            text = "; ".join(f"[{reading}] {words[reading][at]}" for reading in READINGS)
-            outcome.facts.append(
+                for loss in heavy
+            ]
+            rates = [
+                Check(f"in all at {loss:g} %", measured.interval(goodput, reading, curve, loss),
+                      Bound("total", 1.7, 2.3), "Mb/s")
+                for loss in heavy
+            ]  # fmt: skip
+            return shares + rates
+
+        def best(reading: str) -> list[Check]:
+            return [
+                Check(
+                    f"{loss:g} %, of TCP over {name}",
+                    measured.ratio(goodput, (reading, "mptcp", loss), goodput, key),
+                    Bound("of the better TCP", low=0.9),
+                )
+                for loss in losses
+                for name, key in (("WiFi", (reading, "wifi", loss)), ("3G", (reading, "3g")))
+            ]
+
+        older = {f"{reading}, without RACK-TLP": moved(reading, "mptcp, no RACK-TLP") for reading in READINGS}
+        outcome = Outcome(
+            [
                 self.fact(
-                    fact,
-                    statement,
-                    published=published,
-                    measured=text,
-                    verdict=verdict,
-                    reason=reason,
-                )
-            )
+                    "C-2.1",
+                    "throughput never rises with the loss on WiFi (5 % allowed)",
+                    published="performs well, shifting traffic away as the loss rate grows",
+                    checks={reading: falls(reading) for reading in READINGS},
+                    main=MAIN,
+                    why=WHY,
+                ),
+                self.fact(
+                    "C-2.2",
+                    "from 10 % loss on, WiFi carries at most 15 %, and the total is that of 3G (1.7 to 2.3 Mb/s)",
+                    published="all traffic is shifted to the 3G link as the loss rate becomes significant",
+                    checks={reading: moved(reading) for reading in READINGS} | older,
+                    main=MAIN,
+                    why=WHY,
+                ),
+                self.fact(
+                    "C-2.3",
+                    "at every loss at least 0.9 of the better single path",
+                    published="MPTCP performs well even when traversing lossy paths",
+                    checks={reading: best(reading) for reading in READINGS},
+                    main=MAIN,
+                    why=WHY,
+                ),
+            ]
+        )
         outcome.pictures.append(_picture(measured, losses))
         return outcome
-
-
-def _wifi_share(measured: Measured, reading: str, curve: str, loss: float) -> float:
-    total = measured.mean(throughput, reading, curve, loss)
-    return measured.mean(on_path("wifi"), reading, curve, loss) / total if total else 0.0
 
 
 def _losses(effort: Effort) -> tuple[float, ...]:

@@ -1,7 +1,9 @@
 """Study A: Multipath TCP over wireless networks in Mininet (Lim and Valdez, CS244 2013)."""
 
 from mptcplab.studies.base import Study
-from mptcplab.studies.cs244_wireless.buffers import Buffers, CleanBuffers
+from mptcplab.studies.cs244_wireless.assumptions import ASSUMPTIONS
+from mptcplab.studies.cs244_wireless.buffers import Buffers
+from mptcplab.studies.cs244_wireless.clean import CleanBuffers
 from mptcplab.studies.cs244_wireless.handoff import Handoff
 from mptcplab.studies.cs244_wireless.model import Model
 from mptcplab.studies.cs244_wireless.network import NAME
@@ -15,4 +17,5 @@ STUDY = Study(
     summary="Ethernet, WiFi and 3G go away and come back while one connection stays; WiFi and 3G together "
     "against each alone, as buffers grow; and TCP over a lossy link against the formula of Padhye et al.",
     experiments=[Handoff(), Buffers(), CleanBuffers(), Model()],
+    assumptions=ASSUMPTIONS,
 )

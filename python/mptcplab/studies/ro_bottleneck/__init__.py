@@ -1,6 +1,7 @@
 """Study D: MPTCP and TCP on a shared bottleneck (Ro and Nguyen Van, IJCCE 2016)."""
 
 from mptcplab.studies.base import Study
+from mptcplab.studies.ro_bottleneck.assumptions import ASSUMPTIONS
 from mptcplab.studies.ro_bottleneck.cause import Cause
 from mptcplab.studies.ro_bottleneck.delay import Delay, OneDelay
 from mptcplab.studies.ro_bottleneck.loss import Loss, OneLoss
@@ -14,6 +15,7 @@ STUDY = Study(
     "(International Journal of Computer and Communication Engineering 5(3), 2016)",
     summary="Two subflows and one TCP flow meet on a line of 100 Mb/s. The study measured two shares for MPTCP and one "
     "for TCP on a short line, and less than TCP on a long or lossy one. The controller that it names, LIA, was "
-    "made to take one share. Both are run, and what could have made the difference.",
+    "made to take one share. What made two of it is not found: see docs/two-shares.md.",
     experiments=[Delay(), Loss(), OneDelay(), OneLoss(), Cause()],
+    assumptions=ASSUMPTIONS,
 )

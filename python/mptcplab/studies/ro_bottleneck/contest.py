@@ -5,33 +5,21 @@ Owns the words in which the facts of this study are judged. Knows neither delays
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from mptcplab.results import Run
-from mptcplab.statistics import Estimate, estimate, jain
-from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Point, Verdict, assume
+from mptcplab.statistics import Estimate, Interval, difference, interval, jain
+from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Point
 from mptcplab.studies.ro_bottleneck.network import FIRST, VARIANTS, scenario, seeds
+from mptcplab.studies.verdicts import Bound, Check, all_of
 
-MAIN = "LIA"
-"""What the study says it ran."""
-
-THEORY = (
-    "LIA is made to take what one TCP flow takes on its best path (RFC 6356, goal 2), so on one queue it excludes two "
-    "shares for MPTCP."
-)
-TIMERS = (
-    "At 30 % loss the timers decide: the model of Padhye et al. (ToN 2000, equation 30) gives a flow there little more "
-    "than a packet for each timeout, and RFC 9293 gives each subflow its own timer, as RFC 8684 makes it a TCP of its "
-    "own. Two subflows then get two flows' part, whatever their windows, coupled or not. That excludes one share. "
-    "Explanation: in Mb/s the difference is below 0.5, which a reader of figure 7 could not see."
-)
-EXPLANATION = (
-    "Explanation: two shares can arise where each subflow is served as a flow of its own: without coupling, or where "
-    "the bottleneck serves its ports by turns and drops nothing, so that windows, and with them LIA, decide nothing. "
-    "Round trips and losses that windows cannot fill put the windows, and LIA, in charge again. "
-    "The variant with ports in turn was fitted after the fact (see D1): it can explain the study, it does not prove it."
-)
+READINGS = {"one queue": "LIA", "ports in turn": "LIA, ports in turn"}
+"""What the source leaves open, and the variant that is it."""
+CONTROLS = {"one queue": "no coupling", "ports in turn": "no coupling, ports in turn"}
+WHY = "how the bottleneck serves its ports"
 
 
 @dataclass(frozen=True)
@@ -41,16 +29,33 @@ class Contest:
     mptcp: Mapping[float, Estimate]
     """Mb/s in order at the server."""
     tcp: Mapping[float, Estimate]
-    ratio: Mapping[float, Estimate]
-    """MPTCP to TCP, seed by seed."""
+    ratio: Mapping[float, Interval]
+    """MPTCP to TCP, of the means."""
     fairness: Mapping[float, Estimate]
     """Jain's index of the two connections, seed by seed."""
     first: Mapping[float, Estimate]
     """Share of the first subflow in what MPTCP put on the paths."""
+    runs: Mapping[float, list[Run]]
+
+    def each(self, value: Callable[[Run], float], at: float) -> Interval:
+        """A value over the seeds."""
+        return interval(value(run) for run in self.runs[at])
+
+    def steps(self, value: Callable[[Run], float], at: Sequence[float], label: Label, bound: Bound) -> list[Check]:
+        """Each value less the one before: for a fall, the intervals have to lie apart."""
+        return [
+            Check(
+                f"{label(after)} less {label(before)}",
+                difference([value(r) for r in self.runs[after]], [value(r) for r in self.runs[before]], paired=False),
+                bound,
+            )
+            for before, after in pairwise(at)
+        ]
 
 
+Label = Callable[[float], str]
 Contests = Mapping[str, Contest]
-Check = Callable[[Contest], tuple[bool, str]]
+Checks = Callable[[Contest], list[Check]]
 
 
 def points(effort: Effort, values: Iterable[float], *, delay: bool, one_sided: bool) -> Iterator[Point]:
@@ -74,16 +79,9 @@ def contest(measured: Measured, where: tuple[str | float, ...], values: Sequence
     def over(value: Callable[[Run], float]) -> dict[float, Estimate]:
         return {at: measured.estimate(value, *where, at) for at in values}
 
-    def pooled(at: float) -> float:
-        """Ratio of the means: of what little goes through a very lossy line, one seed's can be anything."""
-        return measured.mean(mptcp, *where, at) / measured.mean(tcp, *where, at)
-
-    ratios = {}
-    for at in values:
-        each = [ratio(run) for run in measured.runs(*where, at)]
-        spread = estimate(each)
-        ratios[at] = Estimate(pooled(at), spread.half_width, spread.n)
-    return Contest(over(mptcp), over(tcp), ratios, over(fairness), over(first_share))
+    ratios = {at: measured.ratio(mptcp, (*where, at), tcp, (*where, at)) for at in values}
+    runs = {at: measured.runs(*where, at) for at in values}
+    return Contest(over(mptcp), over(tcp), ratios, over(fairness), over(first_share), runs)
 
 
 def mptcp(run: Run) -> float:
@@ -112,65 +110,55 @@ def first_share(run: Run) -> float:
     return sent.get(FIRST, 0) / max(1, sum(sent.values()))
 
 
-def falls(curve: Mapping[float, Estimate]) -> bool:
-    """Whether no value lies above an earlier one by more than both intervals, and the last below the first by that."""
-    rows = list(curve.values())
-    rises = any(
-        after.mean - before.mean > after.half_width + before.half_width
-        for at, before in enumerate(rows)
-        for after in rows[at + 1 :]
-    )
-    return not rises and rows[-1].high < rows[0].low
+FALLS = Bound("step", high=0)
 
 
-def above(value: Estimate, level: float) -> bool:
-    """Whether the interval lies above a level."""
-    return value.low > level
-
-
-def listed(curve: Mapping[float, Estimate], label: Callable[[float], str]) -> str:
+def listed(curve: Mapping[float, object], label: Label) -> str:
     """A curve in words."""
     return ", ".join(f"{label(at)} {value}" for at, value in curve.items())
 
 
-def judge(held: Mapping[str, bool], theory: str, law: str = "") -> tuple[Verdict, str]:
-    """One verdict over the variants.
-
-    That of LIA, which the study names. Where `theory` excludes the fact for LIA and another variant meets it, or
-    a `law` excludes it for every variant and none meets it, the paper and the theory contradict each other.
-    """
-    words = f"{theory} {EXPLANATION}" if theory else ""
-    verdict, reason = assume(held, MAIN, "the controller that the study names, on one queue of 100 packets")
-    met = [name for name, holds in held.items() if holds]
-    if verdict == "fails" and theory and met:
-        missed = [name for name in held if name not in met]
-        return "contradicted", f"Met with: {'; '.join(met)}. Not met with: {'; '.join(missed)}. {words}"
-    if verdict == "fails" and law and not met:
-        return "contradicted", f"Not met with {'; '.join(held)}. {law}"
-    return verdict, reason
+def ratios_fall(one: Contest, label: Label) -> list[Check]:
+    """Each ratio over the one before: below one, and its interval too."""
+    pairs = pairwise(one.ratio)
+    return [
+        Check(
+            f"{label(after)} over {label(before)}",
+            ratio_of_ratios(one.runs[after], one.runs[before]),
+            Bound("ratio", high=1),
+        )
+        for before, after in pairs
+    ]
 
 
-def fact(  # noqa: PLR0913, RUF100 - the columns of facts.json
+def ratio_of_ratios(after: Sequence[Run], before: Sequence[Run]) -> Interval:
+    """How the ratio of MPTCP to TCP changes, on the scale of logarithms."""
+    logs = [[math.log(max(ratio(run), 1e-6)) for run in runs] for runs in (after, before)]
+    found = difference(*logs, paired=False)
+    ends = [math.exp(end) if math.isfinite(end) else end for end in (found.low, found.high)]
+    return Interval(math.exp(found.mean), ends[0], ends[1], found.n)
+
+
+def fact(  # noqa: PLR0913, RUF100 - what a fact consists of
     experiment: Experiment,
     number: str,
     statement: str,
     published: str,
     all_contests: Contests,
-    check: Check,
+    check: Checks,
+    words: Callable[[Contest], str],
     *,
-    theory: str = "",
-    law: str = "",
     explanation: str = "",
 ) -> Fact:
-    """A fact judged on every variant."""
-    found = {name: check(one) for name, one in all_contests.items()}
-    verdict, reason = judge({name: holds for name, (holds, _) in found.items()}, theory, law)
+    """A fact judged on one queue and on ports in turn; what no coupling does there stands beside."""
+    controls = "; ".join(f"{reading}: {all_of(check(all_contests[variant]))}" for reading, variant in CONTROLS.items())
     return experiment.fact(
         number,
         statement,
         published=published,
-        measured="; ".join(f"[{name}] {text}" for name, (_, text) in found.items()),
-        verdict=verdict,
-        reason=reason,
+        checks={reading: check(all_contests[variant]) for reading, variant in READINGS.items()},
+        why=WHY,
+        measured={name: words(one) for name, one in all_contests.items()},
+        reason=f"The control without coupling: {controls}.",
         explanation=explanation,
     )

@@ -2,6 +2,7 @@
 
 from mptcplab.studies.base import Study
 from mptcplab.studies.ucl_wifi import coupled, sharing
+from mptcplab.studies.ucl_wifi.assumptions import ASSUMPTIONS
 from mptcplab.studies.ucl_wifi.idle import CrossBand, Idle
 from mptcplab.studies.ucl_wifi.interference import Apart, Same
 from mptcplab.studies.ucl_wifi.mobility import Mobility
@@ -32,4 +33,5 @@ STUDY = Study(
         Mobility(),
         SendQueueRule(),
     ],
+    assumptions=ASSUMPTIONS,
 )

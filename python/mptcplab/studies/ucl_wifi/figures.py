@@ -80,17 +80,17 @@ def draw_ratios(
     series: Mapping[str, Sequence[Estimate]],
     *,
     y: str,
-    published: tuple[float, float],
+    accepted: tuple[float, float],
     says: str,
     top: float,
 ) -> None:
-    """Bars with intervals beside what was published."""
+    """Bars with intervals beside what a fact takes for met."""
     looks = (plots.LOOKS["mptcp"], plots.LOOKS["wifi"], plots.LOOKS["3g"])
     bars = {
         name: (look, [(value.mean, value.half_width) for value in values])
         for look, (name, values) in zip(looks, series.items(), strict=False)
     }
-    plots.published_range(axes, *published, says)
+    plots.accepted_range(axes, *accepted, says)
     plots.grouped_bars(axes, groups, bars)
     plots.finish(axes, x="", y=y, legend="upper right", top=top)
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from mptcplab import plots
 from mptcplab.interrupt import Interrupted, interrupt, measure, over_time
-from mptcplab.statistics import Estimate, estimate
-from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point, assume
+from mptcplab.statistics import Interval, difference, interval
+from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
 from mptcplab.studies.ucl_wifi.network import NAME, Channels, Setup, interface
+from mptcplab.studies.verdicts import Bound, Check
 
 MODELS: Mapping[str, tuple[Literal["ucl", "ideal"], Mapping[str, Any]]] = {
-    "preset": ("ucl", {"protection": True, "slot": "short"}),
-    "preset, long slots": ("ucl", {}),
-    "ideal": ("ideal", {"protection": True, "slot": "short"}),
+    "preset": ("ucl", {}),
+    "preset, long slots": ("ucl", {"protection": False, "slot": "long"}),
+    "ideal": ("ideal", {}),
 }
 WORDS = {
     "preset": "the calibrated preset",
@@ -41,7 +42,7 @@ class _Interrupt(Experiment):
             scenario = Setup(self.channels, singles=(), interference=interference, cell=cell).scenario()
             for direction in DIRECTIONS if model == MAIN else DIRECTIONS[:1]:
                 one = interrupt(scenario, interface("1"), interface("2"), every=every, direction=direction)
-                for seed in range(1, effort.pick(1, 5, 10) + 1):
+                for seed in effort.seeds(2, 5, 10):
                     yield Point((model, direction), one, seed)
 
     def _found(self, measured: Measured, effort: Effort) -> dict[tuple[str, str], list[Interrupted]]:
@@ -49,17 +50,22 @@ class _Interrupt(Experiment):
         return {key: [measure(run, _every(effort)) for run in measured.runs(*key)] for key in keys}
 
     def _total(self, fact: str, found: Mapping[tuple[str, str], list[Interrupted]], low: float, high: float) -> Fact:
-        ratios = {key: _mean(found, key, "ratio") for key in found}
-        checks = {_label(key): low <= ratio.mean <= high for key, ratio in ratios.items()}
-        verdict, reason = assume(checks, _label((MAIN, "upload")), WHY)
         gain = "a gain, not twice" if low > 1 else "less than one alone"
-        return self.fact(
+        return self._judged(
             fact,
             f"both interfaces together carry {low:g} to {high:g} times what one carries alone: {gain}",
-            published="closer to 150 % than to 200 %" if low > 1 else "almost 60 % of a single link",
-            measured="; ".join(f"[{_label(key)}] {ratio}" for key, ratio in ratios.items()),
-            verdict=verdict,
-            reason=reason,
+            "closer to 150 % than to 200 %" if low > 1 else "almost 60 % of a single link",
+            {key: [Check("both over one", _mean(found, key, "ratio"), Bound("ratio", low, high))] for key in found},
+        )
+
+    def _judged(self, fact: str, statement: str, published: str, checks: Mapping[tuple[str, str], list[Check]]) -> Fact:
+        return self.fact(
+            fact,
+            statement,
+            published=published,
+            checks={_label(key): some for key, some in checks.items()},
+            main=_label((MAIN, "upload")),
+            why=WHY,
         )
 
     def _picture(self, measured: Measured, effort: Effort, number: int, low: float, high: float) -> Picture:
@@ -74,8 +80,8 @@ class _Interrupt(Experiment):
             plots.curve(above, times, toggled, f"interface 2, every {every:g} s", plots.LOOKS["wifi"], markers=9)
             plots.curve(above, times, steady + toggled, "sum", plots.LOOKS["sum"], markers=1)
             for at in range(1, 4, 2):
-                plots.published_range(
-                    above, low * alone, high * alone, "published sum, both on" if at == 1 else None,
+                plots.accepted_range(
+                    above, low * alone, high * alone, "accepted by us, both on" if at == 1 else None,
                     over=(at * every, (at + 1) * every),
                 )  # fmt: skip
             plots.finish(above, x="", y="throughput [Mb/s]", title=WORDS[model], legend=None, top=62)
@@ -84,8 +90,8 @@ class _Interrupt(Experiment):
             plots.curve(below, times, share, "interface 1", plots.LOOKS["mptcp"], markers=9)
             plots.curve(below, times, 100 - share, "interface 2", plots.LOOKS["wifi"], markers=9)
             for at in range(1, 4, 2) if self.channels == "apart" else ():
-                label = "published, both on: equal" if at == 1 else None
-                plots.published_range(below, 45, 55, label, over=(at * every, (at + 1) * every))
+                label = "accepted by us, both on: equal" if at == 1 else None
+                plots.accepted_range(below, 45, 55, label, over=(at * every, (at + 1) * every))
             plots.finish(below, x="time [s]", y="utilisation [%]", legend=None, top=128)
             below.set_yticks(range(0, 101, 20))
             below.legend(loc="upper left", ncols=3)
@@ -106,31 +112,22 @@ class Apart(_Interrupt):
     setup = (
         "One client with two interfaces sends UDP as fast as it can, over the first always, over the second every "
         "second period of 30 s. The preset `ucl` has half of the transmissions of the other channel heard; the ideal "
-        "model has none. The preset was measured with short slots and protection, so the cells have both here."
+        "model has none."
     )
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
         """Facts E-1.1 to E-1.3."""
         found = self._found(measured, effort)
-        shares = {key: _mean(found, key, "share") for key in found}
-        even = {_label(key): abs(share.mean - 0.5) <= 0.05 for key, share in shares.items()}
-        lost = {key: _mean(found, key, "lost_both").mean for key in found}
-        few = {_label(key): share <= 0.01 for key, share in lost.items()}
-        verdict, reason = assume(even, _label((MAIN, "upload")), WHY)
-        rare, why = assume(few, _label((MAIN, "upload")), WHY)
         facts = [
-            self.fact(
-                "E-1.1", "while both are active, each has 45 to 55 % of the total",
-                published="completely fair sharing",
-                measured="; ".join(f"[{_label(key)}] {100 * share.mean:.1f} %" for key, share in shares.items()),
-                verdict=verdict, reason=reason,
+            self._judged(
+                "E-1.1", "while both are active, each has 45 to 55 % of the total", "completely fair sharing",
+                {key: [Check("part of one", _mean(found, key, "share"), Bound("share", 0.45, 0.55))] for key in found},
             ),
             self._total("E-1.2", found, 1.35, 1.65),
-            self.fact(
+            self._judged(
                 "E-1.3", "at most 1 % of the frames are given up after all repetitions",
-                published="very few 802.11 retransmit failures",
-                measured="; ".join(f"[{_label(key)}] {100 * share:.2f} %" for key, share in lost.items()),
-                verdict=rare, reason=why,
+                "very few 802.11 retransmit failures",
+                {key: [Check("given up", _mean(found, key, "lost_both"), Bound("lost", high=0.01))] for key in found},
             ),
         ]  # fmt: skip
         return Outcome(facts, [self._picture(measured, effort, 1, 1.35, 1.65)])
@@ -150,19 +147,18 @@ class Same(_Interrupt):
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
         """Facts E-2.1 and E-2.2."""
         found = self._found(measured, effort)
-        both = {key: _mean(found, key, "lost_both").mean for key in found}
-        alone = {key: _mean(found, key, "lost_alone").mean for key in found}
-        many = {_label(key): both[key] >= max(0.01, 10 * alone[key]) for key in found}
-        verdict, reason = assume(many, _label((MAIN, "upload")), WHY)
         facts = [
             self._total("E-2.1", found, 0.5, 0.75),
-            self.fact(
+            self._judged(
                 "E-2.2", "many frames are given up while both are active: 1 % or more, ten times as many as alone",
-                published="a high number of link layer transmit failures",
-                measured="; ".join(
-                    f"[{_label(key)}] {100 * both[key]:.2f} %, alone {100 * alone[key]:.2f} %" for key in found
-                ),
-                verdict=verdict, reason=reason,
+                "a high number of link layer transmit failures",
+                {
+                    key: [
+                        Check("given up", _mean(found, key, "lost_both"), Bound("lost", low=0.01)),
+                        Check("less ten times as many as alone", _more(found[key]), Bound("more", low=0)),
+                    ]
+                    for key in found
+                },
             ),
         ]  # fmt: skip
         return Outcome(facts, [self._picture(measured, effort, 2, 0.5, 0.75)])
@@ -176,5 +172,9 @@ def _label(key: tuple[str, str]) -> str:
     return f"{WORDS[key[0]]}, {'uplink' if key[1] == 'upload' else 'downlink'}"
 
 
-def _mean(found: Mapping[tuple[str, str], list[Interrupted]], key: tuple[str, str], what: str) -> Estimate:
-    return estimate(float(getattr(one, what)) for one in found[key])
+def _mean(found: Mapping[tuple[str, str], list[Interrupted]], key: tuple[str, str], what: str) -> Interval:
+    return interval(float(getattr(one, what)) for one in found[key])
+
+
+def _more(runs: Sequence[Interrupted]) -> Interval:
+    return difference([one.lost_both for one in runs], [10 * one.lost_alone for one in runs], paired=True)

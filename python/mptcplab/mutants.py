@@ -1,0 +1,122 @@
+"""Wrong things, swapped into every scenario of the studies: a verdict that none of them turns says little.
+
+Owns the mutants and what they did to which facts. Runs nothing itself: `reproduce` takes the change.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mptcplab.reproduce import Change
+from mptcplab.scenario import Scenario, to_toml
+from mptcplab.studies.base import Fact
+
+Table = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One thing that is wrong."""
+
+    words: str
+    apply: Callable[[Table], None]
+
+    def change(self) -> Change:
+        """As a change of scenarios; one that it does not concern stays as it is."""
+
+        def changed(scenario: Scenario) -> Scenario:
+            table = tomllib.loads(scenario.to_toml())
+            before = to_toml(table)
+            self.apply(table)
+            after = to_toml(table)
+            return scenario if after == before else Scenario.parse(after, scenario.name)
+
+        return changed
+
+
+def _flows(table: Table, kind: str | None = None) -> list[Table]:
+    flows = table.get("flows", {}).values()
+    return [flow for flow in flows if flow.get("transport") in ((kind,) if kind else ("mptcp", "tcp"))]
+
+
+def _controller(table: Table) -> None:
+    for flow in _flows(table, "mptcp"):
+        flow["congestion"] = "reno" if flow["congestion"] != "reno" else "wvegas"
+
+
+def _scheduler(table: Table) -> None:
+    for flow in _flows(table, "mptcp"):
+        flow["scheduler"] = "redundant"
+
+
+def _penalty(table: Table) -> None:
+    for flow in _flows(table, "mptcp"):
+        if flow.get("penalisation"):
+            flow["penalty"] = "later" if flow.get("penalty") == "original" else "original"
+
+
+def _recovery(table: Table) -> None:
+    for flow in _flows(table):
+        flow |= {"sack": False, "rack": False, "frto": False, "undo": False}
+
+
+def _queue(table: Table) -> None:
+    for kind in ("paths", "links", "cells", "stations"):
+        for link in table.get(kind, {}).values():
+            if isinstance(link.get("queue"), str):
+                link["queue"] = "5p"
+
+
+def _timing(table: Table) -> None:
+    for cell in table.get("cells", {}).values():
+        if cell["standard"] == "802.11g":
+            cell |= {"slot": "long", "protection": not cell["protection"]}
+    for station in table.get("stations", {}).values():
+        if station.get("rate"):
+            station["rate"] = "6Mbit"
+
+
+def _coupling(table: Table) -> None:
+    if "cells" in table:
+        table["interference"] = "ideal" if table.get("interference") == "ucl" else "ucl"
+
+
+def _buffers(table: Table) -> None:
+    for flow in _flows(table):
+        flow |= {"rcvbuf": "10KB", "sndbuf": "10KB", "autotuning": False}
+
+
+MUTANTS: Mapping[str, Mutant] = {
+    "controller": Mutant("every MPTCP flow without coupling, and what had none with wVegas", _controller),
+    "scheduler": Mutant("everything on all paths (redundant)", _scheduler),
+    "penalty": Mutant("the other rule of M2", _penalty),
+    "recovery": Mutant("no selective acknowledgements, no RACK-TLP, F-RTO or undo", _recovery),
+    "queue": Mutant("queues of 5 packets", _queue),
+    "timing": Mutant("long slots, the other protection, stations at 6 Mb/s", _timing),
+    "coupling": Mutant("channels that hear each other do not, and the other way round", _coupling),
+    "buffers": Mutant("buffers of 10 KB", _buffers),
+}
+
+
+def turned(before: Mapping[str, str], facts: Sequence[Fact]) -> dict[str, str]:
+    """The facts that hold in the record and do not here, with what they are now."""
+    now = {fact.fact: fact.verdict for fact in facts}
+    return {
+        name: now[name] for name, verdict in before.items() if verdict == "holds" and now.get(name, "holds") != "holds"
+    }
+
+
+def table(before: Mapping[str, str], found: Mapping[str, Mapping[str, str]]) -> str:
+    """The table of docs/verdicts.md, and the facts that nothing turned."""
+    lines = ["| swapped in every scenario | for | facts that leave `holds` | which |", "|---|---|--:|---|"]
+    for name, lost in found.items():
+        which = ", ".join(f"{fact} ({verdict})" for fact, verdict in lost.items())
+        lines.append(f"| {name} | {MUTANTS[name].words} | {len(lost)} | {which} |")
+    held = [name for name, verdict in before.items() if verdict == "holds"]
+    rest = [name for name in held if not any(name in lost for lost in found.values())]
+    share = len(rest) / len(held) if held else 0.0
+    lines += ["", f"Turned by none, {len(rest)} of {len(held)} that hold ({share:.0%}): {', '.join(rest) or 'none'}."]
+    return "\n".join(lines) + "\n"

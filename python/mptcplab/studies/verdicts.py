@@ -1,0 +1,134 @@
+"""Verdicts: what intervals over the seeds say of bounds, and how several readings of one network become one word.
+
+Owns the five verdicts and the rules by which they are given. Knows no study, runs nothing, and gives none by hand: a
+verdict follows from intervals and bounds, or, where two sentences exclude each other, from both of them quoted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from mptcplab.statistics import Interval
+
+Verdict = Literal["holds", "fails", "undecided", "depends", "contradicted"]
+VERDICTS: tuple[Verdict, ...] = ("fails", "undecided", "depends", "contradicted", "holds")
+"""The weak spots first."""
+Origin = Literal["published", "ours", "by construction"]
+ORIGINS: tuple[Origin, ...] = ("published", "ours", "by construction")
+
+
+class HasVerdict(Protocol):
+    """Whatever was judged."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What came out."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What a fact demands of a value: at least `low`, at most `high`. The name is that of studies/agreed.json."""
+
+    name: str
+    low: float = -math.inf
+    high: float = math.inf
+
+    def judge(self, found: Interval) -> Verdict:
+        """Whether an interval lies inside, outside, or straddles."""
+        if math.isnan(found.mean):
+            return "undecided"
+        if self.low <= found.low and found.high <= self.high:
+            return "holds"
+        return "fails" if found.high < self.low or found.low > self.high else "undecided"
+
+    def within(self, other: Bound) -> bool:
+        """Whether this one is no wider than another."""
+        return self.low >= other.low and self.high <= other.high
+
+
+@dataclass(frozen=True)
+class Check:
+    """A value with its interval against a bound."""
+
+    what: str
+    found: Interval
+    bound: Bound
+    unit: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the interval says."""
+        return self.bound.judge(self.found)
+
+    def __str__(self) -> str:
+        """In words."""
+        return " ".join(part for part in (self.what, str(self.found), self.unit) if part)
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A sentence of a source, and which source that is."""
+
+    source: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """Two sentences of sources that no network can meet together: the one way to `contradicted`."""
+
+    first: Quote
+    second: Quote
+    why: str
+
+    def __post_init__(self) -> None:
+        """Refuses an exclusion without both sentences."""
+        if not all((self.first.sentence, self.second.sentence, self.why)):
+            raise ValueError("a contradiction needs both sentences, quoted, and why no network meets them together")
+
+
+def all_of(checks: Sequence[Check]) -> Verdict:
+    """Holds where all hold, fails where one fails."""
+    verdicts = {check.verdict for check in checks}
+    if not checks:
+        return "undecided"
+    if "fails" in verdicts:
+        return "fails"
+    return "holds" if verdicts == {"holds"} else "undecided"
+
+
+def over_readings(readings: Mapping[str, Verdict], main: str | None, why: str) -> tuple[Verdict, str]:
+    """One verdict over several readings of what a source leaves open.
+
+    With a `main` reading, the study's one network, that one decides and the others stand beside it. Without, the source
+    is silent about something that decides: what all readings say, or `depends`.
+    """
+    said: dict[Verdict, list[str]] = {}
+    for name, verdict in readings.items():
+        said.setdefault(verdict, []).append(name)
+    if main is not None:
+        others = {verdict: [name for name in names if name != main] for verdict, names in said.items()}
+        return readings[main], _sentence(f"Judged with {main}: {why}.", others, "Beside it: ")
+    if len(said) == 1:
+        return next(iter(said)), ""
+    if "holds" in said and "fails" in said:
+        return "depends", _sentence(f"The source does not say {why}.", said, "")
+    return "undecided", _sentence(f"The source does not say {why}.", said, "")
+
+
+def _sentence(start: str, said: Mapping[Verdict, Sequence[str]], lead: str) -> str:
+    parts = [f"{verdict} with {' and '.join(names)}" for verdict, names in said.items() if names]
+    if not parts:
+        return start
+    words = "; ".join(parts)
+    return f"{start} {lead}{words if lead else words[0].upper() + words[1:]}."
+
+
+def counted(facts: Sequence[HasVerdict]) -> str:
+    """How many of each verdict, the weak spots first."""
+    number = {verdict: sum(fact.verdict == verdict for fact in facts) for verdict in VERDICTS}
+    words = {"holds": "hold", "fails": "fail", "depends": "depend"}
+    return ", ".join(f"{count} {words.get(verdict, verdict)}" for verdict, count in number.items() if count)
