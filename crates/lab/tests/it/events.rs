@@ -97,7 +97,8 @@ fn reinjections_and_penalties_are_those_of_the_summary() {
     let columns = &events.columns;
     let again = (0..columns.len()).filter(|&at| word(columns.kind[at]) == "reinjection");
     assert_eq!(again.map(|at| columns.numbers[1][at]).sum::<u64>(), flow.reinjected);
-    assert!(flow.paths.iter().any(|path| path.path == "lte" && path.blamed > 0.05), "{:?}", flow.paths);
+    let lte = flow.paths.iter().find(|path| path.path == "lte").expect("it was used");
+    assert!(lte.limits.iter().any(|(name, share)| *name == "penalty" && *share > 0.5), "{lte:?}");
 }
 
 #[test]
