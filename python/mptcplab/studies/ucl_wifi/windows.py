@@ -253,10 +253,7 @@ class Far(Experiment):
             return found
 
         def suffers(loss: str) -> list[Check]:
-            cost = {
-                cc: measured.values(mbps(DUAL), loss, 100, cc) for cc in ("lia", "reno")
-            }  # fmt: skip
-            found = difference(cost["lia"], cost["reno"], paired=False)
+            found = difference(*(measured.values(mbps(DUAL), loss, 100, cc) for cc in ("lia", "reno")), paired=False)
             return [Check("Coupled less New Reno", found, Bound("lower", high=0), "Mb/s")]
 
         def follows(loss: str) -> list[Check]:
