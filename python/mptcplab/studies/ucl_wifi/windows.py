@@ -147,7 +147,8 @@ def _root_fit(run: Run, flow: str) -> tuple[float, float]:
     square = (windows[times > START_S] / 1448) ** 2
     line = np.polyfit(times[times > START_S], square, 1)
     rest = square - np.polyval(line, times[times > START_S])
-    return float(1 - (rest**2).sum() / ((square - square.mean()) ** 2).sum()), float(line[0])
+    spread = float(((square - square.mean()) ** 2).sum())
+    return 1 - float((rest**2).sum()) / spread if spread else 0.0, float(line[0])
 
 
 def _follows(run: Run, flow: str) -> float:
@@ -252,10 +253,7 @@ class Far(Experiment):
             return found
 
         def suffers(loss: str) -> list[Check]:
-            cost = {
-                cc: measured.values(mbps(DUAL), loss, 100, cc) for cc in ("lia", "reno")
-            }  # fmt: skip
-            found = difference(cost["lia"], cost["reno"], paired=False)
+            found = difference(*(measured.values(mbps(DUAL), loss, 100, cc) for cc in ("lia", "reno")), paired=False)
             return [Check("Coupled less New Reno", found, Bound("lower", high=0), "Mb/s")]
 
         def follows(loss: str) -> list[Check]:
