@@ -115,7 +115,7 @@ impl Bottlenecks {
         (self.unused, self.in_use_until) = (0, Instant::FAR_FUTURE);
         for (at, (queue, state)) in self.queues.iter().zip(paths).enumerate() {
             let until = queue.full + (state.srtt.unwrap_or_default() * UNUSED).max(LEAST_UNUSED);
-            if now > until {
+            if now > until && state.active {
                 self.unused |= 1 << at;
             } else {
                 self.in_use_until = self.in_use_until.min(until);
@@ -165,6 +165,9 @@ impl Bottlenecks {
         if let Some(queue) = self.queues.get_mut(path) {
             *queue = Queue::default();
         }
+        // It is looked at anew when a window is full next.
+        self.unused &= !(1_u64.checked_shl(path as u32).unwrap_or(0));
+        self.in_use_until = Instant::ZERO;
         for queue in &mut self.queues {
             if let Some(evidence) = queue.apart.get_mut(path) {
                 *evidence = 0;

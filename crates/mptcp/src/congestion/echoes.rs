@@ -23,6 +23,7 @@ impl Congestion {
     pub(crate) fn on_mark(&mut self, path: usize, now: Instant) {
         let mark = Mark { now, gentle: self.gentle_marks };
         let ssthresh = self.ask(path, |algorithm, paths| algorithm.on_mark(paths, path, mark));
+        self.overshoot.forget(path);
         let state = &mut self.paths[path];
         state.ssthresh = ssthresh;
         state.credit = 0.0;

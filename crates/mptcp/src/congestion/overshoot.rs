@@ -2,9 +2,10 @@
 //!
 //! When a first window overflows a queue, half of it (RFC 5681 equation 4) is as much as the path carries, or much less: that depends
 //! on the burst which was lost, and on a long path it is paid for in minutes. But while the queue drains the path delivers all that
-//! it can, and that rate over the least round trip is what it holds without a queue. So much the threshold may be, once, as in TCP
-//! Westwood (Mascolo et al., MobiCom 2001); where others fill the queue it is their share that is missing from the rate. Owns how
-//! long that is looked at.
+//! it can, and that rate over the least round trip is what it holds without a queue. In the three round trips that follow the first
+//! loss the threshold may be so much, as in TCP Westwood (Mascolo et al., MobiCom 2001), which has it so after each loss; what is lost
+//! in them is of the same overshoot. Where others fill the queue it is their share that is missing from the rate. A timeout, a mark or a
+//! penalty ends it. Owns how long that is looked at.
 
 use mptcp_clock::Instant;
 
@@ -17,7 +18,7 @@ const LOOK: u64 = 3;
 struct Look {
     path: usize,
     until: Instant,
-    /// No more than was under way, bytes.
+    /// No more than the window was, bytes.
     most: u64,
 }
 
@@ -53,8 +54,54 @@ impl Overshoot {
         }
     }
 
-    /// A path begins or ends.
+    /// Something else lowers the window, or the path begins or ends: what was found holds no more.
+    #[inline]
     pub(super) fn forget(&mut self, path: usize) {
         self.looks.retain(|look| look.path != path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mptcp_clock::Duration;
+
+    use super::*;
+
+    fn at(time: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(time)
+    }
+
+    /// A path of 100 ms that delivers a megabyte a second, whose window of `cwnd` was lost from and halved.
+    fn halved(cwnd: u64) -> (Overshoot, PathState) {
+        let mut state = PathState::new(1_000, 10);
+        state.sample(Duration::from_millis(100));
+        state.cwnd = cwnd;
+        let mut overshoot = Overshoot::default();
+        overshoot.begin(0, &state, at(1_000));
+        (state.ssthresh, state.cwnd) = (cwnd / 2, cwnd / 2);
+        for time in 0..4 {
+            state.delivery.on_delivered(at(1_000 + 100 * time), 100_000, state.srtt);
+        }
+        (overshoot, state)
+    }
+
+    #[test]
+    fn the_threshold_rises_to_what_the_path_delivers_and_no_further_than_the_window_was() {
+        for (cwnd, found) in [(150_000, 100_000), (90_000, 90_000), (300_000, 150_000)] {
+            let (mut overshoot, mut state) = halved(cwnd);
+            overshoot.raise(0, &mut state, at(1_299));
+            assert_eq!(state.ssthresh, found, "a window of {cwnd}");
+        }
+    }
+
+    #[test]
+    fn it_is_over_after_three_round_trips_and_after_whatever_else_lowers_the_window() {
+        let (mut overshoot, mut state) = halved(150_000);
+        overshoot.raise(0, &mut state, at(1_300));
+        assert_eq!(state.ssthresh, 75_000);
+        let (mut overshoot, mut state) = halved(150_000);
+        overshoot.forget(0);
+        overshoot.raise(0, &mut state, at(1_100));
+        assert_eq!(state.ssthresh, 75_000);
     }
 }

@@ -53,7 +53,7 @@ pub struct Congestion {
     pub(super) gentle_marks: bool,
     /// What is known of bottlenecks; None where all paths count as one group.
     bottlenecks: Option<Bottlenecks>,
-    overshoot: Overshoot,
+    pub(super) overshoot: Overshoot,
 }
 
 impl Congestion {
@@ -188,7 +188,7 @@ impl Congestion {
             bottlenecks.on_loss(path);
         }
         let ssthresh = self.ask(path, |algorithm, paths| algorithm.on_loss(paths, path, now));
-        if self.bottlenecks.is_some() && self.paths.len() > 1 && self.paths[path].ssthresh == u64::MAX {
+        if self.paths[path].ssthresh == u64::MAX && self.bottlenecks.is_some() && self.paths.len() > 1 {
             self.overshoot.begin(path, &self.paths[path], now);
         }
         let state = &mut self.paths[path];
@@ -198,12 +198,14 @@ impl Congestion {
     }
 
     pub(crate) fn on_timeout(&mut self, path: usize) {
+        self.overshoot.forget(path);
         self.ask(path, |algorithm, paths| algorithm.on_timeout(paths, path));
     }
 
     /// Mechanism M2, penalising a slow subflow (Raiciu et al., NSDI 2012, section 4.2): halves the
     /// window. The threshold follows the window, or is halved where slow start is over already.
     pub(crate) fn penalise(&mut self, path: usize, rule: PenaltyRule) {
+        self.overshoot.forget(path);
         let state = &mut self.paths[path];
         let halved = (state.cwnd / 2).max(state.mss);
         match rule {
