@@ -27,13 +27,11 @@ pub struct OnTime {
     /// When the margin is looked at next.
     due: Instant,
     full: bool,
-    /// Scratch: how long a segment is under way on each candidate.
-    waits: Vec<f64>,
 }
 
 impl Default for OnTime {
     fn default() -> Self {
-        Self { ledger: Ledger::default(), margin: 1.0, due: Instant::ZERO, full: false, waits: Vec::new() }
+        Self { ledger: Ledger::default(), margin: 1.0, due: Instant::ZERO, full: false }
     }
 }
 
@@ -68,7 +66,8 @@ impl OnTime {
     /// Whether a segment on `slow`, which is under way for `wait`, would hold nobody up.
     fn is_on_time(&self, view: &SendView<'_>, slow: &Candidate, wait: f64) -> bool {
         let (mut rates, mut first) = (0.0, f64::INFINITY);
-        for (fast, &time) in view.candidates.iter().zip(&self.waits) {
+        for fast in view.candidates.iter().filter(|fast| fast.subflow != slow.subflow) {
+            let time = delay(fast);
             if time < wait {
                 rates += rate(fast);
                 first = first.min(time);
@@ -113,11 +112,9 @@ impl Scheduler for OnTime {
         self.ledger.look(view);
         // Who is left alone does not rest.
         let someone = view.candidates.iter().any(|c| !self.ledger.rests(view.now, c));
-        self.waits.clear();
-        self.waits.extend(view.candidates.iter().map(delay));
         let mut best: Option<(f64, usize)> = None;
         for (at, candidate) in view.candidates.iter().enumerate().filter(|(_, c)| c.has_room) {
-            let wait = self.waits[at];
+            let wait = delay(candidate);
             let sooner = best.is_none_or(|(least, _)| wait < least);
             if sooner
                 && !(someone && self.ledger.rests(view.now, candidate))
