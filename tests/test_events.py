@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import matplotlib.text
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
 from conftest import Cli
-from mptcplab import Scenario, event_plots, events, message_plot, plots, qlog, reasons
+from mptcplab import Scenario, event_plots, events, message_plot, plots, reasons
 from mptcplab.batch import Job, run_jobs
 from mptcplab.inputs import BadResult
 from mptcplab.survey import planted
+from mptcplab.trace_file import tracing
 from mptcplab.traced import Selection, TracedRun, load, told
 
 TWO = """
@@ -79,7 +80,7 @@ def test_command_lists_counts_and_writes(cli: Cli, tmp_path: Path) -> None:
     assert "schedule" in cli("events", "out", "--count").stdout
     assert cli("events", "out", "--csv", "--kind", "loss").stdout.startswith('"run"')
     assert cli("events", "out", "--from", "1999s").stdout == "no such events\n"
-    assert "0 rows" not in cli("events", "out", "--picture", "sequence", "--output", "s.png").stdout
+    cli("events", "out", "--picture", "sequence", "--output", "s.png")
     assert (tmp_path / "s.png").stat().st_size > 10_000
 
 
@@ -130,6 +131,16 @@ def test_memory_is_bounded_and_it_is_said(cli: Cli, tmp_path: Path) -> None:
     assert "limits.trace = 1000000000" in cli("run", "much.toml", "--trace", "all", expect=2).stderr
 
 
+DRAWN = {
+    "sequence": ["wifi", "lte"],
+    "messages": ["MP_CAPABLE", "MP_JOIN"],
+    "decisions": ["wifi", "lte"],
+    "limits": ["wifi", "lte", "loss"],
+    "topology": ["client", "server", "10Mbit", "8Mbit"],
+}
+"""Words that stand in a picture."""
+
+
 @pytest.mark.parametrize("picture", ["sequence", "messages", "decisions", "limits", "topology"])
 @pytest.mark.parametrize("flows", [1, 50])
 def test_pictures_of_one_and_of_fifty_flows(picture: str, flows: int) -> None:
@@ -137,6 +148,13 @@ def test_pictures_of_one_and_of_fifty_flows(picture: str, flows: int) -> None:
     run = TracedRun.of(Scenario.parse(text).run(trace="schedule,reinjection,retransmission,limit,option_in,option_out"))
     figure = event_plots.draw(picture, run, Selection())
     assert plots.png(figure) == plots.png(event_plots.draw(picture, run, Selection()))
+    # What is drawn is what was asked for: a flow, or a part of it, is another picture.
+    if picture != "topology":
+        early = event_plots.draw(picture, run, Selection(until=0.5))
+        assert plots.png(early) != plots.png(figure)
+    said = " ".join(text.get_text() for text in figure.findobj(matplotlib.text.Text))
+    for word in DRAWN[picture]:
+        assert word in said, (word, said)
 
 
 def test_each_option_arrives_once(result: Path) -> None:
@@ -155,90 +173,42 @@ def test_rows_read_as_lines(result: Path) -> None:
         run.select(Selection(flow="b"))
 
 
-# What draft-ietf-quic-qlog-main-schema says of a file in the sequential schema (QlogFileSeq, TraceSeq, VantagePoint,
-# CommonFields, ReferenceTime, Event), and docs/events.md of `data`, as a JSON Schema.
-TEXT: dict[str, Any] = {"type": "string"}
-HEADER: dict[str, Any] = {
-    "type": "object",
-    "required": ["file_schema", "serialization_format", "trace"],
-    "properties": {
-        "file_schema": {"const": "urn:ietf:params:qlog:file:sequential"},
-        "serialization_format": {"const": "application/qlog+json-seq"},
-        "title": TEXT,
-        "description": TEXT,
-        "trace": {
-            "type": "object",
-            "required": ["event_schemas"],
-            "properties": {
-                "common_fields": {
-                    "type": "object",
-                    "properties": {
-                        "time_format": {"enum": ["relative_to_epoch", "relative_to_previous_event"]},
-                        "reference_time": {
-                            "type": "object",
-                            "required": ["clock_type", "epoch"],
-                            "properties": {"clock_type": {"enum": ["system", "monotonic"]}, "epoch": TEXT},
-                        },
-                    },
-                },
-                "vantage_point": {
-                    "type": "object",
-                    "required": ["type"],
-                    "properties": {"name": TEXT, "type": {"enum": ["client", "server", "network", "unknown"]}},
-                },
-                "event_schemas": {"type": "array", "items": {"type": "string", "prefix": "urn:"}},
-            },
-        },
-    },
-}
-EVENT: dict[str, Any] = {
-    "type": "object",
-    "required": ["time", "name", "data"],
-    "properties": {
-        "time": {"type": "number"},
-        "name": {"enum": [f"mptcp:{kind}" for kind in events.kinds()]},
-        "data": {"type": "object", "required": ["trigger"], "properties": {"trigger": TEXT, "other": TEXT}},
-        "group_id": TEXT,
-        "tuple": TEXT,
-    },
-}
-TYPES = {"object": dict, "string": str, "array": list, "number": (int, float)}
+def test_one_seed_of_several_is_read_alone(tmp_path: Path) -> None:
+    scenario = Scenario.parse(TWO)
+    run_jobs([Job(scenario.core, seed, trace=events.trace("loss")) for seed in (3, 4)], quiet=True).save(tmp_path)
+    [first, second] = [load(tmp_path, seed) for seed in (3, 4)]
+    assert set(first.events["seed"].to_pylist()) == {3}
+    assert first.events.num_rows + second.events.num_rows == pq.read_metadata(tmp_path / "events.parquet").num_rows
 
 
-def check(value: Any, schema: dict[str, Any], at: str = "") -> None:
-    if "type" in schema:
-        assert isinstance(value, TYPES[schema["type"]]), f"{at}: {value!r}"  # type: ignore[arg-type]
-    assert "const" not in schema or value == schema["const"], at
-    assert "enum" not in schema or value in schema["enum"], f"{at}: {value!r}"
-    assert str(value).startswith(schema.get("prefix", "")) or isinstance(value, dict | list), at
-    for key in schema.get("required", []):
-        assert key in value, f"{at}.{key}"
-    for key, inner in schema.get("properties", {}).items():
-        if key in value:
-            check(value[key], inner, f"{at}.{key}")
-    for item in value if "items" in schema else []:
-        check(item, schema["items"], f"{at}[]")
+@pytest.mark.parametrize("failure", [OSError("no room"), KeyError("a fault of ours")])
+def test_a_trace_that_fails_leaves_no_file(tmp_path: Path, failure: Exception) -> None:
+    class Broken:
+        events_dropped = 0
+
+        def trace(self, wanted: events.Trace, *, limit: int) -> None: ...
+
+        def take_events(self) -> pa.Table:
+            raise failure
+
+    with pytest.raises(type(failure)), tracing(cast(Any, Broken()), events.REASONS, tmp_path / "events.parquet"):
+        pass
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_qlog_is_what_the_drafts_say(result: Path, tmp_path: Path) -> None:
-    run = load(result)
-    files = qlog.write(run, tmp_path)
-    assert [file.name for file in files] == ["client.sqlog", "server.sqlog"]
-    written = 0
-    for file in files:
-        records = file.read_bytes().split(b"\x1e")
-        assert records[0] == b""
-        assert all(record.endswith(b"\n") for record in records[1:])
-        values = [json.loads(record) for record in records[1:]]
-        check(values[0], HEADER)
-        for value in values[1:]:
-            check(value, EVENT)
-            own = {name.removesuffix("_s") + ("_ms" if name.endswith("_s") else "") for name in events.fields()}
-            assert set(value["data"]) <= own | {"trigger", "subflow", "other"}
-        times = [value["time"] for value in values[1:]]
-        assert times == sorted(times)
-        written += len(times)
-    assert written == run.events.num_rows
+def test_datagrams_and_joins_to_come_are_accused_of_nothing() -> None:
+    voice = TWO + '[flows.voice]\ntransport = "udp"\nrate = "64kbit"\n'
+    short = TWO.replace("[flows.a]", '[flows.a]\nbytes = "100kB"')
+    for text, flow in ((voice, "voice"), (short, "a")):
+        row = Scenario.parse(text).run(trace=events.REASONS).flow(flow)
+        assert not [said for said in reasons.sentences(row) if "down" in said or "no subflow" in said]
+
+
+def test_a_path_that_never_joined_is_named_and_has_no_row() -> None:
+    scenario = Scenario.parse(TWO.replace('loss = "1%"', 'loss = "100%"'))
+    run = scenario.run(trace=events.REASONS)
+    assert reasons.sentences(run.flow())[0] == "no subflow ever joined over lte"
+    assert run.paths["path"].to_pylist() == scenario.run().paths["path"].to_pylist()
 
 
 def test_sentences_name_loss_as_loss() -> None:

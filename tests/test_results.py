@@ -12,7 +12,7 @@ import pytest
 
 from mptcplab import Run, Scenario, plots
 from mptcplab.batch import Job, run_jobs
-from mptcplab.results import ALL, SAMPLE_COLUMNS
+from mptcplab.tables import ALL, SAMPLE_COLUMNS
 
 
 @pytest.fixture(scope="module")

@@ -65,6 +65,7 @@ class FlowRow(TypedDict):
     blocks: int
     limits: dict[str, float]
     paths: list[PathRow]
+    never_joined: list[str]
 
 @type_check_only
 class LinkRow(TypedDict):
@@ -261,7 +262,7 @@ class Scenario:
     @property
     def registered(self) -> list[str]: ...
     def baselines(self) -> list[tuple[str, str, Scenario]]: ...
-    def check_runs(self, runs: int) -> None: ...
+    def check_runs(self, runs: int, traced: bool = False) -> None: ...
 
 @final
 class Results:

@@ -16,9 +16,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from mptcplab.inputs import BadResult, choose
-from mptcplab.results import ALL, LINK_METRICS
 from mptcplab.saved import SavedRun
 from mptcplab.statistics import shares
+from mptcplab.tables import ALL, LINK_METRICS
 
 Floats = NDArray[np.float64]
 Reals = NDArray[np.floating[Any]]

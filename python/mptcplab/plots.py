@@ -205,7 +205,7 @@ def svg(figure: Figure) -> bytes:
 def plot_run(run: Run, metric: str = "throughput", flow: str | None = None) -> Figure:
     """A metric over time: a line for each path, and their sum where there is one."""
     from mptcplab import _core
-    from mptcplab.results import ALL, LINK_METRICS
+    from mptcplab.tables import ALL, LINK_METRICS
 
     units = dict(_core.metrics())
     if metric not in units:

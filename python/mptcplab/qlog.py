@@ -32,9 +32,11 @@ ROWS = 4096
 
 def write(run: TracedRun, directory: Path) -> list[Path]:
     """Writes `HOST.sqlog` for each host of a run that has events; says where they are."""
-    written = []
+    written: list[Path] = []
     for host in run.names("host"):
-        path = folder(directory) / f"{_safe(host)}.sqlog"
+        name = _safe(host)
+        while (path := folder(directory) / f"{name}.sqlog") in written:
+            name += "_"
         title = f"{run.scenario.get('name', 'run')}, seed {run.seed}"
         with replacing(path) as file:
             write_host(file, run.events, host, title=title, role=_role(run.scenario, host))

@@ -111,14 +111,17 @@ def read_samples(file: Path) -> pa.Table:
     return table
 
 
-def read_table(file: Path, wanted: dict[str, pa.DataType] | None = None) -> pa.Table:
-    """A Parquet file, with these columns among its own; text is text, not numbers of it."""
+def read_table(file: Path, wanted: dict[str, pa.DataType] | None = None, *, seed: int | None = None) -> pa.Table:
+    """A Parquet file, with these columns among its own; text is text, not numbers of it.
+
+    With a `seed`, its rows alone, and no more than a group of the others' in memory at a time.
+    """
     wanted = WHO if wanted is None else wanted
     try:
         check_regular(file, MOST_TABLE)
         with pq.ParquetFile(file) as parquet:
             _check_rows(file, parquet.metadata.num_rows)
-            table = parquet.read()
+            table = parquet.read() if seed is None else _of_seed(parquet, seed)
         table.validate(full=True)
         table = _plain(table)
         for name, kind in wanted.items():
@@ -136,6 +139,16 @@ def read_table(file: Path, wanted: dict[str, pa.DataType] | None = None) -> pa.T
     except (pa.ArrowException, OSError, ValueError, TypeError, KeyError) as error:
         raise _damaged(file, f"this is no Parquet file that can be read: {_first_line(error)}") from error
     return table
+
+
+def _of_seed(parquet: pq.ParquetFile, seed: int) -> pa.Table:
+    mine = [parquet.schema_arrow.empty_table()]
+    for group in range(parquet.num_row_groups):
+        rows = parquet.read_row_group(group)
+        if "seed" in rows.column_names:
+            rows = rows.filter(pc.equal(rows["seed"], seed))
+        mine.append(rows)
+    return pa.concat_tables(mine)
 
 
 def _check_rows(file: Path, rows: int) -> None:

@@ -39,7 +39,7 @@ WORDS = {
     "penalty": "M2, which had halved its window",
     "pacing": "pacing",
     "local_queue": "this host's own queue",
-    "joining": "a handshake that was not over",
+    "joining": "a handshake that was not over, or had not begun",
     "closed": "nothing: it had no subflow",
 }
 """Reasons in the order of the core's names, as "held back by ..."."""
@@ -76,6 +76,8 @@ def findings(row: FlowRow) -> list[Finding]:
     """What held a flow back, the heaviest first; nothing where its paths carried what they could."""
     known = [path for path in row["paths"] if path.get("limits")]
     found = [finding for path in known for finding in _of_path(path)]
+    if known:
+        found += [Finding("never_joined", name, 1.0) for name in row["never_joined"]]
     for cause in ("receive_window", "send_buffer", "application"):
         # What concerns the whole connection is felt by the path that would send; not where others wait for that one.
         late = cause != "application"

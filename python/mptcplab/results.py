@@ -16,47 +16,23 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from mptcplab import _core
+from mptcplab.tables import (
+    ALL,
+    BLOCK_SCHEMA,
+    LINK_METRICS,
+    LINK_SCHEMA,
+    PATH_SCHEMA,
+    dictionary,
+    flow_schema,
+    metric_names,
+    metrics_of,
+    units,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from mptcplab._core import EventColumns, FlowRow, LinkRow, PathRow
-
-ALL = "*"
-"""In the columns `flow` and `path` of the samples: over all of them."""
-
-LINK_METRICS = frozenset(
-    {
-        "interface_throughput",
-        "interface_received",
-        "queue",
-        "queue_drops",
-        "queue_marks",
-        "random_losses",
-        "mac_retries",
-        "mac_drops",
-        "phy_rate",
-    }
-)
-"""Metrics of links; no flow has them."""
-
-_FIRST_METRICS = 21
-"""Those that every table of samples knows, whether it has them or not."""
-
-SAMPLE_COLUMNS = ("run", "seed", "variant", "time_s", "flow", "path", "metric", "value", "unit")
-
-
-@functools.cache
-def metric_names() -> list[str]:
-    """Names of the metrics in the samples."""
-    return [name for name, _ in _core.metrics()]
-
-
-@functools.cache
-def _units() -> tuple[list[str], NDArray[np.uint8]]:
-    units = [unit for _, unit in _core.metrics()]
-    distinct = list(dict.fromkeys(units))
-    return distinct, np.array([distinct.index(unit) for unit in units], dtype=np.uint8)
 
 
 class Run:
@@ -84,19 +60,19 @@ class Run:
         """The time series, one value a row; the numeric columns are the core's memory, not a copy."""
         columns = self.columns
         rows = len(columns["time_s"])
-        units, unit_of = _units()
+        names, unit_of = units()
         once = np.zeros(rows, dtype=np.uint8)
         return pa.table(
             {
-                "run": _dictionary(once, [self.name]),
+                "run": dictionary(once, [self.name]),
                 "seed": pa.array(np.full(rows, self.seed, dtype=np.uint64)),
-                "variant": _dictionary(once, [self.variant]),
+                "variant": dictionary(once, [self.variant]),
                 "time_s": pa.array(columns["time_s"]),
-                "flow": _dictionary(columns["flow"], [*self._results.flow_names, ALL]),
-                "path": _dictionary(columns["path"], [*self._results.path_names, ALL]),
-                "metric": _dictionary(columns["metric"], _metrics_of(columns["metric"])),
+                "flow": dictionary(columns["flow"], [*self._results.flow_names, ALL]),
+                "path": dictionary(columns["path"], [*self._results.path_names, ALL]),
+                "metric": dictionary(columns["metric"], metrics_of(columns["metric"])),
                 "value": pa.array(columns["value"]),
-                "unit": _dictionary(unit_of[columns["metric"]], units),
+                "unit": dictionary(unit_of[columns["metric"]], names),
             }
         )
 
@@ -286,10 +262,10 @@ class Runs(Sequence[Run]):
         for run in self:
             for row in run.flow_rows:
                 flat: dict[str, Any] = {**row}
-                del flat["paths"], flat["limits"]
+                del flat["paths"], flat["limits"], flat["never_joined"]
                 flat |= {f"limit_{name}": row["limits"].get(name, 0.0) for name in limits}
                 rows.append(_named(run) | flat)
-        return pa.Table.from_pylist(rows, schema=_flow_schema(limits))
+        return pa.Table.from_pylist(rows, schema=flow_schema(limits))
 
     @property
     def paths(self) -> pa.Table:
@@ -305,7 +281,7 @@ class Runs(Sequence[Run]):
         # What holds paths back is known of runs that were observed; tables of the others stay what they were.
         more = [pa.field(f"limit_{name}", pa.float64()) for name in limits]
         more += [pa.field("blamed", pa.float64())] if limits else []
-        return pa.Table.from_pylist(rows, schema=pa.schema([*_PATH_SCHEMA, *more]))
+        return pa.Table.from_pylist(rows, schema=pa.schema([*PATH_SCHEMA, *more]))
 
     @property
     def events(self) -> pa.Table:
@@ -320,7 +296,7 @@ class Runs(Sequence[Run]):
         """One row for each run and direction of a link."""
         rows = [_named(run) | {**row} for run in self for row in run.link_rows]
         marks = any("queue_marks" in row for row in rows)
-        schema = _LINK_SCHEMA.append(pa.field("queue_marks", pa.int64())) if marks else _LINK_SCHEMA
+        schema = LINK_SCHEMA.append(pa.field("queue_marks", pa.int64())) if marks else LINK_SCHEMA
         return pa.Table.from_pylist(rows, schema=schema)
 
     @property
@@ -332,12 +308,12 @@ class Runs(Sequence[Run]):
                 if row["blocks"]:
                     written, latency = run.block_columns(at)
                     columns: dict[str, Any] = {
-                        key: pa.array([value] * len(written), _BLOCK_SCHEMA.field(key).type)
+                        key: pa.array([value] * len(written), BLOCK_SCHEMA.field(key).type)
                         for key, value in (_named(run) | {"flow": row["flow"]}).items()
                     }
                     columns |= {"written_s": written, "latency_s": latency}
-                    tables.append(pa.table(columns, schema=_BLOCK_SCHEMA))
-        return pa.concat_tables(tables) if tables else _BLOCK_SCHEMA.empty_table()
+                    tables.append(pa.table(columns, schema=BLOCK_SCHEMA))
+        return pa.concat_tables(tables) if tables else BLOCK_SCHEMA.empty_table()
 
     def save(self, directory: str | PathLike[str]) -> None:
         """Writes the tables of all runs."""
@@ -350,57 +326,5 @@ class Runs(Sequence[Run]):
         return f"<{len(self)} runs>"
 
 
-def _metrics_of(indices: NDArray[np.uint8]) -> list[str]:
-    """The names that a column of metrics counts into, without later ones that it lacks: tables stay what they were."""
-    names = metric_names()
-    return names[: max(_FIRST_METRICS, int(indices.max(initial=0)) + 1)]
-
-
-def _dictionary(indices: NDArray[Any], names: list[str]) -> pa.DictionaryArray:
-    return pa.DictionaryArray.from_arrays(pa.array(indices), pa.array(names, pa.string()))
-
-
 def _named(run: Run) -> dict[str, Any]:
     return {"run": run.name, "seed": run.seed, "variant": run.variant}
-
-
-def _schema(**columns: pa.DataType) -> pa.Schema:
-    who = {"run": pa.string(), "seed": pa.uint64(), "variant": pa.string()}
-    return pa.schema(list((who | columns).items()))
-
-
-def _flow_schema(limits: list[str]) -> pa.Schema:
-    text, count, real, flag = pa.string(), pa.int64(), pa.float64(), pa.bool_()
-    return _schema(
-        flow=text, multipath=flag, fell_back=flag, fell_back_at_s=real, fell_back_path=text, fell_back_because=text,
-        bytes_received=count, bytes_received_total=count,
-        measured_s=real, goodput=real, throughput=real, intact=flag, completion_s=real, handshake_s=real,
-        closed=text, reinjected=count, opportunistic=count, penalties=count, duplicates=count, blocks=count,
-        **{f"limit_{name}": real for name in limits},
-    )  # fmt: skip
-
-
-_PATH_SCHEMA = _schema(
-    flow=pa.string(),
-    path=pa.string(),
-    subflows=pa.int64(),
-    bytes_sent=pa.int64(),
-    bytes_acked=pa.int64(),
-    retransmits=pa.int64(),
-    timeouts=pa.int64(),
-    reinjected=pa.int64(),
-    mean_srtt_s=pa.float64(),
-)
-_LINK_SCHEMA = _schema(
-    link=pa.string(),
-    direction=pa.string(),
-    offered_frames=pa.int64(),
-    sent_frames=pa.int64(),
-    sent_bytes=pa.int64(),
-    queue_drops=pa.int64(),
-    random_losses=pa.int64(),
-    mac_retries=pa.int64(),
-    mac_drops=pa.int64(),
-    longest_queue=pa.int64(),
-)
-_BLOCK_SCHEMA = _schema(flow=pa.string(), written_s=pa.float64(), latency_s=pa.float64())

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from mptcplab.inputs import BadResult, nearest, readable, seconds
 from mptcplab.reading import read_json, read_samples, read_scenario
-from mptcplab.results import ALL
+from mptcplab.tables import ALL
 
 if TYPE_CHECKING:
     from mptcplab.results import Run

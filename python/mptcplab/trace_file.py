@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
@@ -32,30 +33,24 @@ MOST = 2_000_000
 def tracing(driver: Driver, wanted: events.Trace, path: Path) -> Iterator[None]:
     """Keeps the events of a driver's connections in `path` while the block runs."""
     driver.trace(wanted, limit=MOST)
-    with replacing(path) as file:
-        stop = threading.Event()
-        failed: list[BaseException] = []
-        thread = threading.Thread(target=_write, args=(driver, file, stop, failed), daemon=True)
-        thread.start()
+    stop = threading.Event()
+    with replacing(path) as file, ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(_write, driver, file, stop)
         try:
             yield
         finally:
             stop.set()
-            thread.join()
-        if failed:
-            raise failed[0]
+        # Whatever went wrong there: a file that is named is whole.
+        writing.result()
     if driver.events_dropped:
         print(f"mptcplab: {driver.events_dropped} events found no room; ask for fewer kinds", file=sys.stderr)
 
 
-def _write(driver: Driver, file: IO[bytes], stop: threading.Event, failed: list[BaseException]) -> None:
-    try:
-        with pq.ParquetWriter(file, events.plain_schema(), compression="zstd") as writer:
-            over = False
-            while not over:
-                over = stop.wait(PAUSE)
-                found = driver.take_events()
-                if found.num_rows:
-                    writer.write_table(found.cast(events.plain_schema()))
-    except (OSError, ValueError) as error:
-        failed.append(error)
+def _write(driver: Driver, file: IO[bytes], stop: threading.Event) -> None:
+    with pq.ParquetWriter(file, events.plain_schema(), compression="zstd") as writer:
+        over = False
+        while not over:
+            over = stop.wait(PAUSE)
+            found = driver.take_events()
+            if found.num_rows:
+                writer.write_table(found.cast(events.plain_schema()))

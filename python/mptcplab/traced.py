@@ -89,13 +89,12 @@ def load(directory: str | PathLike[str], seed: int | None = None) -> TracedRun:
     file = target / "events.parquet"
     if not file.is_file():
         raise BadResult(f"{target}: it has no events; run it again with --trace all, or the kinds that you want")
-    table = read_table(file, EVENTS)
     seeds = [row["seed"] for row in described["runs"]]
     wanted = seeds[0] if seed is None and seeds else seed
     rows = [row for row in described["runs"] if row["seed"] == wanted]
     if not rows:
         raise BadResult(f"{target}: there is no run with seed {wanted}; seeds: {', '.join(map(str, seeds)) or 'none'}")
-    mine = table.filter(pc.equal(table["seed"], pa.scalar(wanted, pa.uint64())))
+    mine = read_table(file, EVENTS, seed=rows[0]["seed"])
     return TracedRun(str(directory), rows[0]["seed"], read_scenario(target / rows[0]["scenario"]), mine)
 
 

@@ -31,6 +31,12 @@ pub enum TooManyRuns {
          runs, or raise limits.memory)"
     )]
     Memory(u64, f64, f64),
+    /// Their events do not fit.
+    #[error(
+        "the events of {0} runs would take {1:.1} GB beside their results, and limits.memory is {2:.1} GB (ask for fewer runs, \
+         lower limits.trace, or raise limits.memory)"
+    )]
+    Events(u64, f64, f64),
 }
 
 impl Scenario {
@@ -54,6 +60,21 @@ impl Scenario {
         let bytes = all as f64 * self.estimate().results + own;
         if bytes > self.limits.memory as f64 {
             return Err(TooManyRuns::Memory(all, bytes / 1e9, self.limits.memory as f64 / 1e9));
+        }
+        Ok(())
+    }
+
+    /// The same of runs that keep events: their rows stay until all runs are over, those of baselines are none.
+    ///
+    /// # Errors
+    /// What there would be too much of.
+    pub fn check_traced_runs(&self, runs: u64) -> Result<(), TooManyRuns> {
+        self.check_runs(runs)?;
+        let estimate = self.estimate();
+        let all = runs.saturating_mul(self.baseline_count() + 1);
+        let events = runs as f64 * estimate.traced;
+        if events + all as f64 * estimate.results > self.limits.memory as f64 {
+            return Err(TooManyRuns::Events(runs, events / 1e9, self.limits.memory as f64 / 1e9));
         }
         Ok(())
     }

@@ -225,8 +225,10 @@ pub struct FlowSummary {
     pub duplicates: u64,
     /// Share of the time after the handshake under each limit, by name; sums to 1.
     pub limits: Vec<(&'static str, f64)>,
-    /// Its paths.
+    /// The paths that it used.
     pub paths: Vec<PathSummary>,
+    /// Those of its paths over which no subflow ever came, where one might have.
+    pub never_joined: Vec<String>,
     /// Its blocks, in order.
     pub blocks: Vec<Block>,
 }

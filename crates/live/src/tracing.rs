@@ -2,7 +2,7 @@
 //!
 //! Owns the form: what happens to packets one by one is at the level of traces, what happens now and then at that of debugging.
 
-use mptcp::observe::{Kind, NOTHING, Observer, Record};
+use mptcp::observe::{Kind, Observer, Record};
 
 /// Passes events on, for [`crate::Driver::observe`].
 #[derive(Clone, Copy, Debug, Default)]
@@ -10,18 +10,15 @@ pub struct Tracing;
 
 impl Observer for Tracing {
     fn observe(&self, record: &Record) {
-        let (kind, values) = (record.event.kind(), record.event.values());
-        let fields = kind.fields().iter().zip(values.numbers).filter(|(_, number)| *number != NOTHING);
-        let numbers: Vec<String> =
-            fields.map(|(field, number)| format!("{}={number}", field.name())).collect();
-        let numbers = numbers.join(" ");
+        let kind = record.event.kind();
+        let (what, numbers) = (record.event.values().what, record.event.numbers());
         let (connection, subflow) = (record.connection.place(), record.place.subflow.number());
-        let (name, what, local) = (kind.name(), values.what, record.place.local);
+        let (name, local) = (kind.name(), record.place.local);
         match kind {
             Kind::Window | Kind::RoundTrip | Kind::Schedule | Kind::DssIn | Kind::DssOut | Kind::Limit => {
-                tracing::trace!(target: "mptcp", connection, subflow, %local, what, numbers, "{name}");
+                tracing::trace!(target: "mptcp", connection, subflow, %local, what, %numbers, "{name}");
             }
-            _ => tracing::debug!(target: "mptcp", connection, subflow, %local, what, numbers, "{name}"),
+            _ => tracing::debug!(target: "mptcp", connection, subflow, %local, what, %numbers, "{name}"),
         }
     }
 }

@@ -203,6 +203,7 @@ fn flow_row<'py>(py: Python<'py>, flow: &FlowSummary) -> PyResult<Bound<'py, PyD
         })
         .collect::<PyResult<Vec<_>>>()?;
     row.set_item("paths", PyList::new(py, paths)?)?;
+    row.set_item("never_joined", &flow.never_joined)?;
     Ok(row)
 }
 

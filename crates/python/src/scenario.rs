@@ -122,16 +122,18 @@ impl Scenario {
     /// The single-path runs to compare with: (flow, path, scenario) for each path of each flow that
     /// asks for baselines; the flow is plain TCP over that path alone.
     fn baselines(&self) -> PyResult<Vec<(String, String, Self)>> {
-        self.check_runs(1)?;
+        self.check_runs(1, false)?;
         let of = |b: mptcp_lab::Baseline| {
             (b.flow, b.path, Self { draft: self.draft.clone(), inner: Arc::new(b.scenario) })
         };
         Ok(self.inner.baselines().into_iter().map(of).collect())
     }
 
-    /// Raises an error if as many runs, each with its baselines, are more than the limits allow.
-    fn check_runs(&self, runs: u64) -> PyResult<()> {
-        self.inner.check_runs(runs).map_err(|problem| ScenarioError::new_err(problem.to_string()))
+    /// Raises an error if as many runs, each with its baselines, are more than the limits allow; `traced` ones keep events.
+    #[pyo3(signature = (runs, traced = false))]
+    fn check_runs(&self, runs: u64, traced: bool) -> PyResult<()> {
+        let checked = if traced { self.inner.check_traced_runs(runs) } else { self.inner.check_runs(runs) };
+        checked.map_err(|problem| ScenarioError::new_err(problem.to_string()))
     }
 
     fn __repr__(&self) -> String {

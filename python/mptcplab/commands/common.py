@@ -114,9 +114,9 @@ def seeds(given: argparse.Namespace) -> range:
     return range(given.seed, given.seed + given.seeds)
 
 
-def check_runs(scenario: Scenario, runs: int) -> None:
-    """Refuses more runs of a scenario than its limits allow; its baselines count."""
-    scenario.core.check_runs(min(runs, 2**64 - 1))
+def check_runs(scenario: Scenario, runs: int, *, traced: bool = False) -> None:
+    """Refuses more runs of a scenario than its limits allow; its baselines count, and the rows of `traced` ones."""
+    scenario.core.check_runs(min(runs, 2**64 - 1), traced)
 
 
 def natural(text: str) -> int:

@@ -101,7 +101,7 @@ def _run(scenario: Scenario, given: argparse.Namespace, wanted: Trace) -> tuple[
     from mptcplab.results import Runs
 
     seeds = all_seeds(given)
-    check_runs(scenario, len(seeds))
+    check_runs(scenario, len(seeds), traced=given.trace is not None)
     singles = scenario.baselines()
     jobs = [] if given.pcap else [Job(scenario.core, seed, trace=wanted) for seed in seeds]
     jobs += [Job(alone.core, seed, f"TCP over {path}") for _, path, alone in singles for seed in seeds]

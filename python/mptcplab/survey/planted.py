@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 COSTS = 0.1
 """A planted cause takes at least this part of the goodput; else another is drawn."""
 DURATION = "15s"
+ANY_QUEUE = (0.35, 8.0)
+"""Queues of scenarios without a cause, BDP: from small ones to bloated ones."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +59,12 @@ class _Draw:
     def between(self, least: float, most: float) -> float:
         return float(math.exp(self.chance.uniform(math.log(least), math.log(most))))
 
-    def network(self) -> dict[str, dict[str, Any]]:
-        """Two paths: 4-40 Mb/s, round trips of 10-100 ms, queues of 0.7-3 BDP."""
+    def network(self, queues: tuple[float, float] = (0.7, 3.0)) -> dict[str, dict[str, Any]]:
+        """Two paths: 4-40 Mb/s, round trips of 10-100 ms, queues of so many BDP."""
         paths = {}
         for name in ("wifi", "lte"):
             rate, rtt = self.between(4e6, 40e6), self.between(10e-3, 100e-3)
-            queue = max(12, round(self.between(0.7, 3.0) * rate * rtt / 8 / 1514))
+            queue = max(12, round(self.between(*queues) * rate * rtt / 8 / 1514))
             paths[name] = {"rate": f"{rate / 1e3:.0f}kbit", "rtt": f"{rtt * 1e6:.0f}us", "queue": f"{queue}p"}
         return paths
 
@@ -159,7 +161,7 @@ def _never_joined(draw: _Draw, number: int) -> Planted:
 
 
 def _none(draw: _Draw, number: int) -> Planted:
-    scenario = _scenario(draw.network(), {})
+    scenario = _scenario(draw.network(ANY_QUEUE), {})
     return Planted(number, None, None, scenario, scenario)
 
 

@@ -25,6 +25,8 @@ const FRAME: f64 = 1_000.0;
 const QUEUE_ROW: f64 = 112.0;
 /// Bytes of a row of samples, with the tables made of it.
 const ROW: f64 = 60.0;
+/// Bytes of a row of events, with the tables made of it, and how many rows an event of the simulator makes.
+const TRACED: (f64, f64) = (200.0, 2.0);
 /// Bytes of a block, with the tables made of it.
 const BLOCK: f64 = 100.0;
 /// Bytes of a flow: two connections, its application, what samplers remember.
@@ -62,6 +64,7 @@ impl Scenario {
             at_once: 64.0 * load.windows + 16.0 * load.files,
             memory,
             results,
+            traced: (events * TRACED.1).min(self.limits.trace as f64) * TRACED.0,
             busiest: Some(load.busiest).filter(|_| air < sent),
         }
     }

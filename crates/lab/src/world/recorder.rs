@@ -2,11 +2,12 @@
 //!
 //! Owns the rows, and how an address or a label becomes a flow and a path. One for all hosts, which take turns.
 
-use std::fmt::Write as _;
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mptcp::observe::{Columns, Kind, Log, NOTHING, Observer, Place, Record, Row};
+use mptcp::{ConnectionId, SubflowId};
 use netsim::{DirectionId, FrameEvent, Happening};
 
 use super::host;
@@ -27,11 +28,13 @@ pub(super) struct FlowEnds {
 pub(super) struct Atlas {
     /// The port of the first flow.
     pub(super) first_port: u16,
+    pub(super) flow_names: Vec<String>,
+    pub(super) path_names: Vec<String>,
     pub(super) flows: Vec<FlowEnds>,
     /// Paths by host and interface.
     pub(super) paths: Vec<Vec<u16>>,
-    /// The first numbered path of each path: further subflows follow.
-    pub(super) numbered: Vec<Option<u16>>,
+    /// By path: those of its further subflows, the second one first, as far as they have names.
+    pub(super) numbered: Vec<Vec<Option<u16>>>,
     /// By direction: the node that sends, and the path.
     pub(super) lines: Vec<(u16, u16)>,
 }
@@ -48,16 +51,19 @@ impl Atlas {
                 return None;
             }
             let path = *self.paths.get(from)?.get(interface)?;
-            let number = place.subflow.number();
-            let further = self.numbered.get(usize::from(path)).copied().flatten();
-            let path = match further.filter(|_| ends.numbered && number > 0) {
-                Some(first) => first + number as u16 - 1,
-                None => path,
-            };
+            let further = place.subflow.number().checked_sub(1).filter(|_| ends.numbered);
+            let path = further.map_or(path, |further| self.numbered(path, further));
             Some((flow as u16, path))
         };
         let found = of(place.local, place.remote).or_else(|| of(place.remote, place.local));
         found.unwrap_or((Row::NOWHERE, Row::NOWHERE))
+    }
+
+    /// The path of a further subflow that shares the addresses of `path`; what has no name is nowhere.
+    fn numbered(&self, path: u16, further: u64) -> u16 {
+        let of_path = self.numbered.get(usize::from(path));
+        let known = of_path.and_then(|known| known.get(usize::try_from(further).ok()?).copied().flatten());
+        known.unwrap_or(Row::NOWHERE)
     }
 }
 
@@ -67,44 +73,55 @@ pub(super) struct Recorder {
     atlas: Atlas,
     filter: Filter,
     log: Mutex<Log>,
-    /// By host: what explains the next packet that leaves it, for captures.
-    comments: Mutex<Vec<Vec<String>>>,
+    /// What explains packets that are yet to leave, for captures.
+    comments: Mutex<HashMap<Sender, Vec<String>>>,
 }
+
+/// Whose packets a comment explains: at a host, of a connection, those of one subflow or of any.
+type Sender = (usize, ConnectionId, Option<SubflowId>);
 
 /// Comments on one packet; what is more is in the table.
 const MOST_COMMENTS: usize = 16;
+/// Subflows and connections of which comments wait.
+const MOST_SENDERS: usize = 4096;
 
 impl Recorder {
     pub(super) fn new(atlas: Atlas, filter: Filter, limit: u64) -> Self {
-        let comments = Mutex::new(vec![Vec::new(); atlas.paths.len()]);
-        Self { atlas, filter, log: Mutex::new(Log::new(limit)), comments }
+        Self { atlas, filter, log: Mutex::new(Log::new(limit)), comments: Mutex::default() }
     }
 
-    /// What explains the packet that leaves a host now.
-    pub(super) fn take_comments(&self, host: usize) -> Vec<String> {
+    /// What explains the packet of a subflow that leaves a host now.
+    pub(super) fn take_comments(&self, host: usize, whose: (ConnectionId, SubflowId)) -> Vec<String> {
         let mut comments = self.comments.lock().unwrap_or_else(PoisonError::into_inner);
-        comments.get_mut(host).map(std::mem::take).unwrap_or_default()
+        let (connection, subflow) = whose;
+        let mut own = comments.remove(&(host, connection, None)).unwrap_or_default();
+        own.extend(comments.remove(&(host, connection, Some(subflow))).into_iter().flatten());
+        own
     }
 
-    /// Keeps what an event says for the next packet of its host, unless it is of those that every packet has.
+    /// Keeps what an event says for the next packet of its subflow, or of its connection where it concerns all of that, unless it
+    /// is of those that every packet has. Names say where it happened: comments are read one by one.
     fn comment(&self, host: u16, record: &Record) {
         let kind = record.event.kind();
         if matches!(kind, Kind::RoundTrip | Kind::DssIn | Kind::DssOut | Kind::OptionIn | Kind::OptionOut) {
             return;
         }
         let mut comments = self.comments.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(own) = comments.get_mut(usize::from(host)).filter(|own| own.len() < MOST_COMMENTS) else {
-            return;
-        };
-        let values = record.event.values();
-        let mut text = format!("mptcp {} {}", kind.name(), values.what);
-        for (field, number) in kind.fields().iter().zip(values.numbers) {
-            if number != NOTHING {
-                // Writing to a string cannot fail.
-                let _ = write!(text, " {}={number}", field.name().trim_end_matches("_s"));
-            }
+        let place = Some(record.place.subflow).filter(|_| !record.whole);
+        if comments.len() >= MOST_SENDERS {
+            // Most are of connections that send no more.
+            comments.clear();
         }
-        own.push(text);
+        let own = comments.entry((usize::from(host), record.connection, place)).or_default();
+        if own.len() < MOST_COMMENTS {
+            let (flow, path) = self.atlas.find(&record.place);
+            let path = if record.whole { Row::NOWHERE } else { path };
+            let names = [(&self.atlas.flow_names, flow), (&self.atlas.path_names, path)];
+            let names = names.into_iter().filter_map(|(names, at)| names.get(usize::from(at)));
+            let words = ["mptcp", kind.name(), record.event.values().what].map(str::to_owned);
+            let words = words.into_iter().chain(names.cloned()).chain([record.event.numbers().to_string()]);
+            own.push(words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "));
+        }
     }
 
     /// The path of a subflow.
@@ -147,7 +164,7 @@ impl Observer for AtHost {
             host: self.host,
             flow,
             path: if whole { Row::NOWHERE } else { path },
-            subflow: if whole { Row::NOWHERE } else { record.place.subflow.number() as u16 },
+            subflow: if whole { Row::NOWHERE } else { Row::place(record.place.subflow.number()) },
             kind: record.event.kind().name(),
             what: values.what,
             other: record.other.map_or(Row::NOWHERE, |other| atlas.find(&other).1),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mptcp::InterfaceId;
+use mptcp::{ConnectionId, InterfaceId, SubflowId};
 use mptcp_clock::Instant;
 
 use super::World;
@@ -31,23 +31,37 @@ impl World {
     #[inline]
     pub(super) fn record(&mut self, now: Instant, at: usize, interface: InterfaceId, payload: u32) {
         if self.captures.is_some() {
-            self.write_down(now, at, interface, payload, false);
+            self.write_down(now, at, interface, payload, None);
         }
     }
 
-    /// The same of a packet that leaves: what was told since the one before says why.
+    /// The same of a packet that leaves: what was told of its subflow since the one before says why.
     #[inline]
-    pub(super) fn record_leaving(&mut self, now: Instant, at: usize, interface: InterfaceId, payload: u32) {
+    pub(super) fn record_leaving(
+        &mut self,
+        now: Instant,
+        at: usize,
+        interface: InterfaceId,
+        payload: u32,
+        whose: Option<(ConnectionId, SubflowId)>,
+    ) {
         if self.captures.is_some() {
-            self.write_down(now, at, interface, payload, true);
+            self.write_down(now, at, interface, payload, whose);
         }
     }
 
     #[cold]
-    fn write_down(&mut self, now: Instant, at: usize, interface: InterfaceId, payload: u32, leaves: bool) {
+    fn write_down(
+        &mut self,
+        now: Instant,
+        at: usize,
+        interface: InterfaceId,
+        payload: u32,
+        whose: Option<(ConnectionId, SubflowId)>,
+    ) {
         if let Some(captures) = &mut self.captures {
-            let recorder = self.recorder.as_ref().filter(|_| leaves);
-            let comments = recorder.map_or_else(Vec::new, |recorder| recorder.take_comments(at));
+            let known = self.recorder.as_ref().zip(whose);
+            let comments = known.map_or_else(Vec::new, |(recorder, whose)| recorder.take_comments(at, whose));
             captures.record(now, at, interface, self.pool.get(payload), comments);
             self.failure = captures.failure().map(RunError::from).or(self.failure.take());
         }

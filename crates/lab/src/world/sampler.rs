@@ -7,6 +7,7 @@ use netsim::{LinkId, Network};
 use super::apps::App;
 use super::host::{self, Host};
 use crate::measurements::{FlowSummary, LinkSummary, Measurements, Metric, PathSummary, Samples};
+use crate::scenario::names::Transport;
 use crate::scenario::{Link, Scenario, Traffic};
 
 /// Counts of one flow on one path, summed over its subflows.
@@ -282,6 +283,9 @@ impl Sampler {
             Traffic::Custom(_) => app.ended && app.received == app.written,
             Traffic::Bulk | Traffic::Blocks { .. } | Traffic::Datagrams { .. } => false,
         };
+        let paths = self.path_summaries(flow, &counts);
+        let joins = spec.transport == Transport::Mptcp && spec.ports().is_none() && info.is_some();
+        let absent = |name: &&String| joins && paths.iter().all(|path| path.path != **name);
         FlowSummary {
             flow: app.name.clone(),
             multipath: info.as_ref().is_some_and(|info| info.mode == mptcp::Mode::Multipath),
@@ -300,7 +304,8 @@ impl Sampler {
             penalties: info.as_ref().map_or(0, |info| info.penalties),
             duplicates: receiving.as_ref().map_or(0, |info| info.duplicate_bytes),
             limits: info.as_ref().map_or_else(Vec::new, limit_shares),
-            paths: self.path_summaries(flow, &counts),
+            never_joined: spec.paths.iter().filter(absent).cloned().collect(),
+            paths,
             blocks: app.blocks.clone(),
         }
     }
@@ -335,6 +340,7 @@ fn limit_shares(info: &ConnectionInfo) -> Vec<(&'static str, f64)> {
         .collect()
 }
 
-fn numbered(path: &str, number: usize) -> String {
+/// The name of a subflow that shares the addresses of others.
+pub(super) fn numbered(path: &str, number: usize) -> String {
     if number == 0 { path.to_owned() } else { format!("{path}#{}", number + 1) }
 }

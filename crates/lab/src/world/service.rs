@@ -71,7 +71,7 @@ impl World {
         }
         let (payload, segment) = self.pool.next();
         let Some((interface, subflow)) = host.endpoint.poll_transmit_into(now, segment) else { return false };
-        self.record_leaving(now, at, interface, payload);
+        self.record_leaving(now, at, interface, payload, subflow);
         let segment = self.pool.get(payload);
         let host = &mut self.hosts[at];
         let Some(destination) = host::lookup(&self.addresses, segment.destination.ip()) else { return true };

@@ -9,9 +9,10 @@ use mptcp_clock::{Duration, Instant};
 
 use super::apps::App;
 use super::recorder::{AtHost, Atlas, FlowEnds, OnLinks, Recorder};
-use super::{FIRST_PORT, World};
+use super::{FIRST_PORT, World, sampler};
 use crate::events::{Events, Filter};
 use crate::measurements::PathSummary;
+use crate::scenario::Flow;
 
 impl World {
     /// Keeps the events that `filter` lets in from now on, at most `limits.trace` of them, and measures what holds each path
@@ -37,9 +38,11 @@ impl World {
     }
 
     fn atlas(&self) -> Atlas {
+        let known = self.sampler.path_names();
+        let most = self.scenario.flows.iter().filter_map(Flow::ports).max().unwrap_or(1);
         let numbered = |name: &str| {
-            let second = format!("{name}#2");
-            self.sampler.path_names().iter().position(|known| *known == second).map(|at| at as u16)
+            let further = (1..most as usize).map(|number| sampler::numbered(name, number));
+            further.map(|name| known.iter().position(|known| *known == name).map(|at| at as u16)).collect()
         };
         let links = &self.scenario.links;
         let place = |name: &str| self.hosts.iter().position(|host| host.name == name);
@@ -55,6 +58,8 @@ impl World {
         let lines = links.iter().enumerate();
         Atlas {
             first_port: FIRST_PORT,
+            flow_names: self.scenario.flows.iter().map(|flow| flow.name.clone()).collect(),
+            path_names: known.to_vec(),
             flows: flows.collect(),
             paths: self.hosts.iter().map(|host| host.interface_names.iter().map(path).collect()).collect(),
             numbered: links.iter().map(|link| numbered(&link.name)).collect(),
@@ -82,40 +87,40 @@ impl World {
         Some(Events { hosts: self.node_names(), columns: recorder.take() })
     }
 
-    /// Writes into the summaries of a flow's paths what held them back, and adds paths that never were.
-    pub(super) fn add_reasons(&self, app: &App, end: Instant, paths: &mut Vec<PathSummary>) {
-        let (Some(recorder), Some(started)) = (&self.recorder, app.started_at) else { return };
+    /// Writes into the summaries of a flow's paths what held them back. Datagrams have no connection that would know.
+    pub(super) fn add_reasons(&self, app: &App, end: Instant, paths: &mut [PathSummary]) {
+        let (Some(recorder), Some(started), None) = (&self.recorder, app.started_at, &app.datagrams) else {
+            return;
+        };
         let names = self.sampler.path_names();
-        let flow = &self.scenario.flows[app.flow];
         let (reasons, over) = app.reasons(end, &self.hosts);
         let lived = over.unwrap_or(end).since(started);
-        for name in &flow.paths {
-            if paths.iter().all(|path| path.path != *name) {
-                paths.push(PathSummary { path: name.clone(), mean_srtt: f64::NAN, ..PathSummary::default() });
-            }
-        }
         for path in paths {
             let mine = |reason: &&PathReasons| {
                 names.get(usize::from(recorder.path_of(&reason.place))).is_some_and(|name| *name == path.path)
             };
-            (path.limits, path.blamed) = shares(reasons.iter().filter(mine), lived);
+            (path.limits, path.blamed) = shares(reasons.iter().filter(mine), started, lived);
         }
     }
 }
 
 /// Shares of a connection's life in which a path was held back by each reason, and in which the others waited for it. Idle time
-/// does not count; what no subflow filled is the time in which there was none.
+/// does not count; before the first subflow it was being joined, and what none filled later is the time in which there was none.
 fn shares<'a>(
     subflows: impl Iterator<Item = &'a PathReasons>,
+    started: Instant,
     lived: Duration,
 ) -> (Vec<(&'static str, f64)>, f64) {
     let (mut total, mut blamed) = ([Duration::ZERO; PathLimit::ALL.len()], Duration::ZERO);
+    let mut before = lived;
     for subflow in subflows {
+        before = before.min(subflow.began.since(started));
         for (sum, more) in total.iter_mut().zip(subflow.total) {
             *sum += more;
         }
         blamed += subflow.blamed;
     }
+    total[PathLimit::Joining as usize] += before;
     let idle = total[PathLimit::Idle as usize];
     let busy = lived - idle;
     let whole = busy.as_secs_f64();

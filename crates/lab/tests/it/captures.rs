@@ -118,8 +118,37 @@ fn packets_say_why_they_left_where_the_run_is_traced() {
     };
     let again: u64 = world.finish().flows[0].paths.iter().map(|path| path.retransmits).sum();
     assert!(again > 10);
-    assert_eq!(count("client-wifi.pcapng", "mptcp retransmission again offset="), again as usize);
-    assert!(count("client-wifi.pcapng", "mptcp loss rack seq=") > 5);
+    assert_eq!(count("client-wifi.pcapng", "mptcp retransmission again bulk wifi offset="), again as usize);
+    assert!(count("client-wifi.pcapng", "mptcp loss rack bulk wifi seq=") > 5);
     assert_eq!(count("client-wifi.pcapng", "mptcp rtt") + count("server-any.pcapng", "mptcp"), 0);
+    let _ = std::fs::remove_dir_all(folder);
+}
+
+#[test]
+fn comments_stand_at_packets_of_their_own_path_and_connection() {
+    let folder = folder("own");
+    let more = "[paths.lte]\nrate = \"8Mbit\"\ndelay = \"30ms\"\nloss = \"1%\"\n[flows.a]\n[flows.b]\n";
+    let mut world = world(&format!("loss = \"1%\"\n{more}"));
+    world.capture(&folder).expect("files");
+    world.observe(Filter::named(["retransmission", "timeout"]).expect("kinds"));
+    world.advance(at(4)).expect("it runs");
+    world.finish_captures().expect("they are written");
+    let count = |name: &str, said: &str| {
+        let bytes = std::fs::read(folder.join(name)).expect("a file");
+        bytes.windows(said.len()).filter(|part| *part == said.as_bytes()).count()
+    };
+    let flows = world.finish().flows;
+    for flow in &flows {
+        for path in &flow.paths {
+            let said = format!("mptcp retransmission again {} {} offset=", flow.flow, path.path);
+            assert!(path.retransmits > 1);
+            assert_eq!(
+                count(&format!("client-{}.pcapng", path.path), &said),
+                path.retransmits as usize,
+                "{said}"
+            );
+        }
+    }
+    assert_eq!(count("client-wifi.pcapng", " lte offset=") + count("client-lte.pcapng", " wifi offset="), 0);
     let _ = std::fs::remove_dir_all(folder);
 }

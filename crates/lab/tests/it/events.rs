@@ -4,7 +4,7 @@
 use mptcp_lab::Instant;
 use mptcp_lab::events::{Events, Filter, kinds};
 use mptcp_lab::measurements::Measurements;
-use mptcp_lab::mptcp::observe::{Field, NOTHING, PathLimit};
+use mptcp_lab::mptcp::observe::{Field, PathLimit};
 use mptcp_lab::scenario::Scenario;
 use mptcp_lab::world::World;
 
@@ -35,14 +35,58 @@ fn count(events: &Events, kind: &str, what: &str) -> usize {
 
 #[test]
 fn who_looks_changes_nothing() {
-    let (plain, (mut seen, events)) = (run(TWO, None), traced(TWO, &["all"]));
-    assert!(plain.events.is_none() && events.columns.len() > 10_000, "{}", events.columns.len());
-    for path in &mut seen.flows[0].paths {
-        (path.limits, path.blamed) = (Vec::new(), 0.0);
+    let silent = TWO.replace("loss = \"1%\"", "loss = \"100%\"");
+    let voice = format!("{TWO}[flows.voice]\ntransport = \"udp\"\nrate = \"64kbit\"\n");
+    for text in [TWO, &silent, &voice] {
+        let (plain, (mut seen, events)) = (run(text, None), traced(text, &["all"]));
+        assert!(plain.events.is_none() && events.columns.len() > 10_000, "{}", events.columns.len());
+        for path in seen.flows.iter_mut().flat_map(|flow| &mut flow.paths) {
+            (path.limits, path.blamed) = (Vec::new(), 0.0);
+        }
+        assert_eq!(plain.samples, seen.samples);
+        assert_eq!(plain.flows, seen.flows);
+        assert_eq!(plain.links, seen.links);
     }
-    assert_eq!(plain.samples, seen.samples);
-    assert_eq!(plain.flows, seen.flows);
-    assert_eq!(plain.links, seen.links);
+    assert_eq!(run(&silent, None).flows[0].never_joined, ["lte"]);
+    assert!(run(TWO, None).flows[0].never_joined.is_empty());
+}
+
+#[test]
+fn nothing_is_said_of_what_holds_datagrams_back() {
+    let text = format!("{TWO}[flows.voice]\ntransport = \"udp\"\nrate = \"64kbit\"\n");
+    let flows = run(&text, Some(Filter::NONE)).flows;
+    let voice = flows.iter().find(|flow| flow.flow == "voice").expect("it is there");
+    assert!(voice.paths.len() == 1 && voice.paths[0].limits.is_empty(), "{voice:?}");
+}
+
+#[test]
+fn a_path_is_joining_before_its_first_subflow() {
+    let measured = run(&TWO.replace("[flows.a]", "[flows.a]\nbytes = \"100kB\""), Some(Filter::NONE));
+    let lte = &measured.flows[0].paths[1];
+    let share = |limit: PathLimit| {
+        lte.limits.iter().find(|(name, _)| *name == limit.name()).expect("all are there").1
+    };
+    assert!(share(PathLimit::Joining) > 0.2 && share(PathLimit::Closed) < 0.01, "{lte:?}");
+}
+
+#[test]
+fn subflows_of_shared_addresses_keep_their_own_names() {
+    let flow = |name: &str, path: &str, count: u32| {
+        format!("[flows.{name}]\npaths = [\"{path}\"]\npath_manager = \"ndiffports\"\nsubflows = {count}\n")
+    };
+    let flows = [flow("a", "wifi", 2), flow("b", "lte", 2), flow("c", "wifi", 3)].concat();
+    let (measured, events) = traced(&TWO.replace("[flows.a]\n", &flows), &["subflow"]);
+    assert_eq!(measured.path_names, ["wifi", "lte", "wifi#2", "lte#2", "wifi#3"]);
+    let of = |flow: u16| {
+        let rows = (0..events.columns.len()).filter(|&at| events.columns.flow[at] == flow);
+        rows.map(|at| events.columns.path[at]).collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(
+        [of(0), of(1), of(2)].map(|paths| paths.into_iter().collect::<Vec<_>>()),
+        [vec![0, 2], vec![1, 3], vec![0, 2, 4]]
+    );
+    let limits = |flow: usize| measured.flows[flow].paths.iter().map(|path| path.limits.len()).min();
+    assert!(limits(2) > Some(0), "{:?}", measured.flows[2].paths);
 }
 
 #[test]
@@ -102,12 +146,14 @@ fn reinjections_and_penalties_are_those_of_the_summary() {
 }
 
 #[test]
-fn shares_of_a_path_are_one_together() {
+fn shares_of_a_path_leave_no_time_unexplained() {
     let measured = run(TWO, Some(Filter::NONE));
     assert!(measured.events.as_ref().is_some_and(|events| events.columns.is_empty()));
     for path in &measured.flows[0].paths {
-        let sum: f64 = path.limits.iter().map(|(_, share)| share).sum();
-        assert!((sum - 1.0).abs() < 1e-3, "{sum} {path:?}");
+        // Their sum is one by construction; that what is left over is nothing is not.
+        let left =
+            path.limits.iter().find(|(name, _)| *name == PathLimit::Closed.name()).expect("all are there").1;
+        assert!(left < 1e-3, "{left} {path:?}");
     }
     let share = |path: usize, limit: PathLimit| {
         let limits = &measured.flows[0].paths[path].limits;
@@ -134,6 +180,19 @@ fn a_billion_rows_are_refused_or_fit() {
     assert!(said.contains("limits.trace = 1000000000: so many rows of events would take 44.0 GB"), "{said}");
     let text = format!("{TWO}[limits]\ntrace = 1000000000\nmemory = \"50GB\"\n");
     assert!(Scenario::parse(&text, "much").is_ok());
+}
+
+#[test]
+fn events_of_many_runs_are_refused_or_fit() {
+    let scenario = Scenario::parse(TWO, "many").expect("a scenario");
+    assert_eq!((scenario.check_traced_runs(10), scenario.check_runs(1000)), (Ok(()), Ok(())));
+    let said = scenario.check_traced_runs(1000).expect_err("too many").to_string();
+    assert!(
+        said.contains("the events of 1000 runs would take") && said.contains("lower limits.trace"),
+        "{said}"
+    );
+    let text = format!("{TWO}[limits]\ntrace = 1000\n");
+    assert_eq!(Scenario::parse(&text, "few").expect("a scenario").check_traced_runs(1000), Ok(()));
 }
 
 #[test]
@@ -181,5 +240,4 @@ fn the_tables_of_the_page_are_up_to_date() {
         return;
     }
     assert!(page[from..to] == table, "UPDATE=1 cargo test -p mptcp-lab --test it events:: writes it");
-    assert_eq!(NOTHING, u64::MAX);
 }

@@ -82,7 +82,7 @@ struct Said<'a>(&'a Listener);
 
 impl Visit for Said<'_> {
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
-        if field.name() == "message" {
+        if ["message", "numbers"].contains(&field.name()) {
             self.0.said.lock().expect("nobody panicked").push(format!("{value:?}"));
         }
     }
@@ -116,4 +116,5 @@ fn subscribers_of_tracing_hear_of_events() {
     for kind in ["window", "schedule", "subflow", "option_out", "connection"] {
         assert!(said.iter().any(|word| word == kind), "{kind}");
     }
+    assert!(said.iter().any(|word| word.starts_with("rtt=") && word.contains("ms srtt=")));
 }

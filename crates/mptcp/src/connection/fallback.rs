@@ -16,6 +16,9 @@ impl Connection {
             return;
         }
         self.negotiation.give_up();
+        if let Some(watch) = &mut self.watch {
+            watch.fell_back = true;
+        }
         if self.config.multipath {
             self.fate.pending.note(EventKind::FellBack(reason));
         }

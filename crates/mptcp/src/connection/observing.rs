@@ -58,11 +58,11 @@ impl Connection {
         }
         let mode = self.negotiation.mode();
         if mode != watch.mode {
-            let before = std::mem::replace(&mut watch.mode, mode);
+            watch.mode = mode;
             let what = match mode {
                 Mode::Negotiating => "negotiating",
                 Mode::Multipath => "multipath",
-                Mode::Plain if before == Mode::Multipath || self.config.multipath => "fell_back",
+                Mode::Plain if watch.fell_back => "fell_back",
                 Mode::Plain => "tcp",
             };
             watch.tell_of_all(now, Event::Connection { what }, None);
@@ -247,7 +247,7 @@ fn name_of(option: &MptcpOption) -> (&'static str, Option<u64>) {
         MptcpOption::Prio(prio) => ("mp_prio", Some(u64::from(prio.backup))),
         MptcpOption::Fail(_) => ("mp_fail", None),
         MptcpOption::FastClose(_) => ("mp_fastclose", None),
-        MptcpOption::TcpRst(_) => ("mp_tcprst", None),
+        MptcpOption::TcpRst(reset) => ("mp_tcprst", Some(u64::from(reset.reason.0))),
     }
 }
 

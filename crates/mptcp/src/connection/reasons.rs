@@ -49,7 +49,10 @@ impl Connection {
             None => Picked::Fastest,
         };
         let bytes = self.send.buffer.next() - offset;
-        let seq = self.subflows[slot].sender().board.next - bytes;
+        let board = &self.subflows[slot].sender().board;
+        // A FIN may have left with the data, behind it.
+        let fin = board.queue.back().is_some_and(|sent| sent.fin);
+        let seq = board.next - bytes - u64::from(fin);
         self.tell(now, slot, Event::Schedule { why, offset, bytes, seq }, passed_over);
     }
 

@@ -23,9 +23,6 @@ impl Connection {
                 self.end_subflow(now, id, error);
             }
         }
-        if self.watch.is_some() {
-            self.observe(now);
-        }
         if self.timers.pace <= now {
             self.timers.pace = Instant::FAR_FUTURE;
         }
@@ -75,6 +72,9 @@ impl Connection {
         if orphaned && self.subflows.iter().all(|subflow| subflow.is_closed()) && self.fate.closed().is_none()
         {
             self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
+        }
+        if self.watch.is_some() {
+            self.observe(now);
         }
     }
 

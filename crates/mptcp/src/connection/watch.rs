@@ -102,6 +102,8 @@ pub(super) struct Watch {
     /// Those that lost their place.
     past: Vec<PathReasons>,
     pub(super) mode: Mode,
+    /// Multipath TCP was given up, and not merely never offered.
+    pub(super) fell_back: bool,
     pub(super) closed: Option<CloseReason>,
     /// New data that was told of ends here.
     pub(super) sent: u64,
@@ -124,6 +126,7 @@ impl Watch {
             seen: Vec::new(),
             past: Vec::new(),
             mode: Mode::Negotiating,
+            fell_back: false,
             closed: None,
             sent: 0,
             opportunistic: 0,
@@ -199,5 +202,6 @@ impl Watch {
 }
 
 fn reasons(seen: &Seen, now: Instant) -> PathReasons {
-    PathReasons { place: seen.place, total: seen.clock.totals(now), blamed: seen.blamed }
+    let clock = &seen.clock;
+    PathReasons { place: seen.place, began: clock.began(), total: clock.totals(now), blamed: seen.blamed }
 }

@@ -148,10 +148,10 @@ kinds! {
     Penalty "penalty" [Cwnd, Ssthresh] "M2 halved a window; `other` is the subflow that was held up";
     Block "block" [InFlight, Unsent] "Nothing more is sent from here on, and why; `other` is the subflow to blame";
     Limit "limit" [Cwnd, InFlight] "What holds a subflow back from here on; `other` is the subflow to blame";
-    Subflow "subflow" [Number] "A subflow changed its state";
-    Connection "connection" [Number] "The connection was settled, fell back or ended";
-    OptionIn "option_in" [Number, Bytes] "An MPTCP option came, other than the DSS";
-    OptionOut "option_out" [Number, Bytes] "An MPTCP option left, other than the DSS";
+    Subflow "subflow" [] "A subflow changed its state";
+    Connection "connection" [] "The connection was settled, fell back or ended";
+    OptionIn "option_in" [Number] "An MPTCP option came, other than the DSS";
+    OptionOut "option_out" [Number] "An MPTCP option left, other than the DSS";
     DssIn "dss_in" [DataSeq, Bytes, DataAck] "A DSS came";
     DssOut "dss_out" [DataSeq, Bytes, DataAck] "A DSS left";
 }

@@ -33,6 +33,12 @@ pub struct Row {
 impl Row {
     /// No place.
     pub const NOWHERE: u16 = u16::MAX;
+    /// A number as a place; one beyond what a column holds is [`Self::NOWHERE`].
+    #[must_use]
+    pub const fn place(number: u64) -> u16 {
+        if number < Self::NOWHERE as u64 { number as u16 } else { Self::NOWHERE }
+    }
+
     /// What a row takes, bytes.
     pub const BYTES: u64 = 8 + 5 * 2 + 2 + 24;
 }

@@ -19,7 +19,7 @@ pub use log::{Columns, Log, NOTHING, Row};
 pub(crate) use path_limit::PathClock;
 pub use path_limit::{PathLimit, PathReasons};
 pub use place::Place;
-pub use row::Values;
+pub use row::{Numbers, Values};
 
 /// Somebody who is told. Belongs to an endpoint, which shares it with its connections; what it does with an event is its own
 /// affair, and nothing that it does comes back.

@@ -86,6 +86,8 @@ impl PathLimit {
 pub struct PathReasons {
     /// The subflow.
     pub place: Place,
+    /// When it began.
+    pub began: Instant,
     /// Time under each limit, in the order of [`PathLimit::ALL`].
     pub total: [Duration; 14],
     /// How long all others waited for older data on it.
@@ -95,6 +97,7 @@ pub struct PathReasons {
 /// Time under each limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathClock {
+    began: Instant,
     current: PathLimit,
     since: Instant,
     total: [Duration; 14],
@@ -102,7 +105,11 @@ pub(crate) struct PathClock {
 
 impl PathClock {
     pub(crate) fn new(now: Instant) -> Self {
-        Self { current: PathLimit::Joining, since: now, total: [Duration::ZERO; 14] }
+        Self { began: now, current: PathLimit::Joining, since: now, total: [Duration::ZERO; 14] }
+    }
+
+    pub(crate) fn began(&self) -> Instant {
+        self.began
     }
 
     /// From now on it is this one; returns whether it was another.

@@ -1,4 +1,4 @@
-//! An event as a word and up to three numbers, for tables.
+//! An event as a word and up to three numbers, for tables and for lines of text.
 
 use mptcp_clock::Duration;
 
@@ -15,6 +15,25 @@ pub struct Values {
     pub numbers: [u64; 3],
 }
 
+/// The numbers of an event in a line of text: `rtt=20.1ms srtt=21ms`, those that there are.
+#[derive(Clone, Copy, Debug)]
+pub struct Numbers(Event);
+
+impl std::fmt::Display for Numbers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (fields, numbers) = (self.0.kind().fields(), self.0.values().numbers);
+        let known = fields.iter().zip(numbers).filter(|(_, number)| *number != NOTHING);
+        for (at, (field, number)) in known.enumerate() {
+            let space = if at == 0 { "" } else { " " };
+            match field.name().strip_suffix("_s") {
+                Some(name) => write!(f, "{space}{name}={}ms", number as f64 / 1e6)?,
+                None => write!(f, "{space}{}={number}", field.name())?,
+            }
+        }
+        Ok(())
+    }
+}
+
 fn some(number: Option<u64>) -> u64 {
     number.unwrap_or(NOTHING)
 }
@@ -24,6 +43,12 @@ fn nanos(time: Duration) -> u64 {
 }
 
 impl Event {
+    /// For a line of text. Nothing is done before it is written.
+    #[must_use]
+    pub const fn numbers(self) -> Numbers {
+        Numbers(self)
+    }
+
     /// For a table.
     #[must_use]
     pub fn values(&self) -> Values {

@@ -17,6 +17,7 @@ mod large;
 mod linux;
 mod local_queue;
 mod middleboxes;
+mod observed;
 mod ontime;
 mod opening;
 mod operations;

@@ -66,9 +66,14 @@ impl Driver {
     fn trace(&self, wanted: Trace, limit: u64) -> PyResult<()> {
         let Some(filter) = filter(Some(wanted))? else { return Ok(()) };
         let driver = self.get()?;
-        let log = self.events.get_or_init(|| Arc::new(EventLog::new(&driver, limit)));
+        let log = Arc::new(EventLog::new(&driver, limit));
+        if self.events.set(Arc::clone(&log)).is_err() {
+            return Err(PyValueError::new_err(
+                "the driver is traced already, and has one limit; start another driver",
+            ));
+        }
         let wanted = Wanted { kinds: filter.kinds, from: filter.from, until: filter.until };
-        driver.observe(Arc::clone(log) as _, wanted);
+        driver.observe(log, wanted);
         Ok(())
     }
 

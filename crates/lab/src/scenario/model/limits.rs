@@ -61,6 +61,8 @@ pub struct Estimate {
     pub memory: f64,
     /// Bytes of its results, which stay when it is over.
     pub results: f64,
+    /// Bytes of the rows that a trace of it keeps, with the tables made of them.
+    pub traced: f64,
     /// Which flow makes most of the events, by its place; `None` if it is the background.
     pub busiest: Option<usize>,
 }

@@ -1,0 +1,137 @@
+//! What a server that is observed tells: of connections that are TCP, of what leaves with a FIN, of ends by a timer.
+
+use std::sync::{Arc, Mutex};
+
+use crate::pair::{Fate, Pair, pattern};
+use bytes::Bytes;
+use mptcp::observe::{Event, Kind, Kinds, Observer, Record, Wanted};
+use mptcp::{Config, EventKind};
+use mptcp_clock::{Duration, Instant};
+use mptcp_wire::{MptcpOption, ResetReason};
+
+#[derive(Debug, Default)]
+struct Ear(Mutex<Vec<Record>>);
+
+impl Observer for Ear {
+    fn observe(&self, record: &Record) {
+        self.0.lock().expect("nobody panicked").push(*record);
+    }
+}
+
+fn listen(pair: &mut Pair, kinds: Kinds) -> Arc<Ear> {
+    let ear = Arc::new(Ear::default());
+    pair.server.set_observer(Arc::clone(&ear) as _, Wanted::always(kinds));
+    ear
+}
+
+impl Ear {
+    fn heard(&self) -> Vec<(Instant, Event)> {
+        self.0.lock().expect("nobody panicked").iter().map(|record| (record.at, record.event)).collect()
+    }
+
+    /// What is told of the connection as a whole.
+    fn said(&self) -> Vec<&'static str> {
+        let of = |(_, event)| if let Event::Connection { what } = event { Some(what) } else { None };
+        self.heard().into_iter().filter_map(of).collect()
+    }
+}
+
+#[test]
+fn a_client_that_never_offered_it_has_not_fallen_back() {
+    let mut pair = Pair::builder().client(Config::tcp()).connect();
+    let ear = listen(&mut pair, Kinds::NONE.with(Kind::Connection));
+    pair.transfer(&pattern(10_000), Duration::from_secs(5));
+    assert_eq!(ear.said(), ["tcp"]);
+}
+
+#[test]
+fn who_loses_its_options_has_fallen_back() {
+    let mut pair = Pair::builder().connect();
+    let ear = listen(&mut pair, Kinds::NONE.with(Kind::Connection));
+    pair.rule = Box::new(|_, _, segment| {
+        let mut bare = segment.clone();
+        if !segment.flags.syn() {
+            bare.options.mptcp.clear();
+            bare.options.dss = None;
+        }
+        Fate::Replace(Box::new(bare))
+    });
+    pair.transfer(&pattern(10_000), Duration::from_secs(5));
+    assert_eq!(ear.said(), ["fell_back"]);
+}
+
+#[test]
+fn a_fin_is_no_byte_of_what_it_left_with() {
+    let mut pair = Pair::builder().config(Config::tcp()).connect();
+    let ear = listen(&mut pair, Kinds::NONE.with(Kind::Schedule));
+    pair.run(Duration::from_millis(100));
+    let connection = pair.accepted.expect("it was accepted");
+    pair.server.write(pair.now, connection, Bytes::from(pattern(100)));
+    pair.server.close(pair.now, connection);
+    pair.run(Duration::from_millis(100));
+    let told = ear.heard().into_iter().map(|(_, event)| event);
+    let seqs: Vec<(u64, u64)> = told
+        .filter_map(
+            |event| if let Event::Schedule { seq, bytes, .. } = event { Some((seq, bytes)) } else { None },
+        )
+        .collect();
+    // The SYN is 0.
+    assert_eq!(seqs, [(1, 100)]);
+}
+
+#[test]
+fn an_end_by_a_timer_is_told_of_when_it_comes() {
+    let mut pair = Pair::builder().links(&[10, 20]).connect();
+    let ear = listen(&mut pair, Kinds::NONE.with(Kind::Connection).with(Kind::Subflow));
+    pair.run(Duration::from_millis(200));
+    let connection = pair.accepted.expect("it was accepted");
+    pair.rule = Box::new(|_, _, _| Fate::Drop);
+    pair.server.write(pair.now, connection, Bytes::from(pattern(100)));
+    let closed = |pair: &Pair| {
+        pair.events.iter().any(|(client, kind)| !client && matches!(kind, EventKind::Closed(_)))
+    };
+    while !closed(&pair) && pair.step() {}
+    assert_eq!(ear.said().last(), Some(&"closed"));
+    let (at, _) = *ear.heard().last().expect("it was told of");
+    assert_eq!(at, pair.now);
+}
+
+#[test]
+fn resets_say_why() {
+    let mut pair = Pair::builder().connect();
+    let ear = listen(&mut pair, Kinds::NONE.with(Kind::OptionIn));
+    pair.rule = Box::new(|to_server, _, segment| {
+        let mut other = segment.clone();
+        if to_server && segment.flags.ack() && !segment.flags.syn() {
+            other
+                .options
+                .mptcp
+                .push(MptcpOption::TcpRst(mptcp_wire::MpTcpRst { flags: 0, reason: ResetReason::MIDDLEBOX }));
+            other.options.dss = None;
+            other.options.mptcp.retain(|option| matches!(option, MptcpOption::TcpRst(_)));
+        }
+        Fate::Replace(Box::new(other))
+    });
+    pair.transfer(&pattern(1_000), Duration::from_secs(2));
+    let reason = Some(u64::from(ResetReason::MIDDLEBOX.0));
+    assert!(
+        ear.heard().iter().any(|(_, event)| *event == Event::OptionIn { name: "mp_tcprst", number: reason })
+    );
+}
+
+#[test]
+fn numbers_are_written_with_their_units() {
+    let ms = Duration::from_millis;
+    let event =
+        Event::RoundTrip { latest: ms(20), srtt: Duration::from_micros(20_500), rttvar: Duration::ZERO };
+    assert_eq!(event.numbers().to_string(), "rtt=20ms srtt=20.5ms rttvar=0ms");
+    let event = Event::Spurious { cwnd: 3000, ssthresh: None };
+    assert_eq!(event.numbers().to_string(), "cwnd=3000");
+}
+
+#[test]
+fn each_number_of_the_table_is_some_events_own() {
+    // What a kind says it has is filled: the numbers that are given are as many.
+    let fields = |kind: Kind| kind.fields().len();
+    assert_eq!((fields(Kind::Subflow), fields(Kind::Connection), fields(Kind::OptionIn)), (0, 0, 1));
+}
