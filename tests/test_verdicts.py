@@ -15,7 +15,7 @@ from mptcplab.mutants import table as mutant_table
 from mptcplab.statistics import Interval, difference, interval, ratio
 from mptcplab.studies import STUDIES
 from mptcplab.studies.base import Effort, Fact
-from mptcplab.studies.verdicts import Bound, Check, Exclusion, Quote, all_of, over_readings
+from mptcplab.studies.verdicts import Bound, Check, Exclusion, Quote, all_of, every, over_readings
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = sorted((ROOT / "docs" / "verdicts").glob("*.json"))
@@ -44,6 +44,27 @@ def test_one_run_decides_nothing() -> None:
     assert Bound("b", low=0).judge(interval([5.0])) == "undecided"
     assert Bound("b", low=0).judge(ratio([5.0], [1.0], paired=True)) == "undecided"
     assert Bound("b", low=0).judge(difference([5.0], [1.0, 1.0], paired=False)) == "undecided"
+
+
+def test_more_and_less_exclude_the_end_itself() -> None:
+    exact = Interval(0.0, 0.0, 0.0, 5)
+    for bound in (Bound("more", low=0), Bound("falls", high=0)):
+        assert bound.judge(exact) == "holds"
+    for bound in (Bound("more", low=0, strict=True), Bound("falls", high=0, strict=True)):
+        assert bound.judge(exact) == "fails"
+        assert bound.judge(Interval(0.0, -1.0, 1.0, 5)) == "undecided"
+    assert Bound("more", low=0, strict=True).judge(Interval(0.5, 0.0, 1.0, 5)) == "undecided"
+    assert str(exact) == "0.00 (no spread)"
+
+
+def test_for_never_and_always_one_run_outside_fails() -> None:
+    bound = Bound("never", high=1)
+    assert every("it", [0.2, 0.3, 0.4], bound).verdict == "holds"
+    broken = every("it", [0.1] * 99 + [1.1], bound)
+    assert broken.verdict == "fails"
+    assert str(broken) == "it 0.11 (each run 0.10 to 1.10)"
+    assert every("it", [0.1], bound).verdict == "undecided"
+    assert every("it", [0.1, float("nan")], bound).verdict == "undecided"
 
 
 def test_one_failure_fails_and_one_doubt_leaves_undecided() -> None:

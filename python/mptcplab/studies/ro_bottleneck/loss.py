@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from mptcplab import models
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Point
 from mptcplab.studies.ro_bottleneck.contest import (
+    MORE,
     Contest,
     contests,
     fact,
@@ -144,7 +145,7 @@ def _much_more(one: Contest) -> list[Check]:
 
 
 def _more(one: Contest) -> list[Check]:
-    return [Check(_percent(at), found, Bound("ratio", low=1)) for at, found in one.ratio.items() if at <= SMALL]
+    return [Check(_percent(at), found, MORE) for at, found in one.ratio.items() if at <= SMALL]
 
 
 def _fairness(one: Contest) -> list[Check]:
