@@ -124,6 +124,7 @@ class RoundTrip(Experiment):
                     checks={reading: without(reading) for reading in READINGS} | ours,
                     main=MAIN,
                     why=WHY,
+                    origin="ours",
                     reason=f"With {BUFFER} KB, as the rest of the experiment; {TIGHT} KB, where the window is full and "
                     "M2 has something to do, are our change.",
                 ),

@@ -96,6 +96,7 @@ class ThirdPath(Experiment):
                 checks={reading: costs(reading) for reading in READINGS},
                 main=MAIN,
                 why=WHY,
+                origin="ours",
                 measured={reading: words(reading, "none") for reading in READINGS},
             ),
             self.fact(
@@ -105,6 +106,7 @@ class ThirdPath(Experiment):
                 checks={reading: less(reading) for reading in READINGS},
                 main=MAIN,
                 why=WHY,
+                origin="ours",
                 measured={reading: words(reading, "M1+M2") for reading in READINGS},
             ),
         ]
