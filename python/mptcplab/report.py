@@ -114,8 +114,16 @@ def _summary(found: Reproduction) -> str:
     for origin, words in ORIGIN.items():
         facts = [fact for fact in found.facts if fact.origin == origin]
         if facts:
-            rows.append(f"<li><b>{len(facts)}</b> {words}: {_text(counted(facts))}</li>")
+            rows.append(f"<li><b>{len(facts)}</b> {words}: {_text(counted(facts))}{_held_out(found, facts)}</li>")
     return f"<ul>{''.join(rows)}</ul>"
+
+
+def _held_out(found: Reproduction, facts: Sequence[Fact]) -> str:
+    """Of what holds, how much no assumption was fitted on."""
+    fitted = frozenset(fact for study in found.studies for fact in study.fitted)
+    holding = [fact.fact for fact in facts if fact.verdict == "holds"]
+    on = sum(fact in fitted for fact in holding)
+    return f" (of those that hold {len(holding) - on} held out, {on} fitted on)" if on else ""
 
 
 def _weak(found: Reproduction) -> str:
