@@ -25,7 +25,8 @@ ASSUMPTIONS = (
         after=("D-1.1",),
     ),
     Assumption(
-        "the losses", "of data packets alone", "of both directions 30 % leave nothing at all to either connection",
+        "the losses", "of data packets alone", "an earlier trial, not part of the study now, lost in "
+        "both directions: 30 % left nothing to either connection",
         after=("D-2.2",),
     ),
     Assumption(

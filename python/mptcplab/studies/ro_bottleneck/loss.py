@@ -33,8 +33,8 @@ class Loss(Experiment):
     title = "The same random loss for all"
     setup = (
         "As D1 with the short round trip; the bridge loses 0 to 30 % of the data packets of all flows. The study draws "
-        "its rates over four orders of magnitude from 0.0003 to 0.3; here one each. Lost in both directions, 30 % "
-        "leave nothing to either connection (0.00 Mb/s)."
+        "its rates over four orders of magnitude from 0.0003 to 0.3; here one each. Losses "
+        "in both directions are not run."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:

@@ -30,6 +30,7 @@ class Far(Experiment):
         "is not stated, so three are run, and that of all experiments is judged."
     )
 
+    judged = RESIDUAL
     LOSSES = ("0%", "0.05%", "0.1%")
     MAIN = RESIDUAL
 
