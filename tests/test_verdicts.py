@@ -15,7 +15,7 @@ from mptcplab.mutants import table as mutant_table
 from mptcplab.statistics import Interval, difference, interval, ratio
 from mptcplab.studies import STUDIES
 from mptcplab.studies.base import Effort, Fact
-from mptcplab.studies.verdicts import Bound, Check, Exclusion, Quote, all_of, over_readings
+from mptcplab.studies.verdicts import Bound, Check, Exclusion, Quote, all_of, every, over_readings
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = sorted((ROOT / "docs" / "verdicts").glob("*.json"))
@@ -44,6 +44,27 @@ def test_one_run_decides_nothing() -> None:
     assert Bound("b", low=0).judge(interval([5.0])) == "undecided"
     assert Bound("b", low=0).judge(ratio([5.0], [1.0], paired=True)) == "undecided"
     assert Bound("b", low=0).judge(difference([5.0], [1.0, 1.0], paired=False)) == "undecided"
+
+
+def test_more_and_less_exclude_the_end_itself() -> None:
+    exact = Interval(0.0, 0.0, 0.0, 5)
+    for bound in (Bound("more", low=0), Bound("falls", high=0)):
+        assert bound.judge(exact) == "holds"
+    for bound in (Bound("more", low=0, strict=True), Bound("falls", high=0, strict=True)):
+        assert bound.judge(exact) == "fails"
+        assert bound.judge(Interval(0.0, -1.0, 1.0, 5)) == "undecided"
+    assert Bound("more", low=0, strict=True).judge(Interval(0.5, 0.0, 1.0, 5)) == "undecided"
+    assert str(exact) == "0.00 (no spread)"
+
+
+def test_for_never_and_always_one_run_outside_fails() -> None:
+    bound = Bound("never", high=1)
+    assert every("it", [0.2, 0.3, 0.4], bound).verdict == "holds"
+    broken = every("it", [0.1] * 99 + [1.1], bound)
+    assert broken.verdict == "fails"
+    assert str(broken) == "it 0.11 (each run 0.10 to 1.10)"
+    assert every("it", [0.1], bound).verdict == "undecided"
+    assert every("it", [0.1, float("nan")], bound).verdict == "undecided"
 
 
 def test_one_failure_fails_and_one_doubt_leaves_undecided() -> None:
@@ -128,12 +149,13 @@ def test_what_is_fitted_and_assumed_is_known() -> None:
 
 def test_a_wider_bound_is_found() -> None:
     wide: dict[str, dict[str, dict[str, list[float | None]]]] = {
-        "A-2.1": {"bounds": {"rate": [1.5, None]}},
+        "A-2.1": {"bounds": {"rate": [1.5, None], "more": [0, None]}},
         "A-3.2": {"bounds": {}},
         "Z-1": {"bounds": {}},
     }
     assert record.too_wide(wide) == [
         "A-2.1: `rate` allows 1.5, agreed were 1.7 and more",
+        "A-2.1: the bound `more` is not listed in agreed.json",
         "A-3.2: the agreed bound `of the model` is not checked",
         "Z-1: not in agreed.json",
     ]
@@ -144,10 +166,22 @@ def test_each_mutant_swaps_something_in_some_study(name: str) -> None:
     change = MUTANTS[name].change()
     first = [next(study.experiments[1].points(Effort("quick"))).scenario for study in STUDIES.values()]
     changed = [change(scenario).to_toml() != scenario.to_toml() for scenario in first]
-    assert any(changed)
-    table = mutant_table({"A-1.1": "holds", "A-1.2": "holds", "A-1.3": "fails"}, {name: {"A-1.1": "fails"}})
-    assert f"| {name} | {MUTANTS[name].words} | 1 | A-1.1 (fails) |" in table
-    assert "Turned by none, 1 of 2 that hold (50%): A-1.2." in table
+    assert any(changed) == (name != "nothing")
+    table = mutant_table(
+        {"A-1.1": "holds", "A-1.2": "holds", "A-1.3": "fails"}, {name: {"A-1.1": "fails", "A-1.2": "undecided"}}
+    )
+    assert f"| {name} | {MUTANTS[name].words} | A-1.1 | – | A-1.2 | 1 |" in table
+    assert "Failed with none, 1 of 2 that hold (50%): A-1.2." in table
+
+
+def test_the_null_mutant_turns_nothing_and_efforts_are_not_mixed(cli: Cli) -> None:
+    base = ("reproduce", "cs244-wireless", "--quick", "--quiet", "--output", "out")
+    told = cli(*base, "--mutate", "nothing").stdout
+    assert f"| nothing | {MUTANTS['nothing'].words} | – | – | – | 0 |" in told
+    where = str(ROOT / "docs" / "verdicts" / "default.json")
+    for more in ((), ("--mutate", "queue")):
+        refused = cli(*base, *more, "--compare", where, expect=2).stderr
+        assert "recorded with the effort default, this is quick" in refused
 
 
 def test_the_verdicts_of_study_a_are_the_recorded_ones(cli: Cli) -> None:

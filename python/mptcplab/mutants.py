@@ -89,7 +89,12 @@ def _buffers(table: Table) -> None:
         flow |= {"rcvbuf": "10KB", "sndbuf": "10KB", "autotuning": False}
 
 
+def _nothing(table: Table) -> None:
+    """The null mutant: what it turns, the comparison turns."""
+
+
 MUTANTS: Mapping[str, Mutant] = {
+    "nothing": Mutant("nothing: it has to turn none", _nothing),
     "controller": Mutant("every MPTCP flow without coupling, and what had none with wVegas", _controller),
     "scheduler": Mutant("everything on all paths (redundant)", _scheduler),
     "penalty": Mutant("the other rule of M2", _penalty),
@@ -110,13 +115,21 @@ def turned(before: Mapping[str, str], facts: Sequence[Fact]) -> dict[str, str]:
 
 
 def table(before: Mapping[str, str], found: Mapping[str, Mapping[str, str]]) -> str:
-    """The table of docs/verdicts.md, and the facts that nothing turned."""
-    lines = ["| swapped in every scenario | for | facts that leave `holds` | which |", "|---|---|--:|---|"]
+    """A table of what each mutant did, and the facts that none made fail.
+
+    Only what fails is turned: `undecided` is no verdict, for a wrong network may just spread wider or carry nothing.
+    """
+    head = "| swapped in every scenario | for | facts that held and fail | depend | are undecided | turned |"
+    lines = [head, "|---|---|---|---|---|--:|"]
     for name, lost in found.items():
-        which = ", ".join(f"{fact} ({verdict})" for fact, verdict in lost.items())
-        lines.append(f"| {name} | {MUTANTS[name].words} | {len(lost)} | {which} |")
+        columns = [
+            ", ".join(fact for fact, verdict in lost.items() if verdict == said) or "–"
+            for said in ("fails", "depends", "undecided")
+        ]
+        number = sum(verdict == "fails" for verdict in lost.values())
+        lines.append(f"| {name} | {MUTANTS[name].words} | {' | '.join(columns)} | {number} |")
     held = [name for name, verdict in before.items() if verdict == "holds"]
-    rest = [name for name in held if not any(name in lost for lost in found.values())]
+    rest = [name for name in held if not any(lost.get(name) == "fails" for lost in found.values())]
     share = len(rest) / len(held) if held else 0.0
-    lines += ["", f"Turned by none, {len(rest)} of {len(held)} that hold ({share:.0%}): {', '.join(rest) or 'none'}."]
+    lines += ["", f"Failed with none, {len(rest)} of {len(held)} that hold ({share:.0%}): {', '.join(rest) or 'none'}."]
     return "\n".join(lines) + "\n"

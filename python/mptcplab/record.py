@@ -42,10 +42,20 @@ def rows(facts: Iterable[Fact]) -> dict[str, dict[str, Any]]:
             "origin": fact.origin,
             "verdict": fact.verdict,
             "measured": fact.measured,
-            "bounds": {check.bound.name: [_end(check.bound.low), _end(check.bound.high)] for check in fact.checks},
+            "checks": len(fact.checks),
+            "bounds": _widest(fact),
         }
         for fact in facts
     }
+
+
+def _widest(fact: Fact) -> dict[str, list[End]]:
+    """The widest bound of each name, of however many checks."""
+    ends: dict[str, tuple[float, float]] = {}
+    for bound in (check.bound for check in fact.checks):
+        low, high = ends.get(bound.name, (math.inf, -math.inf))
+        ends[bound.name] = min(low, bound.low), max(high, bound.high)
+    return {name: [_end(low), _end(high)] for name, (low, high) in ends.items()}
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -58,7 +68,20 @@ def read(path: Path) -> dict[str, Any]:
         raise BadResult(f"{path}: not a record of verdicts: {error}") from error
     if not isinstance(found, dict) or not isinstance(found.get("facts"), dict):
         raise BadResult(f"{path}: not a record of verdicts: it has no table `facts`")
+    if not isinstance(found.get("studies"), dict):
+        raise BadResult(f"{path}: not a record of verdicts: it has no table `studies`, which says how each was run")
     return found
+
+
+def require_effort(path: Path, record: Mapping[str, Any], effort: str, studies: Iterable[str]) -> None:
+    """Refuses a comparison of studies that the record has of another effort: seeds and durations would differ."""
+    for study in studies:
+        known = record["studies"].get(study)
+        if known and known["effort"] != effort:
+            raise BadResult(
+                f"{path}: {study} was recorded with the effort {known['effort']}, this is {effort}: "
+                f"run it with the effort of the record"
+            )
 
 
 def differences(record: Mapping[str, Any], facts: Sequence[Fact]) -> list[Difference]:
@@ -74,9 +97,23 @@ def differences(record: Mapping[str, Any], facts: Sequence[Fact]) -> list[Differ
     ]
 
 
-def write(path: Path, facts: Sequence[Fact], header: Mapping[str, Any], because: str) -> list[Difference]:
-    """Writes the record of these facts and returns what changed; a changed verdict needs the words `because`."""
-    old = read(path) if path.exists() else {"facts": {}, "changes": []}
+def other_bounds(record: Mapping[str, Any], facts: Sequence[Fact]) -> list[str]:
+    """Facts whose bounds in the code are not those of the record: it is of other code then."""
+    return [
+        f"{name}: {row['bounds']} in the code, {record['facts'][name]['bounds']} in the record"
+        for name, row in rows(facts).items()
+        if name in record["facts"] and row["bounds"] != record["facts"][name]["bounds"]
+    ]
+
+
+def write(
+    path: Path, facts: Sequence[Fact], headers: Mapping[str, Mapping[str, Any]], because: str
+) -> list[Difference]:
+    """Writes the record of these facts and returns what changed; a changed verdict needs the words `because`.
+
+    `headers` say of each study how it was run; what the record has of other studies stays as it is.
+    """
+    old = read(path) if path.exists() else {"studies": {}, "facts": {}, "changes": []}
     changed = differences(old, facts) if old["facts"] else []
     if changed and not because.strip():
         raise BadResult(
@@ -88,7 +125,8 @@ def write(path: Path, facts: Sequence[Fact], header: Mapping[str, Any], because:
     changes += [
         {"fact": one.fact, "from": one.recorded, "to": one.found, "because": because.strip()} for one in changed
     ]
-    text = json.dumps({**header, "facts": kept | rows(facts), "changes": changes}, ensure_ascii=False, indent=1)
+    whole = {"studies": old["studies"] | dict(headers), "facts": kept | rows(facts), "changes": changes}
+    text = json.dumps(whole, ensure_ascii=False, indent=1)
     write_text(path, text + "\n")
     return changed
 
@@ -100,18 +138,24 @@ def agreed() -> dict[str, dict[str, Any]]:
 
 
 def too_wide(facts: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """What is wrong with the bounds of recorded facts: wider than agreed, or an agreed one that is not there."""
+    """What is wrong with the bounds of facts: wider than agreed, an agreed one that is not there, or one not listed.
+
+    Bounds that the code has beside the agreed ones are listed too, under `added`.
+    """
     problems = []
     for name, row in facts.items():
         terms = agreed().get(name)
         if terms is None:
             problems.append(f"{name}: not in {AGREED.name}")
             continue
-        for bound, (low, high) in terms["bounds"].items():
-            if bound not in row["bounds"]:
-                problems.append(f"{name}: the agreed bound `{bound}` is not checked")
+        listed = terms["bounds"] | terms.get("added", {})
+        absent = [bound for bound in listed if bound not in row["bounds"]]
+        problems += [f"{name}: the agreed bound `{bound}` is not checked" for bound in absent]
+        for bound, (has_low, has_high) in row["bounds"].items():
+            if bound not in listed:
+                problems.append(f"{name}: the bound `{bound}` is not listed in {AGREED.name}")
                 continue
-            has_low, has_high = row["bounds"][bound]
+            low, high = listed[bound]
             if _number(has_low, -math.inf) < _number(low, -math.inf) - 1e-9:
                 problems.append(f"{name}: `{bound}` allows {has_low}, agreed were {low} and more")
             if _number(has_high, math.inf) > _number(high, math.inf) + 1e-9:

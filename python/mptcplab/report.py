@@ -50,8 +50,10 @@ def write_report(found: Reproduction, directory: Path) -> None:
         write_bytes(figures / f"{name}.png", drawing.png)
     write_json(facts_rows(found), directory / "facts.json")
     scenarios = folder(directory, "scenarios")
-    for (_, experiment), points in found.points.items():
-        write_text(scenarios / f"{experiment}.toml", points[0].scenario.to_toml())
+    judged = {(one.study, one.name): one.judged for study in found.studies for one in study.experiments}
+    for where, points in found.points.items():
+        first = next((point for point in points if point.key[:1] == (judged[where],)), points[0])
+        write_text(scenarios / f"{where[1]}.toml", first.scenario.to_toml())
     write_parquet(found.runs.flows, data / "flows.parquet")
     write_parquet(found.runs.paths, data / "paths.parquet")
     write_text(directory / "index.html", page(found, {name: drawing.svg for name, drawing in drawn.items()}))
@@ -114,8 +116,16 @@ def _summary(found: Reproduction) -> str:
     for origin, words in ORIGIN.items():
         facts = [fact for fact in found.facts if fact.origin == origin]
         if facts:
-            rows.append(f"<li><b>{len(facts)}</b> {words}: {_text(counted(facts))}</li>")
+            rows.append(f"<li><b>{len(facts)}</b> {words}: {_text(counted(facts))}{_held_out(found, facts)}</li>")
     return f"<ul>{''.join(rows)}</ul>"
+
+
+def _held_out(found: Reproduction, facts: Sequence[Fact]) -> str:
+    """Of what holds, how much no assumption was fitted on."""
+    fitted = frozenset(fact for study in found.studies for fact in study.fitted)
+    holding = [fact.fact for fact in facts if fact.verdict == "holds"]
+    on = sum(fact in fitted for fact in holding)
+    return f" (of those that hold {len(holding) - on} held out, {on} fitted on)" if on else ""
 
 
 def _weak(found: Reproduction) -> str:

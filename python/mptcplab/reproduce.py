@@ -39,6 +39,17 @@ class Reproduction:
         """All facts in the order of the studies."""
         return [fact for outcome in self.outcomes.values() for fact in outcome.facts]
 
+    def runs_of(self, study: Study) -> int:
+        """How many different runs a study took; one that two experiments share counts once."""
+        texts: dict[int, str] = {}
+        different = set()
+        for experiment in study.experiments:
+            for point in self.points.get((study.name, experiment.name), []):
+                if id(point.scenario) not in texts:
+                    texts[id(point.scenario)] = point.scenario.to_toml()
+                different.add((texts[id(point.scenario)], point.seed))
+        return len(different)
+
 
 ROUNDS: Mapping[str, Sequence[int]] = {"quick": (1,), "default": (1, 2), "full": (1, 2, 4)}
 """How many times as many seeds an experiment gets, one after the other, while a fact of it is undecided."""

@@ -65,10 +65,14 @@ class Interval:
     n: int
 
     def __str__(self) -> str:
-        """As `1.23 (1.10 to 1.37)`."""
+        """As `1.23 (1.10 to 1.37)`; where all runs gave exactly the same, as `1.23 (no spread)`."""
         if math.isnan(self.mean):
             return "nothing over nothing" if self.n else "no run"
-        return f"{self.mean:.2f}" if self.n < 2 else f"{self.mean:.2f} ({self.low:.2f} to {self.high:.2f})"
+        if self.n < 2:
+            return f"{self.mean:.2f}"
+        if self.low == self.high:
+            return f"{self.mean:.2f} (no spread)"
+        return f"{self.mean:.2f} ({self.low:.2f} to {self.high:.2f})"
 
 
 def interval(values: Iterable[float], confidence: float = 0.95) -> Interval:

@@ -50,6 +50,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def execute(given: argparse.Namespace) -> int:
     """Runs them and writes the report."""
     check_backend(given.backend)
+    from mptcplab import record
     from mptcplab.report import facts_rows, write_report
     from mptcplab.reproduce import reproduce
     from mptcplab.studies import all_studies
@@ -64,6 +65,8 @@ def execute(given: argparse.Namespace) -> int:
         print(problem, file=sys.stderr)
     chosen = [study for name, study in studies.items() if not given.studies or name in given.studies]
     effort = Effort("quick" if given.quick else "full" if given.full else "default", first=given.seeds_from)
+    if given.compare:
+        record.require_effort(given.compare, record.read(given.compare), effort.name, [study.name for study in chosen])
     if given.mutate:
         return _mutate(given, chosen, effort)
     try:
@@ -82,16 +85,26 @@ def execute(given: argparse.Namespace) -> int:
 
 
 def _mutate(given: argparse.Namespace, chosen: Sequence[Study], effort: Effort) -> int:
-    """Judges as it is, then with each mutant; prints which facts leave `holds`."""
+    """Judges as it is, then with each mutant, by the same seeds and rounds; prints which facts leave `holds`."""
     from mptcplab import record
     from mptcplab.mutants import MUTANTS, table, turned
     from mptcplab.reproduce import reproduce
 
+    if given.record:
+        raise BadInput("mptcplab: --mutate judges wrong networks: their verdicts are no record; leave out --record")
     if given.mutate != "all" and given.mutate not in MUTANTS:
         raise BadInput(f"mptcplab: there is no mutant {given.mutate!r}; there are: all, {', '.join(MUTANTS)}")
     names = list(MUTANTS) if given.mutate == "all" else [given.mutate]
     if given.compare:
-        known = record.read(given.compare)["facts"]
+        kept = record.read(given.compare)
+        others = [
+            study.name for study in chosen if kept["studies"].get(study.name, {}).get("seeds_from") != effort.first
+        ]
+        if others:
+            raise BadInput(
+                f"{given.compare}: {others[0]} is not recorded with seeds from {effort.first}; leave out --compare"
+            )
+        known = kept["facts"]
         chosen_names = {study.name for study in chosen}
         before = {name: row["verdict"] for name, row in known.items() if row["study"] in chosen_names}
     else:
@@ -100,7 +113,7 @@ def _mutate(given: argparse.Namespace, chosen: Sequence[Study], effort: Effort) 
     found: dict[str, dict[str, str]] = {}
     for name in names:
         change = MUTANTS[name].change()
-        result = reproduce(chosen, effort, workers=given.workers, quiet=given.quiet, change=change, rounds=(1,))
+        result = reproduce(chosen, effort, workers=given.workers, quiet=given.quiet, change=change)
         if result.missing:
             raise KeyboardInterrupt("interrupted")
         found[name] = turned(before, result.facts)
@@ -113,25 +126,32 @@ def _keep(given: argparse.Namespace, found: Reproduction) -> int:
     from mptcplab import record
 
     if given.record:
-        header = {
-            "effort": found.effort.name,
-            "seeds_from": found.effort.first,
-            "commit": commit(),
-            "runs": len(found.runs),
+        headers = {
+            study.name: {
+                "effort": found.effort.name,
+                "seeds_from": found.effort.first,
+                "commit": commit(),
+                "runs": found.runs_of(study),
+            }
+            for study in found.studies
         }
-        for change in record.write(given.record, found.facts, header, given.because):
+        for change in record.write(given.record, found.facts, headers, given.because):
             print(f"changed: {change}")
     if not given.compare:
         return 0
-    changed = record.differences(record.read(given.compare), found.facts)
+    known = record.read(given.compare)
+    changed = record.differences(known, found.facts)
     for change in changed:
         print(f"verdict changed: {change}", file=sys.stderr)
+    bounds = [*record.too_wide(record.rows(found.facts)), *record.other_bounds(known, found.facts)]
+    for problem in bounds:
+        print(f"bound: {problem}", file=sys.stderr)
     if changed:
         print(
             f"If that is meant: mptcplab reproduce --record {given.compare} --because 'why', with the same effort",
             file=sys.stderr,
         )
-    return 1 if changed else 0
+    return 1 if changed or bounds else 0
 
 
 def _tell(found: Reproduction, output: Path) -> None:

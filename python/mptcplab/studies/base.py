@@ -180,6 +180,8 @@ class Experiment(ABC):
     name: str
     title: str
     setup: str
+    judged: str | float | None = None
+    """How the keys of the judged network begin, where that is not the first one that is run."""
 
     @abstractmethod
     def points(self, effort: Effort) -> Iterator[Point]:

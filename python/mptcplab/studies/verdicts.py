@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from mptcplab.statistics import Interval
+from mptcplab.statistics import Interval, interval
 
 Verdict = Literal["holds", "fails", "undecided", "depends", "contradicted"]
 VERDICTS: tuple[Verdict, ...] = ("fails", "undecided", "depends", "contradicted", "holds")
@@ -30,19 +30,32 @@ class HasVerdict(Protocol):
 
 @dataclass(frozen=True)
 class Bound:
-    """What a fact demands of a value: at least `low`, at most `high`. The name is that of studies/agreed.json."""
+    """What a fact demands of a value: at least `low`, at most `high`. The name is that of studies/agreed.json.
+
+    `strict` where the fact says more than, less than, rises or falls: the ends themselves are outside then.
+    """
 
     name: str
     low: float = -math.inf
     high: float = math.inf
+    strict: bool = False
 
     def judge(self, found: Interval) -> Verdict:
         """Whether an interval lies inside, outside, or straddles."""
         if math.isnan(found.mean):
             return "undecided"
+        if self.strict:
+            if self.low < found.low and found.high < self.high:
+                return "holds"
+            return "fails" if found.high <= self.low or found.low >= self.high else "undecided"
         if self.low <= found.low and found.high <= self.high:
             return "holds"
         return "fails" if found.high < self.low or found.low > self.high else "undecided"
+
+    def judge_every(self, span: Interval) -> Verdict:
+        """For "never" and "always": `span` is from the least to the largest of the runs, and one outside fails."""
+        said = self.judge(span)
+        return "fails" if said == "undecided" and span.n > 1 and not math.isnan(span.mean) else said
 
     def within(self, other: Bound) -> bool:
         """Whether this one is no wider than another."""
@@ -51,21 +64,34 @@ class Bound:
 
 @dataclass(frozen=True)
 class Check:
-    """A value with its interval against a bound."""
+    """A value with its interval against a bound; or, for "never" and "always", with what its runs span."""
 
     what: str
     found: Interval
     bound: Bound
     unit: str = ""
+    every: bool = False
+    """Whether `found` goes from the least to the largest run, and one run outside fails; see `every`."""
 
     @property
     def verdict(self) -> Verdict:
         """What the interval says."""
-        return self.bound.judge(self.found)
+        return self.bound.judge_every(self.found) if self.every else self.bound.judge(self.found)
 
     def __str__(self) -> str:
         """In words."""
-        return " ".join(part for part in (self.what, str(self.found), self.unit) if part)
+        words = str(self.found)
+        if self.every and self.found.low < self.found.high:
+            words = words.replace("(", "(each run ", 1)
+        return " ".join(part for part in (self.what, words, self.unit) if part)
+
+
+def every(what: str, values: Sequence[float], bound: Bound, unit: str = "") -> Check:
+    """A claim about every run: holds where all lie inside, fails where one does not. One run alone decides nothing."""
+    if len(values) < 2:
+        return Check(what, interval(values), bound, unit)
+    span = Interval(math.fsum(values) / len(values), min(values), max(values), len(values))
+    return Check(what, span, bound, unit, every=True)
 
 
 @dataclass(frozen=True)

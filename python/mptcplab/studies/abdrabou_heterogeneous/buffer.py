@@ -38,6 +38,7 @@ STACK_WORDS: Mapping[Stack, str] = {
     "128 KB": "small queues of 128 KB",
     "original M2": "no small queues, original M2",
 }
+FEWER, SLOW = Bound("share", high=50, strict=True), Bound("WiFi", high=3, strict=True)
 
 
 class Buffer(Experiment):
@@ -97,7 +98,7 @@ class Buffer(Experiment):
             parts.fact(
                 self, "B-3ab.1", "with 802.11g and 802.11a the dedicated link carries more than WiFi at every buffer",
                 "prefers the dedicated link irrespective of the buffer", curves,
-                lambda row: [one for at in OLD for one in row[at].each("share", Bound("share", high=50), who=at)],
+                lambda row: [one for at in OLD for one in row[at].each("share", FEWER, who=at)],
                 lambda row: f"Mb/s over WiFi and the dedicated link: {each(row)}",
             ),
             parts.fact(
@@ -110,13 +111,13 @@ class Buffer(Experiment):
             parts.fact(
                 self, "B-3ab.3", "WiFi carries less than 3 Mb/s of each pair at every buffer",
                 "below 3 Mb/s", curves,
-                lambda row: [one for at in OLD for one in row[at].each("wifi", Bound("WiFi", high=3), who=at)],
+                lambda row: [one for at in OLD for one in row[at].each("wifi", SLOW, who=at)],
                 lambda row: f"Mb/s over WiFi: {each(row, '{wifi}')}",
             ),
             parts.fact(
                 self, "B-3ab.4", "the share of WiFi is higher with 802.11a than with 802.11g at every buffer",
                 "slightly higher, since it suffers less interference", curves,
-                lambda row: parts.compared(row["802.11a"], row["802.11g"], "share", Bound("more", low=0)),
+                lambda row: parts.compared(row["802.11a"], row["802.11g"], "share", Bound("more", low=0, strict=True)),
                 lambda row: f"%: {each(row, '{share}')}",
                 note="Fewer neighbours at 5 GHz are an assumption, made from these words.", origin="by construction",
             ),
@@ -178,7 +179,7 @@ def _gained(curve: Parts, who: str) -> Check:
 
 def _grows(curve: Parts) -> list[Check]:
     """Each step up, and above half from 160 KB on."""
-    large = curve.each("share", Bound("above half", low=50), at=(160, LARGEST))
+    large = curve.each("share", Bound("above half", low=50, strict=True), at=(160, LARGEST))
     return [*large, *curve.steps("share", parts.RISES)]
 
 
@@ -187,7 +188,7 @@ def _rises_too(row: Mapping[Standard, Parts]) -> list[Check]:
         Check(
             f"{at}, 320 less 20 KB",
             difference(row[at].runs["share"][LARGEST], row[at].runs["share"][SMALLEST], paired=False),
-            Bound("grows", low=0),
+            Bound("grows", low=0, strict=True),
             "points",
         )
         for at in (*OLD, "802.11n")

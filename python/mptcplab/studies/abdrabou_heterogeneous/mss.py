@@ -71,7 +71,7 @@ class SegmentSize(Experiment):
             parts.fact(
                 self, "B-4.4", "802.11a carries more than 802.11g with every size",
                 "outperforms, due to less interference at 5 GHz", curves,
-                lambda row: parts.compared(row["802.11a"], row["802.11g"], "wifi", Bound("more", low=0)),
+                lambda row: parts.compared(row["802.11a"], row["802.11g"], "wifi", Bound("more", low=0, strict=True)),
                 lambda row: f"Mb/s over WiFi: {rows(row)}",
                 note="Fewer neighbours at 5 GHz are an assumption, made from these words.", origin="by construction",
             ),

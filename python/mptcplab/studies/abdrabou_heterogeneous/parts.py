@@ -63,7 +63,7 @@ class Parts:
 
 
 UNITS = {"total": "Mb/s", "wifi": "Mb/s", "dedicated": "Mb/s", "share": "%"}
-RISES, FALLS = Bound("step", low=0), Bound("step", high=0)
+RISES, FALLS = Bound("step", low=0, strict=True), Bound("step", high=0, strict=True)
 Table = Mapping[Reading, Mapping[Standard, Parts]]
 Checks = Callable[[Mapping[Standard, Parts]], list[Check]]
 Words = Callable[[Mapping[Standard, Parts]], str]

@@ -63,7 +63,7 @@ class Rate(Experiment):
         def steps(reading: Reading) -> list[Check]:
             return [
                 Check(f"{after} less {before}", measured.difference(share, (reading, after), (reading, before)),
-                      Bound("step", high=0), "points")
+                      Bound("step", high=0, strict=True), "points")
                 for before, after in pairwise(rates)
             ]  # fmt: skip
 
@@ -76,7 +76,7 @@ class Rate(Experiment):
              lambda reading: [at(reading, first, Bound("share", 30, 45)), *steps(reading)]),
             ("B-2.2", "the share of WiFi falls with each step of the rate", "decreases dramatically", steps),
             ("B-2.3", "at 54 Mb/s WiFi carries less than 20 %", "most of the traffic over the dedicated link",
-             lambda reading: [at(reading, last, Bound("share", high=20))]),
+             lambda reading: [at(reading, last, Bound("share", high=20, strict=True))]),
         )  # fmt: skip
         facts = [
             self.fact(

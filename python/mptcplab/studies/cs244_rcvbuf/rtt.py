@@ -66,7 +66,11 @@ class RoundTrip(Experiment):
         def gap(reading: str) -> list[Check]:
             at = largest[reading]
             return [
-                Check(f"MPTCP over aggregate TCP at {at} ms", _share(measured, reading, at), Bound("gap", high=0.95))
+                Check(
+                    f"MPTCP over aggregate TCP at {at} ms",
+                    _share(measured, reading, at),
+                    Bound("gap", high=0.95, strict=True),
+                )
             ]
 
         def shape(reading: str) -> list[Check]:
@@ -75,7 +79,7 @@ class RoundTrip(Experiment):
                 Check(
                     f"gap at {at} ms less that at {end} ms",
                     difference(gaps[reading][at], gaps[reading][end], paired=False),
-                    Bound("widest inside", low=0),
+                    Bound("widest inside", low=0, strict=True),
                     "Mb/s",
                 )
                 for end in (rtts[0], rtts[-1])
@@ -86,7 +90,7 @@ class RoundTrip(Experiment):
                 Check(
                     f"{rtt} ms, without M2 less with it",
                     measured.difference(goodput, (reading, "M1", rtt, *tight), (reading, "M1+M2", rtt, *tight)),
-                    Bound("narrower", low=0),
+                    Bound("narrower", low=0, strict=True),
                     "Mb/s",
                 )
                 for rtt in rtts
@@ -120,6 +124,7 @@ class RoundTrip(Experiment):
                     checks={reading: without(reading) for reading in READINGS} | ours,
                     main=MAIN,
                     why=WHY,
+                    origin="ours",
                     reason=f"With {BUFFER} KB, as the rest of the experiment; {TIGHT} KB, where the window is full and "
                     "M2 has something to do, are our change.",
                 ),

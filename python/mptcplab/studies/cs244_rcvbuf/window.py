@@ -117,7 +117,7 @@ class _Judged:
 
     def below(self, reading: str) -> list[Check]:
         return [
-            Check(f"{size} KB", self.over_wifi(reading, "none", size), Bound("of TCP over WiFi", high=1.0))
+            Check(f"{size} KB", self.over_wifi(reading, "none", size), Bound("of TCP over WiFi", high=1.0, strict=True))
             for size in self.windows
             if WIDE <= size < 400
         ]
@@ -147,7 +147,7 @@ class _Judged:
     def sooner(self, reading: str) -> list[Check]:
         with_both, without = self.reach(reading, "M1+M2"), self.reach(reading, "none")
         words = f"{fmean(with_both):.0f} KB with M1 and M2 less {fmean(without):.0f} KB without"
-        return [Check(words, difference(with_both, without, paired=False), Bound("sooner", high=0), "KB")]
+        return [Check(words, difference(with_both, without, paired=False), Bound("sooner", high=0, strict=True), "KB")]
 
     def common(self, reading: str) -> str:
         plain, full = (_averaged(self._curves(reading, name)) for name in ("none", "M1+M2"))

@@ -81,7 +81,7 @@ class Buffers(Experiment):
                 Check(
                     f"{size} KB less TCP over {curve}",
                     measured.difference(on_interfaces, (controller, size), (curve, size)),
-                    Bound("more", low=0),
+                    Bound("more", low=0, strict=True),
                     "Mb/s",
                 )
                 for size in SIZES

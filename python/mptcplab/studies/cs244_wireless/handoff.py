@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from mptcplab import plots
 from mptcplab.results import Run
 from mptcplab.scenario import HISTORICAL, Event, Flow, Scenario
-from mptcplab.statistics import Interval, difference, interval, ratio
+from mptcplab.statistics import Interval, difference, ratio
 from mptcplab.studies.base import LINUX_2013, Effort, Experiment, Fact, Measured, Outcome, Picture, Point
 from mptcplab.studies.cs244_wireless.network import CELLULAR, CONTROLLER, ETHERNET, NAME, WIFI
-from mptcplab.studies.verdicts import Bound, Check
+from mptcplab.studies.verdicts import Bound, Check, every
 
 PATHS = ("ethernet", "wifi", "3g")
 CHANGES = ((7, "ethernet", False), (14, "wifi", False), (21, "wifi", True), (28, "ethernet", True))
@@ -129,13 +129,13 @@ def _checks(runs: list[Run]) -> dict[str, list[Check]]:
 
     def more(of: Rates, first: str, second: str) -> Check:
         found = difference(of[first], of[second], paired=True)
-        return Check(f"{first} less {second}", found, Bound("more", low=0), "Mb/s")
+        return Check(f"{first} less {second}", found, Bound("more", low=0, strict=True), "Mb/s")
 
     def is_(bound: Bound, of: Rates, path: str) -> Check:
-        return Check(path, interval(of[path]), bound, "Mb/s")
+        return every(path, of[path], bound, "Mb/s")
 
     def none(what: str, values: list[float]) -> Check:
-        return Check(what, interval(values), Bound("none", high=0))
+        return every(what, values, Bound("none", high=0))
 
     def back(found: Interval, low: float) -> Check:
         return Check("of what it was", found, Bound("back", low=low))

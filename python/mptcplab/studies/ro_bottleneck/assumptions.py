@@ -8,7 +8,9 @@ ASSUMPTIONS = (
         "two ways, of which none is judged alone: one queue of 100 packets, or a packet of each port in turn",
         "the study names neither queue nor arbiter. Ports in turn were tried after its facts had failed on one queue, "
         "so facts that hold with it alone depend on it",
-        after=("D-1.1", "D-1.2", "D-1.4", "D-3.1", "D-3.2", "D-3.4", "D-4.1a", "D-4.1b", "D-5.1"),
+        after=(
+            "D-1.1", "D-1.2", "D-1.4", "D-1.5", "D-2.1", "D-3.1", "D-3.2", "D-3.4", "D-4.1a", "D-4.1b", "D-5.1",
+        ),
     ),
     Assumption(
         "what tcp_metrics remembered",
@@ -23,7 +25,8 @@ ASSUMPTIONS = (
         after=("D-1.1",),
     ),
     Assumption(
-        "the losses", "of data packets alone", "of both directions 30 % leave nothing at all to either connection",
+        "the losses", "of data packets alone", "an earlier trial, not part of the study now, lost in "
+        "both directions: 30 % left nothing to either connection",
         after=("D-2.2",),
     ),
     Assumption(

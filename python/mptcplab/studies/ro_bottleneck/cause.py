@@ -11,7 +11,7 @@ from typing import Any
 
 from mptcplab import plots
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
-from mptcplab.studies.ro_bottleneck.contest import Contest, Contests, contest, contests, fact, ratio_of_ratios
+from mptcplab.studies.ro_bottleneck.contest import LESS, Contest, Contests, contest, contests, fact, ratio_of_ratios
 from mptcplab.studies.ro_bottleneck.network import NAME, VARIANTS, Variant, scenario, seeds
 from mptcplab.studies.verdicts import Bound, Check
 
@@ -80,7 +80,7 @@ class Cause(Experiment):
                 self, "D-5.3", "from the short network to the worst the ratio falls, for all flows and for one subflow",
                 "the behaviour was the same in both the homogeneous and heterogeneous networks", found,
                 lambda one: [
-                    Check(name, ratio_of_ratios(one.runs[at], one.runs[GOOD]), Bound("ratio", high=1))
+                    Check(name, ratio_of_ratios(one.runs[at], one.runs[GOOD]), LESS)
                     for name, at in _WORST.items()
                 ], _words,
             ),

@@ -110,7 +110,8 @@ def first_share(run: Run) -> float:
     return sent.get(FIRST, 0) / max(1, sum(sent.values()))
 
 
-FALLS = Bound("step", high=0)
+FALLS = Bound("step", high=0, strict=True)
+MORE, LESS = Bound("ratio", low=1, strict=True), Bound("ratio", high=1, strict=True)
 
 
 def listed(curve: Mapping[float, object], label: Label) -> str:
@@ -125,7 +126,7 @@ def ratios_fall(one: Contest, label: Label) -> list[Check]:
         Check(
             f"{label(after)} over {label(before)}",
             ratio_of_ratios(one.runs[after], one.runs[before]),
-            Bound("ratio", high=1),
+            LESS,
         )
         for before, after in pairs
     ]

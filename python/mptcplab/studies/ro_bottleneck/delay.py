@@ -10,6 +10,8 @@ from mptcplab.statistics import Estimate, difference, estimate
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
 from mptcplab.studies.ro_bottleneck.contest import (
     FALLS,
+    LESS,
+    MORE,
     Contest,
     Contests,
     contests,
@@ -181,11 +183,11 @@ def _fairness(one: Contest) -> list[Check]:
 
 
 def _more(one: Contest) -> list[Check]:
-    return [Check(_ms(rtt), found, Bound("ratio", low=1)) for rtt, found in one.ratio.items() if rtt < SHORT]
+    return [Check(_ms(rtt), found, MORE) for rtt, found in one.ratio.items() if rtt < SHORT]
 
 
 def _less_beyond(one: Contest) -> list[Check]:
-    return [Check(_ms(rtt), found, Bound("ratio", high=1)) for rtt, found in one.ratio.items() if rtt > LONG]
+    return [Check(_ms(rtt), found, LESS) for rtt, found in one.ratio.items() if rtt > LONG]
 
 
 def _least_fair_when_short(one: Contest) -> list[Check]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from mptcplab import models
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Point
 from mptcplab.studies.ro_bottleneck.contest import (
+    MORE,
     Contest,
     contests,
     fact,
@@ -32,8 +33,8 @@ class Loss(Experiment):
     title = "The same random loss for all"
     setup = (
         "As D1 with the short round trip; the bridge loses 0 to 30 % of the data packets of all flows. The study draws "
-        "its rates over four orders of magnitude from 0.0003 to 0.3; here one each. Lost in both directions, 30 % "
-        "leave nothing to either connection (0.00 Mb/s)."
+        "its rates over four orders of magnitude from 0.0003 to 0.3; here one each. Losses "
+        "in both directions are not run."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -144,7 +145,7 @@ def _much_more(one: Contest) -> list[Check]:
 
 
 def _more(one: Contest) -> list[Check]:
-    return [Check(_percent(at), found, Bound("ratio", low=1)) for at, found in one.ratio.items() if at <= SMALL]
+    return [Check(_percent(at), found, MORE) for at, found in one.ratio.items() if at <= SMALL]
 
 
 def _fairness(one: Contest) -> list[Check]:

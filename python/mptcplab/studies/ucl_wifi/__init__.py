@@ -3,12 +3,13 @@
 from mptcplab.studies.base import Study
 from mptcplab.studies.ucl_wifi import coupled, sharing
 from mptcplab.studies.ucl_wifi.assumptions import ASSUMPTIONS
+from mptcplab.studies.ucl_wifi.far import Far
 from mptcplab.studies.ucl_wifi.idle import CrossBand, Idle
 from mptcplab.studies.ucl_wifi.interference import Apart, Same
 from mptcplab.studies.ucl_wifi.mobility import Mobility
 from mptcplab.studies.ucl_wifi.network import NAME
 from mptcplab.studies.ucl_wifi.send_queue import SendQueueRule
-from mptcplab.studies.ucl_wifi.windows import Far, Growth
+from mptcplab.studies.ucl_wifi.windows import Growth
 
 STUDY = Study(
     name=NAME,

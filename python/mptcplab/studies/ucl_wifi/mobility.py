@@ -12,7 +12,7 @@ from mptcplab.scenario import Event, Scenario
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point
 from mptcplab.studies.ucl_wifi.figures import TOTAL
 from mptcplab.studies.ucl_wifi.network import BOTH, DUAL, NAME, Setup, interface
-from mptcplab.studies.verdicts import Bound, Check
+from mptcplab.studies.verdicts import Bound, Check, every
 
 STAY_S = 30
 WALK_S = 10
@@ -99,7 +99,7 @@ class Mobility(Experiment):
         returns = {
             power: [
                 at(power, 3, even),
-                Check("longest silence", measured.interval(longest_silence, power), silent, "s"),
+                every("longest silence", measured.values(longest_silence, power), silent, "s"),
             ]
             for power in POWERS
         }

@@ -114,7 +114,7 @@ class Downlink(_Contest):
     direction = "download"
     setup = (
         "A client with two interfaces and one client with one interface on each network, all at once, downlink. New "
-        "Reno on each subflow. The access points hold 100 packets each; the cards lose 0.05 % of the packets by "
+        "Reno on each subflow. The access points hold 100 packets each; the cards lose 0.1 % of the packets by "
         "failures of their own, without which a queue that drops what comes last favours one flow by chance."
     )
 
