@@ -35,7 +35,7 @@ fn count(events: &Events, kind: &str, what: &str) -> usize {
 
 #[test]
 fn who_looks_changes_nothing() {
-    let silent = TWO.replace("loss = \"1%\"", "loss = \"100%\"");
+    let silent = TWO.replace("loss = \"1%\"", "loss = \"100%\"") + "direction = \"download\"\n";
     let voice = format!("{TWO}[flows.voice]\ntransport = \"udp\"\nrate = \"64kbit\"\n");
     for text in [TWO, &silent, &voice] {
         let (plain, (mut seen, events)) = (run(text, None), traced(text, &["all"]));
