@@ -3,9 +3,9 @@
 Owns the bound and its argument. A byte occupies the window from when it is sent until all before it is acknowledged
 too. What a path brought is acknowledged at the earliest by the fastest path in use (a DATA_ACK may come on any): after
 D, half the round trip of its own and half of that one's. While it is in use, all that is sent within D must fit into
-the window W: the total is at most W / D, and at most the sum of the rates of the paths in use. The best choice is one of the sets that take the
-paths in the order of their round trips; to change between sets over time is a mean of what they give, and never more
-than the best of them.
+the window W: the total is at most W / D, and at most the sum of the rates of the paths in use. The best choice is one
+of the sets that take the paths in the order of their round trips; to change between sets over time is a mean of what
+they give, and never more than the best of them.
 """
 
 from __future__ import annotations
