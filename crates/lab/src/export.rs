@@ -128,15 +128,30 @@ fn flows(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result
 }
 
 fn paths(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result<()> {
-    writeln!(
+    write!(
         out,
         "run,seed,variant,flow,path,subflows,bytes_sent,bytes_acked,retransmits,timeouts,reinjected,mean_srtt_s"
     )?;
+    // Of runs that are observed: in the order in which the first path has them.
+    let all = || measured.flows.iter().flat_map(|flow| &flow.paths);
+    let limits: Vec<&str> = all()
+        .find(|path| !path.limits.is_empty())
+        .map_or_else(Vec::new, |path| path.limits.iter().map(|(name, _)| *name).collect());
+    for limit in &limits {
+        write!(out, ",limit_{limit}")?;
+    }
+    writeln!(out, "{}", if limits.is_empty() { "" } else { ",blamed" })?;
     for flow in &measured.flows {
         for path in &flow.paths {
             write!(out, "{who},{},{},{}", quoted(&flow.flow), quoted(&path.path), path.subflows)?;
             write!(out, ",{},{},{}", path.bytes_sent, path.bytes_acked, path.retransmits)?;
-            writeln!(out, ",{},{},{}", path.timeouts, path.reinjected, path.mean_srtt)?;
+            write!(out, ",{},{},{}", path.timeouts, path.reinjected, path.mean_srtt)?;
+            for limit in &limits {
+                let share = path.limits.iter().find(|(name, _)| name == limit);
+                write!(out, ",{}", said(share.map(|(_, share)| *share)))?;
+            }
+            let blamed = said(Some(path.blamed).filter(|_| !path.limits.is_empty()));
+            writeln!(out, "{}", if limits.is_empty() { blamed } else { format!(",{blamed}") })?;
         }
     }
     Ok(())
