@@ -44,7 +44,8 @@ fn who_looks_changes_nothing() {
             (path.limits, path.blamed) = (Vec::new(), 0.0);
         }
         assert_eq!(plain.samples, seen.samples);
-        assert_eq!(plain.flows, seen.flows);
+        // As text: a path without a round trip has NaN.
+        assert_eq!(format!("{:?}", plain.flows), format!("{:?}", seen.flows));
         assert_eq!(plain.links, seen.links);
     }
     assert_eq!(run(&silent, None).flows[0].never_joined, ["lte"]);
