@@ -38,6 +38,20 @@ transport = "mptcp"
 baselines = true
 """
 
+TRACED = """
+name = "two"
+duration = "2s"
+[paths.wifi]
+rate = "10Mbit"
+delay = "10ms"
+queue = "50p"
+[paths.lte]
+rate = "8Mbit"
+delay = "30ms"
+loss = "1%"
+[flows.a]
+"""
+
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -53,6 +67,14 @@ def scenario_file(tmp_path: Path) -> Path:
 def two_paths() -> Scenario:
     """The same, loaded."""
     return Scenario.parse(TWO_PATHS, "two.toml")
+
+
+@pytest.fixture(scope="session")
+def traced(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The saved result of a run of `TRACED` with all of its events; nobody writes there."""
+    directory = tmp_path_factory.mktemp("traced") / "out"
+    Scenario.parse(TRACED).run(trace="all").save(directory)
+    return directory
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from conftest import Cli
+from conftest import TRACED, Cli
 from mptcplab import Scenario, event_plots, events, message_plot, plots, reasons
 from mptcplab.batch import Job, run_jobs
 from mptcplab.inputs import BadResult
@@ -19,40 +19,19 @@ from mptcplab.survey import planted
 from mptcplab.trace_file import tracing
 from mptcplab.traced import Selection, TracedRun, load, told
 
-TWO = """
-name = "two"
-duration = "2s"
-[paths.wifi]
-rate = "10Mbit"
-delay = "10ms"
-queue = "50p"
-[paths.lte]
-rate = "8Mbit"
-delay = "30ms"
-loss = "1%"
-[flows.a]
-"""
-
-
-@pytest.fixture(scope="module")
-def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("traced") / "out"
-    Scenario.parse(TWO).run(trace="all").save(directory)
-    return directory
-
 
 def test_run_has_a_table() -> None:
-    run = Scenario.parse(TWO).run(trace="loss,rtt")
+    run = Scenario.parse(TRACED).run(trace="loss,rtt")
     assert run.events.schema.equals(events.schema())
     assert set(run.events["kind"].to_pylist()) == {"loss", "rtt"}
     samples = run.events.filter(pc.equal(run.events["kind"].cast(pa.string()), "rtt"))
     assert all(0.02 < value < 1 for value in samples["rtt_s"].to_pylist())
     assert samples["bytes"].null_count == samples.num_rows
-    assert Scenario.parse(TWO).run().events.num_rows == 0
+    assert Scenario.parse(TRACED).run().events.num_rows == 0
 
 
 def test_shares_by_path_stand_in_the_table_of_paths_only_where_they_were_measured() -> None:
-    scenario = Scenario.parse(TWO)
+    scenario = Scenario.parse(TRACED)
     plain = scenario.run()
     assert "limit_loss" not in plain.paths.column_names
     [seen] = run_jobs([Job(scenario.core, 1, trace=events.REASONS)], quiet=True)
@@ -65,12 +44,12 @@ def test_shares_by_path_stand_in_the_table_of_paths_only_where_they_were_measure
 
 def test_the_same_seed_gives_the_same_file(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        Scenario.parse(TWO).run(trace="all").save(tmp_path / name)
+        Scenario.parse(TRACED).run(trace="all").save(tmp_path / name)
     assert (tmp_path / "one" / "events.parquet").read_bytes() == (tmp_path / "two" / "events.parquet").read_bytes()
 
 
 def test_command_lists_counts_and_writes(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "two.toml").write_text(TWO)
+    (tmp_path / "two.toml").write_text(TRACED)
     cli("run", "two.toml", "--trace", "loss,schedule,window", "--trace-from", "500ms", "--output", "out")
     table = pq.read_table(tmp_path / "out" / "events.parquet")
     assert pc.min(table["time_s"]).as_py() >= 0.5
@@ -103,31 +82,31 @@ def test_command_lists_counts_and_writes(cli: Cli, tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_said(cli: Cli, tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
-    (tmp_path / "two.toml").write_text(TWO)
-    Scenario.parse(TWO).run().save(tmp_path / "plain")
-    Scenario.parse(TWO).run(trace="loss").save(tmp_path / "traced")
+    (tmp_path / "two.toml").write_text(TRACED)
+    Scenario.parse(TRACED).run().save(tmp_path / "plain")
+    Scenario.parse(TRACED).run(trace="loss").save(tmp_path / "traced")
     assert said in cli(*arguments, expect=2).stderr
 
 
-def test_a_damaged_table_is_one_line(cli: Cli, tmp_path: Path, result: Path) -> None:
+def test_a_damaged_table_is_one_line(cli: Cli, tmp_path: Path, traced: Path) -> None:
     import shutil
 
-    shutil.copytree(result, tmp_path / "bad")
+    shutil.copytree(traced, tmp_path / "bad")
     file = tmp_path / "bad" / "events.parquet"
     file.write_bytes(file.read_bytes()[:1000])
     said = cli("events", "bad", expect=2).stderr
     assert "events.parquet: damaged" in said
     assert said.count("\n") == 1
-    pq.write_table(pq.read_table(result / "events.parquet").drop(["kind"]), file)
+    pq.write_table(pq.read_table(traced / "events.parquet").drop(["kind"]), file)
     assert "no column 'kind'" in cli("events", "bad", expect=2).stderr
 
 
 def test_memory_is_bounded_and_it_is_said(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "two.toml").write_text(TWO + "[limits]\ntrace = 50\n")
+    (tmp_path / "two.toml").write_text(TRACED + "[limits]\ntrace = 50\n")
     said = cli("run", "two.toml", "--trace", "all", "--output", "out").stdout
     assert "events found no room" in said
     assert pq.read_metadata(tmp_path / "out" / "events.parquet").num_rows == 50
-    (tmp_path / "much.toml").write_text(TWO + "[limits]\ntrace = 1000000000\n")
+    (tmp_path / "much.toml").write_text(TRACED + "[limits]\ntrace = 1000000000\n")
     assert "limits.trace = 1000000000" in cli("run", "much.toml", "--trace", "all", expect=2).stderr
 
 
@@ -144,7 +123,7 @@ DRAWN = {
 @pytest.mark.parametrize("picture", ["sequence", "messages", "decisions", "limits", "topology"])
 @pytest.mark.parametrize("flows", [1, 50])
 def test_pictures_of_one_and_of_fifty_flows(picture: str, flows: int) -> None:
-    text = TWO if flows == 1 else TWO.replace("[flows.a]", "[flows.a]\ncount = 50")
+    text = TRACED if flows == 1 else TRACED.replace("[flows.a]", "[flows.a]\ncount = 50")
     run = TracedRun.of(Scenario.parse(text).run(trace="schedule,reinjection,retransmission,limit,option_in,option_out"))
     figure = event_plots.draw(picture, run, Selection())
     assert plots.png(figure) == plots.png(event_plots.draw(picture, run, Selection()))
@@ -157,15 +136,15 @@ def test_pictures_of_one_and_of_fifty_flows(picture: str, flows: int) -> None:
         assert word in said, (word, said)
 
 
-def test_each_option_arrives_once(result: Path) -> None:
-    rows = load(result).select(Selection(kinds="option_out,option_in")).to_pylist()
+def test_each_option_arrives_once(traced: Path) -> None:
+    rows = load(traced).select(Selection(kinds="option_out,option_in")).to_pylist()
     found = message_plot.pair(rows)
     assert [one.label for one in found[:4]] == ["MP_CAPABLE v1", "MP_CAPABLE v1", "MP_CAPABLE v1", "MP_JOIN id 2"]
     assert all(one.came is not None for one in found)
 
 
-def test_rows_read_as_lines(result: Path) -> None:
-    run = load(result)
+def test_rows_read_as_lines(traced: Path) -> None:
+    run = load(traced)
     text = told(run.select(Selection(kinds="rtt")), most=3)
     assert "rtt sample  rtt 20.131 ms" in text
     assert "more (--most N" in text
@@ -174,7 +153,7 @@ def test_rows_read_as_lines(result: Path) -> None:
 
 
 def test_one_seed_of_several_is_read_alone(tmp_path: Path) -> None:
-    scenario = Scenario.parse(TWO)
+    scenario = Scenario.parse(TRACED)
     run_jobs([Job(scenario.core, seed, trace=events.trace("loss")) for seed in (3, 4)], quiet=True).save(tmp_path)
     [first, second] = [load(tmp_path, seed) for seed in (3, 4)]
     assert set(first.events["seed"].to_pylist()) == {3}
@@ -197,27 +176,27 @@ def test_a_trace_that_fails_leaves_no_file(tmp_path: Path, failure: Exception) -
 
 
 def test_datagrams_and_joins_to_come_are_accused_of_nothing() -> None:
-    voice = TWO + '[flows.voice]\ntransport = "udp"\nrate = "64kbit"\n'
-    short = TWO.replace("[flows.a]", '[flows.a]\nbytes = "100kB"')
+    voice = TRACED + '[flows.voice]\ntransport = "udp"\nrate = "64kbit"\n'
+    short = TRACED.replace("[flows.a]", '[flows.a]\nbytes = "100kB"')
     for text, flow in ((voice, "voice"), (short, "a")):
         row = Scenario.parse(text).run(trace=events.REASONS).flow(flow)
         assert not [said for said in reasons.sentences(row) if "down" in said or "no subflow" in said]
 
 
 def test_a_path_that_never_joined_is_named_and_has_no_row() -> None:
-    scenario = Scenario.parse(TWO.replace('loss = "1%"', 'loss = "100%"'))
+    scenario = Scenario.parse(TRACED.replace('loss = "1%"', 'loss = "100%"'))
     run = scenario.run(trace=events.REASONS)
     assert reasons.sentences(run.flow())[0] == "no subflow ever joined over lte"
     assert run.paths["path"].to_pylist() == scenario.run().paths["path"].to_pylist()
 
 
 def test_sentences_name_loss_as_loss() -> None:
-    [run] = run_jobs([Job(Scenario.parse(TWO).core, 1, trace=events.REASONS)], quiet=True)
+    [run] = run_jobs([Job(Scenario.parse(TRACED).core, 1, trace=events.REASONS)], quiet=True)
     assert any(said.startswith("loss kept lte small") for said in reasons.sentences(run.flow()))
     assert "limited by loss" in run.summary()
-    clean = Scenario.parse(TWO.replace('loss = "1%"', 'queue = "60p"')).run(trace=events.REASONS)
+    clean = Scenario.parse(TRACED.replace('loss = "1%"', 'queue = "60p"')).run(trace=events.REASONS)
     assert reasons.sentences(clean.flow()) == ["nothing held it back: its paths carried what they could"]
-    assert reasons.sentences(Scenario.parse(TWO).run().flow()) == []
+    assert reasons.sentences(Scenario.parse(TRACED).run().flow()) == []
 
 
 def test_planted_causes_are_named() -> None:

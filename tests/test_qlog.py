@@ -7,32 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
-import pytest
 
-from mptcplab import Scenario, qlog
+from mptcplab import qlog
 from mptcplab.traced import TracedRun, load
-
-TWO = """
-name = "two"
-duration = "2s"
-[paths.wifi]
-rate = "10Mbit"
-delay = "10ms"
-queue = "50p"
-[paths.lte]
-rate = "8Mbit"
-delay = "30ms"
-loss = "1%"
-[flows.a]
-"""
-
-
-@pytest.fixture(scope="module")
-def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("traced") / "out"
-    Scenario.parse(TWO).run(trace="all").save(directory)
-    return directory
-
 
 # What draft-ietf-quic-qlog-main-schema says of a file in the sequential schema (QlogFileSeq, TraceSeq, VantagePoint,
 # CommonFields, ReferenceTime, Event), and docs/events.md of `data`, as a JSON Schema.
@@ -140,8 +117,8 @@ def check(value: Any, schema: dict[str, Any], at: str = "") -> None:
         check(item, schema["items"], f"{at}[]")
 
 
-def test_qlog_is_what_the_drafts_say(result: Path, tmp_path: Path) -> None:
-    run = load(result)
+def test_qlog_is_what_the_drafts_say(traced: Path, tmp_path: Path) -> None:
+    run = load(traced)
     files = qlog.write(run, tmp_path)
     assert [file.name for file in files] == ["client.sqlog", "server.sqlog"]
     written = 0
@@ -160,8 +137,8 @@ def test_qlog_is_what_the_drafts_say(result: Path, tmp_path: Path) -> None:
     assert written == run.events.num_rows
 
 
-def test_hosts_whose_names_are_written_alike_have_files_of_their_own(result: Path, tmp_path: Path) -> None:
-    run = load(result)
+def test_hosts_whose_names_are_written_alike_have_files_of_their_own(traced: Path, tmp_path: Path) -> None:
+    run = load(traced)
     host = pc.if_else(pc.equal(run.events["host"], "client"), "a/b", "a_b")
     at = run.events.column_names.index("host")
     other = TracedRun(run.source, run.seed, run.scenario, run.events.set_column(at, "host", host))
