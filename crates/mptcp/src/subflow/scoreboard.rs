@@ -300,11 +300,21 @@ impl Scoreboard {
         self.rates = rates;
     }
 
-    /// Nothing was lost: what seemed so is under way, and may be found lost again.
+    /// Nothing was lost: what seemed so is under way, and may be found lost again. Of a segment that went again, and seemed lost
+    /// once more, that is the last transmission: RACK finds it by its time, while `settle` passes over it.
     pub(crate) fn forgive(&mut self) {
-        self.queue.iter_mut().for_each(|sent| sent.lost = false);
+        for sent in self.queue.iter_mut().filter(|sent| sent.lost) {
+            if sent.ever_resent && !sent.resent {
+                sent.resent = true;
+                self.resent += sent.length();
+                self.again.insert((sent.sent_at, sent.end()));
+            } else {
+                sent.lost = false;
+                self.lost -= sent.length();
+            }
+        }
         self.waiting.clear();
-        (self.lost, self.settled) = (0, self.una);
+        self.settled = self.una;
     }
 
     /// Position of the first lost segment that was not sent again.

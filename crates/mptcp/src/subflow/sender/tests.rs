@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use bytes::Bytes;
 use mptcp_clock::{Duration, Instant};
 
-use super::{Ack, Range, Recovery, Sender};
+use super::{Ack, Range, Recovery, Sender, Spurious, SpuriousLoss};
 use crate::congestion::{
     Acked, Bbr, Congestion, CongestionControl, CouplingScope, Lost, PathState, Reno, Sample, SlowStart,
 };
@@ -23,8 +23,7 @@ struct Rig {
 
 impl Rig {
     fn new(sack: bool, rack: bool) -> Self {
-        let mut sender =
-            Sender::new(Duration::from_millis(200), 10_000, crate::config::SpuriousLoss::default());
+        let mut sender = Sender::new(Duration::from_millis(200), 10_000, SpuriousLoss::default());
         sender.synchronised(1, sack, rack);
         let mut congestion =
             Congestion::new(Box::new(Reno), None, true, CouplingScope::All, SlowStart::Standard);
@@ -320,4 +319,25 @@ fn losses_that_are_no_congestion_are_not_told() {
     rig.ack(0, &[]);
     // A timeout's are told one by one, and not of the acknowledgement that comes then.
     assert_eq!((before, told.load(Relaxed)), (10 * MSS, 10 * MSS));
+}
+
+#[test]
+fn what_was_sent_again_before_a_timeout_that_was_none_can_be_found_lost_again() {
+    let mut rig = Rig::new(true, true);
+    rig.sender.spurious = Spurious::new(SpuriousLoss { undo: false, frto: true });
+    rig.send(10);
+    rig.time_out();
+    assert_eq!(rig.retransmit(), Some(0));
+    rig.wait(100);
+    rig.ack(1, &[]);
+    assert!(rig.sender.spurious.give_up_trial());
+    assert_eq!((rig.retransmit(), rig.retransmit()), (Some(1), Some(2)));
+    rig.time_out();
+    rig.ack(2, &[]);
+    rig.ack(2, &[(5, 6)]);
+    assert_eq!(rig.sender.state, Recovery::Disorder, "5 was sent once, before: taken back");
+    rig.send(3);
+    rig.wait(100);
+    rig.ack(2, &[(10, 13), (5, 6)]);
+    assert_eq!(rig.retransmit(), Some(2));
 }
