@@ -57,7 +57,7 @@ BUSY = {
         (["run", "tiny.toml", "--seeds", "1000000000"], 2, "1000000000 runs, baselines counted, and limits.runs is 8"),
         (["run", "tiny.toml", "--seeds", str(10**30)], 2, "at most --seeds 18446744073709551615"),
         (["sweep", "tiny.toml", "--vary", "flows.bulk.rack=true,false", "--seeds", "5"], 2, "10 runs"),
-        (["sweep", "tiny.toml", *["--vary", "flows.bulk.a=1,2,3,4"] * 3, "--seeds", "3"], 2, "12 runs"),
+        (["sweep", "tiny.toml", "--vary", "flows.bulk.a=1,2,3,4", "--seeds", "3"], 2, "12 runs"),
         (["run", "tiny.toml", "--workers", str(10**20)], 2, "100000000000000000000 is more than 1024"),
         (["run", "tiny.toml", "--workers", "9" * 5000], 2, "is not a whole number above 0"),
         (["interrupt", "tiny.toml", "--every", "1ns", "--duration", "1h"], 2, "periods"),

@@ -34,11 +34,12 @@ class Job:
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C during a batch. `finished` holds the runs that ended before, in the order of the jobs."""
 
-    def __init__(self, finished: Runs, total: int) -> None:
-        """Remembers what was finished of `total` runs."""
-        super().__init__(f"interrupted after {len(finished)} of {total} runs")
+    def __init__(self, finished: Runs, total: int, count: int | None = None) -> None:
+        """Remembers what was finished of `total` runs; `count` where that is more than is still in memory."""
+        count = len(finished) if count is None else count
+        super().__init__(f"interrupted after {count} of {total} runs")
         self.finished = finished
-        self.total = total
+        self.count, self.total = count, total
 
 
 def default_workers() -> int:

@@ -32,15 +32,12 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"mptcplab {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    added, problems = plugins.commands(command.NAME for command in COMMANDS)
-    for problem in problems.values():
-        print(problem, file=sys.stderr)
-    for command in (*COMMANDS, *added.values()):
+    for command in _commands():
         own = commands.add_parser(
             command.NAME,
             help=command.HELP,
             description=command.HELP[0].upper() + command.HELP[1:] + ".",
-            epilog=f"example: {command.EXAMPLE}",
+            epilog=f"example: {command.EXAMPLE.replace('%%', '%')}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.arguments(own)
@@ -48,11 +45,32 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def _commands() -> list[plugins.Command]:
+    """Ours, and those of other packages; what is wrong with one of these is said."""
+    added, problems = plugins.commands(command.NAME for command in COMMANDS)
+    for problem in problems.values():
+        print(problem, file=sys.stderr)
+    return [*COMMANDS, *added.values()]
+
+
+def _parsed(arguments: Sequence[str]) -> argparse.Namespace | None:
+    """What was given; None where nothing was, and what there is has been said."""
+    if arguments:
+        return parser().parse_args(arguments)
+    from mptcplab.overview import overview
+
+    print(overview({command.NAME: command.HELP for command in _commands()}), end="")
+    sys.stdout.flush()
+    return None
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command; returns the exit code."""
     _write_anything()
     try:
-        given = parser().parse_args(arguments)
+        given = _parsed(sys.argv[1:] if arguments is None else arguments)
+        if given is None:
+            return 0
         code: int = given.execute(given)
         if sys.stdout is not None:
             sys.stdout.flush()

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from mptcplab.results import Run, Runs
 
 
+TABLES = ("samples", "flows", "paths", "links", "blocks", "events")
+"""The tables of a result, each a file of that name."""
+
+
 def write_parquet(table: pa.Table, path: Path) -> None:
     """Writes a table so that equal tables give equal bytes."""
     with replacing(path) as file:
@@ -75,29 +79,31 @@ def save_runs(runs: Runs, directory: str | PathLike[str]) -> None:
         if text not in files:
             files[text] = "scenario.toml" if not files else f"scenario-{len(files) + 1}.toml"
             write_text(target / files[text], text)
-    described = [
-        {
-            "run": run.name,
-            "seed": run.seed,
-            "variant": run.variant,
-            "scenario": files[run.scenario.to_toml()],
-            "data_packets": run.data_packets,
-        }
-        for run in runs
-    ]
-    if len(runs):
-        write_parquet(runs.samples, target / "samples.parquet")
-        write_parquet(runs.flows, target / "flows.parquet")
-        write_parquet(runs.paths, target / "paths.parquet")
-        write_parquet(runs.links, target / "links.parquet")
-        blocks = runs.blocks
-        if blocks.num_rows:
-            write_parquet(blocks, target / "blocks.parquet")
-        events = runs.events
-        if events.num_rows:
-            write_parquet(events, target / "events.parquet")
+    rows = [described(run, files[run.scenario.to_toml()]) for run in runs]
+    for table, of in tables_of(runs).items():
+        write_parquet(of, target / f"{table}.parquet")
     # Last: who finds it finds the rest.
-    write_json({"mptcplab": _core.__version__, "backend": "sim", "runs": described}, target / "run.json")
+    write_json({"mptcplab": _core.__version__, "backend": "sim", "runs": rows}, target / "run.json")
+
+
+def described(run: Run, scenario: str) -> dict[str, Any]:
+    """The row of a run in `run.json`; `scenario` is the name of its file."""
+    return {
+        "run": run.name,
+        "seed": run.seed,
+        "variant": run.variant,
+        "scenario": scenario,
+        "data_packets": run.data_packets,
+    }
+
+
+def tables_of(runs: Runs) -> dict[str, pa.Table]:
+    """The tables of runs by name; of blocks and events only where there are some, of no run none."""
+    if not len(runs):
+        return {}
+    found = {"samples": runs.samples, "flows": runs.flows, "paths": runs.paths, "links": runs.links}
+    some = {"blocks": runs.blocks, "events": runs.events}
+    return found | {name: table for name, table in some.items() if table.num_rows}
 
 
 class _Series:

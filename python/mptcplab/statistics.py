@@ -141,6 +141,31 @@ def _around(  # noqa: PLR0913, RUF100 - two samples
     return Interval(mean, mean - half, mean + half, fewest)
 
 
+@dataclass(frozen=True)
+class Paired:
+    """How pairs of values differ: the mean difference with its interval, and what to make of it."""
+
+    difference: Interval
+    p: float
+    """Of Student's paired t test, two-sided; NaN for fewer than two pairs, 0 or 1 where all differ by the same."""
+    effect: float
+    """Cohen's d_z (1988, section 2.3.5): the mean difference over its standard deviation; infinite without that."""
+
+
+def paired(first: Sequence[float], second: Sequence[float]) -> Paired:
+    """First less second, pair by pair."""
+    found = difference(first, second, paired=True)
+    if found.n < 2:
+        return Paired(found, math.nan, math.nan)
+    apart = [a - b for a, b in zip(first, second, strict=True)]
+    spread = math.sqrt(math.fsum((value - found.mean) ** 2 for value in apart) / (found.n - 1))
+    if spread == 0:
+        same = found.mean == 0
+        return Paired(found, float(same), 0.0 if same else math.copysign(math.inf, found.mean))
+    t = abs(found.mean) / (spread / math.sqrt(found.n))
+    return Paired(found, 2 * (1 - _t_distribution(t, found.n - 1)), found.mean / spread)
+
+
 def t_quantile(probability: float, degrees: float) -> float:
     """The quantile of Student's t distribution, by bisection on its distribution function."""
     if not 0 < probability < 1 or degrees <= 0:

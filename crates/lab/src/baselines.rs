@@ -46,16 +46,25 @@ impl Scenario {
         self.flows.iter().filter(|flow| asks(flow)).map(|flow| flow.paths.len() as u64).sum()
     }
 
+    /// Whether as many runs, each with its baselines, are no more than the limits allow, whatever becomes of their results.
+    ///
+    /// # Errors
+    /// How many there are.
+    pub fn check_run_count(&self, runs: u64) -> Result<u64, TooManyRuns> {
+        let all = runs.saturating_mul(self.baseline_count() + 1);
+        if all > self.limits.runs {
+            return Err(TooManyRuns::Runs(all, self.limits.runs));
+        }
+        Ok(all)
+    }
+
     /// Whether the results of as many runs, each with its baselines, are within the limits.
     ///
     /// # Errors
     /// What there would be too much of.
     pub fn check_runs(&self, runs: u64) -> Result<(), TooManyRuns> {
+        let all = self.check_run_count(runs)?;
         let baselines = self.baseline_count();
-        let all = runs.saturating_mul(baselines + 1);
-        if all > self.limits.runs {
-            return Err(TooManyRuns::Runs(all, self.limits.runs));
-        }
         let own = self.flows.len() as f64 * FLOW * baselines as f64;
         let bytes = all as f64 * self.estimate().results + own;
         if bytes > self.limits.memory as f64 {

@@ -136,6 +136,18 @@ impl Scenario {
         checked.map_err(|problem| ScenarioError::new_err(problem.to_string()))
     }
 
+    /// The same where results are written as they come, and few are in memory.
+    fn check_run_count(&self, runs: u64) -> PyResult<()> {
+        let checked = self.inner.check_run_count(runs);
+        checked.map(drop).map_err(|problem| ScenarioError::new_err(problem.to_string()))
+    }
+
+    /// Bytes that the results of a run take in memory, about.
+    #[getter]
+    fn result_bytes(&self) -> f64 {
+        self.inner.estimate().results
+    }
+
     fn __repr__(&self) -> String {
         format!("Scenario({:?}, {} s)", self.inner.name, self.inner.duration.as_secs_f64())
     }

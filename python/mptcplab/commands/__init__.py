@@ -8,6 +8,7 @@ from mptcplab.commands import (
     bench,
     cdf,
     events,
+    example,
     gather,
     info,
     interrupt,
@@ -23,12 +24,15 @@ from mptcplab.commands import (
     survey,
     sweep,
     verify,
+    why,
 )
 
 COMMANDS = (
     list_studies,
     reproduce,
+    example,
     run,
+    why,
     sweep,
     interrupt,
     analyse,

@@ -19,6 +19,7 @@ from mptcplab.commands.common import (
     trace,
 )
 from mptcplab.commands.common import seeds as all_seeds
+from mptcplab.commands.settings import add_set, over
 
 if TYPE_CHECKING:
     from mptcplab.events import Trace
@@ -43,6 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="how many seeds, one after the other (default: 1)",
     )
+    add_set(parser)
     add_workers(parser)
     parser.add_argument(
         "--output", type=Path, metavar="DIR", help="write scenario, seed, Parquet, JSON and figures there"
@@ -64,7 +66,7 @@ def execute(given: argparse.Namespace) -> int:
     from mptcplab.batch import Interrupted
     from mptcplab.scenario import Scenario
 
-    scenario = Scenario.load(given.file)
+    scenario = over(Scenario.load(given.file), given.set)
     wanted = trace(given)
     if (given.pcap or given.trace) and given.output is None:
         given.output = Path("results")

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import itertools
-import math
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mptcplab.commands.common import (
     BadInput,
@@ -15,21 +12,23 @@ from mptcplab.commands.common import (
     add_backend,
     add_workers,
     check_backend,
-    check_runs,
     natural,
     positive,
     print_json,
     table,
 )
 from mptcplab.commands.common import seeds as all_seeds
+from mptcplab.commands.settings import add_set, over, variations
 
 if TYPE_CHECKING:
-    from mptcplab.results import Runs
-    from mptcplab.statistics import Estimate
+    from mptcplab.sweep_tables import Found
 
 NAME = "sweep"
 HELP = "run a scenario with every combination of some values"
-EXAMPLE = "mptcplab sweep handoff.toml --vary paths.wifi.loss=0%%,1%%,5%% --seeds 20"
+EXAMPLE = (
+    "mptcplab sweep two.toml --vary paths.lte.loss=0%,1%,5% --vary flows.*.scheduler=minrtt,ontime --seeds 10 "
+    "--compare flows.*.scheduler=minrtt"
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,12 +39,26 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         required=True,
         metavar="KEY=V1,V2",
-        help="a key of the scenario and its values; repeat it for every combination of several",
+        help="a key of the scenario and its values; repeat it for every combination of several. * in a key stands for "
+        "all, braces for several: flows.*.{rcvbuf,sndbuf}=100KB,1MB changes both together",
     )
+    add_set(parser)
     parser.add_argument("--seed", type=natural, default=1, metavar="N", help="the first seed (default: 1)")
     parser.add_argument("--seeds", type=positive, default=1, metavar="N", help="seeds for each point (default: 1)")
+    parser.add_argument(
+        "--metric",
+        default="goodput",
+        metavar="M1,M2",
+        help="columns of flows.parquet to print, such as goodput,completion_s,limit_scheduler (default: goodput)",
+    )
+    parser.add_argument(
+        "--compare",
+        metavar="KEY=VALUE",
+        help="say for each point how it differs from the one with this value, seed by seed",
+    )
     add_workers(parser)
-    parser.add_argument("--output", type=Path, metavar="DIR", help="write tables and a figure there")
+    parser.add_argument("--output", type=Path, metavar="DIR", help="write tables and a figure there, as they come")
+    parser.add_argument("--resume", action="store_true", help="go on with the unfinished sweep in DIR")
     parser.add_argument("--json", action="store_true", help="print JSON: a list with an entry for each point")
     parser.add_argument("--quiet", action="store_true", help="print no progress")
     add_backend(parser)
@@ -54,95 +67,70 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def execute(given: argparse.Namespace) -> int:
     """Runs all points."""
     check_backend(given.backend)
-    from mptcplab.batch import Interrupted, Job, run_jobs
+    if given.resume and not given.output:
+        raise BadInput("mptcplab: --resume goes on in --output DIR; name the directory of the unfinished sweep")
+    from mptcplab import ScenarioError
+    from mptcplab.batch import Interrupted
     from mptcplab.scenario import Scenario
+    from mptcplab.sweep_tables import Found, metrics
+    from mptcplab.sweeps import Sweep
 
-    scenario = Scenario.load(given.file)
-    vary = dict(_parse(text) for text in given.vary)
+    scenario = over(Scenario.load(given.file), given.set)
+    vary = variations(given.vary)
+    wanted = metrics(given.metric)
     seeds = all_seeds(given)
-    check_runs(scenario, math.prod(map(len, vary.values())) * len(seeds))
-    points = [dict(zip(vary, values, strict=True)) for values in itertools.product(*vary.values())]
-    jobs = []
-    for point in points:
-        variant = ", ".join(f"{key}={value}" for key, value in point.items())
-        core = scenario.vary(point).core
-        jobs += [Job(core, seed, variant) for seed in seeds]
+    points = 1
+    for values in vary.values():
+        points *= len(values)
+    scenario.core.check_run_count(min(points * len(seeds), 2**64 - 1))
     try:
-        runs = run_jobs(jobs, workers=given.workers, quiet=given.quiet, label="sweep")
+        sweep = Sweep(scenario, vary, seeds)
+    except ScenarioError as error:
+        raise BadInput(str(error).replace("--set:", "--vary:", 1)) from error
+    if given.compare:
+        Found.check_reference(vary, given.compare)
+    try:
+        rows = sweep.run(given.output, wanted, resume=given.resume, workers=given.workers, quiet=given.quiet)
     except Interrupted as interrupt:
         if given.output:
-            interrupt.finished.save(given.output)
+            where = f"{interrupt}; they are in {given.output}/, and --resume goes on with the rest"
+            raise KeyboardInterrupt(where) from None
         raise
     except RuntimeError as error:
         raise RunFailed(str(error)) from error
-    rates = [_goodputs(runs[at : at + given.seeds]) for at in range(0, len(runs), given.seeds)]
+    found = Found(sweep, rows, wanted)
     if given.output:
-        _save(runs, vary, points, rates, given.output)
+        _draw(found, given.output, scenario.name)
     if given.json:
-        print_json(
-            [
-                {
-                    "point": point,
-                    "seeds": given.seeds,
-                    "goodput_mbps": {
-                        flow: {"mean": value.mean, "half_width": value.half_width} for flow, value in of.items()
-                    },
-                }
-                for point, of in zip(points, rates, strict=True)
-            ]
-        )
+        print_json(found.documents(given.compare))
         return 0
-    flows = list(rates[0])
-    rows = [[*vary, *(f"{flow} [Mb/s]" for flow in flows)]]
-    rows += [[*point.values(), *(str(of[flow]) for flow in flows)] for point, of in zip(points, rates, strict=True)]
-    print(table(rows))
+    _tell(found, given.compare)
     return 0
 
 
-def _parse(text: str) -> tuple[str, list[str]]:
-    from mptcplab.inputs import readable
+def _tell(found: Found, compare: str | None) -> None:
+    print(table(found.table()))
+    if len(found.seeds) > 1:
+        print(
+            f"mean of {len(found.seeds)} seeds ± half of its 95 % interval (Student's t); intervals that overlap say "
+            "little: --compare KEY=VALUE compares seed by seed"
+        )
+    else:
+        print("one seed: no interval; --seeds 10 gives one")
+    if compare:
+        print()
+        print(table(found.compared(compare)))
+        print(
+            "paired by seed: the mean difference with its 95 % interval, p of Student's paired t test, and Cohen's "
+            "d_z, the difference in units of its own spread"
+        )
 
-    key, equals, values = readable(text).partition("=")
-    chosen = [value.strip() for value in values.split(",")]
-    if not equals or not key.strip() or not all(chosen):
-        raise BadInput(f"--vary {text}: write KEY=VALUE,VALUE, for example paths.wifi.loss=0%,1%,5%")
-    return key.strip(), chosen
 
-
-def _goodputs(runs: Runs) -> dict[str, Estimate]:
-    from mptcplab.statistics import estimate
-
-    names = runs[0].flow_names[:10]
-    return {name: estimate(run.flow(name)["goodput"] / 1e6 for run in runs) for name in names}
-
-
-def _save(
-    runs: Runs,
-    vary: dict[str, list[str]],
-    points: Sequence[dict[str, str]],
-    rates: Sequence[dict[str, Estimate]],
-    output: Path,
-) -> None:
-    """Tables of all runs, and a figure over the first key with a line for each of the rest."""
+def _draw(found: Found, output: Path, title: str) -> None:
     from mptcplab import plots
     from mptcplab.files import write_bytes
+    from mptcplab.sweep_plot import picture
 
-    runs.save(output)
-    first = next(iter(vary))
-    lines: dict[str, list[Estimate]] = {}
-    for point, of in zip(points, rates, strict=True):
-        rest = ", ".join(f"{key.rsplit('.', 1)[-1]} {value}" for key, value in point.items() if key != first)
-        for flow, value in of.items():
-            label = ", ".join(part for part in (flow if len(of) > 1 else "", rest) if part) or flow
-            lines.setdefault(label, []).append(value)
-    with plots.house_style():
-        figure, (axes,) = plots.new_figure()
-        for label, look in plots.looks(list(lines)).items():
-            values = lines[label]
-            places = list(range(len(values)))
-            spread = [value.half_width for value in values]
-            plots.curve(axes, places, [value.mean for value in values], label, look, spread=spread)
-        axes.set_xticks(range(len(vary[first])), vary[first])
-        plots.finish(axes, x=first, y="goodput [Mb/s]", title=runs[0].name)
+    figure: Any = picture(found, title)
     write_bytes(output / "sweep.png", plots.png(figure))
     write_bytes(output / "sweep.svg", plots.svg(figure))

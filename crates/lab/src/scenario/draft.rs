@@ -12,11 +12,13 @@ use super::error::{Place, ScenarioError, listed, said, shown, suggestion};
 use super::file::ScenarioFile;
 use super::model::Scenario;
 use super::tree::{Content, Node};
-use super::{check, files, resolve};
+use super::{check, files, keys, resolve};
 use crate::registry::Registry;
 
 /// Parts of the longest key, as `paths.wifi.forward.gilbert_elliott.p`, and some more for what is wrong.
 const DEEPEST: usize = 16;
+/// What stands in place of a file in messages about what was put over it.
+const OVERRIDE: &str = "--set";
 /// Keys of a flow that name a policy, with values or without.
 const POLICIES: [&str; 3] = ["congestion", "scheduler", "path_manager"];
 /// Values that the defaults may put into all flows together.
@@ -72,19 +74,22 @@ impl Draft {
 
     /// Puts a value over what was written: `set("paths.wifi.loss", "1%")`. The value is a string, or
     /// true, false, a whole number, or an array or table as TOML writes it. Array elements go by their number:
-    /// `events.0.at`.
+    /// `events.0.at`. A `*` stands for all that is there, braces for several: `flows.*.{rcvbuf,sndbuf}`.
     ///
     /// # Errors
-    /// A path, link, flow or array element that is not there. Keys and values are checked by
+    /// A path, link, flow or array element that is not there, or a `*` for nothing. Keys and values are checked by
     /// [`Self::finish`], with the same messages as those of a file.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), ScenarioError> {
-        let file: Arc<str> = "--set".into();
-        let path: Vec<&str> = key.split('.').collect();
-        let refuse = |problem: String| {
-            let place = Place { file: file.clone(), line: None };
-            let (key, value) = (shown(key), shown(&format!("{value:?}")));
-            Err(ScenarioError::Value { place, key, value, problem: said(&problem) })
-        };
+        let paths = keys::named(&self.tree, key).map_err(|problem| refused(key, value, &problem))?;
+        for path in paths {
+            self.set_one(&path.iter().map(String::as_str).collect::<Vec<_>>(), value)?;
+        }
+        Ok(())
+    }
+
+    fn set_one(&mut self, path: &[&str], value: &str) -> Result<(), ScenarioError> {
+        let file: Arc<str> = OVERRIDE.into();
+        let refuse = |problem: String| Err(refused(&path.join("."), value, &problem));
         if path.len() > DEEPEST {
             return refuse(format!(
                 "has {} parts, and no key of a scenario has more than {DEEPEST}",
@@ -96,7 +101,7 @@ impl Draft {
                 "files are included before anything is put over them; name it in the file".to_owned(),
             );
         }
-        if let [kind @ ("paths" | "links" | "flows"), name, ..] = path[..] {
+        if let [kind @ ("paths" | "links" | "flows"), name, ..] = *path {
             let known = self.tree.get(&[kind]).and_then(Node::table);
             let names = || known.iter().flat_map(|table| table.keys().map(String::as_str));
             if !names().any(|known| known == name) {
@@ -110,13 +115,13 @@ impl Draft {
             .filter(|content| match content {
                 // Quantities have units; only values for a policy are fractions.
                 Content::Scalar(toml::Value::Float(_)) => {
-                    matches!(path[..], [.., key, _] if POLICIES.contains(&key))
+                    matches!(*path, [.., key, _] if POLICIES.contains(&key))
                 }
                 Content::Scalar(toml::Value::Datetime(_)) => false,
                 _ => true,
             })
             .unwrap_or_else(|| Content::Scalar(toml::Value::String(value.to_owned())));
-        let Some(entry) = self.tree.entry(&path) else {
+        let Some(entry) = self.tree.entry(path) else {
             return refuse("there is no such place in the scenario".to_owned());
         };
         *entry = Node { place: Place { file, line: None }, content };
@@ -155,6 +160,12 @@ impl Scenario {
     pub fn parse(text: &str, name: &str) -> Result<Self, ScenarioError> {
         Draft::parse(text, name)?.finish()
     }
+}
+
+fn refused(key: &str, value: &str, problem: &str) -> ScenarioError {
+    let place = Place { file: OVERRIDE.into(), line: None };
+    let (key, value) = (shown(key), shown(&format!("{value:?}")));
+    ScenarioError::Value { place, key, value, problem: said(problem) }
 }
 
 /// Puts every flow over the defaults. A flow that says what it carries takes no traffic from there.

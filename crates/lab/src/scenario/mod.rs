@@ -15,6 +15,7 @@ mod error;
 mod estimate;
 pub mod file;
 mod files;
+mod keys;
 pub(crate) mod kind_schema;
 pub(crate) mod kinds;
 mod middleboxes;

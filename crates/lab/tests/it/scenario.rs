@@ -225,6 +225,13 @@ fn overrides_go_through_the_same_checks() {
     assert_eq!(with("flows.bulk.mss", "536").map(|scenario| scenario.flows[0].tcp.mss), Ok(Some(536)));
     let paths = with("flows.bulk.paths", "[\"wifi\"]").map(|scenario| scenario.flows[0].paths.clone());
     assert_eq!(paths, Ok(vec!["wifi".to_owned()]));
+    let buffers = with("flows.*.{rcvbuf,sndbuf}", "100KB").map(|scenario| {
+        scenario.flows.iter().map(|flow| (flow.tcp.rcvbuf, flow.tcp.sndbuf)).collect::<Vec<_>>()
+    });
+    assert_eq!(buffers, Ok(vec![(102_400, 102_400)]));
+    let losses = with("paths.*.loss", "1%")
+        .map(|scenario| scenario.links.iter().all(|link| link.forward.loss == Loss::Bernoulli(0.01)));
+    assert_eq!(losses, Ok(true));
     for (key, value, message) in [
         ("paths.wifi.loss", "0.01", "--set: paths.wifi.loss = \"0.01\": a loss is in percent (try \"1%\")"),
         ("paths.wifi.delay", "10", "--set: paths.wifi.delay = 10: a delay needs a unit (try \"10ms\")"),
@@ -239,6 +246,11 @@ fn overrides_go_through_the_same_checks() {
             "include",
             "[]",
             "--set: include = \"[]\": files are included before anything is put over them; name it in the file",
+        ),
+        (
+            "cells.*.channel",
+            "6",
+            "--set: cells.*.channel = \"6\": there is nothing at \"cells\" that * could stand for",
         ),
         ("duration.x", "1s", "--set: duration.x = \"1s\": there is no such place in the scenario"),
     ] {

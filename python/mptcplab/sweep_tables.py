@@ -1,0 +1,156 @@
+"""What a sweep found: means with intervals by point and flow, and points compared seed by seed.
+
+Owns which metrics there are and how they are said. Never runs or draws.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from mptcplab.inputs import BadResult, choose
+from mptcplab.statistics import Estimate, Paired, estimate, paired
+from mptcplab.tables import flow_schema
+
+if TYPE_CHECKING:
+    from mptcplab.sweeps import Sweep
+
+MOST_FLOWS = 10
+"""Flows in a table; of more, the first."""
+_UNITS = {"goodput": ("Mb/s", 1e6), "throughput": ("Mb/s", 1e6), "bytes_received": ("MB", 1e6)}
+_SECONDS = ("completion_s", "handshake_s", "measured_s", "fell_back_at_s")
+
+
+def metrics(text: str) -> list[str]:
+    """Names of metrics at their commas; `BadResult` with the nearest for one that no flow has."""
+    from mptcplab.summary import LIMITS
+
+    known = [
+        field.name
+        for field in flow_schema(list(LIMITS))
+        if pa.types.is_floating(field.type) or pa.types.is_integer(field.type) or pa.types.is_boolean(field.type)
+    ]
+    names = [choose(name.strip(), [name for name in known if name != "seed"], "metric") for name in text.split(",")]
+    return list(dict.fromkeys(names))
+
+
+def unit(metric: str) -> tuple[str, float]:
+    """What a metric is said in, and how much of it one of these is."""
+    if metric in _SECONDS:
+        return "s", 1.0
+    if metric.startswith("limit_"):
+        return "% of the time", 0.01
+    return _UNITS.get(metric, ("", 1.0))
+
+
+class Found:
+    """The values of a sweep by point, flow and metric, one for each seed."""
+
+    def __init__(self, sweep: Sweep, rows: Sequence[Mapping[str, Any]], wanted: Sequence[str]) -> None:
+        """Sorts the rows of `flows`."""
+        self.vary, self.seeds, self.metrics = sweep.vary, sweep.seeds, list(wanted)
+        self.points = [point.values for point in sweep.points]
+        at = {point.variant: number for number, point in enumerate(sweep.points)}
+        self.flows = list(dict.fromkeys(str(row["flow"]) for row in rows))[:MOST_FLOWS]
+        self._values: dict[tuple[int, str, str], list[float]] = {}
+        for row in rows:
+            for metric in self.metrics:
+                value = row.get(metric)
+                number = math.nan if value is None else float(value) / unit(metric)[1]
+                self._values.setdefault((at[row["variant"]], row["flow"], metric), []).append(number)
+
+    @staticmethod
+    def check_reference(vary: Mapping[str, Sequence[str]], text: str) -> tuple[str, str]:
+        """The key and the value that points are compared with."""
+        key, _, value = text.partition("=")
+        choose(key, vary, "key of --vary", "--compare")
+        return key, choose(value, vary[key], f"value of {key}", "--compare")
+
+    def estimate(self, point: int, flow: str, metric: str) -> Estimate:
+        """Over the seeds; what was not measured in a run, as the end of a transfer that did not end, is left out."""
+        return estimate(value for value in self._values.get((point, flow, metric), []) if not math.isnan(value))
+
+    def missing(self, point: int, flow: str, metric: str) -> int:
+        """In how many runs it was not measured."""
+        return sum(math.isnan(value) for value in self._values.get((point, flow, metric), []))
+
+    def table(self) -> list[list[str]]:
+        """A row for each point."""
+        columns = [(flow, metric) for flow in self.flows for metric in self.metrics]
+        rows = [[*self.vary, *(self._title(flow, metric) for flow, metric in columns)]]
+        for at, point in enumerate(self.points):
+            rows.append([*point.values(), *(self._cell(at, flow, metric) for flow, metric in columns)])
+        return rows
+
+    def compared(self, text: str) -> list[list[str]]:
+        """A row for each point that is not the reference, flow and metric."""
+        rows = [[*self.vary, "flow", "metric", "difference", "p", "d_z"]]
+        for at, flow, metric, found in self._pairs(text):
+            units = unit(metric)[0]
+            name = f"{metric} [{units}]" if units else metric
+            p = "-" if math.isnan(found.p) else f"{found.p:.2g}"
+            effect = "-" if math.isnan(found.effect) else f"{found.effect:+.2f}"
+            rows.append([*self.points[at].values(), flow, name, _signed(found), p, effect])
+        if len(rows) == 1:
+            raise BadResult(f"--compare {text}: there is no other point to compare with")
+        return rows
+
+    def documents(self, compare: str | None) -> list[dict[str, Any]]:
+        """The same for machines: an entry for each point."""
+        found = []
+        for at, point in enumerate(self.points):
+            entry: dict[str, Any] = {"point": point, "seeds": len(self.seeds)}
+            for metric in self.metrics:
+                name = "goodput_mbps" if metric == "goodput" else metric
+                entry[name] = {}
+                for flow in self.flows:
+                    of = self.estimate(at, flow, metric)
+                    entry[name][flow] = {"mean": of.mean, "half_width": of.half_width}
+            found.append(entry)
+        for at, flow, metric, pair in self._pairs(compare) if compare else []:
+            own = found[at].setdefault("compared", {}).setdefault(metric, {})
+            own[flow] = {
+                "difference": pair.difference.mean,
+                "low": pair.difference.low,
+                "high": pair.difference.high,
+                "p": pair.p,
+                "effect": pair.effect,
+            }
+        return found
+
+    def _pairs(self, text: str) -> list[tuple[int, str, str, Paired]]:
+        key, value = self.check_reference(self.vary, text)
+        pairs = []
+        for at, point in enumerate(self.points):
+            if point[key] == value:
+                continue
+            other = self.points.index(point | {key: value})
+            for flow in self.flows:
+                for metric in self.metrics:
+                    both = zip(self._values[at, flow, metric], self._values[other, flow, metric], strict=True)
+                    known = [pair for pair in both if not math.isnan(sum(pair))]
+                    first, second = [pair[0] for pair in known], [pair[1] for pair in known]
+                    pairs.append((at, flow, metric, paired(first, second)))
+        return pairs
+
+    def _title(self, flow: str, metric: str) -> str:
+        units = unit(metric)[0]
+        name = flow if metric == "goodput" else f"{flow} {metric}"
+        return f"{name} [{units}]" if units else name
+
+    def _cell(self, at: int, flow: str, metric: str) -> str:
+        missing = self.missing(at, flow, metric)
+        found = self.estimate(at, flow, metric)
+        if not found.n:
+            return "never"
+        return f"{found} ({missing} never)" if missing else str(found)
+
+
+def _signed(found: Paired) -> str:
+    interval = found.difference
+    if interval.n < 2 or math.isnan(interval.mean):
+        return f"{interval.mean:+.2f}"
+    return f"{interval.mean:+.2f} ({interval.low:+.2f} to {interval.high:+.2f})"

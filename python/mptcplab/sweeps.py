@@ -1,0 +1,263 @@
+"""A sweep: every combination of some values, run and written part by part.
+
+Owns the plan of a sweep, its parts on the disk, and how an unfinished one goes on. A part is the tables of so many runs
+that follow each other in the plan; parts are joined in its order, so that the files are the same however often it was
+interrupted. Memory holds one part, however many runs there are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from mptcplab import _core
+from mptcplab.batch import Interrupted, Job, Progress, run_jobs
+from mptcplab.export import TABLES, described, tables_of, write_json, write_parquet
+from mptcplab.files import folder, replacing, write_text
+from mptcplab.inputs import BadResult
+from mptcplab.reading import read_table
+from mptcplab.results import Runs
+
+if TYPE_CHECKING:
+    from mptcplab.scenario import Scenario
+
+PART_BYTES = 64e6
+"""Results of a part in memory, about."""
+MOST_RUNS = 1024
+"""Runs of a part."""
+PLAN, PARTS = "sweep.json", "parts"
+
+
+@dataclass(frozen=True)
+class Point:
+    """Values, and the scenario with them."""
+
+    values: dict[str, str]
+    scenario: _core.Scenario
+
+    @property
+    def variant(self) -> str:
+        """What its runs are called."""
+        return ", ".join(f"{key}={value}" for key, value in self.values.items())
+
+
+class Sweep:
+    """What is to be run, in order: for each point every seed."""
+
+    def __init__(self, scenario: Scenario, vary: Mapping[str, Sequence[str]], seeds: range) -> None:
+        """Checks every point. Raises `ScenarioError` where one cannot be."""
+        self.vary, self.seeds = dict(vary), seeds
+        choices = itertools.product(*vary.values())
+        points = (dict(zip(vary, choice, strict=True)) for choice in choices)
+        self.points = [Point(values, scenario.vary(values).core) for values in points]
+
+    @property
+    def runs(self) -> int:
+        """How many."""
+        return len(self.points) * len(self.seeds)
+
+    @property
+    def runs_of_part(self) -> int:
+        """How many runs a part has; the last one has what is left."""
+        largest = max(point.scenario.result_bytes for point in self.points)
+        return int(min(MOST_RUNS, max(1.0, PART_BYTES // max(largest, 1.0))))
+
+    def parts(self) -> Iterator[range]:
+        """The numbers of the runs of each part."""
+        size = self.runs_of_part
+        return (range(at, min(at + size, self.runs)) for at in range(0, self.runs, size))
+
+    def job(self, at: int) -> Job:
+        """The run with this number."""
+        point = self.points[at // len(self.seeds)]
+        return Job(point.scenario, self.seeds[at % len(self.seeds)], point.variant)
+
+    def plan(self) -> dict[str, Any]:
+        """What an unfinished sweep must have in common with one that goes on with it."""
+        digest = hashlib.sha256("\0".join(point.scenario.to_toml() for point in self.points).encode()).hexdigest()
+        return {
+            "mptcplab": _core.__version__,
+            "scenarios": digest,
+            "vary": self.vary,
+            "seed": self.seeds.start,
+            "seeds": len(self.seeds),
+            "runs_of_part": self.runs_of_part,
+        }
+
+    def run(  # noqa: PLR0913, RUF100 - what a person can ask for
+        self,
+        output: Path | None,
+        keep: Sequence[str],
+        *,
+        resume: bool = False,
+        workers: int | None = None,
+        quiet: bool = False,
+    ) -> list[dict[str, Any]]:
+        """Runs what is missing; returns a row for each run and flow, with the columns `keep` of `flows`.
+
+        Raises `Interrupted` after Ctrl-C; what was finished is in `output` then, and `resume` goes on there.
+        """
+        store = _Store(self, output, resume=resume) if output else None
+        rows = list[dict[str, Any]]()
+        progress = Progress(self.runs, "sweep", quiet=quiet)
+        done = 0
+        try:
+            for number, runs in enumerate(self.parts()):
+                found = store.rows(number) if store else None
+                if found is None:
+                    results = self._part(runs, progress, workers)
+                    found = results.flows
+                    if store:
+                        store.write(number, results)
+                rows += _chosen(found, keep)
+                done += len(runs)
+                progress.tick(done)
+        except Interrupted as interrupt:
+            if store:
+                store.join(done, interrupt.finished)
+            raise Interrupted(Runs([]), self.runs, done + len(interrupt.finished)) from None
+        finally:
+            progress.close()
+        if store:
+            store.join(done)
+            store.clear()
+        return rows
+
+    def _part(self, runs: range, progress: Progress, workers: int | None) -> Runs:
+        finished = itertools.count(runs.start + 1)
+        return run_jobs(
+            [self.job(at) for at in runs],
+            workers=workers,
+            quiet=True,
+            on_result=lambda _at, _run: progress.tick(next(finished)),
+        )
+
+
+class _Store:
+    """The parts of a sweep on the disk."""
+
+    def __init__(self, sweep: Sweep, output: Path, *, resume: bool) -> None:
+        self._sweep, self._output = sweep, folder(output)
+        self._parts = folder(output, PARTS)
+        plan, known = sweep.plan(), self._known()
+        if known and not resume:
+            raise BadResult(
+                f"{output}: holds an unfinished sweep; --resume goes on with it, another --output begins anew"
+            )
+        if resume and known is None and not (output / "run.json").exists():
+            raise BadResult(f"{output}: there is no sweep to go on with; leave --resume out")
+        differs = [key for key in plan if known and known.get(key) != plan[key]]
+        if differs:
+            raise BadResult(
+                f"{output}: holds an unfinished sweep of another kind ({', '.join(differs)}); give the arguments that "
+                "it began with, or another --output"
+            )
+        if not known:
+            # What another sweep left here is no part of this one.
+            for name in ("run.json", *(f"{table}.parquet" for table in TABLES)):
+                (output / name).unlink(missing_ok=True)
+            write_json(plan, self._output / PLAN)
+
+    def _known(self) -> dict[str, Any] | None:
+        file = self._output / PLAN
+        if not file.is_file():
+            return None
+        try:
+            found = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise BadResult(f"{file}: damaged: {error}; give another --output") from error
+        return found if isinstance(found, dict) else {}
+
+    def _file(self, number: int, table: str) -> Path:
+        return self._parts / f"{number:06}-{table}.parquet"
+
+    def rows(self, number: int) -> pa.Table | None:
+        """The table of flows of a part that was finished."""
+        if not (self._parts / f"{number:06}.json").is_file():
+            return None
+        return read_table(self._file(number, "flows"))
+
+    def write(self, number: int, runs: Runs) -> None:
+        """Writes a part; its list of runs comes last, so that who finds that finds all."""
+        for table, rows in tables_of(runs).items():
+            write_parquet(rows, self._file(number, table))
+        write_json([described(run, "") for run in runs], self._parts / f"{number:06}.json")
+
+    def join(self, done: int, more: Runs | None = None) -> None:
+        """Makes one result of the first `done` runs, and `more` of the part that was not finished."""
+        numbers = list(range(-(-done // self._sweep.runs_of_part)))
+        if more:
+            numbers.append(len(numbers))
+            self.write(numbers[-1], more)
+        for table in TABLES:
+            files = [self._file(number, table) for number in numbers]
+            _join([file for file in files if file.is_file()], self._output / f"{table}.parquet")
+        names, rows = self._scenarios(), list[dict[str, Any]]()
+        for number in numbers:
+            text = (self._parts / f"{number:06}.json").read_text(encoding="utf-8")
+            rows += [row | {"scenario": names[row["variant"]]} for row in json.loads(text)]
+        if more:
+            # The next one begins this part anew.
+            (self._parts / f"{numbers[-1]:06}.json").unlink()
+        if rows:
+            write_json({"mptcplab": _core.__version__, "backend": "sim", "runs": rows}, self._output / "run.json")
+
+    def _scenarios(self) -> dict[str, str]:
+        """Writes each scenario once; the file of each variant."""
+        files, names = dict[str, str](), dict[str, str]()
+        for point in self._sweep.points:
+            text = point.scenario.to_toml()
+            if text not in files:
+                files[text] = "scenario.toml" if not files else f"scenario-{len(files) + 1}.toml"
+                write_text(self._output / files[text], text)
+            names[point.variant] = files[text]
+        return names
+
+    def clear(self) -> None:
+        """Takes the parts away."""
+        (self._output / PLAN).unlink()
+        shutil.rmtree(self._parts)
+
+
+def _chosen(flows: pa.Table, keep: Sequence[str]) -> list[dict[str, Any]]:
+    """The rows, with who they are and the columns that are there."""
+    names = [name for name in ("variant", "flow", *keep) if name in flows.column_names]
+    rows: list[dict[str, Any]] = flows.select(names).to_pylist()
+    return rows
+
+
+def _join(parts: Sequence[Path], target: Path) -> None:
+    """One file of several, a part of them in memory at a time; a column that one has not is null there."""
+    if not parts:
+        return
+    schemas = [pq.read_schema(part) for part in parts]
+    schema = pa.unify_schemas([_plain(one) for one in schemas], promote_options="default")
+    with (
+        replacing(target) as file,
+        pq.ParquetWriter(
+            file, schema, version="2.6", compression="zstd", compression_level=3, data_page_version="2.0"
+        ) as writer,
+    ):
+        for part in parts:
+            table = pq.read_table(part)
+            columns = [
+                table[field.name].cast(field.type) if field.name in table.column_names
+                else pa.nulls(table.num_rows, field.type)
+                for field in schema
+            ]  # fmt: skip
+            writer.write_table(pa.Table.from_arrays(columns, schema=schema), row_group_size=1 << 20)
+
+
+def _plain(schema: pa.Schema) -> pa.Schema:
+    """Numbered text of every part under one type."""
+    text = pa.dictionary(pa.int32(), pa.string())
+    return pa.schema([pa.field(one.name, text if pa.types.is_dictionary(one.type) else one.type) for one in schema])

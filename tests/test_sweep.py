@@ -1,0 +1,185 @@
+"""Sweeps: values, parts on the disk, going on after an end, points compared."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from conftest import Cli
+from mptcplab import Scenario, sweeps
+from mptcplab.commands.common import BadInput
+from mptcplab.commands.settings import over, split, variations
+from mptcplab.reading import read_table
+from mptcplab.statistics import paired
+from mptcplab.sweep_plot import picture, scale
+from mptcplab.sweep_tables import Found
+from mptcplab.sweeps import Sweep
+
+TWO = Path(sweeps.__file__).parent / "scenarios" / "two.toml"
+SHORT = ("--set", "duration=1s", "--set", "warmup=0s")
+
+
+def test_values_at_commas() -> None:
+    assert split("1%,2%") == ["1%", "2%"]
+    assert split('{ kind = "codel", target = "5ms" },50p') == ['{ kind = "codel", target = "5ms" }', "50p"]
+    assert split('["a", "b"],["a"]') == ['["a", "b"]', '["a"]']
+    assert split('"a,b",c') == ['"a,b"', "c"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "says"),
+    [
+        (["a.b=1,2", "a.b=3"], "given twice"),
+        (["a.b=1,1"], "there twice"),
+        (["a.b=1,,2"], "empty"),
+        (["a.b"], "KEY=VALUE"),
+        (["=1"], "KEY=VALUE"),
+    ],
+)
+def test_what_cannot_be_varied(texts: list[str], says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        variations(texts)
+
+
+def test_set_ties_keys() -> None:
+    scenario = over(Scenario.load(TWO), ["flows.*.{rcvbuf,sndbuf}=100KB", "paths.{dsl,lte}.loss=1%"])
+    text = scenario.to_toml()
+    assert text.count('buf = "100KB"') == 2
+    assert text.count('loss = "1%"') == 2
+    with pytest.raises(BadInput, match="twice"):
+        over(scenario, ["duration=1s", "duration=2s"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--vary", "paths.wify.loss=1%"], '--vary: paths.wify.loss = "1%": paths has no "wify"'),
+        (["--vary", "cells.*.channel=1"], "--vary: cells.*.channel"),
+        (["--vary", "paths.lte.loss=1%", "--set", "paths.lte.loss=1"], "--set: paths.lte.loss"),
+        (["--vary", "paths.lte.loss=1%", "--metric", "gootput"], "did you mean goodput?"),
+        (["--vary", "paths.lte.loss=1%,2%", "--compare", "paths.lte.loss=3%"], "there are: 1%, 2%"),
+        (["--vary", "paths.lte.loss=1%,2%", "--compare", "paths.dsl.loss=1%"], "key of --vary"),
+        (["--vary", "paths.lte.loss=1%", "--resume"], "--output"),
+        (["--vary", "paths.lte.loss=1%", "--resume", "--output", "none"], "no sweep to go on with"),
+        (["--vary", "paths.lte.loss=1%", "--seeds", "10000000"], "limits.runs"),
+    ],
+)
+def test_what_is_wrong_is_said(cli: Cli, arguments: list[str], says: str) -> None:
+    done = cli("sweep", TWO, *SHORT, *arguments, expect=2)
+    assert says in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_metrics_and_comparison(cli: Cli) -> None:
+    vary = ("--vary", "paths.lte.loss=0%,5%", "--vary", "flows.*.congestion=lia,reno")
+    arguments = (
+        "--set",
+        "duration=4s",
+        "--seeds",
+        "3",
+        "--metric",
+        "goodput,limit_scheduler",
+        "--compare",
+        "paths.lte.loss=0%",
+    )
+    text = cli("sweep", TWO, "--set", "duration=4s", "--set", "warmup=0s", *vary, *arguments).stdout
+    assert "download limit_scheduler [% of the time]" in text
+    assert "± half of its 95 % interval" in text
+    rows = [line for line in text.splitlines() if line.startswith("5%") and "goodput" in line]
+    assert len(rows) == 2
+    assert all(" -" in row for row in rows), "loss costs something"
+    assert "one seed: no interval" in cli("sweep", TWO, *SHORT, *vary).stdout
+
+
+def test_paired_values() -> None:
+    found = paired([2.0, 3.0, 4.5], [1.0, 2.0, 3.0])
+    # t = 7 with two degrees of freedom: 1 - F has the closed form (1 - t / sqrt(2 + t^2)) / 2.
+    assert found.p == pytest.approx(1 - 7 / math.sqrt(51), rel=1e-9)
+    assert found.effect == pytest.approx(7 / math.sqrt(3))
+    assert paired([1.0, 1.0], [1.0, 1.0]).p == 1
+    assert paired([2.0, 2.0], [1.0, 1.0]).p == 0
+    assert math.isnan(paired([1.0], [2.0]).p)
+
+
+def test_parts_give_the_same_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scenario = Scenario.load(TWO).vary({"duration": "1s", "warmup": "0s"})
+    vary = {"paths.lte.loss": ["0%", "2%"]}
+
+    def saved(name: str, most: int) -> Path:
+        monkeypatch.setattr(sweeps, "MOST_RUNS", most)
+        Sweep(scenario, vary, range(1, 6)).run(tmp_path / name, ["goodput"], quiet=True)
+        return tmp_path / name
+
+    one, many = saved("one", 100), saved("many", 3)
+    assert not (many / "parts").exists()
+    for table in ("samples", "flows", "paths", "links"):
+        # What is not a number equals nothing, itself neither.
+        assert str(read_table(one / f"{table}.parquet").to_pylist()) == str(
+            read_table(many / f"{table}.parquet").to_pylist()
+        ), table
+    assert (one / "run.json").read_bytes() == (many / "run.json").read_bytes()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_goes_on_where_it_was_ended(cli: Cli, tmp_path: Path, how: signal.Signals) -> None:
+    """Parts of four runs; what ends it in the middle changes no byte of what comes out."""
+    start = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from mptcplab import sweeps; sweeps.MOST_RUNS = 4; from mptcplab.cli import main; sys.exit(main())"
+    )
+    arguments = [
+        "sweep",
+        str(TWO),
+        "--set",
+        "duration=8s",
+        "--vary",
+        "paths.lte.loss=0%,1%",
+        "--seeds",
+        "20",
+        "--quiet",
+    ]
+    command = [sys.executable, "-c", start, *arguments, "--output"]
+    assert subprocess.run([*command, "whole"], cwd=tmp_path, capture_output=True, check=True).stdout
+    with subprocess.Popen([*command, "cut"], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        while process.poll() is None and not (tmp_path / "cut" / "parts" / "000001.json").exists():
+            time.sleep(0.01)
+        os.kill(process.pid, how)
+        said = process.communicate(timeout=60)[1]
+    assert process.returncode != 0, "it was not over"
+    if how == signal.SIGINT:
+        assert "--resume goes on" in said
+        assert 8 <= pq.read_table(tmp_path / "cut" / "flows.parquet").num_rows < 40
+    assert "unfinished" in cli(*arguments, "--output", "cut", expect=2).stderr
+    assert "another kind (seeds" in cli(*arguments, "--seeds", "3", "--output", "cut", "--resume", expect=2).stderr
+    subprocess.run([*command, "cut", "--resume"], cwd=tmp_path, capture_output=True, check=True)
+    files = sorted(file.name for file in (tmp_path / "whole").iterdir())
+    assert files == sorted(file.name for file in (tmp_path / "cut").iterdir())
+    assert all((tmp_path / "whole" / name).read_bytes() == (tmp_path / "cut" / name).read_bytes() for name in files)
+
+
+def test_axes_are_to_scale_where_they_can_be() -> None:
+    assert scale(["100KB", "1MB"]) == ([102.4, 1000.0], "kB")
+    assert scale(["500us", "2s"]) == ([0.5, 2000.0], "ms")
+    assert scale(["lia", "olia"]) is None
+    assert scale(["10ms", "10Mbit"]) is None
+    assert scale(["1s", "1000ms"]) is None, "one place cannot have two names"
+
+
+def test_pictures_of_names_and_of_numbers() -> None:
+    scenario = Scenario.load(TWO).vary({"duration": "1s", "warmup": "0s"})
+    for vary in ({"flows.*.scheduler": ["minrtt", "roundrobin"]}, {"paths.lte.delay": ["10ms", "80ms"]}):
+        sweep = Sweep(scenario, vary, range(1, 3))
+        found = Found(sweep, sweep.run(None, ["goodput", "throughput"], quiet=True), ["goodput", "throughput"])
+        axes = picture(found, "two").axes
+        assert [one.get_ylabel() for one in axes] == ["goodput [Mb/s]", "throughput [Mb/s]"]
+        joined = [line for line in axes[0].lines if line.get_linestyle() not in ("None", "")]
+        assert bool(joined) == ("paths.lte.delay" in vary)
