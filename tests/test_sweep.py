@@ -80,16 +80,7 @@ def test_what_is_wrong_is_said(cli: Cli, arguments: list[str], says: str) -> Non
 
 def test_metrics_and_comparison(cli: Cli) -> None:
     vary = ("--vary", "paths.lte.loss=0%,5%", "--vary", "flows.*.congestion=lia,reno")
-    arguments = (
-        "--set",
-        "duration=4s",
-        "--seeds",
-        "3",
-        "--metric",
-        "goodput,limit_scheduler",
-        "--compare",
-        "paths.lte.loss=0%",
-    )
+    arguments = ("--seeds", "3", "--metric", "goodput,limit_scheduler", "--compare", "paths.lte.loss=0%")
     text = cli("sweep", TWO, "--set", "duration=4s", "--set", "warmup=0s", *vary, *arguments).stdout
     assert "download limit_scheduler [% of the time]" in text
     assert "± half of its 95 % interval" in text
