@@ -139,10 +139,9 @@ def test_merging_keeps_every_row_and_tells_runs_apart(two_paths: Scenario, tmp_p
         assert pq.read_table(tmp_path / "all" / f"{table}.parquet").num_rows == sum(rows)
     again = saved.load(tmp_path / "all")
     assert [read.duration for read in again] == [6.0, 3.0, 2.0, 2.0]
-    values = np.concatenate(
-        [read.samples["value"].to_numpy() for name in "abc" for read in saved.load(tmp_path / name)]
-    )
-    merged = np.concatenate([read.samples["value"].to_numpy() for read in again])
+    tables = {name: pq.read_table(tmp_path / name / "samples.parquet") for name in ("a", "b", "c", "all")}
+    values = np.concatenate([tables[name]["value"].to_numpy() for name in "abc"])
+    merged = tables["all"]["value"].to_numpy()
     assert np.array_equal(merged, values)
     with pytest.raises(BadResult, match="holds a result already"):
         datasets.merge([tmp_path / "a"], tmp_path / "all")
@@ -200,3 +199,25 @@ def test_names_and_times() -> None:
 
 def test_every_metric_has_a_column() -> None:
     assert {name for name, _ in _core.metrics()} == {quantity.metric for quantity in analysis.QUANTITIES}
+
+
+def test_a_run_is_read_without_the_others(two_paths: Scenario, tmp_path: Path) -> None:
+    """Runs that share groups of rows, and one that goes over two: each its own series, as in memory."""
+    from mptcplab.sample_file import SampleFile
+
+    runs = two_paths.vary({"duration": "2s"}).sweep({"paths.wifi.loss": ["0%", "1%"]}, seeds=range(1, 6))
+    runs.save(tmp_path / "many")
+    table = pq.read_table(tmp_path / "many" / "samples.parquet")
+    pq.write_table(table, tmp_path / "many" / "samples.parquet", row_group_size=1000)
+    loaded = saved.load(tmp_path / "many")
+    assert len(loaded) == 10
+    for own, read in zip(runs, loaded, strict=True):
+        assert (read.seed, read.variant) == (own.seed, own.variant)
+        for metric, path in (("throughput", "wifi"), ("cwnd", "3g"), ("goodput", "*")):
+            for mine, theirs in zip(
+                own.series(metric, path=path), read.series(metric, flow="bulk", path=path), strict=True
+            ):
+                assert np.array_equal(mine, theirs, equal_nan=True)
+    assert loaded[0].series("no such", flow="bulk", path="wifi")[0].size == 0
+    file = SampleFile(tmp_path / "many" / "samples.parquet")
+    assert not file.of(("nobody", 1, "")).flows

@@ -109,15 +109,19 @@ def tables(run: SavedRun, interval: float = INTERVAL, *, flow: str | None = None
 def values(run: SavedRun, metric: str, path: str, *, interval: float = INTERVAL, warmup: float | None = None) -> Floats:
     """The steps of one column of an interface (or `TOTAL`) after the warm-up, by default the scenario's."""
     check_metric(metric)
-    found = tables(run, interval)
-    table = found[choose(path, found, "interface", run.source or run.name)]
+    choose(path, [*run.paths, TOTAL], "interface", run.source or run.name)
+    steps = _steps(run, interval)
     skip = run.warmup if warmup is None else warmup
-    column: Floats = table[metric].to_numpy()[table["time_s"].to_numpy() > skip + 1e-9]
+    if metric == UTILISATION or path == TOTAL:
+        column: Floats = tables(run, interval)[path][metric].to_numpy()
+    else:
+        column = _column(run, metric, path, steps, interval, None)
+    column = column[steps > skip + 1e-9]
     return column[np.isfinite(column)]
 
 
 def _steps(run: SavedRun, interval: float) -> Floats:
-    times = np.unique(run.samples["time_s"].to_numpy())
+    times = run.samples.times
     if not times.size:
         return np.zeros(0)
     between = float(np.median(np.diff(times, prepend=0.0)))
@@ -157,14 +161,17 @@ def resample(times: Reals, values: Reals, steps: Reals, interval: float, kind: K
 
 def _columns(run: SavedRun, path: str, steps: Floats, interval: float, flow: str | None) -> dict[str, Floats]:
     """The columns of one interface, over all flows or one."""
-    found = {}
-    for name, quantity in COLUMNS.items():
-        whose = [ALL] if quantity.metric in LINK_METRICS else [flow] if flow else run.flows
-        parts = [_one(run, quantity, one, path, steps, interval) for one in whose]
-        column = _add([part for part in parts if np.isfinite(part).any()], steps, mean=name in MEANS)
-        found[name] = np.nan_to_num(column) if name == "throughput" else column / quantity.scale
-    found["throughput"] /= COLUMNS["throughput"].scale
-    return found
+    return {name: _column(run, name, path, steps, interval, flow) for name in COLUMNS}
+
+
+def _column(  # noqa: PLR0913, RUF100 - what a column is made of
+    run: SavedRun, name: str, path: str, steps: Floats, interval: float, flow: str | None
+) -> Floats:
+    quantity = COLUMNS[name]
+    whose = [ALL] if quantity.metric in LINK_METRICS else [flow] if flow else run.flows
+    parts = [_one(run, quantity, one, path, steps, interval) for one in whose]
+    column = _add([part for part in parts if np.isfinite(part).any()], steps, mean=name in MEANS)
+    return (np.nan_to_num(column) if name == "throughput" else column) / quantity.scale
 
 
 def _over_interfaces(  # noqa: PLR0913, RUF100 - what a table is made of

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -60,23 +62,23 @@ def read_json(file: Path) -> dict[str, Any]:
     try:
         described = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise _damaged(file, f"this is not JSON: {error}") from error
+        raise damaged(file, f"this is not JSON: {error}") from error
     if not isinstance(described, dict) or not isinstance(described.get("runs"), list):
-        raise _damaged(file, "it has no list of runs")
+        raise damaged(file, "it has no list of runs")
     if not isinstance(described.get("mptcplab"), str):
-        raise _damaged(file, "it does not say which version wrote it")
+        raise damaged(file, "it does not say which version wrote it")
     for at, row in enumerate(described["runs"]):
         if not isinstance(row, dict):
-            raise _damaged(file, f"run {at} is no table")
+            raise damaged(file, f"run {at} is no table")
         for key in ("run", "variant", "scenario"):
             if not isinstance(row.get(key), str):
-                raise _damaged(file, f"run {at} has no {key!r}")
+                raise damaged(file, f"run {at} has no {key!r}")
         seed = row.get("seed")
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**64:
-            raise _damaged(file, f"run {at} has no seed from 0 to 2^64 - 1")
+            raise damaged(file, f"run {at} has no seed from 0 to 2^64 - 1")
         name = row["scenario"]
         if name in ("", ".", "..") or any(letter in "/\\\0" for letter in name):
-            raise _damaged(file, f"run {at} has its scenario at {name!r}, and not beside this file")
+            raise damaged(file, f"run {at} has its scenario at {name!r}, and not beside this file")
     return described
 
 
@@ -90,25 +92,28 @@ def read_scenario(file: Path) -> dict[str, Any]:
     try:
         scenario = tomllib.loads(_text(file))
     except (ValueError, RecursionError) as error:
-        raise _damaged(file, f"this is not TOML: {error}") from error
+        raise damaged(file, f"this is not TOML: {error}") from error
     for kind in TABLES:
         tables = scenario.get(kind, {})
         if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
-            raise _damaged(file, f"{kind} are not tables by name")
+            raise damaged(file, f"{kind} are not tables by name")
     return scenario
 
 
-def read_samples(file: Path) -> pa.Table:
-    """The samples, each column of its own type, times in order of magnitude of a run."""
-    table = read_table(file, SAMPLES)
-    if not table.num_rows:
-        return table
-    low, high = pc.min_max(table["time_s"]).as_py().values()
-    # What is not a number is neither.
-    finite = pc.all(pc.is_finite(table["time_s"])).as_py()
-    if not finite or low < 0 or high > LONGEST:
-        raise _damaged(file, f"its times go from {low} to {high} s")
-    return table
+@contextmanager
+def open_table(file: Path, text: Sequence[str] = ()) -> Iterator[pq.ParquetFile]:
+    """A Parquet file of a size that is read, its columns `text` as numbers and names. Raises `BadResult`."""
+    try:
+        check_regular(file, MOST_TABLE)
+        with pq.ParquetFile(file, read_dictionary=list(text)) as parquet:
+            _check_rows(file, parquet.metadata.num_rows)
+            yield parquet
+    except BadFile as error:
+        raise BadResult(str(error)) from error
+    except (pa.ArrowException, OSError, ValueError, TypeError, KeyError) as error:
+        if isinstance(error, BadResult):
+            raise
+        raise damaged(file, f"this is no Parquet file that can be read: {_first_line(error)}") from error
 
 
 def read_table(file: Path, wanted: dict[str, pa.DataType] | None = None, *, seed: int | None = None) -> pa.Table:
@@ -117,27 +122,18 @@ def read_table(file: Path, wanted: dict[str, pa.DataType] | None = None, *, seed
     With a `seed`, its rows alone, and no more than a group of the others' in memory at a time.
     """
     wanted = WHO if wanted is None else wanted
-    try:
-        check_regular(file, MOST_TABLE)
-        with pq.ParquetFile(file) as parquet:
-            _check_rows(file, parquet.metadata.num_rows)
-            table = parquet.read() if seed is None else _of_seed(parquet, seed)
+    with open_table(file) as parquet:
+        table = parquet.read() if seed is None else _of_seed(parquet, seed)
         table.validate(full=True)
         table = _plain(table)
         for name, kind in wanted.items():
             at = table.column_names.index(name) if table.column_names.count(name) == 1 else -1
             if at < 0:
-                raise _damaged(file, f"it has no column {name!r}")
+                raise damaged(file, f"it has no column {name!r}")
             column = table[name].cast(kind)
             if column.null_count:
-                raise _damaged(file, f"its column {name!r} has holes")
+                raise damaged(file, f"its column {name!r} has holes")
             table = table.set_column(at, name, column)
-    except BadFile as error:
-        raise BadResult(str(error)) from error
-    except BadResult:
-        raise
-    except (pa.ArrowException, OSError, ValueError, TypeError, KeyError) as error:
-        raise _damaged(file, f"this is no Parquet file that can be read: {_first_line(error)}") from error
     return table
 
 
@@ -171,12 +167,13 @@ def _text(file: Path) -> str:
     except BadFile as error:
         raise BadResult(str(error)) from error
     except UnicodeDecodeError as error:
-        raise _damaged(file, f"it is not UTF-8 (byte {error.start})") from error
+        raise damaged(file, f"it is not UTF-8 (byte {error.start})") from error
     except OSError as error:
-        raise _damaged(file, error.strerror or str(error)) from error
+        raise damaged(file, error.strerror or str(error)) from error
 
 
-def _damaged(file: Path, why: str) -> BadResult:
+def damaged(file: Path, why: str) -> BadResult:
+    """What to say of a file that was cut off, changed or made by another."""
     return BadResult(f"{file}: damaged, or not of mptcplab: {why}; run it again with --output")
 
 

@@ -6,20 +6,21 @@ Owns the way from files to runs, and which interface is on which radio channel. 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from mptcplab.inputs import BadResult, nearest, readable, seconds
-from mptcplab.reading import read_json, read_samples, read_scenario
+from mptcplab.reading import read_json, read_scenario
+from mptcplab.sample_file import RunSamples, SampleFile
 from mptcplab.tables import ALL
 
 if TYPE_CHECKING:
@@ -40,13 +41,15 @@ class SavedRun:
     variant: str
     scenario: dict[str, Any]
     """The scenario file as nested dictionaries."""
-    samples: pa.Table
+    read: Callable[[], RunSamples]
+    """Gives its samples; a large result is never in memory whole."""
 
     @classmethod
     def of(cls, run: Run) -> SavedRun:
         """The same of a run that was never saved, for notebooks."""
         scenario = tomllib.loads(run.scenario.to_toml())
-        return cls("", run.name, run.seed, run.variant, scenario, plain_text(run.samples))
+        samples = RunSamples(run.samples)
+        return cls("", run.name, run.seed, run.variant, scenario, lambda: samples)
 
     @property
     def label(self) -> str:
@@ -54,26 +57,30 @@ class SavedRun:
         parts = (Path(self.source).name or self.name, self.variant, f"seed {self.seed}")
         return ", ".join(part for part in parts if part)
 
-    @cached_property
+    @property
+    def samples(self) -> RunSamples:
+        """Its series."""
+        return self.read()
+
+    @property
     def flows(self) -> list[str]:
         """Names of the flows with samples."""
-        return _names(self.samples["flow"])
+        return self.samples.flows
 
-    @cached_property
+    @property
     def paths(self) -> list[str]:
         """Names of the interfaces: paths, or links of the clients, that a flow used."""
-        used = self.samples.filter(pc.field("flow") != ALL)
-        return _names(used["path"])
+        return self.samples.paths
 
-    @cached_property
+    @property
     def metrics(self) -> list[str]:
         """Names of the metrics with samples."""
-        return _names(self.samples["metric"])
+        return self.samples.metrics
 
     @property
     def duration(self) -> float:
         """Seconds up to the last sample."""
-        return float(pc.max(self.samples["time_s"]).as_py() or 0.0)
+        return float(self.samples.times.max(initial=0.0))
 
     @property
     def warmup(self) -> float:
@@ -84,9 +91,7 @@ class SavedRun:
         self, metric: str, *, flow: str = ALL, path: str = ALL
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Times and values of one metric, both empty where it was not measured."""
-        wanted = (pc.field("metric") == metric) & (pc.field("flow") == flow) & (pc.field("path") == path)
-        rows = self.samples.filter(wanted)
-        return rows["time_s"].to_numpy(), rows["value"].to_numpy()
+        return self.samples.series(metric, flow, path)
 
     def line(self, path: str) -> dict[str, Any]:
         """What the scenario says of a path, link or station; empty if it says nothing."""
@@ -128,24 +133,14 @@ def load(directory: str | PathLike[str]) -> list[SavedRun]:
     target = Path(directory)
     if not (target / "samples.parquet").is_file():
         raise BadResult(f"{target}: no samples.parquet; was the run interrupted before its first result?")
-    table = read_samples(target / "samples.parquet")
+    file = SampleFile(target / "samples.parquet")
+    scenarios: dict[str, dict[str, Any]] = {}
     runs = []
     for row in described["runs"]:
-        mine = (
-            (pc.field("run") == row["run"])
-            & (pc.field("seed") == pa.scalar(row["seed"], pa.uint64()))
-            & (pc.field("variant") == row["variant"])
-        )
-        runs.append(
-            SavedRun(
-                readable(str(directory)),
-                row["run"],
-                row["seed"],
-                row["variant"],
-                read_scenario(target / row["scenario"]),
-                table.filter(mine),
-            )
-        )
+        if row["scenario"] not in scenarios:
+            scenarios[row["scenario"]] = read_scenario(target / row["scenario"])
+        who = (row["run"], row["seed"], row["variant"])
+        runs.append(SavedRun(readable(str(directory)), *who, scenarios[row["scenario"]], partial(file.of, who)))
     return runs
 
 
@@ -177,7 +172,3 @@ def plain_text(table: pa.Table) -> pa.Table:
         for column in table.columns
     ]
     return pa.table(dict(zip(table.column_names, columns, strict=True)))
-
-
-def _names(column: pa.ChunkedArray) -> list[str]:
-    return [name for name in pc.unique(column).to_pylist() if name != ALL]
