@@ -16,7 +16,7 @@ from mptcplab import _core
 
 COMMANDS = (
     "list", "reproduce", "run", "sweep", "analyse", "plot", "cdf", "select", "merge", "gather", "bench", "schema",
-    "events", "send", "receive", "info", "why", "example",
+    "events", "send", "receive", "info", "why", "example", "study",
 )  # fmt: skip
 
 

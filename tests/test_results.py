@@ -187,3 +187,15 @@ def test_figures_are_the_same_each_time(run: Run) -> None:
         assert b"<dc:date>" not in drawing
     with pytest.raises(ValueError, match="there is no metric"):
         run.plot("speed")
+
+
+def test_pictures_and_tables_show_themselves(run: Run, two_paths: Scenario) -> None:
+    """Jupyter asks for `_repr_png_` and `_repr_html_`, and needs no magic command then."""
+    assert run.plot()._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
+    runs = two_paths.vary({"duration": "2s"}).sweep({"paths.wifi.loss": ["0%", "1%"]}, seeds=[1, 2])
+    text = runs._repr_html_()
+    assert text.count("<tr>") == 3
+    assert "±" in text
+    assert runs.plot("throughput")._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
+    with pytest.raises(ValueError, match="did you mean goodput"):
+        runs.plot("gootput")

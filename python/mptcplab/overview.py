@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 GROUPS: Sequence[tuple[str, Sequence[str]]] = (
-    ("A scenario of yours", ("run", "why", "sweep", "survey", "schema")),
+    ("A scenario of yours", ("example", "run", "why", "sweep", "survey", "schema")),
     ("What came out", ("plot", "cdf", "analyse", "events", "select", "merge", "gather")),
     ("Published studies", ("list", "study", "reproduce")),
     ("Real packets", ("info", "send", "receive", "emulate", "verify", "interrupt", "bench")),

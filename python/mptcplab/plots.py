@@ -87,6 +87,14 @@ _OTHERS = (
 )
 
 
+class Picture(Figure):
+    """A figure that a notebook shows without a magic command."""
+
+    def _repr_png_(self) -> bytes:
+        """What Jupyter asks for."""
+        return png(self)
+
+
 @contextmanager
 def house_style() -> Iterator[None]:
     """Everything drawn inside looks like ours, whatever the person's own settings are."""
@@ -100,7 +108,7 @@ def new_figure(
     columns: int = 1, rows: int = 1, *, width: float = 6.4, height: float = 3.7, share_y: bool = False
 ) -> tuple[Figure, list[Axes]]:
     """A figure and its axes, row by row."""
-    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    figure = Picture(figsize=(width * columns, height * rows), layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False, sharey=share_y)
     return figure, [axes for row in grid for axes in row]
 

@@ -321,9 +321,21 @@ class Runs(Sequence[Run]):
 
         save_runs(self, directory)
 
+    def plot(self, metric: str = "goodput") -> Figure:
+        """A column of `flows` for each variant: the mean over its seeds, with its interval."""
+        from mptcplab.run_tables import plot_runs
+
+        return plot_runs(self, metric)
+
     def __repr__(self) -> str:
         """How many there are."""
         return f"<{len(self)} runs>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a row for each variant."""
+        from mptcplab.run_tables import runs_html
+
+        return runs_html(self)
 
 
 def _named(run: Run) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from mptcplab.commands import (
     schema,
     select,
     send,
+    study,
     survey,
     sweep,
     verify,
@@ -29,6 +30,7 @@ from mptcplab.commands import (
 
 COMMANDS = (
     list_studies,
+    study,
     reproduce,
     example,
     run,

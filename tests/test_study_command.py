@@ -1,0 +1,59 @@
+"""Studies as scenario files: what comes out of the file is what the study runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import Cli
+from mptcplab import Scenario
+from mptcplab.studies import STUDIES
+from mptcplab.studies.base import Effort, Experiment
+
+EXPERIMENTS = [experiment for study in STUDIES.values() for experiment in study.experiments]
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: f"{experiment.study}-{experiment.name}")
+def test_every_scenario_says_all_of_itself(experiment: Experiment) -> None:
+    texts = {point.scenario.to_toml() for point in experiment.points(Effort("full"))}
+    assert texts
+    assert all(Scenario.parse(text).to_toml() == text for text in texts)
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: f"{experiment.study}-{experiment.name}")
+def test_the_file_gives_the_same_numbers(experiment: Experiment) -> None:
+    point = min(experiment.points(Effort("quick")), key=lambda point: point.scenario.duration)
+    again = Scenario.parse(point.scenario.to_toml()).run(point.seed)
+    assert again.samples.equals(point.scenario.run(point.seed).samples)
+
+
+def test_one_is_written_and_run(cli: Cli, tmp_path: Path) -> None:
+    said = cli("study", "cs244-wireless/A1", "--output", "a1").stdout
+    files = sorted(file.name for file in (tmp_path / "a1").iterdir())
+    assert files == ["admin.toml", "blackhole.toml"]
+    assert "mptcplab run a1/admin.toml" in said
+    assert "bulk (MPTCP): goodput" in cli("run", "a1/admin.toml").stdout
+    text = cli("study", "cs244-wireless/A1", "--toml", "--set", "paths.3g.delay=50ms").stdout
+    assert 'delay = "50ms"' in text
+    assert "frto = true" in text, "the stack of the time is written out"
+    assert [row["point"] for row in json.loads(cli("study", "cs244-wireless/A1", "--json").stdout)] == [
+        "admin",
+        "blackhole",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["cs244-rcvbuf"], "cs244-rcvbuf/C1"),
+        (["cs244-rcvbuff/C1"], "did you mean cs244-rcvbuf?"),
+        (["cs244-rcvbuf/Q1"], "there is no experiment"),
+        (["cs244-wireless/A1", "--point", "adnim"], "did you mean admin?"),
+        (["cs244-wireless/A1", "--point", "admin", "--output", "x"], "leave one of them out"),
+        (["cs244-wireless/A1", "--toml", "--set", "paths.4g.loss=1%"], 'paths has no "4g"'),
+    ],
+)
+def test_what_is_wrong_is_said(cli: Cli, arguments: list[str], says: str) -> None:
+    assert says in cli("study", *arguments, expect=2).stderr
