@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import TRACED, Cli
-from mptcplab import Scenario, event_plots, events, message_plot, plots, reasons
+from mptcplab import Scenario, event_plots, event_table, events, message_plot, plots, reasons
 from mptcplab.batch import Job, run_jobs
 from mptcplab.inputs import BadResult
 from mptcplab.survey import planted
@@ -22,7 +22,7 @@ from mptcplab.traced import Selection, TracedRun, load, told
 
 def test_run_has_a_table() -> None:
     run = Scenario.parse(TRACED).run(trace="loss,rtt")
-    assert run.events.schema.equals(events.schema())
+    assert run.events.schema.equals(event_table.schema())
     assert set(run.events["kind"].to_pylist()) == {"loss", "rtt"}
     samples = run.events.filter(pc.equal(run.events["kind"].cast(pa.string()), "rtt"))
     assert all(0.02 < value < 1 for value in samples["rtt_s"].to_pylist())

@@ -23,6 +23,10 @@ TRACEBACK = "MPTCPLAB_TRACEBACK"
 """The environment variable that shows where an error of ours came from."""
 
 
+EXTRAS = {"pyarrow": "data", "matplotlib": "figures"}
+"""Packages that not everything needs, and the extra that brings each."""
+
+
 def parser() -> argparse.ArgumentParser:
     """The arguments of all commands."""
     top = argparse.ArgumentParser(
@@ -105,6 +109,9 @@ def _explain(error: BaseException) -> tuple[int, str]:
         return 1 if error.errno in NO_SPACE else 2, f"mptcplab: {where}{error.strerror or error}"
     if isinstance(error, MemoryError):
         return 1, "mptcplab: there is not enough memory for this; ask for less (a longer interval, fewer results)"
+    if isinstance(error, ModuleNotFoundError) and error.name in EXTRAS:
+        extra = EXTRAS[error.name]
+        return 2, f"mptcplab: this needs {error.name}, which is not installed: pip install 'mptcplab[{extra}]'"
     if os.environ.get(TRACEBACK) or isinstance(error, GeneratorExit):
         return 1, ""
     what = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:300]}"

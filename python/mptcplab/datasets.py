@@ -13,9 +13,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from mptcplab.export import write_json, write_parquet
+from mptcplab.export import write_parquet
 from mptcplab.files import folder, write_bytes
 from mptcplab.inputs import BadResult, readable
+from mptcplab.json_files import write_json
 from mptcplab.reading import SAMPLES, read_scenario_text, read_table
 from mptcplab.saved import WHO, SavedRun, describe, load
 

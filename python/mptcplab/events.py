@@ -1,25 +1,14 @@
-"""The events of a run: which kinds there are, filters, and the table.
+"""The events of a run: which kinds there are, and which are asked for.
 
-Owns the table's columns. The kinds and their numbers are the core's; files are the business of `export`.
+Owns how a person asks. The kinds and their numbers are the core's; the table is the business of `event_table`.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import pyarrow as pa
 
 from mptcplab import _core
 from mptcplab.inputs import BadResult, choose
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from mptcplab._core import EventColumns
 
 Trace = tuple[list[str], float, float]
 """Names of kinds, and the seconds from which and until which events are kept; as the core takes it."""
@@ -53,80 +42,3 @@ def trace(text: str, since: float = 0.0, until: float | None = None) -> Trace:
     if until is not None and until <= since:
         raise BadResult(f"--trace-until {until:g}s is not after --trace-from {since:g}s")
     return names, since, 1e9 if until is None else until
-
-
-@functools.cache
-def schema() -> pa.Schema:
-    """The columns of the table."""
-    words = pa.dictionary(pa.uint16(), pa.string())
-    who: list[tuple[str, pa.DataType]] = [
-        ("run", pa.dictionary(pa.uint8(), pa.string())),
-        ("seed", pa.uint64()),
-        ("variant", pa.dictionary(pa.uint8(), pa.string())),
-        ("time_s", pa.float64()),
-        ("host", words),
-        ("flow", words),
-        ("path", words),
-        ("subflow", pa.uint16()),
-        ("kind", pa.dictionary(pa.uint8(), pa.string())),
-        ("what", pa.dictionary(pa.uint8(), pa.string())),
-        ("other", words),
-    ]
-    return pa.schema([*who, *((name, pa.float64() if name.endswith("_s") else pa.uint64()) for name in fields())])
-
-
-@functools.cache
-def plain_schema() -> pa.Schema:
-    """The same with text as text: for files that are written bit by bit."""
-    return pa.schema([pa.field(one.name, pa.string()) if pa.types.is_dictionary(one.type) else one for one in schema()])
-
-
-def table(columns: EventColumns, flows: Sequence[str], paths: Sequence[str], who: dict[str, Any]) -> pa.Table:
-    """The events as a table: one row for each, in the order of time."""
-    count = len(columns["at"])
-    once = np.zeros(count, dtype=np.uint8)
-    words = columns["words"]
-    arrays: dict[str, Any] = {
-        "run": _words(once, [who["run"]]),
-        "seed": pa.array(np.full(count, who["seed"], dtype=np.uint64)),
-        "variant": _words(once, [who["variant"]]),
-        "time_s": pa.array(columns["at"] / 1e9),
-        "host": _places(columns["host"], columns["hosts"]),
-        "flow": _places(columns["flow"], flows),
-        "path": _places(columns["path"], paths),
-        "subflow": pa.array(columns["subflow"], mask=columns["subflow"] == NOWHERE),
-        "kind": _words(columns["kind"], words),
-        "what": _words(columns["what"], words),
-        "other": _places(columns["other"], paths),
-    }
-    for name in fields():
-        arrays[name] = _numbers(name, columns, words)
-    return pa.table(arrays, schema=schema())
-
-
-def of_driver(columns: EventColumns, devices: Sequence[str]) -> pa.Table:
-    """The events of a driver: `flow` is a connection, `path` a device."""
-    flows = columns["flow"]
-    most = int(flows[flows != NOWHERE].max(initial=-1)) + 1
-    names = [f"connection {number}" for number in range(most)]
-    return table({**columns, "hosts": ["here"]}, names, devices, {"run": "live", "seed": 0, "variant": ""})
-
-
-def _numbers(name: str, columns: EventColumns, words: Sequence[str]) -> pa.Array:
-    values = np.full(len(columns["at"]), NOTHING, dtype=np.uint64)
-    for number, word in enumerate(words):
-        _, own = kinds().get(word, ("", []))
-        if name in own:
-            rows = columns["kind"] == number
-            values[rows] = columns["numbers"][own.index(name)][rows]
-    missing = values == NOTHING
-    return pa.array(values / 1e9 if name.endswith("_s") else values, mask=missing)
-
-
-def _words(indices: NDArray[Any], names: Sequence[str]) -> pa.DictionaryArray:
-    return pa.DictionaryArray.from_arrays(pa.array(indices), pa.array(list(names), pa.string()))
-
-
-def _places(indices: NDArray[np.uint16], names: Sequence[str]) -> pa.DictionaryArray:
-    known = pa.array(indices, mask=indices >= len(names))
-    return pa.DictionaryArray.from_arrays(known, pa.array(list(names), pa.string()))

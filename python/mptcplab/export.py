@@ -1,4 +1,4 @@
-"""Files of a run: Parquet, iperf3-compatible JSON, the scenario as run.
+"""Files of a run: Parquet, JSON, the scenario as run.
 
 Owns file formats; how files come to be is the business of `files`. The same runs give the same bytes: fixed writer
 settings, rows in the order of the jobs, no clock and no path of this machine in any file.
@@ -6,23 +6,19 @@ settings, rows in the order of the jobs, no clock and no path of this machine in
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from mptcplab import _core
 from mptcplab.files import folder, replacing, write_text
+from mptcplab.iperf3 import iperf3
+from mptcplab.json_files import write_json
 
 if TYPE_CHECKING:
-    from mptcplab._core import FlowRow
     from mptcplab.results import Run, Runs
 
 
@@ -43,22 +39,6 @@ def write_parquet(table: pa.Table, path: Path) -> None:
             row_group_size=1 << 20,
             write_statistics=True,
         )
-
-
-def write_json(value: Any, path: Path) -> None:
-    """Writes JSON for people and machines; what is not a number becomes null."""
-    write_text(path, json.dumps(finite(value), indent=2, ensure_ascii=False) + "\n")
-
-
-def finite(value: Any) -> Any:
-    """The same value with null for what JSON has no number for."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [finite(item) for item in value]
-    return value
 
 
 def save_run(run: Run, directory: str | PathLike[str]) -> None:
@@ -104,157 +84,3 @@ def tables_of(runs: Runs) -> dict[str, pa.Table]:
     found = {"samples": runs.samples, "flows": runs.flows, "paths": runs.paths, "links": runs.links}
     some = {"blocks": runs.blocks, "events": runs.events}
     return found | {name: table for name, table in some.items() if table.num_rows}
-
-
-class _Series:
-    """The samples of a run by flow, path and metric, on one time axis."""
-
-    def __init__(self, run: Run) -> None:
-        columns = run.columns
-        self.times: NDArray[np.float64] = np.unique(columns["time_s"])
-        self._names = [name for name, _ in _core.metrics()]
-        self._rows: dict[tuple[int, int, int], NDArray[np.float64]] = {}
-        order = np.lexsort((columns["metric"], columns["path"], columns["flow"]))
-        keys = np.stack([columns[key][order].astype(np.int64) for key in ("flow", "path", "metric")])
-        starts = np.flatnonzero(np.any(np.diff(keys, axis=1) != 0, axis=0)) + 1
-        for rows in np.split(order, starts):
-            if rows.size:
-                column = np.full(self.times.size, np.nan)
-                column[np.searchsorted(self.times, columns["time_s"][rows])] = columns["value"][rows]
-                first = rows[0]
-                key = (columns["flow"][first], columns["path"][first], columns["metric"][first])
-                self._rows[int(key[0]), int(key[1]), int(key[2])] = column
-
-    def get(self, flow: int, path: int, metric: str) -> NDArray[np.float64]:
-        empty = np.full(self.times.size, np.nan)
-        return self._rows.get((flow, path, self._names.index(metric)), empty)
-
-
-def iperf3(run: Run) -> dict[str, Any]:
-    """What `iperf3 --json` says about a test: a stream for each flow, with its `subflows` beside.
-
-    Rates are bit/s at the application, round trips microseconds, windows bytes. The rates of
-    subflows are payload put on the path, with what was sent again.
-    """
-    series = _Series(run)
-    times = series.times
-    starts = np.concatenate(([0.0], times[:-1]))
-    streams = [_stream(run, series, at, row) for at, row in enumerate(run.flow_rows)]
-    intervals = []
-    for i, end in enumerate(times):
-        span = {"start": float(starts[i]), "end": float(end), "seconds": float(end - starts[i])}
-        omitted = bool(end <= run.scenario.warmup)
-        rows = [span | stream[i] | {"omitted": omitted, "sender": True} for stream in streams]
-        sums = span | _sum(rows, ("bytes", "bits_per_second", "retransmits"))
-        intervals.append({"streams": rows, "sum": sums | {"omitted": omitted, "sender": True}})
-    return {"start": _start(run), "intervals": intervals, "end": _end(run)}
-
-
-def _start(run: Run) -> dict[str, Any]:
-    return {
-        "connected": [
-            {"socket": at + 1, "local_host": "client", "remote_host": "server", "remote_port": 5001 + at}
-            for at in range(len(run.flow_rows))
-        ],
-        "version": f"mptcplab {_core.__version__}",
-        "system_info": "simulated",
-        "cookie": f"{run.name}-{run.seed}",
-        "test_start": {
-            "protocol": "MPTCP" if any(row["multipath"] for row in run.flow_rows) else "TCP",
-            "num_streams": len(run.flow_rows),
-            "omit": run.scenario.warmup,
-            "duration": run.scenario.duration,
-            "reverse": 0,
-        },
-    }
-
-
-def _stream(run: Run, series: _Series, flow: int, row: FlowRow) -> list[dict[str, Any]]:
-    everything = len(run.path_names)
-    paths = [run.path_names.index(path["path"]) for path in row["paths"]]
-    goodput = np.nan_to_num(series.get(flow, everything, "goodput"))
-    seconds = np.diff(np.concatenate(([0.0], series.times)))
-    again = [_increments(series.get(flow, path, "retransmits")) for path in paths]
-    cwnd = [series.get(flow, path, "cwnd") for path in paths]
-    rtt = [series.get(flow, path, "srtt") * 1e6 for path in paths]
-    rttvar = [series.get(flow, path, "rttvar") * 1e6 for path in paths]
-    sent = [np.nan_to_num(series.get(flow, path, "throughput")) for path in paths]
-    rows = []
-    for i in range(series.times.size):
-        subflows = [
-            {
-                "path": run.path_names[path],
-                "bytes": round(sent[at][i] * seconds[i] / 8),
-                "bits_per_second": float(sent[at][i]),
-                "retransmits": int(again[at][i]),
-                "snd_cwnd": _whole(cwnd[at][i]),
-                "rtt": _whole(rtt[at][i]),
-                "rttvar": _whole(rttvar[at][i]),
-            }
-            for at, path in enumerate(paths)
-        ]
-        quickest = min(subflows, key=lambda one: (one["rtt"] is None, one["rtt"]), default=None)
-        rows.append(
-            {
-                "socket": flow + 1,
-                "bytes": round(goodput[i] * seconds[i] / 8),
-                "bits_per_second": float(goodput[i]),
-                "retransmits": sum(one["retransmits"] for one in subflows),
-                "snd_cwnd": sum(one["snd_cwnd"] or 0 for one in subflows),
-                "rtt": quickest["rtt"] if quickest else None,
-                "rttvar": quickest["rttvar"] if quickest else None,
-                "subflows": subflows,
-            }
-        )
-    return rows
-
-
-def _end(run: Run) -> dict[str, Any]:
-    streams: list[dict[str, Any]] = []
-    for at, row in enumerate(run.flow_rows):
-        span = {"start": 0, "end": row["measured_s"], "seconds": row["measured_s"], "socket": at + 1}
-        received = {"bytes": row["bytes_received"], "bits_per_second": row["goodput"]}
-        sent = {
-            "bytes": sum(path["bytes_sent"] for path in row["paths"]),
-            "bits_per_second": row["throughput"],
-            "retransmits": sum(path["retransmits"] for path in row["paths"]),
-        }
-        subflows = [
-            {
-                "path": path["path"],
-                "bytes": path["bytes_sent"],
-                "bytes_acked": path["bytes_acked"],
-                "bits_per_second": _rate(path["bytes_sent"], row["measured_s"]),
-                "retransmits": path["retransmits"],
-                "timeouts": path["timeouts"],
-                "reinjected": path["reinjected"],
-                "mean_rtt": _whole(path["mean_srtt_s"] * 1e6),
-            }
-            for path in row["paths"]
-        ]
-        sender, receiver = span | sent | {"sender": True}, span | received | {"sender": True}
-        streams.append({"flow": row["flow"], "sender": sender, "receiver": receiver, "subflows": subflows})
-    seconds = max((row["measured_s"] for row in run.flow_rows), default=0.0)
-    span = {"start": 0, "end": seconds, "seconds": seconds}
-    senders, receivers = [s["sender"] for s in streams], [s["receiver"] for s in streams]
-    return {
-        "streams": streams,
-        "sum_sent": span | _sum(senders, ("bytes", "bits_per_second", "retransmits")) | {"sender": True},
-        "sum_received": span | _sum(receivers, ("bytes", "bits_per_second")) | {"sender": True},
-    }
-
-
-def _sum(rows: Sequence[dict[str, Any]], keys: Sequence[str]) -> dict[str, Any]:
-    return {key: sum(row[key] for row in rows) for key in keys}
-
-
-def _rate(count: int, seconds: float) -> float:
-    return count * 8 / seconds if seconds > 0 else 0.0
-
-
-def _increments(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.diff(np.maximum.accumulate(np.nan_to_num(counts)), prepend=0.0)
-
-
-def _whole(value: float) -> int | None:
-    return round(value) if math.isfinite(value) else None

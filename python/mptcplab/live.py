@@ -161,7 +161,11 @@ class Driver:
         """The events since the last call, with the columns of a run's; `flow` is the connection, `path` the device."""
         columns = self._core.take_events()
         self.events_dropped += 0 if columns is None else columns["dropped"]
-        return events.schema().empty_table() if columns is None else events.of_driver(columns, self._devices())
+        from mptcplab import event_table
+
+        return (
+            event_table.schema().empty_table() if columns is None else event_table.of_driver(columns, self._devices())
+        )
 
     def _devices(self) -> list[str]:
         known = self.addresses

@@ -14,8 +14,9 @@ from typing import Any
 
 from mptcplab import __version__
 from mptcplab.drawing import draw
-from mptcplab.export import write_json, write_parquet
+from mptcplab.export import write_parquet
 from mptcplab.files import folder, write_bytes, write_text
+from mptcplab.json_files import write_json
 from mptcplab.reproduce import Reproduction
 from mptcplab.studies.base import Experiment, Fact, Outcome, Picture, Study
 from mptcplab.studies.verdicts import VERDICTS, Origin, Verdict, counted

@@ -12,24 +12,13 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from mptcplab import _core
-from mptcplab.tables import (
-    ALL,
-    BLOCK_SCHEMA,
-    LINK_METRICS,
-    LINK_SCHEMA,
-    PATH_SCHEMA,
-    dictionary,
-    flow_schema,
-    metric_names,
-    metrics_of,
-    units,
-)
+from mptcplab.tables import ALL, LINK_METRICS, metric_names
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from matplotlib.figure import Figure
 
     from mptcplab._core import EventColumns, FlowRow, LinkRow, PathRow
@@ -58,23 +47,9 @@ class Run:
     @functools.cached_property
     def samples(self) -> pa.Table:
         """The time series, one value a row; the numeric columns are the core's memory, not a copy."""
-        columns = self.columns
-        rows = len(columns["time_s"])
-        names, unit_of = units()
-        once = np.zeros(rows, dtype=np.uint8)
-        return pa.table(
-            {
-                "run": dictionary(once, [self.name]),
-                "seed": pa.array(np.full(rows, self.seed, dtype=np.uint64)),
-                "variant": dictionary(once, [self.variant]),
-                "time_s": pa.array(columns["time_s"]),
-                "flow": dictionary(columns["flow"], [*self._results.flow_names, ALL]),
-                "path": dictionary(columns["path"], [*self._results.path_names, ALL]),
-                "metric": dictionary(columns["metric"], metrics_of(columns["metric"])),
-                "value": pa.array(columns["value"]),
-                "unit": dictionary(unit_of[columns["metric"]], names),
-            }
-        )
+        from mptcplab import arrow_tables
+
+        return arrow_tables.samples(self)
 
     def series(
         self, metric: str, *, flow: str = ALL, path: str = ALL
@@ -103,12 +78,12 @@ class Run:
     @functools.cached_property
     def events(self) -> pa.Table:
         """The events that were asked for, one a row; its columns are told in docs/events.md."""
-        from mptcplab import events
+        from mptcplab import arrow_tables, event_table
 
         columns = self.event_columns
         if columns is None:
-            return events.schema().empty_table()
-        return events.table(columns, self.flow_names, self.path_names, _named(self))
+            return event_table.schema().empty_table()
+        return event_table.table(columns, self.flow_names, self.path_names, arrow_tables.named(self))
 
     @property
     def events_dropped(self) -> int:
@@ -207,7 +182,7 @@ class Run:
 
     def iperf3(self) -> dict[str, Any]:
         """What `iperf3 --json` would say, with `subflows` beside."""
-        from mptcplab.export import iperf3
+        from mptcplab.iperf3 import iperf3
 
         return iperf3(self)
 
@@ -251,69 +226,44 @@ class Runs(Sequence[Run]):
     @property
     def samples(self) -> pa.Table:
         """The samples of all runs."""
-        tables = [run.samples for run in self._runs]
-        return pa.concat_tables(tables).unify_dictionaries() if tables else pa.table({})
+        from mptcplab import arrow_tables
+
+        return arrow_tables.all_samples(self)
 
     @property
     def flows(self) -> pa.Table:
         """One row for each run and flow."""
-        limits = list(dict.fromkeys(name for run in self for row in run.flow_rows for name in row["limits"]))
-        rows = []
-        for run in self:
-            for row in run.flow_rows:
-                flat: dict[str, Any] = {**row}
-                del flat["paths"], flat["limits"], flat["never_joined"]
-                flat |= {f"limit_{name}": row["limits"].get(name, 0.0) for name in limits}
-                rows.append(_named(run) | flat)
-        return pa.Table.from_pylist(rows, schema=flow_schema(limits))
+        from mptcplab import arrow_tables
+
+        return arrow_tables.flows(self)
 
     @property
     def paths(self) -> pa.Table:
         """One row for each run, flow and path."""
-        rows, limits = [], dict[str, None]()
-        for run in self:
-            for row in run.flow_rows:
-                for path in row["paths"]:
-                    own = path.get("limits", {})
-                    limits |= dict.fromkeys(own)
-                    shares = {f"limit_{name}": share for name, share in own.items()}
-                    rows.append(_named(run) | {"flow": row["flow"]} | {**path} | shares)
-        # What holds paths back is known of runs that were observed; tables of the others stay what they were.
-        more = [pa.field(f"limit_{name}", pa.float64()) for name in limits]
-        more += [pa.field("blamed", pa.float64())] if limits else []
-        return pa.Table.from_pylist(rows, schema=pa.schema([*PATH_SCHEMA, *more]))
+        from mptcplab import arrow_tables
+
+        return arrow_tables.paths(self)
 
     @property
     def events(self) -> pa.Table:
         """The events of all runs that kept some."""
-        from mptcplab import events
+        from mptcplab import arrow_tables
 
-        tables = [run.events for run in self if run.event_columns is not None]
-        return pa.concat_tables(tables).unify_dictionaries() if tables else events.schema().empty_table()
+        return arrow_tables.events(self)
 
     @property
     def links(self) -> pa.Table:
         """One row for each run and direction of a link."""
-        rows = [_named(run) | {**row} for run in self for row in run.link_rows]
-        marks = any("queue_marks" in row for row in rows)
-        schema = LINK_SCHEMA.append(pa.field("queue_marks", pa.int64())) if marks else LINK_SCHEMA
-        return pa.Table.from_pylist(rows, schema=schema)
+        from mptcplab import arrow_tables
+
+        return arrow_tables.links(self)
 
     @property
     def blocks(self) -> pa.Table:
         """One row for each block of application-limited traffic."""
-        tables = []
-        for run in self:
-            for at, row in enumerate(run.flow_rows):
-                if row["blocks"]:
-                    written, latency = run.block_columns(at)
-                    columns: dict[str, Any] = {
-                        key: pa.array([value] * len(written), BLOCK_SCHEMA.field(key).type)
-                        for key, value in (_named(run) | {"flow": row["flow"]}).items()
-                    }
-                    columns |= {"written_s": written, "latency_s": latency}
-                    tables.append(pa.table(columns, schema=BLOCK_SCHEMA))
-        return pa.concat_tables(tables) if tables else BLOCK_SCHEMA.empty_table()
+        from mptcplab import arrow_tables
+
+        return arrow_tables.blocks(self)
 
     def save(self, directory: str | PathLike[str]) -> None:
         """Writes the tables of all runs."""
@@ -336,7 +286,3 @@ class Runs(Sequence[Run]):
         from mptcplab.run_tables import runs_html
 
         return runs_html(self)
-
-
-def _named(run: Run) -> dict[str, Any]:
-    return {"run": run.name, "seed": run.seed, "variant": run.variant}

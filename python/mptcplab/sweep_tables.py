@@ -9,11 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from mptcplab.inputs import BadResult, choose
 from mptcplab.statistics import Estimate, Paired, estimate, paired
-from mptcplab.tables import flow_schema
 
 if TYPE_CHECKING:
     from mptcplab.sweeps import Sweep
@@ -26,6 +23,9 @@ _SECONDS = ("completion_s", "handshake_s", "measured_s", "fell_back_at_s")
 
 def metrics(text: str) -> list[str]:
     """Names of metrics at their commas; `BadResult` with the nearest for one that no flow has."""
+    import pyarrow as pa
+
+    from mptcplab.arrow_tables import flow_schema
     from mptcplab.summary import LIMITS
 
     known = [

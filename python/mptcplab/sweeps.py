@@ -21,9 +21,10 @@ import pyarrow.parquet as pq
 
 from mptcplab import _core
 from mptcplab.batch import Interrupted, Job, Progress, run_jobs
-from mptcplab.export import TABLES, described, tables_of, write_json, write_parquet
+from mptcplab.export import TABLES, described, tables_of, write_parquet
 from mptcplab.files import folder, replacing, write_text
 from mptcplab.inputs import BadResult
+from mptcplab.json_files import write_json
 from mptcplab.reading import read_table
 from mptcplab.results import Runs
 

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING
 
 import pyarrow.parquet as pq
 
-from mptcplab import events
+from mptcplab import event_table, events
 from mptcplab.files import replacing
 
 if TYPE_CHECKING:
@@ -47,10 +47,10 @@ def tracing(driver: Driver, wanted: events.Trace, path: Path) -> Iterator[None]:
 
 
 def _write(driver: Driver, file: IO[bytes], stop: threading.Event) -> None:
-    with pq.ParquetWriter(file, events.plain_schema(), compression="zstd") as writer:
+    with pq.ParquetWriter(file, event_table.plain_schema(), compression="zstd") as writer:
         over = False
         while not over:
             over = stop.wait(PAUSE)
             found = driver.take_events()
             if found.num_rows:
-                writer.write_table(found.cast(events.plain_schema()))
+                writer.write_table(found.cast(event_table.plain_schema()))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mptcplab import events, plots, reasons
+from mptcplab import events, reasons
 from mptcplab.batch import Job, run_jobs
 from mptcplab.statistics import Estimate, estimate
 
@@ -215,6 +215,8 @@ def _listed(names: Sequence[str], word: str = "and") -> str:
 
 def picture(answer: Answer) -> Figure:
     """The goodput beside plain TCP, and what held each path back."""
+    from mptcplab import plots
+
     with plots.house_style():
         figure, (rates, held) = plots.new_figure(2, width=4.6, height=3.6)
         _rates(rates, answer)
@@ -223,6 +225,8 @@ def picture(answer: Answer) -> Figure:
 
 
 def _rates(axes: Axes, answer: Answer) -> None:
+    from mptcplab import plots
+
     bars = [("all paths", answer.goodput, "#0b5394", "")]
     bars += [(f"TCP, {path}", value, "#bbbbbb", "///") for path, value in answer.alone.items()]
     bars += [("remedy", answer.remedy.goodput, "#009e73", "...")] if answer.remedy else []

@@ -174,6 +174,14 @@ def add_interval(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def ready(output: Path) -> None:
+    """Makes the directory of results, and sees that what writes them is there, before anything runs for it."""
+    from mptcplab import export, plots  # noqa: F401 - a package that is missing is said now
+    from mptcplab.files import folder
+
+    folder(output)
+
+
 def pictures(path: Path) -> Path:
     """A file name that says PNG or SVG."""
     if path.suffix.lower() not in (".png", ".svg"):
@@ -193,7 +201,7 @@ def write_picture(figure: Figure, path: Path) -> None:
 
 def print_json(value: Any) -> None:
     """Writes JSON to stdout."""
-    from mptcplab.export import finite
+    from mptcplab.json_files import finite
 
     text = json.dumps(finite(value), indent=2, ensure_ascii=False)
     try:

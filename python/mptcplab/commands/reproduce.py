@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mptcplab.commands.common import BadInput, RunFailed, add_backend, add_workers, check_backend, positive, print_json
-from mptcplab.studies.verdicts import ORIGINS, counted
 from mptcplab.version import commit
 
 if TYPE_CHECKING:
@@ -155,6 +154,8 @@ def _keep(given: argparse.Namespace, found: Reproduction) -> int:
 
 
 def _tell(found: Reproduction, output: Path) -> None:
+    from mptcplab.studies.verdicts import ORIGINS, counted
+
     for study in found.studies:
         facts = [fact for fact in found.facts if fact.study == study.name]
         if not facts:

@@ -16,6 +16,7 @@ from mptcplab.commands.common import (
     natural,
     positive,
     print_json,
+    ready,
     trace,
 )
 from mptcplab.commands.common import seeds as all_seeds
@@ -70,6 +71,8 @@ def execute(given: argparse.Namespace) -> int:
     wanted = trace(given)
     if (given.pcap or given.trace) and given.output is None:
         given.output = Path("results")
+    if given.output:
+        ready(given.output)
     try:
         runs, baselines = _run(scenario, given, wanted)
     except Interrupted as interrupt:
@@ -137,8 +140,8 @@ def _of_seed(baselines: Baselines, seed: int) -> dict[str, dict[str, float]]:
 
 def _save(runs: Runs, baselines: Baselines, output: Path) -> None:
     from mptcplab import plots
-    from mptcplab.export import write_json
     from mptcplab.files import folder, write_bytes
+    from mptcplab.json_files import write_json
     from mptcplab.results import Runs
 
     runs.save(output)

@@ -15,6 +15,7 @@ from mptcplab.commands.common import (
     natural,
     positive,
     print_json,
+    ready,
     table,
 )
 from mptcplab.commands.common import seeds as all_seeds
@@ -87,6 +88,8 @@ def execute(given: argparse.Namespace) -> int:
         sweep = Sweep(scenario, vary, seeds)
     except ScenarioError as error:
         raise BadInput(str(error).replace("--set:", "--vary:", 1)) from error
+    if given.output:
+        ready(given.output)
     if given.compare:
         Found.check_reference(vary, given.compare)
     try:

@@ -14,6 +14,7 @@ from mptcplab.commands.common import (
     pictures,
     positive,
     print_json,
+    ready,
     seeds,
     write_picture,
 )
@@ -46,6 +47,8 @@ def execute(given: argparse.Namespace) -> int:
     from mptcplab.why import explain, picture
 
     scenario = over(Scenario.load(given.file), given.set)
+    if output:
+        ready(output.parent)
     check_runs(scenario.vary({"flows.*.baselines": True}), given.seeds)
     try:
         answers = explain(scenario, flow=given.flow, seeds=seeds(given), quiet=given.quiet)

@@ -1,0 +1,158 @@
+"""The tables of runs: their columns, types and rows, as Arrow has them.
+
+Owns the schemas, and how what the core measured becomes rows. Running a scenario does not need it; files are the
+business of `export`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from mptcplab.tables import ALL, metrics_of, units
+
+if TYPE_CHECKING:
+    from mptcplab.results import Run, Runs
+
+
+def dictionary(indices: NDArray[Any], names: list[str]) -> pa.DictionaryArray:
+    """A column of words by their places in a list."""
+    return pa.DictionaryArray.from_arrays(pa.array(indices), pa.array(names, pa.string()))
+
+
+def _schema(**columns: pa.DataType) -> pa.Schema:
+    who = {"run": pa.string(), "seed": pa.uint64(), "variant": pa.string()}
+    return pa.schema(list((who | columns).items()))
+
+
+def flow_schema(limits: list[str]) -> pa.Schema:
+    """The columns of flows, with a share for each of these limits."""
+    text, count, real, flag = pa.string(), pa.int64(), pa.float64(), pa.bool_()
+    return _schema(
+        flow=text, multipath=flag, fell_back=flag, fell_back_at_s=real, fell_back_path=text, fell_back_because=text,
+        bytes_received=count, bytes_received_total=count,
+        measured_s=real, goodput=real, throughput=real, intact=flag, completion_s=real, handshake_s=real,
+        closed=text, reinjected=count, opportunistic=count, penalties=count, duplicates=count, blocks=count,
+        **{f"limit_{name}": real for name in limits},
+    )  # fmt: skip
+
+
+PATH_SCHEMA = _schema(
+    flow=pa.string(),
+    path=pa.string(),
+    subflows=pa.int64(),
+    bytes_sent=pa.int64(),
+    bytes_acked=pa.int64(),
+    retransmits=pa.int64(),
+    timeouts=pa.int64(),
+    reinjected=pa.int64(),
+    mean_srtt_s=pa.float64(),
+)
+LINK_SCHEMA = _schema(
+    link=pa.string(),
+    direction=pa.string(),
+    offered_frames=pa.int64(),
+    sent_frames=pa.int64(),
+    sent_bytes=pa.int64(),
+    queue_drops=pa.int64(),
+    random_losses=pa.int64(),
+    mac_retries=pa.int64(),
+    mac_drops=pa.int64(),
+    longest_queue=pa.int64(),
+)
+BLOCK_SCHEMA = _schema(flow=pa.string(), written_s=pa.float64(), latency_s=pa.float64())
+
+
+def samples(run: Run) -> pa.Table:
+    """The time series, one value a row; the numeric columns are the core's memory, not a copy."""
+    columns = run.columns
+    names, unit_of = units()
+    once = np.zeros(len(columns["time_s"]), dtype=np.uint8)
+    return pa.table(
+        {
+            "run": dictionary(once, [run.name]),
+            "seed": pa.array(np.full(once.size, run.seed, dtype=np.uint64)),
+            "variant": dictionary(once, [run.variant]),
+            "time_s": pa.array(columns["time_s"]),
+            "flow": dictionary(columns["flow"], [*run.flow_names, ALL]),
+            "path": dictionary(columns["path"], [*run.path_names, ALL]),
+            "metric": dictionary(columns["metric"], metrics_of(columns["metric"])),
+            "value": pa.array(columns["value"]),
+            "unit": dictionary(unit_of[columns["metric"]], names),
+        }
+    )
+
+
+def all_samples(runs: Runs) -> pa.Table:
+    """The samples of all runs."""
+    tables = [run.samples for run in runs]
+    return pa.concat_tables(tables).unify_dictionaries() if tables else pa.table({})
+
+
+def flows(runs: Runs) -> pa.Table:
+    """One row for each run and flow."""
+    limits = list(dict.fromkeys(name for run in runs for row in run.flow_rows for name in row["limits"]))
+    rows = []
+    for run in runs:
+        for row in run.flow_rows:
+            flat: dict[str, Any] = {**row}
+            del flat["paths"], flat["limits"], flat["never_joined"]
+            flat |= {f"limit_{name}": row["limits"].get(name, 0.0) for name in limits}
+            rows.append(named(run) | flat)
+    return pa.Table.from_pylist(rows, schema=flow_schema(limits))
+
+
+def paths(runs: Runs) -> pa.Table:
+    """One row for each run, flow and path."""
+    rows, limits = [], dict[str, None]()
+    for run in runs:
+        for row in run.flow_rows:
+            for path in row["paths"]:
+                own = path.get("limits", {})
+                limits |= dict.fromkeys(own)
+                shares = {f"limit_{name}": share for name, share in own.items()}
+                rows.append(named(run) | {"flow": row["flow"]} | {**path} | shares)
+    # What holds paths back is known of runs that were observed; tables of the others stay what they were.
+    more = [pa.field(f"limit_{name}", pa.float64()) for name in limits]
+    more += [pa.field("blamed", pa.float64())] if limits else []
+    return pa.Table.from_pylist(rows, schema=pa.schema([*PATH_SCHEMA, *more]))
+
+
+def links(runs: Runs) -> pa.Table:
+    """One row for each run and direction of a link."""
+    rows = [named(run) | {**row} for run in runs for row in run.link_rows]
+    marks = any("queue_marks" in row for row in rows)
+    schema = LINK_SCHEMA.append(pa.field("queue_marks", pa.int64())) if marks else LINK_SCHEMA
+    return pa.Table.from_pylist(rows, schema=schema)
+
+
+def blocks(runs: Runs) -> pa.Table:
+    """One row for each block of application-limited traffic."""
+    tables = []
+    for run in runs:
+        for at, row in enumerate(run.flow_rows):
+            if row["blocks"]:
+                written, latency = run.block_columns(at)
+                columns: dict[str, Any] = {
+                    key: pa.array([value] * len(written), BLOCK_SCHEMA.field(key).type)
+                    for key, value in (named(run) | {"flow": row["flow"]}).items()
+                }
+                columns |= {"written_s": written, "latency_s": latency}
+                tables.append(pa.table(columns, schema=BLOCK_SCHEMA))
+    return pa.concat_tables(tables) if tables else BLOCK_SCHEMA.empty_table()
+
+
+def events(runs: Runs) -> pa.Table:
+    """The events of all runs that kept some."""
+    from mptcplab import event_table
+
+    tables = [run.events for run in runs if run.event_columns is not None]
+    return pa.concat_tables(tables).unify_dictionaries() if tables else event_table.schema().empty_table()
+
+
+def named(run: Run) -> dict[str, Any]:
+    """The columns that tell runs apart."""
+    return {"run": run.name, "seed": run.seed, "variant": run.variant}

@@ -1,0 +1,62 @@
+"""With NumPy alone: scenarios run; what needs more says which extra brings it, before anything runs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mptcplab.commands import COMMANDS
+from mptcplab.commands.example import FOLDER
+
+HIDDEN = (
+    "import sys; sys.modules.update({name: None for name in ('pyarrow', 'matplotlib')}); "
+    "from mptcplab.cli import main; sys.exit(main())"
+)
+
+
+def bare(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", HIDDEN, *arguments]
+    return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False, timeout=120)
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Path:
+    text = (FOLDER / "two.toml").read_text().replace('"30s"', '"4s"').replace('"5s"', '"1s"')
+    (tmp_path / "two.toml").write_text(text)
+    return tmp_path
+
+
+def test_a_scenario_runs(two: Path) -> None:
+    done = bare(two, "run", "two.toml")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "aggregation benefit" in done.stdout
+    assert bare(two, "run", "two.toml", "--json").stdout.startswith("{")
+    assert len(bare(two, "why", "two.toml", "--seeds", "1").stdout.splitlines()) == 3
+
+
+@pytest.mark.parametrize("command", [command.NAME for command in COMMANDS])
+def test_every_command_has_its_help(tmp_path: Path, command: str) -> None:
+    done = bare(tmp_path, command, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "package"),
+    [
+        (["run", "two.toml", "--output", "out"], "pyarrow"),
+        (["why", "two.toml", "--output", "why.png"], "pyarrow"),
+        (["sweep", "two.toml", "--vary", "paths.lte.loss=1%"], "pyarrow"),
+        (["plot", "out"], "pyarrow"),
+        (["list"], "matplotlib"),
+    ],
+)
+def test_what_is_missing_is_named(two: Path, arguments: list[str], package: str) -> None:
+    done = bare(two, *arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    [line] = done.stderr.splitlines()
+    extra = {"pyarrow": "data", "matplotlib": "figures"}[package]
+    assert line == f"mptcplab: this needs {package}, which is not installed: pip install 'mptcplab[{extra}]'"
