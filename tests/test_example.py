@@ -36,16 +36,29 @@ def test_the_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(names["tables"]) == {"wifi", "3g", "total"}
 
 
-@pytest.mark.parametrize("backticks", [True, False], ids=["README", "docs/examples"])
+@pytest.mark.parametrize("backticks", [True, False], ids=["docs/guide.md", "docs/examples"])
 def test_the_scenario_of_the_readme(cli: Cli, tmp_path: Path, backticks: bool) -> None:
-    text = code("README.md", "toml")[0] if backticks else (ROOT / "docs/examples/handoff.toml").read_text()
+    text = code("docs/guide.md", "toml")[0] if backticks else (ROOT / "docs/examples/handoff.toml").read_text()
     (tmp_path / "handoff.toml").write_text(text)
-    assert "limited by" in cli("run", "handoff.toml").stdout
+    said = cli("run", "handoff.toml").stdout
+    if backticks:
+        assert said in (ROOT / "docs/guide.md").read_text(encoding="utf-8"), "the page shows what one gets"
+
+
+def test_the_first_minutes(cli: Cli, tmp_path: Path) -> None:
+    """What the README prints is what its commands print, to the last letter."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (tmp_path / "two.toml").write_text(cli("example").stdout)
+    assert f"```\n{cli('run', 'two.toml').stdout}```" in text
+    [line] = [line for line in text.splitlines() if line.startswith("$ mptcplab why")]
+    assert f"{line}\n{cli(*line.split()[2:]).stdout}```" in text
+    shown = [line for line in text.splitlines() if line.strip()]
+    assert len(shown) < 100, "a screen, then links"
 
 
 def test_the_example_with_a_middlebox() -> None:
     example = ROOT / "docs/examples/middlebox.toml"
-    snippet = tomllib.loads(code("README.md", "toml")[1])
+    snippet = tomllib.loads(code("docs/guide.md", "toml")[1])
     whole = tomllib.loads(example.read_text(encoding="utf-8"))
     assert snippet["middleboxes"]["hotspot"] == whole["middleboxes"]["hotspot"]
     assert snippet["events"] == whole["events"]
@@ -59,11 +72,11 @@ def test_the_example_with_a_middlebox() -> None:
     assert late["intact"]
     said = "fell back to TCP at 4.02 s on path wifi: options were removed from the SYN"
     assert said in run.summary()
-    assert said in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert said in (ROOT / "docs/guide.md").read_text(encoding="utf-8")
 
 
 def test_links_in_the_documentation_lead_somewhere() -> None:
-    for file in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/notebook.md"):
+    for file in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/guide.md", "docs/notebook.md"):
         text = (ROOT / file).read_text(encoding="utf-8")
         for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
             assert ((ROOT / file).parent / target).exists(), f"{file}: {target}"
