@@ -7,6 +7,7 @@ from mptcplab.commands import (
     analyse,
     bench,
     cdf,
+    completion,
     events,
     example,
     gather,
@@ -51,4 +52,5 @@ COMMANDS = (
     receive,
     verify,
     info,
+    completion,
 )
