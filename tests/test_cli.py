@@ -11,8 +11,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from conftest import BROKEN, Cli
-from mptcplab import _core
+from conftest import BROKEN, ROOT, Cli
+from mptcplab import _core, arrow_tables, glossary, summary
 
 COMMANDS = (
     "list", "reproduce", "run", "sweep", "analyse", "plot", "cdf", "select", "merge", "gather", "bench", "schema",
@@ -43,6 +43,43 @@ def test_list(cli: Cli) -> None:
 def test_schema(cli: Cli) -> None:
     assert json.loads(cli("schema").stdout)["properties"]["duration"]
     assert cli("schema", "--reference").stdout.startswith("# Scenario files")
+
+
+def test_every_column_of_results_is_told(cli: Cli) -> None:
+    """docs/results.md is generated; no column, no metric is missing there, and none is told that is not."""
+    assert cli("schema", "--results").stdout == (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    assert list(glossary.METRICS) == [name for name, _ in _core.metrics()]
+    flows = arrow_tables.flow_schema(list(summary.LIMITS)).names
+    for told, names in (
+        (glossary.FLOWS, flows),
+        (glossary.PATHS, arrow_tables.PATH_SCHEMA.names),
+        (glossary.LINKS, arrow_tables.LINK_SCHEMA.names),
+        (glossary.BLOCKS, arrow_tables.BLOCK_SCHEMA.names),
+    ):
+        assert list(told) == [name for name in names if name not in glossary.WHO]
+
+
+def test_what_never_connects_and_what_is_no_tcp(cli: Cli, tmp_path: Path) -> None:
+    text = """
+    duration = "2s"
+    [paths.wifi]
+    rate = "10Mbit"
+    delay = "10ms"
+    [paths.dead]
+    rate = "10Mbit"
+    delay = "10ms"
+    up = false
+    [flows.voice]
+    transport = "udp"
+    rate = "1Mbit"
+    paths = ["wifi"]
+    [flows.never]
+    paths = ["dead"]
+    """
+    (tmp_path / "odd.toml").write_text(text)
+    said = cli("run", "odd.toml").stdout
+    assert "voice (UDP): goodput" in said
+    assert "never (MPTCP): never connected" in said
 
 
 def test_run_tells_what_happened(cli: Cli, scenario_file: Path) -> None:

@@ -199,3 +199,38 @@ def test_pictures_and_tables_show_themselves(run: Run, two_paths: Scenario) -> N
     assert runs.plot("throughput")._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
     with pytest.raises(ValueError, match="did you mean goodput"):
         runs.plot("gootput")
+
+
+def test_many_flows_are_drawn_and_told_together(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+    """A thousand flows: a line for each path, a sum for each interval, no gigabyte."""
+    scenario = Scenario.parse(
+        """
+        duration = "1s"
+        [paths.a]
+        rate = "100Mbit"
+        delay = "10ms"
+        [paths.b]
+        rate = "50Mbit"
+        delay = "20ms"
+        [flows.f]
+        count = 150
+        """
+    )
+    run = scenario.run()
+    (axes,) = run.plot().axes
+    assert [line.get_label() for line in axes.lines] == ["a", "b", "all paths"]
+    assert "sum of 150 flows" in axes.get_title("left")
+    (goodput,) = run.plot("goodput").axes
+    drawn = np.asarray(goodput.lines[2].get_ydata(), dtype=np.float64)
+    intervals = run.iperf3()["intervals"]
+    interval = intervals[-1]
+    assert len(interval["streams"]) == 100
+    written = sum(stream["bytes"] for interval in intervals for stream in interval["streams"])
+    assert sum(interval["sum"]["bytes"] for interval in intervals) > written
+    last = sum(run.series("goodput", flow=name)[1][-1] for name in run.flow_names)
+    assert interval["sum"]["bits_per_second"] == pytest.approx(last)
+    assert drawn[-1] * 1e6 == pytest.approx(last)
+    assert "mean of 150 flows" in run.plot("srtt").axes[0].get_title("left")
+    run.save(tmp_path / "many")
+    assert (tmp_path / "many" / "iperf3.json").stat().st_size < 2_000_000
+    assert not recwarn.list

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from mptcplab.inputs import BadResult, choose
 from mptcplab.saved import SavedRun
 from mptcplab.statistics import shares
-from mptcplab.tables import ALL, LINK_METRICS
+from mptcplab.tables import ALL, LINK_METRICS, MEANS
 
 Floats = NDArray[np.float64]
 Reals = NDArray[np.floating[Any]]
@@ -68,8 +68,6 @@ QUANTITIES = (
     Quantity("phy_rate", "phy_rate", "state", "Mb/s", 1e6),
 )
 COLUMNS = {quantity.name: quantity for quantity in QUANTITIES}
-MEANS = ("srtt", "rttvar", "phy_rate")
-"""What does not add up over flows and interfaces: the mean is taken."""
 UTILISATION = "utilisation"
 """Percent of the throughput of all interfaces that one has."""
 

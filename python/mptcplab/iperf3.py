@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from mptcplab.results import Run
 
 
+MOST_STREAMS = 100
+"""Streams of an interval that are written; its sum is of all, and so are the streams at the end."""
+
+
 class _Series:
     """The samples of a run by flow, path and metric, on one time axis."""
 
@@ -52,15 +56,32 @@ def iperf3(run: Run) -> dict[str, Any]:
     series = _Series(run)
     times = series.times
     starts = np.concatenate(([0.0], times[:-1]))
-    streams = [_stream(run, series, at, row) for at, row in enumerate(run.flow_rows)]
+    streams = [_stream(run, series, at, row) for at, row in enumerate(run.flow_rows[:MOST_STREAMS])]
+    others = _others(run, series)
     intervals = []
     for i, end in enumerate(times):
         span = {"start": float(starts[i]), "end": float(end), "seconds": float(end - starts[i])}
         omitted = bool(end <= run.scenario.warmup)
         rows = [span | stream[i] | {"omitted": omitted, "sender": True} for stream in streams]
-        sums = span | _sum(rows, ("bytes", "bits_per_second", "retransmits"))
+        sums = span | _sum([*rows, others[i]], ("bytes", "bits_per_second", "retransmits"))
         intervals.append({"streams": rows, "sum": sums | {"omitted": omitted, "sender": True}})
     return {"start": _start(run), "intervals": intervals, "end": _end(run)}
+
+
+def _others(run: Run, series: _Series) -> list[dict[str, Any]]:
+    """What the streams that are not written add to each sum."""
+    seconds = np.diff(np.concatenate(([0.0], series.times)))
+    count, rate, again = (np.zeros(series.times.size) for _ in range(3))
+    for flow, row in enumerate(run.flow_rows[MOST_STREAMS:], MOST_STREAMS):
+        own = np.nan_to_num(series.get(flow, len(run.path_names), "goodput"))
+        rate += own
+        count += np.rint(own * seconds / 8)
+        for path in row["paths"]:
+            again += _increments(series.get(flow, run.path_names.index(path["path"]), "retransmits"))
+    rows = zip(count, rate, again, strict=True)
+    return [
+        {"bytes": int(count), "bits_per_second": float(rate), "retransmits": int(again)} for count, rate, again in rows
+    ]
 
 
 def _start(run: Run) -> dict[str, Any]:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from mptcplab.results import Run
-
 STYLE: Any = {
     "axes.axisbelow": True,
     "axes.grid": True,
@@ -208,35 +206,6 @@ def svg(figure: Figure) -> bytes:
     with house_style():
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     return out.getvalue()
-
-
-def plot_run(run: Run, metric: str = "throughput", flow: str | None = None) -> Figure:
-    """A metric over time: a line for each path, and their sum where there is one."""
-    from mptcplab import _core
-    from mptcplab.tables import ALL, LINK_METRICS
-
-    units = dict(_core.metrics())
-    if metric not in units:
-        raise ValueError(f"there is no metric {metric!r}; there are: {', '.join(units)}")
-    unit = units[metric]
-    scale, unit = (1e6, "Mb/s") if unit == "bit/s" else (1e3, "kB") if unit == "B" else (1.0, unit)
-    link = metric in LINK_METRICS
-    with house_style():
-        figure, (axes,) = new_figure()
-        names = [ALL] if link else [flow] if flow else run.flow_names[:7]
-        lines = [
-            (" ".join(part for part in (name if len(names) > 1 else "", label) if part), path, name)
-            for name in names
-            for path, label in [*((path, path) for path in run.path_names), (ALL, "all paths")]
-        ]
-        drawn = looks([label for label, _, _ in lines])
-        for label, path, name in lines:
-            times, values = run.series(metric, flow=name, path=path)
-            if times.size:
-                look = LOOKS["sum"] if path == ALL else drawn[label]
-                curve(axes, times, values / scale, label, look, markers=10)
-        finish(axes, x="time [s]", y=f"{metric.replace('_', ' ')} [{unit}]", title=run.name)
-    return figure
 
 
 def grouped_bars(

@@ -170,7 +170,7 @@ class Run:
 
     def plot(self, metric: str = "throughput", *, flow: str | None = None) -> Figure:
         """A metric over time, a line for each path."""
-        from mptcplab.plots import plot_run
+        from mptcplab.run_plot import plot_run
 
         return plot_run(self, metric, flow)
 

@@ -87,17 +87,22 @@ def summary(run: Run, baselines: Mapping[str, Mapping[str, float]] | None = None
     """The whole run; `baselines` has the goodput of plain TCP by flow and path."""
     lines = [f"{run.name}, seed {run.seed}" + (f" ({run.variant})" if run.variant else "")]
     lines += [f"  {line}" for line in run.scenario.registered]
+    transports = dict(zip(run.scenario.flows, run.scenario.transports, strict=True))
     for row in run.flow_rows[:20]:
-        lines += _flow(row, (baselines or {}).get(row["flow"], {}))
+        lines += _flow(row, (baselines or {}).get(row["flow"], {}), transports.get(row["flow"], ""))
     if len(run.flow_rows) > 20:
         rest = run.flow_rows[20:]
         total = sum(row["goodput"] for row in rest)
-        lines.append(f"  and {len(rest)} more flows with {megabits(total)} together")
+        nothing = sum(not row["bytes_received_total"] for row in rest)
+        idle = f", {nothing} of them with nothing" if nothing else ""
+        lines.append(f"  and {len(rest)} more flows with {megabits(total)} together{idle}")
     return "\n".join(lines)
 
 
-def _flow(row: FlowRow, baselines: Mapping[str, float]) -> Sequence[str]:
-    kind = "MPTCP" if row["multipath"] else "fell back to TCP" if row["fell_back"] else "TCP"
+def _flow(row: FlowRow, baselines: Mapping[str, float], transport: str) -> Sequence[str]:
+    kind = "MPTCP" if row["multipath"] else "fell back to TCP" if row["fell_back"] else transport.upper()
+    if transport != "udp" and row["handshake_s"] is None:
+        return [f"  {row['flow']} ({kind}): never connected"]
     head = f"  {row['flow']} ({kind}): goodput {megabits(row['goodput'])}"
     if row["throughput"] > row["goodput"] * 1.005:
         head += f", {megabits(row['throughput'])} put on the paths"

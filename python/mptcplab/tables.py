@@ -30,6 +30,9 @@ LINK_METRICS = frozenset(
 )
 """Metrics of links; no flow has them."""
 
+MEANS = frozenset({"srtt", "rttvar", "phy_rate"})
+"""Metrics that do not add up over flows and interfaces: the mean is taken."""
+
 _FIRST_METRICS = 21
 """Those that every table of samples knows, whether it has them or not."""
 

@@ -142,6 +142,12 @@ impl Scenario {
         checked.map(drop).map_err(|problem| ScenarioError::new_err(problem.to_string()))
     }
 
+    /// What each flow is: mptcp, tcp or udp.
+    #[getter]
+    fn transports(&self) -> Vec<String> {
+        self.inner.flows.iter().map(|flow| flow.transport.to_string()).collect()
+    }
+
     /// Bytes that the results of a run take in memory, about.
     #[getter]
     fn result_bytes(&self) -> f64 {

@@ -1,0 +1,135 @@
+"""What each metric and column means: the text of docs/results.md.
+
+Owns the definitions and their page; names, types and units are those of the tables. A test sees that none is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mptcplab import _core
+
+METRICS: Mapping[str, str] = {
+    "throughput": "payload that the sender put on a path, what went again included; without a path, over all. "
+    "Counted where it "
+    "enters the host's queue, so it can exceed the line's rate while a queue fills",
+    "goodput": "payload acknowledged on a path; without a path, in order at the receiving application",
+    "cwnd": "congestion window",
+    "ssthresh": "slow start threshold; missing in the first slow start",
+    "srtt": "smoothed round-trip time (RFC 6298)",
+    "rttvar": "round-trip time variation (RFC 6298)",
+    "in_flight": "bytes sent and believed to be in the network (RFC 6675's pipe)",
+    "retransmits": "segments sent again on the same path so far",
+    "send_queue": "bytes written by the application and not yet acknowledged at the data level",
+    "receive_window": "the receive window beyond the last data-level acknowledgement",
+    "out_of_order": "bytes that wait for older ones: at the receiver's data level, or on a path at its subflow level",
+    "reinjected": "bytes that another subflow carried again so far",
+    "interface_throughput": "frames that a link put on the line from its first end to its second, headers and all: "
+    "what bwm-ng "
+    "reads at the sending interface",
+    "interface_received": "frames that came out of a link at its first end",
+    "local_queue": "a path's bytes that wait in the sending host's own interface",
+    "mac_retries": "frames that a wireless link sent again so far",
+    "mac_drops": "frames that a wireless link gave up so far",
+    "phy_rate": "the rate on the air of the host's next frame",
+    "queue": "bytes that wait in a link's queue",
+    "queue_drops": "frames that a link's queue dropped so far",
+    "random_losses": "frames lost at random so far",
+    "queue_marks": "frames that a link's queue marked so far (ECN)",
+}
+"""By name, of samples.parquet."""
+
+WHO: Mapping[str, str] = {
+    "run": "name of the scenario",
+    "seed": "seed of the run",
+    "variant": "what tells runs of a sweep or a baseline apart",
+}
+FLOWS: Mapping[str, str] = {
+    "flow": "name of the flow",
+    "multipath": "Multipath TCP was agreed on and kept",
+    "fell_back": "it was agreed on and given up for TCP",
+    "fell_back_at_s": "when",
+    "fell_back_path": "on which path",
+    "fell_back_because": "why",
+    "bytes_received": "payload in order at the application after the warm-up",
+    "bytes_received_total": "… and from the start",
+    "measured_s": "how long it was measured: from the end of the warm-up, or of the handshake if later, to the end "
+    "of the run or of "
+    "the flow",
+    "goodput": "bytes_received × 8 / measured_s, bit/s",
+    "throughput": "payload that was put on all paths in measured_s, bit/s",
+    "intact": "every byte arrived as it was sent",
+    "completion_s": "from the opening to the last byte at the application; none while data are left",
+    "handshake_s": "from the opening to the end of the handshake; none if it never ended",
+    "closed": "how it ended; none if it did not",
+    "reinjected": "bytes carried again by another subflow",
+    "opportunistic": "… of them to free a full window (M1)",
+    "penalties": "how often a window was halved for filling the receive window (M2)",
+    "duplicates": "bytes that arrived at the data level twice",
+    "blocks": "blocks that arrived whole",
+    "limit_application": "share of the time in which the application had nothing to send",
+    "limit_send_buffer": "… in which the send buffer was full",
+    "limit_congestion_window": "… in which all congestion windows were full",
+    "limit_receive_window": "… in which the receive window was full",
+    "limit_head_of_line": "… in which it was full because older data waited on a slower path",
+    "limit_scheduler": "… in which the scheduler waited for a better path",
+    "limit_local_queue": "… in which pacing or this host's own queue held it back",
+}
+PATHS: Mapping[str, str] = {
+    "flow": "name of the flow",
+    "path": "name of the path",
+    "subflows": "subflows that were opened over it",
+    "bytes_sent": "payload put on it after the warm-up",
+    "bytes_acked": "… and acknowledged",
+    "retransmits": "segments sent again on it",
+    "timeouts": "retransmission timeouts",
+    "reinjected": "bytes of other paths that it carried again",
+    "mean_srtt_s": "mean of the smoothed round-trip time over the samples",
+}
+LINKS: Mapping[str, str] = {
+    "link": "name of the link",
+    "direction": "forward, from its first end to its second, or backward",
+    "offered_frames": "frames that came to its queue",
+    "sent_frames": "frames that it put on the line",
+    "sent_bytes": "… and their bytes, headers and all",
+    "queue_drops": "frames that its queue dropped",
+    "random_losses": "frames lost at random",
+    "mac_retries": "frames that went again on the air",
+    "mac_drops": "frames given up on the air",
+    "longest_queue": "most bytes that waited",
+}
+BLOCKS: Mapping[str, str] = {
+    "flow": "name of the flow",
+    "written_s": "when the application wrote the block",
+    "latency_s": "until the last byte of it was read",
+}
+
+
+def page() -> str:
+    """The page, in Markdown."""
+    units = dict(_core.metrics())
+    parts = [
+        "# Results\n",
+        "What `--output` writes: Parquet with a row for each value (`samples`), flow, path of a flow, direction of a "
+        "link, and "
+        "block; [events.md](events.md) has `events`. This page is generated: `mptcplab schema --results`.\n",
+        "Every table begins with `run` (name of the scenario), `seed` and `variant` (what tells runs of a sweep "
+        "apart).\n",
+        "## samples.parquet\n",
+        "`time_s` is the end of a sampling interval, seconds since the start; `flow` and `path` are names, `*` over "
+        "all; `metric` "
+        "one of these, `value` in `unit`.\n",
+        "| metric | unit | meaning |\n|---|---|---|",
+        *(f"| `{name}` | {unit} | {METRICS[name]} |" for name, unit in units.items()),
+    ]
+    tables = (("flows", FLOWS), ("paths", PATHS), ("links", LINKS), ("blocks", BLOCKS))
+    for name, columns in tables:
+        parts += [f"\n## {name}.parquet\n", "| column | meaning |\n|---|---|"]
+        parts += [f"| `{column}` | {meaning} |" for column, meaning in columns.items()]
+        if name == "paths":
+            parts.append(
+                "\nRuns of `mptcplab run` also have `limit_*` for each path and `blamed`, the share of the time in "
+                "which other paths "
+                "waited for older data on it: [events.md](events.md)."
+            )
+    return "\n".join(parts) + "\n"
