@@ -4,10 +4,11 @@
 //! whether it is lost, and when it arrives, is settled later but in order, with the parameters of
 //! its departure: every call first settles what departed by then. Never knows where frames go.
 //! The frames of a cell have no departure until their MAC says so (`wireless`), those under a discipline none until it is their
-//! turn (`managed`). `settling` settles; `impairing` has what happens to frames at the far end.
+//! turn (`managed`). `settling` settles; `far_end` has what happens to frames at the far end.
 
 mod changes;
 mod departure;
+mod far_end;
 mod held;
 mod impairing;
 mod managed;
@@ -227,9 +228,10 @@ impl<P> Direction<P> {
         self.particular = self.parameters.longest.is_some() || self.parameters.mark.is_some();
         let delay = self.parameters.delay;
         self.earliest = self.parameters.jitter.map_or(delay, |jitter| jitter.earliest(delay));
+        let gathers = self.impairing.as_ref().is_some_and(|impairing| impairing.gathers());
         let certain = self.parameters.jitter.is_none() && self.parameters.loss == Loss::None;
-        self.plain = certain && self.departures.is_none() && self.managed.is_none() && !self.gathers();
-        self.eager = self.parameters.jitter.is_some_and(|jitter| jitter.reorder) || self.gathers();
+        self.plain = certain && self.departures.is_none() && self.managed.is_none() && !gathers;
+        self.eager = self.parameters.jitter.is_some_and(|jitter| jitter.reorder) || gathers;
     }
 
     /// Finds out anew when the first frame departs.

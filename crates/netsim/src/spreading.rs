@@ -38,7 +38,7 @@ impl Spreading {
 
 /// Hash-threshold (RFC 2992 section 1): the space of hashes is cut into equal regions, one for each way.
 fn threshold(hash: u64, ways: usize) -> usize {
-    (u128::from(hash) * ways as u128 >> 64) as usize
+    ((u128::from(hash) * ways as u128) >> 64) as usize
 }
 
 /// Mixes until each bit depends on all (the finaliser of SplitMix64: Steele, Lea and Flood, OOPSLA 2014).

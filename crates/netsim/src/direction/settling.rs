@@ -53,7 +53,7 @@ impl<P> Direction<P> {
     }
 
     fn send_off(&mut self, now: Instant, drops: &mut DropLog<P>) {
-        let gathers = self.gathers();
+        let gathers = self.impairing.as_ref().is_some_and(|impairing| impairing.gathers());
         loop {
             let Some((time, frame)) = self.frames.get_mut(self.flying) else {
                 self.due = Instant::FAR_FUTURE;
