@@ -2,6 +2,7 @@
 
 mod air;
 mod lookup;
+mod routes;
 mod settings;
 
 use std::collections::BTreeSet;
@@ -38,6 +39,7 @@ impl World {
         builder.add_cells()?;
         builder.add_links()?;
         builder.add_addresses()?;
+        builder.add_routing()?;
         builder.add_flows();
         builder.add_filters()?;
         builder.add_middleboxes()?;
@@ -99,7 +101,8 @@ impl<'a> Builder<'a> {
                 continue;
             }
             let is_host = self.scenario.flows.iter().any(|flow| flow.from == *name || flow.to == *name);
-            let node = if is_host { self.network.add_host() } else { self.network.add_router() };
+            let passes = !is_host || self.scenario.relays.contains(name);
+            let node = if passes { self.network.add_router() } else { self.network.add_host() };
             self.nodes.push((name.clone(), node));
             if is_host {
                 let timer = self.alarm(Alarm::Endpoint(self.hosts.len()), None);
@@ -305,7 +308,10 @@ impl<'a> Builder<'a> {
             failure: None,
             sampler: Sampler::new(self.scenario, &self.links),
             scenario: self.scenario.clone(),
-            has_labels: !self.scenario.filters.is_empty()
+            spreads: self.scenario.spreads(),
+            impairs: self.scenario.links.iter().any(Link::impairs),
+            has_labels: self.scenario.spreads()
+                || !self.scenario.filters.is_empty()
                 || !self.own_queues.is_empty()
                 || self.scenario.links.iter().any(Link::has_discipline),
             own_queues: self.own_queues,

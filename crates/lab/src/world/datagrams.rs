@@ -6,6 +6,8 @@ use mptcp_clock::{Duration, Instant};
 
 /// What the network carries in place of a segment's number.
 pub(super) const DATAGRAM: u32 = u32::MAX;
+/// The same, with a wrong bit.
+pub(super) const DAMAGED: u32 = u32::MAX - 1;
 /// UDP and IPv4 headers, bytes.
 const HEADERS: u32 = 28;
 /// What Linux counts for a packet in a socket buffer beyond its bytes.

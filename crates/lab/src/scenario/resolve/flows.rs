@@ -30,6 +30,7 @@ pub(super) fn resolve(
     context: &Context<'_>,
     file: &ScenarioFile,
     links: &[Link],
+    relays: &[String],
     duration: Duration,
     limits: &Limits,
 ) -> Result<Vec<Flow>, ScenarioError> {
@@ -43,7 +44,9 @@ pub(super) fn resolve(
         return Err(context.error(&["flows"], problem));
     }
     let nodes = links.iter().flat_map(|link| link.ends.iter().map(String::as_str)).collect();
-    let world = World { links, nodes, reach: RefCell::new(Reach::new(links, &hosts)), duration };
+    let ends: BTreeSet<&str> =
+        hosts.iter().copied().filter(|host| !relays.iter().any(|relay| relay == host)).collect();
+    let world = World { links, nodes, reach: RefCell::new(Reach::new(links, &ends)), duration };
     if let Some(host) = hosts.iter().find(|host| world.own(host).count() > Limits::MOST_HOSTS) {
         let count = world.own(host).count();
         let problem =
