@@ -164,7 +164,8 @@ fn links(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result
          mac_drops,longest_queue"
     )?;
     // Columns that not every network has.
-    let some: [(&str, fn(&LinkSummary) -> Option<u64>); 3] = [
+    type Of = fn(&LinkSummary) -> Option<u64>;
+    let some: [(&str, Of); 3] = [
         ("queue_marks", |link| link.queue_marks),
         ("duplicated", |link| link.duplicated),
         ("corrupted", |link| link.corrupted),

@@ -11,7 +11,6 @@ use mptcp_clock::Instant;
 use mptcp_wire::Segment;
 use netsim::Frame;
 
-use super::FIRST_PORT;
 use super::datagrams::Datagrams;
 use super::host::{self, Host};
 use crate::application::{Application, Outlet, blocks::Blocks, bulk::Bulk, file::File};
@@ -269,17 +268,4 @@ fn application(traffic: &Traffic) -> Option<Box<dyn Application>> {
         Traffic::Custom(chosen) => (chosen.make())(),
         Traffic::Datagrams { .. } => return None,
     })
-}
-
-/// The flow that a segment belongs to, by its ports.
-pub(super) fn flow_of_ports<'a>(apps: &'a [App], segment: &Segment) -> Option<&'a App> {
-    let flow_at = |port: u16| apps.get(usize::from(port.wrapping_sub(FIRST_PORT)));
-    flow_at(segment.destination.port()).or_else(|| flow_at(segment.source.port()))
-}
-
-/// The label of a segment of which nobody knows the subflow. Where nodes choose ways by labels, the ports stand for it.
-pub(super) fn label_of(apps: &[App], segment: &Segment, spreads: bool) -> u32 {
-    let label = flow_of_ports(apps, segment).map_or(0, |app| app.label(segment, None));
-    let ports = (segment.source.port() ^ segment.destination.port()) as u8;
-    if spreads { label | u32::from(ports) } else { label }
 }

@@ -6,30 +6,27 @@
 //! is whole: netem makes it before it damages the original.
 
 use mptcp_clock::Instant;
-use netsim::{DirectionId, Frame};
+use netsim::{DirectionId, Event, Frame};
 
 use super::datagrams::{DAMAGED, DATAGRAM};
 use super::{World, pool::Pool};
 
 impl World {
+    /// Lets a frame go on, and its copy, if there is one: what happens at once.
     #[cold]
-    pub(super) fn on_impaired(
+    pub(super) fn impaired(
         &mut self,
         now: Instant,
         direction: DirectionId,
         mut frame: Frame<u32>,
         (duplicated, corrupted): (bool, bool),
-    ) {
+    ) -> [Option<Event<u32>>; 2] {
         let copy =
             duplicated.then(|| Frame { payload: copied(&mut self.pool, frame.payload), ..frame.clone() });
         if corrupted {
             frame.payload = damaged(&mut self.pool, frame.payload);
         }
-        for frame in [Some(frame), copy].into_iter().flatten() {
-            if let Some(event) = self.network.go_on(now, direction, frame) {
-                self.happen(now, event);
-            }
-        }
+        [Some(frame), copy].map(|frame| self.network.go_on(now, direction, frame?))
     }
 
     /// Drops a frame that has a wrong bit, if it has.

@@ -17,6 +17,7 @@ mod link_summaries;
 mod middleboxes;
 mod narrow;
 mod pool;
+mod ports;
 mod recorder;
 mod recording;
 mod sampler;
@@ -48,8 +49,6 @@ use sampler::Sampler;
 
 /// Ethernet's header counts as part of a frame.
 const ETHERNET: usize = 14;
-/// The port of the first flow; the others follow.
-const FIRST_PORT: u16 = 5001;
 
 /// What a timer of the network means.
 #[derive(Clone, Copy, Debug)]
@@ -155,7 +154,11 @@ impl World {
                 self.on_departure(now, direction, label, Departure { bytes, service, alone });
             }
             Event::Impaired { direction, frame, duplicated, corrupted } => {
-                self.on_impaired(now, direction, frame, (duplicated, corrupted));
+                for event in
+                    self.impaired(now, direction, frame, (duplicated, corrupted)).into_iter().flatten()
+                {
+                    self.happen(now, event);
+                }
             }
         }
     }

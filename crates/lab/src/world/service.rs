@@ -7,8 +7,8 @@ use mptcp::{Endpoint, EventKind};
 use mptcp_clock::{Duration, Instant};
 use netsim::{Codepoint, Frame};
 
-use super::apps::{flow_of_ports, label_of};
-use super::{ETHERNET, FIRST_PORT, ScheduledAction, World, host};
+use super::ports::{FIRST_PORT, flow_of_ports, label_of};
+use super::{ETHERNET, ScheduledAction, World, host};
 
 impl World {
     pub(super) fn schedule(&mut self, at: Instant, what: ScheduledAction) {

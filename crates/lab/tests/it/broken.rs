@@ -301,7 +301,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_table",
-        r#"unknown_table.toml:13: path: unknown key; did you mean "paths"? (allowed: name, description, duration, warmup, sample, include, defaults, paths, links, cells, stations, background, interference, coupling, flows, events, filters, middleboxes, limits)"#,
+        r#"unknown_table.toml:13: path: unknown key; did you mean "paths"? (allowed: name, description, duration, warmup, sample, include, defaults, paths, links, topology, routing, routes, relays, cells, stations, background, interference, coupling, flows, events, filters, middleboxes, limits)"#,
     ),
     (
         "unreachable_host",

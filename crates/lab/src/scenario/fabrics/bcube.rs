@@ -5,7 +5,7 @@
 //! its k+1 levels. A switch of level i joins the hosts whose numbers, written with base n, differ in digit i alone.
 
 use super::super::model::Limits;
-use super::{Fabric, host};
+use super::plan::{Fabric, host};
 
 /// A BCube_0 with more would have too many hosts; one of a higher level has more.
 pub(super) const MOST_PORTS: i64 = 128;

@@ -3,7 +3,7 @@
 //!
 //! Owns names and links: k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 cores, k^3/4 hosts.
 
-use super::{Fabric, host};
+use super::plan::{Fabric, host};
 
 /// With 12 there would be 432 hosts.
 pub(super) const MOST: i64 = 10;

@@ -1,13 +1,15 @@
 //! Networks of one line, and flows of one line over them: written out as links, relays and flows before anything is resolved.
 //!
-//! Owns what stands for what, so that what is said of a link or flow that nobody wrote is said of the line that made it. Never says
-//! what a link means. Each kind of network is one file.
+//! Owns where they stand then. Never says what a link means. Each kind of network is one file, and gives a `plan`; `expanded` knows what
+//! was written out of what.
 
 mod bcube;
+mod expanded;
 mod fat_tree;
 mod permutation;
+mod plan;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use indexmap::IndexMap;
 
@@ -15,27 +17,12 @@ use super::error::{Place, ScenarioError};
 use super::model::Limits;
 use super::names::{Routing, TopologyKind};
 use super::tree::{Content, Node};
+pub(super) use expanded::Expanded;
+use expanded::text;
+use plan::Fabric;
 
 /// Keys of a topology that are none of its links.
 const OWN: [&str; 4] = ["kind", "k", "n", "hosts"];
-
-/// A network without rates.
-struct Fabric {
-    /// By name; hosts come first in the order of their numbers.
-    hosts: Vec<String>,
-    /// Pairs of nodes. A host is the first of its pair.
-    links: Vec<[String; 2]>,
-    /// Whether hosts pass on what is not for them.
-    relays: bool,
-}
-
-/// What was written out.
-#[derive(Default)]
-pub(super) struct Expanded {
-    links: HashSet<String>,
-    /// The flow that made each.
-    flows: HashMap<String, String>,
-}
 
 /// Writes out the topology of a scenario, and its permutations. What was written of a link of that name stays.
 pub(super) fn expand(tree: &mut Node) -> Result<Expanded, ScenarioError> {
@@ -52,30 +39,6 @@ pub(super) fn expand(tree: &mut Node) -> Result<Expanded, ScenarioError> {
     }
     permutation::expand(tree, &hosts, &mut expanded)?;
     Ok(expanded)
-}
-
-impl Expanded {
-    /// Says of the line that made it what is said of a link or a flow that nobody wrote.
-    pub(super) fn blame(&self, mut error: ScenarioError) -> ScenarioError {
-        if let ScenarioError::Key { key, .. } | ScenarioError::Value { key, .. } = &mut error {
-            let mut parts = key.splitn(3, '.');
-            let (kind, name) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-            let rest = parts.next().map_or_else(String::new, |rest| format!(".{rest}"));
-            if kind == "links" && self.links.contains(name) {
-                // What is different for hosts is written of both directions.
-                let hosts = rest.strip_prefix(".forward").or_else(|| rest.strip_prefix(".backward"));
-                *key =
-                    hosts.map_or_else(|| format!("topology{rest}"), |rest| format!("topology.hosts{rest}"));
-            } else if kind == "flows"
-                && let Some(written) = self.flows.get(name)
-            {
-                *key = format!("flows.{written}{rest}");
-            } else if *key == "links" && !self.links.is_empty() {
-                "topology".clone_into(key);
-            }
-        }
-        error
-    }
 }
 
 fn fabric(tree: &Node, table: &Node) -> Result<Fabric, ScenarioError> {
@@ -158,12 +121,4 @@ fn add_relays(tree: &mut Node, place: &Place, fabric: &Fabric) -> Result<(), Sce
         *relays = Node { place: place.clone(), content: Content::Array(all) };
     }
     Ok(())
-}
-
-fn text(value: &str) -> Content {
-    Content::Scalar(toml::Value::String(value.to_owned()))
-}
-
-fn host(number: usize) -> String {
-    format!("h{}", number + 1)
 }

@@ -6,7 +6,7 @@
 use indexmap::IndexMap;
 use mptcp_clock::Rng;
 
-use super::{Expanded, text};
+use super::expanded::{Expanded, text};
 use crate::scenario::error::ScenarioError;
 use crate::scenario::tree::{Content, Node};
 

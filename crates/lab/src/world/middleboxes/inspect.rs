@@ -6,8 +6,8 @@ use netsim::{DirectionId, Frame, LinkId};
 
 use crate::middlebox::Travelling;
 use crate::scenario::names::Side;
-use crate::world::apps::label_of;
 use crate::world::datagrams::DATAGRAM;
+use crate::world::ports::label_of;
 use crate::world::{ETHERNET, World, host};
 
 impl World {
