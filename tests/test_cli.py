@@ -16,7 +16,7 @@ from mptcplab import _core
 
 COMMANDS = (
     "list", "reproduce", "run", "sweep", "analyse", "plot", "cdf", "select", "merge", "gather", "bench", "schema",
-    "events", "send", "receive", "info",
+    "events", "links", "send", "receive", "info",
 )  # fmt: skip
 
 

@@ -47,6 +47,8 @@ STYLE: Any = {
 }
 
 
+MOST_CURVES = 60
+"""More in one picture are told apart by nobody."""
 LegendPlace = Literal["best", "upper right", "lower right", "upper left", "lower left"]
 
 
@@ -221,13 +223,18 @@ def plot_run(run: Run, metric: str = "throughput", flow: str | None = None) -> F
             for name in names
             for path, label in [*((path, path) for path in run.path_names), (ALL, "all paths")]
         ]
-        drawn = looks([label for label, _, _ in lines])
-        for label, path, name in lines:
-            times, values = run.series(metric, flow=name, path=path)
-            if times.size:
-                look = LOOKS["sum"] if path == ALL else drawn[label]
-                curve(axes, times, values / scale, label, look, markers=10)
-        finish(axes, x="time [s]", y=f"{metric.replace('_', ' ')} [{unit}]", title=run.name)
+        found = [(label, path, *run.series(metric, flow=name, path=path)) for label, path, name in lines]
+        found = [one for one in found if one[2].size]
+        many = len(found) > MOST_CURVES
+        if many:
+            # Of a fabric: whole flows say more than hundreds of subflows.
+            found = [one for one in found if one[1] == ALL] or found
+        drawn = looks([one[0] for one in (found if many else lines)])
+        for label, path, times, values in found:
+            look = LOOKS["sum"] if path == ALL and not many else drawn[label]
+            curve(axes, times, values / scale, label, look, markers=10)
+        legend: LegendPlace | None = None if len(found) > MOST_CURVES else "best"
+        finish(axes, x="time [s]", y=f"{metric.replace('_', ' ')} [{unit}]", title=run.name, legend=legend)
     return figure
 
 

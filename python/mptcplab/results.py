@@ -19,6 +19,7 @@ from mptcplab import _core
 from mptcplab.tables import (
     ALL,
     BLOCK_SCHEMA,
+    LINK_COUNTS,
     LINK_METRICS,
     LINK_SCHEMA,
     PATH_SCHEMA,
@@ -295,8 +296,8 @@ class Runs(Sequence[Run]):
     def links(self) -> pa.Table:
         """One row for each run and direction of a link."""
         rows = [_named(run) | {**row} for run in self for row in run.link_rows]
-        marks = any("queue_marks" in row for row in rows)
-        schema = LINK_SCHEMA.append(pa.field("queue_marks", pa.int64())) if marks else LINK_SCHEMA
+        some = [name for name in LINK_COUNTS if any(name in row for row in rows)]
+        schema = pa.schema([*LINK_SCHEMA, *(pa.field(name, pa.int64()) for name in some)])
         return pa.Table.from_pylist(rows, schema=schema)
 
     @property

@@ -103,4 +103,6 @@ LINK_SCHEMA = _schema(
     mac_drops=pa.int64(),
     longest_queue=pa.int64(),
 )
+LINK_COUNTS = ("queue_marks", "duplicated", "corrupted")
+"""Further counts of links, of networks that have any."""
 BLOCK_SCHEMA = _schema(flow=pa.string(), written_s=pa.float64(), latency_s=pa.float64())

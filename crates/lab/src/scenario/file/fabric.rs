@@ -16,7 +16,7 @@ table! {
         k: u32,
         /// bcube: the ports of a switch, 2 to 128. Needed there.
         n: u32,
-        /// What is different on the links of hosts, in both directions.
+        /// What is different on the links of hosts, in both directions: a table with the keys of a direction.
         hosts: DirectionTable,
         /// Twice the delay of a link, instead of `delay`: half goes to each direction.
         rtt: Span,
