@@ -132,6 +132,8 @@ class Flow:
     """`{"kind": NAME, ...}`: an application that the core's build has from elsewhere."""
     rate: str | None = None
     datagram: str | None = None
+    on: str | None = None
+    off: str | None = None
     small_queues: str | None = None
     send_queue_rule: Literal["off", "published", "unacked", "linked"] | None = None
     ecn: Literal["off", "passive", "on"] | None = None

@@ -224,6 +224,10 @@ table! {
         rate: LineRate,
         /// The payload of a datagram. Default: 1472B.
         datagram: Size,
+        /// udp: the mean time for which it sends at `rate`, before it pauses; both times are drawn, exponentially. Default: always.
+        on: Span,
+        /// udp: the mean time of a pause. Needed with `on`.
+        off: Span,
         /// When the connection is opened. Default: 0s.
         start: Span,
         /// When the application stops writing. Default: the end of the run.

@@ -117,6 +117,15 @@ pub struct Flow {
 }
 
 impl Flow {
+    /// Mean times of sending and of pauses, if it makes pauses.
+    #[must_use]
+    pub fn activity(&self) -> Option<(Duration, Duration)> {
+        match self.traffic {
+            Traffic::Datagrams { activity, .. } => activity,
+            _ => None,
+        }
+    }
+
     /// How many subflows share its first path, told apart by their ports; `None` if its path manager opens no such ones.
     #[must_use]
     pub fn ports(&self) -> Option<u32> {
@@ -219,6 +228,8 @@ pub enum Traffic {
         bytes: u32,
         /// bit/s of payload; `None` is as fast as they go.
         rate: Option<u64>,
+        /// Mean times of sending and of pauses, of those that have a rate; `None` is always.
+        activity: Option<(Duration, Duration)>,
     },
 }
 

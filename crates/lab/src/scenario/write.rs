@@ -215,6 +215,7 @@ fn flow(flow: &Flow) -> FlowTable {
         Traffic::Datagrams { rate, .. } => (None, None, None, Some(LineRate(*rate))),
         Traffic::Custom(_) => (None, None, None, None),
     };
+    let activity = flow.activity();
     let (datagram, application) = match &flow.traffic {
         Traffic::Datagrams { bytes, .. } => (Some(Size(u64::from(*bytes))), None),
         Traffic::Custom(chosen) => (None, Some(chosen.table())),
@@ -271,6 +272,8 @@ fn flow(flow: &Flow) -> FlowTable {
         blocks,
         rate,
         datagram,
+        on: activity.map(|(on, _)| Span(on)),
+        off: activity.map(|(_, off)| Span(off)),
         start: Some(Span(flow.start)),
         stop: flow.stop.map(Span),
         count: None,

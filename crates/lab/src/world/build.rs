@@ -172,7 +172,10 @@ impl<'a> Builder<'a> {
             let _ = self.hosts[to].endpoint.listen(port, accepting);
             let first = flow.paths.first().and_then(|path| self.interface_named(from, path));
             let remote = SocketAddr::new(host::address(to, 0), port);
-            let app = App::new(index, flow, (from, to), first.unwrap_or_default(), remote, config);
+            let mut app = App::new(index, flow, (from, to), first.unwrap_or_default(), remote, config);
+            if let (Some(datagrams), Some(means)) = (&mut app.datagrams, flow.activity()) {
+                datagrams.pause(means, self.root.child(&format!("datagrams {}", flow.name)));
+            }
             self.scheduled.insert((at(flow.start), ScheduledAction::Start(index)));
             if let Some(stop) = flow.stop {
                 self.scheduled.insert((at(stop), ScheduledAction::Stop(index)));

@@ -265,7 +265,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_flow_key",
-        r#"unknown_flow_key.toml:12: flows.bulk.scheduller: unknown key; did you mean "scheduler"? (allowed: from, to, permutation, direction, transport, version, paths, congestion, coupled, send_queue_rule, scheduler, path_manager, subflows, backup, opportunistic_retransmission, opportunistic, penalisation, penalty, autotuning, sndbuf_shrinks, cwnd_capping, rcvbuf, sndbuf, mss, small_queues, slow_start, pacing, sack, timestamps, byte_counting, rack, frto, undo, ecn, abe, restart_after_idle, mtu_probing, delayed_ack, nagle, min_rto, user_timeout, notsent_lowat, initial_window, ssthresh, checksum, bulk, bytes, blocks, rate, datagram, start, stop, count, stagger, baselines)"#,
+        r#"unknown_flow_key.toml:12: flows.bulk.scheduller: unknown key; did you mean "scheduler"? (allowed: from, to, permutation, direction, transport, version, paths, congestion, coupled, send_queue_rule, scheduler, path_manager, subflows, backup, opportunistic_retransmission, opportunistic, penalisation, penalty, autotuning, sndbuf_shrinks, cwnd_capping, rcvbuf, sndbuf, mss, small_queues, slow_start, pacing, sack, timestamps, byte_counting, rack, frto, undo, ecn, abe, restart_after_idle, mtu_probing, delayed_ack, nagle, min_rto, user_timeout, notsent_lowat, initial_window, ssthresh, checksum, bulk, bytes, blocks, rate, datagram, on, off, start, stop, count, stagger, baselines)"#,
     ),
     (
         "unknown_host",
@@ -496,6 +496,18 @@ const FAULTS: &[(&str, &str)] = &[
     (
         "preset_of_no_name",
         r#"preset_of_no_name.toml:5: paths.wifi.gilbert_elliott.preset = "in_flight": is not one of "in_flight_long", "in_flight_short""#,
+    ),
+    (
+        "pauses_of_a_stream",
+        r#"pauses_of_a_stream.toml:6: flows.bulk.on = "1s": is for udp (try transport = "udp")"#,
+    ),
+    (
+        "pauses_without_a_rate",
+        r#"pauses_without_a_rate.toml:7: flows.bulk.on = "1s": who sends as fast as it goes makes no pauses (try rate = "1Mbit" beside it)"#,
+    ),
+    (
+        "pauses_and_nothing_else",
+        r#"pauses_and_nothing_else.toml:8: flows.bulk.off = "1s": pauses need a time in between (try on = "1s" beside off)"#,
     ),
 ];
 

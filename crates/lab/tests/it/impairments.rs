@@ -107,3 +107,27 @@ fn impairments_survive_being_written() {
     let first = scenario("duplicate = \"0.1%\"\ncorrupt = \"0.01%\"\nslot = \"5ms\"\nslot_frames = 16", "");
     assert_eq!(Scenario::parse(&first.to_toml(), "again.toml").expect("valid"), first);
 }
+
+/// Exponential times of 100 ms and 300 ms: a quarter of the time at 4 Mb/s.
+#[test]
+fn datagrams_with_pauses_send_a_share_of_the_time() {
+    let flow = "transport = \"udp\"\nrate = \"4Mbit\"\ndatagram = \"500B\"\non = \"100ms\"\noff = \"300ms\"";
+    let text = format!(
+        "duration = \"200s\"\nsample = \"50ms\"\n[paths.first]\nrate = \"10Mbit\"\n[flows.bulk]\n{flow}\n"
+    );
+    let scenario = Scenario::parse(&text, "test.toml").unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(Scenario::parse(&scenario.to_toml(), "again.toml").expect("valid"), scenario);
+    let measured = World::new(&scenario, 1).expect("a network").run().expect("it ends");
+    let share = measured.flows[0].goodput / 4e6;
+    assert!((0.21..0.29).contains(&share), "{share}");
+    // The row over all paths: about exp(-50/300) of the pauses' steps are empty, and full ones are at the rate.
+    let samples = &measured.samples;
+    let goodput = mptcp_lab::measurements::Metric::Goodput as u8;
+    let all = measured.path_names.len() as u16;
+    let rows =
+        (0..samples.time.len()).filter(|&row| samples.metric[row] == goodput && samples.path[row] == all);
+    let values: Vec<f64> = rows.map(|row| samples.value[row]).collect();
+    let empty = values.iter().filter(|&&value| value == 0.0).count() as f64 / values.len() as f64;
+    assert!((0.5..0.75).contains(&empty), "{empty}");
+    assert!(values.iter().any(|&value| (3.9e6..4.1e6).contains(&value)));
+}

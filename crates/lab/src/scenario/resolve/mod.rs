@@ -12,6 +12,7 @@ mod links;
 mod middleboxes;
 mod policies;
 mod routes;
+mod traffic;
 
 use mptcp_clock::Duration;
 
