@@ -133,6 +133,18 @@ fn a_permutation_is_a_flow_from_each_host_and_to_each() {
 }
 
 #[test]
+fn what_would_be_written_hundreds_of_times_is_short() {
+    let long = "x".repeat(100_000);
+    let topology =
+        fat_tree(10, TCP).replace("\"100p\"", &format!("{{ kind = \"codel\", target = \"{long}\" }}"));
+    let flow = fat_tree(10, &format!("{TCP}congestion = {{ kind = \"cubic\", as = \"{long}\" }}\n"));
+    for (text, key) in [(topology, "topology: says 100"), (flow, "flows.bulk: says 100")] {
+        let error = Scenario::parse(&text, "test.toml").expect_err("too long").to_string();
+        assert!(error.contains(key) && error.len() < 300, "{error}");
+    }
+}
+
+#[test]
 fn a_network_of_one_line_survives_being_written() {
     for text in [
         fat_tree(4, MPTCP),

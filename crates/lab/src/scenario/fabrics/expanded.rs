@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::scenario::error::ScenarioError;
-use crate::scenario::tree::Content;
+use crate::scenario::tree::{Content, Node};
 
 /// What was written out.
 #[derive(Default)]
@@ -37,6 +37,19 @@ impl Expanded {
         }
         error
     }
+}
+
+/// Bytes that one line may have, for each of what it makes has them too.
+const LONGEST: usize = 16_384;
+
+/// Refuses a line that would fill memory when it is written out.
+pub(super) fn check_size(tree: &Node, path: &[&str]) -> Result<(), ScenarioError> {
+    let bytes = tree.get(path).map_or(0, |node| node.value().to_string().len());
+    if bytes <= LONGEST {
+        return Ok(());
+    }
+    let problem = format!("says {bytes} bytes, and all that is made of it would; {LONGEST} are the most");
+    Err(tree.key_error(path, problem))
 }
 
 /// A text as somebody wrote it.

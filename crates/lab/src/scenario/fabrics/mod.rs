@@ -18,7 +18,7 @@ use super::model::Limits;
 use super::names::{Routing, TopologyKind};
 use super::tree::{Content, Node};
 pub(super) use expanded::Expanded;
-use expanded::text;
+use expanded::{check_size, text};
 use plan::Fabric;
 
 /// Keys of a topology that are none of its links.
@@ -29,6 +29,7 @@ pub(super) fn expand(tree: &mut Node) -> Result<Expanded, ScenarioError> {
     let mut expanded = Expanded::default();
     let mut hosts = Vec::new();
     if let Some(table) = tree.get(&["topology"]).cloned() {
+        check_size(tree, &["topology"])?;
         let fabric = fabric(tree, &table)?;
         add_links(tree, &table, &fabric, &mut expanded);
         add_relays(tree, &table.place, &fabric)?;

@@ -6,7 +6,7 @@
 use indexmap::IndexMap;
 use mptcp_clock::Rng;
 
-use super::expanded::{Expanded, text};
+use super::expanded::{Expanded, check_size, text};
 use crate::scenario::error::ScenarioError;
 use crate::scenario::tree::{Content, Node};
 
@@ -41,6 +41,7 @@ pub(super) fn expand(
                 return refuse(key, "a permutation has a flow from each host; leave this out");
             }
         }
+        check_size(tree, &["flows", name])?;
         let Content::Table(keys) = &flow.content else { continue };
         for (from, to) in derangement(number as u64, hosts.len()).into_iter().enumerate() {
             let copy = format!("{name}-{}", from + 1);
