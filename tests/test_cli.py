@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import BROKEN, ROOT, Cli
-from mptcplab import _core, arrow_tables, glossary, summary
+from mptcplab import _core, arrow_tables, glossary, summary, tables
 
 COMMANDS = (
     "list", "reproduce", "run", "sweep", "analyse", "plot", "cdf", "select", "merge", "gather", "bench", "schema",
-    "events", "send", "receive", "info", "why", "example", "study",
+    "events", "links", "send", "receive", "info", "why", "example", "study",
 )  # fmt: skip
 
 
@@ -57,6 +57,7 @@ def test_every_column_of_results_is_told(cli: Cli) -> None:
         (glossary.BLOCKS, arrow_tables.BLOCK_SCHEMA.names),
     ):
         assert list(told) == [name for name in names if name not in glossary.WHO]
+    assert tuple(glossary.SOME_LINKS) == tables.LINK_COUNTS
 
 
 def test_what_never_connects_and_what_is_no_tcp(cli: Cli, tmp_path: Path) -> None:

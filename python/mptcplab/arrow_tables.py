@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mptcplab.tables import ALL, metrics_of, units
+from mptcplab.tables import ALL, LINK_COUNTS, metrics_of, units
 
 if TYPE_CHECKING:
     from mptcplab.results import Run, Runs
@@ -124,8 +124,8 @@ def paths(runs: Runs) -> pa.Table:
 def links(runs: Runs) -> pa.Table:
     """One row for each run and direction of a link."""
     rows = [named(run) | {**row} for run in runs for row in run.link_rows]
-    marks = any("queue_marks" in row for row in rows)
-    schema = LINK_SCHEMA.append(pa.field("queue_marks", pa.int64())) if marks else LINK_SCHEMA
+    some = [name for name in LINK_COUNTS if any(name in row for row in rows)]
+    schema = pa.schema([*LINK_SCHEMA, *(pa.field(name, pa.int64()) for name in some)])
     return pa.Table.from_pylist(rows, schema=schema)
 
 

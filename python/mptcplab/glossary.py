@@ -98,6 +98,11 @@ LINKS: Mapping[str, str] = {
     "mac_drops": "frames given up on the air",
     "longest_queue": "most bytes that waited",
 }
+SOME_LINKS: Mapping[str, str] = {
+    "queue_marks": "frames that its queue marked (ECN); of networks that mark",
+    "duplicated": "frames that it doubled; of networks that do",
+    "corrupted": "frames that it damaged; of networks that do",
+}
 BLOCKS: Mapping[str, str] = {
     "flow": "name of the flow",
     "written_s": "when the application wrote the block",
@@ -122,7 +127,7 @@ def page() -> str:
         "| metric | unit | meaning |\n|---|---|---|",
         *(f"| `{name}` | {unit} | {METRICS[name]} |" for name, unit in units.items()),
     ]
-    tables = (("flows", FLOWS), ("paths", PATHS), ("links", LINKS), ("blocks", BLOCKS))
+    tables = (("flows", FLOWS), ("paths", PATHS), ("links", {**LINKS, **SOME_LINKS}), ("blocks", BLOCKS))
     for name, columns in tables:
         parts += [f"\n## {name}.parquet\n", "| column | meaning |\n|---|---|"]
         parts += [f"| `{column}` | {meaning} |" for column, meaning in columns.items()]

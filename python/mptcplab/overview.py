@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("A scenario of yours", ("example", "run", "why", "sweep", "survey", "schema")),
-    ("What came out", ("plot", "cdf", "analyse", "events", "select", "merge", "gather")),
+    ("What came out", ("plot", "cdf", "analyse", "events", "links", "select", "merge", "gather")),
     ("Published studies", ("list", "study", "reproduce")),
     ("Real packets", ("info", "send", "receive", "emulate", "verify", "interrupt", "bench")),
 )

@@ -98,11 +98,11 @@ class SavedRun:
         tables = (self.scenario.get(kind, {}) for kind in ("paths", "links", "stations"))
         return next((dict(table[path]) for table in tables if path in table), {})
 
-    def bit_rate(self, path: str) -> float | None:
-        """Bit/s that the scenario gives an interface at the start; None where it says none, as with rate control."""
+    def bit_rate(self, path: str, side: str = "forward") -> float | None:
+        """Bit/s that the scenario gives a direction at the start; None where it says none, as with rate control."""
         line = self.line(path)
-        forward = line.get("forward", {})
-        own = forward.get("rate") if isinstance(forward, dict) else None
+        direction = line.get(side, {})
+        own = direction.get("rate") if isinstance(direction, dict) else None
         text = str(line.get("rate", "") if own is None else own).lower()
         for unit, scale in (("tbit", 1e12), ("gbit", 1e9), ("mbit", 1e6), ("kbit", 1e3), ("bit", 1.0)):
             if text.endswith(unit):

@@ -58,6 +58,10 @@ class Path:
     path_mtu: int | None = None
     icmp: bool | None = None
     mtu: int | None = None
+    duplicate: str | None = None
+    corrupt: str | None = None
+    slot: str | None = None
+    slot_frames: int | None = None
     up: bool | None = None
     forward: Mapping[str, Any] | None = None
     backward: Mapping[str, Any] | None = None
@@ -105,6 +109,8 @@ class Flow:
     transport: Literal["mptcp", "tcp", "udp"] | None = None
     version: Literal["v0", "v1"] | None = None
     direction: Literal["upload", "download"] | None = None
+    permutation: int | None = None
+    """A flow from each host of the `topology`."""
     paths: Sequence[str] | None = None
     congestion: str | Mapping[str, Any] | None = None
     """A name, or `{"kind": NAME, ...}` with values for it; so are `scheduler` and `path_manager`."""
@@ -126,6 +132,8 @@ class Flow:
     """`{"kind": NAME, ...}`: an application that the core's build has from elsewhere."""
     rate: str | None = None
     datagram: str | None = None
+    on: str | None = None
+    off: str | None = None
     small_queues: str | None = None
     send_queue_rule: Literal["off", "published", "unacked", "linked"] | None = None
     ecn: Literal["off", "passive", "on"] | None = None

@@ -33,6 +33,9 @@ LINK_METRICS = frozenset(
 MEANS = frozenset({"srtt", "rttvar", "phy_rate"})
 """Metrics that do not add up over flows and interfaces: the mean is taken."""
 
+LINK_COUNTS = ("queue_marks", "duplicated", "corrupted")
+"""Further counts of links, of networks that have any."""
+
 _FIRST_METRICS = 21
 """Those that every table of samples knows, whether it has them or not."""
 

@@ -113,6 +113,7 @@ pub(crate) fn word(what: Happening) -> &'static str {
             Cause::Filter => "filter",
             Cause::Retries => "retries",
             Cause::Discipline => "discipline",
+            Cause::Corrupted => "corrupted",
             Cause::NoRoute => "no_route",
         },
     }

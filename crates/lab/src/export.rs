@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::measurements::{FlowSummary, Measurements, Metric};
+use crate::measurements::{FlowSummary, LinkSummary, Measurements, Metric};
 use crate::scenario::Scenario;
 
 /// In the columns `flow` and `path` of the samples: over all of them.
@@ -163,17 +163,27 @@ fn links(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result
         "run,seed,variant,link,direction,offered_frames,sent_frames,sent_bytes,queue_drops,random_losses,mac_retries,\
          mac_drops,longest_queue"
     )?;
-    let marks = measured.links.iter().any(|link| link.queue_marks.is_some());
-    writeln!(out, "{}", if marks { ",queue_marks" } else { "" })?;
+    // Columns that not every network has.
+    type Of = fn(&LinkSummary) -> Option<u64>;
+    let some: [(&str, Of); 3] = [
+        ("queue_marks", |link| link.queue_marks),
+        ("duplicated", |link| link.duplicated),
+        ("corrupted", |link| link.corrupted),
+    ];
+    let some = || some.iter().filter(|(_, of)| measured.links.iter().any(|link| of(link).is_some()));
+    for (name, _) in some() {
+        write!(out, ",{name}")?;
+    }
+    writeln!(out)?;
     for link in &measured.links {
         write!(out, "{who},{},{},{}", quoted(&link.link), link.direction, link.offered_frames)?;
         write!(out, ",{},{},{}", link.sent_frames, link.sent_bytes, link.queue_drops)?;
         write!(out, ",{},{},{}", link.random_losses, link.mac_retries, link.mac_drops)?;
         write!(out, ",{}", link.longest_queue)?;
-        match link.queue_marks {
-            Some(marked) => writeln!(out, ",{marked}")?,
-            None => writeln!(out, "{}", if marks { "," } else { "" })?,
+        for (_, of) in some() {
+            write!(out, ",{}", of(link).map_or_else(String::new, |count| count.to_string()))?;
         }
+        writeln!(out)?;
     }
     Ok(())
 }

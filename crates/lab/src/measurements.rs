@@ -258,6 +258,10 @@ pub struct LinkSummary {
     pub longest_queue: u64,
     /// Frames marked by the queue; of links that mark.
     pub queue_marks: Option<u64>,
+    /// Frames that came out twice; of links that double or damage frames.
+    pub duplicated: Option<u64>,
+    /// Frames that came out with a wrong bit; of links that double or damage frames.
+    pub corrupted: Option<u64>,
 }
 
 /// Everything measured in one run.

@@ -213,7 +213,9 @@ impl Registry {
                 ["", "/properties/forward", "/properties/backward"]
                     .map(|side| format!("/properties/{table}/additionalProperties{side}/properties"))
             };
-            let lines = [line("paths"), line("links")].concat();
+            let topology =
+                ["", "/properties/hosts"].map(|place| format!("/properties/topology{place}/properties"));
+            let lines = [&line("paths")[..], &line("links"), &topology].concat();
             let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
             kind_schema::add_kinds(&mut schema, &lines, "loss_model", LOSS_KEYS, &self.losses);
             kind_schema::add_form(&mut schema, &lines, "queue", QUEUE_KEYS, &self.queues);

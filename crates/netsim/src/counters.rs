@@ -32,6 +32,10 @@ pub struct Counters {
     pub delivered_frames: u64,
     /// Their bytes.
     pub delivered_bytes: u64,
+    /// Delivered frames that came out damaged.
+    pub corrupted_frames: u64,
+    /// Delivered frames that came out twice; the copies count nowhere else.
+    pub duplicated_frames: u64,
     /// Frames queued or in service.
     pub backlog_frames: u64,
     /// Their bytes; the frame in service counts in full.

@@ -4,11 +4,13 @@
 //! whether it is lost, and when it arrives, is settled later but in order, with the parameters of
 //! its departure: every call first settles what departed by then. Never knows where frames go.
 //! The frames of a cell have no departure until their MAC says so (`wireless`), those under a discipline none until it is their
-//! turn (`managed`). `settling` settles.
+//! turn (`managed`). `settling` settles; `far_end` has what happens to frames at the far end.
 
 mod changes;
 mod departure;
+mod far_end;
 mod held;
+mod impairing;
 mod managed;
 mod refusals;
 mod settling;
@@ -27,6 +29,7 @@ use crate::observer::{FrameEvent, Happening, Observer};
 use crate::parameters::Parameters;
 pub(crate) use departure::{Departure, Service};
 use held::Held;
+use impairing::Impairing;
 
 /// Where lost frames go: nowhere, or into a list for the driver. Tells an observer of them, and of marked ones.
 #[derive(Debug)]
@@ -53,7 +56,7 @@ impl<P> DropLog<P> {
 
     #[cold]
     #[inline(never)]
-    fn tell(&self, at: Instant, direction: DirectionId, frame: &Frame<P>, what: Happening) {
+    pub(crate) fn tell(&self, at: Instant, direction: DirectionId, frame: &Frame<P>, what: Happening) {
         if let Some(observer) = &self.observer {
             observer.observe(&FrameEvent { at, direction, label: frame.label, bytes: frame.bytes, what });
         }
@@ -87,6 +90,10 @@ pub(crate) struct Direction<P> {
     /// It looks at the length of frames, or marks them.
     particular: bool,
     managed: Option<Box<Held<P>>>,
+    /// What becomes of frames at the far end, if anything does.
+    impairing: Option<Box<Impairing>>,
+    /// A frame that departs may arrive before some that departed earlier, or make those arrive.
+    eager: bool,
     /// Departures to report, if somebody watches.
     departures: Option<VecDeque<Departure>>,
 }
@@ -94,6 +101,7 @@ pub(crate) struct Direction<P> {
 impl<P> Direction<P> {
     pub(crate) fn new(id: DirectionId, parameters: Parameters, stream: &Rng) -> Self {
         let managed = Held::of(&parameters, stream.child("queue"));
+        let impairing = Impairing::of(&parameters, stream);
         let mut direction = Self {
             id,
             parameters,
@@ -110,6 +118,8 @@ impl<P> Direction<P> {
             wireless: false,
             particular: false,
             managed,
+            impairing,
+            eager: false,
             departures: None,
         };
         direction.measure_delay();
@@ -196,7 +206,7 @@ impl<P> Direction<P> {
         if self.flying == 0 {
             return first + self.earliest;
         }
-        if !self.reorders() {
+        if !self.eager {
             return first;
         }
         if self.due == Instant::FAR_FUTURE { first } else { first.min(self.due + self.earliest) }
@@ -214,16 +224,14 @@ impl<P> Direction<P> {
         Some(frame)
     }
 
-    fn reorders(&self) -> bool {
-        self.parameters.jitter.is_some_and(|jitter| jitter.reorder)
-    }
-
     fn measure_delay(&mut self) {
         self.particular = self.parameters.longest.is_some() || self.parameters.mark.is_some();
         let delay = self.parameters.delay;
         self.earliest = self.parameters.jitter.map_or(delay, |jitter| jitter.earliest(delay));
+        let gathers = self.impairing.as_ref().is_some_and(|impairing| impairing.gathers());
         let certain = self.parameters.jitter.is_none() && self.parameters.loss == Loss::None;
-        self.plain = certain && self.departures.is_none() && self.managed.is_none();
+        self.plain = certain && self.departures.is_none() && self.managed.is_none() && !gathers;
+        self.eager = self.parameters.jitter.is_some_and(|jitter| jitter.reorder) || gathers;
     }
 
     /// Finds out anew when the first frame departs.

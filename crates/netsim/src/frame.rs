@@ -164,6 +164,8 @@ pub enum Cause {
     Retries,
     /// The queue's discipline dropped it.
     Discipline,
+    /// It arrives, but damaged: whoever reads it finds its checksum wrong.
+    Corrupted,
     /// It reached a node that neither owns its destination nor knows a way there.
     NoRoute,
 }

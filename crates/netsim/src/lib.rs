@@ -6,7 +6,7 @@
 //! the same calls with the same seed give the same events, in the same order.
 //!
 //! On a link direction a frame meets, in this order: filters, queue, serialisation, random
-//! loss, propagation. A frame costs one event a hop, because its departure is computed when it is
+//! loss, propagation; at the far end it may be held with others ([`Batch`]), doubled or damaged ([`Event::Impaired`]). A frame costs one event a hop, because its departure is computed when it is
 //! queued; only a change of the link's parameters ever moves it. Under a queue discipline ([`QueueDiscipline`]) it leaves when its
 //! turn comes.
 //!
@@ -45,6 +45,7 @@ mod parameters;
 mod queue;
 mod queue_limit;
 mod rate;
+mod spreading;
 mod topology;
 mod trace;
 mod wifi;
@@ -56,7 +57,7 @@ pub use jitter::{Jitter, Spread};
 pub use loss::{CustomLoss, GilbertElliott, Loss, LossModel};
 pub use network::{Budget, Event, Exhausted, Fate, Network};
 pub use observer::{FrameEvent, Happening, Observer};
-pub use parameters::{Change, Parameters};
+pub use parameters::{Batch, Change, Parameters};
 pub use queue::{
     By, CoDel, CoDelQueue, DropTailQueue, DualPi2, DualPi2Queue, Excess, FqCoDel, FqCoDelQueue, Next, Packet,
     Pie, PieQueue, Prio, PrioQueue, QueueDiscipline, QueueKind, Red, RedQueue, TokenBucket, TokenBucketQueue,
@@ -64,6 +65,7 @@ pub use queue::{
 };
 pub use queue_limit::QueueLimit;
 pub use rate::Rate;
+pub use spreading::Spreading;
 pub use topology::TopologyError;
 pub use trace::{OPPORTUNITY, Trace};
 pub use wifi::{

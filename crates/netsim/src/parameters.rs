@@ -30,6 +30,12 @@ pub struct Parameters {
     /// A frame that finds more than this in the queue is marked, if it may be (DCTCP's K; RFC 3168 section 5). `None` marks none. A
     /// wire's; stations' queues mark nothing.
     pub mark: Option<QueueLimit>,
+    /// Probability that a frame comes out twice: see [`crate::Event::Impaired`].
+    pub duplicate: f64,
+    /// Probability that a frame comes out damaged: see [`crate::Event::Impaired`].
+    pub corrupt: f64,
+    /// Frames are held at the far end, and come out together.
+    pub batch: Option<Batch>,
     /// A longer frame is lost before the queue; `None` loses none. A wire's.
     pub longest: Option<u32>,
     /// Whether the link works. A link that is or goes down loses all that it holds (queued, in
@@ -48,10 +54,23 @@ impl Default for Parameters {
             discipline: None,
             trace: None,
             mark: None,
+            duplicate: 0.0,
+            corrupt: 0.0,
+            batch: None,
             longest: None,
             up: true,
         }
     }
+}
+
+/// When frames that are held at the far end come out, as with interrupts that wait for more (ethtool's rx-usecs and rx-frames) or a
+/// scheduler that gives a station its turn now and then (netem's slot).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// So long after the first of them came.
+    pub time: Duration,
+    /// Or as soon as there are so many; `None` waits for the time alone.
+    pub frames: Option<u32>,
 }
 
 /// A new value for one parameter, from one instant on. Frames that departed at or before that

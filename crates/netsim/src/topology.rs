@@ -1,13 +1,14 @@
 //! Who is joined to whom, and the way to each address.
 //!
 //! Owns nodes, the ends of links, addresses and routes. Static: the way does not depend on whether
-//! links are up. Never holds a frame.
+//! links are up. Never holds a frame. How one of several equal ways is chosen is the affair of `spreading`.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use thiserror::Error;
 
 use crate::frame::{AddressId, DirectionId, LinkId, NodeId};
+use crate::spreading::Spreading;
 
 /// Why a network cannot be built so.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -59,6 +60,9 @@ struct Node {
     router: bool,
     /// Directions that lead away from it, by link number.
     leaving: Vec<DirectionId>,
+    spreading: Spreading,
+    /// Whether frames of some class have a way of their own here.
+    pins: bool,
 }
 
 #[derive(Debug)]
@@ -78,12 +82,18 @@ pub(crate) struct Topology {
     explicit: Vec<(NodeId, AddressId, DirectionId)>,
     /// `routes[address][node]`; empty when it must be computed again.
     routes: Vec<Vec<Option<DirectionId>>>,
+    /// Whether a node spreads frames over its ways, or has pins. Then `ways` is computed too.
+    choosing: bool,
+    /// `ways[address][node]`: those of equally many hops, by link number.
+    ways: Vec<Vec<Box<[DirectionId]>>>,
+    /// The ways of single classes.
+    pins: HashMap<(NodeId, AddressId, u32), DirectionId>,
 }
 
 impl Topology {
     pub(crate) fn add_node(&mut self, router: bool) -> NodeId {
         self.routes.clear();
-        self.nodes.push(Node { router, leaving: Vec::new() });
+        self.nodes.push(Node { router, leaving: Vec::new(), spreading: Spreading::First, pins: false });
         NodeId(self.nodes.len() as u32 - 1)
     }
 
@@ -129,17 +139,39 @@ impl Topology {
         to: AddressId,
         direction: DirectionId,
     ) -> Result<(), TopologyError> {
-        self.check_node(node)?;
-        self.check_direction(direction)?;
-        if to.index() >= self.addresses.len() {
-            return Err(TopologyError::UnknownAddress(to.index()));
-        }
-        if self.head(direction.reverse()) != node {
-            return Err(TopologyError::NotAttached { link: direction.link().index(), node: node.index() });
-        }
+        self.check_way(node, to, direction)?;
         self.routes.clear();
         self.explicit.push((node, to, direction));
         Ok(())
+    }
+
+    /// Frames of one class for `to` leave `node` by `direction`.
+    pub(crate) fn pin(
+        &mut self,
+        node: NodeId,
+        to: AddressId,
+        class: u32,
+        direction: DirectionId,
+    ) -> Result<(), TopologyError> {
+        self.check_way(node, to, direction)?;
+        self.choose_from_now_on();
+        self.nodes[node.index()].pins = true;
+        self.pins.insert((node, to, class), direction);
+        Ok(())
+    }
+
+    pub(crate) fn set_spreading(&mut self, node: NodeId, spreading: Spreading) -> Result<(), TopologyError> {
+        self.check_node(node)?;
+        self.choose_from_now_on();
+        self.nodes[node.index()].spreading = spreading;
+        Ok(())
+    }
+
+    fn choose_from_now_on(&mut self) {
+        if !self.choosing {
+            self.choosing = true;
+            self.routes.clear();
+        }
     }
 
     /// The node at the far end of a direction.
@@ -171,6 +203,37 @@ impl Topology {
         *self.routes.get(address.index())?.get(node.index())?
     }
 
+    /// The first hop of a frame from `node` to `address`.
+    #[inline]
+    pub(crate) fn onward(&mut self, node: NodeId, address: AddressId, label: u32) -> Option<DirectionId> {
+        if self.choosing { self.chosen(node, address, label) } else { self.route(node, address) }
+    }
+
+    #[inline(never)]
+    fn chosen(&mut self, node: NodeId, address: AddressId, label: u32) -> Option<DirectionId> {
+        if self.routes.is_empty() {
+            self.compute();
+        }
+        let Node { pins, spreading, .. } = self.nodes.get_mut(node.index())?;
+        if *pins && let Some(&direction) = self.pins.get(&(node, address, label >> 8)) {
+            return Some(direction);
+        }
+        let ways = self.ways.get(address.index())?.get(node.index())?;
+        ways.get(spreading.choose(ways.len(), label, address)).copied()
+    }
+
+    fn check_way(&self, node: NodeId, to: AddressId, direction: DirectionId) -> Result<(), TopologyError> {
+        self.check_node(node)?;
+        self.check_direction(direction)?;
+        if to.index() >= self.addresses.len() {
+            return Err(TopologyError::UnknownAddress(to.index()));
+        }
+        if self.head(direction.reverse()) != node {
+            return Err(TopologyError::NotAttached { link: direction.link().index(), node: node.index() });
+        }
+        Ok(())
+    }
+
     pub(crate) fn check_direction(&self, direction: DirectionId) -> Result<(), TopologyError> {
         let known = direction.index() < self.heads.len();
         if known { Ok(()) } else { Err(TopologyError::UnknownLink(direction.link().index())) }
@@ -182,30 +245,71 @@ impl Topology {
     }
 
     fn compute(&mut self) {
-        self.routes = self.addresses.iter().map(|address| self.ways_to(address)).collect();
+        let found: Vec<Ways> = self.addresses.iter().map(|address| self.ways_to(address)).collect();
+        if self.choosing {
+            let all = |(address, ways): (&Address, &Ways)| self.equal_ways_to(address, ways);
+            self.ways = self.addresses.iter().zip(&found).map(all).collect();
+        }
+        self.routes = found.into_iter().map(|ways| ways.first).collect();
         for &(node, address, direction) in &self.explicit {
             self.routes[address.index()][node.index()] = Some(direction);
+            if let Some(ways) = self.ways.get_mut(address.index()) {
+                ways[node.index()] = [direction].into();
+            }
         }
     }
 
     /// The fewest hops to an address from everywhere, breadth first from its owner. Only routers
     /// pass frames on. Of equally long ways, the one by the link made first wins.
-    fn ways_to(&self, address: &Address) -> Vec<Option<DirectionId>> {
-        let mut ways = vec![None; self.nodes.len()];
+    fn ways_to(&self, address: &Address) -> Ways {
+        let mut first = vec![None; self.nodes.len()];
+        let mut hops = vec![u32::MAX; self.nodes.len()];
+        hops[address.owner.index()] = 0;
         let mut reached = VecDeque::from([address.owner]);
         while let Some(node) = reached.pop_front() {
             for &leaving in &self.nodes[node.index()].leaving {
                 let neighbour = self.head(leaving);
-                let barred = node == address.owner && address.by.is_some_and(|by| by != leaving.link());
-                if barred || neighbour == address.owner || ways[neighbour.index()].is_some() {
+                if address.bars(node, leaving)
+                    || neighbour == address.owner
+                    || first[neighbour.index()].is_some()
+                {
                     continue;
                 }
-                ways[neighbour.index()] = Some(leaving.reverse());
+                first[neighbour.index()] = Some(leaving.reverse());
+                hops[neighbour.index()] = hops[node.index()] + 1;
                 if self.nodes[neighbour.index()].router {
                     reached.push_back(neighbour);
                 }
             }
         }
-        ways
+        Ways { first, hops }
+    }
+
+    /// By node: all ways of the fewest hops.
+    fn equal_ways_to(&self, address: &Address, ways: &Ways) -> Vec<Box<[DirectionId]>> {
+        let of = |(at, node): (usize, &Node)| {
+            let nearer = |&&leaving: &&DirectionId| {
+                let next = self.head(leaving);
+                let passes = next == address.owner || self.nodes[next.index()].router;
+                let hops = ways.hops[next.index()];
+                passes && !address.bars(next, leaving) && hops.checked_add(1) == Some(ways.hops[at])
+            };
+            node.leaving.iter().filter(nearer).copied().collect()
+        };
+        self.nodes.iter().enumerate().map(of).collect()
+    }
+}
+
+/// The ways to an address, by node.
+struct Ways {
+    first: Vec<Option<DirectionId>>,
+    /// `u32::MAX` where there is none.
+    hops: Vec<u32>,
+}
+
+impl Address {
+    /// Whether frames for it may not come to `node` by the link of this direction.
+    fn bars(&self, node: NodeId, direction: DirectionId) -> bool {
+        node == self.owner && self.by.is_some_and(|by| by != direction.link())
     }
 }

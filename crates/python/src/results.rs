@@ -219,8 +219,12 @@ fn link_row<'py>(py: Python<'py>, link: &LinkSummary) -> PyResult<Bound<'py, PyD
     row.set_item("mac_retries", link.mac_retries)?;
     row.set_item("mac_drops", link.mac_drops)?;
     row.set_item("longest_queue", link.longest_queue)?;
-    if let Some(marks) = link.queue_marks {
-        row.set_item("queue_marks", marks)?;
+    let some =
+        [("queue_marks", link.queue_marks), ("duplicated", link.duplicated), ("corrupted", link.corrupted)];
+    for (name, count) in some {
+        if let Some(count) = count {
+            row.set_item(name, count)?;
+        }
     }
     Ok(row)
 }

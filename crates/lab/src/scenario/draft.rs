@@ -12,7 +12,7 @@ use super::error::{Place, ScenarioError, listed, said, shown, suggestion};
 use super::file::ScenarioFile;
 use super::model::Scenario;
 use super::tree::{Content, Node};
-use super::{check, files, keys, resolve};
+use super::{check, fabrics, files, keys, resolve};
 use crate::registry::Registry;
 
 /// Parts of the longest key, as `paths.wifi.forward.gilbert_elliott.p`, and some more for what is wrong.
@@ -136,11 +136,12 @@ impl Draft {
         check::check(&self.tree, self.registry.json_schema())?;
         let mut tree = self.tree.clone();
         fill_flows(&mut tree)?;
+        let expanded = fabrics::expand(&mut tree)?;
         let file = ScenarioFile::deserialize(tree.value()).map_err(|error| ScenarioError::File {
             place: tree.place.clone(),
             problem: error.message().to_owned(),
         })?;
-        resolve::resolve(&file, &tree, &self.name, &self.registry)
+        resolve::resolve(&file, &tree, &self.name, &self.registry).map_err(|error| expanded.blame(error))
     }
 }
 

@@ -107,8 +107,9 @@ struct Reckoner<'a> {
 impl<'a> Reckoner<'a> {
     fn new(scenario: &'a Scenario) -> Self {
         let rates: Vec<[f64; 2]> = scenario.links.iter().map(|link| rates(scenario, link)).collect();
-        let hosts = scenario.flows.iter().flat_map(|flow| [flow.from.as_str(), flow.to.as_str()]).collect();
-        let reach = Reach::new(&scenario.links, &hosts);
+        let relays: BTreeSet<&str> = scenario.relays.iter().map(String::as_str).collect();
+        let hosts = scenario.flows.iter().flat_map(|flow| [flow.from.as_str(), flow.to.as_str()]);
+        let reach = Reach::new(&scenario.links, &hosts.filter(|host| !relays.contains(host)).collect());
         let rate = |at: usize| rates[at][0].max(rates[at][1]) as u64;
         let delay = |at: usize| trip(&scenario.links[at]);
         let openers: BTreeSet<&str> = scenario.flows.iter().map(|flow| flow.from.as_str()).collect();
@@ -212,7 +213,11 @@ impl<'a> Reckoner<'a> {
         let seconds = self.scenario.duration.as_secs_f64();
         let (mut held, mut bytes) = (0.0, 0.0);
         for (place, link) in self.scenario.links.iter().enumerate() {
-            let began = link.ends.iter().any(|end| self.openers.contains(end.as_str()));
+            // What a relay passes on began elsewhere.
+            let began = link
+                .ends
+                .iter()
+                .any(|end| self.openers.contains(end.as_str()) && !self.scenario.relays.contains(end));
             let asked = if began { first[place] } else { total };
             let carried = self.rates[place][0].max(self.rates[place][1]) / 8.0 * seconds;
             load.frames += asked.min(carried / (frame + HEADERS));

@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::names::{
-    Coupled, DataDirection, DownMode, Ecn, Interference, MtuProbing, Opportunistic, Penalty, SendQueueRule,
-    Side, SlowStart, Transport, Version,
+    Coupled, DataDirection, DownMode, Ecn, Interference, MtuProbing, Opportunistic, Penalty, Routing,
+    SendQueueRule, Side, SlowStart, Transport, Version,
 };
 use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
 
@@ -43,6 +43,7 @@ macro_rules! table {
 }
 
 mod air;
+mod fabric;
 mod limits;
 mod links;
 mod middlebox;
@@ -50,6 +51,7 @@ mod policy;
 mod queue;
 
 pub use air::{BackgroundTable, CellTable, CouplingTable, StationTable};
+pub use fabric::{RouteTable, TopologyTable};
 pub use limits::LimitsTable;
 pub use links::{DirectionTable, GilbertElliottTable, LinkTable, PathTable};
 pub use middlebox::MiddleboxTable;
@@ -79,6 +81,14 @@ table! {
         /// Links of a general topology. The hosts are the names in `from` and `to` of the flows (and `client`
         /// and `server`, if there are paths); all other names are routers.
         links: IndexMap<String, LinkTable>,
+        /// A whole network of one kind, beside what `links` says.
+        topology: TopologyTable,
+        /// What routers do with several ways of equally many hops. Default: first; ecmp with a `topology`.
+        routing: Routing,
+        /// Explicit ways.
+        routes: Vec<RouteTable>,
+        /// Hosts that pass on what is not for them. Default: none does; all hosts of a bcube do.
+        relays: Vec<String>,
         /// Access points, each with a channel.
         cells: IndexMap<String, CellTable>,
         /// Wireless interfaces of hosts: each is a path from its host to the access point of its cell.
@@ -109,6 +119,9 @@ table! {
         from: String,
         /// The host that accepts it. Default: server.
         to: String,
+        /// Instead of `from` and `to`: as many flows as the `topology` has hosts, NAME-1 from h1 and so on; each host sends to
+        /// another one and hears from one. This number chooses the permutation.
+        permutation: u32,
         /// Who sends the data. Default: upload.
         direction: DataDirection,
         /// The transport. Default: mptcp.
@@ -211,6 +224,10 @@ table! {
         rate: LineRate,
         /// The payload of a datagram. Default: 1472B.
         datagram: Size,
+        /// udp: the mean time for which it sends at `rate`, before it pauses; both times are drawn, exponentially. Default: always.
+        on: Span,
+        /// udp: the mean time of a pause. Needed with `on`.
+        off: Span,
         /// When the connection is opened. Default: 0s.
         start: Span,
         /// When the application stops writing. Default: the end of the run.

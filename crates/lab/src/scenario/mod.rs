@@ -5,7 +5,8 @@
 //! and the reference page come from the same definition. Nothing here runs anything.
 //!
 //! The way of a value: text -> tree with places (`tree`) -> includes merged (`files`) -> overrides put over
-//! (`draft`) -> keys, types, units and names checked against the schema (`check`) -> serde
+//! (`draft`) -> keys, types, units and names checked against the schema (`check`) -> networks of one line written out
+//! (`fabrics`) -> serde
 //! ([`mod@file`]) -> meaning (`resolve`) -> [`Scenario`].
 
 mod air;
@@ -13,11 +14,13 @@ mod check;
 mod draft;
 mod error;
 mod estimate;
+mod fabrics;
 pub mod file;
 mod files;
 mod keys;
 pub(crate) mod kind_schema;
 pub(crate) mod kinds;
+mod line;
 mod middleboxes;
 mod model;
 pub mod names;
@@ -38,7 +41,7 @@ pub use error::{Place, ScenarioError};
 pub use kinds::Chosen;
 pub use model::{
     Adjustment, Background, Cell, Coupling, Estimate, Event, Filter, Flow, Limits, Line, Link, LinkKind,
-    Mechanisms, Middlebox, Scenario, Station, Switch, Tcp, Traffic, Way,
+    Mechanisms, Middlebox, Route, Scenario, Station, Switch, Tcp, Traffic, Way,
 };
 pub(crate) use names::is_called;
 pub use parameters::Parameters;

@@ -8,8 +8,8 @@ use netsim::QueueLimit;
 
 use super::kinds::Chosen;
 use super::names::{
-    Coupled, DataDirection, DownMode, Ecn, Interference, MtuProbing, Opportunistic, Penalty, SendQueueRule,
-    SlowStart, Transport, Version,
+    Coupled, DataDirection, DownMode, Ecn, Interference, MtuProbing, Opportunistic, Penalty, Routing,
+    SendQueueRule, SlowStart, Transport, Version,
 };
 use super::policies::Policy;
 use crate::application::Maker;
@@ -18,12 +18,14 @@ mod air;
 mod limits;
 mod link;
 mod middlebox;
+mod route;
 mod way;
 
 pub use air::{Background, Cell, Coupling, Station};
 pub use limits::{Estimate, Limits};
 pub use link::{Line, Link, LinkKind};
 pub use middlebox::{Middlebox, Switch};
+pub use route::Route;
 pub use way::Way;
 
 /// A whole scenario.
@@ -41,6 +43,12 @@ pub struct Scenario {
     pub sample: Duration,
     /// Paths first, then links, then stations, each in the order of the file.
     pub links: Vec<Link>,
+    /// What nodes do with several ways of equally many hops.
+    pub routing: Routing,
+    /// In the order of the file.
+    pub routes: Vec<Route>,
+    /// Hosts that pass on what is not for them.
+    pub relays: Vec<String>,
     /// In the order of the file.
     pub cells: Vec<Cell>,
     /// In the order of the file.
@@ -109,6 +117,15 @@ pub struct Flow {
 }
 
 impl Flow {
+    /// Mean times of sending and of pauses, if it makes pauses.
+    #[must_use]
+    pub fn activity(&self) -> Option<(Duration, Duration)> {
+        match self.traffic {
+            Traffic::Datagrams { activity, .. } => activity,
+            _ => None,
+        }
+    }
+
     /// How many subflows share its first path, told apart by their ports; `None` if its path manager opens no such ones.
     #[must_use]
     pub fn ports(&self) -> Option<u32> {
@@ -211,6 +228,8 @@ pub enum Traffic {
         bytes: u32,
         /// bit/s of payload; `None` is as fast as they go.
         rate: Option<u64>,
+        /// Mean times of sending and of pauses, of those that have a rate; `None` is always.
+        activity: Option<(Duration, Duration)>,
     },
 }
 

@@ -235,6 +235,38 @@ names! {
     }
 }
 
+names! {
+    /// Published values of a Gilbert-Elliott model.
+    LossPreset {
+        /// Air to ground and by satellite, the lower end of what was measured: bursts of 12 frames, 13 % lost (Michel 2023).
+        InFlightLong = "in_flight_long",
+        /// The upper end: bursts of 2 frames, 12 % lost.
+        InFlightShort = "in_flight_short",
+    }
+}
+
+names! {
+    /// A network of one line.
+    TopologyKind {
+        /// The k-ary fat tree of Al-Fares, Loukissas and Vahdat (SIGCOMM 2008).
+        FatTree = "fat_tree",
+        /// BCube of Guo et al. (SIGCOMM 2009): hosts with several ports pass on what is not for them.
+        Bcube = "bcube",
+    }
+}
+
+names! {
+    /// What a node does with several ways of equally many hops.
+    Routing {
+        /// It takes the one by the link that was written first.
+        First = "first",
+        /// One way for each subflow and direction, by a hash that differs from node to node (RFC 2992).
+        Ecmp = "ecmp",
+        /// Another way for each packet, by chance.
+        Spray = "spray",
+    }
+}
+
 /// Whether a flow is what `word` names: itself, or one of the copies that `count` made.
 pub(crate) fn is_called(flow: &str, word: &str) -> bool {
     let copy = flow.strip_prefix(word).and_then(|rest| rest.strip_prefix('-'));

@@ -65,8 +65,9 @@ fn table(page: &mut String, title: &str, schema: &Value) {
 fn inner<'a>(outer: &str, key: &str, property: &'a Value) -> Option<(String, &'a Value)> {
     let top = !outer.contains('[');
     let named = property.get("additionalProperties").filter(|others| others.is_object());
+    let line = ["`[links.NAME]`", "`[topology]`"].contains(&outer);
     let repeated =
-        (outer == "`[links.NAME]`" && key == "gilbert_elliott") || key == "backward" || key == "defaults";
+        (line && ["gilbert_elliott", "hosts"].contains(&key)) || key == "backward" || key == "defaults";
     let title = |form: String| (form, property);
     match (named, property.get("items")) {
         _ if repeated => None,

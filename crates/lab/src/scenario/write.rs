@@ -1,15 +1,13 @@
 //! A scenario as run, written back: every value in full, so that nothing depends on a default.
 
-use mptcp_clock::Duration;
-use netsim::{Change, Jitter, Loss, Parameters, Rate, Spread};
+use netsim::Loss;
 
 use super::file::{
     DirectionTable, EventTable, FilterTable, FlowTable, GilbertElliottTable, LimitsTable, LinkTable,
-    PathTable, QueueValue, ScenarioFile, SetTable,
+    PathTable, QueueValue, RouteTable, ScenarioFile, SetTable,
 };
-use super::model::{Adjustment, Event, Filter, Flow, Limits, Line, Link, LinkKind, Scenario, Traffic};
-use super::names::{Ecn, Interference, MtuProbing};
-use super::recording::{Recorded, Recording};
+use super::model::{Adjustment, Event, Filter, Flow, Limits, Line, Link, LinkKind, Route, Scenario, Traffic};
+use super::names::{Ecn, Interference, MtuProbing, Routing};
 use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
 use super::written::{direction, percent};
 use super::{air, middleboxes, policies};
@@ -35,6 +33,10 @@ impl Scenario {
             defaults: None,
             paths: some(of(LinkKind::Path).map(|link| (link.name.clone(), path(link))).collect()),
             links: some(of(LinkKind::Link).map(|link| (link.name.clone(), general(link))).collect()),
+            topology: None,
+            routing: Some(self.routing).filter(|&routing| routing != Routing::First),
+            routes: Some(self.routes.iter().map(route).collect()).filter(|all: &Vec<_>| !all.is_empty()),
+            relays: Some(self.relays.clone()).filter(|all| !all.is_empty()),
             stations: some(
                 of(LinkKind::Station)
                     .filter_map(|link| Some((link.name.clone(), air::station(link)?)))
@@ -117,79 +119,6 @@ impl Scenario {
     }
 }
 
-impl Line {
-    /// The same for the simulated network.
-    #[must_use]
-    pub fn parameters(&self) -> Parameters {
-        Parameters {
-            rate: self.rate.and_then(Rate::new),
-            delay: self.delay,
-            jitter: self.jitter(self.jitter),
-            loss: self.loss.clone(),
-            queue: self.queue,
-            discipline: self.discipline.clone(),
-            trace: match self.recording.as_ref().map(|recording| &recording.what) {
-                Some(Recorded::Opportunities(trace)) => Some(trace.clone()),
-                _ => None,
-            },
-            mark: self.mark,
-            longest: self.path_mtu.map(frame_of),
-            up: self.up,
-        }
-    }
-
-    /// The kind and the values of a loss model from another crate.
-    #[must_use]
-    pub fn custom_loss(&self) -> Option<toml::Table> {
-        match &self.loss {
-            // `resolve` made the identity of the table.
-            Loss::Custom(custom) => custom.identity().parse().ok(),
-            _ => None,
-        }
-    }
-
-    /// What a recording changes over time.
-    pub(crate) fn recorded_changes(&self) -> impl Iterator<Item = (Duration, Change)> + '_ {
-        let steps = match self.recording.as_ref().map(|recording| &recording.what) {
-            Some(Recorded::Steps(steps)) => steps.as_slice(),
-            _ => &[],
-        };
-        steps.iter().flat_map(|step| {
-            let loss = |loss| if loss > 0.0 { Loss::Bernoulli(loss) } else { Loss::None };
-            let changes = [
-                step.rate.and_then(Rate::new).map(|rate| Change::Rate(Some(rate))),
-                step.delay.map(Change::Delay),
-                step.loss.map(|share| Change::Loss(loss(share))),
-            ];
-            changes.into_iter().flatten().map(|change| (step.at, change))
-        })
-    }
-
-    /// The rate, unless a recording says it; `None` within is unlimited.
-    fn rate_said(&self) -> Option<Option<u64>> {
-        let recorded = self.recording.as_ref().and_then(Recording::rate);
-        recorded.is_none().then_some(self.rate)
-    }
-
-    /// The kind and the values of a queue discipline.
-    #[must_use]
-    pub fn discipline_table(&self) -> Option<toml::Table> {
-        // `resolve` made the identity of the table.
-        self.discipline.as_ref()?.identity().parse().ok()
-    }
-
-    /// Uniform jitter of this half-width, with the ordering of this line.
-    #[must_use]
-    pub fn jitter(&self, spread: Duration) -> Option<Jitter> {
-        (!spread.is_zero()).then_some(Jitter { spread, shape: Spread::Uniform, reorder: self.reorder })
-    }
-}
-
-/// The frame of an IP packet, bytes.
-pub(crate) fn frame_of(packet: u32) -> u32 {
-    packet + 14
-}
-
 /// Limits that were raised or lowered; what depends on no limit stands in no file.
 fn limits(limits: Limits) -> Option<LimitsTable> {
     let own = |value: u64, default: u64| (value != default).then_some(value);
@@ -219,6 +148,7 @@ fn line(line: &Line) -> DirectionTable {
         Loss::Custom(_) => (None, None),
         Loss::GilbertElliott(model) => {
             let table = GilbertElliottTable {
+                preset: None,
                 p: Some(percent(model.good_to_bad)),
                 r: Some(percent(model.bad_to_good)),
                 loss_bad: Some(percent(model.loss_in_bad)),
@@ -233,6 +163,10 @@ fn line(line: &Line) -> DirectionTable {
         delay: Some(Span(line.delay)),
         loss,
         gilbert_elliott: bursts,
+        duplicate: Some(line.duplicate).filter(|&share| share > 0.0).map(percent),
+        corrupt: Some(line.corrupt).filter(|&share| share > 0.0).map(percent),
+        slot: line.batch.map(|batch| Span(batch.time)),
+        slot_frames: line.batch.and_then(|batch| batch.frames),
         jitter: Some(Span(line.jitter)),
         reorder: Some(line.reorder),
         queue: Some(match line.discipline_table() {
@@ -267,6 +201,11 @@ fn general(link: &Link) -> LinkTable {
     LinkTable { ends: Some(link.ends.to_vec()), rtt, mtu, forward, backward, both }
 }
 
+fn route(route: &Route) -> RouteTable {
+    let Route { from, to, flows, links } = route.clone();
+    RouteTable { from: Some(from), to: Some(to), flows: Some(flows), links: Some(links) }
+}
+
 fn flow(flow: &Flow) -> FlowTable {
     let (path_manager, subflows) = policies::path_manager(&flow.path_manager);
     let (bulk, bytes, blocks, rate) = match &flow.traffic {
@@ -276,6 +215,7 @@ fn flow(flow: &Flow) -> FlowTable {
         Traffic::Datagrams { rate, .. } => (None, None, None, Some(LineRate(*rate))),
         Traffic::Custom(_) => (None, None, None, None),
     };
+    let activity = flow.activity();
     let (datagram, application) = match &flow.traffic {
         Traffic::Datagrams { bytes, .. } => (Some(Size(u64::from(*bytes))), None),
         Traffic::Custom(chosen) => (None, Some(chosen.table())),
@@ -284,6 +224,7 @@ fn flow(flow: &Flow) -> FlowTable {
     FlowTable {
         from: Some(flow.from.clone()),
         to: Some(flow.to.clone()),
+        permutation: None,
         direction: Some(flow.direction),
         transport: Some(flow.transport),
         version: Some(flow.version),
@@ -331,6 +272,8 @@ fn flow(flow: &Flow) -> FlowTable {
         blocks,
         rate,
         datagram,
+        on: activity.map(|(on, _)| Span(on)),
+        off: activity.map(|(_, off)| Span(off)),
         start: Some(Span(flow.start)),
         stop: flow.stop.map(Span),
         count: None,

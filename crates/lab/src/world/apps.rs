@@ -93,7 +93,7 @@ impl App {
             closed: None,
             fell_back: [None; 2],
             datagrams: match spec.traffic {
-                Traffic::Datagrams { bytes, rate } => Some(Datagrams::new(bytes, rate, spec.tcp.sndbuf)),
+                Traffic::Datagrams { bytes, rate, .. } => Some(Datagrams::new(bytes, rate, spec.tcp.sndbuf)),
                 _ => None,
             },
             started_at: None,

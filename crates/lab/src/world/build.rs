@@ -2,6 +2,7 @@
 
 mod air;
 mod lookup;
+mod routes;
 mod settings;
 
 use std::collections::BTreeSet;
@@ -18,8 +19,9 @@ use super::host::{self, Host};
 use super::middleboxes::Middleboxes;
 use super::narrow::Narrow;
 use super::pool::Pool;
+use super::ports::FIRST_PORT;
 use super::sampler::Sampler;
-use super::{Alarm, ETHERNET, FIRST_PORT, ScheduledAction, World};
+use super::{Alarm, ETHERNET, ScheduledAction, World};
 use crate::classes::class_of;
 use crate::scenario::names::{DownMode, Side};
 use crate::scenario::{Link, Scenario, Way};
@@ -38,6 +40,7 @@ impl World {
         builder.add_cells()?;
         builder.add_links()?;
         builder.add_addresses()?;
+        builder.add_routing()?;
         builder.add_flows();
         builder.add_filters()?;
         builder.add_middleboxes()?;
@@ -99,7 +102,8 @@ impl<'a> Builder<'a> {
                 continue;
             }
             let is_host = self.scenario.flows.iter().any(|flow| flow.from == *name || flow.to == *name);
-            let node = if is_host { self.network.add_host() } else { self.network.add_router() };
+            let passes = !is_host || self.scenario.relays.contains(name);
+            let node = if passes { self.network.add_router() } else { self.network.add_host() };
             self.nodes.push((name.clone(), node));
             if is_host {
                 let timer = self.alarm(Alarm::Endpoint(self.hosts.len()), None);
@@ -168,7 +172,10 @@ impl<'a> Builder<'a> {
             let _ = self.hosts[to].endpoint.listen(port, accepting);
             let first = flow.paths.first().and_then(|path| self.interface_named(from, path));
             let remote = SocketAddr::new(host::address(to, 0), port);
-            let app = App::new(index, flow, (from, to), first.unwrap_or_default(), remote, config);
+            let mut app = App::new(index, flow, (from, to), first.unwrap_or_default(), remote, config);
+            if let (Some(datagrams), Some(means)) = (&mut app.datagrams, flow.activity()) {
+                datagrams.pause(means, self.root.child(&format!("datagrams {}", flow.name)));
+            }
             self.scheduled.insert((at(flow.start), ScheduledAction::Start(index)));
             if let Some(stop) = flow.stop {
                 self.scheduled.insert((at(stop), ScheduledAction::Stop(index)));
@@ -305,7 +312,10 @@ impl<'a> Builder<'a> {
             failure: None,
             sampler: Sampler::new(self.scenario, &self.links),
             scenario: self.scenario.clone(),
-            has_labels: !self.scenario.filters.is_empty()
+            spreads: self.scenario.spreads(),
+            impairs: self.scenario.links.iter().any(Link::impairs),
+            has_labels: self.scenario.spreads()
+                || !self.scenario.filters.is_empty()
                 || !self.own_queues.is_empty()
                 || self.scenario.links.iter().any(Link::has_discipline),
             own_queues: self.own_queues,

@@ -1,15 +1,33 @@
-//! A flow of datagrams: sent at a rate, or as fast as this host's own queue takes them.
+//! A flow of datagrams: sent at a rate, with pauses or without, or as fast as this host's own queue takes them.
 //!
 //! Owns the sender's socket buffer and its clock. Never sees a link: the world sends.
 
-use mptcp_clock::{Duration, Instant};
+use mptcp_clock::{Duration, Instant, Rng};
 
 /// What the network carries in place of a segment's number.
 pub(super) const DATAGRAM: u32 = u32::MAX;
+/// The same, with a wrong bit.
+pub(super) const DAMAGED: u32 = u32::MAX - 1;
 /// UDP and IPv4 headers, bytes.
 const HEADERS: u32 = 28;
 /// What Linux counts for a packet in a socket buffer beyond its bytes.
 const OVERHEAD: u64 = 768;
+
+/// When it pauses: times are drawn, exponentially.
+#[derive(Debug)]
+struct Pauses {
+    /// Mean times of sending and of a pause.
+    means: (Duration, Duration),
+    stream: Rng,
+    /// When the next one begins.
+    begins: Instant,
+}
+
+impl Pauses {
+    fn draw(&mut self, mean: Duration) -> Duration {
+        mean.mul_f64(-(1.0 - self.stream.unit()).ln())
+    }
+}
 
 #[derive(Debug)]
 pub(super) struct Datagrams {
@@ -20,6 +38,7 @@ pub(super) struct Datagrams {
     /// How many wait in this host's queue.
     waiting: u64,
     due: Instant,
+    pauses: Option<Pauses>,
     pub running: bool,
     /// Payload bytes that were sent.
     pub sent: u64,
@@ -34,9 +53,15 @@ impl Datagrams {
             room: (buffer / (u64::from(bytes + HEADERS) + OVERHEAD)).max(1),
             waiting: 0,
             due: Instant::ZERO,
+            pauses: None,
             running: false,
             sent: 0,
         }
+    }
+
+    /// From now on it makes pauses, with these mean times of sending and of a pause.
+    pub(super) fn pause(&mut self, means: (Duration, Duration), stream: Rng) {
+        self.pauses = Some(Pauses { means, stream, begins: Instant::ZERO });
     }
 
     /// Bytes of the IP packet.
@@ -47,6 +72,9 @@ impl Datagrams {
     pub(super) fn start(&mut self, now: Instant) {
         self.running = true;
         self.due = now;
+        if let Some(pauses) = &mut self.pauses {
+            pauses.begins = now + pauses.draw(pauses.means.0);
+        }
     }
 
     /// Whether a datagram goes now; it counts as sent.
@@ -58,6 +86,11 @@ impl Datagrams {
             };
         if goes {
             self.due += self.interval.unwrap_or(Duration::ZERO);
+            if let Some(pauses) = self.pauses.as_mut().filter(|pauses| pauses.begins <= self.due) {
+                let (on, off) = pauses.means;
+                self.due = self.due.max(pauses.begins + pauses.draw(off));
+                pauses.begins = self.due + pauses.draw(on);
+            }
             self.sent += u64::from(self.bytes);
         }
         goes

@@ -60,7 +60,7 @@ impl World {
     /// Takes lost frames back into the pool.
     #[inline(never)]
     pub(super) fn take_back(&mut self) {
-        for lost in self.network.lost().filter(|lost| lost.frame.payload != super::DATAGRAM) {
+        for lost in self.network.lost().filter(|lost| lost.frame.payload < super::DAMAGED) {
             if lost.cause == Cause::TooLong {
                 self.narrow.refused(&lost, self.pool.get(lost.frame.payload));
             }

@@ -54,15 +54,19 @@ impl Host {
         self.flows[at] = Some(flow);
     }
 
-    /// The link direction by which a segment leaves.
+    /// The link direction by which a segment leaves. With a label it is chosen by that.
     pub(super) fn way_out(
         &mut self,
         network: &mut Network<u32>,
         interface: InterfaceId,
         to: AddressId,
+        label: Option<u32>,
     ) -> Option<DirectionId> {
         if let Some(Some((_, direction))) = self.interfaces.get(interface.0 as usize) {
             return Some(*direction);
+        }
+        if let Some(label) = label {
+            return network.choose(self.node, to, label);
         }
         if let Some((_, direction)) = self.routes.iter().find(|(address, _)| *address == to) {
             return Some(*direction);

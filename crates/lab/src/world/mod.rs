@@ -12,9 +12,12 @@ mod end;
 mod error;
 mod fallback;
 mod host;
+mod impaired;
+mod link_summaries;
 mod middleboxes;
 mod narrow;
 mod pool;
+mod ports;
 mod recorder;
 mod recording;
 mod sampler;
@@ -35,7 +38,7 @@ use crate::scenario::Scenario;
 use apps::App;
 pub use capture::CaptureError;
 use capture::Captures;
-use datagrams::DATAGRAM;
+use datagrams::{DAMAGED, DATAGRAM};
 pub use error::RunError;
 use host::Host;
 use middleboxes::Middleboxes;
@@ -46,8 +49,6 @@ use sampler::Sampler;
 
 /// Ethernet's header counts as part of a frame.
 const ETHERNET: usize = 14;
-/// The port of the first flow; the others follow.
-const FIRST_PORT: u16 = 5001;
 
 /// What a timer of the network means.
 #[derive(Clone, Copy, Debug)]
@@ -102,6 +103,10 @@ pub struct World {
     recorder: Option<Arc<Recorder>>,
     /// Whether frames carry labels: filters or departures are read by them.
     has_labels: bool,
+    /// Whether nodes choose ways by labels.
+    spreads: bool,
+    /// Whether frames come out of links with a wrong bit.
+    impairs: bool,
     /// By direction: the host whose own queue it is, where departures are watched.
     own_queues: Vec<Option<usize>>,
     end: Instant,
@@ -129,21 +134,33 @@ impl World {
     pub fn advance(&mut self, until: Instant) -> Result<(), RunError> {
         let until = until.min(self.end);
         while let Some((now, event)) = self.network.next_until(until) {
-            match event {
-                Event::Arrived { node, frame, .. } => self.on_arrival(now, node, &frame),
-                Event::Timer(timer) => self.on_alarm(now, timer),
-                Event::Tapped { direction, frame } => self.on_tapped(now, direction, frame),
-                Event::Departed { direction, label, bytes, service, alone } => {
-                    let bytes = u64::from(bytes) - ETHERNET as u64;
-                    self.on_departure(now, direction, label, Departure { bytes, service, alone });
-                }
-            }
+            self.happen(now, event);
             if self.failure.is_some() {
                 return self.failure.take().map_or(Ok(()), Err);
             }
             self.tidy();
         }
         self.exhausted()
+    }
+
+    #[inline]
+    fn happen(&mut self, now: Instant, event: Event<u32>) {
+        match event {
+            Event::Arrived { node, frame, .. } => self.on_arrival(now, node, &frame),
+            Event::Timer(timer) => self.on_alarm(now, timer),
+            Event::Tapped { direction, frame } => self.on_tapped(now, direction, frame),
+            Event::Departed { direction, label, bytes, service, alone } => {
+                let bytes = u64::from(bytes) - ETHERNET as u64;
+                self.on_departure(now, direction, label, Departure { bytes, service, alone });
+            }
+            Event::Impaired { direction, frame, duplicated, corrupted } => {
+                for event in
+                    self.impaired(now, direction, frame, (duplicated, corrupted)).into_iter().flatten()
+                {
+                    self.happen(now, event);
+                }
+            }
+        }
     }
 
     /// Data segments that arrived so far.
@@ -171,6 +188,9 @@ impl World {
 
     fn on_arrival(&mut self, now: Instant, node: netsim::NodeId, frame: &Frame<u32>) {
         let Some(at) = self.host_of_node.get(node.index()).copied().flatten() else { return };
+        if self.impairs && self.refuses(frame) {
+            return;
+        }
         if frame.payload == DATAGRAM {
             return self.take_datagram(now, frame);
         }

@@ -1,5 +1,6 @@
 //! Segments under way, kept in one place so that the network moves only a number.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
 use mptcp_wire::Segment;
@@ -10,11 +11,13 @@ pub(super) struct Pool {
     free: Vec<u32>,
     /// The one that is filled next.
     next: u32,
+    /// Those that have a wrong bit.
+    damaged: BTreeSet<u32>,
 }
 
 impl Default for Pool {
     fn default() -> Self {
-        let mut pool = Self { segments: Vec::new(), free: Vec::new(), next: 0 };
+        let mut pool = Self { segments: Vec::new(), free: Vec::new(), next: 0, damaged: BTreeSet::new() };
         pool.add();
         pool
     }
@@ -52,5 +55,34 @@ impl Pool {
     #[inline]
     pub(super) fn give_back(&mut self, at: u32) {
         self.free.push(at);
+    }
+
+    /// Another one like it, lent too.
+    #[cold]
+    pub(super) fn copy(&mut self, at: u32) -> u32 {
+        let segment = self.get(at).clone();
+        let (copy, place) = self.next();
+        *place = segment;
+        self.lend();
+        if self.damaged.contains(&at) {
+            self.damaged.insert(copy);
+        }
+        copy
+    }
+
+    /// A bit of it is wrong from now on.
+    #[cold]
+    pub(super) fn damage(&mut self, at: u32) {
+        self.damaged.insert(at);
+    }
+
+    /// Whether a bit of it is wrong; then it is given back.
+    #[inline]
+    pub(super) fn refuses(&mut self, at: u32) -> bool {
+        let wrong = !self.damaged.is_empty() && self.damaged.remove(&at);
+        if wrong {
+            self.give_back(at);
+        }
+        wrong
     }
 }

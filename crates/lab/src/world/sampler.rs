@@ -6,7 +6,8 @@ use netsim::{LinkId, Network};
 
 use super::apps::App;
 use super::host::{self, Host};
-use crate::measurements::{FlowSummary, LinkSummary, Measurements, Metric, PathSummary, Samples};
+use super::link_summaries;
+use crate::measurements::{FlowSummary, Measurements, Metric, PathSummary, Samples};
 use crate::scenario::names::Transport;
 use crate::scenario::{Link, Scenario, Traffic};
 
@@ -228,25 +229,7 @@ impl Sampler {
         network: &mut Network<u32>,
     ) -> Measurements {
         let flows = apps.iter().map(|app| self.summary(end, scenario, hosts, app)).collect();
-        let mut links = Vec::new();
-        for ((link, id), &marks) in scenario.links.iter().zip(&self.links).zip(&self.marks) {
-            for (way, direction) in [(id.forward(), "forward"), (id.backward(), "backward")] {
-                let counters = network.counters(way);
-                links.push(LinkSummary {
-                    link: link.name.clone(),
-                    direction,
-                    offered_frames: counters.offered_frames,
-                    sent_frames: counters.sent_frames,
-                    sent_bytes: counters.sent_bytes,
-                    queue_drops: counters.dropped_frames,
-                    random_losses: counters.lost_frames,
-                    mac_retries: network.mac(way).map_or(0, |mac| mac.retries),
-                    mac_drops: counters.retry_drops,
-                    longest_queue: counters.max_backlog_bytes,
-                    queue_marks: marks.then_some(counters.marked_frames),
-                });
-            }
-        }
+        let links = link_summaries::of(scenario, &self.links, network);
         Measurements {
             flow_names: apps.iter().map(|app| app.name.clone()).collect(),
             path_names: self.path_names.clone(),

@@ -7,7 +7,8 @@ use mptcp::{Endpoint, EventKind};
 use mptcp_clock::{Duration, Instant};
 use netsim::{Codepoint, Frame};
 
-use super::{ETHERNET, FIRST_PORT, ScheduledAction, World, host};
+use super::ports::{FIRST_PORT, flow_of_ports, label_of};
+use super::{ETHERNET, ScheduledAction, World, host};
 
 impl World {
     pub(super) fn schedule(&mut self, at: Instant, what: ScheduledAction) {
@@ -75,14 +76,23 @@ impl World {
         let segment = self.pool.get(payload);
         let host = &mut self.hosts[at];
         let Some(destination) = host::lookup(&self.addresses, segment.destination.ip()) else { return true };
-        let Some(direction) = host.way_out(&mut self.network, interface, destination) else { return true };
         let bytes = (segment.packet_length() + ETHERNET) as u32;
         let ecn = Codepoint::from_bits(segment.ecn.bits());
         let label = match subflow {
             Some((connection, subflow)) if self.has_labels => {
-                host.flow_of(connection).map_or(0, |flow| self.apps[flow].label(segment, Some(subflow)))
+                let app = match host.flow_of(connection) {
+                    // Nobody has heard of it yet, but its frames have their way already.
+                    None if self.spreads => flow_of_ports(&self.apps, segment),
+                    flow => flow.map(|flow| &self.apps[flow]),
+                };
+                app.map_or(0, |app| app.label(segment, Some(subflow)))
             }
+            None if self.spreads => label_of(&self.apps, segment, true),
             _ => 0,
+        };
+        let chosen_by = self.spreads.then_some(label);
+        let Some(direction) = host.way_out(&mut self.network, interface, destination, chosen_by) else {
+            return true;
         };
         self.pool.lend();
         // A frame that is lost comes back through `Network::lost`.

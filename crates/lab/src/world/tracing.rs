@@ -8,8 +8,9 @@ use mptcp::observe::{PathLimit, PathReasons, Row, Wanted};
 use mptcp_clock::{Duration, Instant};
 
 use super::apps::App;
+use super::ports::FIRST_PORT;
 use super::recorder::{AtHost, Atlas, FlowEnds, OnLinks, Recorder};
-use super::{FIRST_PORT, World, sampler};
+use super::{World, sampler};
 use crate::events::{Events, Filter};
 use crate::measurements::PathSummary;
 use crate::scenario::Flow;

@@ -125,7 +125,7 @@ const FAULTS: &[(&str, &str)] = &[
     ("include_missing", r#"include_missing.toml:1: cannot read nowhere.toml: there is no such file"#),
     (
         "include_of_a_fault",
-        r#"unknown_key.toml:5: paths.wifi.dealy: unknown key; did you mean "delay"? (allowed: rtt, mtu, forward, backward, rate, trace, delay, loss, gilbert_elliott, jitter, reorder, queue, mark, path_mtu, icmp, up)"#,
+        r#"unknown_key.toml:5: paths.wifi.dealy: unknown key; did you mean "delay"? (allowed: rtt, mtu, forward, backward, rate, trace, delay, loss, gilbert_elliott, duplicate, corrupt, slot, slot_frames, jitter, reorder, queue, mark, path_mtu, icmp, up)"#,
     ),
     (
         "link_with_one_end",
@@ -265,7 +265,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_flow_key",
-        r#"unknown_flow_key.toml:12: flows.bulk.scheduller: unknown key; did you mean "scheduler"? (allowed: from, to, direction, transport, version, paths, congestion, coupled, send_queue_rule, scheduler, path_manager, subflows, backup, opportunistic_retransmission, opportunistic, penalisation, penalty, autotuning, sndbuf_shrinks, cwnd_capping, rcvbuf, sndbuf, mss, small_queues, slow_start, pacing, sack, timestamps, byte_counting, rack, frto, undo, ecn, abe, restart_after_idle, mtu_probing, delayed_ack, nagle, min_rto, user_timeout, notsent_lowat, initial_window, ssthresh, checksum, bulk, bytes, blocks, rate, datagram, start, stop, count, stagger, baselines)"#,
+        r#"unknown_flow_key.toml:12: flows.bulk.scheduller: unknown key; did you mean "scheduler"? (allowed: from, to, permutation, direction, transport, version, paths, congestion, coupled, send_queue_rule, scheduler, path_manager, subflows, backup, opportunistic_retransmission, opportunistic, penalisation, penalty, autotuning, sndbuf_shrinks, cwnd_capping, rcvbuf, sndbuf, mss, small_queues, slow_start, pacing, sack, timestamps, byte_counting, rack, frto, undo, ecn, abe, restart_after_idle, mtu_probing, delayed_ack, nagle, min_rto, user_timeout, notsent_lowat, initial_window, ssthresh, checksum, bulk, bytes, blocks, rate, datagram, on, off, start, stop, count, stagger, baselines)"#,
     ),
     (
         "unknown_host",
@@ -273,7 +273,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_key",
-        r#"unknown_key.toml:5: paths.wifi.dealy: unknown key; did you mean "delay"? (allowed: rtt, mtu, forward, backward, rate, trace, delay, loss, gilbert_elliott, jitter, reorder, queue, mark, path_mtu, icmp, up)"#,
+        r#"unknown_key.toml:5: paths.wifi.dealy: unknown key; did you mean "delay"? (allowed: rtt, mtu, forward, backward, rate, trace, delay, loss, gilbert_elliott, duplicate, corrupt, slot, slot_frames, jitter, reorder, queue, mark, path_mtu, icmp, up)"#,
     ),
     (
         "trace_beside_a_rate",
@@ -301,7 +301,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_table",
-        r#"unknown_table.toml:13: path: unknown key; did you mean "paths"? (allowed: name, description, duration, warmup, sample, include, defaults, paths, links, cells, stations, background, interference, coupling, flows, events, filters, middleboxes, limits)"#,
+        r#"unknown_table.toml:13: path: unknown key; did you mean "paths"? (allowed: name, description, duration, warmup, sample, include, defaults, paths, links, topology, routing, routes, relays, cells, stations, background, interference, coupling, flows, events, filters, middleboxes, limits)"#,
     ),
     (
         "unreachable_host",
@@ -384,6 +384,130 @@ const FAULTS: &[(&str, &str)] = &[
     (
         "event_switches_a_path_on",
         r#"event_switches_a_path_on.toml:16: events[0].set.on = true: is for middleboxes; a path goes up and down (try set = { up = true })"#,
+    ),
+    (
+        "topology_of_odd_k",
+        r#"topology_of_odd_k.toml:4: topology.k = 5: half the ports of a switch go up and half down: k is even, 2 to 10 (try 4 or 6)"#,
+    ),
+    (
+        "topology_too_large",
+        r#"topology_too_large.toml:4: topology.k = 12: is more than 10, the most that fits 255 hosts"#,
+    ),
+    (
+        "topology_of_no_kind",
+        r#"topology_of_no_kind.toml:3: topology.kind = "fat-tre": is not one of "fat_tree", "bcube"; did you mean "fat_tree"?"#,
+    ),
+    ("topology_without_k", r#"topology_without_k.toml:2: topology: needs k (try k = 4)"#),
+    (
+        "topology_with_ports_of_a_bcube",
+        r#"topology_with_ports_of_a_bcube.toml:5: topology.n = 4: is for bcube; a fat_tree has k ports in each switch"#,
+    ),
+    (
+        "topology_without_a_rate",
+        r#"topology_without_a_rate.toml:2: topology.rate: a link needs a rate (try rate = "8Mbit", or "unlimited")"#,
+    ),
+    (
+        "topology_with_a_queue_of_no_kind",
+        r#"topology_with_a_queue_of_no_kind.toml:6: topology.hosts.queue.kind = "codle": is not one of "codel", "fq_codel", "pie", "red", "dualpi2", "drr", "round_robin", "prio", "tbf", "police"; did you mean "codel"?"#,
+    ),
+    (
+        "bcube_too_large",
+        r#"bcube_too_large.toml:5: topology.k = 3: n^(k+1) = 4096 hosts are more than 255 (try k = 1)"#,
+    ),
+    ("bcube_without_ports", r#"bcube_without_ports.toml:2: topology: needs n (try n = 4)"#),
+    (
+        "permutation_of_no_topology",
+        r#"permutation_of_no_topology.toml:6: flows.bulk.permutation = 1: is of the hosts of a topology, and there is none (try topology = { kind = "fat_tree", k = 4 })"#,
+    ),
+    (
+        "permutation_from_one_host",
+        r#"permutation_from_one_host.toml:8: flows.bulk.from = "h1": a permutation has a flow from each host; leave this out"#,
+    ),
+    (
+        "permutation_with_a_bad_mss",
+        r#"permutation_with_a_bad_mss.toml:8: flows.bulk.mss = 60: lies between 88 and 65495 (nearest: 88)"#,
+    ),
+    (
+        "routing_of_no_kind",
+        r#"routing_of_no_kind.toml:2: routing = "epmc": is not one of "first", "ecmp", "spray"; did you mean "ecmp"?"#,
+    ),
+    (
+        "relay_of_no_name",
+        r#"relay_of_no_name.toml:2: relays[0] = "servr": there is no host "servr"; did you mean "server"? (there are: client, server)"#,
+    ),
+    (
+        "route_through_a_missing_link",
+        r#"route_through_a_missing_link.toml:29: routes[0].links[1] = "r-q": there is no path or link "r-q"; did you mean "r-s"? (there are: a-r, r-s, s-b, r-b, r-c, c-s)"#,
+    ),
+    (
+        "route_that_does_not_connect",
+        r#"route_that_does_not_connect.toml:29: routes[0].links[1] = "s-b": does not touch "r", where the route is by then (there: a-r, r-s, r-b, r-c)"#,
+    ),
+    (
+        "route_that_ends_elsewhere",
+        r#"route_that_ends_elsewhere.toml:29: routes[0].links[1] = "r-s": is the last, and leads to "s", not to "b""#,
+    ),
+    ("route_that_goes_on", r#"route_that_goes_on.toml:29: routes[0].links[1] = "r-b": leads to "b" already"#),
+    ("route_in_a_circle", r#"route_in_a_circle.toml:29: routes[0].links[2] = "r-s": leads back to "r""#),
+    (
+        "route_through_a_host",
+        r#"route_through_a_host.toml:29: routes[0].links[1] = "r-c": leads to the host "c", which passes nothing on (see relays)"#,
+    ),
+    (
+        "route_without_links",
+        r#"route_without_links.toml:26: routes[0].links: a route says its links in their order (try links = ["a-r", "r-b"])"#,
+    ),
+    (
+        "route_of_another_flow",
+        r#"route_of_another_flow.toml:29: routes[0].flows[0] = "other": does not go from "a" to "b" between "a-r" and "r-b""#,
+    ),
+    (
+        "route_of_no_flow",
+        r#"route_of_no_flow.toml:26: routes[0]: no flow goes from "b" to "c" between "r-b" and "r-c""#,
+    ),
+    (
+        "route_from_nowhere",
+        r#"route_from_nowhere.toml:27: routes[0].from = "aa": there is no host "aa"; did you mean "a"? (there are: a, b, c)"#,
+    ),
+    (
+        "route_twice",
+        r#"route_twice.toml:30: routes[1]: flow "bulk" has a route between the same links already"#,
+    ),
+    (
+        "duplicate_beyond_all",
+        r#"duplicate_beyond_all.toml:5: paths.wifi.duplicate = "101%": a probability lies between 0% and 100%"#,
+    ),
+    (
+        "corrupt_without_a_unit",
+        r#"corrupt_without_a_unit.toml:5: paths.wifi.corrupt = 0.01: a probability is in percent (try "1%")"#,
+    ),
+    (
+        "slot_of_nothing",
+        r#"slot_of_nothing.toml:5: paths.wifi.slot = "0s": frames wait longer than 0s (leave it out for none)"#,
+    ),
+    (
+        "slot_without_a_time",
+        r#"slot_without_a_time.toml:5: paths.wifi.slot_frames = 8: the last frames would wait for ever (try slot = "5ms" beside it)"#,
+    ),
+    (
+        "preset_beside_a_value",
+        r#"preset_beside_a_value.toml:5: paths.wifi.gilbert_elliott.p = "1%": the preset "in_flight_long" says it; give one of them"#,
+    ),
+    (
+        "preset_of_no_name",
+        r#"preset_of_no_name.toml:5: paths.wifi.gilbert_elliott.preset = "in_flight": is not one of "in_flight_long", "in_flight_short""#,
+    ),
+    (
+        "pauses_of_a_stream",
+        r#"pauses_of_a_stream.toml:6: flows.bulk.on = "1s": is for udp (try transport = "udp")"#,
+    ),
+    (
+        "pauses_without_a_rate",
+        r#"pauses_without_a_rate.toml:7: flows.bulk.on = "1s": who sends as fast as it goes makes no pauses (try rate = "1Mbit" beside it)"#,
+    ),
+    (
+        "pauses_and_nothing_else",
+        r#"pauses_and_nothing_else.toml:8: flows.bulk.off = "1s": pauses need a time in between (try on = "1s" beside off)"#,
     ),
 ];
 

@@ -70,6 +70,7 @@ impl<P> Direction<P> {
             drops.record(now, self.id, Cause::Down, frame);
         }
         self.flush_managed(now, drops);
+        self.forget_batch(now);
         self.flying = 0;
         self.due = Instant::FAR_FUTURE;
     }

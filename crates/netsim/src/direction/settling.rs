@@ -53,6 +53,7 @@ impl<P> Direction<P> {
     }
 
     fn send_off(&mut self, now: Instant, drops: &mut DropLog<P>) {
+        let gathers = self.impairing.as_ref().is_some_and(|impairing| impairing.gathers());
         loop {
             let Some((time, frame)) = self.frames.get_mut(self.flying) else {
                 self.due = Instant::FAR_FUTURE;
@@ -80,6 +81,10 @@ impl<P> Direction<P> {
                 if let Some((_, frame)) = self.frames.remove(self.flying) {
                     drops.record(departs, self.id, Cause::Chance, frame);
                 }
+                continue;
+            }
+            if gathers {
+                self.gather(departs);
                 continue;
             }
             let arrives = match self.parameters.jitter {

@@ -9,6 +9,7 @@ use crate::filter::{Labels, Pipe};
 use crate::frame::{AddressId, DirectionId, LinkId, NodeId, TimerId};
 use crate::loss::Loss;
 use crate::parameters::Parameters;
+use crate::spreading::Spreading;
 use crate::topology::{Topology, TopologyError};
 use crate::wifi::Air;
 
@@ -65,6 +66,7 @@ impl<P> Network<P> {
         for (id, parameters) in [(link.forward(), forward), (link.backward(), backward)] {
             let source = self.add_source(Source::Arrivals(id));
             let direction = Direction::new(id, parameters, &self.stream_of(id));
+            let stops = direction.impairs();
             self.lines.push(Line {
                 direction,
                 pipes: Vec::new(),
@@ -72,6 +74,7 @@ impl<P> Network<P> {
                 watch: None,
                 radio: None,
                 tap: None,
+                stops,
             });
         }
         Ok(link)
@@ -97,6 +100,35 @@ impl<P> Network<P> {
         direction: DirectionId,
     ) -> Result<(), TopologyError> {
         self.topology.set_route(node, to, direction)
+    }
+
+    /// Makes frames of one class (see [`crate::Frame::label`]) at `node` for address `to` leave by `direction`, whatever is said of
+    /// other frames.
+    ///
+    /// # Errors
+    /// As [`Self::set_route`].
+    pub fn pin(
+        &mut self,
+        node: NodeId,
+        to: AddressId,
+        class: u32,
+        direction: DirectionId,
+    ) -> Result<(), TopologyError> {
+        self.topology.pin(node, to, class, direction)
+    }
+
+    /// How `node` uses several ways of equally many hops, for frames that it passes on and those that [`Self::choose`] is asked about.
+    ///
+    /// # Errors
+    /// An unknown node.
+    pub fn set_spreading(&mut self, node: NodeId, spreading: Spreading) -> Result<(), TopologyError> {
+        self.topology.set_spreading(node, spreading)
+    }
+
+    /// The direction by which a frame with this label leaves `node` for `to`: as [`Self::route`], but for pins, and where the node
+    /// spreads frames.
+    pub fn choose(&mut self, node: NodeId, to: AddressId, label: u32) -> Option<DirectionId> {
+        self.topology.onward(node, to, label)
     }
 
     /// The direction by which frames at `node` for `to` leave: the explicit route, or the fewest

@@ -2,7 +2,7 @@
 
 use mptcp_clock::Instant;
 
-use super::{CHANGES, Event, Fate, Network, Source, TapSide};
+use super::{CHANGES, Event, Fate, Network, Source};
 use crate::counters::Counters;
 use crate::frame::{DirectionId, Frame, LinkId, Lost, TimerId};
 use crate::parameters::Change;
@@ -128,8 +128,8 @@ impl<P> Network<P> {
         let frame = line.direction.arrival(now, &mut self.drops);
         self.event_queue.set(line.source, line.direction.next_event());
         let frame = frame?;
-        if line.tap == Some(TapSide::Exit) {
-            return Some(Event::Tapped { direction: by, frame });
+        if line.stops {
+            return self.stop_behind(now, by, frame);
         }
         self.reach(now, by, frame)
     }

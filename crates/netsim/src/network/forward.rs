@@ -94,8 +94,8 @@ impl<P> Network<P> {
         if self.topology.owns(node, frame.destination) {
             return Some(Event::Arrived { node, by, frame });
         }
-        let onward =
-            if self.topology.is_router(node) { self.topology.route(node, frame.destination) } else { None };
+        let router = self.topology.is_router(node);
+        let onward = if router { self.topology.onward(node, frame.destination, frame.label) } else { None };
         match onward {
             Some(onward) => {
                 self.pass_on(now, by, onward, frame);

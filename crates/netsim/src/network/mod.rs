@@ -1,13 +1,14 @@
 //! The network as the driver sees it: what it may ask for, and what happens.
 //!
 //! Owns every part and the event queue that orders them. `build` puts nodes and links together,
-//! `drive` lets time pass, `forward` moves frames, `tap` stops frames for the driver, `budget` says how much may happen. Never does
+//! `drive` lets time pass, `forward` moves frames, `tap` and `impaired` stop frames for the driver, `budget` says how much may happen. Never does
 //! anything between two calls.
 
 mod budget;
 mod build;
 mod drive;
 mod forward;
+mod impaired;
 mod sources;
 mod tap;
 mod wireless;
@@ -83,6 +84,8 @@ struct Line<P> {
     /// The air's number for it, if it is wireless.
     radio: Option<u32>,
     tap: Option<TapSide>,
+    /// Whether frames that come out may have to stop for the driver.
+    stops: bool,
 }
 
 #[derive(Debug)]
@@ -150,6 +153,18 @@ pub enum Event<P> {
         direction: DirectionId,
         /// The frame.
         frame: Frame<P>,
+    },
+    /// A frame came out of a direction twice, or damaged. Payloads are the driver's, so the copy and the damage are its work: it
+    /// makes them, and lets each frame go on by [`Network::go_on`].
+    Impaired {
+        /// The direction.
+        direction: DirectionId,
+        /// The frame.
+        frame: Frame<P>,
+        /// A copy follows it, which is whole.
+        duplicated: bool,
+        /// A bit of the frame itself is wrong.
+        corrupted: bool,
     },
     /// A timer reached its time; it is not set any more.
     Timer(TimerId),

@@ -20,7 +20,8 @@ impl<P> Network<P> {
         if self.tap_source.is_none() {
             self.tap_source = Some(self.add_source(Source::Taps));
         }
-        self.lines[link.forward().index()].tap = Some(TapSide::Exit);
+        let forward = &mut self.lines[link.forward().index()];
+        (forward.tap, forward.stops) = (Some(TapSide::Exit), true);
         self.lines[link.backward().index()].tap = Some(TapSide::Entry);
         Ok(())
     }

@@ -73,6 +73,7 @@ impl<P> Network<P> {
                 watch: None,
                 radio: Some(radio),
                 tap: None,
+                stops: false,
             });
         }
         Ok(link)

@@ -104,7 +104,9 @@ fn watched_departures_come_at_their_times() {
         seen.push(match event {
             Event::Departed { bytes, .. } => (at.as_nanos() / 1000, "departed", bytes),
             Event::Arrived { frame, .. } => (at.as_nanos() / 1000, "arrived", frame.bytes),
-            Event::Timer(_) | Event::Tapped { .. } => unreachable!("no timer and no tap was made"),
+            Event::Timer(_) | Event::Tapped { .. } | Event::Impaired { .. } => {
+                unreachable!("no timer and no tap was made")
+            }
         });
     }
     let expected = [

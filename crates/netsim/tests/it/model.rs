@@ -54,11 +54,7 @@ fn parameters() -> impl Strategy<Value = Parameters> {
         jitter,
         loss,
         queue,
-        discipline: None,
-        trace: None,
-        mark: None,
-        longest: None,
-        up: true,
+        ..Parameters::default()
     })
 }
 

@@ -310,3 +310,18 @@ fn a_buffer_without_room_stays_as_it_was() {
     assert_eq!(packet.emit(&mut room), Err(EmitError::Room { needed: 47, room: 46 }));
     assert_eq!(buffer, [0xaa; 46]);
 }
+
+/// What links with `corrupt` rely on in scenarios: whoever reads such a packet drops it, before any DSS checksum is looked at.
+#[test]
+fn one_wrong_bit_is_always_found() {
+    for padding in 0..3 {
+        let mut packet = v4();
+        packet.segment.payload = Bytes::from(vec![0x5a; 40 + padding]);
+        let whole = emitted(&packet);
+        for bit in 0..whole.len() * 8 {
+            let mut bytes = whole.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            assert!(parse(bytes).is_err(), "bit {} of byte {}", bit % 8, bit / 8);
+        }
+    }
+}

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::super::names::LossPreset;
 use super::super::units::{LineRate, Percent, QueueSize, Span};
 use super::queue::QueueValue;
 
@@ -20,6 +21,16 @@ table! {
         loss: Percent,
         /// Loss in bursts, instead of `loss`.
         gilbert_elliott: GilbertElliottTable,
+        /// Frames that come out twice, as netem's. A copy follows its original and takes no time of the line. Default: 0%.
+        duplicate: Percent,
+        /// Frames that come out with a wrong bit, as netem's. They go on to the end, where a checksum tells (docs/fabrics.md).
+        /// Default: 0%.
+        corrupt: Percent,
+        /// Frames are held at the far end and come out together, so long after the first of them: netem's slot, or interrupts that
+        /// wait. Default: none is.
+        slot: Span,
+        /// With `slot`: or as soon as there are so many. Default: the time alone counts.
+        slot_frames: u32,
         /// The delay varies uniformly by as much as this up and down. Default: 0s.
         jitter: Span,
         /// Whether jitter may let a frame overtake another. Default: false.
@@ -42,9 +53,11 @@ table! {
 table! {
     /// The Gilbert-Elliott model, as `gemodel` of tc-netem(8): a good and a bad state, stepped once a frame.
     GilbertElliottTable {
-        /// Probability of going from good to bad. Needed.
+        /// Published values, instead of the others: see docs/fabrics.md.
+        preset: LossPreset,
+        /// Probability of going from good to bad. Needed without a preset.
         p: Percent,
-        /// Probability of going from bad to good. Needed.
+        /// Probability of going from bad to good. Needed without a preset.
         r: Percent,
         /// Loss in the bad state (netem's 1-h). Default: 100%.
         loss_bad: Percent,

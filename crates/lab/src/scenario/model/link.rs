@@ -1,7 +1,7 @@
 //! Paths and links: what joins two nodes. Only values.
 
 use mptcp_clock::Duration;
-use netsim::{Loss, QueueKind, QueueLimit};
+use netsim::{Batch, Loss, QueueKind, QueueLimit};
 
 use super::air::Station;
 use crate::scenario::recording::Recording;
@@ -39,6 +39,12 @@ impl Link {
         self.forward.discipline.is_some() || self.backward.discipline.is_some()
     }
 
+    /// Whether frames may come out of it twice or with a wrong bit.
+    #[must_use]
+    pub fn impairs(&self) -> bool {
+        [&self.forward, &self.backward].iter().any(|line| line.duplicate > 0.0 || line.corrupt > 0.0)
+    }
+
     /// Whether one of its queues may mark.
     #[must_use]
     pub fn marks(&self) -> bool {
@@ -57,6 +63,12 @@ pub struct Line {
     pub delay: Duration,
     /// Random loss.
     pub loss: Loss,
+    /// Probability that a frame comes out twice.
+    pub duplicate: f64,
+    /// Probability that a frame comes out with a wrong bit.
+    pub corrupt: f64,
+    /// When frames that are held at the far end come out; `None` holds none.
+    pub batch: Option<Batch>,
     /// Half-width of the uniform jitter.
     pub jitter: Duration,
     /// Whether jitter reorders.

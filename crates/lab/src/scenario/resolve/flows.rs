@@ -7,10 +7,10 @@ use mptcp_clock::Duration;
 
 use super::context::{Context, ENDS};
 use super::limits::above;
-use super::policies;
+use super::{policies, traffic};
 use crate::scenario::error::{ScenarioError, listed, suggestion};
 use crate::scenario::file::{FlowTable, ScenarioFile};
-use crate::scenario::model::{Flow, Limits, Link, LinkKind, Mechanisms, Tcp, Traffic};
+use crate::scenario::model::{Flow, Limits, Link, LinkKind, Mechanisms, Tcp};
 use crate::scenario::names::{
     Coupled, DataDirection, Ecn, MtuProbing, Opportunistic, Penalty, SendQueueRule, SlowStart, Transport,
     Version,
@@ -30,6 +30,7 @@ pub(super) fn resolve(
     context: &Context<'_>,
     file: &ScenarioFile,
     links: &[Link],
+    relays: &[String],
     duration: Duration,
     limits: &Limits,
 ) -> Result<Vec<Flow>, ScenarioError> {
@@ -43,7 +44,9 @@ pub(super) fn resolve(
         return Err(context.error(&["flows"], problem));
     }
     let nodes = links.iter().flat_map(|link| link.ends.iter().map(String::as_str)).collect();
-    let world = World { links, nodes, reach: RefCell::new(Reach::new(links, &hosts)), duration };
+    let ends: BTreeSet<&str> =
+        hosts.iter().copied().filter(|host| !relays.iter().any(|relay| relay == host)).collect();
+    let world = World { links, nodes, reach: RefCell::new(Reach::new(links, &ends)), duration };
     if let Some(host) = hosts.iter().find(|host| world.own(host).count() > Limits::MOST_HOSTS) {
         let count = world.own(host).count();
         let problem =
@@ -148,7 +151,7 @@ fn one(
             cwnd_capping: table.cwnd_capping.unwrap_or(false),
         },
         checksum: table.checksum.unwrap_or(false),
-        traffic: traffic(context, name, table, transport)?,
+        traffic: traffic::of(context, name, table, transport)?,
         start: table.start.map_or(Duration::ZERO, |span| span.0),
         stop,
         baselines: table.baselines.unwrap_or(false),
@@ -209,61 +212,6 @@ fn tcp(
         ssthresh: table.ssthresh.map(|size| size.0),
         initial_window: context.number(&at("initial_window"), table.initial_window, 1..=1000, 10)?,
     })
-}
-
-fn traffic(
-    context: &Context<'_>,
-    name: &str,
-    table: &FlowTable,
-    transport: Transport,
-) -> Result<Traffic, ScenarioError> {
-    let at = |key| ["flows", name, key];
-    if transport == Transport::Udp {
-        let streams = [
-            ("bytes", table.bytes.is_some()),
-            ("blocks", table.blocks.is_some()),
-            ("application", table.application.is_some()),
-        ];
-        if let Some((key, _)) = streams.iter().find(|(_, given)| *given) {
-            return Err(context.error(&at(key), "is for streams; udp has datagrams and a rate"));
-        }
-        let bytes = table.datagram.map_or(1472, |size| size.0);
-        if !(1..=65_507).contains(&bytes) {
-            return Err(context.error(&at("datagram"), "has 1B to 65507B"));
-        }
-        return Ok(Traffic::Datagrams { bytes: bytes as u32, rate: table.rate.and_then(|rate| rate.0) });
-    }
-    if table.datagram.is_some() {
-        return Err(context.error(&at("datagram"), "is for udp (try transport = \"udp\")"));
-    }
-    let bulk = table.bulk == Some(true);
-    let others = u32::from(bulk) + u32::from(table.bytes.is_some()) + u32::from(table.blocks.is_some());
-    if table.application.is_some() {
-        if others > 0 || table.rate.is_some() {
-            let problem = "bulk, bytes, blocks and rate are for other flows; give one kind of traffic";
-            return Err(context.error(&at("application"), problem));
-        }
-        return context.kind(&at("application"), context.registry.applications()).map(Traffic::Custom);
-    }
-    if others > 1 {
-        let key = if table.blocks.is_some() { "blocks" } else { "bytes" };
-        return Err(context.error(&at(key), "a flow carries one kind of traffic: bulk, bytes or blocks"));
-    }
-    if table.rate.is_some() && table.blocks.is_none() {
-        let problem = "only a flow of blocks has a rate of its own (try blocks = \"8KB\" beside it)";
-        return Err(context.error(&at("rate"), problem));
-    }
-    match (table.bytes, table.blocks) {
-        (Some(Size(0)), _) => Err(context.error(&at("bytes"), "a file has at least 1B")),
-        (_, Some(Size(0))) => Err(context.error(&at("blocks"), "a block has at least 1B")),
-        (Some(Size(bytes)), _) => Ok(Traffic::File { bytes }),
-        (_, Some(Size(bytes))) => Ok(Traffic::Blocks { bytes, rate: table.rate.and_then(|rate| rate.0) }),
-        (None, None) if table.bulk == Some(false) => {
-            Err(context
-                .error(&at("bulk"), "then say what it carries (try bytes = \"15MB\" or blocks = \"8KB\")"))
-        }
-        (None, None) => Ok(Traffic::Bulk),
-    }
 }
 
 impl<'a> World<'a> {

@@ -1,7 +1,7 @@
 //! Paths and links.
 
 use mptcp_clock::Duration;
-use netsim::{CustomLoss, GilbertElliott, Loss, QueueKind, QueueLimit};
+use netsim::{Batch, CustomLoss, GilbertElliott, Loss, QueueKind, QueueLimit};
 
 use super::context::{Context, ENDS};
 use crate::queues::Place;
@@ -10,6 +10,7 @@ use crate::scenario::file::{
     DirectionTable, GilbertElliottTable, LinkTable, PathTable, QueueValue, ScenarioFile,
 };
 use crate::scenario::model::{Flow, Line, Link, LinkKind};
+use crate::scenario::names::LossPreset;
 use crate::scenario::recording::Recording;
 use crate::scenario::units::{LineRate, Percent, Span};
 
@@ -77,6 +78,14 @@ fn link(
         let Some(own) = own else { continue };
         let path = |last| [table, name].into_iter().chain(key).chain([last]).collect::<Vec<_>>();
         context.number(&path("path_mtu"), own.path_mtu, 68..=65_535, 1500)?;
+        context.number(&path("slot_frames"), own.slot_frames, 1..=65_535, 1)?;
+        if own.slot.is_some_and(|slot| slot.0.is_zero()) {
+            return Err(context.error(&path("slot"), "frames wait longer than 0s (leave it out for none)"));
+        }
+        if own.slot_frames.is_some() && own.slot.or(written.both.slot).is_none() {
+            let problem = "the last frames would wait for ever (try slot = \"5ms\" beside it)";
+            return Err(context.error(&path("slot_frames"), problem));
+        }
         if own.loss.is_some() && own.gilbert_elliott.is_some() {
             return Err(context.error(&path("loss"), "gilbert_elliott is given too; give one of them"));
         }
@@ -128,6 +137,12 @@ fn line(
         rate: rate.0,
         delay: delay.unwrap_or(Duration::ZERO),
         loss: loss(context, source, &at)?,
+        duplicate: own.duplicate.or(both.duplicate).map_or(0.0, Percent::fraction),
+        corrupt: own.corrupt.or(both.corrupt).map_or(0.0, Percent::fraction),
+        batch: own
+            .slot
+            .or(both.slot)
+            .map(|slot| Batch { time: slot.0, frames: own.slot_frames.or(both.slot_frames) }),
         jitter: own.jitter.or(both.jitter).map_or(Duration::ZERO, |span| span.0),
         reorder: own.reorder.or(both.reorder).unwrap_or(false),
         queue,
@@ -193,10 +208,19 @@ fn loss(context: &Context<'_>, table: &DirectionTable, at: &[&str]) -> Result<Lo
         let make = chosen.make().clone();
         return Ok(Loss::Custom(CustomLoss::new(chosen.table().to_string(), move || make())));
     }
-    let Some(GilbertElliottTable { p, r, loss_bad, loss_good }) = &table.gilbert_elliott else {
+    let Some(model) = &table.gilbert_elliott else {
         let share = table.loss.map_or(0.0, Percent::fraction);
         return Ok(if share == 0.0 { Loss::None } else { Loss::Bernoulli(share) });
     };
+    let GilbertElliottTable { preset, p, r, loss_bad, loss_good } = model;
+    if let Some(preset) = preset {
+        let own = [("p", p), ("r", r), ("loss_bad", loss_bad), ("loss_good", loss_good)];
+        if let Some((key, _)) = own.iter().find(|(_, value)| value.is_some()) {
+            let problem = format!("the preset {:?} says it; give one of them", preset.name());
+            return Err(context.error(&[at, &["gilbert_elliott", key]].concat(), problem));
+        }
+        return Ok(Loss::GilbertElliott(published(*preset)));
+    }
     let (Some(p), Some(r)) = (p, r) else {
         let problem = "the model needs p and r (try { p = \"1%\", r = \"25%\" })";
         return Err(context.error(&[at, &["gilbert_elliott"]].concat(), problem));
@@ -207,4 +231,14 @@ fn loss(context: &Context<'_>, table: &DirectionTable, at: &[&str]) -> Result<Lo
         loss_in_bad: loss_bad.map_or(1.0, Percent::fraction),
         loss_in_good: loss_good.map_or(0.0, Percent::fraction),
     }))
+}
+
+/// F. Michel's thesis (UCLouvain 2023), from measurements in flight, gives ranges: p 1 to 8 %, r 8 to 50 %, h 0 to 10 %, k 98 to 100 %.
+/// These are their lower and their upper ends.
+fn published(preset: LossPreset) -> GilbertElliott {
+    let [good_to_bad, bad_to_good, loss_in_bad, loss_in_good] = match preset {
+        LossPreset::InFlightLong => [0.01, 0.08, 1.0, 0.02],
+        LossPreset::InFlightShort => [0.08, 0.5, 0.9, 0.0],
+    };
+    GilbertElliott { good_to_bad, bad_to_good, loss_in_bad, loss_in_good }
 }

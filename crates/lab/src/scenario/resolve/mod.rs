@@ -11,6 +11,8 @@ mod limits;
 mod links;
 mod middleboxes;
 mod policies;
+mod routes;
+mod traffic;
 
 use mptcp_clock::Duration;
 
@@ -19,7 +21,7 @@ use context::Context;
 use super::error::ScenarioError;
 use super::file::ScenarioFile;
 use super::model::Scenario;
-use super::names::Interference;
+use super::names::{Interference, Routing};
 use super::tree::Node;
 use super::units::Span;
 use crate::registry::Registry;
@@ -60,7 +62,10 @@ pub(super) fn resolve(
     let background = cells::background(&context, file, &cells)?;
     let coupling = cells::couplings(&context, file, &cells)?;
     let interference = file.interference.unwrap_or(Interference::Ideal);
-    let flows = flows::resolve(&context, file, &links, duration, &limits)?;
+    let relays = file.relays.clone().unwrap_or_default();
+    let flows = flows::resolve(&context, file, &links, &relays, duration, &limits)?;
+    routes::relays(&context, &relays, &flows)?;
+    let routes = routes::resolve(&context, file, &links, &flows, &relays)?;
     links::disciplines(&context, &mut links, &flows)?;
     instant::check(&context, &links, &flows)?;
     let events = events::resolve(&context, file, &links, duration)?;
@@ -76,6 +81,9 @@ pub(super) fn resolve(
         warmup,
         sample,
         links,
+        routing: file.routing.unwrap_or(Routing::First),
+        routes,
+        relays,
         cells,
         background,
         interference,

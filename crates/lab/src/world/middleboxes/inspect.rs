@@ -1,18 +1,22 @@
 //! Between the network and the boxes: segments out of frames, and frames for what comes out.
 
 use mptcp_clock::Instant;
-use mptcp_wire::{Codepoint, Segment};
+use mptcp_wire::Codepoint;
 use netsim::{DirectionId, Frame, LinkId};
 
 use crate::middlebox::Travelling;
 use crate::scenario::names::Side;
 use crate::world::datagrams::DATAGRAM;
-use crate::world::{ETHERNET, FIRST_PORT, World, host};
+use crate::world::ports::label_of;
+use crate::world::{ETHERNET, World, host};
 
 impl World {
     /// A frame is at a tap: the boxes there have it, and what they give goes on.
     #[inline(never)]
     pub(in crate::world) fn on_tapped(&mut self, now: Instant, direction: DirectionId, frame: Frame<u32>) {
+        if self.impairs && self.refuses(&frame) {
+            return;
+        }
         if frame.payload == DATAGRAM {
             self.network.pass(now, direction, frame);
             return;
@@ -60,19 +64,12 @@ impl World {
             Side::Backward => link.backward(),
         };
         let bytes = (segment.packet_length() + ETHERNET) as u32;
-        let label = self.label_of(&segment);
+        let label = label_of(&self.apps, &segment, self.spreads);
         let ecn = segment.ecn.bits();
         let (payload, place) = self.pool.next();
         *place = segment;
         self.pool.lend();
         let ecn = netsim::Codepoint::from_bits(ecn);
         self.network.pass(now, direction, Frame { bytes, destination, label, ecn, payload });
-    }
-
-    /// The label for filters; a box does not know the subflow.
-    fn label_of(&self, segment: &Segment) -> u32 {
-        let flow_at = |port: u16| self.apps.get(usize::from(port.wrapping_sub(FIRST_PORT)));
-        let app = flow_at(segment.destination.port()).or_else(|| flow_at(segment.source.port()));
-        app.map_or(0, |app| app.label(segment, None))
     }
 }

@@ -98,7 +98,7 @@ impl Bench {
                         self.send(flow);
                     }
                 }
-                Event::Timer(_) | Event::Tapped { .. } => {}
+                Event::Timer(_) | Event::Tapped { .. } | Event::Impaired { .. } => {}
             }
         }
     }

@@ -1,0 +1,37 @@
+//! BCube: Guo et al., BCube: A High Performance, Server-centric Network Architecture for Modular Data Centers, SIGCOMM 2009,
+//! section 3.1.
+//!
+//! Owns names and links: BCube_k of switches with n ports has n^(k+1) hosts with k+1 ports each, and n^k switches on each of
+//! its k+1 levels. A switch of level i joins the hosts whose numbers, written with base n, differ in digit i alone.
+
+use super::super::model::Limits;
+use super::plan::{Fabric, host};
+
+/// A BCube_0 with more would have too many hosts; one of a higher level has more.
+pub(super) const MOST_PORTS: i64 = 128;
+/// Of switches with two ports.
+pub(super) const MOST_LEVEL: i64 = 6;
+
+pub(super) fn build(n: u32, k: u32) -> Result<Fabric, (&'static str, String)> {
+    if n < 2 {
+        return Err(("n", "a switch has 2 ports or more (try 4)".to_owned()));
+    }
+    let base = n as usize;
+    let count = base.checked_pow(k + 1).filter(|&count| count <= Limits::MOST_HOSTS);
+    let Some(count) = count else {
+        let most = (0..k).rev().find(|&k| base.pow(k + 1) <= Limits::MOST_HOSTS).unwrap_or(0);
+        let many = (f64::from(n)).powi(k as i32 + 1);
+        let most_hosts = Limits::MOST_HOSTS;
+        return Err(("k", format!("n^(k+1) = {many} hosts are more than {most_hosts} (try k = {most})")));
+    };
+    let mut links = Vec::new();
+    for number in 0..count {
+        for level in 0..=k {
+            let unit = base.pow(level);
+            // The number without that digit is the switch.
+            let switch = number / (unit * base) * unit + number % unit;
+            links.push([host(number), format!("s{level}-{}", switch + 1)]);
+        }
+    }
+    Ok(Fabric { hosts: (0..count).map(host).collect(), links, relays: true })
+}

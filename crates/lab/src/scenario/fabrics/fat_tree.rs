@@ -1,0 +1,43 @@
+//! The k-ary fat tree: Al-Fares, Loukissas and Vahdat, A Scalable, Commodity Data Center Network Architecture, SIGCOMM 2008,
+//! section 2.2.
+//!
+//! Owns names and links: k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 cores, k^3/4 hosts.
+
+use super::plan::{Fabric, host};
+
+/// With 12 there would be 432 hosts.
+pub(super) const MOST: i64 = 10;
+
+pub(super) fn build(k: u32) -> Result<Fabric, String> {
+    if k < 2 || k % 2 == 1 {
+        let (below, above) = ((k & !1).max(2), (k + 1).clamp(2, MOST as u32));
+        let near = if below == above { format!("{below}") } else { format!("{below} or {above}") };
+        return Err(format!(
+            "half the ports of a switch go up and half down: k is even, 2 to {MOST} (try {near})"
+        ));
+    }
+    let half = k as usize / 2;
+    let mut links = Vec::new();
+    let (edge, aggregation) = (|pod, at| format!("edge-{pod}-{at}"), |pod, at| format!("agg-{pod}-{at}"));
+    for pod in 0..k as usize {
+        for at in 0..half {
+            let first = (pod * half + at) * half;
+            links.extend((first..first + half).map(|number| [host(number), edge(pod + 1, at + 1)]));
+        }
+    }
+    for pod in 1..=k as usize {
+        for at in 1..=half {
+            links.extend((1..=half).map(|up| [edge(pod, at), aggregation(pod, up)]));
+        }
+    }
+    for pod in 1..=k as usize {
+        for at in 0..half {
+            // The cores that an aggregation switch reaches are those of its place in the pod.
+            links.extend(
+                (1..=half).map(|core| [aggregation(pod, at + 1), format!("core-{}", at * half + core)]),
+            );
+        }
+    }
+    let hosts = (0..k as usize * half * half).map(host).collect();
+    Ok(Fabric { hosts, links, relays: false })
+}

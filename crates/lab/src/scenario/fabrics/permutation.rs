@@ -1,0 +1,80 @@
+//! A flow from each host of a topology to another one.
+//!
+//! Owns who talks to whom: each host sends to one and hears from one, never itself, all such permutations being alike. It follows
+//! from the number that the flow gives, not from the seed of the run: the traffic is part of the scenario.
+
+use indexmap::IndexMap;
+use mptcp_clock::Rng;
+
+use super::expanded::{Expanded, check_size, text};
+use crate::scenario::error::ScenarioError;
+use crate::scenario::tree::{Content, Node};
+
+/// How often to draw; one in e is right, so that all fail once in 10^12 times.
+const DRAWS: usize = 60;
+
+pub(super) fn expand(
+    tree: &mut Node,
+    hosts: &[String],
+    expanded: &mut Expanded,
+) -> Result<(), ScenarioError> {
+    let Some(flows) = tree.get(&["flows"]).and_then(Node::table) else { return Ok(()) };
+    if flows.values().all(|flow| flow.get(&["permutation"]).is_none()) {
+        return Ok(());
+    }
+    let mut all = IndexMap::new();
+    for (name, flow) in flows {
+        let Some(number) = flow.get(&["permutation"]).map(Node::value).and_then(|value| value.as_integer())
+        else {
+            all.insert(name.clone(), flow.clone());
+            continue;
+        };
+        let refuse = |key: &str, problem: &str| Err(tree.error(&["flows", name, key], problem));
+        if hosts.is_empty() {
+            return refuse(
+                "permutation",
+                "is of the hosts of a topology, and there is none (try topology = { kind = \"fat_tree\", k = 4 })",
+            );
+        }
+        for key in ["from", "to", "count", "paths", "backup"] {
+            if flow.get(&[key]).is_some() {
+                return refuse(key, "a permutation has a flow from each host; leave this out");
+            }
+        }
+        check_size(tree, &["flows", name])?;
+        let Content::Table(keys) = &flow.content else { continue };
+        for (from, to) in derangement(number as u64, hosts.len()).into_iter().enumerate() {
+            let copy = format!("{name}-{}", from + 1);
+            if flows.contains_key(&copy) {
+                return refuse("permutation", &format!("makes a flow {copy:?}, and there is one already"));
+            }
+            let mut keys = keys.clone();
+            let place = keys.get("permutation").map_or_else(|| flow.place.clone(), |node| node.place.clone());
+            keys.shift_remove("permutation");
+            for (key, host) in [("from", from), ("to", to)] {
+                keys.insert(key.to_owned(), Node { place: place.clone(), content: text(&hosts[host]) });
+            }
+            expanded.flows.insert(copy.clone(), name.clone());
+            all.insert(copy, Node { place: flow.place.clone(), content: Content::Table(keys) });
+        }
+    }
+    if let Some(flows) = tree.entry(&["flows"]) {
+        flows.content = Content::Table(all);
+    }
+    Ok(())
+}
+
+/// A permutation that leaves nothing in its place: shuffled (Fisher and Yates) until it is one.
+fn derangement(number: u64, count: usize) -> Vec<usize> {
+    let mut random = Rng::new(number, "permutation");
+    let mut order: Vec<usize> = (0..count).collect();
+    for _ in 0..DRAWS {
+        for last in (1..count).rev() {
+            order.swap(last, random.below(last as u64 + 1) as usize);
+        }
+        if order.iter().enumerate().all(|(at, &to)| at != to) {
+            return order;
+        }
+    }
+    (1..count).chain([0]).collect()
+}

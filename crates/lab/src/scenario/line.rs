@@ -1,0 +1,83 @@
+//! A line as the network has it, and what a scenario said of it.
+
+use mptcp_clock::Duration;
+use netsim::{Change, Jitter, Loss, Parameters, Rate, Spread};
+
+use super::model::Line;
+use super::recording::{Recorded, Recording};
+
+impl Line {
+    /// The same for the simulated network.
+    #[must_use]
+    pub fn parameters(&self) -> Parameters {
+        Parameters {
+            rate: self.rate.and_then(Rate::new),
+            delay: self.delay,
+            jitter: self.jitter(self.jitter),
+            loss: self.loss.clone(),
+            queue: self.queue,
+            discipline: self.discipline.clone(),
+            trace: match self.recording.as_ref().map(|recording| &recording.what) {
+                Some(Recorded::Opportunities(trace)) => Some(trace.clone()),
+                _ => None,
+            },
+            mark: self.mark,
+            duplicate: self.duplicate,
+            corrupt: self.corrupt,
+            batch: self.batch,
+            longest: self.path_mtu.map(frame_of),
+            up: self.up,
+        }
+    }
+
+    /// The kind and the values of a loss model from another crate.
+    #[must_use]
+    pub fn custom_loss(&self) -> Option<toml::Table> {
+        match &self.loss {
+            // `resolve` made the identity of the table.
+            Loss::Custom(custom) => custom.identity().parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// What a recording changes over time.
+    pub(crate) fn recorded_changes(&self) -> impl Iterator<Item = (Duration, Change)> + '_ {
+        let steps = match self.recording.as_ref().map(|recording| &recording.what) {
+            Some(Recorded::Steps(steps)) => steps.as_slice(),
+            _ => &[],
+        };
+        steps.iter().flat_map(|step| {
+            let loss = |loss| if loss > 0.0 { Loss::Bernoulli(loss) } else { Loss::None };
+            let changes = [
+                step.rate.and_then(Rate::new).map(|rate| Change::Rate(Some(rate))),
+                step.delay.map(Change::Delay),
+                step.loss.map(|share| Change::Loss(loss(share))),
+            ];
+            changes.into_iter().flatten().map(|change| (step.at, change))
+        })
+    }
+
+    /// The rate, unless a recording says it; `None` within is unlimited.
+    pub(super) fn rate_said(&self) -> Option<Option<u64>> {
+        let recorded = self.recording.as_ref().and_then(Recording::rate);
+        recorded.is_none().then_some(self.rate)
+    }
+
+    /// The kind and the values of a queue discipline.
+    #[must_use]
+    pub fn discipline_table(&self) -> Option<toml::Table> {
+        // `resolve` made the identity of the table.
+        self.discipline.as_ref()?.identity().parse().ok()
+    }
+
+    /// Uniform jitter of this half-width, with the ordering of this line.
+    #[must_use]
+    pub fn jitter(&self, spread: Duration) -> Option<Jitter> {
+        (!spread.is_zero()).then_some(Jitter { spread, shape: Spread::Uniform, reorder: self.reorder })
+    }
+}
+
+/// The frame of an IP packet, bytes.
+pub(crate) fn frame_of(packet: u32) -> u32 {
+    packet + 14
+}

@@ -1,0 +1,164 @@
+//! Explicit routes, and the hosts that pass on what is not for them.
+//!
+//! Owns whether a route can be walked. Routing of all other frames is the affair of the network.
+
+use super::context::{Context, ENDS, flow_names};
+use crate::scenario::error::{ScenarioError, listed};
+use crate::scenario::file::{RouteTable, ScenarioFile};
+use crate::scenario::model::{Flow, Link, Route};
+
+/// Relays are hosts: a router needs no leave to pass frames on.
+pub(super) fn relays(context: &Context<'_>, relays: &[String], flows: &[Flow]) -> Result<(), ScenarioError> {
+    // Those of a network of one line need no flow.
+    if context.has(&["topology"]) {
+        return Ok(());
+    }
+    let hosts: Vec<&str> = hosts(flows).collect();
+    for (index, relay) in relays.iter().enumerate() {
+        if !hosts.contains(&relay.as_str()) {
+            let path = ["relays", &index.to_string()];
+            return Err(context.unknown(&path, "host", relay, hosts.iter().copied()));
+        }
+    }
+    Ok(())
+}
+
+fn hosts(flows: &[Flow]) -> impl Iterator<Item = &str> {
+    let mut known = std::collections::BTreeSet::new();
+    flows
+        .iter()
+        .flat_map(|flow| [flow.from.as_str(), flow.to.as_str()])
+        .filter(move |host| known.insert(*host))
+}
+
+pub(super) fn resolve(
+    context: &Context<'_>,
+    file: &ScenarioFile,
+    links: &[Link],
+    flows: &[Flow],
+    relays: &[String],
+) -> Result<Vec<Route>, ScenarioError> {
+    let mut routes: Vec<Route> = Vec::new();
+    for (index, table) in file.routes.iter().flatten().enumerate() {
+        let index = index.to_string();
+        let walk = Walk { context, index: &index, links, flows, relays };
+        let route = walk.route(table)?;
+        let [first, last] = [route.links.first(), route.links.last()];
+        for other in &routes {
+            let same = other.from == route.from && other.to == route.to;
+            let ends = [other.links.first(), other.links.last()] == [first, last];
+            if let Some(twice) = other.flows.iter().find(|flow| same && ends && route.flows.contains(flow)) {
+                let problem = format!("flow {twice:?} has a route between the same links already");
+                return Err(context.error(&["routes", &index], problem));
+            }
+        }
+        routes.push(route);
+    }
+    Ok(routes)
+}
+
+struct Walk<'a> {
+    context: &'a Context<'a>,
+    /// The place of the route in the file.
+    index: &'a str,
+    links: &'a [Link],
+    flows: &'a [Flow],
+    relays: &'a [String],
+}
+
+impl Walk<'_> {
+    fn route(&self, table: &RouteTable) -> Result<Route, ScenarioError> {
+        let [from, to] = [&table.from, &table.to].map(|end| end.as_deref());
+        let (from, to) = (from.unwrap_or(ENDS[0]), to.unwrap_or(ENDS[1]));
+        for (key, host) in [("from", from), ("to", to)] {
+            if !hosts(self.flows).any(|known| known == host) {
+                return Err(self.context.unknown(
+                    &self.at(&[key]),
+                    "host",
+                    host,
+                    hosts(self.flows).collect::<Vec<_>>().into_iter(),
+                ));
+            }
+        }
+        let links = table.links.clone().unwrap_or_default();
+        if links.is_empty() {
+            let problem = "a route says its links in their order (try links = [\"a-r\", \"r-b\"])";
+            return Err(self.context.error(&self.at(&["links"]), problem));
+        }
+        self.walk(from, to, &links)?;
+        let (first, last) = (&links[0], &links[links.len() - 1]);
+        // The links of the host that opened a flow are its paths.
+        let fits = |flow: &&Flow| {
+            (flow.from == from && flow.to == to && flow.paths.contains(first))
+                || (flow.from == to && flow.to == from && flow.paths.contains(last))
+        };
+        let mut chosen: Vec<String> = Vec::new();
+        for (number, word) in table.flows.iter().flatten().enumerate() {
+            let named: Vec<&Flow> = flow_names(self.flows, word).collect();
+            let number = number.to_string();
+            if named.is_empty() {
+                let names = self.flows.iter().map(|flow| flow.name.as_str());
+                return Err(self.context.unknown(&self.at(&["flows", &number]), "flow", word, names));
+            }
+            let fitting = named.into_iter().filter(fits).map(|flow| flow.name.clone());
+            let before = chosen.len();
+            chosen.extend(fitting);
+            if chosen.len() == before {
+                let problem = format!("does not go from {from:?} to {to:?} between {first:?} and {last:?}");
+                return Err(self.context.error(&self.at(&["flows", &number]), problem));
+            }
+        }
+        if table.flows.is_none() {
+            chosen = self.flows.iter().filter(fits).map(|flow| flow.name.clone()).collect();
+            if chosen.is_empty() {
+                let problem = format!("no flow goes from {from:?} to {to:?} between {first:?} and {last:?}");
+                return Err(self.context.error(&self.at(&[]), problem));
+            }
+        }
+        Ok(Route { from: from.to_owned(), to: to.to_owned(), flows: chosen, links })
+    }
+
+    /// Whether the links lead from one host to the other, through nodes that pass frames on, and through none twice.
+    fn walk(&self, from: &str, to: &str, links: &[String]) -> Result<(), ScenarioError> {
+        let mut passed = vec![from];
+        for (number, name) in links.iter().enumerate() {
+            let number = number.to_string();
+            let fail = |problem: String| Err(self.context.error(&self.at(&["links", &number]), problem));
+            let Some(link) = self.links.iter().find(|link| link.name == *name) else {
+                let names = self.links.iter().map(|link| link.name.as_str());
+                return Err(self.context.unknown(&self.at(&["links", &number]), "path or link", name, names));
+            };
+            let here = passed[passed.len() - 1];
+            let Some(near) = link.ends.iter().position(|end| end == here) else {
+                let touching = self.links.iter().filter(|link| link.ends.iter().any(|end| end == here));
+                let touching = listed(touching.map(|link| link.name.as_str()));
+                return fail(format!(
+                    "does not touch {here:?}, where the route is by then (there: {touching})"
+                ));
+            };
+            let next = link.ends[1 - near].as_str();
+            if passed.contains(&next) {
+                return fail(format!("leads back to {next:?}"));
+            }
+            let ends_here = number.parse() == Ok(links.len() - 1);
+            let passes =
+                self.relays.iter().any(|relay| relay == next) || !hosts(self.flows).any(|host| host == next);
+            if next != to && !ends_here && !passes {
+                return fail(format!("leads to the host {next:?}, which passes nothing on (see relays)"));
+            }
+            if (next == to) != ends_here {
+                return fail(if ends_here {
+                    format!("is the last, and leads to {next:?}, not to {to:?}")
+                } else {
+                    format!("leads to {to:?} already")
+                });
+            }
+            passed.push(next);
+        }
+        Ok(())
+    }
+
+    fn at<'b>(&'b self, rest: &[&'b str]) -> Vec<&'b str> {
+        [&["routes", self.index], rest].concat()
+    }
+}

@@ -1,0 +1,72 @@
+//! How nodes choose ways, and the ways that were chosen for them.
+
+use netsim::{AddressId, DirectionId, Spreading, TopologyError};
+
+use super::Builder;
+use crate::classes::class_of;
+use crate::scenario::names::Routing;
+use crate::scenario::{Link, Route, Scenario};
+
+impl Scenario {
+    /// Whether ways are chosen by what a frame belongs to.
+    pub(in crate::world) fn spreads(&self) -> bool {
+        self.routing != Routing::First || !self.routes.is_empty()
+    }
+}
+
+impl<'a> Builder<'a> {
+    /// Each node chooses by chance of its own name: another node moves no flow.
+    pub(super) fn add_routing(&mut self) -> Result<(), TopologyError> {
+        for (name, node) in &self.nodes {
+            let mut stream = self.root.child("routing").child(name);
+            let spreading = match self.scenario.routing {
+                Routing::First => continue,
+                Routing::Ecmp => Spreading::ByFlow { salt: stream.next_u64() },
+                Routing::Spray => Spreading::ByFrame(stream),
+            };
+            self.network.set_spreading(*node, spreading)?;
+        }
+        self.scenario.routes.iter().try_for_each(|route| self.pin(route))
+    }
+
+    /// Pins a route for those of its subflows that begin or, for the host that opened them, end with it.
+    fn pin(&mut self, route: &Route) -> Result<(), TopologyError> {
+        let (Some(first), Some(last)) = (route.links.first(), route.links.last()) else { return Ok(()) };
+        let (from, to) = (self.host(&route.from), self.host(&route.to));
+        let own = self.hosts[to].interface_names.iter().position(|name| name == last).unwrap_or(0);
+        let Some(&address) = self.addresses[to].get(own) else { return Ok(()) };
+        let mut classes = Vec::new();
+        for (number, flow) in
+            self.scenario.flows.iter().enumerate().filter(|(_, flow)| route.flows.contains(&flow.name))
+        {
+            let (opener, link) = if flow.from == route.from { (from, first) } else { (to, last) };
+            classes.extend(self.interface_named(opener, link).map(|own| class_of(number, own.0 as usize)));
+        }
+        let mut here: &str = &route.from;
+        for name in &route.links {
+            let Some((direction, next)) = self.step(here, name) else { return Ok(()) };
+            self.pin_at(here, address, &classes, direction)?;
+            here = next;
+        }
+        Ok(())
+    }
+
+    /// Over a link from one of its ends: the direction, and the other end.
+    fn step(&self, here: &str, link: &str) -> Option<(DirectionId, &'a str)> {
+        let links: &'a [Link] = &self.scenario.links;
+        let at = links.iter().position(|known| known.name == link)?;
+        let ([first, second], id) = (&links[at].ends, *self.links.get(at)?);
+        if first == here { Some((id.forward(), second)) } else { Some((id.backward(), first)) }
+    }
+
+    fn pin_at(
+        &mut self,
+        node: &str,
+        to: AddressId,
+        classes: &[u32],
+        direction: DirectionId,
+    ) -> Result<(), TopologyError> {
+        let Some(node) = self.node(node) else { return Ok(()) };
+        classes.iter().try_for_each(|&class| self.network.pin(node, to, class, direction))
+    }
+}
