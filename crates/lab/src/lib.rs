@@ -17,6 +17,7 @@ mod queues;
 mod registry;
 pub mod scenario;
 mod summary;
+pub mod wiring;
 pub mod world;
 
 pub use baselines::{Baseline, TooManyRuns};

@@ -32,6 +32,7 @@ use netsim::{AddressId, Budget, Event, Frame, Network, TimerId};
 
 use crate::measurements::Measurements;
 use crate::scenario::Scenario;
+use crate::wiring::ETHERNET;
 use apps::App;
 pub use capture::CaptureError;
 use capture::Captures;
@@ -44,8 +45,6 @@ use pool::Pool;
 use recorder::Recorder;
 use sampler::Sampler;
 
-/// Ethernet's header counts as part of a frame.
-const ETHERNET: usize = 14;
 /// The port of the first flow; the others follow.
 const FIRST_PORT: u16 = 5001;
 

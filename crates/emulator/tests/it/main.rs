@@ -1,0 +1,6 @@
+//! The emulator in virtual time: real packets, no device and no clock, so every instant is exact.
+
+mod links;
+mod packets;
+mod plans;
+mod scenes;
