@@ -22,4 +22,4 @@ pub use driver::{Driver, LinkCounters, Snapshot};
 pub use emulation::{Delivery, Emulation};
 pub use error::EmulatorError;
 pub use lateness::{Lateness, Spread};
-pub use plan::{Device, Host, Plan, Route};
+pub use plan::{Device, Host, Notice, Plan, Route};

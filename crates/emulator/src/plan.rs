@@ -5,6 +5,8 @@
 
 use std::net::Ipv4Addr;
 
+use mptcp_clock::Duration;
+use mptcp_lab::scenario::names::DownMode;
 use mptcp_lab::scenario::{Link, Scenario};
 
 use crate::error::EmulatorError;
@@ -21,6 +23,21 @@ const NAME_MAX: usize = 15;
 pub struct Plan {
     /// In the order in which links name them.
     pub hosts: Vec<Host>,
+    /// What they are told while it runs, by time.
+    pub notices: Vec<Notice>,
+}
+
+/// A host is told that a device goes, or is back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// Since the start.
+    pub at: Duration,
+    /// The host, by its place.
+    pub host: usize,
+    /// Its device, by its place.
+    pub device: usize,
+    /// It is back.
+    pub up: bool,
 }
 
 /// A host: a namespace of its own.
@@ -81,13 +98,27 @@ impl Plan {
                 hosts[at].devices.push(device);
             }
         }
-        Ok(Self { hosts })
+        let notices = notices(scenario, &hosts);
+        Ok(Self { hosts, notices })
     }
 
     /// The devices of all hosts, in order: host, device.
     pub(crate) fn ports(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.hosts.iter().enumerate().flat_map(|(at, host)| (0..host.devices.len()).map(move |d| (at, d)))
     }
+}
+
+/// As in the simulator, hosts that only accept have no interfaces to be told of.
+fn notices(scenario: &Scenario, hosts: &[Host]) -> Vec<Notice> {
+    let mut notices = Vec::new();
+    for event in scenario.events.iter().filter(|event| event.how == DownMode::Admin) {
+        let Some(up) = event.set.up else { continue };
+        for (at, host) in hosts.iter().enumerate().filter(|(_, host)| host.opens) {
+            let device = host.devices.iter().position(|device| device.link == event.link);
+            notices.extend(device.map(|device| Notice { at: event.at, host: at, device, up }));
+        }
+    }
+    notices
 }
 
 fn device(

@@ -97,6 +97,15 @@ impl Emulator {
         PyList::new(py, hosts)
     }
 
+    /// When hosts are told that a device goes or is back: seconds, host, device, whether it is up.
+    fn notices(&self) -> Vec<(f64, usize, usize, bool)> {
+        self.plan
+            .notices
+            .iter()
+            .map(|told| (told.at.as_secs_f64(), told.host, told.device, told.up))
+            .collect()
+    }
+
     /// Makes the devices: for each host the name of its namespace.
     fn open(&self, py: Python<'_>, namespaces: Vec<String>) -> PyResult<()> {
         let mut state = self.state();

@@ -56,3 +56,17 @@ fn what_real_packets_cannot_have_is_said() {
         assert!(said.contains(says), "{said}");
     }
 }
+
+#[test]
+fn who_opens_connections_is_told_of_its_devices() {
+    let emulation = emulate(
+        "[paths.wifi]\nrate = \"1Mbit\"\n[paths.3g]\nrate = \"1Mbit\"\n[flows.bulk]\n\
+         [[events]]\nat = \"1s\"\npath = \"3g\"\nset = { up = false }\n\
+         [[events]]\nat = \"2s\"\npath = \"3g\"\nset = { up = true }\n\
+         [[events]]\nat = \"3s\"\npath = \"wifi\"\nset = { up = false }\nhow = \"blackhole\"",
+    )
+    .unwrap_or_else(|error| panic!("{error}"));
+    let told: Vec<_> =
+        emulation.plan().notices.iter().map(|told| (told.host, told.device, told.up)).collect();
+    assert_eq!(told, [(0, 1, false), (0, 1, true)]);
+}
