@@ -53,8 +53,8 @@ def summary(last: EmulationRow, doubts: str | None) -> str:
     late, turns = last["lateness"], last["turns"]
     first = "ahead of all other processes" if last["real_time"] else "without priority (it takes CAP_SYS_NICE)"
     lines.append(
-        f"  late: half {_time(late['p50_s'])}, 99 % {_time(late['p99_s'])}, the latest {_time(late['max_s'])} of {late['count']} packets; longest turn "
-        f"{_time(turns['max_s'])}; {first}"
+        f"  late: half {_time(late['p50_s'])}, 99 % {_time(late['p99_s'])}, the latest {_time(late['max_s'])} of "
+        f"{late['count']} packets; longest turn {_time(turns['max_s'])}; {first}"
     )
     if last["left_out"]:
         lines.append(f"  {last['left_out']} packets are missing in the capture: the disk was too slow")
