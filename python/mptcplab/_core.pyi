@@ -89,6 +89,7 @@ class EmulatedDevice(TypedDict):
     link: str
     address: str
     mtu: int
+    joins: bool
     backup: bool
 
 @type_check_only

@@ -89,7 +89,7 @@ class Host:
             lines += self._up(number)
         if self.multipath:
             lines.append(f"mptcp limits set subflows {SUBFLOWS} add_addr_accepted {SUBFLOWS}")
-            lines += [self._endpoint(device) for device in self.plan["devices"] if self.plan["opens"]]
+            lines += [self._endpoint(device) for device in self.plan["devices"] if self._joins(device)]
         self.namespace.batch(lines)
         files = FILES / self.namespace.name
         files.mkdir(parents=True, exist_ok=True)
@@ -98,7 +98,7 @@ class Host:
     def told(self, number: int, *, up: bool) -> None:
         """A device goes, or is back: with it its routes, and its endpoint of Multipath TCP."""
         device = self.plan["devices"][number]
-        endpoints = self.plan["opens"] and self.multipath
+        endpoints = self.multipath and self._joins(device)
         if up:
             self.namespace.batch(self._up(number))
             if endpoints:
@@ -126,6 +126,10 @@ class Host:
         if self.plan["opens"]:
             lines.append(f"route replace default dev {name} table {_TABLES + number}")
         return lines
+
+    def _joins(self, device: EmulatedDevice) -> bool:
+        """Whether connections that are opened here may have a subflow by it."""
+        return self.plan["opens"] and device["joins"]
 
     @staticmethod
     def _endpoint(device: EmulatedDevice) -> str:

@@ -48,6 +48,7 @@ pub struct Snapshot {
 /// A network that runs.
 #[derive(Debug)]
 pub struct Driver {
+    epoch: u64,
     published: Arc<Mutex<Snapshot>>,
     /// Closed to end the thread.
     stop: Option<PipeWriter>,
@@ -69,6 +70,7 @@ impl Driver {
         let sources = devices.iter().map(|tun| tun as &dyn AsFd).chain([&ended as &dyn AsFd]);
         let sleeper = Sleeper::new(sources)?;
         let published = Arc::new(Mutex::new(Snapshot::default()));
+        let epoch = monotonic();
         let turn = Loop {
             emulation,
             links,
@@ -80,17 +82,23 @@ impl Driver {
             turns: Lateness::default(),
             refused: 0,
             first: false,
-            epoch: 0,
+            epoch,
         };
         let thread =
             std::thread::Builder::new().name("mptcplab-links".to_owned()).spawn(move || turn.run())?;
-        Ok(Self { published, stop: Some(stop), thread: Some(thread) })
+        Ok(Self { epoch, published, stop: Some(stop), thread: Some(thread) })
     }
 
     /// What there was a moment ago.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         self.published.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Time zero, nanoseconds of the monotonic clock.
+    #[must_use]
+    pub fn epoch(&self) -> u64 {
+        self.epoch
     }
 
     /// Whether it still runs; [`Self::stop`] says why it does not.
@@ -138,7 +146,6 @@ struct Loop {
 impl Loop {
     fn run(mut self) -> io::Result<Snapshot> {
         self.first = run_first().is_ok();
-        self.epoch = monotonic();
         let mut publish = Instant::ZERO;
         let mut begun = self.now();
         while !self.sleeper.is_ready(self.devices.len()) {

@@ -27,6 +27,38 @@ pub enum EmulatorError {
         /// Its mtu.
         mtu: u32,
     },
+    /// The traffic tool sends bulk and files.
+    #[error(
+        "flow {flow:?} sends {what}: on the kernel's sockets flows send in bulk or files (bytes) in this version"
+    )]
+    Traffic {
+        /// The flow.
+        flow: String,
+        /// What it sends.
+        what: &'static str,
+    },
+    /// The kernel has one subflow for a pair of addresses.
+    #[error(
+        "flow {0:?} has several subflows on one path (ndiffports), and the kernel opens one for a pair of addresses"
+    )]
+    Ports(String),
+    /// Endpoints belong to a host, not to a socket.
+    #[error(
+        "flows {0:?} and {1:?} use different paths, and the kernel's endpoints are those of all connections of a host"
+    )]
+    Paths(String, String),
+    /// A sysctl belongs to a host, not to a socket.
+    #[error(
+        "flow {flow:?} needs another {key} than the flows before it, and the kernel has one for all of host {host:?}"
+    )]
+    Setting {
+        /// The host.
+        host: String,
+        /// The sysctl.
+        key: &'static str,
+        /// The flow.
+        flow: String,
+    },
     /// What the network says of the topology.
     #[error(transparent)]
     Topology(#[from] TopologyError),

@@ -12,6 +12,7 @@ mod driver;
 mod emulation;
 mod error;
 mod header;
+pub mod kernel;
 mod lateness;
 mod plan;
 mod slots;

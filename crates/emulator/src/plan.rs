@@ -6,7 +6,7 @@
 use std::net::Ipv4Addr;
 
 use mptcp_clock::Duration;
-use mptcp_lab::scenario::names::DownMode;
+use mptcp_lab::scenario::names::{DownMode, Transport};
 use mptcp_lab::scenario::{Link, Scenario};
 
 use crate::error::EmulatorError;
@@ -64,6 +64,8 @@ pub struct Device {
     pub address: Ipv4Addr,
     /// Largest IP packet, bytes.
     pub mtu: u32,
+    /// Connections of Multipath TCP that are opened here may have a subflow by it: a flow does, or none says otherwise.
+    pub joins: bool,
     /// A flow from here has it as a backup.
     pub backup: bool,
 }
@@ -134,7 +136,8 @@ fn device(
     let name = if may_be_a_device(&link.name) { link.name.clone() } else { format!("path{}", number + 1) };
     let taken = others.iter().any(|other| other.name == name);
     let node = &link.ends[end];
-    let from_here = scenario.flows.iter().filter(|flow| flow.from == *node);
+    let from_here = || scenario.flows.iter().filter(|flow| flow.from == *node);
+    let mut multipath = from_here().filter(|flow| flow.transport == Transport::Mptcp).peekable();
     Ok(Device {
         // A name that the link has taken away from another one; numbers differ.
         name: if taken { format!("link{}", number + 1) } else { name },
@@ -142,7 +145,8 @@ fn device(
         // At most MOST_LINKS, and two ends.
         address: Ipv4Addr::new(10, 87, number as u8 + 1, end as u8 + 1),
         mtu: link.mtu,
-        backup: from_here.into_iter().any(|flow| flow.backup.contains(&link.name)),
+        joins: multipath.peek().is_none() || multipath.any(|flow| flow.paths.contains(&link.name)),
+        backup: from_here().any(|flow| flow.backup.contains(&link.name)),
     })
 }
 

@@ -12,7 +12,7 @@ pub mod events;
 mod export;
 pub mod measurements;
 pub mod middlebox;
-mod pattern;
+pub mod pattern;
 mod queues;
 mod registry;
 pub mod scenario;

@@ -39,6 +39,7 @@ mod driver;
 mod events;
 mod impairment;
 mod inbox;
+pub mod kernel;
 mod link;
 mod listener;
 pub mod namespace;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use bytes::BytesMut;
 
 pub(crate) mod alarm;
+pub(crate) mod sockets;
 
 /// Longest interface name, bytes.
 pub(crate) const NAME_MAX: usize = libc::IFNAMSIZ - 1;

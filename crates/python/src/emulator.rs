@@ -86,6 +86,7 @@ impl Emulator {
                 row.set_item("link", &device.link)?;
                 row.set_item("address", device.address.to_string())?;
                 row.set_item("mtu", device.mtu)?;
+                row.set_item("joins", device.joins)?;
                 row.set_item("backup", device.backup)?;
                 devices.push(row);
             }
