@@ -97,7 +97,8 @@ def save_runs(runs: Runs, directory: str | PathLike[str]) -> None:
         if events.num_rows:
             write_parquet(events, target / "events.parquet")
     # Last: who finds it finds the rest.
-    write_json({"mptcplab": _core.__version__, "backend": "sim", "runs": described}, target / "run.json")
+    backend = runs[0].backend if len(runs) else "sim"
+    write_json({"mptcplab": _core.__version__, "backend": backend, "runs": described}, target / "run.json")
 
 
 class _Series:

@@ -139,23 +139,23 @@ pub fn given(socket: &impl AsFd) -> io::Result<(String, u32, u32)> {
 /// # Errors
 /// What getsockopt(2) says.
 pub fn info(stream: &TcpStream) -> io::Result<SocketInfo> {
-    let (mut ends, mut tcp) = ([[0; SUBFLOW]; MOST], [[0; TCP]; MOST]);
-    if let Ok((general, count)) = sockets::full_info(stream.as_fd(), &mut ends, &mut tcp) {
-        let pairs = ends.iter().zip(&tcp).take(count);
-        let paths = pairs.filter_map(|(ends, tcp)| Some(path(address(ends, 8)?, address(ends, 136)?, tcp)));
+    let (mut ends, mut tcp) = ([0; SUBFLOW * MOST], [0; TCP * MOST]);
+    if let Ok(full) = sockets::full_info(stream.as_fd(), &mut ends, &mut tcp) {
+        let pairs = ends.chunks_exact(full.subflow.max(1)).zip(tcp.chunks_exact(full.tcp.max(1)));
+        let paths = pairs.take(full.count);
+        let paths = paths.filter_map(|(ends, tcp)| Some(path(address(ends, 8)?, address(ends, 136)?, tcp)));
         return Ok(SocketInfo {
             // Flags, of which the first is MPTCP_INFO_FLAG_FALLBACK.
-            multipath: u32_at(&general, 8) & 1 == 0,
-            reinjected: u64_at(&general, 48),
+            multipath: u32_at(&full.general, 8) & 1 == 0,
+            reinjected: u64_at(&full.general, 48),
             paths: paths.collect(),
         });
     }
     // Plain TCP, or what fell back to it.
-    let one = &mut tcp[0];
-    sockets::get(stream.as_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, one)?;
+    let length = sockets::get(stream.as_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, &mut tcp[..TCP])?;
     let ends = (stream.local_addr()?, stream.peer_addr()?);
     let (SocketAddr::V4(local), SocketAddr::V4(remote)) = ends else { return Ok(SocketInfo::default()) };
-    Ok(SocketInfo { multipath: false, reinjected: 0, paths: vec![path(local, remote, one)] })
+    Ok(SocketInfo { multipath: false, reinjected: 0, paths: vec![path(local, remote, &tcp[..length])] })
 }
 
 fn set_number(socket: BorrowedFd<'_>, level: i32, option: i32, value: u32) -> io::Result<()> {

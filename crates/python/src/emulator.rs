@@ -4,16 +4,24 @@
 //! or an address: what there has to be is told, and Python makes it.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use mptcp_emulator::{Driver, Emulation, Recording, Snapshot, Spread};
+use mptcp_emulator::kernel::{self, Ability, Order};
+use mptcp_emulator::{Driver, Emulation, EmulatorError, Recording, Snapshot, Spread};
 use mptcp_lab::netsim::Counters;
 use mptcp_live::{Offload, Tun, namespace};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use crate::results::Results;
 use crate::scenario::{Scenario, ScenarioError};
+
+type Texts = (String, String, String);
+/// Controller, receive and send buffer in bytes, what went wrong.
+type Given = (String, u32, u32, Option<String>);
 
 /// A network of a scenario between devices.
 #[pyclass(frozen, module = "mptcplab._core")]
@@ -26,10 +34,13 @@ pub struct Emulator {
 
 enum State {
     Made(Box<Emulation>),
-    Open(Box<Emulation>, Vec<Tun>),
-    Running(Driver),
+    Open(Box<Emulation>, Vec<Tun>, Vec<String>),
+    Running(Arc<Driver>, Vec<String>),
     Over,
 }
+
+/// How long a signal may wait.
+const SLICE: Duration = Duration::from_millis(100);
 
 impl Emulator {
     fn state(&self) -> MutexGuard<'_, State> {
@@ -62,7 +73,6 @@ impl Emulator {
     /// The network of a scenario with a seed.
     #[new]
     fn new(scenario: &Scenario, seed: u64) -> PyResult<Self> {
-        let told = |error: mptcp_emulator::EmulatorError| ScenarioError::new_err(error.to_string());
         let emulation = Emulation::new(&scenario.inner, seed).map_err(told)?;
         Ok(Self {
             scenario: Arc::clone(&scenario.inner),
@@ -130,7 +140,7 @@ impl Emulator {
             }
             Ok::<_, std::io::Error>(opened)
         })?;
-        *state = State::Open(emulation, opened);
+        *state = State::Open(emulation, opened, namespaces);
         Ok(())
     }
 
@@ -138,7 +148,7 @@ impl Emulator {
     #[pyo3(signature = (pcap = None))]
     fn start(&self, pcap: Option<PathBuf>) -> PyResult<()> {
         let mut state = self.state();
-        let State::Open(emulation, devices) = std::mem::replace(&mut *state, State::Over) else {
+        let State::Open(emulation, devices, namespaces) = std::mem::replace(&mut *state, State::Over) else {
             return Err(PyRuntimeError::new_err("an emulator starts once, with its devices open"));
         };
         let names =
@@ -147,28 +157,80 @@ impl Emulator {
             });
         let names: Vec<String> = names.collect();
         let recording = pcap.map(|path| Recording::start(&path, &names)).transpose()?;
-        *state = State::Running(Driver::start(*emulation, self.scenario.links.len(), devices, recording)?);
+        let driver = Driver::start(*emulation, self.scenario.links.len(), devices, recording)?;
+        *state = State::Running(Arc::new(driver), namespaces);
         Ok(())
+    }
+
+    /// What a kernel with these congestion controllers makes of the scenario's flows: what it cannot do (flow, what, what is nearest to
+    /// it), and the sysctls that hosts need (host, key, value).
+    fn kernel(&self, controllers: Vec<String>) -> PyResult<(Vec<Texts>, Vec<Texts>)> {
+        let ability = Ability::of(&self.scenario, &controllers).map_err(told)?;
+        let lacks = ability.lacks.into_iter().map(|lack| (lack.flow, lack.what, lack.closest));
+        let settings = ability.settings.into_iter().map(|set| (set.host, set.key.to_owned(), set.value));
+        Ok((lacks.collect(), settings.collect()))
+    }
+
+    /// Runs the flows on the kernel's sockets to the end of the scenario: what was measured, and for each flow the controller and the
+    /// receive and send buffer that the kernel gave it, and what went wrong.
+    fn run_flows(&self, py: Python<'_>, controllers: Vec<String>) -> PyResult<(Results, Vec<Given>)> {
+        let ability = Ability::of(&self.scenario, &controllers).map_err(told)?;
+        let (driver, namespaces) = match &*self.state() {
+            State::Running(driver, namespaces) => (Arc::clone(driver), namespaces.clone()),
+            _ => return Err(PyRuntimeError::new_err("flows run while an emulator does")),
+        };
+        let (scenario, plan) = (Arc::clone(&self.scenario), self.plan.clone());
+        let order = Order { scenario, plan, namespaces, options: ability.options };
+        let off = Arc::new(AtomicBool::new(false));
+        let began = Instant::now();
+        let called = Arc::clone(&off);
+        let running = std::thread::spawn(move || kernel::run(&order, &driver, &called));
+        while !running.is_finished() {
+            py.detach(|| std::thread::sleep(SLICE));
+            if let Err(raised) = py.check_signals() {
+                off.store(true, Ordering::Relaxed);
+                let _ = py.detach(|| running.join());
+                return Err(raised);
+            }
+        }
+        let ended = running.join();
+        let ran = ended.map_err(|_| PyRuntimeError::new_err("the thread of the flows ended by itself"))??;
+        let given =
+            ran.flows.into_iter().map(|one| (one.congestion, one.buffers.0, one.buffers.1, one.problem));
+        Ok((Results::new(ran.measured, began.elapsed().as_secs_f64()), given.collect()))
     }
 
     /// What there was a moment ago; None before the start and after the end.
     fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let State::Running(driver) = &*self.state() else { return Ok(None) };
+        let State::Running(driver, _) = &*self.state() else { return Ok(None) };
         self.table(py, &driver.snapshot()).map(Some)
     }
 
     /// Whether packets still go through; when they do not though nobody asked for that, `stop` says why.
     fn is_running(&self) -> bool {
-        matches!(&*self.state(), State::Running(driver) if driver.is_running())
+        matches!(&*self.state(), State::Running(driver, _) if driver.is_running())
     }
 
     /// Ends it, removes the devices, and gives what there was; None where it never started.
     fn stop<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let state = std::mem::replace(&mut *self.state(), State::Over);
-        let State::Running(driver) = state else { return Ok(None) };
-        let last = py.detach(|| driver.stop())?;
+        let State::Running(mut driver, _) = state else { return Ok(None) };
+        let last = py.detach(|| {
+            loop {
+                match Arc::try_unwrap(driver) {
+                    Ok(alone) => return alone.stop(),
+                    // A run on another thread has it for a moment longer.
+                    Err(shared) => driver = shared,
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        })?;
         self.table(py, &last).map(Some)
     }
+}
+
+fn told(error: EmulatorError) -> PyErr {
+    ScenarioError::new_err(error.to_string())
 }
 
 fn spread<'py>(py: Python<'py>, spread: &Spread) -> PyResult<Bound<'py, PyDict>> {

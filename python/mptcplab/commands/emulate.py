@@ -69,7 +69,7 @@ def execute(given: argparse.Namespace) -> int:
         print(f"mptcplab: {why}; the network carries everything else", file=sys.stderr)
     every = given.rates or (1.0 if sys.stderr.isatty() else None)
     try:
-        with _ended_by_signals(), emulated(scenario, given.seed) as network:
+        with ended_by_signals(), emulated(scenario, given.seed) as network:
             rates = Rates(None if given.quiet else every)
             code = _run(given, network, rates)
             last = network.stop()
@@ -195,7 +195,7 @@ def _write(path: Path, document: object) -> None:
 
 
 @contextmanager
-def _ended_by_signals() -> Iterator[None]:
+def ended_by_signals() -> Iterator[None]:
     """Lets SIGTERM and SIGHUP end the run as Ctrl-C does: everything is removed, whatever else is pressed meanwhile."""
 
     def end(number: int, _frame: FrameType | None) -> None:

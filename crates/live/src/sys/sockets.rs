@@ -85,14 +85,22 @@ pub(crate) fn get(socket: BorrowedFd<'_>, level: i32, option: i32, value: &mut [
     Ok((length as usize).min(value.len()))
 }
 
-/// What a socket of Multipath TCP knows of itself and of its subflows (MPTCP_FULL_INFO, since Linux 6.6): its `struct mptcp_info`, and
-/// as many entries of each array as it says.
-pub(crate) fn full_info(
-    socket: BorrowedFd<'_>,
-    subflows: &mut [[u8; SUBFLOW]],
-    tcp: &mut [[u8; TCP]],
-) -> io::Result<([u8; MPTCP], usize)> {
-    let room = subflows.len().min(tcp.len());
+/// What MPTCP_FULL_INFO gave.
+pub(crate) struct Full {
+    /// `struct mptcp_info`.
+    pub general: [u8; MPTCP],
+    /// Entries in each array.
+    pub count: usize,
+    /// From one entry to the next in the array of subflows, bytes.
+    pub subflow: usize,
+    /// The same in the array of `struct tcp_info`.
+    pub tcp: usize,
+}
+
+/// What a socket of Multipath TCP knows of itself and of its subflows (since Linux 6.6). Both arrays are filled from the start, with
+/// entries as long as the shorter of the kernel's structure and [`SUBFLOW`] or [`TCP`].
+pub(crate) fn full_info(socket: BorrowedFd<'_>, subflows: &mut [u8], tcp: &mut [u8]) -> io::Result<Full> {
+    let room = (subflows.len() / SUBFLOW).min(tcp.len() / TCP);
     let mut info = FullInfo {
         size_tcpinfo_kernel: 0,
         size_tcpinfo_user: TCP as u32,
@@ -106,10 +114,15 @@ pub(crate) fn full_info(
     };
     let mut length = size_of::<FullInfo>() as libc::socklen_t;
     let place = (&raw mut info).cast();
-    // SAFETY: the descriptor is open; the kernel writes at most `length` bytes of `info`, and into each array at most as many entries
-    // as both have, none longer than is said.
+    // SAFETY: the descriptor is open; the kernel writes at most `length` bytes of `info`, and into each array at most `room` entries, none
+    // longer than is said.
     check(unsafe {
         libc::getsockopt(socket.as_raw_fd(), SOL_MPTCP, MPTCP_FULL_INFO, place, &raw mut length)
     })?;
-    Ok((info.mptcp_info, (info.num_subflows as usize).min(room)))
+    Ok(Full {
+        general: info.mptcp_info,
+        count: (info.num_subflows as usize).min(room),
+        subflow: SUBFLOW.min(info.size_sfinfo_kernel as usize),
+        tcp: TCP.min(info.size_tcpinfo_kernel as usize),
+    })
 }
