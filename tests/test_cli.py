@@ -16,7 +16,7 @@ from mptcplab import _core
 
 COMMANDS = (
     "list", "reproduce", "run", "sweep", "analyse", "plot", "cdf", "select", "merge", "gather", "bench", "schema",
-    "events", "send", "receive", "info",
+    "emulate", "events", "send", "receive", "info",
 )  # fmt: skip
 
 
@@ -111,7 +111,8 @@ def test_a_broken_scenario_gives_one_message(cli: Cli, file: Path) -> None:
         (["run", "no-such.toml"], "no-such.toml"),
         (["reproduce", "cs244"], "cs244-wireless"),
         (["bench", "S9"], "S1, S2, S3"),
-        (["run", "two.toml", "--backend", "kernel"], "--backend sim"),
+        (["run", "two.toml", "--backend", "wire"], "--backend sim or --backend kernel"),
+        (["sweep", "two.toml", "--backend", "kernel"], "--backend sim"),
         (["run", "two.toml", "--backend", "ns3"], "--backend sim"),
         (["run", "two.toml", "--seed", "-1"], "whole number"),
         (["run", "two.toml", "--workers", "0"], "whole number above 0"),
