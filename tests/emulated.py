@@ -81,9 +81,17 @@ def cannot(why: str) -> None:
     pytest.skip(why)
 
 
-def ours() -> set[str]:
-    """The namespaces that mptcplab has made, by any process."""
-    return {name for name in namespaces.ip("netns", "list").split() if name.startswith("mptcplab-host")}
+def made_by(process: int) -> set[str]:
+    """The namespaces of the hosts that a process has made."""
+    names = namespaces.ip("netns", "list").split()
+    return {name for name in names if name.startswith("mptcplab-host") and f"-{process}-" in name}
+
+
+def orphans() -> set[str]:
+    """The namespaces whose maker is no more, or is this process, which has none at the end of a test."""
+    found = (namespaces._NAME.fullmatch(name) for name in namespaces.ip("netns", "list").split())
+    dead = (named for named in found if named and namespaces._start(int(named["pid"])) != int(named["start"]))
+    return {named[0] for named in dead} | made_by(os.getpid())
 
 
 class Machine:
@@ -123,11 +131,10 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
     """A machine that can emulate; afterwards nothing is left of what was made."""
     if (why := emulation.why_not_emulate()) is not None:
         cannot(why)
-    before = ours()
     try:
         with namespaces.namespace("probe"):
             pass
     except namespaces.CannotMake as error:
         cannot(str(error))
     yield Machine(tmp_path)
-    assert ours() <= before
+    assert not orphans()

@@ -16,7 +16,7 @@ from mptcplab import _core
 
 COMMANDS = (
     "list", "reproduce", "run", "sweep", "analyse", "plot", "cdf", "select", "merge", "gather", "bench", "schema",
-    "emulate", "events", "send", "receive", "info",
+    "emulate", "events", "send", "receive", "info", "validate",
 )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli
-from emulated import ECHO, PING, SEND, SINK, TWO, Machine, cannot, machine, ours, python
+from emulated import ECHO, PING, SEND, SINK, TWO, Machine, cannot, machine, made_by, orphans, python
 from mptcplab import cli as command_line
 from mptcplab import emulation, namespaces
 
@@ -126,39 +126,35 @@ def _lives(process: int) -> bool:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_removes_everything(machine: Machine, number: signal.Signals) -> None:
-    before = ours()
     with machine.start(TWO, *peer(ECHO), "--", *python(SLEEPER)) as process:
         sleeper = _sleeping(machine)
-        assert len(ours() - before) == 2
+        assert len(made_by(process.pid)) == 2
         process.send_signal(number)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert not _lives(sleeper)
-    assert not ours() - before
+    assert not made_by(process.pid)
 
 
 def test_what_a_killed_run_left_goes_with_the_next(machine: Machine) -> None:
-    before = ours()
     with machine.start(TWO, *peer(ECHO), "--", *python(SLEEPER)) as process:
         sleeper = _sleeping(machine)
         process.kill()
         # Its children have its outputs.
         process.wait()
-        left = ours() - before
+        left = orphans()
         assert len(left) == 2
         machine.run(TWO, "--", "true")
-    assert not ours() & left
+    assert not orphans()
     assert not _lives(sleeper)
     assert not any((namespaces.FILES / name).exists() for name in left)
 
 
 def test_a_run_that_lives_keeps_what_it_has(machine: Machine) -> None:
-    before = ours()
     with machine.start(TWO, "--", *python(SLEEPER)) as process:
         _sleeping(machine)
-        own = ours() - before
         machine.run(TWO, "--", "true")
-        assert own <= ours()
+        assert len(made_by(process.pid)) == 2
         process.terminate()
         process.communicate(timeout=60)
 

@@ -23,6 +23,7 @@ from mptcplab.commands import (
     send,
     survey,
     sweep,
+    validate,
     verify,
 )
 
@@ -33,6 +34,7 @@ COMMANDS = (
     sweep,
     interrupt,
     emulate,
+    validate,
     analyse,
     plot,
     cdf,
