@@ -134,11 +134,22 @@ pub fn given(socket: &impl AsFd) -> io::Result<(String, u32, u32)> {
     Ok((String::from_utf8_lossy(name).into_owned(), buffers.0, buffers.1))
 }
 
-/// What the kernel knows of a connection.
+/// The two ends of a connected socket, its own first. A socket of TCP forgets the other one when it is over.
+///
+/// # Errors
+/// When it is not connected, or not by IPv4.
+pub fn ends(stream: &TcpStream) -> io::Result<(SocketAddrV4, SocketAddrV4)> {
+    match (stream.local_addr()?, stream.peer_addr()?) {
+        (SocketAddr::V4(local), SocketAddr::V4(remote)) => Ok((local, remote)),
+        _ => Err(io::Error::new(io::ErrorKind::Unsupported, "a socket over IPv6, where IPv4 is meant")),
+    }
+}
+
+/// What the kernel knows of a connection with these ends, as long as the socket is open.
 ///
 /// # Errors
 /// What getsockopt(2) says.
-pub fn info(stream: &TcpStream) -> io::Result<SocketInfo> {
+pub fn info(stream: &TcpStream, (local, remote): (SocketAddrV4, SocketAddrV4)) -> io::Result<SocketInfo> {
     let (mut ends, mut tcp) = ([0; SUBFLOW * MOST], [0; TCP * MOST]);
     if let Ok(full) = sockets::full_info(stream.as_fd(), &mut ends, &mut tcp) {
         let pairs = ends.chunks_exact(full.subflow.max(1)).zip(tcp.chunks_exact(full.tcp.max(1)));
@@ -153,8 +164,6 @@ pub fn info(stream: &TcpStream) -> io::Result<SocketInfo> {
     }
     // Plain TCP, or what fell back to it.
     let length = sockets::get(stream.as_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, &mut tcp[..TCP])?;
-    let ends = (stream.local_addr()?, stream.peer_addr()?);
-    let (SocketAddr::V4(local), SocketAddr::V4(remote)) = ends else { return Ok(SocketInfo::default()) };
     Ok(SocketInfo { multipath: false, reinjected: 0, paths: vec![path(local, remote, &tcp[..length])] })
 }
 

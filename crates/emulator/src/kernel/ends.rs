@@ -11,7 +11,7 @@ use std::time::Duration as StdDuration;
 
 use mptcp_clock::{Duration, Instant};
 use mptcp_lab::pattern;
-use mptcp_live::kernel::{Options, connect, listen};
+use mptcp_live::kernel::{Options, connect, ends, listen};
 use mptcp_live::{monotonic, namespace};
 
 /// Between two looks whether it is over.
@@ -57,6 +57,9 @@ impl Course {
     }
 }
 
+/// The socket that sends, and its ends.
+pub(crate) type Sender = (Arc<TcpStream>, (SocketAddrV4, SocketAddrV4));
+
 /// What both ends have seen of a flow.
 #[derive(Debug)]
 pub(crate) struct Tally {
@@ -67,7 +70,7 @@ pub(crate) struct Tally {
     last_byte: AtomicU64,
     ended: AtomicBool,
     /// The socket that sends.
-    sender: Mutex<Option<Arc<TcpStream>>>,
+    sender: Mutex<Option<Sender>>,
     problem: Mutex<Option<String>>,
 }
 
@@ -105,7 +108,7 @@ impl Tally {
         self.ended.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn sender(&self) -> Option<Arc<TcpStream>> {
+    pub(crate) fn sender(&self) -> Option<Sender> {
         self.sender.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -202,7 +205,8 @@ fn work(task: &Task, stream: TcpStream, sends: bool, course: &Course, tally: &Ta
     stream.set_write_timeout(Some(SLICE))?;
     let stream = Arc::new(stream);
     if sends {
-        *tally.sender.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&stream));
+        let sender = (Arc::clone(&stream), ends(&stream)?);
+        *tally.sender.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
         set(&tally.started, course.now());
         send(task, &stream, course)?;
         // Whoever looks at the socket may do so until it is over.

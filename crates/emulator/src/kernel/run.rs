@@ -162,7 +162,7 @@ fn sample_links(
 }
 
 fn report(flow: &Flow, tally: &Tally) -> FlowReport {
-    let said = tally.sender().and_then(|stream| given(&*stream).ok());
+    let said = tally.sender().and_then(|(stream, _)| given(&*stream).ok());
     let (congestion, receive, send) = said.unwrap_or_default();
     FlowReport { flow: flow.name.clone(), congestion, buffers: (receive, send), problem: tally.problem() }
 }

@@ -75,7 +75,7 @@ impl Watch {
         tally: &Tally,
         samples: &mut Samples,
     ) {
-        let said = tally.sender().and_then(|stream| info(&stream).ok());
+        let said = tally.sender().and_then(|(stream, ends)| info(&stream, ends).ok());
         if let Some(said) = said {
             self.take(said, nominal > warmup, task, nominal, samples);
         }
