@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from conftest import Cli
-from emulated import Machine, cannot, machine
+from emulated import Machine, cannot, machine, made_by
 from mptcplab import Scenario, emulation, kernel
 
 __all__ = ["machine"]
@@ -134,3 +138,29 @@ def test_without_mptcp(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(kernel, "why_no_mptcp", lambda: "the kernel has no MPTCP sockets")
     with pytest.raises(emulation.CannotEmulate, match="the kernel has no MPTCP sockets"):
         kernel.run(Scenario.parse(BULK), closest=True)
+
+
+def test_a_path_that_goes_is_survived(able: Machine) -> None:
+    del able
+    gone = '[[events]]\nat = "1500ms"\npath = "wifi"\nset = { up = false }\n'
+    run, _ = kernel.run(Scenario.parse(BULK + gone), closest=True)
+    links = {(link["link"], link["direction"]): link for link in run.link_rows}
+    assert links["wifi", "forward"]["sent_bytes"] <= 8e6 / 8 * 1.5
+    row = run.flow("bulk")
+    assert row["intact"]
+    times, values = run.series("throughput", flow="bulk", path="lte")
+    assert values[times > 3].max() > 0
+
+
+def test_ctrl_c_removes_everything(machine: Machine) -> None:
+    file = write(machine, BULK.replace("4s", "60s"))
+    command = [sys.executable, "-m", "mptcplab", "run", str(file), "--backend", "kernel", "--closest"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        limit = time.monotonic() + 30
+        while len(made_by(process.pid)) < 2:
+            assert time.monotonic() < limit
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert not made_by(process.pid)
