@@ -112,7 +112,7 @@ def test_a_broken_scenario_gives_one_message(cli: Cli, file: Path) -> None:
         (["reproduce", "cs244"], "cs244-wireless"),
         (["bench", "S9"], "S1, S2, S3"),
         (["run", "two.toml", "--backend", "wire"], "--backend sim or --backend kernel"),
-        (["sweep", "two.toml", "--backend", "kernel"], "--backend sim"),
+        (["sweep", "two.toml", "--vary", "paths.wifi.loss=1%", "--backend", "kernel"], "--backend sim"),
         (["run", "two.toml", "--backend", "ns3"], "--backend sim"),
         (["run", "two.toml", "--seed", "-1"], "whole number"),
         (["run", "two.toml", "--workers", "0"], "whole number above 0"),
