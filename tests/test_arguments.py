@@ -42,6 +42,8 @@ BUSY = {
     "receive": ["--listen", "nowhere"],
     "reproduce": ["no-such-study"],
     "bench": ["no-such-benchmark"],
+    "emulate": ["no-such.toml"],
+    "validate": ["no-such.toml"],
 }
 
 

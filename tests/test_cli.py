@@ -16,7 +16,7 @@ from mptcplab import _core, arrow_tables, glossary, summary, tables
 
 COMMANDS = (
     "list", "reproduce", "run", "sweep", "analyse", "plot", "cdf", "select", "merge", "gather", "bench", "schema",
-    "events", "links", "send", "receive", "info", "why", "example", "study",
+    "events", "links", "send", "receive", "info", "why", "example", "study", "emulate", "validate",
 )  # fmt: skip
 
 
@@ -151,7 +151,8 @@ def test_a_broken_scenario_gives_one_message(cli: Cli, file: Path) -> None:
         (["run", "no-such.toml"], "no-such.toml"),
         (["reproduce", "cs244"], "cs244-wireless"),
         (["bench", "S9"], "S1, S2, S3"),
-        (["run", "two.toml", "--backend", "kernel"], "--backend sim"),
+        (["run", "two.toml", "--backend", "wire"], "--backend sim or --backend kernel"),
+        (["sweep", "two.toml", "--vary", "paths.wifi.loss=1%", "--backend", "kernel"], "--backend sim"),
         (["run", "two.toml", "--backend", "ns3"], "--backend sim"),
         (["run", "two.toml", "--seed", "-1"], "whole number"),
         (["run", "two.toml", "--workers", "0"], "whole number above 0"),

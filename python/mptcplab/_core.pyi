@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 if sys.platform == "linux":
-    __all__ += ["Driver", "MptcpListener", "MptcpStream"]
+    __all__ += ["Driver", "Emulator", "MptcpListener", "MptcpStream"]
 
 @type_check_only
 class PathRow(TypedDict):
@@ -80,6 +80,59 @@ class LinkRow(TypedDict):
     mac_drops: int
     longest_queue: int
     queue_marks: NotRequired[int]
+
+@type_check_only
+class EmulatedDevice(TypedDict):
+    """A device that a host of an emulated network has."""
+
+    name: str
+    link: str
+    address: str
+    mtu: int
+    joins: bool
+    backup: bool
+
+@type_check_only
+class EmulatedHost(TypedDict):
+    """A host of an emulated network."""
+
+    name: str
+    opens: bool
+    devices: list[EmulatedDevice]
+    routes: list[tuple[str, int]]
+
+@type_check_only
+class EmulatedLinkRow(TypedDict):
+    link: str
+    direction: str
+    offered_frames: int
+    sent_frames: int
+    sent_bytes: int
+    delivered_frames: int
+    delivered_bytes: int
+    queue_drops: int
+    random_losses: int
+    flushed: int
+    queue_bytes: int
+
+@type_check_only
+class SpreadRow(TypedDict):
+    count: int
+    p50_s: float
+    p99_s: float
+    max_s: float
+
+@type_check_only
+class EmulationRow(TypedDict):
+    elapsed_s: float
+    links: list[EmulatedLinkRow]
+    lateness: SpreadRow
+    turns: SpreadRow
+    real_time: bool
+    ignored: int
+    refused: int
+    left_out: int
+    doubts: str | None
 
 @type_check_only
 class ConfigTable(TypedDict):
@@ -297,6 +350,19 @@ class Batch:
     def join(self) -> None: ...
 
 if sys.platform == "linux":
+    @final
+    class Emulator:
+        def __new__(cls, scenario: Scenario, seed: int) -> Emulator: ...
+        def hosts(self) -> list[EmulatedHost]: ...
+        def notices(self) -> list[tuple[float, int, int, bool]]: ...
+        def open(self, namespaces: list[str]) -> None: ...
+        def start(self, pcap: str | PathLike[str] | None = None) -> None: ...
+        def kernel(self, controllers: list[str]) -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]: ...
+        def run_flows(self, controllers: list[str]) -> tuple[Results, list[tuple[str, int, int, str | None]]]: ...
+        def snapshot(self) -> EmulationRow | None: ...
+        def is_running(self) -> bool: ...
+        def stop(self) -> EmulationRow | None: ...
+
     @final
     class Driver:
         def __new__(

@@ -54,7 +54,8 @@ def merge(directories: Sequence[str | Path], output: str | Path) -> list[Who]:
     for table, parts in found.items():
         if parts:
             write_parquet(_joined(parts, table), target / f"{table}.parquet")
-    write_json({"mptcplab": version, "backend": "sim", "runs": described}, target / "run.json")
+    backends = sorted({str(describe(directory).get("backend", "sim")) for directory in directories})
+    write_json({"mptcplab": version, "backend": ", ".join(backends), "runs": described}, target / "run.json")
     return [_who(row) for row in described]
 
 

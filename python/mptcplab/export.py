@@ -63,7 +63,8 @@ def save_runs(runs: Runs, directory: str | PathLike[str]) -> None:
     for table, of in tables_of(runs).items():
         write_parquet(of, target / f"{table}.parquet")
     # Last: who finds it finds the rest.
-    write_json({"mptcplab": _core.__version__, "backend": "sim", "runs": rows}, target / "run.json")
+    backend = runs[0].backend if len(runs) else "sim"
+    write_json({"mptcplab": _core.__version__, "backend": backend, "runs": rows}, target / "run.json")
 
 
 def described(run: Run, scenario: str) -> dict[str, Any]:

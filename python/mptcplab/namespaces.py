@@ -1,21 +1,32 @@
 """Network namespaces with Linux in them: hosts on this machine, made and removed by whoever needs them.
 
-Owns `ip` and the names. Never touches a device or a route outside the namespaces that it made.
+Owns `ip` and the names, which say who made a namespace: what a killed process left is found by them, and removed by the
+next that makes one. Never touches a device or a route outside the namespaces that it made.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _NUMBERS = itertools.count()
 _IP = shutil.which("ip") or "ip"
+_NAMED = Path("/run/netns")
+"""Where `ip netns` keeps them."""
+FILES = Path("/etc/netns")
+"""Files that `ip netns exec` shows a command in place of those of /etc, by the name of the namespace."""
+_NAME = re.compile(r"mptcplab-[^/]+-(?P<pid>\d+)-(?P<start>\d+)-\d+")
+_PATIENCE = 2.0
+"""Seconds that processes have to end when they are asked to."""
 
 
 class CannotMake(RuntimeError):
@@ -34,8 +45,8 @@ def why_not() -> str | None:
 
 
 def ip(*words: str) -> str:
-    """Runs `ip`, and returns what it said."""
-    done = subprocess.run([_IP, *words], capture_output=True, text=True, timeout=30, check=False)
+    """Runs `ip`, and returns what it said. Ctrl-C does not reach it: what it does is done whole."""
+    done = subprocess.run([_IP, *words], capture_output=True, text=True, timeout=30, check=False, process_group=0)
     if done.returncode:
         raise CannotMake(f"ip {' '.join(words)}: {done.stderr.strip()}")
     return done.stdout
@@ -52,6 +63,39 @@ class Namespace:
         """Runs `ip` in it."""
         return ip("-n", self.name, *arguments.split())
 
+    def batch(self, lines: Iterable[str]) -> None:
+        """Runs many commands of `ip` in it, up to the first that fails."""
+        text = "\n".join(lines)
+        command = [_IP, "-n", self.name, "-batch", "-"]
+        done = subprocess.run(
+            command, input=text, capture_output=True, text=True, timeout=60, check=False, process_group=0
+        )
+        if done.returncode:
+            # `ip` says what is wrong, then which command of the batch it was.
+            said = done.stderr.strip().splitlines()
+            number = re.search(r"-:(\d+)$", said[-1]) if said else None
+            line = text.splitlines()[int(number[1]) - 1] if number else lines
+            raise CannotMake(f"ip -n {self.name} {line}: {said[0] if said else done.returncode}")
+
+    def processes(self) -> list[int]:
+        """Those that are in it."""
+        return [int(word) for word in ip("netns", "pids", self.name).split()]
+
+    def clear(self, patience: float = _PATIENCE) -> None:
+        """Ends the processes in it: asks them to, and kills those that are still there after `patience` seconds."""
+        began = time.monotonic()
+        asked: set[int] = set()
+        while left := self.processes():
+            kill = time.monotonic() >= began + patience
+            for process in left:
+                if kill or process not in asked:
+                    asked.add(process)
+                    with suppress(ProcessLookupError):
+                        os.kill(process, signal.SIGKILL if kill else signal.SIGTERM)
+            if time.monotonic() > began + patience + _PATIENCE:
+                raise CannotMake(f"processes in {self.name} do not end: {', '.join(map(str, left))}")
+            time.sleep(0.01)
+
     def command(self, *arguments: str | Path) -> list[str]:
         """A command line that runs a command in it."""
         return ["ip", "netns", "exec", self.name, *map(str, arguments)]
@@ -62,16 +106,56 @@ class Namespace:
         subprocess.run(self.command("tee", path), input=value.encode(), capture_output=True, timeout=30, check=True)
 
 
+def _start(process: int) -> int | None:
+    """When a process started, in ticks since the machine did; None when there is none (proc(5), field 22 of stat)."""
+    try:
+        text = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return None
+    # The name in the second field may have blanks and brackets.
+    return int(text.rpartition(")")[2].split()[19])
+
+
+def sweep() -> list[str]:
+    """Removes the namespaces whose maker is no more, with all that is in them; returns their names."""
+    gone = []
+    for folder in (_NAMED, FILES):
+        for found in sorted(folder.iterdir()) if folder.is_dir() else []:
+            named = _NAME.fullmatch(found.name)
+            if named is None or _start(int(named["pid"])) == int(named["start"]):
+                continue
+            with suppress(CannotMake):
+                _remove(Namespace(found.name), 0)
+                gone.append(found.name)
+    return sorted(set(gone))
+
+
+def _remove(made: Namespace, patience: float) -> None:
+    files = FILES / made.name
+    if files.is_dir():
+        for file in files.iterdir():
+            file.unlink(missing_ok=True)
+        files.rmdir()
+        with suppress(OSError):
+            # Others have files there.
+            FILES.rmdir()
+    if (_NAMED / made.name).exists():
+        made.clear(patience)
+        ip("netns", "del", made.name)
+
+
 @contextmanager
 def namespace(label: str) -> Iterator[Namespace]:
-    """A new namespace with its loopback up; it goes with the block."""
+    """A new namespace with its loopback up; it goes with the block, and with it the processes in it."""
     if (why := why_not()) is not None:
         raise CannotMake(why)
-    name = f"mptcplab-{label}-{os.getpid()}-{next(_NUMBERS)}"
-    ip("netns", "add", name)
+    sweep()
+    name = f"mptcplab-{label}-{os.getpid()}-{_start(os.getpid())}-{next(_NUMBERS)}"
     made = Namespace(name)
+    # One of that name that is there is not ours to remove.
+    ip("netns", "add", name)
     try:
         made.ip("link set lo up")
         yield made
     finally:
-        ip("netns", "del", name)
+        _remove(made, _PATIENCE)

@@ -27,8 +27,11 @@ if TYPE_CHECKING:
 class Run:
     """One run of a scenario with a seed."""
 
-    def __init__(self, scenario: _core.Scenario, seed: int, results: _core.Results, variant: str = "") -> None:
+    def __init__(
+        self, scenario: _core.Scenario, seed: int, results: _core.Results, variant: str = "", backend: str = "sim"
+    ) -> None:
         """Takes over what the core measured."""
+        self.backend = backend
         self.scenario = scenario
         self.seed = seed
         self.variant = variant

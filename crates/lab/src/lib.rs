@@ -12,11 +12,12 @@ pub mod events;
 mod export;
 pub mod measurements;
 pub mod middlebox;
-mod pattern;
+pub mod pattern;
 mod queues;
 mod registry;
 pub mod scenario;
 mod summary;
+pub mod wiring;
 pub mod world;
 
 pub use baselines::{Baseline, TooManyRuns};

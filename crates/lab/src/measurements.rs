@@ -133,7 +133,8 @@ pub struct Samples {
 }
 
 impl Samples {
-    pub(crate) fn push(&mut self, time: Instant, flow: usize, path: usize, metric: Metric, value: f64) {
+    /// Adds a value.
+    pub fn push(&mut self, time: Instant, flow: usize, path: usize, metric: Metric, value: f64) {
         self.time.push(time.as_secs_f64());
         self.flow.push(flow as u16);
         self.path.push(path as u16);

@@ -20,14 +20,16 @@ static PATTERN: LazyLock<&'static [u8]> = LazyLock::new(|| {
 });
 
 /// Up to `length` bytes of the stream from `offset` on; fewer at the end of the pattern.
-pub(crate) fn bytes_at(offset: u64, length: u64) -> Bytes {
+#[must_use]
+pub fn bytes_at(offset: u64, length: u64) -> Bytes {
     let from = (offset % LENGTH as u64) as usize;
     let to = from + length.min((LENGTH - from) as u64) as usize;
     Bytes::from_static(&PATTERN[from..to])
 }
 
 /// Whether `data` is what the stream has at `offset`.
-pub(crate) fn matches(mut offset: u64, mut data: &[u8]) -> bool {
+#[must_use]
+pub fn matches(mut offset: u64, mut data: &[u8]) -> bool {
     while !data.is_empty() {
         let from = (offset % LENGTH as u64) as usize;
         let length = data.len().min(LENGTH - from);

@@ -20,7 +20,7 @@ use pcap_file::{DataLink, PcapError};
 const NANOSECONDS: u8 = 9;
 
 /// An open capture.
-pub(crate) struct Capture {
+pub struct Capture {
     path: PathBuf,
     writer: PcapNgWriter<BufWriter<File>>,
     failed: Option<io::Error>,
@@ -28,7 +28,10 @@ pub(crate) struct Capture {
 
 impl Capture {
     /// Makes the file, and says which devices there are.
-    pub(crate) fn create<'a>(path: &Path, devices: impl Iterator<Item = &'a str>) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn create<'a>(path: &Path, devices: impl Iterator<Item = &'a str>) -> io::Result<Self> {
         let file = File::create(path).map_err(|error| explain(path, &error))?;
         let mut writer =
             PcapNgWriter::new(BufWriter::with_capacity(1 << 20, file)).map_err(|error| told(path, error))?;
@@ -46,15 +49,21 @@ impl Capture {
         Ok(Self { path: path.to_owned(), writer, failed: None })
     }
 
-    /// Writes a packet of the device of that number.
+    /// Writes a packet of the device of that number, which came or went just now.
     pub(crate) fn record(&mut self, device: usize, packet: &[u8]) {
+        // A clock before 1970 is shown as 1970.
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+        self.record_at(now, device, packet);
+    }
+
+    /// The same at a time since 1970.
+    pub fn record_at(&mut self, at: Duration, device: usize, packet: &[u8]) {
         if self.failed.is_some() {
             return;
         }
         let block = EnhancedPacketBlock {
             interface_id: device as u32,
-            // A clock before 1970 is shown as 1970.
-            timestamp: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO),
+            timestamp: at,
             original_len: packet.len() as u32,
             data: packet.into(),
             options: Vec::new(),
@@ -72,11 +81,20 @@ impl Capture {
     }
 
     /// Writes what is left; says what went wrong since the start.
-    pub(crate) fn finish(self) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// When something could not be written.
+    pub fn finish(self) -> io::Result<()> {
         if let Some(error) = self.failed {
             return Err(error);
         }
         self.writer.into_inner().flush().map_err(|error| explain(&self.path, &error))
+    }
+}
+
+impl std::fmt::Debug for Capture {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Capture({})", self.path.display())
     }
 }
 

@@ -39,15 +39,18 @@ mod driver;
 mod events;
 mod impairment;
 mod inbox;
+pub mod kernel;
 mod link;
 mod listener;
+pub mod namespace;
 mod options;
 mod outbox;
 mod pipe;
 mod poll;
 mod shared;
+mod sleeper;
 mod socket;
-#[allow(unsafe_code, reason = "the one file with system calls")]
+#[allow(unsafe_code, reason = "the one place with system calls")]
 mod sys;
 #[cfg(feature = "tokio")]
 pub mod tokio;
@@ -58,6 +61,7 @@ mod tun;
 mod vnet;
 mod waiting;
 
+pub use capture::Capture;
 pub use driver::{Driver, Interface};
 pub use events::EventLog;
 pub use impairment::{Edge, Impairment};
@@ -71,6 +75,7 @@ pub use mptcp::{
 pub use mptcp::{congestion, observe, path_manager, policy, scheduler};
 pub use pipe::Pipe;
 pub use shared::{Address, Counters};
+pub use sleeper::{Sleeper, monotonic, run_first};
 pub use socket::MptcpStream;
 #[cfg(feature = "tracing")]
 pub use tracing::Tracing;

@@ -1,12 +1,15 @@
 //! The system calls that the standard library has not.
 //!
-//! Owns all unsafe code of the crate. Never interprets an error: callers say what it means.
+//! Owns all unsafe code of the crate, with the files below it. Never interprets an error: callers say what it means.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
 use bytes::BytesMut;
+
+pub(crate) mod alarm;
+pub(crate) mod sockets;
 
 /// Longest interface name, bytes.
 pub(crate) const NAME_MAX: usize = libc::IFNAMSIZ - 1;

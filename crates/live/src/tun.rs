@@ -4,7 +4,7 @@
 //! or the MTU.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, IoSlice, Write};
+use std::io::{self, IoSlice, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
@@ -85,6 +85,25 @@ impl Tun {
     #[must_use]
     pub fn offload(&self) -> Offload {
         self.offload
+    }
+
+    /// Reads one packet into `buffer`, as far as that goes, or fails with `WouldBlock`; returns its length. For devices without offload:
+    /// with it, a header of the kernel's stands before the packet.
+    ///
+    /// # Errors
+    /// What read(2) says.
+    #[inline]
+    pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        (&self.file).read(buffer)
+    }
+
+    /// Writes one packet; for devices without offload.
+    ///
+    /// # Errors
+    /// What write(2) says; EIO is a device that is down.
+    #[inline]
+    pub fn write(&self, packet: &[u8]) -> io::Result<()> {
+        (&self.file).write(packet).map(drop)
     }
 
     /// Reads one packet behind what `buffer` holds, or fails with `WouldBlock`. Says who has to verify its

@@ -5,6 +5,8 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+#[cfg(target_os = "linux")]
+mod emulator;
 mod events;
 #[cfg(target_os = "linux")]
 mod live;
@@ -34,6 +36,7 @@ pub fn fill(module: &Bound<'_, PyModule>, registry: Registry) -> PyResult<()> {
     module.add_class::<batch::Batch>()?;
     #[cfg(target_os = "linux")]
     {
+        module.add_class::<emulator::Emulator>()?;
         module.add_class::<live::Driver>()?;
         module.add_class::<live::MptcpListener>()?;
         module.add_class::<live::MptcpStream>()?;

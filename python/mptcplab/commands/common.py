@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mptcplab.events import Trace
     from mptcplab.scenario import Scenario
 
-BACKENDS = {"kernel": "Linux's own MPTCP", "wire": "our MPTCP on real interfaces"}
+BACKENDS = {"kernel": "Linux's own MPTCP over emulated links", "wire": "our MPTCP on real interfaces"}
 
 
 LONGEST_S = 2_562_047 * 3600.0
@@ -31,22 +31,25 @@ class RunFailed(Exception):
     """A run did not come to its end as it should."""
 
 
-def add_backend(parser: argparse.ArgumentParser) -> None:
-    """`--backend`."""
+def add_backend(parser: argparse.ArgumentParser, known: tuple[str, ...] = ("sim",)) -> None:
+    """`--backend`, of which a command has those that are known."""
+    names = " and ".join(known)
     parser.add_argument(
-        "--backend", default="sim", metavar="NAME", help="what runs it; this version has sim (default: sim)"
+        "--backend", default="sim", metavar="NAME", help=f"what runs it; this version has {names} (default: sim)"
     )
 
 
-def check_backend(name: str) -> None:
-    """Refuses what this version cannot run."""
+def check_backend(name: str, known: tuple[str, ...] = ("sim",)) -> None:
+    """Refuses what this command cannot run."""
+    if name in known:
+        return
+    use = " or ".join(f"--backend {one}" for one in known)
     if name in BACKENDS:
         raise BadInput(
-            f"mptcplab: scenarios do not run on the backend {name} ({BACKENDS[name]}) in this version; use "
-            "--backend sim, or mptcplab send and receive for real packets"
+            f"mptcplab: this does not run on the backend {name} ({BACKENDS[name]}) in this version; use {use}, or "
+            "mptcplab emulate, send and receive for real packets"
         )
-    if name != "sim":
-        raise BadInput(f"mptcplab: there is no backend {name!r}; use --backend sim")
+    raise BadInput(f"mptcplab: there is no backend {name!r}; use {use}")
 
 
 def add_trace(parser: argparse.ArgumentParser, what: str) -> None:

@@ -6,7 +6,6 @@ import argparse
 import os
 import platform
 import shutil
-import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ NAME = "info"
 HELP = "say what this machine can do: kernel, MPTCP, TUN devices, privileges, and which backends can run"
 EXAMPLE = "mptcplab info --json"
 
-IPPROTO_MPTCP = 262
 TOOLS = ("ip", "tc", "tshark")
 
 
@@ -40,7 +38,9 @@ def execute(given: argparse.Namespace) -> int:
 def look() -> dict[str, Any]:
     """What there is, as a value."""
     linux = sys.platform == "linux"
-    kernel_reason = _why_no_mptcp() if linux else "this is not Linux"
+    from mptcplab.emulation import why_no_mptcp
+
+    kernel_reason = why_no_mptcp() if linux else "this is not Linux"
     wire_reason: str | None = "TUN devices take Linux"
     found: list[dict[str, Any]] = []
     if linux:
@@ -74,14 +74,6 @@ def look() -> dict[str, Any]:
     }
 
 
-def _why_no_mptcp() -> str | None:
-    try:
-        socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP).close()
-    except OSError as error:
-        return f"the kernel has no MPTCP sockets ({error.strerror}): it takes Linux 5.6 and net.mptcp.enabled=1"
-    return None
-
-
 def _sysctls() -> dict[str, str]:
     values = {}
     for file in sorted(Path("/proc/sys/net/mptcp").glob("*")):
@@ -97,7 +89,7 @@ def _tell(known: dict[str, Any]) -> str:
     meaning = {
         "sim": "the simulator: run, sweep, reproduce",
         "wire": "our MPTCP on real packets: send, receive",
-        "kernel": "Linux's own MPTCP, as a peer",
+        "kernel": "Linux's own MPTCP: emulate, or as a peer",
     }
     who = "root" if known["root"] else "not root"
     lines = [

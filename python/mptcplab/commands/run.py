@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mptcplab.commands.common import (
+    BadInput,
     RunFailed,
     add_backend,
     add_trace,
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 NAME = "run"
 HELP = "run a scenario file and say what happened"
 EXAMPLE = "mptcplab run handoff.toml --seed 7 --output results"
+
+KNOWN = ("sim", "kernel")
 
 Baselines = dict[str, dict[str, list["Run"]]]
 
@@ -58,16 +61,25 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_trace(parser, "keep events of these kinds in DIR/events.parquet")
     parser.add_argument("--quiet", action="store_true", help="print neither progress nor summary")
-    add_backend(parser)
+    add_backend(parser, KNOWN)
+    parser.add_argument(
+        "--closest", action="store_true", help="on the kernel: take what is nearest to what it cannot do, and say so"
+    )
 
 
 def execute(given: argparse.Namespace) -> int:
     """Runs it, with its baselines."""
-    check_backend(given.backend)
+    check_backend(given.backend, KNOWN)
+    if given.closest and given.backend != "kernel":
+        raise BadInput("mptcplab: --closest is for what the kernel cannot do; the simulator does all of it")
     from mptcplab.batch import Interrupted
     from mptcplab.scenario import Scenario
 
     scenario = over(Scenario.load(given.file), given.set)
+    if given.backend == "kernel":
+        from mptcplab.commands.run_kernel import execute as on_the_kernel
+
+        return on_the_kernel(scenario, given)
     wanted = trace(given)
     if (given.pcap or given.trace) and given.output is None:
         given.output = Path("results")
@@ -80,12 +92,12 @@ def execute(given: argparse.Namespace) -> int:
             interrupt.finished.save(given.output)
         raise
     if given.output:
-        _save(runs, baselines, given.output)
+        save(runs, baselines, given.output)
     if given.json:
-        documents = [_document(run, baselines) for run in runs]
+        documents = [document(run, baselines) for run in runs]
         print_json(documents[0] if given.seeds == 1 else documents)
     elif not given.quiet:
-        _tell(runs, baselines)
+        tell(runs, baselines)
         dropped = sum(run.events_dropped for run in runs)
         if dropped:
             print(f"{dropped} events found no room: raise limits.trace, or ask for fewer (--trace, --trace-from)")
@@ -138,7 +150,8 @@ def _of_seed(baselines: Baselines, seed: int) -> dict[str, dict[str, float]]:
     }
 
 
-def _save(runs: Runs, baselines: Baselines, output: Path) -> None:
+def save(runs: Runs, baselines: Baselines, output: Path) -> None:
+    """Tables, scenario, JSON and figures."""
     from mptcplab import plots
     from mptcplab.files import folder, write_bytes
     from mptcplab.json_files import write_json
@@ -147,7 +160,7 @@ def _save(runs: Runs, baselines: Baselines, output: Path) -> None:
     runs.save(output)
     for run in runs:
         name = "iperf3.json" if len(runs) == 1 else f"iperf3-{run.seed}.json"
-        write_json(_document(run, baselines), output / name)
+        write_json(document(run, baselines), output / name)
     alone = [run for paths in baselines.values() for several in paths.values() for run in several]
     if alone:
         Runs(alone).save(folder(output, "baselines"))
@@ -156,12 +169,13 @@ def _save(runs: Runs, baselines: Baselines, output: Path) -> None:
     write_bytes(output / "throughput.svg", plots.svg(figure))
 
 
-def _document(run: Run, baselines: Baselines) -> dict[str, Any]:
+def document(run: Run, baselines: Baselines) -> dict[str, Any]:
+    """A run as iperf3 would tell it, with what iperf3 does not know."""
     from mptcplab.statistics import aggregation_benefit
 
-    document = run.iperf3()
+    told = run.iperf3()
     single = _of_seed(baselines, run.seed)
-    document["mptcplab"] = {
+    told["mptcplab"] = {
         "scenario": run.name,
         "seed": run.seed,
         "limits": {row["flow"]: row["limits"] for row in run.flow_rows},
@@ -170,10 +184,11 @@ def _document(run: Run, baselines: Baselines) -> dict[str, Any]:
             flow: aggregation_benefit(run.flow(flow)["goodput"], list(rates.values())) for flow, rates in single.items()
         },
     }
-    return document
+    return told
 
 
-def _tell(runs: Runs, baselines: Baselines) -> None:
+def tell(runs: Runs, baselines: Baselines) -> None:
+    """A summary for a person."""
     from mptcplab.statistics import aggregation_benefit, estimate
     from mptcplab.summary import summary
 

@@ -1,7 +1,7 @@
 //! From a scenario to a world: nodes, links, addresses, endpoints, flows, events.
 
-mod air;
 mod lookup;
+mod queues;
 mod routes;
 mod settings;
 
@@ -10,9 +10,7 @@ use std::net::SocketAddr;
 
 use mptcp::{Config, Endpoint};
 use mptcp_clock::{Duration, Instant, Rng};
-use netsim::{
-    CellId, Change, DirectionId, Jitter, Labels, LinkId, Loss, Network, Rate, Spread, TopologyError,
-};
+use netsim::{Labels, Loss, Network, TopologyError};
 
 use super::apps::App;
 use super::host::{self, Host};
@@ -21,10 +19,11 @@ use super::narrow::Narrow;
 use super::pool::Pool;
 use super::ports::FIRST_PORT;
 use super::sampler::Sampler;
-use super::{Alarm, ETHERNET, ScheduledAction, World};
+use super::{Alarm, ScheduledAction, World};
 use crate::classes::class_of;
-use crate::scenario::names::{DownMode, Side};
-use crate::scenario::{Link, Scenario, Way};
+use crate::scenario::names::DownMode;
+use crate::scenario::{Link, Scenario};
+use crate::wiring::Wiring;
 
 /// TCP and IPv4 headers without options, bytes: what the MSS leaves out of the MTU.
 const HEADERS: u32 = 40;
@@ -37,14 +36,12 @@ impl World {
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Self, TopologyError> {
         let mut builder = Builder::new(scenario, seed);
         builder.add_nodes();
-        builder.add_cells()?;
         builder.add_links()?;
         builder.add_addresses()?;
         builder.add_routing()?;
         builder.add_flows();
         builder.add_filters()?;
         builder.add_middleboxes()?;
-        builder.add_recordings();
         builder.add_events();
         builder.watch_queues();
         Ok(builder.finish())
@@ -57,8 +54,7 @@ struct Builder<'a> {
     network: Network<u32>,
     nodes: Vec<(String, netsim::NodeId)>,
     hosts: Vec<Host>,
-    cells: Vec<CellId>,
-    links: Vec<LinkId>,
+    wiring: Wiring,
     middleboxes: Middleboxes,
     middleboxes_timer: Option<netsim::TimerId>,
     own_queues: Vec<Option<usize>>,
@@ -76,8 +72,7 @@ impl<'a> Builder<'a> {
             network: Network::new(seed),
             nodes: Vec::new(),
             hosts: Vec::new(),
-            cells: Vec::new(),
-            links: Vec::new(),
+            wiring: Wiring::default(),
             middleboxes: Middleboxes::default(),
             middleboxes_timer: None,
             own_queues: Vec::new(),
@@ -114,21 +109,9 @@ impl<'a> Builder<'a> {
     }
 
     fn add_links(&mut self) -> Result<(), TopologyError> {
-        for link in &self.scenario.links {
-            let ends = [0, 1].map(|end| self.node(&link.ends[end]));
-            let [Some(a), Some(b)] = ends else { continue };
-            let cell = link.station.as_ref().and_then(|station| self.cell(&station.cell));
-            let id = match (cell, link.station_parameters()) {
-                (Some(cell), Some(parameters)) => {
-                    self.network.add_station(&link.name, a, cell, parameters)?
-                }
-                _ => {
-                    let (forward, backward) = (link.forward.parameters(), link.backward.parameters());
-                    self.network.add_link(&link.name, a, b, forward, backward)?
-                }
-            };
-            self.links.push(id);
-        }
+        let nodes = &self.nodes;
+        let node = |name: &str| nodes.iter().find(|(known, _)| known == name).map(|(_, id)| *id);
+        self.wiring = Wiring::lay(&mut self.network, self.scenario, node)?;
         Ok(())
     }
 
@@ -142,7 +125,7 @@ impl<'a> Builder<'a> {
             if opens {
                 for (index, link) in self.scenario.links.iter().enumerate() {
                     let Some(end) = link.ends.iter().position(|end| *end == name) else { continue };
-                    let id = self.links[index];
+                    let id = self.wiring.links()[index];
                     let outward = if end == 0 { id.forward() } else { id.backward() };
                     addresses.push(self.network.add_address(self.hosts[at].node, Some(id))?);
                     let host = &mut self.hosts[at];
@@ -187,7 +170,7 @@ impl<'a> Builder<'a> {
     fn add_filters(&mut self) -> Result<(), TopologyError> {
         for filter in &self.scenario.filters {
             let labels = self.labels(filter);
-            for direction in self.directions(&filter.link, filter.way) {
+            for direction in self.wiring.directions(self.scenario, &filter.link, filter.way) {
                 let loss = if filter.loss > 0.0 { Loss::Bernoulli(filter.loss) } else { Loss::None };
                 self.network.add_filter(direction, labels.clone(), filter.delay, loss)?;
             }
@@ -198,7 +181,7 @@ impl<'a> Builder<'a> {
     fn add_middleboxes(&mut self) -> Result<(), TopologyError> {
         for spec in &self.scenario.middleboxes {
             let named = self.scenario.links.iter().position(|link| link.name == spec.link);
-            let Some(&link) = named.and_then(|at| self.links.get(at)) else { continue };
+            let Some(&link) = named.and_then(|at| self.wiring.links().get(at)) else { continue };
             self.network.tap(link)?;
             let stream = self.root.child(&format!("middlebox {}", spec.name));
             self.middleboxes.add(spec, link, stream);
@@ -230,65 +213,19 @@ impl<'a> Builder<'a> {
         Labels::Only(classes)
     }
 
-    fn directions(&self, link: &str, way: Way) -> Vec<DirectionId> {
-        let Some(at) = self.scenario.links.iter().position(|known| known.name == link) else {
-            return Vec::new();
-        };
-        let id = self.links[at];
-        match way {
-            Way::Both => vec![id.forward(), id.backward()],
-            Way::One(Side::Forward) => vec![id.forward()],
-            Way::One(Side::Backward) => vec![id.backward()],
-        }
-    }
-
-    /// What recordings say of lines over time. Their first lines were said when the lines were made.
-    fn add_recordings(&mut self) {
-        for (link, id) in self.scenario.links.iter().zip(&self.links) {
-            for (line, direction) in [(&link.forward, id.forward()), (&link.backward, id.backward())] {
-                for (when, change) in line.recorded_changes() {
-                    if when <= self.scenario.duration {
-                        self.network.schedule_change(at(when), direction, change);
-                    }
-                }
-            }
-        }
-    }
-
+    /// What happens to links, and what hosts are told of it.
     fn add_events(&mut self) {
+        self.wiring.schedule(&mut self.network, self.scenario);
         for event in &self.scenario.events {
-            let when = at(event.at);
-            for direction in self.directions(&event.link, event.way) {
-                let set = &event.set;
-                let changes = [
-                    set.up.map(Change::Up),
-                    set.rate.map(|rate| Change::Rate(rate.and_then(Rate::new))),
-                    set.delay.map(Change::Delay),
-                    set.loss.map(|loss| {
-                        Change::Loss(if loss > 0.0 { Loss::Bernoulli(loss) } else { Loss::None })
-                    }),
-                    set.queue.map(Change::Queue),
-                    set.path_mtu.map(|mtu| Change::Longest(Some(mtu + ETHERNET as u32))),
-                    set.distance.map(Change::Distance),
-                    set.jitter.map(|jitter| Change::Jitter(self.jitter(direction, jitter))),
-                ];
-                for change in changes.into_iter().flatten() {
-                    self.network.schedule_change(when, direction, change);
-                }
-            }
             if let (Some(up), DownMode::Admin) = (event.set.up, event.how) {
                 for host in 0..self.hosts.len() {
                     if let Some(interface) = self.interface_named(host, &event.link) {
-                        self.scheduled.insert((when, ScheduledAction::Interface(host, interface, up)));
+                        let told = ScheduledAction::Interface(host, interface, up);
+                        self.scheduled.insert((at(event.at), told));
                     }
                 }
             }
         }
-    }
-
-    fn jitter(&self, direction: DirectionId, spread: Duration) -> Option<Jitter> {
-        let reorder = self.network.parameters(direction).jitter.is_some_and(|jitter| jitter.reorder);
-        (!spread.is_zero()).then_some(Jitter { spread, shape: Spread::Uniform, reorder })
     }
 
     fn finish(mut self) -> World {
@@ -310,7 +247,7 @@ impl<'a> Builder<'a> {
         World {
             budget,
             failure: None,
-            sampler: Sampler::new(self.scenario, &self.links),
+            sampler: Sampler::new(self.scenario, self.wiring.links()),
             scenario: self.scenario.clone(),
             spreads: self.scenario.spreads(),
             impairs: self.scenario.links.iter().any(Link::impairs),

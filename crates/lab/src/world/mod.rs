@@ -35,6 +35,7 @@ use netsim::{AddressId, Budget, Event, Frame, Network, TimerId};
 
 use crate::measurements::Measurements;
 use crate::scenario::Scenario;
+use crate::wiring::ETHERNET;
 use apps::App;
 pub use capture::CaptureError;
 use capture::Captures;
@@ -46,9 +47,6 @@ use narrow::Narrow;
 use pool::Pool;
 use recorder::Recorder;
 use sampler::Sampler;
-
-/// Ethernet's header counts as part of a frame.
-const ETHERNET: usize = 14;
 
 /// What a timer of the network means.
 #[derive(Clone, Copy, Debug)]

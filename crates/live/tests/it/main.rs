@@ -10,6 +10,7 @@ mod icmp;
 mod impaired;
 mod joins;
 mod keepalive;
+mod kernel;
 #[cfg(target_os = "linux")]
 mod laboratory;
 mod leaks;
@@ -24,6 +25,7 @@ mod raw_data;
 mod raw_endings;
 mod raw_handshake;
 mod robust;
+mod sleeper;
 mod sockets;
 mod table;
 mod tasks;

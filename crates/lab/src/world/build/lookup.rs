@@ -1,18 +1,12 @@
 //! What a name of the scenario stands for in the network.
 
 use mptcp::InterfaceId;
-use netsim::CellId;
 
 use super::Builder;
 
 impl Builder<'_> {
     pub(super) fn node(&self, name: &str) -> Option<netsim::NodeId> {
         self.nodes.iter().find(|(known, _)| known == name).map(|(_, id)| *id)
-    }
-
-    pub(super) fn cell(&self, name: &str) -> Option<CellId> {
-        let at = self.scenario.cells.iter().position(|cell| cell.name == name)?;
-        self.cells.get(at).copied()
     }
 
     pub(super) fn host(&self, name: &str) -> usize {

@@ -55,7 +55,7 @@ impl<'a> Builder<'a> {
     fn step(&self, here: &str, link: &str) -> Option<(DirectionId, &'a str)> {
         let links: &'a [Link] = &self.scenario.links;
         let at = links.iter().position(|known| known.name == link)?;
-        let ([first, second], id) = (&links[at].ends, *self.links.get(at)?);
+        let ([first, second], id) = (&links[at].ends, *self.wiring.links().get(at)?);
         if first == here { Some((id.forward(), second)) } else { Some((id.backward(), first)) }
     }
 

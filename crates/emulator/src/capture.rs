@@ -1,0 +1,63 @@
+//! Packets of all devices into one capture, written by a thread of its own: the driver never waits for a disk.
+//!
+//! Owns that thread. What it cannot write as fast as packets come is left out and counted.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, SyncSender};
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use mptcp_live::Capture;
+
+/// Packets that may wait for the disk.
+const WAITING: usize = 16_384;
+
+type Packet = (Duration, usize, Vec<u8>);
+
+/// A capture that is being written.
+#[derive(Debug)]
+pub struct Recording {
+    packets: SyncSender<Packet>,
+    left_out: Arc<AtomicU64>,
+    writer: JoinHandle<io::Result<()>>,
+}
+
+impl Recording {
+    /// Makes the file; its interfaces have these names.
+    ///
+    /// # Errors
+    /// When the file cannot be made.
+    pub fn start(path: &Path, devices: &[String]) -> io::Result<Self> {
+        let mut capture = Capture::create(path, devices.iter().map(String::as_str))?;
+        let (packets, waiting) = mpsc::sync_channel::<Packet>(WAITING);
+        let writer = std::thread::Builder::new().name("mptcplab-pcap".to_owned()).spawn(move || {
+            for (at, device, packet) in waiting {
+                capture.record_at(at, device, &packet);
+            }
+            capture.finish()
+        })?;
+        Ok(Self { packets, left_out: Arc::default(), writer })
+    }
+
+    /// Keeps a packet that came from a device or went to it just now.
+    pub(crate) fn keep(&self, device: usize, packet: &[u8]) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+        if self.packets.try_send((now, device, packet.to_vec())).is_err() {
+            self.left_out.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Writes what is left; says how many packets are missing.
+    ///
+    /// # Errors
+    /// When something could not be written.
+    pub(crate) fn finish(self) -> io::Result<u64> {
+        drop(self.packets);
+        let ended = self.writer.join();
+        ended.unwrap_or_else(|_| Err(io::Error::other("the thread of the capture ended by itself")))?;
+        Ok(self.left_out.load(Ordering::Relaxed))
+    }
+}

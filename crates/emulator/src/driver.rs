@@ -1,0 +1,260 @@
+//! The wall clock and the devices around an emulation: one thread that reads, lets time pass, writes and sleeps.
+//!
+//! Owns the thread. It reads up to [`BATCH`] packets of a device before it looks at the clock for what is due, sleeps until the very
+//! instant of the next departure, and counts how late each packet was written. Allocates nothing for a packet. Never makes a device.
+
+use std::io::{self, ErrorKind, PipeWriter};
+use std::os::fd::AsFd;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use mptcp_clock::{Duration, Instant};
+use mptcp_live::{Sleeper, Tun, monotonic, run_first};
+use netsim::Counters;
+
+use crate::capture::Recording;
+use crate::emulation::Emulation;
+use crate::lateness::{Lateness, Spread};
+
+/// Packets read from one device before anything that is due is written.
+const BATCH: usize = 16;
+/// Between two looks for those who watch.
+const PUBLISH: Duration = Duration::from_millis(50);
+
+/// Both directions of a link: from its first end to its second, and back.
+pub type LinkCounters = [Counters; 2];
+
+/// What there was so far.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    /// Since the start.
+    pub elapsed: Duration,
+    /// By link of the scenario.
+    pub links: Vec<LinkCounters>,
+    /// From when packets were due to when they were with their device.
+    pub lateness: Spread,
+    /// Turns of the loop: no packet waited longer to be read than the longest.
+    pub turns: Spread,
+    /// Whether the thread ran before all ordinary ones.
+    pub first: bool,
+    /// Packets for nobody.
+    pub ignored: u64,
+    /// Packets without room, in the emulator or at a device that was down.
+    pub refused: u64,
+    /// Packets missing in the capture.
+    pub left_out: u64,
+}
+
+/// A network that runs.
+#[derive(Debug)]
+pub struct Driver {
+    epoch: u64,
+    published: Arc<Mutex<Snapshot>>,
+    /// Closed to end the thread.
+    stop: Option<PipeWriter>,
+    thread: Option<JoinHandle<io::Result<Snapshot>>>,
+}
+
+impl Driver {
+    /// Starts at time zero. The devices are those of the plan, in its order, and offload nothing.
+    ///
+    /// # Errors
+    /// When the system gives no thread or no descriptors.
+    pub fn start(
+        emulation: Emulation,
+        links: usize,
+        devices: Vec<Tun>,
+        recording: Option<Recording>,
+    ) -> io::Result<Self> {
+        let (ended, stop) = io::pipe()?;
+        let sources = devices.iter().map(|tun| tun as &dyn AsFd).chain([&ended as &dyn AsFd]);
+        let sleeper = Sleeper::new(sources)?;
+        let published = Arc::new(Mutex::new(Snapshot::default()));
+        let epoch = monotonic();
+        let turn = Loop {
+            emulation,
+            links,
+            devices,
+            recording,
+            sleeper,
+            published: Arc::clone(&published),
+            lateness: Lateness::default(),
+            turns: Lateness::default(),
+            refused: 0,
+            first: false,
+            epoch,
+        };
+        let thread =
+            std::thread::Builder::new().name("mptcplab-links".to_owned()).spawn(move || turn.run())?;
+        Ok(Self { epoch, published, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// What there was a moment ago.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        self.published.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Time zero, nanoseconds of the monotonic clock.
+    #[must_use]
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Whether it still runs; [`Self::stop`] says why it does not.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+
+    /// Ends it, and gives what there was.
+    ///
+    /// # Errors
+    /// What ended it before, or kept the capture from being written.
+    pub fn stop(mut self) -> io::Result<Snapshot> {
+        self.stop = None;
+        let Some(thread) = self.thread.take() else { return Ok(self.snapshot()) };
+        thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread of the links ended by itself")))
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.stop = None;
+        if let Some(thread) = self.thread.take() {
+            // Whoever wants to know how it went calls `stop`.
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Loop {
+    emulation: Emulation,
+    links: usize,
+    devices: Vec<Tun>,
+    recording: Option<Recording>,
+    sleeper: Sleeper,
+    published: Arc<Mutex<Snapshot>>,
+    lateness: Lateness,
+    turns: Lateness,
+    refused: u64,
+    first: bool,
+    /// Time zero, nanoseconds of the monotonic clock.
+    epoch: u64,
+}
+
+impl Loop {
+    fn run(mut self) -> io::Result<Snapshot> {
+        self.first = run_first().is_ok();
+        let mut publish = Instant::ZERO;
+        let mut begun = self.now();
+        while !self.sleeper.is_ready(self.devices.len()) {
+            self.write_due()?;
+            let more = self.read()?;
+            self.write_due()?;
+            let now = self.now();
+            if now >= publish {
+                publish = now + PUBLISH;
+                self.publish(now);
+            }
+            self.turns.count(self.now().since(begun));
+            let wake =
+                if more { Instant::ZERO } else { self.emulation.next_time().unwrap_or(publish).min(publish) };
+            self.sleeper.sleep(Some(self.epoch.saturating_add(wake.as_nanos())))?;
+            begun = self.now();
+        }
+        let mut last = self.look(self.now());
+        last.left_out = self.recording.map_or(Ok(0), Recording::finish)?;
+        Ok(last)
+    }
+
+    fn now(&self) -> Instant {
+        Instant::from_nanos(monotonic().saturating_sub(self.epoch))
+    }
+
+    /// Reads what the devices have that were ready; whether one may have more.
+    fn read(&mut self) -> io::Result<bool> {
+        let mut more = false;
+        for port in 0..self.devices.len() {
+            if !self.sleeper.is_ready(port) {
+                continue;
+            }
+            let mut count = 0;
+            while count < BATCH {
+                match self.devices[port].read(self.emulation.room()) {
+                    Ok(length) => {
+                        if let Some(recording) = &self.recording {
+                            recording.keep(port, &self.emulation.room()[..length]);
+                        }
+                        let now = Instant::from_nanos(monotonic().saturating_sub(self.epoch));
+                        self.emulation.offer(now, port, length);
+                    }
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    // EBADFD: the device was removed, with its namespace.
+                    Err(error) => return Err(told(&self.devices[port], &error)),
+                }
+                count += 1;
+            }
+            more |= count == BATCH;
+            if more {
+                self.write_due()?;
+            }
+        }
+        Ok(more)
+    }
+
+    /// Gives the devices what is due.
+    fn write_due(&mut self) -> io::Result<()> {
+        loop {
+            let now = Instant::from_nanos(monotonic().saturating_sub(self.epoch));
+            let Some(delivery) = self.emulation.deliver(now) else { return Ok(()) };
+            let Some(device) = self.devices.get(delivery.port) else { continue };
+            if let Some(recording) = &self.recording {
+                recording.keep(delivery.port, delivery.packet);
+            }
+            match device.write(delivery.packet) {
+                Ok(()) => {}
+                // EIO is a device that is down, the others are full: as on a real wire nobody hears of it.
+                Err(error)
+                    if error.raw_os_error() == Some(EIO)
+                        || matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::OutOfMemory) =>
+                {
+                    self.refused += 1;
+                }
+                Err(error) if error.kind() == ErrorKind::InvalidInput => self.refused += 1,
+                Err(error) => return Err(told(device, &error)),
+            }
+            let written = Instant::from_nanos(monotonic().saturating_sub(self.epoch));
+            self.lateness.count(written.since(delivery.due));
+        }
+    }
+
+    fn publish(&mut self, now: Instant) {
+        let snapshot = self.look(now);
+        // Who looks at this moment sees the one before.
+        if let Ok(mut published) = self.published.try_lock() {
+            *published = snapshot;
+        }
+    }
+
+    fn look(&mut self, now: Instant) -> Snapshot {
+        Snapshot {
+            elapsed: now.since(Instant::ZERO),
+            links: (0..self.links).filter_map(|link| self.emulation.counters(link)).collect(),
+            lateness: self.lateness.spread(),
+            turns: self.turns.spread(),
+            first: self.first,
+            ignored: self.emulation.ignored(),
+            refused: self.refused + self.emulation.refused(),
+            left_out: 0,
+        }
+    }
+}
+
+/// The error of a device that is down (asm-generic/errno-base.h).
+const EIO: i32 = 5;
+
+fn told(device: &Tun, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("device {}: {error}", device.name()))
+}

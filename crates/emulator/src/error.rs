@@ -1,0 +1,65 @@
+//! What a scenario asks for that real packets cannot have, in words.
+
+use netsim::TopologyError;
+
+/// Why a scenario cannot be emulated.
+#[derive(Debug, thiserror::Error)]
+pub enum EmulatorError {
+    /// Boxes read what simulated segments say.
+    #[error(
+        "middlebox {0:?}: middleboxes stand in simulated networks only; leave it out, or use mptcplab run"
+    )]
+    Middlebox(String),
+    /// Whose packets are whose is known to the simulator only.
+    #[error(
+        "a filter on {0:?} is for chosen flows or paths, and whose a real packet is nobody knows; leave out its flows \
+         and paths, or use mptcplab run"
+    )]
+    Filter(String),
+    /// An address for each end of each link, in one subnet a link.
+    #[error("{0} links: an emulated network has 250 at most, a subnet for each")]
+    Links(usize),
+    /// Below it IPv4 gives a device no address (RFC 791 section 3.2).
+    #[error("{link:?} carries packets of {mtu} bytes: a device gets an address from 68 on")]
+    Mtu {
+        /// The link.
+        link: String,
+        /// Its mtu.
+        mtu: u32,
+    },
+    /// The traffic tool sends bulk and files.
+    #[error(
+        "flow {flow:?} sends {what}: on the kernel's sockets flows send in bulk or files (bytes) in this version"
+    )]
+    Traffic {
+        /// The flow.
+        flow: String,
+        /// What it sends.
+        what: &'static str,
+    },
+    /// The kernel has one subflow for a pair of addresses.
+    #[error(
+        "flow {0:?} has several subflows on one path (ndiffports), and the kernel opens one for a pair of addresses"
+    )]
+    Ports(String),
+    /// Endpoints belong to a host, not to a socket.
+    #[error(
+        "flows {0:?} and {1:?} use different paths, and the kernel's endpoints are those of all connections of a host"
+    )]
+    Paths(String, String),
+    /// A sysctl belongs to a host, not to a socket.
+    #[error(
+        "flow {flow:?} needs another {key} than the flows before it, and the kernel has one for all of host {host:?}"
+    )]
+    Setting {
+        /// The host.
+        host: String,
+        /// The sysctl.
+        key: &'static str,
+        /// The flow.
+        flow: String,
+    },
+    /// What the network says of the topology.
+    #[error(transparent)]
+    Topology(#[from] TopologyError),
+}

@@ -1,0 +1,104 @@
+//! What a run on the kernel gave, in the tables of the simulator.
+//!
+//! Owns the words for what the kernel does not tell: nothing of middleboxes, penalties or limits, which are the simulator's.
+
+use mptcp_clock::{Duration, Instant};
+use mptcp_lab::measurements::{Fallback, FlowSummary, LinkSummary, PathSummary};
+use mptcp_lab::scenario::names::Transport;
+use mptcp_lab::scenario::{Flow, Link, Traffic};
+use std::sync::atomic::Ordering;
+
+use super::ends::Tally;
+use super::watch::Watch;
+use crate::driver::LinkCounters;
+
+/// A flow, as the simulator would sum it up.
+pub(crate) fn flow(
+    spec: &Flow,
+    names: &[String],
+    warmup: Duration,
+    end: Instant,
+    watch: &Watch,
+    tally: &Tally,
+) -> FlowSummary {
+    let start = Instant::ZERO + spec.start;
+    let begun = Instant::ZERO + warmup;
+    let from = begun.max(tally.started().unwrap_or(start)).max(watch.warm_at.unwrap_or(start));
+    // A transfer that ends is measured to its last byte, an endless one to the end of the run.
+    let to = match (&spec.traffic, tally.last_byte()) {
+        (Traffic::File { .. }, Some(last)) => last.min(end),
+        _ => spec.stop.map_or(end, |stop| (Instant::ZERO + stop).min(end)),
+    };
+    let measured = to.since(from).as_secs_f64();
+    let rate = |bytes: u64| if measured > 0.0 { bytes as f64 * 8.0 / measured } else { 0.0 };
+    let received = tally.received.load(Ordering::Relaxed);
+    let bytes_received = received.saturating_sub(watch.warm.received);
+    let paths = paths(names, watch);
+    let complete = matches!(spec.traffic, Traffic::File { bytes } if bytes == received);
+    let fell_back = spec.transport == Transport::Mptcp && tally.started().is_some() && !watch.multipath;
+    let absent = |name: &&String| watch.multipath && paths.iter().all(|path| path.path != **name);
+    FlowSummary {
+        flow: spec.name.clone(),
+        multipath: watch.multipath,
+        fallback: fell_back.then(|| Fallback {
+            at: tally.started().unwrap_or(start).as_secs_f64(),
+            path: spec.paths.first().cloned().unwrap_or_default(),
+            reason: "the kernel went on as TCP",
+        }),
+        bytes_received,
+        bytes_received_total: received,
+        measured,
+        goodput: rate(bytes_received),
+        throughput: rate(paths.iter().map(|path| path.bytes_sent).sum()),
+        intact: tally.intact.load(Ordering::Relaxed),
+        completion: tally.last_byte().filter(|_| complete).map(|last| last.since(start).as_secs_f64()),
+        handshake: tally.connected().map(|at| at.since(start).as_secs_f64()),
+        closed: tally.has_ended().then(|| "Finished".to_owned()),
+        reinjected: watch.reinjected,
+        opportunistic: 0,
+        penalties: 0,
+        duplicates: 0,
+        limits: Vec::new(),
+        never_joined: spec.paths.iter().filter(absent).cloned().collect(),
+        paths,
+        blocks: Vec::new(),
+    }
+}
+
+fn paths(names: &[String], watch: &Watch) -> Vec<PathSummary> {
+    let all = names.iter().zip(&watch.last.paths).zip(&watch.warm.paths).zip(&watch.rtts);
+    let used = all.filter(|(((_, now), _), _)| now.subflows > 0);
+    used.map(|(((name, now), then), (sum, samples))| PathSummary {
+        path: name.clone(),
+        subflows: now.subflows,
+        bytes_sent: now.sent.saturating_sub(then.sent),
+        bytes_acked: now.acked.saturating_sub(then.acked),
+        retransmits: now.retransmits.saturating_sub(then.retransmits),
+        timeouts: now.timeouts.saturating_sub(then.timeouts),
+        reinjected: 0,
+        mean_srtt: sum / f64::from(*samples),
+        limits: Vec::new(),
+        blamed: 0.0,
+    })
+    .collect()
+}
+
+/// Both directions of a link.
+pub(crate) fn link(link: &Link, counters: &LinkCounters) -> [LinkSummary; 2] {
+    let directions = [("forward", &counters[0]), ("backward", &counters[1])];
+    directions.map(|(direction, counters)| LinkSummary {
+        link: link.name.clone(),
+        direction,
+        offered_frames: counters.offered_frames,
+        sent_frames: counters.sent_frames,
+        sent_bytes: counters.sent_bytes,
+        queue_drops: counters.dropped_frames,
+        random_losses: counters.lost_frames,
+        mac_retries: 0,
+        mac_drops: counters.retry_drops,
+        longest_queue: counters.max_backlog_bytes,
+        queue_marks: link.marks().then_some(counters.marked_frames),
+        duplicated: link.impairs().then_some(counters.duplicated_frames),
+        corrupted: link.impairs().then_some(counters.corrupted_frames),
+    })
+}

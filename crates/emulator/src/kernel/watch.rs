@@ -1,0 +1,159 @@
+//! What a flow does over time: the kernel is asked at each sample, and rows are made of what it says.
+//!
+//! Owns what was said last. A subflow that is over is asked no more, and what it said last still counts.
+
+use std::net::Ipv4Addr;
+
+use mptcp_clock::Instant;
+use mptcp_lab::measurements::{Metric, Samples};
+use mptcp_live::kernel::{PathInfo, SocketInfo, info};
+
+use super::ends::{Tally, Task};
+use std::sync::atomic::Ordering;
+
+/// Totals of a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Count {
+    pub sent: u64,
+    pub acked: u64,
+    pub retransmits: u64,
+    pub timeouts: u64,
+    pub subflows: u32,
+}
+
+/// Totals of a flow at an instant.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Mark {
+    pub received: u64,
+    pub paths: Vec<Count>,
+}
+
+/// A flow that is looked at.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    flow: usize,
+    /// The opener's address on each link, by the place of the link.
+    addresses: Vec<Option<Ipv4Addr>>,
+    /// Every subflow there was.
+    subflows: Vec<PathInfo>,
+    pub last: Mark,
+    last_at: Instant,
+    /// At the end of the warm-up, or when data could first be sent if that was later.
+    pub warm: Mark,
+    pub warm_at: Option<Instant>,
+    pub multipath: bool,
+    pub reinjected: u64,
+    /// Sums of smoothed round trips after the warm-up, seconds, and how many.
+    pub rtts: Vec<(f64, u32)>,
+}
+
+impl Watch {
+    pub(crate) fn new(flow: usize, addresses: Vec<Option<Ipv4Addr>>) -> Self {
+        let links = addresses.len();
+        let empty = Mark { received: 0, paths: vec![Count::default(); links] };
+        Self {
+            flow,
+            addresses,
+            subflows: Vec::new(),
+            last: empty.clone(),
+            last_at: Instant::ZERO,
+            warm: empty,
+            warm_at: None,
+            multipath: false,
+            reinjected: 0,
+            rtts: vec![(0.0, 0); links],
+        }
+    }
+
+    /// Asks, and adds rows for the sample of `nominal`, which was taken at `now`.
+    pub(crate) fn look(
+        &mut self,
+        nominal: Instant,
+        now: Instant,
+        warmup: Instant,
+        task: &Task,
+        tally: &Tally,
+        samples: &mut Samples,
+    ) {
+        let said = tally.sender().and_then(|(stream, ends)| info(&stream, ends).ok());
+        if let Some(said) = said {
+            self.take(said, nominal > warmup, task, nominal, samples);
+        }
+        let mark = Mark { received: tally.received.load(Ordering::Relaxed), paths: self.counts(task) };
+        let span = now.since(self.last_at).as_secs_f64();
+        let rate = |now: u64, then: u64| now.saturating_sub(then) as f64 * 8.0 / span.max(1e-9);
+        let all = self.addresses.len();
+        let mut total = 0.0;
+        for (path, (count, then)) in mark.paths.iter().zip(&self.last.paths).enumerate() {
+            if count.subflows == 0 {
+                continue;
+            }
+            let sent = rate(count.sent, then.sent);
+            total += sent;
+            samples.push(nominal, self.flow, path, Metric::Throughput, sent);
+            samples.push(nominal, self.flow, path, Metric::Goodput, rate(count.acked, then.acked));
+            samples.push(nominal, self.flow, path, Metric::Retransmits, count.retransmits as f64);
+        }
+        samples.push(nominal, self.flow, all, Metric::Throughput, total);
+        let read = rate(mark.received, self.last.received);
+        samples.push(nominal, self.flow, all, Metric::Goodput, read);
+        if tally.started().is_some() {
+            samples.push(nominal, self.flow, all, Metric::Reinjected, self.reinjected as f64);
+        }
+        (self.last, self.last_at) = (mark, now);
+        if nominal <= warmup || tally.started().is_none() {
+            self.warm = self.last.clone();
+            self.warm_at = Some(now);
+        }
+    }
+
+    /// What the kernel said of the subflows that live.
+    fn take(&mut self, said: SocketInfo, warm: bool, task: &Task, at: Instant, samples: &mut Samples) {
+        self.multipath = said.multipath;
+        self.reinjected = self.reinjected.max(said.reinjected);
+        for subflow in said.paths {
+            let same = |known: &&mut PathInfo| known.local == subflow.local && known.remote == subflow.remote;
+            match self.subflows.iter_mut().find(same) {
+                Some(known) => *known = subflow,
+                None => self.subflows.push(subflow),
+            }
+            let Some(path) = self.path_of(&subflow, task) else { continue };
+            let mss = f64::from(subflow.mss);
+            samples.push(at, self.flow, path, Metric::Cwnd, f64::from(subflow.cwnd) * mss);
+            if let Some(ssthresh) = subflow.ssthresh {
+                samples.push(at, self.flow, path, Metric::Ssthresh, f64::from(ssthresh) * mss);
+            }
+            let [srtt, rttvar] = [subflow.srtt_us, subflow.rttvar_us].map(|micros| f64::from(micros) / 1e6);
+            if subflow.srtt_us > 0 {
+                samples.push(at, self.flow, path, Metric::Srtt, srtt);
+                samples.push(at, self.flow, path, Metric::Rttvar, rttvar);
+                if warm {
+                    let (sum, count) = &mut self.rtts[path];
+                    (*sum, *count) = (*sum + srtt, *count + 1);
+                }
+            }
+            samples.push(at, self.flow, path, Metric::InFlight, f64::from(subflow.unacked) * mss);
+        }
+    }
+
+    fn counts(&self, task: &Task) -> Vec<Count> {
+        let mut counts = vec![Count::default(); self.addresses.len()];
+        for subflow in &self.subflows {
+            let Some(count) = self.path_of(subflow, task).and_then(|path| counts.get_mut(path)) else {
+                continue;
+            };
+            count.sent += subflow.bytes_sent;
+            count.acked += subflow.bytes_acked;
+            count.retransmits += subflow.retransmits;
+            count.timeouts += subflow.timeouts;
+            count.subflows += 1;
+        }
+        counts
+    }
+
+    /// The link at the host that opened it.
+    fn path_of(&self, subflow: &PathInfo, task: &Task) -> Option<usize> {
+        let own = if task.upload { subflow.local } else { subflow.remote };
+        self.addresses.iter().position(|address| address.as_ref() == Some(own.ip()))
+    }
+}

@@ -1,0 +1,77 @@
+//! The packets that are under way, each in a place of its own; the network carries only the number of the place.
+//!
+//! Owns their memory: a place is made when all are taken, and used again afterwards, so that a network that has been full once
+//! allocates nothing more. There are so many that their bytes stay within a bound.
+
+/// Most bytes that all places have together.
+const MOST_BYTES: usize = 512 << 20;
+
+#[derive(Debug)]
+pub(crate) struct Slots {
+    /// Bytes of each.
+    size: usize,
+    places: Vec<Box<[u8]>>,
+    lengths: Vec<u32>,
+    free: Vec<u32>,
+}
+
+impl Slots {
+    /// Places for packets of up to `size` bytes.
+    pub(crate) fn new(size: usize) -> Self {
+        Self { size, places: Vec::new(), lengths: Vec::new(), free: Vec::new() }
+    }
+
+    /// A place that nobody has; `None` when the bound is reached.
+    pub(crate) fn take(&mut self) -> Option<u32> {
+        if let Some(place) = self.free.pop() {
+            return Some(place);
+        }
+        if self.places.len() * self.size >= MOST_BYTES {
+            return None;
+        }
+        self.places.push(vec![0; self.size].into_boxed_slice());
+        self.lengths.push(0);
+        Some(self.places.len() as u32 - 1)
+    }
+
+    /// A place with the same packet; `None` when the bound is reached.
+    pub(crate) fn copy(&mut self, place: u32) -> Option<u32> {
+        let other = self.take()?;
+        let mut packet = std::mem::take(self.places.get_mut(place as usize)?);
+        let length = self.packet_length(place);
+        self.room(other)[..length].copy_from_slice(&packet[..length]);
+        self.set_length(other, length);
+        std::mem::swap(self.places.get_mut(place as usize)?, &mut packet);
+        Some(other)
+    }
+
+    fn packet_length(&self, place: u32) -> usize {
+        self.lengths.get(place as usize).map_or(0, |length| *length as usize)
+    }
+
+    pub(crate) fn give_back(&mut self, place: u32) {
+        self.free.push(place);
+    }
+
+    /// All of a place, to be filled.
+    pub(crate) fn room(&mut self, place: u32) -> &mut [u8] {
+        self.places.get_mut(place as usize).map_or(&mut [], |room| room)
+    }
+
+    pub(crate) fn set_length(&mut self, place: u32, length: usize) {
+        if let Some(known) = self.lengths.get_mut(place as usize) {
+            *known = length.min(self.size) as u32;
+        }
+    }
+
+    /// The packet in a place.
+    pub(crate) fn packet(&mut self, place: u32) -> &mut [u8] {
+        let length = self.packet_length(place);
+        self.room(place).get_mut(..length).unwrap_or_default()
+    }
+
+    /// How many are taken.
+    pub(crate) fn taken(&self) -> usize {
+        self.places.len() - self.free.len()
+    }
+}

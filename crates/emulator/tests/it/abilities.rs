@@ -1,0 +1,94 @@
+//! What the kernel can do of a scenario, what is nearest to the rest, and what nothing is near to.
+
+use mptcp_emulator::EmulatorError;
+use mptcp_emulator::kernel::Ability;
+use mptcp_lab::scenario::Draft;
+
+use crate::scenes;
+
+const PATHS: &str = "duration = \"5s\"\n[paths.wifi]\nrate = \"8Mbit\"\n[paths.lte]\nrate = \"2Mbit\"\n";
+/// What makes a flow of Multipath TCP one that the kernel can have.
+const PLAIN: &str = "congestion = \"reno\"\nopportunistic_retransmission = false\n";
+
+fn ability(flows: &str) -> Result<Ability, EmulatorError> {
+    let draft = Draft::parse(&format!("{PATHS}{flows}"), "test");
+    let scenario = draft.and_then(|draft| draft.finish()).unwrap_or_else(|error| panic!("{error}"));
+    let known = ["reno", "cubic", "bbr"].map(str::to_owned);
+    Ability::of(&scenario, &known)
+}
+
+fn lacks(flows: &str) -> Vec<String> {
+    let ability = ability(flows).unwrap_or_else(|error| panic!("{error}"));
+    ability.lacks.iter().map(|lack| format!("{}: {} -> {}", lack.flow, lack.what, lack.closest)).collect()
+}
+
+#[test]
+fn what_the_kernel_lacks_has_something_near() {
+    assert_eq!(
+        lacks(&format!("[flows.a]\n{PLAIN}scheduler = \"minrtt\"")),
+        ["a: scheduler minrtt -> default"]
+    );
+    let all = lacks(
+        "[flows.a]\nversion = \"v0\"\ncongestion = \"lia\"\npenalisation = true\ncwnd_capping = true\n\
+         send_queue_rule = \"linked\"",
+    );
+    assert_eq!(
+        all,
+        [
+            "a: congestion lia -> reno",
+            "a: version v0 -> v1",
+            "a: scheduler ontime -> default",
+            "a: opportunistic_retransmission (M1) -> none",
+            "a: penalisation (M2) -> none",
+            "a: cwnd_capping (M4) -> none",
+            "a: send_queue_rule linked -> off",
+        ]
+    );
+    assert_eq!(lacks("[flows.a]\ntransport = \"tcp\"\ncongestion = \"cubic\"\npaths = [\"lte\"]"), [""; 0]);
+}
+
+#[test]
+fn sockets_get_what_flows_ask_for() {
+    let ability = ability(&format!(
+        "[flows.a]\n{PLAIN}rcvbuf = \"100KB\"\nsndbuf = \"200KB\"\nmss = 1000\n\
+         [flows.b]\ntransport = \"tcp\"\ncongestion = \"bbr\"\npaths = [\"wifi\"]\nautotuning = true"
+    ));
+    let ability = ability.unwrap_or_else(|error| panic!("{error}"));
+    let [a, b] = &ability.options[..] else { panic!("{ability:?}") };
+    assert_eq!((a.multipath, a.congestion.as_str(), a.segment), (true, "reno", Some(1000)));
+    assert_eq!((a.receive_buffer, a.send_buffer), (Some(102_400), Some(204_800)));
+    assert_eq!((b.multipath, b.congestion.as_str(), b.receive_buffer), (false, "bbr", None));
+    let set = |key: &str| ability.settings.iter().filter(|set| set.key == key).count();
+    assert_eq!(
+        (set("net.ipv4.tcp_sack"), set("net.mptcp.checksum_enabled"), set("net.ipv4.tcp_rmem")),
+        (2, 2, 2)
+    );
+}
+
+#[test]
+fn what_nothing_is_near_to_is_refused() {
+    for (flows, says) in [
+        ("[flows.a]\nblocks = \"8KB\"\nrate = \"1Mbit\"", "flow \"a\" sends blocks"),
+        (
+            "[flows.a]\ntransport = \"udp\"\nrate = \"1Mbit\"\npaths = [\"wifi\"]",
+            "flow \"a\" sends datagrams",
+        ),
+        ("[flows.a]\npath_manager = \"ndiffports\"\npaths = [\"wifi\"]", "several subflows on one path"),
+        ("[flows.a]\n[flows.b]\npaths = [\"wifi\"]", "flows \"a\" and \"b\" use different paths"),
+        ("[flows.a]\n[flows.b]\nsack = false", "flow \"b\" needs another net.ipv4.tcp_sack"),
+    ] {
+        let said = ability(flows).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(said.contains(says), "{said}");
+    }
+}
+
+#[test]
+fn only_paths_of_flows_are_endpoints() {
+    let joins = |flows: &str| {
+        let made = scenes::emulate(&format!("{}{flows}", &PATHS[PATHS.find('[').unwrap_or(0)..]));
+        let emulation = made.unwrap_or_else(|error| panic!("{error}"));
+        emulation.plan().hosts[0].devices.iter().map(|device| device.joins).collect::<Vec<_>>()
+    };
+    assert_eq!(joins("[flows.a]\npaths = [\"lte\"]"), [false, true]);
+    assert_eq!(joins("[flows.a]\ntransport = \"tcp\"\npaths = [\"lte\"]"), [true, true]);
+}

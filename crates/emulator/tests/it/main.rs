@@ -1,0 +1,7 @@
+//! The emulator in virtual time: real packets, no device and no clock, so every instant is exact.
+
+mod abilities;
+mod links;
+mod packets;
+mod plans;
+mod scenes;

@@ -1,0 +1,162 @@
+//! The network of a scenario without anybody at its ends: cells, links, and what recordings and events change on them.
+//!
+//! Owns which cell and which link of the network each of the scenario's is. Hosts, addresses and what is
+//! carried belong to whoever drives the network: a world in virtual time, or an emulator on real packets.
+
+use mptcp_clock::{Duration, Instant};
+use netsim::{
+    CellId, Change, DirectionId, Jitter, LinkId, Loss, Network, NodeId, Rate, Spread, TopologyError,
+};
+
+use crate::scenario::names::Side;
+use crate::scenario::{Event, Scenario, Way};
+
+/// Ethernet's header counts as part of a frame, bytes.
+pub const ETHERNET: usize = 14;
+
+/// The cells and links of a scenario in a network.
+#[derive(Clone, Debug, Default)]
+pub struct Wiring {
+    cells: Vec<CellId>,
+    links: Vec<LinkId>,
+}
+
+impl Wiring {
+    /// Makes the cells of `scenario`, then its links; `node` says which node a name is, and links without both ends are left out.
+    ///
+    /// # Errors
+    /// When the topology is impossible; a checked scenario's never is.
+    pub fn lay<P>(
+        network: &mut Network<P>,
+        scenario: &Scenario,
+        node: impl Fn(&str) -> Option<NodeId>,
+    ) -> Result<Self, TopologyError> {
+        let mut wiring = Self::default();
+        wiring.add_cells(network, scenario, &node)?;
+        wiring.add_links(network, scenario, &node)?;
+        Ok(wiring)
+    }
+
+    /// Links, in the order of the scenario.
+    #[must_use]
+    pub fn links(&self) -> &[LinkId] {
+        &self.links
+    }
+
+    /// The directions of a link that are meant; none of one that is not there.
+    #[must_use]
+    pub fn directions(&self, scenario: &Scenario, link: &str, way: Way) -> Vec<DirectionId> {
+        let at = scenario.links.iter().position(|known| known.name == link);
+        let Some(id) = at.and_then(|at| self.links.get(at)) else { return Vec::new() };
+        match way {
+            Way::Both => vec![id.forward(), id.backward()],
+            Way::One(Side::Forward) => vec![id.forward()],
+            Way::One(Side::Backward) => vec![id.backward()],
+        }
+    }
+
+    /// Schedules what recordings say of lines over time, then what events change.
+    pub fn schedule<P>(&self, network: &mut Network<P>, scenario: &Scenario) {
+        self.add_recordings(network, scenario);
+        for event in &scenario.events {
+            for direction in self.directions(scenario, &event.link, event.way) {
+                for change in changes(network, event, direction) {
+                    network.schedule_change(at(event.at), direction, change);
+                }
+            }
+        }
+    }
+
+    fn add_cells<P>(
+        &mut self,
+        network: &mut Network<P>,
+        scenario: &Scenario,
+        node: &impl Fn(&str) -> Option<NodeId>,
+    ) -> Result<(), TopologyError> {
+        network.set_interference(scenario.interference.parameters());
+        for cell in &scenario.cells {
+            let Some(node) = node(&cell.access_point) else { continue };
+            self.cells.push(network.add_cell(&cell.name, node, cell.parameters())?);
+        }
+        for coupling in &scenario.coupling {
+            if let [Some(a), Some(b)] = [0, 1].map(|at| self.cell(scenario, &coupling.cells[at])) {
+                network.couple(a, b, coupling.parameters())?;
+            }
+        }
+        for background in &scenario.background {
+            let Some(at) = scenario.cells.iter().position(|cell| cell.name == background.cell) else {
+                continue;
+            };
+            let best = scenario.cells[at].parameters().rates().into_iter().max().unwrap_or_default();
+            network.add_background(&background.name, self.cells[at], background.parameters(best))?;
+        }
+        Ok(())
+    }
+
+    fn add_links<P>(
+        &mut self,
+        network: &mut Network<P>,
+        scenario: &Scenario,
+        node: &impl Fn(&str) -> Option<NodeId>,
+    ) -> Result<(), TopologyError> {
+        for link in &scenario.links {
+            let ends = [0, 1].map(|end| node(&link.ends[end]));
+            let [Some(a), Some(b)] = ends else { continue };
+            let cell = link.station.as_ref().and_then(|station| self.cell(scenario, &station.cell));
+            let id = match (cell, link.station_parameters()) {
+                (Some(cell), Some(parameters)) => network.add_station(&link.name, a, cell, parameters)?,
+                _ => {
+                    let (forward, backward) = (link.forward.parameters(), link.backward.parameters());
+                    network.add_link(&link.name, a, b, forward, backward)?
+                }
+            };
+            self.links.push(id);
+        }
+        Ok(())
+    }
+
+    fn cell(&self, scenario: &Scenario, name: &str) -> Option<CellId> {
+        let at = scenario.cells.iter().position(|cell| cell.name == name)?;
+        self.cells.get(at).copied()
+    }
+
+    /// Their first lines were said when the lines were made.
+    fn add_recordings<P>(&self, network: &mut Network<P>, scenario: &Scenario) {
+        for (link, id) in scenario.links.iter().zip(&self.links) {
+            for (line, direction) in [(&link.forward, id.forward()), (&link.backward, id.backward())] {
+                for (when, change) in line.recorded_changes() {
+                    if when <= scenario.duration {
+                        network.schedule_change(at(when), direction, change);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What an event changes of a direction.
+fn changes<P>(
+    network: &Network<P>,
+    event: &Event,
+    direction: DirectionId,
+) -> impl Iterator<Item = Change> + use<P> {
+    let set = &event.set;
+    let reorder = network.parameters(direction).jitter.is_some_and(|jitter| jitter.reorder);
+    let jitter =
+        |spread: Duration| (!spread.is_zero()).then_some(Jitter { spread, shape: Spread::Uniform, reorder });
+    let changes = [
+        set.up.map(Change::Up),
+        set.rate.map(|rate| Change::Rate(rate.and_then(Rate::new))),
+        set.delay.map(Change::Delay),
+        set.loss.map(|loss| Change::Loss(if loss > 0.0 { Loss::Bernoulli(loss) } else { Loss::None })),
+        set.queue.map(Change::Queue),
+        set.path_mtu.map(|mtu| Change::Longest(Some(mtu + ETHERNET as u32))),
+        set.distance.map(Change::Distance),
+        set.jitter.map(|spread| Change::Jitter(jitter(spread))),
+    ];
+    changes.into_iter().flatten()
+}
+
+fn at(since_start: Duration) -> Instant {
+    Instant::ZERO + since_start
+}

@@ -1,0 +1,213 @@
+//! Linux's own sockets, of TCP and of Multipath TCP: what the standard library cannot ask of them.
+//!
+//! Owns the meaning of options and of what the kernel says; `sys` makes the calls. Reading and writing is the standard library's. A
+//! socket belongs to the network namespace of the thread that made it.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use crate::sys::sockets::{self, SUBFLOW, TCP};
+
+/// Subflows that are asked for: the kernel has at most nine (MPTCP_SUBFLOWS_MAX beside the first).
+const MOST: usize = 16;
+/// Bytes of a controller's name (TCP_CA_NAME_MAX).
+const NAME: usize = 16;
+
+/// How a socket is to be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Multipath TCP, or TCP.
+    pub multipath: bool,
+    /// The congestion controller, by the kernel's name.
+    pub congestion: String,
+    /// SO_RCVBUF, bytes; the kernel doubles it. `None` leaves it to autotuning.
+    pub receive_buffer: Option<u32>,
+    /// SO_SNDBUF, bytes; the kernel doubles it. `None` leaves it to autotuning.
+    pub send_buffer: Option<u32>,
+    /// Segments are not held back (TCP_NODELAY).
+    pub nodelay: bool,
+    /// The largest segment, bytes (TCP_MAXSEG).
+    pub segment: Option<u32>,
+}
+
+/// What the kernel says of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathInfo {
+    /// Its own end.
+    pub local: SocketAddrV4,
+    /// The other end.
+    pub remote: SocketAddrV4,
+    /// Bytes of payload sent, those sent again among them.
+    pub bytes_sent: u64,
+    /// Bytes acknowledged.
+    pub bytes_acked: u64,
+    /// Segments sent again.
+    pub retransmits: u64,
+    /// Retransmission timeouts (since Linux 6.7).
+    pub timeouts: u64,
+    /// Largest segment, bytes.
+    pub mss: u32,
+    /// Congestion window, segments.
+    pub cwnd: u32,
+    /// Slow start threshold, segments; `None` where there is none yet.
+    pub ssthresh: Option<u32>,
+    /// Segments in flight.
+    pub unacked: u32,
+    /// Smoothed round trip, microseconds.
+    pub srtt_us: u32,
+    /// Its variation, microseconds.
+    pub rttvar_us: u32,
+}
+
+/// What the kernel says of a connection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SocketInfo {
+    /// It speaks Multipath TCP.
+    pub multipath: bool,
+    /// Bytes sent again on another path.
+    pub reinjected: u64,
+    /// Its paths, those that are over left out.
+    pub paths: Vec<PathInfo>,
+}
+
+/// A socket that listens; options hold for what it accepts.
+///
+/// # Errors
+/// When an option is refused, or the address is taken.
+pub fn listen(at: SocketAddrV4, options: &Options) -> io::Result<TcpListener> {
+    let socket = prepared(options)?;
+    set_number(socket.as_fd(), libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
+    sockets::bind(&socket, at)?;
+    sockets::listen(&socket)?;
+    Ok(TcpListener::from(socket))
+}
+
+/// A connected socket, from an address of this host.
+///
+/// # Errors
+/// When an option is refused, or nobody answers.
+pub fn connect(from: Ipv4Addr, to: SocketAddrV4, options: &Options) -> io::Result<TcpStream> {
+    let socket = prepared(options)?;
+    sockets::bind(&socket, SocketAddrV4::new(from, 0))?;
+    sockets::connect(&socket, to)?;
+    Ok(TcpStream::from(socket))
+}
+
+/// Sets all that is asked for, before the connection: the default controller may pace, which stays.
+fn prepared(options: &Options) -> io::Result<OwnedFd> {
+    let socket = sockets::stream(options.multipath)?;
+    let fd = socket.as_fd();
+    let (level, name) = (libc::IPPROTO_TCP, options.congestion.as_bytes());
+    sockets::set(fd, level, libc::TCP_CONGESTION, name)
+        .map_err(|error| told(&error, &format!("congestion control {}", options.congestion)))?;
+    // Beyond the machine's limit it takes CAP_NET_ADMIN, as this all does.
+    if let Some(bytes) = options.receive_buffer {
+        set_number(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, bytes)?;
+    }
+    if let Some(bytes) = options.send_buffer {
+        set_number(fd, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, bytes)?;
+    }
+    if options.nodelay {
+        set_number(fd, level, libc::TCP_NODELAY, 1)?;
+    }
+    if let Some(bytes) = options.segment {
+        set_number(fd, level, libc::TCP_MAXSEG, bytes)?;
+    }
+    Ok(socket)
+}
+
+/// What a socket has been given: its controller, and its receive and send buffer, bytes.
+///
+/// # Errors
+/// What getsockopt(2) says.
+pub fn given(socket: &impl AsFd) -> io::Result<(String, u32, u32)> {
+    let mut name = [0; NAME];
+    let length = sockets::get(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, &mut name)?;
+    let name = name[..length].split(|byte| *byte == 0).next().unwrap_or_default();
+    let number = |option| {
+        let mut value = [0; 4];
+        sockets::get(socket.as_fd(), libc::SOL_SOCKET, option, &mut value)?;
+        Ok::<_, io::Error>(u32::from_ne_bytes(value))
+    };
+    let buffers = (number(libc::SO_RCVBUF)?, number(libc::SO_SNDBUF)?);
+    Ok((String::from_utf8_lossy(name).into_owned(), buffers.0, buffers.1))
+}
+
+/// The two ends of a connected socket, its own first. A socket of TCP forgets the other one when it is over.
+///
+/// # Errors
+/// When it is not connected, or not by IPv4.
+pub fn ends(stream: &TcpStream) -> io::Result<(SocketAddrV4, SocketAddrV4)> {
+    match (stream.local_addr()?, stream.peer_addr()?) {
+        (SocketAddr::V4(local), SocketAddr::V4(remote)) => Ok((local, remote)),
+        _ => Err(io::Error::new(io::ErrorKind::Unsupported, "a socket over IPv6, where IPv4 is meant")),
+    }
+}
+
+/// What the kernel knows of a connection with these ends, as long as the socket is open.
+///
+/// # Errors
+/// What getsockopt(2) says.
+pub fn info(stream: &TcpStream, (local, remote): (SocketAddrV4, SocketAddrV4)) -> io::Result<SocketInfo> {
+    let (mut ends, mut tcp) = ([0; SUBFLOW * MOST], [0; TCP * MOST]);
+    if let Ok(full) = sockets::full_info(stream.as_fd(), &mut ends, &mut tcp) {
+        let pairs = ends.chunks_exact(full.subflow.max(1)).zip(tcp.chunks_exact(full.tcp.max(1)));
+        let paths = pairs.take(full.count);
+        let paths = paths.filter_map(|(ends, tcp)| Some(path(address(ends, 8)?, address(ends, 136)?, tcp)));
+        return Ok(SocketInfo {
+            // Flags, of which the first is MPTCP_INFO_FLAG_FALLBACK.
+            multipath: u32_at(&full.general, 8) & 1 == 0,
+            reinjected: u64_at(&full.general, 48),
+            paths: paths.collect(),
+        });
+    }
+    // Plain TCP, or what fell back to it.
+    let length = sockets::get(stream.as_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, &mut tcp[..TCP])?;
+    Ok(SocketInfo { multipath: false, reinjected: 0, paths: vec![path(local, remote, &tcp[..length])] })
+}
+
+fn set_number(socket: BorrowedFd<'_>, level: i32, option: i32, value: u32) -> io::Result<()> {
+    sockets::set(socket, level, option, &value.to_ne_bytes())
+}
+
+fn told(error: &io::Error, what: &str) -> io::Error {
+    io::Error::new(error.kind(), format!("{what}: {error}"))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |chunk| u32::from_ne_bytes(*chunk))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |chunk| u64::from_ne_bytes(*chunk))
+}
+
+/// A `struct sockaddr_in`: family, port, address.
+fn address(bytes: &[u8], at: usize) -> Option<SocketAddrV4> {
+    let address = bytes.get(at..)?.first_chunk::<8>()?;
+    let [f0, f1, p0, p1, a, b, c, d] = *address;
+    let is_v4 = i32::from(u16::from_ne_bytes([f0, f1])) == libc::AF_INET;
+    is_v4.then(|| SocketAddrV4::new(Ipv4Addr::new(a, b, c, d), u16::from_be_bytes([p0, p1])))
+}
+
+/// Reads `struct tcp_info` of linux/tcp.h; what an older kernel leaves out is zero.
+fn path(local: SocketAddrV4, remote: SocketAddrV4, tcp: &[u8]) -> PathInfo {
+    let ssthresh = u32_at(tcp, 76);
+    PathInfo {
+        local,
+        remote,
+        bytes_sent: u64_at(tcp, 200),
+        bytes_acked: u64_at(tcp, 120),
+        retransmits: u32_at(tcp, 100).into(),
+        // The lower half is tcpi_total_rto, of two bytes.
+        timeouts: u64::from(tcp.get(240..242).map_or(0, |two| u16::from_ne_bytes([two[0], two[1]]))),
+        mss: u32_at(tcp, 16),
+        cwnd: u32_at(tcp, 80),
+        // TCP_INFINITE_SSTHRESH
+        ssthresh: (ssthresh < 0x7fff_ffff).then_some(ssthresh),
+        unacked: u32_at(tcp, 24),
+        srtt_us: u32_at(tcp, 68),
+        rttvar_us: u32_at(tcp, 72),
+    }
+}

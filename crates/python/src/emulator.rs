@@ -1,0 +1,264 @@
+//! The emulator for Python: thin, no logic.
+//!
+//! Owns the conversion of values. The interpreter is released while devices are opened and the thread ends. Never makes a namespace
+//! or an address: what there has to be is told, and Python makes it.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use mptcp_emulator::kernel::{self, Ability, Order};
+use mptcp_emulator::{Driver, Emulation, EmulatorError, Recording, Snapshot, Spread};
+use mptcp_lab::netsim::Counters;
+use mptcp_live::{Offload, Tun, namespace};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::results::Results;
+use crate::scenario::{Scenario, ScenarioError};
+
+type Texts = (String, String, String);
+/// Controller, receive and send buffer in bytes, what went wrong.
+type Given = (String, u32, u32, Option<String>);
+
+/// A network of a scenario between devices.
+#[pyclass(frozen, module = "mptcplab._core")]
+pub struct Emulator {
+    scenario: Arc<mptcp_lab::scenario::Scenario>,
+    shortest: mptcp_clock::Duration,
+    plan: mptcp_emulator::Plan,
+    state: Mutex<State>,
+}
+
+enum State {
+    Made(Box<Emulation>),
+    Open(Box<Emulation>, Vec<Tun>, Vec<String>),
+    Running(Arc<Driver>, Vec<String>),
+    Over,
+}
+
+/// How long a signal may wait.
+const SLICE: Duration = Duration::from_millis(100);
+
+impl Emulator {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn table<'py>(&self, py: Python<'py>, snapshot: &Snapshot) -> PyResult<Bound<'py, PyDict>> {
+        let table = PyDict::new(py);
+        table.set_item("elapsed_s", snapshot.elapsed.as_secs_f64())?;
+        let mut rows = Vec::new();
+        for (link, counters) in self.scenario.links.iter().zip(&snapshot.links) {
+            for (direction, counters) in ["forward", "backward"].into_iter().zip(counters) {
+                rows.push(link_row(py, &link.name, direction, counters)?);
+            }
+        }
+        table.set_item("links", PyList::new(py, rows)?)?;
+        table.set_item("lateness", spread(py, &snapshot.lateness)?)?;
+        table.set_item("turns", spread(py, &snapshot.turns)?)?;
+        table.set_item("real_time", snapshot.first)?;
+        table.set_item("ignored", snapshot.ignored)?;
+        table.set_item("refused", snapshot.refused)?;
+        table.set_item("left_out", snapshot.left_out)?;
+        table.set_item("doubts", snapshot.doubts(self.shortest))?;
+        Ok(table)
+    }
+}
+
+#[pymethods]
+impl Emulator {
+    /// The network of a scenario with a seed.
+    #[new]
+    fn new(scenario: &Scenario, seed: u64) -> PyResult<Self> {
+        let emulation = Emulation::new(&scenario.inner, seed).map_err(told)?;
+        Ok(Self {
+            scenario: Arc::clone(&scenario.inner),
+            shortest: emulation.shortest_round_trip(),
+            plan: emulation.plan().clone(),
+            state: Mutex::new(State::Made(Box::new(emulation))),
+        })
+    }
+
+    /// The hosts, what devices and addresses they have to get, and which way leads where.
+    fn hosts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let mut hosts = Vec::new();
+        for host in &self.plan.hosts {
+            let row = PyDict::new(py);
+            row.set_item("name", &host.name)?;
+            row.set_item("opens", host.opens)?;
+            let mut devices = Vec::new();
+            for device in &host.devices {
+                let row = PyDict::new(py);
+                row.set_item("name", &device.name)?;
+                row.set_item("link", &device.link)?;
+                row.set_item("address", device.address.to_string())?;
+                row.set_item("mtu", device.mtu)?;
+                row.set_item("joins", device.joins)?;
+                row.set_item("backup", device.backup)?;
+                devices.push(row);
+            }
+            row.set_item("devices", devices)?;
+            let routes = host.routes.iter().map(|route| (route.to.to_string(), route.device));
+            row.set_item("routes", routes.collect::<Vec<_>>())?;
+            hosts.push(row);
+        }
+        PyList::new(py, hosts)
+    }
+
+    /// When hosts are told that a device goes or is back: seconds, host, device, whether it is up.
+    fn notices(&self) -> Vec<(f64, usize, usize, bool)> {
+        self.plan
+            .notices
+            .iter()
+            .map(|told| (told.at.as_secs_f64(), told.host, told.device, told.up))
+            .collect()
+    }
+
+    /// Makes the devices: for each host the name of its namespace.
+    fn open(&self, py: Python<'_>, namespaces: Vec<String>) -> PyResult<()> {
+        let mut state = self.state();
+        let State::Made(emulation) = std::mem::replace(&mut *state, State::Over) else {
+            return Err(PyRuntimeError::new_err("the devices of an emulator are opened once"));
+        };
+        let hosts = &self.plan.hosts;
+        if namespaces.len() != hosts.len() {
+            let said = format!("{} namespaces for {} hosts", namespaces.len(), hosts.len());
+            return Err(PyRuntimeError::new_err(said));
+        }
+        let opened = py.detach(|| {
+            let mut opened = Vec::new();
+            for (host, name) in hosts.iter().zip(&namespaces) {
+                opened.extend(namespace::within(name, || {
+                    let devices = host.devices.iter();
+                    devices
+                        .map(|device| Tun::open_with(&device.name, Offload::None))
+                        .collect::<Result<Vec<_>, _>>()
+                })?);
+            }
+            Ok::<_, std::io::Error>(opened)
+        })?;
+        *state = State::Open(emulation, opened, namespaces);
+        Ok(())
+    }
+
+    /// Time zero: from now on packets go through. With `pcap`, those of every device are written there.
+    #[pyo3(signature = (pcap = None))]
+    fn start(&self, pcap: Option<PathBuf>) -> PyResult<()> {
+        let mut state = self.state();
+        let State::Open(emulation, devices, namespaces) = std::mem::replace(&mut *state, State::Over) else {
+            return Err(PyRuntimeError::new_err("an emulator starts once, with its devices open"));
+        };
+        let names =
+            self.plan.hosts.iter().flat_map(|host| {
+                host.devices.iter().map(move |device| format!("{}-{}", host.name, device.name))
+            });
+        let names: Vec<String> = names.collect();
+        let recording = pcap.map(|path| Recording::start(&path, &names)).transpose()?;
+        let driver = Driver::start(*emulation, self.scenario.links.len(), devices, recording)?;
+        *state = State::Running(Arc::new(driver), namespaces);
+        Ok(())
+    }
+
+    /// What a kernel with these congestion controllers makes of the scenario's flows: what it cannot do (flow, what, what is nearest to
+    /// it), and the sysctls that hosts need (host, key, value).
+    fn kernel(&self, controllers: Vec<String>) -> PyResult<(Vec<Texts>, Vec<Texts>)> {
+        let ability = Ability::of(&self.scenario, &controllers).map_err(told)?;
+        let lacks = ability.lacks.into_iter().map(|lack| (lack.flow, lack.what, lack.closest));
+        let settings = ability.settings.into_iter().map(|set| (set.host, set.key.to_owned(), set.value));
+        Ok((lacks.collect(), settings.collect()))
+    }
+
+    /// Runs the flows on the kernel's sockets to the end of the scenario: what was measured, and for each flow the controller and the
+    /// receive and send buffer that the kernel gave it, and what went wrong.
+    fn run_flows(&self, py: Python<'_>, controllers: Vec<String>) -> PyResult<(Results, Vec<Given>)> {
+        let ability = Ability::of(&self.scenario, &controllers).map_err(told)?;
+        let (driver, namespaces) = match &*self.state() {
+            State::Running(driver, namespaces) => (Arc::clone(driver), namespaces.clone()),
+            _ => return Err(PyRuntimeError::new_err("flows run while an emulator does")),
+        };
+        let (scenario, plan) = (Arc::clone(&self.scenario), self.plan.clone());
+        let order = Order { scenario, plan, namespaces, options: ability.options };
+        let off = Arc::new(AtomicBool::new(false));
+        let began = Instant::now();
+        let called = Arc::clone(&off);
+        let running = std::thread::spawn(move || kernel::run(&order, &driver, &called));
+        while !running.is_finished() {
+            py.detach(|| std::thread::sleep(SLICE));
+            if let Err(raised) = py.check_signals() {
+                off.store(true, Ordering::Relaxed);
+                let _ = py.detach(|| running.join());
+                return Err(raised);
+            }
+        }
+        let ended = running.join();
+        let ran = ended.map_err(|_| PyRuntimeError::new_err("the thread of the flows ended by itself"))??;
+        let given =
+            ran.flows.into_iter().map(|one| (one.congestion, one.buffers.0, one.buffers.1, one.problem));
+        Ok((Results::new(ran.measured, began.elapsed().as_secs_f64()), given.collect()))
+    }
+
+    /// What there was a moment ago; None before the start and after the end.
+    fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let State::Running(driver, _) = &*self.state() else { return Ok(None) };
+        self.table(py, &driver.snapshot()).map(Some)
+    }
+
+    /// Whether packets still go through; when they do not though nobody asked for that, `stop` says why.
+    fn is_running(&self) -> bool {
+        matches!(&*self.state(), State::Running(driver, _) if driver.is_running())
+    }
+
+    /// Ends it, removes the devices, and gives what there was; None where it never started.
+    fn stop<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let state = std::mem::replace(&mut *self.state(), State::Over);
+        let State::Running(mut driver, _) = state else { return Ok(None) };
+        let last = py.detach(|| {
+            loop {
+                match Arc::try_unwrap(driver) {
+                    Ok(alone) => return alone.stop(),
+                    // A run on another thread has it for a moment longer.
+                    Err(shared) => driver = shared,
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        })?;
+        self.table(py, &last).map(Some)
+    }
+}
+
+fn told(error: EmulatorError) -> PyErr {
+    ScenarioError::new_err(error.to_string())
+}
+
+fn spread<'py>(py: Python<'py>, spread: &Spread) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("count", spread.count)?;
+    row.set_item("p50_s", spread.p50.as_secs_f64())?;
+    row.set_item("p99_s", spread.p99.as_secs_f64())?;
+    row.set_item("max_s", spread.max.as_secs_f64())?;
+    Ok(row)
+}
+
+fn link_row<'py>(
+    py: Python<'py>,
+    link: &str,
+    direction: &str,
+    counters: &Counters,
+) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("link", link)?;
+    row.set_item("direction", direction)?;
+    row.set_item("offered_frames", counters.offered_frames)?;
+    row.set_item("sent_frames", counters.sent_frames)?;
+    row.set_item("sent_bytes", counters.sent_bytes)?;
+    row.set_item("delivered_frames", counters.delivered_frames)?;
+    row.set_item("delivered_bytes", counters.delivered_bytes)?;
+    row.set_item("queue_drops", counters.dropped_frames)?;
+    row.set_item("random_losses", counters.lost_frames)?;
+    row.set_item("flushed", counters.flushed_frames)?;
+    row.set_item("queue_bytes", counters.backlog_bytes)?;
+    Ok(row)
+}

@@ -1,0 +1,211 @@
+"""`mptcplab emulate`: any program over the network of a scenario."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from mptcplab.commands.common import BadInput, RunFailed, duration, natural
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from mptcplab.emulation import Host, Network
+    from mptcplab.rates import Rates
+
+NAME = "emulate"
+HELP = "run a command, and a peer of it, over the network of a scenario: real packets, on the kernel's own stacks"
+EXAMPLE = "mptcplab emulate handoff.toml --peer 'iperf3 -s' -- iperf3 -c server"
+LISTENING = 2.0
+"""Seconds that a peer may take until it listens."""
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+LOOK = 0.02
+"""Seconds between two looks at what runs."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="a scenario file: its links and events")
+    parser.add_argument(
+        "command", nargs="+", metavar="COMMAND", help="what runs on the client; `server` is the name of its peer's host"
+    )
+    parser.add_argument("--peer", metavar="COMMAND", help="what runs on the server meanwhile, as one word for a shell")
+    parser.add_argument("--on", metavar="HOST", help="where COMMAND runs (default: where the first flow is opened)")
+    parser.add_argument("--peer-on", metavar="HOST", help="where the peer runs (default: where the first flow leads)")
+    parser.add_argument("--peer-output", type=Path, metavar="FILE", help="keep there what the peer says")
+    parser.add_argument("--seed", type=natural, default=1, metavar="N", help="of the network's chance (default: 1)")
+    parser.add_argument("--pcap", type=Path, metavar="FILE", help="write the packets of all devices there (pcapng)")
+    parser.add_argument(
+        "--rates", type=duration, metavar="TIME", help="show rates so often (default: 1s on a terminal, else never)"
+    )
+    parser.add_argument("--report", type=Path, metavar="FILE", help="write what happened on the links there (JSON)")
+    parser.add_argument("--quiet", action="store_true", help="say nothing but what the commands say")
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Makes the network, runs both, and removes it."""
+    if sys.platform != "linux":
+        raise BadInput(f"mptcplab: emulated networks are namespaces of Linux; this is {sys.platform}")
+    from mptcplab.emulation import CannotEmulate, emulated, why_no_mptcp
+    from mptcplab.namespaces import CannotMake
+    from mptcplab.rates import Rates, summary
+    from mptcplab.scenario import Scenario
+
+    scenario = Scenario.load(given.file)
+    for command in (given.command, _words(given.peer)):
+        if command and shutil.which(command[0]) is None:
+            raise BadInput(f"mptcplab: there is no command {command[0]!r} here; install it, or give its path")
+    if (why := why_no_mptcp()) is not None and not given.quiet:
+        print(f"mptcplab: {why}; the network carries everything else", file=sys.stderr)
+    every = given.rates or (1.0 if sys.stderr.isatty() else None)
+    try:
+        with ended_by_signals(), emulated(scenario, given.seed) as network:
+            rates = Rates(None if given.quiet else every)
+            code = _run(given, network, rates)
+            last = network.stop()
+            if last is not None:
+                doubts = network.doubts()
+                if given.report:
+                    _write(given.report, {**last, "doubts": doubts, "drops": _drops(network)})
+                if not given.quiet:
+                    print(summary(last, doubts), file=sys.stderr)
+    except CannotEmulate as error:
+        raise BadInput(f"mptcplab: {error}") from error
+    except CannotMake as error:
+        raise RunFailed(str(error)) from error
+    return code
+
+
+def _run(given: argparse.Namespace, network: Network, rates: Rates) -> int:
+    """Starts everything; returns how the command ended."""
+    near = _host(network, given.on, opens=True)
+    far = _host(network, given.peer_on, opens=False, other=near)
+    peer = None
+    with ExitStack() as stack:
+        said: IO[bytes]
+        if given.peer_output:
+            said = stack.enter_context(given.peer_output.open("w+b"))
+        else:
+            said = stack.enter_context(tempfile.TemporaryFile())
+        network.start(given.pcap)
+        if given.peer:
+            peer = _start(stack, far, _words(given.peer), output=said)
+            _until_it_listens(peer, said, given.peer)
+        command = _start(stack, near, given.command)
+        while (code := command.poll()) is None:
+            network.check()
+            rates.show(network.emulator.snapshot())
+            if peer is not None and peer.poll():
+                peer_said = _last_words(said)
+                raise RunFailed(f"the peer ended with exit code {peer.returncode}{peer_said}")
+            time.sleep(LOOK)
+        return code if code >= 0 else 128 - code
+
+
+def _host(network: Network, name: str | None, *, opens: bool, other: Host | None = None) -> Host:
+    if name is not None:
+        return network.host(name)
+    found = [host for host in network.hosts if host is not other]
+    return next((host for host in found if host.plan["opens"] == opens), found[0])
+
+
+def _words(text: str | None) -> list[str]:
+    if text is None:
+        return []
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise BadInput(f"mptcplab: --peer {text!r}: {error}; write it as for a shell, such as 'iperf3 -s'") from error
+    if not words:
+        raise BadInput("mptcplab: --peer names no command; write it as for a shell, such as 'iperf3 -s'")
+    return words
+
+
+def _start(stack: ExitStack, host: Host, words: list[str], output: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
+    """A process on a host, which is gone when the stack is."""
+    process = subprocess.Popen(
+        host.namespace.command(*words),
+        stdin=subprocess.DEVNULL if output else None,
+        stdout=output,
+        stderr=subprocess.STDOUT if output else None,
+    )
+
+    def end() -> None:
+        # All that it has started is in the namespace, too.
+        host.namespace.clear()
+        process.wait()
+
+    stack.callback(end)
+    return process
+
+
+def _until_it_listens(peer: subprocess.Popen[bytes], said: IO[bytes], name: str) -> None:
+    """Waits until something listens where the peer runs, or for so long that it may be of another kind."""
+    until = time.monotonic() + LISTENING
+    while time.monotonic() < until:
+        if peer.poll() is not None:
+            if peer.returncode:
+                raise RunFailed(f"the peer ({name}) ended with exit code {peer.returncode}{_last_words(said)}")
+            return
+        with suppress(OSError):
+            if _listens(peer.pid):
+                return
+        time.sleep(LOOK)
+
+
+def _listens(process: int) -> bool:
+    """Whether a socket listens, or waits for datagrams, in the network of a process (proc(5), net/tcp and net/udp)."""
+    if Path(f"/proc/{process}/ns/net").readlink() == Path("/proc/self/ns/net").readlink():
+        # It has not got there yet.
+        return False
+    tables = {"tcp": "0A", "tcp6": "0A", "udp": "07", "udp6": "07"}
+    for table, state in tables.items():
+        path = Path(f"/proc/{process}/net/{table}")
+        rows = path.read_text().splitlines()[1:] if path.exists() else []
+        if any(row.split()[3] == state for row in rows):
+            return True
+    return False
+
+
+def _last_words(said: IO[bytes]) -> str:
+    said.flush()
+    said.seek(0)
+    lines = said.read().decode(errors="replace").strip().splitlines()
+    return f": {lines[-1]}" if lines else ""
+
+
+def _drops(network: Network) -> dict[str, int]:
+    return {host.name: host.drops for host in network.hosts}
+
+
+def _write(path: Path, document: object) -> None:
+    from mptcplab.export import write_json
+
+    write_json(document, path)
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Lets SIGTERM and SIGHUP end the run as Ctrl-C does: everything is removed, whatever else is pressed meanwhile."""
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        for other in ENDING:
+            signal.signal(other, signal.SIG_IGN)
+        raise KeyboardInterrupt("" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}")
+
+    before = {number: signal.signal(number, end) for number in ENDING}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,88 @@
+"""`mptcplab run --backend kernel`: one run after the other, on real time."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from mptcplab.commands.common import BadInput, RunFailed, check_runs, print_json
+from mptcplab.commands.common import seeds as all_seeds
+
+if TYPE_CHECKING:
+    from mptcplab.commands.run import Baselines
+    from mptcplab.kernel import Report
+    from mptcplab.results import Run
+    from mptcplab.scenario import Scenario
+
+
+def execute(scenario: Scenario, given: argparse.Namespace) -> int:
+    """Runs it with each seed, and its baselines; then what `run` does with results of the simulator."""
+    if sys.platform != "linux":
+        raise BadInput(f"mptcplab: the backend kernel is Linux's; this is {sys.platform}")
+    if given.trace:
+        raise BadInput("mptcplab: --trace is for the simulator, which sees its endpoints from inside")
+    if given.pcap and given.output is None:
+        raise BadInput("mptcplab: --pcap writes to DIR/pcap; say where (--output DIR)")
+    from mptcplab.commands.emulate import ended_by_signals
+    from mptcplab.commands.run import document, save, tell
+    from mptcplab.emulation import CannotEmulate
+    from mptcplab.kernel import told
+    from mptcplab.namespaces import CannotMake
+    from mptcplab.results import Runs
+
+    seeds = all_seeds(given)
+    check_runs(scenario, len(seeds))
+    try:
+        with ended_by_signals():
+            runs, baselines, reports = _run(scenario, given)
+    except CannotEmulate as error:
+        raise BadInput(f"mptcplab: {error}") from error
+    except (CannotMake, RuntimeError) as error:
+        raise RunFailed(str(error)) from error
+    if given.output:
+        from mptcplab.export import write_json
+
+        save(Runs(runs), baselines, given.output)
+        write_json([report.document() for report in reports], given.output / "kernel.json")
+    if given.json:
+        documents = [document(run, baselines) for run in runs]
+        for one, report in zip(documents, reports, strict=False):
+            one["mptcplab"]["kernel"] = report.document()
+        print_json(documents[0] if given.seeds == 1 else documents)
+    elif not given.quiet:
+        tell(Runs(runs), baselines)
+        print("\n".join(told(report) for report in reports[: given.seeds]))
+        if given.output:
+            print(f"written to {given.output}/")
+    return _judge(runs, reports)
+
+
+def _run(scenario: Scenario, given: argparse.Namespace) -> tuple[list[Run], Baselines, list[Report]]:
+    """The runs, by flow and path those of plain TCP, and what is to be known of all of them, in this order."""
+    from mptcplab.files import folder
+    from mptcplab.kernel import run
+
+    runs, reports = [], []
+    baselines: Baselines = {}
+    for seed in all_seeds(given):
+        pcap = folder(given.output, "pcap") / f"seed-{seed}.pcapng" if given.pcap else None
+        one, report = run(scenario, seed, closest=given.closest, pcap=pcap)
+        runs.append(one)
+        reports.append(report)
+    for flow, path, alone in scenario.baselines():
+        several = [run(alone, seed, closest=given.closest, variant=f"TCP over {path}") for seed in all_seeds(given)]
+        baselines.setdefault(flow, {})[path] = [one for one, _ in several]
+        reports += [report for _, report in several]
+    return runs, baselines, reports
+
+
+def _judge(runs: list[Run], reports: list[Report]) -> int:
+    damaged = [run.seed for run in runs if not all(row["intact"] for row in run.flow_rows)]
+    if damaged:
+        raise RunFailed(f"data arrived damaged with seed {', '.join(map(str, damaged))}: report this")
+    for report in reports:
+        problem = next((f"flow {one.flow!r}: {one.problem}" for one in report.flows if one.problem), None)
+        if problem is not None:
+            raise RunFailed(problem)
+    return 0

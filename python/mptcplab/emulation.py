@@ -1,0 +1,240 @@
+"""A scenario as a network on this machine: a namespace for each host, joined by the emulated links.
+
+Owns namespaces, addresses, routes and Multipath TCP's endpoints of such a network, and what hosts are told while it
+runs. Packets go through the core (`_core.Emulator`), whose devices they are. Everything that is made goes with the
+block, whatever ends it; what a killed process leaves is removed by the next (`namespaces`).
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mptcplab import _core
+from mptcplab.namespaces import FILES, CannotMake, Namespace, namespace, why_not
+
+if TYPE_CHECKING:
+    from mptcplab._core import EmulatedDevice, EmulatedHost, EmulationRow
+    from mptcplab.scenario import Scenario
+
+TUN = Path("/dev/net/tun")
+IPPROTO_MPTCP = 262
+QUEUE = 10_000
+"""Packets that a device keeps while the emulator is busy: 150 ms at 1 Gb/s."""
+SUBFLOWS = 8
+"""Most that the kernel allows a connection beside the first (net/mptcp/protocol.h, MPTCP_SUBFLOWS_MAX)."""
+_TABLES = 100
+"""The number of the first routing table; below 253 are none of the kernel's own."""
+
+
+class CannotEmulate(RuntimeError):
+    """This machine cannot be such a network; the message says what would be right."""
+
+
+def why_no_mptcp() -> str | None:
+    """Why the kernel has no sockets of Multipath TCP; None when it has."""
+    try:
+        socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP).close()
+    except OSError as error:
+        return f"the kernel has no MPTCP sockets ({error.strerror}): it takes Linux 5.6 and net.mptcp.enabled=1"
+    return None
+
+
+@dataclass
+class Host:
+    """A host of the network: a namespace with its devices."""
+
+    namespace: Namespace
+    plan: EmulatedHost
+    multipath: bool
+    drops: int = field(default=0)
+    """Packets that its devices lost because the emulator did not read them in time; known at the end."""
+
+    @property
+    def name(self) -> str:
+        """The name of the node."""
+        return self.plan["name"]
+
+    @property
+    def address(self) -> str:
+        """The address on its first device."""
+        return self.plan["devices"][0]["address"]
+
+    def prepare(self, known: str) -> None:
+        """Addresses, routes and endpoints, and the names of all addresses."""
+        for key, value in (
+            ("net.ipv4.conf.all.rp_filter", "0"),
+            ("net.ipv4.conf.default.rp_filter", "0"),
+            ("net.ipv6.conf.all.disable_ipv6", "1"),
+            ("net.ipv6.conf.default.disable_ipv6", "1"),
+        ):
+            if Path(f"/proc/sys/{key.replace('.', '/')}").exists():
+                self.namespace.sysctl(key, value)
+        lines = []
+        for number, device in enumerate(self.plan["devices"]):
+            name, address = device["name"], device["address"]
+            lines.append(f"link set dev {name} mtu {device['mtu']} txqueuelen {QUEUE}")
+            lines.append(f"addr add {address}/24 dev {name}")
+            if self.plan["opens"]:
+                lines.append(f"rule add from {address} lookup {_TABLES + number}")
+            lines += self._up(number)
+        if self.multipath:
+            lines.append(f"mptcp limits set subflows {SUBFLOWS} add_addr_accepted {SUBFLOWS}")
+            lines += [self._endpoint(device) for device in self.plan["devices"] if self._joins(device)]
+        self.namespace.batch(lines)
+        files = FILES / self.namespace.name
+        files.mkdir(parents=True, exist_ok=True)
+        (files / "hosts").write_text(known)
+
+    def told(self, number: int, *, up: bool) -> None:
+        """A device goes, or is back: with it its routes, and its endpoint of Multipath TCP."""
+        device = self.plan["devices"][number]
+        endpoints = self.multipath and self._joins(device)
+        if up:
+            self.namespace.batch(self._up(number))
+            if endpoints:
+                self.namespace.batch([self._endpoint(device)])
+            return
+        if endpoints:
+            shown = json.loads(self.namespace.ip("-j mptcp endpoint show") or "[]")
+            lines = [f"mptcp endpoint del id {one['id']}" for one in shown if one["address"] == device["address"]]
+            # The first subflow of a connection has number 0, whatever its address.
+            lines.append(f"mptcp endpoint del id 0 {device['address']}")
+            self.namespace.batch(lines)
+        self.namespace.ip(f"link set dev {device['name']} down")
+
+    def count_drops(self) -> None:
+        """Asks the devices."""
+        shown = json.loads(self.namespace.ip("-j -s link show"))
+        names = {device["name"] for device in self.plan["devices"]}
+        self.drops = sum(one["stats64"]["tx"]["dropped"] for one in shown if one["ifname"] in names)
+
+    def _up(self, number: int) -> list[str]:
+        """A device with its routes, which it loses whenever it goes down."""
+        name = self.plan["devices"][number]["name"]
+        lines = [f"link set dev {name} up"]
+        lines += [f"route replace {to} dev {name}" for to, device in self.plan["routes"] if device == number]
+        if self.plan["opens"]:
+            lines.append(f"route replace default dev {name} table {_TABLES + number}")
+        return lines
+
+    def _joins(self, device: EmulatedDevice) -> bool:
+        """Whether connections that are opened here may have a subflow by it."""
+        return self.plan["opens"] and device["joins"]
+
+    @staticmethod
+    def _endpoint(device: EmulatedDevice) -> str:
+        backup = " backup" if device["backup"] else ""
+        return f"mptcp endpoint add {device['address']} dev {device['name']} subflow{backup}"
+
+
+class Network:
+    """A network that packets go through."""
+
+    def __init__(self, emulator: _core.Emulator, hosts: list[Host]) -> None:
+        """Of an emulator whose devices are open, and hosts that are prepared."""
+        self.emulator, self.hosts = emulator, hosts
+        self._over = threading.Event()
+        self._teller = threading.Thread(target=self._tell, daemon=True)
+        self._problem: str | None = None
+        self.last: EmulationRow | None = None
+        self.began = 0.0
+
+    def host(self, name: str) -> Host:
+        """The host of that name."""
+        found = [host for host in self.hosts if host.name == name]
+        if not found:
+            raise CannotEmulate(f"there is no host {name!r}; there are: {', '.join(host.name for host in self.hosts)}")
+        return found[0]
+
+    def start(self, pcap: str | PathLike[str] | None = None) -> None:
+        """Time zero."""
+        self.emulator.start(pcap)
+        self.began = time.monotonic()
+        self._teller.start()
+
+    def check(self) -> None:
+        """Raises an error when packets do not go through any more."""
+        if self._problem is not None:
+            raise CannotEmulate(self._problem)
+        if not self.emulator.is_running():
+            self.stop()
+            raise CannotEmulate("the emulator has stopped")
+
+    def stop(self) -> EmulationRow | None:
+        """Ends it; returns what there was."""
+        self._over.set()
+        if self._teller.ident is not None:
+            self._teller.join()
+        if self.emulator.is_running():
+            for host in self.hosts:
+                host.count_drops()
+        self.last = self.emulator.stop() or self.last
+        return self.last
+
+    def doubts(self) -> str | None:
+        """Why the numbers may be other than the network's; None when nothing speaks for that."""
+        drops = sum(host.drops for host in self.hosts)
+        if drops:
+            return f"{drops} packets were lost because the emulator did not read them in time"
+        return self.last["doubts"] if self.last else None
+
+    def _tell(self) -> None:
+        """Tells hosts of their devices when it is time."""
+        for at, host, device, up in self.emulator.notices():
+            if self._over.wait(max(0.0, self.began + at - time.monotonic())):
+                return
+            try:
+                self.hosts[host].told(device, up=up)
+            except CannotMake as error:
+                self._problem = str(error)
+                return
+
+
+def why_not_emulate() -> str | None:
+    """What keeps this process from emulating anything; None when nothing does."""
+    if sys.platform == "linux" and not TUN.exists():
+        return f"{TUN} is missing: load the module (modprobe tun), or give the container the device"
+    return why_not()
+
+
+@contextmanager
+def emulated(scenario: Scenario, seed: int = 1) -> Iterator[Network]:
+    """The network of a scenario, not yet started; it goes with the block."""
+    if (why := why_not_emulate()) is not None:
+        raise CannotEmulate(why)
+    emulator = _core.Emulator(scenario.core, seed)
+    plans = emulator.hosts()
+    multipath = why_no_mptcp() is None
+    with ExitStack() as stack:
+        hosts = []
+        for number, plan in enumerate(plans):
+            made = stack.enter_context(namespace(f"host{number}"))
+            hosts.append(Host(made, plan, multipath))
+        network = Network(emulator, hosts)
+        # Before the namespaces go, the devices do.
+        stack.callback(network.stop)
+        emulator.open([host.namespace.name for host in hosts])
+        known = _names(plans)
+        for host in hosts:
+            host.prepare(known)
+        yield network
+
+
+def _names(plans: list[EmulatedHost]) -> str:
+    """A file of names as hosts(5) has it: `server`, and `server.wifi` for its address on a link."""
+    lines = ["127.0.0.1 localhost"]
+    for host in plans:
+        for number, device in enumerate(host["devices"]):
+            names = [f"{host['name']}.{device['link']}", *([host["name"]] if number == 0 else [])]
+            lines.append(f"{device['address']} {' '.join(names)}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,134 @@
+"""Scenarios on the kernel's own Multipath TCP and TCP, over emulated links: the same tables as the simulator gives.
+
+Owns what is said of such a run beside its tables: which kernel it was, what stood in for what it cannot do, and how
+late packets were. Flows run in the core, on sockets in the namespaces of `emulation`.
+"""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import asdict, dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mptcplab.emulation import CannotEmulate, emulated, why_no_mptcp
+from mptcplab.results import Run
+
+if TYPE_CHECKING:
+    from mptcplab._core import EmulationRow, Emulator
+    from mptcplab.emulation import Network
+    from mptcplab.scenario import Scenario
+
+CONTROLLERS = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+
+
+class Unable(CannotEmulate):
+    """The kernel cannot do what a scenario asks for; the message says what is nearest."""
+
+
+@dataclass(frozen=True)
+class Lack:
+    """Something that the kernel cannot do, and what stood in for it."""
+
+    flow: str
+    what: str
+    closest: str
+
+    def __str__(self) -> str:
+        """In words."""
+        return f"{self.what} (nearest: {self.closest})"
+
+
+@dataclass(frozen=True)
+class Sockets:
+    """What the kernel gave a flow, read back from the sending socket; buffers are twice what was asked for."""
+
+    flow: str
+    congestion: str
+    receive_buffer: int
+    send_buffer: int
+    problem: str | None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is to be known of a run beside its tables."""
+
+    seed: int
+    kernel: str
+    lacks: list[Lack]
+    flows: list[Sockets]
+    links: EmulationRow | None
+    doubts: str | None
+
+    def document(self) -> dict[str, Any]:
+        """As a value for JSON."""
+        return asdict(self)
+
+
+def run(
+    scenario: Scenario,
+    seed: int = 1,
+    *,
+    closest: bool = False,
+    pcap: str | PathLike[str] | None = None,
+    variant: str = "",
+) -> tuple[Run, Report]:
+    """Runs it for as long as it says; `closest` takes what is nearest to what the kernel cannot do."""
+    with emulated(scenario, seed) as network:
+        known = CONTROLLERS.read_text().split()
+        lacks = _prepare(network, scenario, known, closest=closest)
+        network.start(pcap)
+        results, given = network.emulator.run_flows(known)
+        network.check()
+        last = network.stop()
+    sockets = [Sockets(name, *one) for name, one in zip(scenario.core.flows, given, strict=True)]
+    report = Report(seed, platform.release(), lacks, sockets, last, network.doubts())
+    return Run(scenario.core, seed, results, variant, backend="kernel"), report
+
+
+def _prepare(network: Network, scenario: Scenario, known: list[str], *, closest: bool) -> list[Lack]:
+    """Sets what hosts need; returns what the kernel cannot do."""
+    found, settings = network.emulator.kernel(known)
+    lacks = [Lack(*one) for one in found]
+    if lacks and not closest:
+        raise Unable(_in_words(lacks))
+    if (why := why_no_mptcp()) is not None and _is_multipath(network.emulator, known):
+        raise Unable(f"{scenario.core.name}: {why}")
+    for host, key, value in settings:
+        if Path(f"/proc/sys/{key.replace('.', '/')}").exists():
+            network.host(host).namespace.sysctl(key, value)
+    return lacks
+
+
+def _is_multipath(emulator: Emulator, known: list[str]) -> bool:
+    """Whether a flow speaks Multipath TCP: then its hosts have a word on checksums."""
+    return any(key.startswith("net.mptcp.") for _, key, _ in emulator.kernel(known)[1])
+
+
+def _in_words(lacks: list[Lack]) -> str:
+    flows: dict[str, list[str]] = {}
+    for lack in lacks:
+        flows.setdefault(lack.flow, []).append(str(lack))
+    first, whats = next(iter(flows.items()))
+    others = f", and {len(flows) - 1} more flows" if len(flows) > 1 else ""
+    return (
+        f"flow {first!r} asks for what the kernel cannot do: {', '.join(whats)}{others}; --closest takes what is "
+        "nearest"
+    )
+
+
+def told(report: Report) -> str:
+    """What a person has to know of a run beside its summary."""
+    lines = [f"  on Linux {report.kernel}"]
+    lines += [f"    {lack.flow}: {lack.closest} in place of {lack.what}" for lack in report.lacks[:10]]
+    lines += [f"    {one.flow}: {one.problem}" for one in report.flows[:10] if one.problem]
+    if report.links is not None:
+        late = report.links["lateness"]
+        half, most, all_of_them = (f"{1e3 * late_s:.2f} ms" for late_s in (late["p50_s"], late["p99_s"], late["max_s"]))
+        lines.append(
+            f"    half of {late['count']} packets were {half} late or less, 99 % {most}, the latest {all_of_them}"
+        )
+    lines.append(f"    DOUBTFUL: {report.doubts}" if report.doubts else "    that changes no result")
+    return "\n".join(lines)

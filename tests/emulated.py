@@ -1,0 +1,140 @@
+"""Networks that a test emulates: what the machine must have, programs in them, and what must be gone afterwards."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mptcplab import emulation, namespaces
+
+TWO = """
+name = "two"
+duration = "60s"
+[paths.wifi]
+rate = "8Mbit"
+delay = "20ms"
+queue = "100p"
+[paths.lte]
+rate = "4Mbit"
+delay = "30ms"
+queue = "100p"
+[flows.bulk]
+"""
+
+# A server that echoes datagrams, and one that counts a stream.
+ECHO = """
+import socket
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+    own.bind(("0.0.0.0", 5001))
+    while True:
+        own.sendto(*own.recvfrom(2048))
+"""
+SINK = """
+import socket, sys
+with socket.socket(socket.AF_INET, socket.SOCK_STREAM, int(sys.argv[1])) as own:
+    own.bind(("0.0.0.0", 5001))
+    own.listen()
+    while True:
+        with own.accept()[0] as stream:
+            while stream.recv(65536):
+                pass
+            stream.sendall(b"!")
+"""
+# Clients: round trips of datagrams in seconds, and a stream of so many bytes.
+PING = """
+import socket, sys, time
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+    own.settimeout(20)
+    own.connect((sys.argv[1], 5001))
+    for number in range(int(sys.argv[2])):
+        began = time.monotonic()
+        own.send(b"x" * 100)
+        own.recv(2048)
+        print(time.monotonic() - began)
+"""
+SEND = """
+import socket, sys
+with socket.socket(socket.AF_INET, socket.SOCK_STREAM, int(sys.argv[1])) as own:
+    own.connect(("server", 5001))
+    own.sendall(bytes(int(sys.argv[2])))
+    own.shutdown(socket.SHUT_WR)
+    assert own.recv(1) == b"!"
+"""
+
+
+def python(script: str, *arguments: object) -> list[str]:
+    """A command that runs a script."""
+    return [sys.executable, "-c", script, *map(str, arguments)]
+
+
+def cannot(why: str) -> None:
+    """Skips with the reason; where everything has to be there, fails."""
+    if os.environ.get("CI"):
+        pytest.fail(f"in CI this must run, but {why}")
+    pytest.skip(why)
+
+
+def made_by(process: int) -> set[str]:
+    """The namespaces of the hosts that a process has made."""
+    names = namespaces.ip("netns", "list").split()
+    return {name for name in names if name.startswith("mptcplab-host") and f"-{process}-" in name}
+
+
+def orphans() -> set[str]:
+    """The namespaces whose maker is no more, or is this process, which has none at the end of a test."""
+    found = (namespaces._NAME.fullmatch(name) for name in namespaces.ip("netns", "list").split())
+    dead = (named for named in found if named and namespaces._start(int(named["pid"])) != int(named["start"]))
+    return {named[0] for named in dead} | made_by(os.getpid())
+
+
+class Machine:
+    """Where networks are emulated."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.report = directory / "report.json"
+
+    def start(self, toml: str, *arguments: str) -> subprocess.Popen[str]:
+        """Starts `mptcplab emulate`."""
+        (self.directory / "network.toml").write_text(toml)
+        command = [sys.executable, "-m", "mptcplab", "emulate", "network.toml", "--report", "report.json", *arguments]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, cwd=self.directory, stdout=pipe, stderr=pipe, text=True)
+
+    def run(self, toml: str, *arguments: str, expect: int = 0) -> tuple[str, str]:
+        """Runs it to its end; what it said on both outputs."""
+        with self.start(toml, *arguments) as process:
+            out, err = process.communicate(timeout=120)
+        assert process.returncode == expect, out + err
+        assert "Traceback" not in err
+        return out, err
+
+    def links(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """What the last one reported of its links."""
+        rows = json.loads(self.report.read_text())["links"]
+        return {(row["link"], row["direction"]): row for row in rows}
+
+    def punctual(self) -> bool:
+        """Whether its own measure of lateness speaks for its numbers."""
+        return json.loads(self.report.read_text())["doubts"] is None
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    """A machine that can emulate; afterwards nothing is left of what was made."""
+    if (why := emulation.why_not_emulate()) is not None:
+        cannot(why)
+    try:
+        with namespaces.namespace("probe"):
+            pass
+    except namespaces.CannotMake as error:
+        cannot(str(error))
+    yield Machine(tmp_path)
+    assert not orphans()

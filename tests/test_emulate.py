@@ -1,0 +1,225 @@
+"""`mptcplab emulate`: real packets over the links of a scenario, and nothing left of it, however it ends."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import shlex
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conftest import Cli
+from emulated import ECHO, PING, SEND, SINK, TWO, Machine, cannot, machine, made_by, orphans, python
+from mptcplab import cli as command_line
+from mptcplab import emulation, namespaces
+
+__all__ = ["machine"]
+
+MPTCP, TCP = 262, 0
+
+
+def peer(script: str, *arguments: object) -> tuple[str, str]:
+    return "--peer", shlex.join(python(script, *arguments))
+
+
+def test_each_path_has_its_own_delay(machine: Machine) -> None:
+    for name, least in (("server", 0.04), ("server.lte", 0.06)):
+        out, err = machine.run(TWO, *peer(ECHO), "--", *python(PING, name, 20))
+        trips = sorted(map(float, out.split()))
+        assert trips[0] >= least
+        assert "late: half" in err
+        if machine.punctual():
+            # The processes at both ends run when the machine lets them.
+            assert trips[10] < least + 0.03
+    sent = machine.links()
+    assert sent["lte", "forward"]["delivered_frames"] == sent["lte", "backward"]["delivered_frames"] == 20
+    assert sent["wifi", "forward"]["delivered_frames"] == 0
+
+
+def test_tcp_gets_what_the_link_has(machine: Machine) -> None:
+    began = time.monotonic()
+    machine.run(TWO, *peer(SINK, TCP), "--", *python(SEND, TCP, 1_000_000))
+    taken = time.monotonic() - began
+    row = machine.links()["wifi", "forward"]
+    assert row["delivered_bytes"] > 1_000_000
+    assert taken > 1.0, "a megabyte takes a second at 8 Mb/s"
+    assert machine.links()["lte", "forward"]["delivered_frames"] == 0
+
+
+def test_the_kernel_s_mptcp_uses_both_paths(machine: Machine) -> None:
+    if (why := emulation.why_no_mptcp()) is not None:
+        cannot(why)
+    machine.run(TWO, *peer(SINK, MPTCP), "--", *python(SEND, MPTCP, 3_000_000))
+    links = machine.links()
+    both = [links[name, "forward"]["delivered_bytes"] for name in ("wifi", "lte")]
+    assert sum(both) > 3_000_000
+    assert min(both) > 300_000
+
+
+def test_loss_is_that_of_the_scenario(machine: Machine) -> None:
+    flood = "import socket\nwith socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:\n"
+    flood += "    own.connect(('server', 5001))\n    for _ in range(4000): own.send(bytes(100))\n"
+    toml = TWO.replace('rate = "8Mbit"', 'rate = "1Gbit"\nloss = "5%"').replace("100p", "10000p")
+    silent = ECHO.replace("own.sendto(*own.recvfrom(2048))", "own.recvfrom(2048)")
+    machine.run(toml, *peer(silent), "--", *python(flood + "    __import__('time').sleep(0.3)\n"))
+    row = machine.links()["wifi", "forward"]
+    drops = json.loads(machine.report.read_text())["drops"]
+    assert row["offered_frames"] + drops["client"] == 4000
+    # Five standard deviations of the binomial distribution.
+    expected = row["offered_frames"] * 0.05
+    assert abs(row["random_losses"] - expected) < 5 * (expected * 0.95) ** 0.5
+
+
+def test_events_come_and_hosts_are_told(machine: Machine) -> None:
+    toml = TWO + '\n[[events]]\nat = "500ms"\npath = "wifi"\nset = { up = false }\n'
+    toml += '[[events]]\nat = "1500ms"\npath = "wifi"\nset = { up = true }\n'
+    look = "import subprocess, time\nfor _ in range(30):\n"
+    look += "    print('UP' in subprocess.run(['ip', 'link', 'show', 'wifi'], capture_output=True, text=True).stdout"
+    look += ".split('<')[1].split('>')[0].split(','), flush=True)\n    time.sleep(0.1)\n"
+    out, _ = machine.run(toml, "--", *python(look))
+    runs = [key for key, _ in itertools.groupby(out.split())]
+    assert runs == ["True", "False", "True"]
+
+
+def test_what_was_sent_is_captured(machine: Machine) -> None:
+    machine.run(TWO, "--pcap", "out.pcapng", *peer(ECHO), "--", *python(PING, "server", 3))
+    data = (machine.directory / "out.pcapng").read_bytes()
+    assert all(name in data for name in (b"client-wifi", b"client-lte", b"server-wifi"))
+    # Each of three packets and three answers leaves a device and reaches one.
+    assert data.count(b"x" * 100) == 12
+
+
+def test_the_exit_code_is_the_command_s(machine: Machine) -> None:
+    out, err = machine.run(TWO, "--quiet", "--", *python("import sys; print('said'); sys.exit(7)"), expect=7)
+    assert (out, err) == ("said\n", "")
+
+
+def until(holds: Callable[[], object]) -> None:
+    limit = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < limit
+        time.sleep(0.02)
+
+
+SLEEPER = "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(600)"
+
+
+def _sleeping(machine: Machine) -> int:
+    pid = machine.directory / "pid"
+    until(lambda: pid.exists() and pid.read_text())
+    return int(pid.read_text())
+
+
+def _lives(process: int) -> bool:
+    """Whether a process runs; one that waits to be asked how it ended does not."""
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_removes_everything(machine: Machine, number: signal.Signals) -> None:
+    with machine.start(TWO, *peer(ECHO), "--", *python(SLEEPER)) as process:
+        sleeper = _sleeping(machine)
+        assert len(made_by(process.pid)) == 2
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert not _lives(sleeper)
+    assert not made_by(process.pid)
+
+
+def test_what_a_killed_run_left_goes_with_the_next(machine: Machine) -> None:
+    with machine.start(TWO, *peer(ECHO), "--", *python(SLEEPER)) as process:
+        sleeper = _sleeping(machine)
+        process.kill()
+        # Its children have its outputs.
+        process.wait()
+        left = orphans()
+        assert len(left) == 2
+        machine.run(TWO, "--", "true")
+    assert not orphans()
+    assert not _lives(sleeper)
+    assert not any((namespaces.FILES / name).exists() for name in left)
+
+
+def test_a_run_that_lives_keeps_what_it_has(machine: Machine) -> None:
+    with machine.start(TWO, "--", *python(SLEEPER)) as process:
+        _sleeping(machine)
+        machine.run(TWO, "--", "true")
+        assert len(made_by(process.pid)) == 2
+        process.terminate()
+        process.communicate(timeout=60)
+
+
+MIDDLEBOX = TWO + '[middleboxes.home]\npath = "wifi"\nkind = "nat"\n'
+NOT_THERE = TWO + '[[events]]\nat = "1s"\npath = "wify"\nset = { up = false }\n'
+
+
+@pytest.mark.parametrize(
+    ("toml", "arguments", "code", "says"),
+    [
+        (MIDDLEBOX, ["--", "true"], 2, "middleboxes stand in simulated networks only"),
+        (NOT_THERE, ["--", "true"], 2, "wify"),
+        (TWO, ["--", "no-such-command"], 2, "there is no command 'no-such-command' here"),
+        (TWO, ["--peer", "'", "--", "true"], 2, "write it as for a shell"),
+        (TWO, ["--peer", "", "--", "true"], 2, "--peer names no command"),
+        (TWO, ["--on", "mars", "--", "true"], 2, "there is no host 'mars'; there are: client, server"),
+        (TWO, ["--pcap", "no/such/file", "--", "true"], 2, "cannot write the capture no/such/file"),
+        (TWO, ["--peer", "false", "--", "sleep", "5"], 1, "the peer (false) ended with exit code 1"),
+        (TWO.replace("[paths.wifi]", "[paths.wifi]\nmtu = 60"), ["--", "true"], 2, "mtu"),
+    ],
+)
+def test_what_is_wrong_is_one_line(machine: Machine, toml: str, arguments: list[str], code: int, says: str) -> None:
+    _, err = machine.run(toml, *arguments, expect=code)
+    assert says in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_command_is_needed(cli: Cli, scenario_file: Path) -> None:
+    assert "COMMAND" in cli("emulate", scenario_file, expect=2).stderr
+
+
+def _says(capsys: pytest.CaptureFixture[str], file: Path, *, code: int) -> str:
+    assert command_line.main(["emulate", str(file), "--", "true"]) == code
+    err = capsys.readouterr().err
+    assert len(err.splitlines()) == 1
+    return err
+
+
+def test_without_root(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], scenario_file: Path) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(emulation, "TUN", Path("/dev/null"))
+    assert "network namespaces take root" in _says(capsys, scenario_file, code=2)
+
+
+def test_without_tun(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], scenario_file: Path) -> None:
+    monkeypatch.setattr(emulation, "TUN", Path("/no/such/device"))
+    assert "/no/such/device is missing: load the module (modprobe tun)" in _says(capsys, scenario_file, code=2)
+
+
+def test_a_name_that_is_taken(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], scenario_file: Path
+) -> None:
+    del machine
+    with namespaces.namespace("host0") as taken:
+        monkeypatch.setattr(namespaces, "_NUMBERS", itertools.count(int(taken.name.rpartition("-")[2])))
+        assert f"{taken.name}" in _says(capsys, scenario_file, code=1)
+        assert taken.name in namespaces.ip("netns", "list"), "it stays with whoever made it"
+
+
+def test_a_kernel_without_mptcp_carries_the_rest(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], scenario_file: Path
+) -> None:
+    del machine
+    monkeypatch.setattr(emulation, "why_no_mptcp", lambda: "the kernel has no MPTCP sockets")
+    assert command_line.main(["emulate", str(scenario_file), "--", "true"]) == 0
+    err = capsys.readouterr().err
+    assert err.startswith("mptcplab: the kernel has no MPTCP sockets; the network carries everything else\n")

@@ -1,0 +1,166 @@
+"""`mptcplab run --backend kernel`: a scenario's flows on Linux's own sockets, in the tables of the simulator."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import Cli
+from emulated import Machine, cannot, machine, made_by
+from mptcplab import Scenario, emulation, kernel
+
+__all__ = ["machine"]
+
+PATHS = """
+name = "two"
+duration = "4s"
+warmup = "1s"
+sample = "500ms"
+[paths.wifi]
+rate = "8Mbit"
+delay = "5ms"
+queue = "50p"
+[paths.lte]
+rate = "4Mbit"
+delay = "20ms"
+queue = "50p"
+"""
+KERNEL = 'congestion = "reno"\nopportunistic_retransmission = false\n'
+BULK = PATHS + '[flows.bulk]\ntransport = "mptcp"\n' + KERNEL
+
+
+@pytest.fixture
+def able(machine: Machine) -> Machine:
+    """A machine whose kernel has Multipath TCP."""
+    if (why := emulation.why_no_mptcp()) is not None:
+        cannot(why)
+    return machine
+
+
+def write(machine: Machine, toml: str) -> Path:
+    path = machine.directory / "network.toml"
+    path.write_text(toml)
+    return path
+
+
+def test_the_kernel_s_mptcp_has_the_simulator_s_tables(able: Machine, cli: Cli) -> None:
+    file = write(able, BULK)
+    said = cli("run", file, "--backend", "kernel", "--closest", "--output", "out", "--pcap").stdout
+    assert "bulk (MPTCP): goodput" in said
+    assert "bulk: default in place of scheduler ontime" in said
+    out = able.directory / "out"
+    assert json.loads((out / "run.json").read_text())["backend"] == "kernel"
+    report = json.loads((out / "kernel.json").read_text())[0]
+    assert report["lacks"] == [{"flow": "bulk", "what": "scheduler ontime", "closest": "default"}]
+    assert report["flows"][0]["congestion"] == "reno"
+    assert report["links"]["lateness"]["count"] > 1000
+    assert (out / "pcap" / "seed-1.pcapng").stat().st_size > 1_000_000
+    assert {path.name for path in out.iterdir()} >= {
+        "samples.parquet",
+        "flows.parquet",
+        "paths.parquet",
+        "throughput.svg",
+    }
+
+
+def test_paths_carry_what_they_have(able: Machine) -> None:
+    del able
+    run, report = kernel.run(Scenario.parse(BULK), closest=True)
+    row = run.flow("bulk")
+    assert row["multipath"]
+    assert row["intact"]
+    assert not row["never_joined"]
+    shares = {path["path"]: path["bytes_sent"] for path in row["paths"]}
+    assert set(shares) == {"wifi", "lte"}
+    assert all(path["mean_srtt_s"] > 0.009 for path in row["paths"])
+    times, values = run.series("cwnd", flow="bulk", path="wifi")
+    assert len(times) >= 6
+    assert (values > 0).all()
+    links = {(link["link"], link["direction"]): link for link in run.link_rows}
+    assert links["wifi", "forward"]["sent_bytes"] > row["bytes_received_total"] / 4
+    # What no link carries nobody receives.
+    assert row["goodput"] < 12e6
+    if report.doubts is None:
+        assert row["goodput"] > 5e6
+
+
+@pytest.mark.parametrize("direction", ["upload", "download"])
+def test_a_file_over_tcp(machine: Machine, direction: str) -> None:
+    del machine
+    flow = '[flows.file]\ntransport = "tcp"\ncongestion = "cubic"\npaths = ["lte"]\nbytes = "500kB"\nstart = "1s"\n'
+    run, report = kernel.run(Scenario.parse(f'{PATHS}{flow}direction = "{direction}"\n'))
+    row = run.flow("file")
+    assert not report.lacks
+    assert report.flows[0].congestion == "cubic"
+    assert [path["path"] for path in row["paths"]] == ["lte"]
+    assert (row["bytes_received_total"], row["intact"], row["closed"]) == (500_000, True, "Finished")
+    assert row["completion_s"] is not None
+    assert row["completion_s"] > 1.0, "half a megabyte takes a second at 4 Mb/s"
+    assert row["handshake_s"] is not None
+    assert row["handshake_s"] >= 0.04
+
+
+def test_without_closest_the_kernel_says_what_it_lacks(able: Machine, cli: Cli) -> None:
+    file = write(able, PATHS + '[flows.bulk]\ncongestion = "lia"\npenalisation = true\n')
+    err = cli("run", file, "--backend", "kernel", expect=2).stderr
+    assert len(err.splitlines()) == 1
+    for what in ("congestion lia (nearest: reno)", "scheduler ontime", "M1", "penalisation (M2)", "--closest"):
+        assert what in err
+
+
+@pytest.mark.parametrize(
+    ("flows", "arguments", "says"),
+    [
+        ('[flows.a]\nblocks = "8KB"\nrate = "1Mbit"\n', [], 'flow "a" sends blocks'),
+        ('[flows.a]\n[flows.b]\npaths = ["lte"]\n', [], "use different paths"),
+        ("[flows.a]\n", ["--trace", "loss"], "--trace is for the simulator"),
+        ("[flows.a]\n", ["--pcap"], "say where (--output DIR)"),
+    ],
+)
+def test_what_is_wrong_is_one_line(machine: Machine, cli: Cli, flows: str, arguments: list[str], says: str) -> None:
+    err = cli("run", write(machine, PATHS + flows), "--backend", "kernel", *arguments, expect=2).stderr
+    assert says in err
+    assert len(err.splitlines()) == 1
+
+
+def test_the_simulator_needs_nothing_near(cli: Cli, scenario_file: Path) -> None:
+    assert "--closest is for" in cli("run", scenario_file, "--closest", expect=2).stderr
+
+
+def test_without_mptcp(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    del machine
+    monkeypatch.setattr(kernel, "why_no_mptcp", lambda: "the kernel has no MPTCP sockets")
+    with pytest.raises(emulation.CannotEmulate, match="the kernel has no MPTCP sockets"):
+        kernel.run(Scenario.parse(BULK), closest=True)
+
+
+def test_a_path_that_goes_is_survived(able: Machine) -> None:
+    del able
+    gone = '[[events]]\nat = "1500ms"\npath = "wifi"\nset = { up = false }\n'
+    run, _ = kernel.run(Scenario.parse(BULK + gone), closest=True)
+    links = {(link["link"], link["direction"]): link for link in run.link_rows}
+    assert links["wifi", "forward"]["sent_bytes"] <= 8e6 / 8 * 1.5
+    row = run.flow("bulk")
+    assert row["intact"]
+    times, values = run.series("throughput", flow="bulk", path="lte")
+    assert values[times > 3].max() > 0
+
+
+def test_ctrl_c_removes_everything(machine: Machine) -> None:
+    file = write(machine, BULK.replace("4s", "60s"))
+    command = [sys.executable, "-m", "mptcplab", "run", str(file), "--backend", "kernel", "--closest"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        limit = time.monotonic() + 30
+        while len(made_by(process.pid)) < 2:
+            assert time.monotonic() < limit
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert not made_by(process.pid)
