@@ -189,7 +189,7 @@ def _drops(network: Network) -> dict[str, int]:
 
 
 def _write(path: Path, document: object) -> None:
-    from mptcplab.export import write_json
+    from mptcplab.json_files import write_json
 
     write_json(document, path)
 

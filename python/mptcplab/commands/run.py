@@ -93,6 +93,17 @@ def execute(given: argparse.Namespace) -> int:
         raise
     if given.output:
         save(runs, baselines, given.output)
+    _say(runs, baselines, given)
+    damaged = [run.seed for run in runs if not all(row["intact"] for row in run.flow_rows)]
+    if damaged:
+        seeds = ", ".join(map(str, damaged))
+        raise RunFailed(
+            f"data arrived damaged with seed {seeds}: unless a middlebox of the scenario rewrites payload, report this"
+        )
+    return 0
+
+
+def _say(runs: Runs, baselines: Baselines, given: argparse.Namespace) -> None:
     if given.json:
         documents = [document(run, baselines) for run in runs]
         print_json(documents[0] if given.seeds == 1 else documents)
@@ -103,13 +114,6 @@ def execute(given: argparse.Namespace) -> int:
             print(f"{dropped} events found no room: raise limits.trace, or ask for fewer (--trace, --trace-from)")
         if given.output:
             print(f"written to {given.output}/")
-    damaged = [run.seed for run in runs if not all(row["intact"] for row in run.flow_rows)]
-    if damaged:
-        seeds = ", ".join(map(str, damaged))
-        raise RunFailed(
-            f"data arrived damaged with seed {seeds}: unless a middlebox of the scenario rewrites payload, report this"
-        )
-    return 0
 
 
 def _run(scenario: Scenario, given: argparse.Namespace, wanted: Trace) -> tuple[Runs, Baselines]:

@@ -41,7 +41,7 @@ def execute(scenario: Scenario, given: argparse.Namespace) -> int:
     except (CannotMake, RuntimeError) as error:
         raise RunFailed(str(error)) from error
     if given.output:
-        from mptcplab.export import write_json
+        from mptcplab.json_files import write_json
 
         save(Runs(runs), baselines, given.output)
         write_json([report.document() for report in reports], given.output / "kernel.json")

@@ -38,7 +38,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def execute(given: argparse.Namespace) -> int:
     """Predicts, measures, compares."""
     from mptcplab import validation
-    from mptcplab.export import write_json
+    from mptcplab.json_files import write_json
     from mptcplab.scenario import Scenario
 
     if given.predict and (given.against or given.output):

@@ -51,9 +51,12 @@ impl Pool {
         &mut self.segments[at as usize]
     }
 
-    /// The segment is used no more.
+    /// The segment is used no more; who gets its place gets it whole.
     #[inline]
     pub(super) fn give_back(&mut self, at: u32) {
+        if !self.damaged.is_empty() {
+            self.damaged.remove(&at);
+        }
         self.free.push(at);
     }
 
