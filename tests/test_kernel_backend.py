@@ -164,3 +164,28 @@ def test_ctrl_c_removes_everything(machine: Machine) -> None:
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert not made_by(process.pid)
+
+
+@pytest.mark.parametrize("transport", ["tcp", "mptcp"])
+def test_a_flow_waits_for_its_path(able: Machine, transport: str) -> None:
+    del able
+    flow = f'[flows.f]\ntransport = "{transport}"\npaths = ["lte"]\nstart = "400ms"\n{KERNEL}'
+    events = "".join(
+        f'[[events]]\nat = "{at}"\npath = "lte"\nset = {{ up = {up} }}\nhow = "blackhole"\n'
+        for at, up in (("200ms", "false"), ("1s", "true"))
+    )
+    run, report = kernel.run(Scenario.parse(PATHS + flow + events), closest=True)
+    row = run.flow("f")
+    assert report.flows[0].problem is None
+    assert row["handshake_s"] is not None
+    assert row["handshake_s"] > 0.6
+    assert row["bytes_received_total"] > 0
+
+
+def test_a_path_that_never_answers_ends_with_the_run(able: Machine) -> None:
+    del able
+    gone = '[[events]]\nat = "1ns"\npath = "lte"\nset = { up = false }\nhow = "blackhole"\n'
+    flow = '[flows.f]\ntransport = "tcp"\npaths = ["lte"]\ncongestion = "reno"\nstart = "300ms"\n'
+    run, _ = kernel.run(Scenario.parse(PATHS + flow + gone))
+    assert run.flow("f")["handshake_s"] is None
+    assert run.flow("f")["bytes_received_total"] == 0

@@ -6,11 +6,14 @@
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 use crate::sys::sockets::{self, SUBFLOW, TCP};
 
 /// Subflows that are asked for: the kernel has at most nine (MPTCP_SUBFLOWS_MAX beside the first).
 const MOST: usize = 16;
+/// Between two looks whether to wait longer.
+const SLICE: Duration = Duration::from_millis(50);
 /// Bytes of a controller's name (TCP_CA_NAME_MAX).
 const NAME: usize = 16;
 
@@ -83,15 +86,37 @@ pub fn listen(at: SocketAddrV4, options: &Options) -> io::Result<TcpListener> {
     Ok(TcpListener::from(socket))
 }
 
-/// A connected socket, from an address of this host.
+/// A connected socket, from an address of this host. While nobody answers, `waits` is asked again and again whether to wait longer.
 ///
 /// # Errors
-/// When an option is refused, or nobody answers.
-pub fn connect(from: Ipv4Addr, to: SocketAddrV4, options: &Options) -> io::Result<TcpStream> {
+/// When an option is refused, nobody answers, or waiting was given up (`TimedOut`).
+pub fn connect(
+    from: Ipv4Addr,
+    to: SocketAddrV4,
+    options: &Options,
+    waits: impl Fn() -> bool,
+) -> io::Result<TcpStream> {
     let socket = prepared(options)?;
     sockets::bind(&socket, SocketAddrV4::new(from, 0))?;
-    sockets::connect(&socket, to)?;
-    Ok(TcpStream::from(socket))
+    // The timeout of writing is that of connect(2), too: it then goes on beside us, and is asked again.
+    let stream = TcpStream::from(socket);
+    stream.set_write_timeout(Some(SLICE))?;
+    loop {
+        let error = match sockets::connect(stream.as_fd(), to) {
+            Ok(()) => break,
+            Err(error) => error,
+        };
+        match error.raw_os_error() {
+            Some(libc::EISCONN) => break,
+            Some(libc::EINPROGRESS | libc::EALREADY | libc::EINTR) if waits() => {}
+            Some(libc::EINPROGRESS | libc::EALREADY | libc::EINTR) => {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, format!("nobody answers at {to}")));
+            }
+            _ => return Err(error),
+        }
+    }
+    stream.set_write_timeout(None)?;
+    Ok(stream)
 }
 
 /// Sets all that is asked for, before the connection: the default controller may pace, which stays.

@@ -168,7 +168,7 @@ pub(crate) fn open(task: &Task, course: &Course, tally: &Tally) {
             std::thread::sleep(left.min(SLICE));
         }
         while !course.is_over() {
-            match connect(task.from, task.to, &task.options) {
+            match connect(task.from, task.to, &task.options, || !course.is_over()) {
                 Ok(stream) => {
                     set(&tally.connected, course.now());
                     return work(task, stream, task.upload, course, tally);

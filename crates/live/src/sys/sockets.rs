@@ -63,7 +63,7 @@ pub(crate) fn listen(socket: &OwnedFd) -> io::Result<()> {
     check(unsafe { libc::listen(socket.as_raw_fd(), 16) })
 }
 
-pub(crate) fn connect(socket: &OwnedFd, address: SocketAddrV4) -> io::Result<()> {
+pub(crate) fn connect(socket: BorrowedFd<'_>, address: SocketAddrV4) -> io::Result<()> {
     let address = raw(address);
     // SAFETY: the descriptor is open, and the address is as long as is said.
     check(unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), ADDRESS) })

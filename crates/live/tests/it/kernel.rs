@@ -36,7 +36,7 @@ fn send(options: &Options) -> Option<mptcp_live::kernel::SocketInfo> {
         stream.write_all(b"!").unwrap();
         all.len()
     });
-    let mut stream = connect(Ipv4Addr::LOCALHOST, at, options).unwrap();
+    let mut stream = connect(Ipv4Addr::LOCALHOST, at, options, || true).unwrap();
     let both = ends(&stream).unwrap();
     stream.write_all(&vec![7; 1_000_000]).unwrap();
     let said = info(&stream, both).unwrap();
@@ -73,4 +73,27 @@ fn a_controller_that_is_not_there_is_named() {
     let nothing = Options { congestion: "no-such".to_owned(), ..options(false) };
     let said = listen(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0), &nothing).unwrap_err().to_string();
     assert!(said.contains("congestion control no-such"), "{said}");
+}
+
+#[test]
+fn who_gives_up_gets_an_answer_at_once() {
+    // A queue of listeners that is full does not answer: 0 waiting, and one that nobody accepts.
+    let full = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let SocketAddr::V4(at) = full.local_addr().unwrap() else { panic!("not IPv4") };
+    let mut others = Vec::new();
+    let asked = std::cell::Cell::new(0);
+    let waits = || {
+        asked.set(asked.get() + 1);
+        asked.get() < 3
+    };
+    for _ in 0..10_000 {
+        match connect(Ipv4Addr::LOCALHOST, at, &options(false), waits) {
+            Ok(stream) => others.push(stream),
+            Err(error) => {
+                assert_eq!((error.kind(), asked.get()), (std::io::ErrorKind::TimedOut, 3), "{error}");
+                return;
+            }
+        }
+    }
+    panic!("a queue without an end");
 }
