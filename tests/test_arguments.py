@@ -67,6 +67,8 @@ BUSY = {
         (["interrupt", "tiny.toml", "--every", "1e300h"], 2, "is more than 2562047h"),
         (["bench", "tiny.toml", "--repetitions", "1000000000"], 2, "is more than 1000"),
         (["verify", "tiny.toml", "--most", "many"], 2, "is no size"),
+        (["receive", "--listen", ":5001", "--interface", "x", "--output", "nope/x"], 2, "there is no directory nope"),
+        (["receive", "--listen", ":5001", "--interface", "x", "--output", "."], 2, "this is a directory"),
         (["run", "pipe"], 2, "not a regular file"),
         (["run", "/dev/zero"], 2, "not a regular file"),
         (["run", "still.toml"], 2, "for ever at one instant"),

@@ -174,3 +174,11 @@ def test_pictures_of_names_and_of_numbers() -> None:
         assert [one.get_ylabel() for one in axes] == ["goodput [Mb/s]", "throughput [Mb/s]"]
         joined = [line for line in axes[0].lines if line.get_linestyle() not in ("None", "")]
         assert bool(joined) == ("paths.lte.delay" in vary)
+
+
+def test_a_smaller_sweep_leaves_nothing_of_a_larger_one(cli: Cli, tmp_path: Path) -> None:
+    cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%,1%,2%", "--output", "out")
+    cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%", "--output", "out")
+    names = {file.name for file in (tmp_path / "out").iterdir()}
+    tables = {f"{table}.parquet" for table in ("samples", "flows", "paths", "links")}
+    assert names == tables | {"run.json", "scenario.toml", "sweep.png", "sweep.svg"}

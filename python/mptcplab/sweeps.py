@@ -164,8 +164,9 @@ class _Store:
             )
         if not known:
             # What another sweep left here is no part of this one.
-            for name in ("run.json", *(f"{table}.parquet" for table in TABLES)):
-                (output / name).unlink(missing_ok=True)
+            tables = [output / f"{table}.parquet" for table in TABLES]
+            for left in (output / "run.json", *tables, *output.glob("scenario*.toml"), *output.glob("sweep.[ps][nv]g")):
+                left.unlink(missing_ok=True)
             write_json(plan, self._output / PLAN)
 
     def _known(self) -> dict[str, Any] | None:

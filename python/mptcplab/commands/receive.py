@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import os
 import socket
 import sys
 import time
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from mptcplab.commands import wire
-from mptcplab.commands.common import print_json
+from mptcplab.commands.common import BadInput, print_json
 from mptcplab.files import replacing
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def execute(given: argparse.Namespace) -> int:
     host, port = wire.place(given.listen, empty=ANY)
     config = wire.config(given)
     to_stdout = given.output == "-"
+    _check(given.output)
     with wire.endpoint(given) as driver, driver.listen(port, config, host=host) as listener:
         if not given.quiet:
             here = sorted({known.address for known in driver.addresses}) if host == ANY else [host]
@@ -71,6 +73,19 @@ def execute(given: argparse.Namespace) -> int:
     elif not given.quiet:
         print(summary(done, sending=False), file=sys.stderr if to_stdout else sys.stdout)
     return 0
+
+
+def _check(output: str | None) -> None:
+    """Refuses a place that cannot be written to, before anybody sends."""
+    if output is None or output == "-":
+        return
+    folder = Path(output).parent
+    if not folder.is_dir():
+        raise BadInput(f"mptcplab: --output {output}: there is no directory {folder}")
+    if Path(output).is_dir():
+        raise BadInput(f"mptcplab: --output {output}: this is a directory; name a file in it")
+    if not os.access(folder, os.W_OK):
+        raise BadInput(f"mptcplab: --output {output}: {folder} may not be written to")
 
 
 def _target(output: str | None) -> AbstractContextManager[IO[bytes] | None]:

@@ -31,6 +31,10 @@ impl FromStr for LineRate {
                 "in \"bps\" is bytes to tc and bits to most people; rates are in bits (try \"{number}Mbit\")"
             )));
         }
+        if let Some(bits) = text.parse::<f64>().ok().filter(|bits| *bits >= 100_000.0) {
+            // Whoever writes so many means bits.
+            return Err(UnitError(format!("needs a unit (try \"{}Mbit\")", bits / 1e6)));
+        }
         // tc takes its units in any case; with b/s, the case says bits or bytes.
         let start = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
         let (number, unit) = text.split_at(start);
