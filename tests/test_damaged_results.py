@@ -85,7 +85,14 @@ def test_a_good_one_is_read(result: Path) -> None:
 def test_what_is_wrong_is_said(cli: Cli, damaged: Path, file: str, content: bytes, says: str) -> None:
     (damaged / file).write_bytes(content)
     assert says in use(damaged)
-    for arguments in (["analyse", "bad"], ["plot", "bad"], ["cdf", "bad:wifi"], ["merge", "bad", "--output", "all"]):
+    commands = (
+        ["analyse", "bad"],
+        ["plot", "bad"],
+        ["cdf", "bad:wifi"],
+        ["links", "bad"],
+        ["merge", "bad", "--output", "all"],
+    )
+    for arguments in commands:
         done = cli(*arguments, expect=None)
         assert done.returncode == 2 or (arguments[0] == "merge" and file == "scenario.toml"), (arguments, done.stdout)
         assert len(done.stderr.splitlines()) <= 1

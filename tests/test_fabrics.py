@@ -88,3 +88,15 @@ def test_the_page_of_fabrics_says_what_the_example_gives() -> None:
     example = (ROOT / "docs/examples/fat-tree.toml").read_text(encoding="utf-8")
     assert 'topology = { kind = "fat_tree", k = 4, rate = "100Mbit", delay = "20us", queue = "100p" }' in page
     assert 'topology = { kind = "fat_tree", k = 4, rate = "100Mbit", delay = "20us", queue = "100p" }' in example
+
+
+def test_damaged_tables_of_links_are_refused(cli: Cli, fabric: Path, tmp_path: Path) -> None:
+    import shutil
+
+    shutil.copytree(fabric, tmp_path / "bad")
+    whole = (tmp_path / "bad" / "links.parquet").read_bytes()
+    for part in (0, 10, len(whole) // 2, len(whole) - 3):
+        (tmp_path / "bad" / "links.parquet").write_bytes(whole[:part])
+        said = cli("links", "bad", expect=2).stderr
+        assert "bad/links.parquet: damaged" in said, part
+        assert len(said.splitlines()) == 1

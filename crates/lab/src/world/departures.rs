@@ -114,8 +114,12 @@ impl World {
         let there = if sender == from { (to, 0) } else { (from, interface.0 as usize) };
         let destination = *self.addresses.get(there.0)?.get(there.1)?;
         let by = if sender == from { interface } else { mptcp::InterfaceId(0) };
-        let label = self.spreads.then(|| self.apps[flow].datagram_label());
-        let direction = self.hosts[sender].way_out(&mut self.network, by, destination, label)?;
+        let direction = if self.spreads {
+            let label = self.apps[flow].datagram_label();
+            self.hosts[sender].choose_way(&mut self.network, by, destination, label)?
+        } else {
+            self.hosts[sender].way_out(&mut self.network, by, destination)?
+        };
         Some((direction, destination))
     }
 }

@@ -54,19 +54,15 @@ impl Host {
         self.flows[at] = Some(flow);
     }
 
-    /// The link direction by which a segment leaves. With a label it is chosen by that.
+    /// The link direction by which a segment leaves.
     pub(super) fn way_out(
         &mut self,
         network: &mut Network<u32>,
         interface: InterfaceId,
         to: AddressId,
-        label: Option<u32>,
     ) -> Option<DirectionId> {
         if let Some(Some((_, direction))) = self.interfaces.get(interface.0 as usize) {
             return Some(*direction);
-        }
-        if let Some(label) = label {
-            return network.choose(self.node, to, label);
         }
         if let Some((_, direction)) = self.routes.iter().find(|(address, _)| *address == to) {
             return Some(*direction);
@@ -74,6 +70,18 @@ impl Host {
         let direction = network.route(self.node, to)?;
         self.routes.push((to, direction));
         Some(direction)
+    }
+
+    /// The same where nodes choose ways by labels.
+    pub(super) fn choose_way(
+        &self,
+        network: &mut Network<u32>,
+        interface: InterfaceId,
+        to: AddressId,
+        label: u32,
+    ) -> Option<DirectionId> {
+        let own = self.interfaces.get(interface.0 as usize).copied().flatten();
+        own.map(|(_, direction)| direction).or_else(|| network.choose(self.node, to, label))
     }
 }
 

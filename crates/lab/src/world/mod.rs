@@ -132,7 +132,19 @@ impl World {
     pub fn advance(&mut self, until: Instant) -> Result<(), RunError> {
         let until = until.min(self.end);
         while let Some((now, event)) = self.network.next_until(until) {
-            self.happen(now, event);
+            match event {
+                Event::Arrived { node, frame, .. } => self.on_arrival(now, node, &frame),
+                Event::Timer(timer) => self.on_alarm(now, timer),
+                Event::Tapped { direction, frame } => self.on_tapped(now, direction, frame),
+                Event::Departed { direction, label, bytes, service, alone } => {
+                    let bytes = u64::from(bytes) - ETHERNET as u64;
+                    self.on_departure(now, direction, label, Departure { bytes, service, alone });
+                }
+                Event::Impaired { direction, frame, duplicated, corrupted } => {
+                    let events = self.impaired(now, direction, frame, (duplicated, corrupted));
+                    events.into_iter().flatten().for_each(|event| self.on_impaired(now, event));
+                }
+            }
             if self.failure.is_some() {
                 return self.failure.take().map_or(Ok(()), Err);
             }
@@ -141,23 +153,13 @@ impl World {
         self.exhausted()
     }
 
-    #[inline]
-    fn happen(&mut self, now: Instant, event: Event<u32>) {
+    /// What happens at once to a frame that went on from a link that doubled or damaged it.
+    #[cold]
+    fn on_impaired(&mut self, now: Instant, event: Event<u32>) {
         match event {
             Event::Arrived { node, frame, .. } => self.on_arrival(now, node, &frame),
-            Event::Timer(timer) => self.on_alarm(now, timer),
             Event::Tapped { direction, frame } => self.on_tapped(now, direction, frame),
-            Event::Departed { direction, label, bytes, service, alone } => {
-                let bytes = u64::from(bytes) - ETHERNET as u64;
-                self.on_departure(now, direction, label, Departure { bytes, service, alone });
-            }
-            Event::Impaired { direction, frame, duplicated, corrupted } => {
-                for event in
-                    self.impaired(now, direction, frame, (duplicated, corrupted)).into_iter().flatten()
-                {
-                    self.happen(now, event);
-                }
-            }
+            Event::Timer(_) | Event::Departed { .. } | Event::Impaired { .. } => {}
         }
     }
 
@@ -184,6 +186,7 @@ impl World {
         measured
     }
 
+    #[inline(always)]
     fn on_arrival(&mut self, now: Instant, node: netsim::NodeId, frame: &Frame<u32>) {
         let Some(at) = self.host_of_node.get(node.index()).copied().flatten() else { return };
         if self.impairs && self.refuses(frame) {

@@ -3,9 +3,9 @@
 //! Owns the way of segments from an endpoint to a link.
 
 use mptcp::congestion::Departure;
-use mptcp::{Endpoint, EventKind};
+use mptcp::{ConnectionId, Endpoint, EventKind, InterfaceId, SubflowId};
 use mptcp_clock::{Duration, Instant};
-use netsim::{Codepoint, Frame};
+use netsim::{AddressId, Codepoint, DirectionId, Frame};
 
 use super::ports::{FIRST_PORT, flow_of_ports, label_of};
 use super::{ETHERNET, ScheduledAction, World, host};
@@ -76,24 +76,24 @@ impl World {
         let segment = self.pool.get(payload);
         let host = &mut self.hosts[at];
         let Some(destination) = host::lookup(&self.addresses, segment.destination.ip()) else { return true };
+        let (direction, label) = if self.spreads {
+            let Some(chosen) = self.spread(at, interface, subflow, payload, destination) else { return true };
+            chosen
+        } else {
+            let Some(direction) = host.way_out(&mut self.network, interface, destination) else {
+                return true;
+            };
+            let label = match subflow {
+                Some((connection, subflow)) if self.has_labels => {
+                    host.flow_of(connection).map_or(0, |flow| self.apps[flow].label(segment, Some(subflow)))
+                }
+                _ => 0,
+            };
+            (direction, label)
+        };
+        let segment = self.pool.get(payload);
         let bytes = (segment.packet_length() + ETHERNET) as u32;
         let ecn = Codepoint::from_bits(segment.ecn.bits());
-        let label = match subflow {
-            Some((connection, subflow)) if self.has_labels => {
-                let app = match host.flow_of(connection) {
-                    // Nobody has heard of it yet, but its frames have their way already.
-                    None if self.spreads => flow_of_ports(&self.apps, segment),
-                    flow => flow.map(|flow| &self.apps[flow]),
-                };
-                app.map_or(0, |app| app.label(segment, Some(subflow)))
-            }
-            None if self.spreads => label_of(&self.apps, segment, true),
-            _ => 0,
-        };
-        let chosen_by = self.spreads.then_some(label);
-        let Some(direction) = host.way_out(&mut self.network, interface, destination, chosen_by) else {
-            return true;
-        };
         self.pool.lend();
         // A frame that is lost comes back through `Network::lost`.
         let fate = self.network.send(now, direction, Frame { bytes, destination, label, ecn, payload });
@@ -112,5 +112,29 @@ impl World {
             }
         }
         true
+    }
+
+    /// The way of a segment where nodes choose ways by labels, and its label.
+    #[inline(never)]
+    fn spread(
+        &mut self,
+        at: usize,
+        interface: InterfaceId,
+        subflow: Option<(ConnectionId, SubflowId)>,
+        payload: u32,
+        destination: AddressId,
+    ) -> Option<(DirectionId, u32)> {
+        let segment = self.pool.get(payload);
+        let host = &mut self.hosts[at];
+        let label = match subflow {
+            Some((connection, subflow)) => {
+                // Nobody may have heard of it yet, but its frames have their way already.
+                let flow = host.flow_of(connection).map(|flow| &self.apps[flow]);
+                let app = flow.or_else(|| flow_of_ports(&self.apps, segment));
+                app.map_or(0, |app| app.label(segment, Some(subflow)))
+            }
+            None => label_of(&self.apps, segment, true),
+        };
+        Some((host.choose_way(&mut self.network, interface, destination, label)?, label))
     }
 }
