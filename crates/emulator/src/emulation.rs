@@ -6,9 +6,9 @@
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 
-use mptcp_clock::{Duration, Instant};
+use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_lab::scenario::Scenario;
-use mptcp_lab::wiring::{ETHERNET, Wiring};
+use mptcp_lab::wiring::{ETHERNET, Wiring, spread};
 use netsim::{AddressId, Codepoint, Counters, DirectionId, Event, Frame, Labels, Loss, Network, NodeId};
 
 use crate::error::EmulatorError;
@@ -62,12 +62,16 @@ impl Emulation {
         if let Some(middlebox) = scenario.middleboxes.first() {
             return Err(EmulatorError::Middlebox(middlebox.name.clone()));
         }
+        if let Some(route) = scenario.routes.first() {
+            return Err(EmulatorError::Route(route.from.clone(), route.to.clone()));
+        }
         let mut plan = Plan::of(scenario)?;
         let mut network = Network::new(seed);
         network.keep_lost(true);
         let nodes = add_nodes(&mut network, scenario, &plan);
         let node = |name: &str| nodes.iter().find(|(known, _)| *known == name).map(|(_, id)| *id);
         let wiring = Wiring::lay(&mut network, scenario, node)?;
+        spread(&mut network, scenario, &Rng::new(seed, "lab"), nodes.iter().copied())?;
         let addresses = add_addresses(&mut network, scenario, &wiring, &plan, node)?;
         find_routes(&mut network, scenario, &wiring, &mut plan, &addresses, node);
         for filter in &scenario.filters {
@@ -101,7 +105,8 @@ impl Emulation {
             outward,
             port_of,
             addresses: sorted,
-            has_labels: scenario.links.iter().any(mptcp_lab::scenario::Link::has_discipline),
+            has_labels: scenario.spreads()
+                || scenario.links.iter().any(mptcp_lab::scenario::Link::has_discipline),
             ready: VecDeque::new(),
             gone: None,
             ignored: 0,
@@ -258,7 +263,7 @@ impl Emulation {
     }
 }
 
-/// Hosts are hosts, all else passes packets on.
+/// Hosts are hosts; all else passes packets on, and so do hosts that are relays.
 fn add_nodes<'a>(network: &mut Network<u32>, scenario: &'a Scenario, plan: &Plan) -> Vec<(&'a str, NodeId)> {
     let lone = scenario.cells.iter().map(|cell| &cell.access_point);
     let mut nodes: Vec<(&str, NodeId)> = Vec::new();
@@ -266,8 +271,8 @@ fn add_nodes<'a>(network: &mut Network<u32>, scenario: &'a Scenario, plan: &Plan
         if nodes.iter().any(|(known, _)| known == name) {
             continue;
         }
-        let is_host = plan.hosts.iter().any(|host| host.name == *name);
-        nodes.push((name, if is_host { network.add_host() } else { network.add_router() }));
+        let passes = scenario.relays.contains(name) || plan.hosts.iter().all(|host| host.name != *name);
+        nodes.push((name, if passes { network.add_router() } else { network.add_host() }));
     }
     nodes
 }

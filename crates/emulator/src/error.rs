@@ -16,6 +16,12 @@ pub enum EmulatorError {
          and paths, or use mptcplab run"
     )]
     Filter(String),
+    /// Whose packets are whose is known to the simulator only.
+    #[error(
+        "the route from {0:?} to {1:?} is for chosen flows, and whose a real packet is nobody knows; leave it out (routing \
+         = \"ecmp\" works), or use mptcplab run"
+    )]
+    Route(String, String),
     /// An address for each end of each link, in one subnet a link.
     #[error("{0} links: an emulated network has 250 at most, a subnet for each")]
     Links(usize),

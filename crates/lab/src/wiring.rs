@@ -3,12 +3,13 @@
 //! Owns which cell and which link of the network each of the scenario's is. Hosts, addresses and what is
 //! carried belong to whoever drives the network: a world in virtual time, or an emulator on real packets.
 
-use mptcp_clock::{Duration, Instant};
+use mptcp_clock::{Duration, Instant, Rng};
 use netsim::{
-    CellId, Change, DirectionId, Jitter, LinkId, Loss, Network, NodeId, Rate, Spread, TopologyError,
+    CellId, Change, DirectionId, Jitter, LinkId, Loss, Network, NodeId, Rate, Spread, Spreading,
+    TopologyError,
 };
 
-use crate::scenario::names::Side;
+use crate::scenario::names::{Routing, Side};
 use crate::scenario::{Event, Scenario, Way};
 
 /// Ethernet's header counts as part of a frame, bytes.
@@ -131,6 +132,36 @@ impl Wiring {
                 }
             }
         }
+    }
+}
+
+/// Says how nodes choose among equally long ways. Each does so by chance of its own name under `root`: another node moves no flow.
+///
+/// # Errors
+/// A node of another network.
+pub fn spread<'a, P>(
+    network: &mut Network<P>,
+    scenario: &Scenario,
+    root: &Rng,
+    nodes: impl Iterator<Item = (&'a str, NodeId)>,
+) -> Result<(), TopologyError> {
+    for (name, node) in nodes {
+        let mut stream = root.child("routing").child(name);
+        let spreading = match scenario.routing {
+            Routing::First => continue,
+            Routing::Ecmp => Spreading::ByFlow { salt: stream.next_u64() },
+            Routing::Spray => Spreading::ByFrame(stream),
+        };
+        network.set_spreading(node, spreading)?;
+    }
+    Ok(())
+}
+
+impl Scenario {
+    /// Whether ways are chosen by what a frame belongs to.
+    #[must_use]
+    pub fn spreads(&self) -> bool {
+        self.routing != Routing::First || !self.routes.is_empty()
     }
 }
 

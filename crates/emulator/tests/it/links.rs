@@ -144,3 +144,31 @@ fn stations_of_a_cell_share_the_air() {
     // 802.11g at 54 Mb/s without anybody else: DIFS, backoff, preamble and ACK leave a bit more than a third of it for 1000 bytes.
     assert!((15.0..30.0).contains(&rate), "{rate}");
 }
+
+#[test]
+fn equally_long_ways_are_chosen_by_connection() {
+    let diamond = "[links.near]\nends = [\"client\", \"a\"]\nrate = \"1Gbit\"\n\
+                   [links.up]\nends = [\"a\", \"b\"]\nrate = \"1Gbit\"\n[links.down]\nends = [\"a\", \"c\"]\nrate = \"1Gbit\"\n\
+                   [links.up2]\nends = [\"b\", \"d\"]\nrate = \"1Gbit\"\n[links.down2]\nends = [\"c\", \"d\"]\nrate = \"1Gbit\"\n\
+                   [links.far]\nends = [\"d\", \"server\"]\nrate = \"1Gbit\"\n[flows.bulk]\n";
+    let carried = |routing: &str| {
+        let mut emulation =
+            emulate(&format!("routing = \"{routing}\"\n{diamond}")).unwrap_or_else(|error| panic!("{error}"));
+        let hosts = &emulation.plan().hosts;
+        let [from, to] = [0, 1].map(|host| hosts[host].devices[0].address.octets());
+        for port in 0..200 {
+            // Twice each: a connection stays on its way.
+            for _ in 0..2 {
+                offer(&mut emulation, ms(u64::from(port)), 0, &packet(from, to, 500, 0, port));
+            }
+            until(&mut emulation, ms(u64::from(port)));
+        }
+        let arrived = until(&mut emulation, ms(1000)).len();
+        assert!(arrived > 0);
+        [1, 2].map(|link| emulation.counters(link).unwrap_or_default()[0].offered_frames)
+    };
+    assert_eq!(carried("first"), [400, 0]);
+    let [up, down] = carried("ecmp");
+    assert_eq!(up + down, 400);
+    assert!(up % 2 == 0 && (100..300).contains(&up), "{up}");
+}

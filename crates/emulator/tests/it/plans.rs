@@ -46,9 +46,12 @@ fn what_real_packets_cannot_have_is_said() {
     let middlebox =
         "[paths.wifi]\nrate = \"1Gbit\"\n[flows.bulk]\n[middleboxes.home]\npath = \"wifi\"\nkind = \"nat\"";
     let filter = "[paths.wifi]\nrate = \"1Gbit\"\n[flows.bulk]\n[[filters]]\npath = \"wifi\"\nflows = [\"bulk\"]\ndelay = \"1ms\"";
+    let route = "[paths.wifi]\nrate = \"1Mbit\"\n[flows.bulk]\n[[routes]]\nfrom = \"client\"\nto = \"server\"\nflows = [\"bulk\"]\n\
+                 links = [\"wifi\"]";
     let many: String = (0..251).map(|path| format!("[paths.p{path}]\nrate = \"1Mbit\"\n")).collect();
     for (toml, says) in [
         (middlebox, "middlebox \"home\": middleboxes stand in simulated networks only"),
+        (route, "the route from \"client\" to \"server\" is for chosen flows"),
         (filter, "a filter on \"wifi\" is for chosen flows or paths"),
         (&format!("{many}[flows.bulk]"), "251 links: an emulated network has 250 at most"),
     ] {

@@ -1,31 +1,16 @@
 //! How nodes choose ways, and the ways that were chosen for them.
 
-use netsim::{AddressId, DirectionId, Spreading, TopologyError};
+use netsim::{AddressId, DirectionId, TopologyError};
 
 use super::Builder;
 use crate::classes::class_of;
-use crate::scenario::names::Routing;
-use crate::scenario::{Link, Route, Scenario};
-
-impl Scenario {
-    /// Whether ways are chosen by what a frame belongs to.
-    pub(in crate::world) fn spreads(&self) -> bool {
-        self.routing != Routing::First || !self.routes.is_empty()
-    }
-}
+use crate::scenario::{Link, Route};
+use crate::wiring;
 
 impl<'a> Builder<'a> {
-    /// Each node chooses by chance of its own name: another node moves no flow.
     pub(super) fn add_routing(&mut self) -> Result<(), TopologyError> {
-        for (name, node) in &self.nodes {
-            let mut stream = self.root.child("routing").child(name);
-            let spreading = match self.scenario.routing {
-                Routing::First => continue,
-                Routing::Ecmp => Spreading::ByFlow { salt: stream.next_u64() },
-                Routing::Spray => Spreading::ByFrame(stream),
-            };
-            self.network.set_spreading(*node, spreading)?;
-        }
+        let nodes = self.nodes.iter().map(|(name, node)| (name.as_str(), *node));
+        wiring::spread(&mut self.network, self.scenario, &self.root, nodes)?;
         self.scenario.routes.iter().try_for_each(|route| self.pin(route))
     }
 
