@@ -36,6 +36,8 @@ PART_BYTES = 64e6
 MOST_RUNS = 1024
 """Runs of a part."""
 PLAN, PARTS = "sweep.json", "parts"
+UNFINISHED = 10**6
+"""In place of a part's number."""
 
 
 @dataclass(frozen=True)
@@ -122,10 +124,12 @@ class Sweep:
                 rows += _chosen(found, keep)
                 done += len(runs)
                 progress.tick(done)
-        except Interrupted as interrupt:
+        except KeyboardInterrupt as interrupt:
+            # Anywhere: in the middle of a part, or while one is written.
+            some = interrupt.finished if isinstance(interrupt, Interrupted) else Runs([])
             if store:
-                store.join(done, interrupt.finished)
-            raise Interrupted(Runs([]), self.runs, done + len(interrupt.finished)) from None
+                store.join(done, some)
+            raise Interrupted(Runs([]), self.runs, done + len(some)) from None
         finally:
             progress.close()
         if store:
@@ -198,8 +202,9 @@ class _Store:
         """Makes one result of the first `done` runs, and `more` of the part that was not finished."""
         numbers = list(range(-(-done // self._sweep.runs_of_part)))
         if more:
-            numbers.append(len(numbers))
-            self.write(numbers[-1], more)
+            # By a number that no part has: nobody shall take it for a whole one.
+            numbers.append(UNFINISHED)
+            self.write(UNFINISHED, more)
         for table in TABLES:
             files = [self._file(number, table) for number in numbers]
             _join([file for file in files if file.is_file()], self._output / f"{table}.parquet")
@@ -207,9 +212,6 @@ class _Store:
         for number in numbers:
             text = (self._parts / f"{number:06}.json").read_text(encoding="utf-8")
             rows += [row | {"scenario": names[row["variant"]]} for row in json.loads(text)]
-        if more:
-            # The next one begins this part anew.
-            (self._parts / f"{numbers[-1]:06}.json").unlink()
         if rows:
             write_json({"mptcplab": _core.__version__, "backend": "sim", "runs": rows}, self._output / "run.json")
 
