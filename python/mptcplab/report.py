@@ -231,7 +231,8 @@ def _provenance(study: Study, experiment: Experiment, found: Reproduction) -> st
     return (
         f'<p class="small soft">Scenario <a href="scenarios/{experiment.name}.toml">{experiment.name}.toml</a> and '
         f"{len({point.key for point in points}) - 1} more; seeds {span(seeds)}, {fewest} or more at each point; "
-        f"{span(longest)} s, the first {span(warmup)} left out; <code>{_text(command(found, study.name))}</code></p>"
+        f"{span(longest)} s, the first {span(warmup)} left out; <code>{_text(command(found, study.name))}</code>; "
+        f"all of its scenarios, to change: <code>mptcplab study {study.name}/{experiment.name} --output DIR</code></p>"
     )
 
 
