@@ -47,7 +47,10 @@ fn what_real_packets_cannot_have_is_said() {
         "[paths.wifi]\nrate = \"1Gbit\"\n[flows.bulk]\n[middleboxes.home]\npath = \"wifi\"\nkind = \"nat\"";
     let filter = "[paths.wifi]\nrate = \"1Gbit\"\n[flows.bulk]\n[[filters]]\npath = \"wifi\"\nflows = [\"bulk\"]\ndelay = \"1ms\"";
     let many: String = (0..251).map(|path| format!("[paths.p{path}]\nrate = \"1Mbit\"\n")).collect();
+    let paths = "[paths.wifi]\nrate = \"1Gbit\"\n[paths.3g]\nrate = \"1Gbit\"\n";
+    let both = format!("{paths}[flows.a]\n[flows.b]\nfrom = \"server\"\nto = \"client\"\n");
     for (toml, says) in [
+        (both.as_str(), "host \"server\" accepts Multipath TCP (flow \"a\") and opens flows (flow \"b\")"),
         (middlebox, "middlebox \"home\": middleboxes stand in simulated networks only"),
         (filter, "a filter on \"wifi\" is for chosen flows or paths"),
         (&format!("{many}[flows.bulk]"), "251 links: an emulated network has 250 at most"),
