@@ -211,8 +211,13 @@ def test_time_begins_when_the_peer_listens(
     del machine
     order: list[str] = []
     begin = emulation.Network.start
+
+    def start(network: emulation.Network, pcap: Path | None = None) -> None:
+        order.append("start")
+        begin(network, pcap)
+
     monkeypatch.setattr(emulate, "_until_it_listens", lambda *_: order.append("listens"))
-    monkeypatch.setattr(emulation.Network, "start", lambda *given: (order.append("start"), begin(*given)))
+    monkeypatch.setattr(emulation.Network, "start", start)
     assert command_line.main(["emulate", str(scenario_file), "--quiet", "--peer", "sleep 60", "--", "true"]) == 0
     assert order == ["listens", "start"]
 

@@ -194,36 +194,6 @@ fn mismatch(wanted: &Options, sender: Option<&(String, u32)>, receiver: Option<u
     None
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_the_kernel_gave_is_held_against_what_was_asked_for() {
-        let wanted = Options {
-            congestion: "cubic".to_owned(),
-            receive_buffer: Some(100_000),
-            send_buffer: Some(50_000),
-            ..Options::default()
-        };
-        let sender = |name: &str, buffer| Some((name.to_owned(), buffer));
-        assert_eq!(mismatch(&wanted, sender("cubic", 100_000).as_ref(), Some(200_000)), None);
-        assert_eq!(mismatch(&wanted, None, None), None);
-        for (sender, receiver, says) in [
-            (
-                sender("reno", 100_000),
-                200_000,
-                "congestion cubic was asked for, and the kernel gave \"reno\"",
-            ),
-            (sender("cubic", 100_000), 131_072, "SO_RCVBUF 100000 was asked for, and the kernel gave 131072"),
-            (sender("cubic", 16_384), 200_000, "SO_SNDBUF 50000 was asked for, and the kernel gave 16384"),
-        ] {
-            let said = mismatch(&wanted, sender.as_ref(), Some(receiver)).unwrap_or_default();
-            assert!(said.contains(says), "{said}");
-        }
-    }
-}
-
 /// A flow in the words of sockets. It goes to the peer's address on its first path, if that leads to the peer.
 fn task(order: &Order, flow: usize) -> io::Result<Task> {
     let scenario = &*order.scenario;
@@ -258,4 +228,34 @@ fn task(order: &Order, flow: usize) -> io::Result<Task> {
 fn address_of(plan: &Plan, host: &str, link: &str) -> Option<Ipv4Addr> {
     let host = plan.hosts.iter().find(|known| known.name == host)?;
     host.devices.iter().find(|device| device.link == link).map(|device| device.address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_gave_is_held_against_what_was_asked_for() {
+        let wanted = Options {
+            congestion: "cubic".to_owned(),
+            receive_buffer: Some(100_000),
+            send_buffer: Some(50_000),
+            ..Options::default()
+        };
+        let sender = |name: &str, buffer| Some((name.to_owned(), buffer));
+        assert_eq!(mismatch(&wanted, sender("cubic", 100_000).as_ref(), Some(200_000)), None);
+        assert_eq!(mismatch(&wanted, None, None), None);
+        for (sender, receiver, says) in [
+            (
+                sender("reno", 100_000),
+                200_000,
+                "congestion cubic was asked for, and the kernel gave \"reno\"",
+            ),
+            (sender("cubic", 100_000), 131_072, "SO_RCVBUF 100000 was asked for, and the kernel gave 131072"),
+            (sender("cubic", 16_384), 200_000, "SO_SNDBUF 50000 was asked for, and the kernel gave 16384"),
+        ] {
+            let said = mismatch(&wanted, sender.as_ref(), Some(receiver)).unwrap_or_default();
+            assert!(said.contains(says), "{said}");
+        }
+    }
 }
