@@ -14,6 +14,7 @@ import pytest
 from conftest import Cli
 from emulated import Machine, cannot, machine, made_by
 from mptcplab import Scenario, emulation, kernel
+from mptcplab.commands import run_kernel
 
 __all__ = ["machine"]
 
@@ -163,6 +164,17 @@ def test_sockets_have_what_was_asked_for(able: Machine, keys: str) -> None:
         assert (sockets.receive_buffer, sockets.send_buffer) == (204_800, 409_600)
     else:
         assert sockets.receive_buffer <= 40_960
+
+
+def test_what_speaks_against_baselines_is_told() -> None:
+    def report(variant: str, doubts: str | None) -> kernel.Report:
+        return kernel.Report(1, variant, "6.18", [], [], None, doubts)
+
+    reports = [report("", None), report("TCP over wifi", "it stood still"), report("TCP over lte", None)]
+    said = run_kernel._said(reports)
+    assert said[1:] == ["    TCP over wifi, seed 1: DOUBTFUL: it stood still"]
+    (known,) = run_kernel._by_run(reports)
+    assert [one["doubts"] for one in known["baselines"]] == ["it stood still", None]
 
 
 def test_a_path_that_goes_is_survived(able: Machine) -> None:

@@ -10,8 +10,10 @@ import pytest
 
 from conftest import Cli
 from emulated import Machine, machine
+from mptcplab import cli as command_line
 from mptcplab import validation
 from mptcplab.commands.validate import tell
+from mptcplab.namespaces import CannotMake
 from mptcplab.validation import Answer, Row
 
 __all__ = ["machine"]
@@ -123,6 +125,38 @@ def test_capacity_is_that_of_fixed_paths() -> None:
 def test_the_set_is_checked_and_has_no_name_twice() -> None:
     names = [cell.name for cell in validation.cells()]
     assert len(set(names)) == len(names) >= 10
+
+
+def _on(monkeypatch: pytest.MonkeyPatch, problem: str) -> None:
+    """The simulator in place of the kernel, with a problem in the cell of that name."""
+
+    def run(cell: validation.Cell, seed: int) -> validation.Outcome:
+        if problem in cell.name:
+            raise CannotMake("no such machine")
+        return cell.scenario.run(seed), None, {"bulk": "congestion reno was asked for"}
+
+    monkeypatch.setattr(validation, "on_kernel", run)
+
+
+def test_what_went_wrong_ends_with_an_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], cell: Path
+) -> None:
+    _on(monkeypatch, "none")
+    assert command_line.main(["validate", str(cell), "--quiet"]) == 1
+    said = capsys.readouterr()
+    assert "FAILED: seed 1: congestion reno was asked for" in said.out
+    assert "not counted: 1 that failed, 0 that are doubtful" in said.out
+    assert "congestion reno was asked for" in said.err
+
+
+def test_each_cell_is_written_when_it_is_over(monkeypatch: pytest.MonkeyPatch, cell: Path, tmp_path: Path) -> None:
+    _on(monkeypatch, "other")
+    other, output = tmp_path / "other.toml", tmp_path / "kernel.json"
+    other.write_text(CELL)
+    assert command_line.main(["validate", str(cell), str(other), "--quiet", "--output", str(output)]) == 1
+    known = json.loads(output.read_text())
+    assert (known["complete"], known["against"]) == (False, None)
+    assert [one["cell"] for one in known["cells"]] == [str(cell)]
 
 
 def test_the_kernel_stands_beside_the_simulator(machine: Machine, cli: Cli, cell: Path) -> None:
