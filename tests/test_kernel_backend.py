@@ -100,7 +100,7 @@ def test_a_file_over_tcp(machine: Machine, direction: str) -> None:
     run, report = kernel.run(Scenario.parse(f'{PATHS}{flow}direction = "{direction}"\n'))
     row = run.flow("file")
     assert not report.lacks
-    assert report.flows[0].congestion == "cubic"
+    assert (report.flows[0].congestion, report.flows[0].problem) == ("cubic", None)
     assert [path["path"] for path in row["paths"]] == ["lte"]
     assert (row["bytes_received_total"], row["intact"], row["closed"]) == (500_000, True, "Finished")
     assert row["completion_s"] is not None
@@ -153,10 +153,12 @@ def test_without_word_of_paths(able: Machine, monkeypatch: pytest.MonkeyPatch) -
         kernel.run(Scenario.parse(BULK), closest=True)
 
 
+@pytest.mark.parametrize("direction", ["upload", "download"])
 @pytest.mark.parametrize("keys", ["rcvbuf = '100KB'\nsndbuf = '200KB'\n", "autotuning = true\nrcvbuf = '20KB'\n"])
-def test_sockets_have_what_was_asked_for(able: Machine, keys: str) -> None:
+def test_sockets_have_what_was_asked_for(able: Machine, keys: str, direction: str) -> None:
     del able
-    _, report = kernel.run(Scenario.parse(BULK.replace("4s", "2s") + keys), closest=True)
+    toml = f"{BULK.replace('4s', '2s')}{keys}direction = '{direction}'\n"
+    _, report = kernel.run(Scenario.parse(toml), closest=True)
     (sockets,) = report.flows
     assert sockets.problem is None
     assert sockets.congestion == "reno"
