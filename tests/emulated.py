@@ -87,26 +87,22 @@ def made_by(process: int) -> set[str]:
     return {name for name in names if name.startswith("mptcplab-host") and f"-{process}-" in name}
 
 
-def orphans() -> set[str]:
-    """The namespaces whose maker is no more, or is this process, which has none at the end of a test."""
-    found = (namespaces._NAME.fullmatch(name) for name in namespaces.ip("netns", "list").split())
-    dead = (named for named in found if named and namespaces._start(int(named["pid"])) != int(named["start"]))
-    return {named[0] for named in dead} | made_by(os.getpid())
-
-
 class Machine:
     """Where networks are emulated."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.report = directory / "report.json"
+        self.started: list[int] = []
 
     def start(self, toml: str, *arguments: str) -> subprocess.Popen[str]:
         """Starts `mptcplab emulate`."""
         (self.directory / "network.toml").write_text(toml)
         command = [sys.executable, "-m", "mptcplab", "emulate", "network.toml", "--report", "report.json", *arguments]
         pipe = subprocess.PIPE
-        return subprocess.Popen(command, cwd=self.directory, stdout=pipe, stderr=pipe, text=True)
+        process = subprocess.Popen(command, cwd=self.directory, stdout=pipe, stderr=pipe, text=True)
+        self.started.append(process.pid)
+        return process
 
     def run(self, toml: str, *arguments: str, expect: int = 0) -> tuple[str, str]:
         """Runs it to its end; what it said on both outputs."""
@@ -121,9 +117,9 @@ class Machine:
         rows = json.loads(self.report.read_text())["links"]
         return {(row["link"], row["direction"]): row for row in rows}
 
-    def punctual(self) -> bool:
-        """Whether its own measure of lateness speaks for its numbers."""
-        return json.loads(self.report.read_text())["doubts"] is None
+    def left(self) -> set[str]:
+        """The namespaces of what was started here, and of this process, which has none at the end of a test."""
+        return set().union(*(made_by(process) for process in [os.getpid(), *self.started]))
 
 
 @pytest.fixture
@@ -136,5 +132,6 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
             pass
     except namespaces.CannotMake as error:
         cannot(str(error))
-    yield Machine(tmp_path)
-    assert not orphans()
+    made = Machine(tmp_path)
+    yield made
+    assert not made.left()

@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli
-from emulated import ECHO, PING, SEND, SINK, TWO, Machine, cannot, machine, made_by, orphans, python
+from emulated import ECHO, PING, SEND, SINK, TWO, Machine, cannot, machine, made_by, python
 from mptcplab import cli as command_line
 from mptcplab import emulation, namespaces
+from mptcplab.commands import emulate
 
 __all__ = ["machine"]
 
@@ -30,12 +31,9 @@ def peer(script: str, *arguments: object) -> tuple[str, str]:
 def test_each_path_has_its_own_delay(machine: Machine) -> None:
     for name, least in (("server", 0.04), ("server.lte", 0.06)):
         out, err = machine.run(TWO, *peer(ECHO), "--", *python(PING, name, 20))
-        trips = sorted(map(float, out.split()))
-        assert trips[0] >= least
+        # Later they may be: the processes at both ends run when the machine lets them.
+        assert min(map(float, out.split())) >= least
         assert "late: half" in err
-        if machine.punctual():
-            # The processes at both ends run when the machine lets them.
-            assert trips[10] < least + 0.03
     sent = machine.links()
     assert sent["lte", "forward"]["delivered_frames"] == sent["lte", "backward"]["delivered_frames"] == 20
     assert sent["wifi", "forward"]["delivered_frames"] == 0
@@ -76,14 +74,16 @@ def test_loss_is_that_of_the_scenario(machine: Machine) -> None:
 
 
 def test_events_come_and_hosts_are_told(machine: Machine) -> None:
-    toml = TWO + '\n[[events]]\nat = "500ms"\npath = "wifi"\nset = { up = false }\n'
-    toml += '[[events]]\nat = "1500ms"\npath = "wifi"\nset = { up = true }\n'
-    look = "import subprocess, time\nfor _ in range(30):\n"
-    look += "    print('UP' in subprocess.run(['ip', 'link', 'show', 'wifi'], capture_output=True, text=True).stdout"
-    look += ".split('<')[1].split('>')[0].split(','), flush=True)\n    time.sleep(0.1)\n"
+    toml = TWO + '\n[[events]]\nat = "2s"\npath = "wifi"\nset = { up = false }\n'
+    toml += '[[events]]\nat = "6s"\npath = "wifi"\nset = { up = true }\n'
+    look = "import subprocess, time\ndef up():\n"
+    look += "    shown = subprocess.run(['ip', 'link', 'show', 'wifi'], capture_output=True, text=True).stdout\n"
+    look += "    return 'UP' in shown.split('<')[1].split('>')[0].split(',')\n"
+    look += (
+        "for wanted in (True, False, True):\n    while up() != wanted:\n        time.sleep(0.05)\n    print(wanted)\n"
+    )
     out, _ = machine.run(toml, "--", *python(look))
-    runs = [key for key, _ in itertools.groupby(out.split())]
-    assert runs == ["True", "False", "True"]
+    assert out.split() == ["True", "False", "True"]
 
 
 def test_what_was_sent_is_captured(machine: Machine) -> None:
@@ -142,10 +142,10 @@ def test_what_a_killed_run_left_goes_with_the_next(machine: Machine) -> None:
         process.kill()
         # Its children have its outputs.
         process.wait()
-        left = orphans()
+        left = made_by(process.pid)
         assert len(left) == 2
         machine.run(TWO, "--", "true")
-    assert not orphans()
+    assert not made_by(process.pid)
     assert not _lives(sleeper)
     assert not any((namespaces.FILES / name).exists() for name in left)
 
@@ -157,6 +157,94 @@ def test_a_run_that_lives_keeps_what_it_has(machine: Machine) -> None:
         assert len(made_by(process.pid)) == 2
         process.terminate()
         process.communicate(timeout=60)
+
+
+WAIT = "import os, time\nwhile not os.path.exists('go'): time.sleep(0.02)\n"
+
+
+def test_a_run_that_stood_still_is_doubtful(machine: Machine) -> None:
+    with machine.start(TWO, "--", *python("open('there', 'w').close()\n" + WAIT)) as process:
+        until((machine.directory / "there").exists)
+        process.send_signal(signal.SIGSTOP)
+        until(lambda: Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
+        time.sleep(0.4)
+        process.send_signal(signal.SIGCONT)
+        (machine.directory / "go").touch()
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    # No packet was under way, and none was due.
+    report = json.loads(machine.report.read_text())
+    assert report["lateness"]["count"] == 0
+    assert "the emulator stood still" in report["doubts"]
+    assert "DOUBTFUL" in err
+
+
+TRIANGLE = """
+name = "three"
+duration = "60s"
+[links.left]
+ends = ["a", "server"]
+rate = "1Mbit"
+[links.right]
+ends = ["b", "server"]
+rate = "1Mbit"
+[flows.first]
+from = "b"
+to = "server"
+[flows.second]
+from = "a"
+to = "server"
+"""
+HERE = "import socket, sys\nfor own in sys.argv[1:]: socket.socket().bind((own, 0))\nprint('here')\n"
+
+
+def test_both_run_at_the_ends_of_the_first_flow(machine: Machine) -> None:
+    out, _ = machine.run(TRIANGLE, "--", *python(HERE, "10.87.2.1"))
+    assert out == "here\n"
+    machine.run(TRIANGLE, "--peer", shlex.join(python(HERE, "10.87.1.2", "10.87.2.2")), "--", "true")
+    machine.run(TRIANGLE, "--on", "server", "--peer", shlex.join(python(HERE, "10.87.2.1")), "--", "true")
+
+
+def test_time_begins_when_the_peer_listens(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, scenario_file: Path
+) -> None:
+    del machine
+    order: list[str] = []
+    begin = emulation.Network.start
+
+    def start(network: emulation.Network, pcap: Path | None = None) -> None:
+        order.append("start")
+        begin(network, pcap)
+
+    monkeypatch.setattr(emulate, "_until_it_listens", lambda *_: order.append("listens"))
+    monkeypatch.setattr(emulation.Network, "start", start)
+    assert command_line.main(["emulate", str(scenario_file), "--quiet", "--peer", "sleep 60", "--", "true"]) == 0
+    assert order == ["listens", "start"]
+
+
+def test_nine_paths_have_eight_endpoints(machine: Machine) -> None:
+    if (why := emulation.why_no_mptcp()) is not None:
+        cannot(why)
+    paths = "".join(f'[paths.p{number}]\nrate = "1Mbit"\n' for number in range(9))
+    out, err = machine.run(
+        f'name = "nine"\nduration = "60s"\n{paths}[flows.bulk]\n', "--", *["ip", "mptcp", "endpoint"]
+    )
+    assert len(out.splitlines()) == 8
+    assert "host client: the kernel has 8 endpoints, so Multipath TCP does not use p8" in err
+
+
+def test_a_host_that_could_not_be_told_ends_the_run() -> None:
+    class Deaf:
+        def notices(self) -> list[tuple[float, int, int, bool]]:
+            return [(0.0, 0, 0, False)]
+
+        def told(self, _number: int, *, up: bool) -> None:
+            raise ValueError(f"no such device, up={up}")
+
+    network = emulation.Network(Deaf(), [Deaf()])  # type: ignore[arg-type, list-item]
+    network._tell()
+    with pytest.raises(emulation.CannotEmulate, match="no such device, up=False"):
+        network.check()
 
 
 MIDDLEBOX = TWO + '[middleboxes.home]\npath = "wifi"\nkind = "nat"\n'
@@ -210,7 +298,7 @@ def test_a_name_that_is_taken(
 ) -> None:
     del machine
     with namespaces.namespace("host0") as taken:
-        monkeypatch.setattr(namespaces, "_NUMBERS", itertools.count(int(taken.name.rpartition("-")[2])))
+        monkeypatch.setattr(namespaces, "_NUMBERS", itertools.count(int(taken.name.split("-")[-2])))
         assert f"{taken.name}" in _says(capsys, scenario_file, code=1)
         assert taken.name in namespaces.ip("netns", "list"), "it stays with whoever made it"
 

@@ -10,7 +10,11 @@ import pytest
 
 from conftest import Cli
 from emulated import Machine, machine
+from mptcplab import cli as command_line
 from mptcplab import validation
+from mptcplab.commands.validate import tell
+from mptcplab.namespaces import CannotMake
+from mptcplab.validation import Answer, Row
 
 __all__ = ["machine"]
 
@@ -49,7 +53,10 @@ def test_predictions_are_written_with_their_hash(cli: Cli, cell: Path, tmp_path:
     ("change", "arguments", "says"),
     [
         (lambda text: text.replace('"share"', '"shares"'), [], "no predictions"),
-        (lambda text: text.replace('"seeds": [', '"seeds": [ 7,'), [], "their hash is another"),
+        (lambda text: text.replace('"kind"', '"kinds"'), [], "no predictions"),
+        (lambda text: text.replace('"prediction"', '"measurement"'), [], "a measurement, where a prediction is meant"),
+        (lambda text: text, ["--sha256", "12ab"], "not 12ab: other predictions than those that were meant"),
+        (lambda text: text.replace('"seeds": [', '"seeds": [ 7,'), [], "its hash is another"),
         (lambda text: text, ["--seed", "2"], "was predicted with the seeds [1], not [2]"),
         (lambda _: "{}", [], "no predictions"),
         (lambda _: "[]", [], "no predictions"),
@@ -78,20 +85,93 @@ def test_what_is_predicted_is_not_measured(cli: Cli, cell: Path) -> None:
     assert "--predict measures nothing" in err
 
 
+@pytest.mark.parametrize("option", ["--predict", "--output"])
+def test_what_was_written_down_stays(cli: Cli, cell: Path, tmp_path: Path, option: str) -> None:
+    cli("validate", cell, "--predict", "one.json")
+    before = (tmp_path / "one.json").read_bytes()
+    err = cli("validate", cell, option, "one.json", expect=2).stderr
+    assert "one.json is there already" in err
+    assert (tmp_path / "one.json").read_bytes() == before
+
+
+def test_a_hash_is_that_of_predictions(cli: Cli, cell: Path) -> None:
+    assert "--against FILE" in cli("validate", cell, "--sha256", "12ab", expect=2).stderr
+
+
+def test_what_cannot_fail_is_counted_apart() -> None:
+    good, other = Answer([8e6], []), Answer([1e6], [])
+    doubtful, broken = Answer([8e6], [], doubts=["late"]), Answer([0.0], [], problems=["seed 1: refused"])
+    rows = [
+        Row("full", "f", good, good, 8.3e6),
+        Row("free", "f", good, good, 20e6),
+        Row("shared", "f", Answer([5e6], [0.5]), Answer([5e6], [0.7])),
+        Row("off", "f", good, other),
+        Row("late", "f", good, doubtful),
+        Row("broken", "f", good, broken),
+    ]
+    said = tell(rows)
+    assert "2 of 3 flows that could differ, 1 of 1 flow that fill their paths" in said
+    assert "within 0.05: 0 of 1 flow" in said
+    assert "not counted: 1 that failed, 1 that are doubtful" in said
+
+
+def test_capacity_is_that_of_fixed_paths() -> None:
+    cells = {cell.name: cell for cell in validation.cells()}
+    answers = {name: {"bulk": Answer([1.0], [])} for name in cells}
+    rows = {row.cell: row.capacity for row in validation.compare(cells.values(), answers, answers)}
+    assert (rows["tcp reno wifi"], rows["reno even"], rows["reno handoff"]) == (8e6, 10e6, None)
+
+
 def test_the_set_is_checked_and_has_no_name_twice() -> None:
     names = [cell.name for cell in validation.cells()]
     assert len(set(names)) == len(names) >= 10
 
 
+def _on(monkeypatch: pytest.MonkeyPatch, problem: str) -> None:
+    """The simulator in place of the kernel, with a problem in the cell of that name."""
+
+    def run(cell: validation.Cell, seed: int) -> validation.Outcome:
+        if problem in cell.name:
+            raise CannotMake("no such machine")
+        return cell.scenario.run(seed), None, {"bulk": "congestion reno was asked for"}
+
+    monkeypatch.setattr(validation, "on_kernel", run)
+
+
+def test_what_went_wrong_ends_with_an_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], cell: Path
+) -> None:
+    _on(monkeypatch, "none")
+    assert command_line.main(["validate", str(cell), "--quiet"]) == 1
+    said = capsys.readouterr()
+    assert "FAILED: seed 1: congestion reno was asked for" in said.out
+    assert "not counted: 1 that failed, 0 that are doubtful" in said.out
+    assert "congestion reno was asked for" in said.err
+
+
+def test_each_cell_is_written_when_it_is_over(monkeypatch: pytest.MonkeyPatch, cell: Path, tmp_path: Path) -> None:
+    _on(monkeypatch, "other")
+    other, output = tmp_path / "other.toml", tmp_path / "kernel.json"
+    other.write_text(CELL)
+    assert command_line.main(["validate", str(cell), str(other), "--quiet", "--output", str(output)]) == 1
+    known = json.loads(output.read_text())
+    assert (known["complete"], known["against"]) == (False, None)
+    assert [one["cell"] for one in known["cells"]] == [str(cell)]
+
+
 def test_the_kernel_stands_beside_the_simulator(machine: Machine, cli: Cli, cell: Path) -> None:
     cli("validate", cell, "--predict", "one.json")
-    done = cli("validate", cell, "--against", "one.json", "--output", "kernel.json", "--json")
+    predicted = json.loads((machine.directory / "one.json").read_text())["sha256"]
+    done = cli("validate", cell, "--against", "one.json", "--sha256", predicted, "--output", "kernel.json", "--json")
     (row,) = json.loads(done.stdout)
     assert "seed 1: 4 s" in done.stderr
     assert row["flow"] == "bulk"
     assert row["goodput_sim"][0] > 7e6
-    # What no link carries nobody receives.
-    assert 0 < row["goodput_kernel"][0] < 8e6
-    if not row["doubts"]:
-        assert row["agrees"]
-    assert json.loads((machine.directory / "kernel.json").read_text())["cells"][0]["flows"]["bulk"]["share"] == [1.0]
+    assert row["goodput_kernel"][0] > 0
+    known = json.loads((machine.directory / "kernel.json").read_text())
+    assert (known["kind"], known["against"], known["complete"]) == ("measurement", predicted, True)
+    assert known["kernel"]
+    assert known["began"]
+    assert known["cells"][0]["flows"]["bulk"]["share"] == []
+    err = cli("validate", cell, "--against", "kernel.json", expect=2).stderr
+    assert "a measurement, where a prediction is meant" in err

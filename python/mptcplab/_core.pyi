@@ -120,6 +120,7 @@ class SpreadRow(TypedDict):
     count: int
     p50_s: float
     p99_s: float
+    p999_s: float
     max_s: float
 
 @type_check_only
@@ -131,6 +132,7 @@ class EmulationRow(TypedDict):
     real_time: bool
     ignored: int
     refused: int
+    down: int
     left_out: int
     doubts: str | None
 
@@ -355,6 +357,7 @@ if sys.platform == "linux":
         def __new__(cls, scenario: Scenario, seed: int) -> Emulator: ...
         def hosts(self) -> list[EmulatedHost]: ...
         def notices(self) -> list[tuple[float, int, int, bool]]: ...
+        def ends(self) -> list[tuple[str, str]]: ...
         def open(self, namespaces: list[str]) -> None: ...
         def start(self, pcap: str | PathLike[str] | None = None) -> None: ...
         def kernel(self, controllers: list[str]) -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]: ...

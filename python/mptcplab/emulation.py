@@ -7,13 +7,14 @@ block, whatever ends it; what a killed process leaves is removed by the next (`n
 
 from __future__ import annotations
 
+import errno
 import json
 import socket
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -28,12 +29,16 @@ if TYPE_CHECKING:
 
 TUN = Path("/dev/net/tun")
 IPPROTO_MPTCP = 262
+_SOL_MPTCP, _FULL_INFO = 284, 4
+"""include/uapi/linux/mptcp.h"""
 QUEUE = 10_000
 """Packets that a device keeps while the emulator is busy: 150 ms at 1 Gb/s."""
 SUBFLOWS = 8
 """Most that the kernel allows a connection beside the first (net/mptcp/protocol.h, MPTCP_SUBFLOWS_MAX)."""
-_TABLES = 100
-"""The number of the first routing table; below 253 are none of the kernel's own."""
+ENDPOINTS = 8
+"""Most that the kernel allows a host (net/mptcp/protocol.h, MPTCP_PM_ADDR_MAX)."""
+_TABLES = 1000
+"""The number of the first routing table; the kernel's own are 253 to 255 (rtnetlink.h)."""
 
 
 class CannotEmulate(RuntimeError):
@@ -46,6 +51,18 @@ def why_no_mptcp() -> str | None:
         socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP).close()
     except OSError as error:
         return f"the kernel has no MPTCP sockets ({error.strerror}): it takes Linux 5.6 and net.mptcp.enabled=1"
+    return None
+
+
+def why_no_paths() -> str | None:
+    """Why the kernel does not tell what each path of a connection does; None when it does."""
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP) as probe:
+        try:
+            # Too little room for the answer: whoever knows the question says so (mptcp_getsockopt_full_info).
+            probe.getsockopt(_SOL_MPTCP, _FULL_INFO, 4)
+        except OSError as error:
+            if error.errno == errno.EOPNOTSUPP:
+                return "the kernel does not tell paths apart (MPTCP_FULL_INFO): it takes Linux 6.6"
     return None
 
 
@@ -89,16 +106,21 @@ class Host:
             lines += self._up(number)
         if self.multipath:
             lines.append(f"mptcp limits set subflows {SUBFLOWS} add_addr_accepted {SUBFLOWS}")
-            lines += [self._endpoint(device) for device in self.plan["devices"] if self._joins(device)]
+            lines += [self._endpoint(device) for device in self.joining()]
         self.namespace.batch(lines)
         files = FILES / self.namespace.name
-        files.mkdir(parents=True, exist_ok=True)
-        (files / "hosts").write_text(known)
+        try:
+            files.mkdir(parents=True, exist_ok=True)
+            (files / "hosts").write_text(known)
+        except OSError as error:
+            raise CannotMake(
+                f"{files}/hosts: {error.strerror}: names of hosts stand there while a run lasts"
+            ) from error
 
     def told(self, number: int, *, up: bool) -> None:
         """A device goes, or is back: with it its routes, and its endpoint of Multipath TCP."""
         device = self.plan["devices"][number]
-        endpoints = self.multipath and self._joins(device)
+        endpoints = self.multipath and device in self.joining()
         if up:
             self.namespace.batch(self._up(number))
             if endpoints:
@@ -127,9 +149,19 @@ class Host:
             lines.append(f"route replace default dev {name} table {_TABLES + number}")
         return lines
 
-    def _joins(self, device: EmulatedDevice) -> bool:
-        """Whether connections that are opened here may have a subflow by it."""
-        return self.plan["opens"] and device["joins"]
+    def joining(self) -> list[EmulatedDevice]:
+        """The devices by which connections that are opened here may have a subflow, as many as get an endpoint."""
+        return self._candidates()[:ENDPOINTS]
+
+    def left_out(self) -> str | None:
+        """In words, the devices for which the kernel has no endpoint."""
+        if not self.multipath or not (rest := self._candidates()[ENDPOINTS:]):
+            return None
+        names = ", ".join(device["name"] for device in rest)
+        return f"host {self.name}: the kernel has {ENDPOINTS} endpoints, so Multipath TCP does not use {names}"
+
+    def _candidates(self) -> list[EmulatedDevice]:
+        return [device for device in self.plan["devices"] if self.plan["opens"] and device["joins"]]
 
     @staticmethod
     def _endpoint(device: EmulatedDevice) -> str:
@@ -195,8 +227,9 @@ class Network:
                 return
             try:
                 self.hosts[host].told(device, up=up)
-            except CannotMake as error:
-                self._problem = str(error)
+            except Exception as error:  # noqa: BLE001
+                # Nobody else would hear of it: a run whose hosts were not told has other numbers.
+                self._problem = str(error) or type(error).__name__
                 return
 
 

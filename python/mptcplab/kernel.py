@@ -12,11 +12,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mptcplab.emulation import CannotEmulate, emulated, why_no_mptcp
+from mptcplab.emulation import CannotEmulate, emulated, why_no_mptcp, why_no_paths
 from mptcplab.results import Run
 
 if TYPE_CHECKING:
-    from mptcplab._core import EmulationRow, Emulator
+    from mptcplab._core import EmulationRow
     from mptcplab.emulation import Network
     from mptcplab.scenario import Scenario
 
@@ -42,7 +42,10 @@ class Lack:
 
 @dataclass(frozen=True)
 class Sockets:
-    """What the kernel gave a flow, read back from the sending socket; buffers are twice what was asked for."""
+    """What the kernel gave a flow, read back: the receiver's receive buffer, the rest of the sender's socket.
+
+    Buffers are twice what was asked for; 0 where nothing was ever connected.
+    """
 
     flow: str
     congestion: str
@@ -56,6 +59,8 @@ class Report:
     """What is to be known of a run beside its tables."""
 
     seed: int
+    variant: str
+    """Empty for the flows of the scenario; what a baseline is."""
     kernel: str
     lacks: list[Lack]
     flows: list[Sockets]
@@ -84,7 +89,7 @@ def run(
         network.check()
         last = network.stop()
     sockets = [Sockets(name, *one) for name, one in zip(scenario.core.flows, given, strict=True)]
-    report = Report(seed, platform.release(), lacks, sockets, last, network.doubts())
+    report = Report(seed, variant, platform.release(), lacks, sockets, last, network.doubts())
     return Run(scenario.core, seed, results, variant, backend="kernel"), report
 
 
@@ -94,7 +99,7 @@ def _prepare(network: Network, scenario: Scenario, known: list[str], *, closest:
     lacks = [Lack(*one) for one in found]
     if lacks and not closest:
         raise Unable(_in_words(lacks))
-    if (why := why_no_mptcp()) is not None and _is_multipath(network.emulator, known):
+    if _is_multipath(settings) and (why := why_no_mptcp() or why_no_paths()) is not None:
         raise Unable(f"{scenario.core.name}: {why}")
     for host, key, value in settings:
         if Path(f"/proc/sys/{key.replace('.', '/')}").exists():
@@ -102,9 +107,9 @@ def _prepare(network: Network, scenario: Scenario, known: list[str], *, closest:
     return lacks
 
 
-def _is_multipath(emulator: Emulator, known: list[str]) -> bool:
+def _is_multipath(settings: list[tuple[str, str, str]]) -> bool:
     """Whether a flow speaks Multipath TCP: then its hosts have a word on checksums."""
-    return any(key.startswith("net.mptcp.") for _, key, _ in emulator.kernel(known)[1])
+    return any(key.startswith("net.mptcp.") for _, key, _ in settings)
 
 
 def _in_words(lacks: list[Lack]) -> str:

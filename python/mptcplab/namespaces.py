@@ -13,10 +13,12 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 
 _NUMBERS = itertools.count()
 _IP = shutil.which("ip") or "ip"
@@ -24,9 +26,13 @@ _NAMED = Path("/run/netns")
 """Where `ip netns` keeps them."""
 FILES = Path("/etc/netns")
 """Files that `ip netns exec` shows a command in place of those of /etc, by the name of the namespace."""
-_NAME = re.compile(r"mptcplab-[^/]+-(?P<pid>\d+)-(?P<start>\d+)-\d+")
+_LOCK = Path("/run/mptcplab-namespaces.lock")
+"""Whoever sweeps has it."""
+_NAME = re.compile(r"mptcplab-[^/]+-(?P<pid>\d+)-(?P<start>\d+)-\d+-(?P<room>\d+\.[0-9a-f]+)")
 _PATIENCE = 2.0
 """Seconds that processes have to end when they are asked to."""
+ENDING = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
+"""Signals that end a run."""
 
 
 class CannotMake(RuntimeError):
@@ -44,9 +50,18 @@ def why_not() -> str | None:
     return None
 
 
+def _run(command: list[str], text: str | None = None, limit: float = 30) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command, input=text, capture_output=True, text=True, timeout=limit, check=False, process_group=0
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CannotMake(f"{' '.join(command)}: {error}") from error
+
+
 def ip(*words: str) -> str:
     """Runs `ip`, and returns what it said. Ctrl-C does not reach it: what it does is done whole."""
-    done = subprocess.run([_IP, *words], capture_output=True, text=True, timeout=30, check=False, process_group=0)
+    done = _run([_IP, *words])
     if done.returncode:
         raise CannotMake(f"ip {' '.join(words)}: {done.stderr.strip()}")
     return done.stdout
@@ -66,10 +81,7 @@ class Namespace:
     def batch(self, lines: Iterable[str]) -> None:
         """Runs many commands of `ip` in it, up to the first that fails."""
         text = "\n".join(lines)
-        command = [_IP, "-n", self.name, "-batch", "-"]
-        done = subprocess.run(
-            command, input=text, capture_output=True, text=True, timeout=60, check=False, process_group=0
-        )
+        done = _run([_IP, "-n", self.name, "-batch", "-"], text, 60)
         if done.returncode:
             # `ip` says what is wrong, then which command of the batch it was.
             said = done.stderr.strip().splitlines()
@@ -101,9 +113,14 @@ class Namespace:
         return ["ip", "netns", "exec", self.name, *map(str, arguments)]
 
     def sysctl(self, key: str, value: str) -> None:
-        """Sets a sysctl of it, such as `net.ipv4.ip_forward`."""
+        """Sets a sysctl of it, such as `net.ipv4.ip_forward`, and looks whether it has what was asked for."""
         path = f"/proc/sys/{key.replace('.', '/')}"
-        subprocess.run(self.command("tee", path), input=value.encode(), capture_output=True, timeout=30, check=True)
+        set_to = _run(self.command("tee", path), value)
+        if set_to.returncode:
+            raise CannotMake(f"{key} = {value}: the kernel refuses it ({set_to.stderr.strip()})")
+        has = _run(self.command("cat", path)).stdout.split()
+        if has != value.split():
+            raise CannotMake(f"{key} = {value}: the kernel made it {' '.join(has)}")
 
 
 def _start(process: int) -> int | None:
@@ -116,18 +133,42 @@ def _start(process: int) -> int | None:
     return int(text.rpartition(")")[2].split()[19])
 
 
+def _room() -> str:
+    """Where numbers of processes mean what they mean here: this namespace of them, since this start of the machine."""
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text()
+    return f"{Path('/proc/self/ns/pid').stat().st_ino}.{boot[:8]}"
+
+
+def left() -> list[str]:
+    """The namespaces whose maker is no more. Whose maker cannot be seen from here is not among them."""
+    names = set()
+    room = _room()
+    for folder in (_NAMED, FILES):
+        with suppress(OSError):
+            names |= {found.name for found in folder.iterdir()}
+    matches = (_NAME.fullmatch(name) for name in sorted(names))
+    ours = (named for named in matches if named is not None and named["room"] == room)
+    return [named[0] for named in ours if _start(int(named["pid"])) != int(named["start"])]
+
+
 def sweep() -> list[str]:
     """Removes the namespaces whose maker is no more, with all that is in them; returns their names."""
+    import fcntl
+
     gone = []
-    for folder in (_NAMED, FILES):
-        for found in sorted(folder.iterdir()) if folder.is_dir() else []:
-            named = _NAME.fullmatch(found.name)
-            if named is None or _start(int(named["pid"])) == int(named["start"]):
-                continue
-            with suppress(CannotMake):
-                _remove(Namespace(found.name), 0)
-                gone.append(found.name)
-    return sorted(set(gone))
+    try:
+        lock = os.open(_LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise CannotMake(f"{_LOCK}: {error.strerror}; runs take turns by it, and it has to be a file") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for name in left():
+            with suppress(CannotMake, OSError):
+                _remove(Namespace(name), 0)
+                gone.append(name)
+    finally:
+        os.close(lock)
+    return gone
 
 
 def _remove(made: Namespace, patience: float) -> None:
@@ -136,12 +177,36 @@ def _remove(made: Namespace, patience: float) -> None:
         for file in files.iterdir():
             file.unlink(missing_ok=True)
         files.rmdir()
-        with suppress(OSError):
-            # Others have files there.
-            FILES.rmdir()
     if (_NAMED / made.name).exists():
         made.clear(patience)
         ip("netns", "del", made.name)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """What is in the block is done whole: signals that end a run come after it.
+
+    A mask would not do: a signal reaches any thread that has none, and its handler runs on the main one all the same.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        came.append(number)
+
+    before = {number: signal.getsignal(number) for number in ENDING}
+    ours = [number for number, handler in before.items() if handler not in (signal.SIG_IGN, None)]
+    try:
+        for number in ours:
+            signal.signal(number, note)
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, before[number])
+        for late in came[:1]:
+            signal.raise_signal(late)
 
 
 @contextmanager
@@ -150,12 +215,16 @@ def namespace(label: str) -> Iterator[Namespace]:
     if (why := why_not()) is not None:
         raise CannotMake(why)
     sweep()
-    name = f"mptcplab-{label}-{os.getpid()}-{_start(os.getpid())}-{next(_NUMBERS)}"
-    made = Namespace(name)
-    # One of that name that is there is not ours to remove.
-    ip("netns", "add", name)
+    made = Namespace(f"mptcplab-{label}-{os.getpid()}-{_start(os.getpid())}-{next(_NUMBERS)}-{_room()}")
+    ours = False
     try:
+        with undisturbed():
+            # One of that name that is there is not ours to remove.
+            ip("netns", "add", made.name)
+            ours = True
         made.ip("link set lo up")
         yield made
     finally:
-        _remove(made, _PATIENCE)
+        if ours:
+            with undisturbed():
+                _remove(made, _PATIENCE)

@@ -1,21 +1,18 @@
 """The simulator held against the kernel: the same scenarios on both, flow by flow.
 
-Owns the set of scenarios, predictions with their hash, and what counts as agreement. Never tunes anything: what is
-predicted is written down before the first packet of the kernel, and read back as it was.
+Owns the set of scenarios, and what counts as agreement. Never tunes anything, and never writes a file: `predictions`
+does.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
+import re
 import statistics
+import tomllib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
-from mptcplab import __version__
-from mptcplab.inputs import BadResult
 from mptcplab.results import Run
 from mptcplab.scenario import Scenario
 
@@ -23,6 +20,8 @@ GOODPUT = 0.10
 """The median goodput of both agrees within this part of the kernel's."""
 SHARE = 0.05
 """Shares by path agree within this."""
+FULL = 0.9
+"""A flow that gets this part of what all its paths have is bound by them: that both fill them shows little."""
 
 _LINUX = {"scheduler": "minrtt", "opportunistic_retransmission": False, "pacing": False}
 """What is nearest to the kernel's connections."""
@@ -44,8 +43,11 @@ class Answer:
     goodput: list[float]
     """bit/s after the warm-up."""
     share: list[float]
-    """The part of its bytes that its first path carried; 1 for TCP."""
+    """The part of its bytes that its first path carried; plain TCP has one path and no share."""
     doubts: list[str] = field(default_factory=list)
+    """Why its numbers may be other than the network's."""
+    problems: list[str] = field(default_factory=list)
+    """What went wrong: its numbers are of no use."""
 
     @property
     def rate(self) -> float:
@@ -53,9 +55,9 @@ class Answer:
         return statistics.median(self.goodput)
 
     @property
-    def part(self) -> float:
-        """The median share."""
-        return statistics.median(self.share)
+    def part(self) -> float | None:
+        """The median share; None for plain TCP."""
+        return statistics.median(self.share) if self.share else None
 
 
 Answers = dict[str, dict[str, Answer]]
@@ -70,6 +72,8 @@ class Row:
     flow: str
     sim: Answer
     kernel: Answer
+    capacity: float | None = None
+    """What all its paths have, bit/s, where that is known and stays."""
 
     @property
     def ratio(self) -> float:
@@ -77,14 +81,37 @@ class Row:
         return self.sim.rate / self.kernel.rate if self.kernel.rate else float("inf")
 
     @property
+    def failed(self) -> bool:
+        """Whether something went wrong on either side: then nothing is compared."""
+        return bool(self.sim.problems or self.kernel.problems)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether something speaks against the numbers of a row that did not fail."""
+        return not self.failed and bool(self.sim.doubts or self.kernel.doubts)
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is counted for or against the simulator."""
+        return not self.failed and not self.doubtful
+
+    @property
+    def saturated(self) -> bool:
+        """Whether both fill all paths, so that their goodputs could hardly differ."""
+        return self.capacity is not None and min(self.sim.rate, self.kernel.rate) >= FULL * self.capacity
+
+    @property
     def agrees(self) -> bool:
         """Whether goodputs agree."""
         return abs(self.ratio - 1) <= GOODPUT
 
     @property
-    def shares_agree(self) -> bool:
-        """Whether shares agree."""
-        return abs(self.sim.part - self.kernel.part) <= SHARE
+    def shares_agree(self) -> bool | None:
+        """Whether shares agree; None where neither has one."""
+        sim, kernel = self.sim.part, self.kernel.part
+        if sim is None or kernel is None:
+            return None if sim is kernel else False
+        return abs(sim - kernel) <= SHARE
 
 
 def cells() -> list[Cell]:
@@ -124,86 +151,78 @@ def _cell(name: str, links: dict[str, dict[str, str]], events: Sequence[dict[str
     return Cell(name, scenario)
 
 
-def answers(cells: Iterable[Cell], seeds: Sequence[int], run: Callable[[Cell, int], tuple[Run, str | None]]) -> Answers:
-    """What `run` gives for each cell and seed; beside the run it says what speaks against its numbers."""
+Outcome = tuple[Run, str | None, dict[str, str]]
+"""A run, what speaks against its numbers, and by flow what went wrong."""
+
+
+def answers(
+    cells: Iterable[Cell],
+    seeds: Sequence[int],
+    run: Callable[[Cell, int], Outcome],
+    done: Callable[[Answers], None] | None = None,
+) -> Answers:
+    """What `run` gives for each cell and seed; `done` is called after each cell with all so far."""
     found: Answers = {}
     for cell in cells:
         flows: dict[str, Answer] = {name: Answer([], []) for name in cell.scenario.flows}
         for seed in seeds:
-            done, doubts = run(cell, seed)
-            for row in done.flow_rows:
+            ran, doubts, problems = run(cell, seed)
+            for row in ran.flow_rows:
                 answer = flows[row["flow"]]
-                whole = sum(path["bytes_sent"] for path in row["paths"])
-                first = done.path_names[0]
-                own = sum(path["bytes_sent"] for path in row["paths"] if path["path"] == first)
                 answer.goodput.append(row["goodput"])
-                answer.share.append(own / whole if whole else 0.0)
+                if row["multipath"]:
+                    whole = sum(path["bytes_sent"] for path in row["paths"])
+                    first = ran.path_names[0]
+                    own = sum(path["bytes_sent"] for path in row["paths"] if path["path"] == first)
+                    answer.share.append(own / whole if whole else 0.0)
                 answer.doubts.extend([doubts] if doubts else [])
+                if row["flow"] in problems:
+                    answer.problems.append(f"seed {seed}: {problems[row['flow']]}")
+                if not row["intact"]:
+                    answer.problems.append(f"seed {seed}: data arrived damaged")
         found[cell.name] = flows
+        if done is not None:
+            done(found)
     return found
 
 
-def on_sim(cell: Cell, seed: int) -> tuple[Run, str | None]:
+def on_sim(cell: Cell, seed: int) -> Outcome:
     """In virtual time."""
-    return cell.scenario.run(seed), None
+    return cell.scenario.run(seed), None, {}
 
 
-def on_kernel(cell: Cell, seed: int) -> tuple[Run, str | None]:
+def on_kernel(cell: Cell, seed: int) -> Outcome:
     """On the kernel, with what is nearest to what it cannot do."""
     from mptcplab.kernel import run
 
     done, report = run(cell.scenario, seed, closest=True)
-    problem = next((one.problem for one in report.flows if one.problem), None)
-    return done, problem or report.doubts
+    return done, report.doubts, {one.flow: one.problem for one in report.flows if one.problem}
 
 
-def document(cells: Sequence[Cell], seeds: Sequence[int], found: Answers) -> dict[str, Any]:
-    """Answers with what they are answers to, and a hash over all of it."""
-    body: dict[str, Any] = {
-        "mptcplab": __version__,
-        "seeds": list(seeds),
-        "cells": [
-            {
-                "cell": cell.name,
-                "scenario": cell.scenario.to_toml(),
-                "flows": {name: asdict(answer) for name, answer in found[cell.name].items()},
-            }
-            for cell in cells
-        ],
-    }
-    return body | {"sha256": _digest(body)}
-
-
-def _digest(body: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(body, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-
-
-def read(path: Path, cells: Sequence[Cell], seeds: Sequence[int]) -> Answers:
-    """Answers that were written down, if they are for these cells and seeds and nobody has changed them."""
-    try:
-        known = json.loads(path.read_text())
-        body = {key: value for key, value in known.items() if key != "sha256"}
-        asked = {one["cell"]: one["scenario"] for one in body["cells"]}
-        found = {
-            one["cell"]: {name: Answer(**answer) for name, answer in one["flows"].items()} for one in body["cells"]
-        }
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise BadResult(f"{path}: no predictions (mptcplab validate --predict writes them): {error}") from error
-    if known.get("sha256") != _digest(body):
-        raise BadResult(f"{path}: the predictions were changed after they were written: their hash is another")
-    for cell in cells:
-        if asked.get(cell.name) != cell.scenario.to_toml():
-            raise BadResult(f"{path}: cell {cell.name!r} is not there, or was another scenario when it was predicted")
-    if body["seeds"] != list(seeds):
-        raise BadResult(f"{path}: was predicted with the seeds {body['seeds']}, not {list(seeds)}")
-    return found
-
-
-def compare(sim: Answers, kernel: Answers) -> list[Row]:
+def compare(cells: Iterable[Cell], sim: Answers, kernel: Answers) -> list[Row]:
     """A row for each flow of each cell that both have."""
     return [
-        Row(cell, flow, sim[cell][flow], answer)
-        for cell, flows in kernel.items()
-        for flow, answer in flows.items()
-        if cell in sim and flow in sim[cell]
+        Row(cell.name, flow, sim[cell.name][flow], answer, _capacity(cell.scenario, flow))
+        for cell in cells
+        for flow, answer in kernel.get(cell.name, {}).items()
+        if flow in sim.get(cell.name, {})
     ]
+
+
+_RATE = re.compile(r"(?P<number>[0-9.]+)(?P<unit>[kMG]?)bit")
+
+
+def _capacity(scenario: Scenario, flow: str) -> float | None:
+    """What the paths of a flow have together; None where that is not a fixed rate of each."""
+    table = tomllib.loads(scenario.to_toml())
+    paths = table.get("paths", {})
+    own = [paths.get(name, {}) for name in table["flows"].get(flow, {}).get("paths", paths)]
+    rates = [_RATE.fullmatch(str(path.get("rate"))) for path in own]
+    if not rates or table.get("events"):
+        return None
+    total = 0.0
+    for rate in rates:
+        if rate is None:
+            return None
+        total += float(rate["number"]) * {"": 1, "k": 1e3, "M": 1e6, "G": 1e9}[rate["unit"]]
+    return total

@@ -15,6 +15,7 @@ use netsim::Counters;
 use crate::capture::Recording;
 use crate::emulation::Emulation;
 use crate::lateness::{Lateness, Spread};
+use crate::turns::Turns;
 
 /// Packets read from one device before anything that is due is written.
 const BATCH: usize = 16;
@@ -33,14 +34,16 @@ pub struct Snapshot {
     pub links: Vec<LinkCounters>,
     /// From when packets were due to when they were with their device.
     pub lateness: Spread,
-    /// Turns of the loop: no packet waited longer to be read than the longest.
+    /// Turns of the loop, each from when it was to begin: no packet waited longer to be read than the longest, and a tick of 5 ms.
     pub turns: Spread,
     /// Whether the thread ran before all ordinary ones.
     pub first: bool,
     /// Packets for nobody.
     pub ignored: u64,
-    /// Packets without room, in the emulator or at a device that was down.
+    /// Packets without room, in the emulator or at a device.
     pub refused: u64,
+    /// Packets for devices that were down, as devices of hosts that were told are.
+    pub down: u64,
     /// Packets missing in the capture.
     pub left_out: u64,
 }
@@ -79,8 +82,9 @@ impl Driver {
             sleeper,
             published: Arc::clone(&published),
             lateness: Lateness::default(),
-            turns: Lateness::default(),
+            turns: Turns::default(),
             refused: 0,
+            down: 0,
             first: false,
             epoch,
         };
@@ -136,8 +140,9 @@ struct Loop {
     sleeper: Sleeper,
     published: Arc<Mutex<Snapshot>>,
     lateness: Lateness,
-    turns: Lateness,
+    turns: Turns,
     refused: u64,
+    down: u64,
     first: bool,
     /// Time zero, nanoseconds of the monotonic clock.
     epoch: u64,
@@ -147,7 +152,7 @@ impl Loop {
     fn run(mut self) -> io::Result<Snapshot> {
         self.first = run_first().is_ok();
         let mut publish = Instant::ZERO;
-        let mut begun = self.now();
+        self.turns.begin(self.now());
         while !self.sleeper.is_ready(self.devices.len()) {
             self.write_due()?;
             let more = self.read()?;
@@ -157,11 +162,9 @@ impl Loop {
                 publish = now + PUBLISH;
                 self.publish(now);
             }
-            self.turns.count(self.now().since(begun));
-            let wake =
-                if more { Instant::ZERO } else { self.emulation.next_time().unwrap_or(publish).min(publish) };
+            let wake = self.turns.end(self.now(), self.emulation.next_time(), more);
             self.sleeper.sleep(Some(self.epoch.saturating_add(wake.as_nanos())))?;
-            begun = self.now();
+            self.turns.begin(self.now());
         }
         let mut last = self.look(self.now());
         last.left_out = self.recording.map_or(Ok(0), Recording::finish)?;
@@ -215,14 +218,16 @@ impl Loop {
             }
             match device.write(delivery.packet) {
                 Ok(()) => {}
-                // EIO is a device that is down, the others are full: as on a real wire nobody hears of it.
+                // As on a real wire nobody hears of it.
+                Err(error) if error.raw_os_error() == Some(EIO) => self.down += 1,
                 Err(error)
-                    if error.raw_os_error() == Some(EIO)
-                        || matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::OutOfMemory) =>
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::WouldBlock | ErrorKind::OutOfMemory | ErrorKind::InvalidInput
+                    ) =>
                 {
                     self.refused += 1;
                 }
-                Err(error) if error.kind() == ErrorKind::InvalidInput => self.refused += 1,
                 Err(error) => return Err(told(device, &error)),
             }
             let written = Instant::from_nanos(monotonic().saturating_sub(self.epoch));
@@ -247,6 +252,7 @@ impl Loop {
             first: self.first,
             ignored: self.emulation.ignored(),
             refused: self.refused + self.emulation.refused(),
+            down: self.down,
             left_out: 0,
         }
     }

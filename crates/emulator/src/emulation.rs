@@ -36,6 +36,8 @@ pub struct Emulation {
     slots: Slots,
     /// Where the next packet is read to.
     next: Option<u32>,
+    /// Where it is read to when there is no memory for it: it has to leave its device all the same.
+    spare: Box<[u8]>,
     /// The direction into which a device's packets go, by its place.
     outward: Vec<DirectionId>,
     /// The device at whose host a direction ends.
@@ -102,6 +104,7 @@ impl Emulation {
             network,
             slots: Slots::new(longest.unwrap_or_default() as usize),
             next: None,
+            spare: vec![0; longest.unwrap_or_default() as usize].into_boxed_slice(),
             outward,
             port_of,
             addresses: sorted,
@@ -128,15 +131,21 @@ impl Emulation {
         self.shortest
     }
 
-    /// Where the next packet is to be written, then [`Self::offer`]ed.
+    /// Where the next packet is to be written, then [`Self::offer`]ed. Without memory for it that counts it as refused.
     pub fn room(&mut self) -> &mut [u8] {
         if self.next.is_none() {
             self.next = self.slots.take();
         }
         match self.next {
             Some(place) => self.slots.room(place),
-            None => &mut [],
+            None => &mut self.spare,
         }
+    }
+
+    /// Whether there is no memory for another packet.
+    pub fn is_full(&mut self) -> bool {
+        self.room();
+        self.next.is_none()
     }
 
     /// Takes the packet of `length` bytes that a device sent at `now`, which is never earlier than before.

@@ -1,5 +1,6 @@
 //! What a scenario asks for that real packets cannot have, in words.
 
+use mptcp_clock::Duration;
 use netsim::TopologyError;
 
 /// Why a scenario cannot be emulated.
@@ -53,6 +54,43 @@ pub enum EmulatorError {
         "flows {0:?} and {1:?} use different paths, and the kernel's endpoints are those of all connections of a host"
     )]
     Paths(String, String),
+    /// Whether an endpoint is a backup belongs to a host, not to a socket.
+    #[error(
+        "flows {0:?} and {1:?} have different backups, and the kernel's endpoints are those of all connections of a host"
+    )]
+    Backup(String, String),
+    /// The kernel has so many endpoints (net/mptcp/pm.c, MPTCP_PM_ADDR_MAX).
+    #[error(
+        "flow {flow:?} has {paths} paths, and the kernel has endpoints for {most}; name fewer (paths = [..])"
+    )]
+    Endpoints {
+        /// The flow.
+        flow: String,
+        /// Its paths.
+        paths: usize,
+        /// The most.
+        most: usize,
+    },
+    /// A host's addresses are paths, or all its paths lead to each address.
+    #[error(
+        "host {host:?} accepts Multipath TCP (flow {accepted:?}) and opens flows (flow {opened:?}), and no path could          join what it accepts; open all flows on one side (direction = \"download\" sends the other way)"
+    )]
+    Both {
+        /// The host.
+        host: String,
+        /// A flow that it accepts.
+        accepted: String,
+        /// A flow that it opens.
+        opened: String,
+    },
+    /// Counters of links are looked at so often.
+    #[error("sample = {sample:?}: the kernel back end looks every {least:?} at most; take that or more")]
+    Sample {
+        /// What was asked for.
+        sample: Duration,
+        /// The least.
+        least: Duration,
+    },
     /// A sysctl belongs to a host, not to a socket.
     #[error(
         "flow {flow:?} needs another {key} than the flows before it, and the kernel has one for all of host {host:?}"

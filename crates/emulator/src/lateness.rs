@@ -24,6 +24,8 @@ pub struct Spread {
     pub p50: Duration,
     /// Of a hundred, 99 were no longer.
     pub p99: Duration,
+    /// Of a thousand, 999 were no longer.
+    pub p999: Duration,
     /// None was longer.
     pub max: Duration,
 }
@@ -49,13 +51,13 @@ impl Lateness {
     #[must_use]
     pub fn spread(&self) -> Spread {
         let count = self.counts.iter().sum();
-        let [p50, p99] = [50, 99].map(|percent| self.quantile(count, percent));
-        Spread { count, p50, p99, max: Duration::from_nanos(self.longest) }
+        let [p50, p99, p999] = [500, 990, 999].map(|part| self.quantile(count, part));
+        Spread { count, p50, p99, p999, max: Duration::from_nanos(self.longest) }
     }
 
-    /// The length that `percent` of all do not exceed.
-    fn quantile(&self, all: u64, percent: u128) -> Duration {
-        let wanted = (u128::from(all) * percent).div_ceil(100) as u64;
+    /// The length that `part` of a thousand do not exceed.
+    fn quantile(&self, all: u64, part: u128) -> Duration {
+        let wanted = (u128::from(all) * part).div_ceil(1000) as u64;
         let mut seen = 0;
         let reached = |count: &u64| {
             seen += count;
@@ -111,5 +113,6 @@ mod tests {
         assert_eq!((spread.count, spread.max), (1000, Duration::from_millis(1)));
         assert!((495..=520).contains(&spread.p50.as_micros()), "{spread:?}");
         assert!((990..=1000).contains(&spread.p99.as_micros()), "{spread:?}");
+        assert!((999..=1000).contains(&spread.p999.as_micros()), "{spread:?}");
     }
 }

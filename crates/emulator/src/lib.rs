@@ -16,6 +16,7 @@ pub mod kernel;
 mod lateness;
 mod plan;
 mod slots;
+mod turns;
 mod verdict;
 
 pub use capture::Recording;

@@ -85,6 +85,7 @@ impl Plan {
         if scenario.links.len() > MOST_LINKS {
             return Err(EmulatorError::Links(scenario.links.len()));
         }
+        refuse_both(scenario)?;
         let mut hosts: Vec<Host> = Vec::new();
         for (number, link) in scenario.links.iter().enumerate() {
             for (end, node) in link.ends.iter().enumerate() {
@@ -108,6 +109,17 @@ impl Plan {
     pub(crate) fn ports(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.hosts.iter().enumerate().flat_map(|(at, host)| (0..host.devices.len()).map(move |d| (at, d)))
     }
+}
+
+/// A host that opens flows is reached at each address by one path only, so nobody could join a connection that it accepts.
+fn refuse_both(scenario: &Scenario) -> Result<(), EmulatorError> {
+    for accepted in scenario.flows.iter().filter(|flow| flow.transport == Transport::Mptcp) {
+        if let Some(opened) = scenario.flows.iter().find(|flow| flow.from == accepted.to) {
+            let [host, accepted, opened] = [&accepted.to, &accepted.name, &opened.name].map(Clone::clone);
+            return Err(EmulatorError::Both { host, accepted, opened });
+        }
+    }
+    Ok(())
 }
 
 /// As in the simulator, hosts that only accept have no interfaces to be told of.

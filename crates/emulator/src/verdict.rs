@@ -10,6 +10,8 @@ use crate::driver::Snapshot;
 const LEAST: Duration = Duration::from_micros(500);
 /// Parts of the shortest round trip that change nothing.
 const PART: u64 = 20;
+/// So many times as late may one of a thousand be.
+const SELDOM: u64 = 10;
 /// A stall of this length is a quarter of the least retransmission timeout of Linux (TCP_RTO_MIN, 200 ms).
 const STALL: Duration = Duration::from_millis(50);
 
@@ -18,12 +20,21 @@ impl Snapshot {
     #[must_use]
     pub fn doubts(&self, shortest: Duration) -> Option<String> {
         let bound = Duration::from_nanos((shortest.as_nanos() / PART).max(LEAST.as_nanos()));
+        let seldom = Duration::from_nanos(bound.as_nanos().saturating_mul(SELDOM)).min(STALL);
         let longest = self.lateness.max.max(self.turns.max);
-        if self.lateness.p99 > bound {
-            let (late, bound) = (ms(self.lateness.p99), ms(bound));
-            return Some(format!(
-                "1 packet of 100 was {late} late or more, and {bound} is what changes nothing"
-            ));
+        let (packets, turns) = (self.lateness, self.turns);
+        for (what, number, late, bound) in [
+            ("packet", 100, packets.p99, bound),
+            ("packet", 1000, packets.p999, seldom),
+            ("look at the devices", 100, turns.p99, bound),
+            ("look at the devices", 1000, turns.p999, seldom),
+        ] {
+            if late > bound && longest <= STALL {
+                let (late, bound) = (ms(late), ms(bound));
+                return Some(format!(
+                    "1 {what} of {number} was {late} late or more, and {bound} is what changes nothing"
+                ));
+            }
         }
         if longest > STALL {
             return Some(format!(
@@ -44,9 +55,13 @@ mod tests {
     use super::*;
     use crate::lateness::Spread;
 
+    fn spread(p99: u64, p999: u64, max: u64) -> Spread {
+        let [p99, p999, max] = [p99, p999, max].map(Duration::from_micros);
+        Spread { count: 1000, p50: p99, p99, p999, max }
+    }
+
     fn late(p99: u64, max: u64) -> Snapshot {
-        let [p99, max] = [p99, max].map(Duration::from_micros);
-        Snapshot { lateness: Spread { count: 1000, p50: p99, p99, max }, ..Snapshot::default() }
+        Snapshot { lateness: spread(p99, p99, max), ..Snapshot::default() }
     }
 
     #[test]
@@ -60,5 +75,20 @@ mod tests {
         assert!(said.contains("stood still for 60.00 ms"), "{said}");
         let said = Snapshot { refused: 3, ..late(1, 1) }.doubts(millis(1)).unwrap_or_default();
         assert!(said.contains("3 packets"), "{said}");
+        let down = Snapshot { down: 3, ..late(1, 1) };
+        assert_eq!(down.doubts(millis(1)), None, "a device that is down gets nothing, as its host was told");
+    }
+
+    #[test]
+    fn what_was_read_late_counts_as_what_was_written_late() {
+        let looked = |p99, p999, max| Snapshot { turns: spread(p99, p999, max), ..late(10, 10) };
+        let millis = Duration::from_millis;
+        assert_eq!(looked(400, 4000, 40_000).doubts(millis(2)), None);
+        let said = looked(600, 600, 600).doubts(millis(2)).unwrap_or_default();
+        assert!(said.contains("1 look at the devices of 100 was 0.60 ms late"), "{said}");
+        let said = looked(100, 6000, 6000).doubts(millis(2)).unwrap_or_default();
+        assert!(said.contains("of 1000 was 6.00 ms late or more, and 5.00 ms"), "{said}");
+        let said = looked(100, 100, 395_000).doubts(millis(2)).unwrap_or_default();
+        assert!(said.contains("stood still for 395.00 ms"), "{said}");
     }
 }

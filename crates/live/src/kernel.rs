@@ -176,7 +176,12 @@ pub fn ends(stream: &TcpStream) -> io::Result<(SocketAddrV4, SocketAddrV4)> {
 /// What getsockopt(2) says.
 pub fn info(stream: &TcpStream, (local, remote): (SocketAddrV4, SocketAddrV4)) -> io::Result<SocketInfo> {
     let (mut ends, mut tcp) = ([0; SUBFLOW * MOST], [0; TCP * MOST]);
-    if let Ok(full) = sockets::full_info(stream.as_fd(), &mut ends, &mut tcp) {
+    let full = match sockets::full_info(stream.as_fd(), &mut ends, &mut tcp) {
+        // What a socket of TCP says to what is not TCP's: it is one, or fell back to it. A kernel before 6.6 says so, too.
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOPROTOOPT)) => None,
+        full => Some(full?),
+    };
+    if let Some(full) = full {
         let pairs = ends.chunks_exact(full.subflow.max(1)).zip(tcp.chunks_exact(full.tcp.max(1)));
         let paths = pairs.take(full.count);
         let paths = paths.filter_map(|(ends, tcp)| Some(path(address(ends, 8)?, address(ends, 136)?, tcp)));
@@ -187,7 +192,6 @@ pub fn info(stream: &TcpStream, (local, remote): (SocketAddrV4, SocketAddrV4)) -
             paths: paths.collect(),
         });
     }
-    // Plain TCP, or what fell back to it.
     let length = sockets::get(stream.as_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, &mut tcp[..TCP])?;
     Ok(SocketInfo { multipath: false, reinjected: 0, paths: vec![path(local, remote, &tcp[..length])] })
 }

@@ -62,6 +62,7 @@ impl Emulator {
         table.set_item("real_time", snapshot.first)?;
         table.set_item("ignored", snapshot.ignored)?;
         table.set_item("refused", snapshot.refused)?;
+        table.set_item("down", snapshot.down)?;
         table.set_item("left_out", snapshot.left_out)?;
         table.set_item("doubts", snapshot.doubts(self.shortest))?;
         Ok(table)
@@ -115,6 +116,11 @@ impl Emulator {
             .iter()
             .map(|told| (told.at.as_secs_f64(), told.host, told.device, told.up))
             .collect()
+    }
+
+    /// By flow: where it is opened, and where it leads.
+    fn ends(&self) -> Vec<(String, String)> {
+        self.scenario.flows.iter().map(|flow| (flow.from.clone(), flow.to.clone())).collect()
     }
 
     /// Makes the devices: for each host the name of its namespace.
@@ -171,8 +177,8 @@ impl Emulator {
         Ok((lacks.collect(), settings.collect()))
     }
 
-    /// Runs the flows on the kernel's sockets to the end of the scenario: what was measured, and for each flow the controller and the
-    /// receive and send buffer that the kernel gave it, and what went wrong.
+    /// Runs the flows on the kernel's sockets to the end of the scenario: what was measured, and for each flow the controller, the
+    /// receiver's receive buffer and the sender's send buffer that the kernel gave it, and what went wrong.
     fn run_flows(&self, py: Python<'_>, controllers: Vec<String>) -> PyResult<(Results, Vec<Given>)> {
         let ability = Ability::of(&self.scenario, &controllers).map_err(told)?;
         let (driver, namespaces) = match &*self.state() {
@@ -238,6 +244,7 @@ fn spread<'py>(py: Python<'py>, spread: &Spread) -> PyResult<Bound<'py, PyDict>>
     row.set_item("count", spread.count)?;
     row.set_item("p50_s", spread.p50.as_secs_f64())?;
     row.set_item("p99_s", spread.p99.as_secs_f64())?;
+    row.set_item("p999_s", spread.p999.as_secs_f64())?;
     row.set_item("max_s", spread.max.as_secs_f64())?;
     Ok(row)
 }

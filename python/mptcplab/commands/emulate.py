@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from mptcplab.commands.common import BadInput, RunFailed, duration, natural
+from mptcplab.namespaces import ENDING, CannotMake, Namespace, undisturbed
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -28,9 +29,12 @@ HELP = "run a command, and a peer of it, over the network of a scenario: real pa
 EXAMPLE = "mptcplab emulate handoff.toml --peer 'iperf3 -s' -- iperf3 -c server"
 LISTENING = 2.0
 """Seconds that a peer may take until it listens."""
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOOK = 0.02
 """Seconds between two looks at what runs."""
+ASKED = 2.0
+"""Seconds that a process has to end when it is asked to, before it is killed."""
+UNKILLED = 10.0
+"""Seconds after which even that has failed."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +61,6 @@ def execute(given: argparse.Namespace) -> int:
     if sys.platform != "linux":
         raise BadInput(f"mptcplab: emulated networks are namespaces of Linux; this is {sys.platform}")
     from mptcplab.emulation import CannotEmulate, emulated, why_no_mptcp
-    from mptcplab.namespaces import CannotMake
     from mptcplab.rates import Rates, summary
     from mptcplab.scenario import Scenario
 
@@ -71,6 +74,9 @@ def execute(given: argparse.Namespace) -> int:
     try:
         with ended_by_signals(), emulated(scenario, given.seed) as network:
             rates = Rates(None if given.quiet else every)
+            for host in network.hosts:
+                if not given.quiet and (left_out := host.left_out()):
+                    print(f"mptcplab: {left_out}", file=sys.stderr)
             code = _run(given, network, rates)
             last = network.stop()
             if last is not None:
@@ -88,8 +94,7 @@ def execute(given: argparse.Namespace) -> int:
 
 def _run(given: argparse.Namespace, network: Network, rates: Rates) -> int:
     """Starts everything; returns how the command ended."""
-    near = _host(network, given.on, opens=True)
-    far = _host(network, given.peer_on, opens=False, other=near)
+    near, far = _hosts(network, given.on, given.peer_on)
     peer = None
     with ExitStack() as stack:
         said: IO[bytes]
@@ -97,10 +102,11 @@ def _run(given: argparse.Namespace, network: Network, rates: Rates) -> int:
             said = stack.enter_context(given.peer_output.open("w+b"))
         else:
             said = stack.enter_context(tempfile.TemporaryFile())
-        network.start(given.pcap)
+        # Events count from time zero, which is when COMMAND starts.
         if given.peer:
             peer = _start(stack, far, _words(given.peer), output=said)
             _until_it_listens(peer, said, given.peer)
+        network.start(given.pcap)
         command = _start(stack, near, given.command)
         while (code := command.poll()) is None:
             network.check()
@@ -112,11 +118,12 @@ def _run(given: argparse.Namespace, network: Network, rates: Rates) -> int:
         return code if code >= 0 else 128 - code
 
 
-def _host(network: Network, name: str | None, *, opens: bool, other: Host | None = None) -> Host:
-    if name is not None:
-        return network.host(name)
-    found = [host for host in network.hosts if host is not other]
-    return next((host for host in found if host.plan["opens"] == opens), found[0])
+def _hosts(network: Network, on: str | None, peer_on: str | None) -> tuple[Host, Host]:
+    """Where COMMAND runs and where its peer does: at both ends of the first flow, unless they are named."""
+    opens, accepts = network.emulator.ends()[0]
+    near = network.host(on or opens)
+    other = accepts if near.name != accepts else opens
+    return near, network.host(peer_on or other)
 
 
 def _words(text: str | None) -> list[str]:
@@ -133,20 +140,32 @@ def _words(text: str | None) -> list[str]:
 
 def _start(stack: ExitStack, host: Host, words: list[str], output: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
     """A process on a host, which is gone when the stack is."""
-    process = subprocess.Popen(
-        host.namespace.command(*words),
-        stdin=subprocess.DEVNULL if output else None,
-        stdout=output,
-        stderr=subprocess.STDOUT if output else None,
-    )
-
-    def end() -> None:
-        # All that it has started is in the namespace, too.
-        host.namespace.clear()
-        process.wait()
-
-    stack.callback(end)
+    with undisturbed():
+        process = subprocess.Popen(
+            host.namespace.command(*words),
+            stdin=subprocess.DEVNULL if output else None,
+            stdout=output,
+            stderr=subprocess.STDOUT if output else None,
+        )
+        stack.callback(_end, process, host.namespace)
     return process
+
+
+def _end(process: subprocess.Popen[bytes], namespace: Namespace) -> None:
+    """Ends a process and all that it has started, in the namespace. The process itself may not have got there yet."""
+    began = time.monotonic()
+    namespace.clear()
+    while process.poll() is None:
+        waited = time.monotonic() - began
+        if waited > UNKILLED:
+            raise CannotMake(f"process {process.pid} in {namespace.name} does not end")
+        if waited > ASKED:
+            process.kill()
+        else:
+            process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(LOOK)
+        namespace.clear()
 
 
 def _until_it_listens(peer: subprocess.Popen[bytes], said: IO[bytes], name: str) -> None:
@@ -196,15 +215,21 @@ def _write(path: Path, document: object) -> None:
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Lets SIGTERM and SIGHUP end the run as Ctrl-C does: everything is removed, whatever else is pressed meanwhile."""
+    """Lets SIGTERM and SIGHUP end the run as Ctrl-C does: everything is removed, whatever else is pressed meanwhile.
+
+    What is ignored already stays so: under nohup(1) a run outlives its terminal.
+    """
 
     def end(number: int, _frame: FrameType | None) -> None:
-        for other in ENDING:
+        for other in before:
             signal.signal(other, signal.SIG_IGN)
         raise KeyboardInterrupt("" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}")
 
-    before = {number: signal.signal(number, end) for number in ENDING}
+    before = {number: signal.getsignal(number) for number in ENDING}
+    before = {number: handler for number, handler in before.items() if handler not in (signal.SIG_IGN, None)}
     try:
+        for number in before:
+            signal.signal(number, end)
         yield
     finally:
         for number, handler in before.items():

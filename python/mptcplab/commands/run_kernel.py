@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mptcplab.commands.common import BadInput, RunFailed, check_runs, print_json
 from mptcplab.commands.common import seeds as all_seeds
@@ -27,7 +27,6 @@ def execute(scenario: Scenario, given: argparse.Namespace) -> int:
     from mptcplab.commands.emulate import ended_by_signals
     from mptcplab.commands.run import document, save, tell
     from mptcplab.emulation import CannotEmulate
-    from mptcplab.kernel import told
     from mptcplab.namespaces import CannotMake
     from mptcplab.results import Runs
 
@@ -47,12 +46,12 @@ def execute(scenario: Scenario, given: argparse.Namespace) -> int:
         write_json([report.document() for report in reports], given.output / "kernel.json")
     if given.json:
         documents = [document(run, baselines) for run in runs]
-        for one, report in zip(documents, reports, strict=False):
-            one["mptcplab"]["kernel"] = report.document()
+        for one, known in zip(documents, _by_run(reports), strict=True):
+            one["mptcplab"]["kernel"] = known
         print_json(documents[0] if given.seeds == 1 else documents)
     elif not given.quiet:
         tell(Runs(runs), baselines)
-        print("\n".join(told(report) for report in reports[: given.seeds]))
+        print("\n".join(_said(reports)))
         if given.output:
             print(f"written to {given.output}/")
     return _judge(runs, reports)
@@ -75,6 +74,23 @@ def _run(scenario: Scenario, given: argparse.Namespace) -> tuple[list[Run], Base
         baselines.setdefault(flow, {})[path] = [one for one, _ in several]
         reports += [report for _, report in several]
     return runs, baselines, reports
+
+
+def _by_run(reports: list[Report]) -> list[dict[str, Any]]:
+    """What is to be known of each run, and of its baselines."""
+    alone = [report.document() for report in reports if report.variant]
+    mine = [report.document() for report in reports if not report.variant]
+    return [one | {"baselines": [other for other in alone if other["seed"] == one["seed"]]} for one in mine]
+
+
+def _said(reports: list[Report]) -> list[str]:
+    """The same in words; of baselines only what speaks against their numbers."""
+    from mptcplab.kernel import told
+
+    alone = [report for report in reports if report.variant and report.doubts]
+    return [told(report) for report in reports if not report.variant] + [
+        f"    {one.variant}, seed {one.seed}: DOUBTFUL: {one.doubts}" for one in alone
+    ]
 
 
 def _judge(runs: list[Run], reports: list[Report]) -> int:

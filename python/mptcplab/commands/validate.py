@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import platform
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +12,9 @@ from mptcplab.commands.common import BadInput, RunFailed, check_runs, natural, p
 from mptcplab.commands.common import seeds as all_seeds
 
 if TYPE_CHECKING:
-    from mptcplab.results import Run
-    from mptcplab.validation import Answers, Cell, Row
+    from collections.abc import Callable
+
+    from mptcplab.validation import Answers, Cell, Outcome, Row
 
 NAME = "validate"
 HELP = "run scenarios on the simulator and on the kernel's Multipath TCP, and put both side by side"
@@ -30,6 +32,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--predict", type=Path, metavar="FILE", help="only write down what the simulator says, with a hash over it"
     )
     parser.add_argument("--against", type=Path, metavar="FILE", help="hold the kernel against what was written down")
+    parser.add_argument(
+        "--sha256", metavar="HASH", help="the hash that the predictions have to have, from before, such as a commit's"
+    )
     parser.add_argument("--output", type=Path, metavar="FILE", help="write all answers of the kernel there (JSON)")
     parser.add_argument("--json", action="store_true", help="print the table as JSON")
     parser.add_argument("--quiet", action="store_true", help="say nothing while it runs")
@@ -37,57 +42,76 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(given: argparse.Namespace) -> int:
     """Predicts, measures, compares."""
-    from mptcplab import validation
-    from mptcplab.json_files import write_json
+    from mptcplab import predictions, validation
     from mptcplab.scenario import Scenario
 
     if given.predict and (given.against or given.output):
         raise BadInput("mptcplab: --predict measures nothing: --against and --output are for the run after it")
+    if given.sha256 and not given.against:
+        raise BadInput("mptcplab: --sha256 is the hash of predictions: say which file has them (--against FILE)")
+    for path in (given.predict, given.output):
+        if path:
+            predictions.absent(path)
     cells = [validation.Cell(str(file), Scenario.load(file)) for file in given.files] or validation.cells()
     seeds = all_seeds(given)
     for cell in cells:
         check_runs(cell.scenario, len(seeds))
     if given.predict:
-        document = validation.document(cells, seeds, validation.answers(cells, seeds, validation.on_sim))
-        write_json(document, given.predict)
-        print(f"{len(cells)} scenarios predicted, SHA-256 {document['sha256']}: written to {given.predict}")
-        return 0
+        return _predict(given.predict, cells, seeds)
+    against = None
     if given.against:
-        sim = validation.read(given.against, cells, seeds)
+        sim, against = predictions.read(given.against, cells, seeds, given.sha256)
     else:
         sim = validation.answers(cells, seeds, validation.on_sim)
-    kernel = _measure(cells, seeds, quiet=given.quiet)
+    done = None
     if given.output:
-        write_json(validation.document(cells, seeds, kernel), given.output)
-    rows = validation.compare(sim, kernel)
+        done = predictions.Measurement(given.output, against, platform.release(), cells, seeds).write
+    kernel = _measure(cells, seeds, done, quiet=given.quiet)
+    rows = validation.compare(cells, sim, kernel)
     if given.json:
         print_json([_document(row) for row in rows])
     else:
-        print(_tell(rows))
+        print(tell(rows))
+    for row in rows:
+        problem = next(iter(row.sim.problems + row.kernel.problems), None)
+        if problem is not None:
+            raise RunFailed(f"{row.cell}, flow {row.flow!r}, {problem}")
     return 0
 
 
-def _measure(cells: list[Cell], seeds: range, *, quiet: bool) -> Answers:
+def _predict(path: Path, cells: list[Cell], seeds: range) -> int:
+    from mptcplab import predictions, validation
+    from mptcplab.json_files import write_json
+
+    document = predictions.prediction(cells, seeds, validation.answers(cells, seeds, validation.on_sim))
+    predictions.claim(path)
+    write_json(document, path)
+    print(f"{len(cells)} scenarios predicted, SHA-256 {document['sha256']}: written to {path}")
+    return 0
+
+
+def _measure(cells: list[Cell], seeds: range, done: Callable[[Answers], None] | None, *, quiet: bool) -> Answers:
     from mptcplab import validation
     from mptcplab.commands.emulate import ended_by_signals
     from mptcplab.emulation import CannotEmulate
     from mptcplab.namespaces import CannotMake
 
-    def run(cell: Cell, seed: int) -> tuple[Run, str | None]:
+    def run(cell: Cell, seed: int) -> Outcome:
         if not quiet:
             print(f"{cell.name}, seed {seed}: {cell.scenario.duration:.0f} s", file=sys.stderr)
         return validation.on_kernel(cell, seed)
 
     try:
         with ended_by_signals():
-            return validation.answers(cells, seeds, run)
+            return validation.answers(cells, seeds, run, done)
     except CannotEmulate as error:
         raise BadInput(f"mptcplab: {error}") from error
     except CannotMake as error:
         raise RunFailed(str(error)) from error
 
 
-def _tell(rows: list[Row]) -> str:
+def tell(rows: list[Row]) -> str:
+    """The table, and what counts of it: rows that failed or are doubtful are no agreement, and no difference."""
     cells = [["scenario", "flow", "sim [Mb/s]", "kernel [Mb/s]", "ratio", "share sim", "share kernel", ""]]
     cells += [
         [
@@ -96,23 +120,45 @@ def _tell(rows: list[Row]) -> str:
             f"{row.sim.rate / 1e6:.2f}",
             f"{row.kernel.rate / 1e6:.2f}",
             f"{row.ratio:.2f}",
-            f"{row.sim.part:.2f}",
-            f"{row.kernel.part:.2f}",
+            _share(row.sim.part),
+            _share(row.kernel.part),
             _verdict(row),
         ]
         for row in rows
     ]
-    agree, parts = sum(row.agrees for row in rows), sum(row.shares_agree for row in rows)
-    return (
-        f"{table(cells)}\n{agree} of {len(rows)} flows have a goodput within 10 % of the kernel's, {parts} a share of "
-        "their first path within 0.05"
-    )
+    counted = [row for row in rows if row.counts]
+    free = [row for row in counted if not row.saturated]
+    shared = [row for row in counted if row.shares_agree is not None]
+    lines = [
+        table(cells),
+        f"goodput within 10 % of the kernel's: {_of(sum(row.agrees for row in free), len(free))} that could differ, "
+        f"{_of(sum(row.agrees for row in counted if row.saturated), len(counted) - len(free))} that fill their paths "
+        "on both sides",
+        f"share of the first path within 0.05: {_of(sum(bool(row.shares_agree) for row in shared), len(shared))} of "
+        "Multipath TCP",
+    ]
+    failed, doubtful = sum(row.failed for row in rows), sum(row.doubtful for row in rows)
+    if failed or doubtful:
+        lines.append(f"not counted: {failed} that failed, {doubtful} that are doubtful")
+    return "\n".join(lines)
+
+
+def _of(some: int, of_them: int) -> str:
+    return f"{some} of {of_them} flow{'' if of_them == 1 else 's'}"
+
+
+def _share(part: float | None) -> str:
+    return "-" if part is None else f"{part:.2f}"
 
 
 def _verdict(row: Row) -> str:
-    if row.kernel.doubts:
-        return f"doubtful: {row.kernel.doubts[0]}"
-    return "agrees" if row.agrees and row.shares_agree else "differs"
+    if row.failed:
+        return f"FAILED: {(row.sim.problems + row.kernel.problems)[0]}"
+    if row.doubtful:
+        return f"doubtful: {(row.sim.doubts + row.kernel.doubts)[0]}"
+    if not row.agrees or row.shares_agree is False:
+        return "differs"
+    return "agrees (full)" if row.saturated else "agrees"
 
 
 def _document(row: Row) -> dict[str, object]:
@@ -124,6 +170,9 @@ def _document(row: Row) -> dict[str, object]:
         "ratio": row.ratio,
         "share_sim": row.sim.share,
         "share_kernel": row.kernel.share,
-        "agrees": row.agrees and row.shares_agree,
+        "counts": row.counts,
+        "saturated": row.saturated,
+        "agrees": (row.agrees and row.shares_agree is not False) if row.counts else None,
         "doubts": row.kernel.doubts,
+        "problems": row.sim.problems + row.kernel.problems,
     }

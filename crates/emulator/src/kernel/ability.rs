@@ -3,6 +3,7 @@
 //! Only compares: nothing here asks the machine, which controllers there are is told. Keys of a flow that say how its TCP works inside,
 //! such as when slow start ends, are the kernel's own business and are not compared (docs/emulate.md).
 
+use mptcp_clock::Duration;
 use mptcp_lab::scenario::names::{Ecn, SendQueueRule, Transport, Version};
 use mptcp_lab::scenario::{Flow, Scenario, Traffic};
 use mptcp_live::kernel::Options;
@@ -15,6 +16,13 @@ const ALWAYS: &str = "reno";
 const SCHEDULER: [&str; 2] = ["default", "linux"];
 /// What the kernel's path manager does with endpoints of the kind `subflow`, for a peer with one address.
 const PATH_MANAGER: &str = "fullmesh";
+
+/// Endpoints of a host (net/mptcp/protocol.h, MPTCP_PM_ADDR_MAX).
+const MOST_ENDPOINTS: usize = 8;
+/// Least buffer of autotuning, bytes (Documentation/networking/ip-sysctl.rst, tcp_rmem).
+const LEAST_BUFFER: u64 = 4096;
+/// Between two looks at the links; samples that are closer would see none of their own.
+const LEAST_SAMPLE: Duration = Duration::from_millis(50);
 
 /// Something that the kernel cannot do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +64,9 @@ impl Ability {
     /// What nothing is near to.
     pub fn of(scenario: &Scenario, controllers: &[String]) -> Result<Self, EmulatorError> {
         let mut ability = Self::default();
+        if scenario.sample < LEAST_SAMPLE {
+            return Err(EmulatorError::Sample { sample: scenario.sample, least: LEAST_SAMPLE });
+        }
         for flow in &scenario.flows {
             refuse(scenario, flow)?;
             let options = ability.options(flow, controllers);
@@ -130,9 +141,8 @@ impl Ability {
             wanted.push(("net.mptcp.checksum_enabled", number(flow.checksum)));
         }
         if flow.mechanisms.autotuning {
-            // Twice the largest window: a buffer holds what the kernel needs around the bytes, too.
-            wanted.push(("net.ipv4.tcp_rmem", format!("4096 131072 {}", 2 * tcp.rcvbuf)));
-            wanted.push(("net.ipv4.tcp_wmem", format!("4096 16384 {}", 2 * tcp.sndbuf)));
+            wanted.push(("net.ipv4.tcp_rmem", limits(131_072, tcp.rcvbuf)));
+            wanted.push(("net.ipv4.tcp_wmem", limits(16_384, tcp.sndbuf)));
         }
         for host in [&flow.from, &flow.to] {
             for (key, value) in &wanted {
@@ -156,6 +166,13 @@ impl Ability {
     }
 }
 
+/// Least, first and largest buffer of autotuning, bytes.
+fn limits(first: u64, window: u64) -> String {
+    // Twice the largest window: a buffer holds what the kernel needs around the bytes, too.
+    let most = window.saturating_mul(2);
+    format!("{} {} {most}", LEAST_BUFFER.min(most), first.min(most))
+}
+
 /// What nothing is near to.
 fn refuse(scenario: &Scenario, flow: &Flow) -> Result<(), EmulatorError> {
     let traffic = match &flow.traffic {
@@ -170,16 +187,23 @@ fn refuse(scenario: &Scenario, flow: &Flow) -> Result<(), EmulatorError> {
     if flow.ports().is_some() {
         return Err(EmulatorError::Ports(flow.name.clone()));
     }
+    if flow.transport == Transport::Mptcp && flow.paths.len() > MOST_ENDPOINTS {
+        let (flow, paths) = (flow.name.clone(), flow.paths.len());
+        return Err(EmulatorError::Endpoints { flow, paths, most: MOST_ENDPOINTS });
+    }
     let multipath = |other: &&Flow| other.transport == Transport::Mptcp && other.from == flow.from;
-    let sorted = |flow: &Flow| {
-        let mut paths = flow.paths.clone();
+    let sorted = |paths: &[String]| {
+        let mut paths = paths.to_vec();
         paths.sort_unstable();
         paths
     };
     let first = scenario.flows.iter().find(multipath).filter(|_| flow.transport == Transport::Mptcp);
     match first {
-        Some(first) if sorted(first) != sorted(flow) => {
+        Some(first) if sorted(&first.paths) != sorted(&flow.paths) => {
             Err(EmulatorError::Paths(first.name.clone(), flow.name.clone()))
+        }
+        Some(first) if sorted(&first.backup) != sorted(&flow.backup) => {
+            Err(EmulatorError::Backup(first.name.clone(), flow.name.clone()))
         }
         _ => Ok(()),
     }

@@ -11,7 +11,7 @@ use std::time::Duration as StdDuration;
 
 use mptcp_clock::{Duration, Instant};
 use mptcp_lab::pattern;
-use mptcp_live::kernel::{Options, connect, ends, listen};
+use mptcp_live::kernel::{Options, connect, ends, given, listen};
 use mptcp_live::{monotonic, namespace};
 
 /// Between two looks whether it is over.
@@ -71,6 +71,8 @@ pub(crate) struct Tally {
     ended: AtomicBool,
     /// The socket that sends.
     sender: Mutex<Option<Sender>>,
+    /// SO_RCVBUF of the socket that receives, bytes.
+    receive_buffer: AtomicU64,
     problem: Mutex<Option<String>>,
 }
 
@@ -84,6 +86,7 @@ impl Tally {
             last_byte: AtomicU64::new(NEVER),
             ended: AtomicBool::new(false),
             sender: Mutex::new(None),
+            receive_buffer: AtomicU64::new(NEVER),
             problem: Mutex::new(None),
         }
     }
@@ -110,6 +113,10 @@ impl Tally {
 
     pub(crate) fn sender(&self) -> Option<Sender> {
         self.sender.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn receive_buffer(&self) -> Option<u32> {
+        u32::try_from(self.receive_buffer.load(Ordering::Relaxed)).ok()
     }
 
     pub(crate) fn problem(&self) -> Option<String> {
@@ -215,6 +222,8 @@ fn work(task: &Task, stream: TcpStream, sends: bool, course: &Course, tally: &Ta
         }
         return Ok(());
     }
+    let (_, buffer, _) = given(&*stream)?;
+    tally.receive_buffer.store(buffer.into(), Ordering::Relaxed);
     receive(&stream, course, tally)
 }
 

@@ -45,7 +45,7 @@ pub struct FlowReport {
     pub flow: String,
     /// The congestion controller, read back.
     pub congestion: String,
-    /// SO_RCVBUF of the sender and SO_SNDBUF, read back, bytes.
+    /// SO_RCVBUF of the receiver and SO_SNDBUF of the sender, read back, bytes; 0 of a flow that was never connected.
     pub buffers: (u32, u32),
     /// What went wrong, in words.
     pub problem: Option<String>,
@@ -118,7 +118,8 @@ fn look_on(
         before = (at, snapshot.links);
     }
     let counters = driver.snapshot().links;
-    let reports = scenario.flows.iter().zip(tallies).map(|(flow, tally)| report(flow, tally));
+    let reports = scenario.flows.iter().zip(tasks).zip(tallies);
+    let reports = reports.map(|((flow, task), tally)| report(flow, &task.options, tally));
     let sums = scenario.flows.iter().zip(&watches).zip(tallies);
     let measured = Measurements {
         flow_names: scenario.flows.iter().map(|flow| flow.name.clone()).collect(),
@@ -161,10 +162,36 @@ fn sample_links(
     }
 }
 
-fn report(flow: &Flow, tally: &Tally) -> FlowReport {
-    let said = tally.sender().and_then(|(stream, _)| given(&*stream).ok());
-    let (congestion, receive, send) = said.unwrap_or_default();
-    FlowReport { flow: flow.name.clone(), congestion, buffers: (receive, send), problem: tally.problem() }
+fn report(flow: &Flow, wanted: &Options, tally: &Tally) -> FlowReport {
+    let sender = tally.sender().and_then(|(stream, _)| given(&*stream).ok());
+    let sender = sender.map(|(congestion, _, buffer)| (congestion, buffer));
+    let problem = tally.problem().or_else(|| mismatch(wanted, sender.as_ref(), tally.receive_buffer()));
+    let (congestion, send) = sender.unwrap_or_default();
+    let buffers = (tally.receive_buffer().unwrap_or_default(), send);
+    FlowReport { flow: flow.name.clone(), congestion, buffers, problem }
+}
+
+/// Where the kernel gave something else than what was asked for; of what nobody could ask, nothing is said.
+fn mismatch(wanted: &Options, sender: Option<&(String, u32)>, receiver: Option<u32>) -> Option<String> {
+    if let Some((given, _)) = sender.filter(|(given, _)| *given != wanted.congestion) {
+        return Some(format!(
+            "congestion {} was asked for, and the kernel gave {given:?}",
+            wanted.congestion
+        ));
+    }
+    let send = sender.map(|(_, buffer)| *buffer);
+    for (name, asked, given) in
+        [("SO_RCVBUF", wanted.receive_buffer, receiver), ("SO_SNDBUF", wanted.send_buffer, send)]
+    {
+        let (Some(asked), Some(given)) = (asked, given) else { continue };
+        // socket(7): the kernel doubles it.
+        if u64::from(given) != 2 * u64::from(asked) {
+            return Some(format!(
+                "{name} {asked} was asked for, and the kernel gave {given} in place of its double"
+            ));
+        }
+    }
+    None
 }
 
 /// A flow in the words of sockets. It goes to the peer's address on its first path, if that leads to the peer.
@@ -201,4 +228,34 @@ fn task(order: &Order, flow: usize) -> io::Result<Task> {
 fn address_of(plan: &Plan, host: &str, link: &str) -> Option<Ipv4Addr> {
     let host = plan.hosts.iter().find(|known| known.name == host)?;
     host.devices.iter().find(|device| device.link == link).map(|device| device.address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_gave_is_held_against_what_was_asked_for() {
+        let wanted = Options {
+            congestion: "cubic".to_owned(),
+            receive_buffer: Some(100_000),
+            send_buffer: Some(50_000),
+            ..Options::default()
+        };
+        let sender = |name: &str, buffer| Some((name.to_owned(), buffer));
+        assert_eq!(mismatch(&wanted, sender("cubic", 100_000).as_ref(), Some(200_000)), None);
+        assert_eq!(mismatch(&wanted, None, None), None);
+        for (sender, receiver, says) in [
+            (
+                sender("reno", 100_000),
+                200_000,
+                "congestion cubic was asked for, and the kernel gave \"reno\"",
+            ),
+            (sender("cubic", 100_000), 131_072, "SO_RCVBUF 100000 was asked for, and the kernel gave 131072"),
+            (sender("cubic", 16_384), 200_000, "SO_SNDBUF 50000 was asked for, and the kernel gave 16384"),
+        ] {
+            let said = mismatch(&wanted, sender.as_ref(), Some(receiver)).unwrap_or_default();
+            assert!(said.contains(says), "{said}");
+        }
+    }
 }

@@ -75,11 +75,43 @@ fn what_nothing_is_near_to_is_refused() {
         ),
         ("[flows.a]\npath_manager = \"ndiffports\"\npaths = [\"wifi\"]", "several subflows on one path"),
         ("[flows.a]\n[flows.b]\npaths = [\"wifi\"]", "flows \"a\" and \"b\" use different paths"),
+        ("[flows.a]\n[flows.b]\nbackup = [\"lte\"]", "flows \"a\" and \"b\" have different backups"),
         ("[flows.a]\n[flows.b]\nsack = false", "flow \"b\" needs another net.ipv4.tcp_sack"),
     ] {
         let said = ability(flows).err().map(|error| error.to_string()).unwrap_or_default();
         assert!(said.contains(says), "{said}");
     }
+}
+
+#[test]
+fn limits_of_small_buffers_are_in_order() {
+    let limits = |window: &str| {
+        let flow =
+            format!("[flows.a]\n{PLAIN}autotuning = true\nrcvbuf = \"{window}\"\nsndbuf = \"{window}\"");
+        let ability = ability(&flow).unwrap_or_else(|error| panic!("{error}"));
+        let of = |key: &str| ability.settings.iter().find(|set| set.key == key).map(|set| set.value.clone());
+        [of("net.ipv4.tcp_rmem"), of("net.ipv4.tcp_wmem")].map(Option::unwrap_or_default)
+    };
+    assert_eq!(limits("10KB"), ["4096 20480 20480", "4096 16384 20480"]);
+    assert_eq!(limits("1KB"), ["2048 2048 2048", "2048 2048 2048"]);
+    assert_eq!(limits("1000KB"), ["4096 131072 2048000", "4096 16384 2048000"]);
+}
+
+#[test]
+fn nine_paths_have_no_endpoints() {
+    let paths: String = (0..9).map(|path| format!("[paths.p{path}]\nrate = \"1Mbit\"\n")).collect();
+    let draft = Draft::parse(&format!("duration = \"5s\"\n{paths}[flows.a]\n{PLAIN}"), "test");
+    let scenario = draft.and_then(|draft| draft.finish()).unwrap_or_else(|error| panic!("{error}"));
+    let said = Ability::of(&scenario, &[]).err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(said.contains("flow \"a\" has 9 paths, and the kernel has endpoints for 8"), "{said}");
+}
+
+#[test]
+fn samples_are_no_closer_than_looks() {
+    let draft = Draft::parse(&format!("sample = \"20ms\"\n{PATHS}[flows.a]\n{PLAIN}"), "test");
+    let scenario = draft.and_then(|draft| draft.finish()).unwrap_or_else(|error| panic!("{error}"));
+    let said = Ability::of(&scenario, &[]).err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(said.contains("the kernel back end looks every"), "{said}");
 }
 
 #[test]

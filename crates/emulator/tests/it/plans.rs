@@ -49,7 +49,10 @@ fn what_real_packets_cannot_have_is_said() {
     let route = "[paths.wifi]\nrate = \"1Mbit\"\n[flows.bulk]\n[[routes]]\nfrom = \"client\"\nto = \"server\"\nflows = [\"bulk\"]\n\
                  links = [\"wifi\"]";
     let many: String = (0..251).map(|path| format!("[paths.p{path}]\nrate = \"1Mbit\"\n")).collect();
+    let paths = "[paths.wifi]\nrate = \"1Gbit\"\n[paths.3g]\nrate = \"1Gbit\"\n";
+    let both = format!("{paths}[flows.a]\n[flows.b]\nfrom = \"server\"\nto = \"client\"\n");
     for (toml, says) in [
+        (both.as_str(), "host \"server\" accepts Multipath TCP (flow \"a\") and opens flows (flow \"b\")"),
         (middlebox, "middlebox \"home\": middleboxes stand in simulated networks only"),
         (route, "the route from \"client\" to \"server\" is for chosen flows"),
         (filter, "a filter on \"wifi\" is for chosen flows or paths"),

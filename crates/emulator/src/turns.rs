@@ -1,0 +1,74 @@
+//! Turns of the loop that drives an emulation: how long a packet may have waited to be read, and when the loop wakes.
+//!
+//! Owns what counts as late. A turn begins when the loop was to wake, not when it did: what kept it asleep, a stopped process or a machine
+//! that was busy, counts. Reads no clock.
+
+use mptcp_clock::{Duration, Instant};
+
+use crate::lateness::{Lateness, Spread};
+
+/// The longest sleep: a stall is known to this, though nothing is due and nothing comes.
+const TICK: Duration = Duration::from_millis(5);
+
+#[derive(Debug, Default)]
+pub(crate) struct Turns {
+    lengths: Lateness,
+    begun: Instant,
+    wake: Instant,
+}
+
+impl Turns {
+    /// A turn ends at `now`; says when the next begins, at `due` or before. A device that may have `more` is read at once.
+    pub(crate) fn end(&mut self, now: Instant, due: Option<Instant>, more: bool) -> Instant {
+        self.lengths.count(now.since(self.begun));
+        let tick = now + TICK;
+        self.wake = if more { now } else { due.map_or(tick, |due| due.min(tick)) };
+        self.wake
+    }
+
+    /// The loop runs again at `now`: a device woke it, or it was time.
+    pub(crate) fn begin(&mut self, now: Instant) {
+        self.begun = now.min(self.wake);
+    }
+
+    pub(crate) fn spread(&self) -> Spread {
+        self.lengths.spread()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn a_stall_in_the_sleep_is_a_long_turn() {
+        for due in [None, Some(ms(1)), Some(ms(10_000))] {
+            let mut turns = Turns::default();
+            let wake = turns.end(ms(0), due, false);
+            assert!(wake <= ms(5), "nothing hides for longer than a tick");
+            // Stopped for 400 ms, whatever woke it then.
+            turns.begin(ms(400));
+            turns.end(ms(400), None, false);
+            assert!(turns.spread().max >= Duration::from_millis(395), "{due:?}");
+        }
+    }
+
+    #[test]
+    fn who_is_woken_in_time_is_not_late() {
+        let mut turns = Turns::default();
+        for turn in 0..1000 {
+            let now = ms(4 * turn);
+            turns.begin(now);
+            turns.end(now, Some(now + Duration::from_millis(4)), turn % 2 == 0);
+        }
+        let spread = turns.spread();
+        assert_eq!(spread.count, 1000);
+        // A device that had more was to be read at once, and was after 4 ms.
+        assert_eq!(spread.max, Duration::from_millis(4));
+        assert_eq!(spread.p50, Duration::ZERO);
+    }
+}
