@@ -1,4 +1,4 @@
-//! Networks of one line, and what routes do in them.
+//! Networks of one line: what they consist of, what is said against them, and how their ways are used.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -215,7 +215,6 @@ fn a_network_of_one_line_survives_being_written() {
         format!(
             "duration = \"1s\"\ntopology = {{ kind = \"bcube\", n = 4, k = 1, rate = \"20Mbit\" }}\n{TCP}"
         ),
-        ROUTED.to_owned(),
     ] {
         let first = scenario(&text);
         assert_eq!(scenario(&first.to_toml()), first);
@@ -316,61 +315,4 @@ fn hosts_of_a_bcube_use_all_their_ports_and_pass_frames_on() {
     assert!(relayed.into_iter().map(|link| link.sent_bytes).sum::<u64>() > 5_000_000);
     let tcp = run(&format!("{text}transport = \"tcp\"\n"), 1);
     assert!((15e6..20e6).contains(&tcp.flows[0].goodput));
-}
-
-/// Two ways of equal length from a to b, and one that is longer.
-const ROUTED: &str = r#"
-duration = "2s"
-[links.a-r]
-ends = ["a", "r"]
-rate = "20Mbit"
-[links.r-s]
-ends = ["r", "s"]
-rate = "20Mbit"
-[links.r-t]
-ends = ["r", "t"]
-rate = "20Mbit"
-[links.s-t]
-ends = ["s", "t"]
-rate = "20Mbit"
-[links.t-b]
-ends = ["t", "b"]
-rate = "20Mbit"
-[flows.bulk]
-from = "a"
-to = "b"
-[flows.other]
-from = "a"
-to = "b"
-transport = "udp"
-rate = "2Mbit"
-[[routes]]
-from = "a"
-to = "b"
-flows = ["bulk"]
-links = ["a-r", "r-s", "s-t", "t-b"]
-"#;
-
-#[test]
-fn explicit_routes_are_of_their_flows_and_of_their_direction() {
-    let measured = run(ROUTED, 1);
-    let sent = |name: &str, direction| {
-        let found = measured.links.iter().find(|link| link.link == name && link.direction == direction);
-        found.map_or(0, |link| link.sent_bytes)
-    };
-    assert!(sent("s-t", "forward") > 3_000_000, "the flow goes the long way");
-    assert!((200_000..700_000).contains(&sent("r-t", "forward")), "the datagrams do not");
-    assert_eq!(sent("s-t", "backward"), 0);
-    assert!(sent("r-t", "backward") > 30_000, "acknowledgements come by the fewest hops");
-    assert!(measured.flows.iter().all(|flow| flow.intact));
-}
-
-#[test]
-fn an_explicit_route_back_is_that_of_acknowledgements() {
-    let back = "[[routes]]\nfrom = \"b\"\nto = \"a\"\nflows = [\"bulk\"]\nlinks = [\"t-b\", \"s-t\", \"r-s\", \"a-r\"]\n";
-    let measured = run(&format!("{ROUTED}{back}"), 1);
-    let of =
-        |name: &str| measured.links.iter().find(|link| link.link == name && link.direction == "backward");
-    assert!(of("s-t").is_some_and(|link| link.sent_bytes > 30_000));
-    assert!(of("r-t").is_some_and(|link| link.sent_bytes == 0));
 }

@@ -166,3 +166,66 @@ fn a_route_to_an_address_that_nobody_uses_is_refused() {
     }
     assert!(of("path_manager = \"ndiffports\"", "t").contains("never uses"));
 }
+
+/// Two ways of equal length from a to b, and one that is longer.
+const ROUTED: &str = r#"
+duration = "2s"
+[links.a-r]
+ends = ["a", "r"]
+rate = "20Mbit"
+[links.r-s]
+ends = ["r", "s"]
+rate = "20Mbit"
+[links.r-t]
+ends = ["r", "t"]
+rate = "20Mbit"
+[links.s-t]
+ends = ["s", "t"]
+rate = "20Mbit"
+[links.t-b]
+ends = ["t", "b"]
+rate = "20Mbit"
+[flows.bulk]
+from = "a"
+to = "b"
+[flows.other]
+from = "a"
+to = "b"
+transport = "udp"
+rate = "2Mbit"
+[[routes]]
+from = "a"
+to = "b"
+flows = ["bulk"]
+links = ["a-r", "r-s", "s-t", "t-b"]
+"#;
+
+#[test]
+fn explicit_routes_are_of_their_flows_and_of_their_direction() {
+    let measured = run(ROUTED);
+    let sent = |name: &str, direction| {
+        let found = measured.links.iter().find(|link| link.link == name && link.direction == direction);
+        found.map_or(0, |link| link.sent_bytes)
+    };
+    assert!(sent("s-t", "forward") > 3_000_000, "the flow goes the long way");
+    assert!((200_000..700_000).contains(&sent("r-t", "forward")), "the datagrams do not");
+    assert_eq!(sent("s-t", "backward"), 0);
+    assert!(sent("r-t", "backward") > 30_000, "acknowledgements come by the fewest hops");
+    assert!(measured.flows.iter().all(|flow| flow.intact));
+}
+
+#[test]
+fn an_explicit_route_back_is_that_of_acknowledgements() {
+    let back = "[[routes]]\nfrom = \"b\"\nto = \"a\"\nflows = [\"bulk\"]\nlinks = [\"t-b\", \"s-t\", \"r-s\", \"a-r\"]\n";
+    let measured = run(&format!("{ROUTED}{back}"));
+    let of =
+        |name: &str| measured.links.iter().find(|link| link.link == name && link.direction == "backward");
+    assert!(of("s-t").is_some_and(|link| link.sent_bytes > 30_000));
+    assert!(of("r-t").is_some_and(|link| link.sent_bytes == 0));
+}
+
+#[test]
+fn routes_survive_being_written() {
+    let first = scenario(ROUTED);
+    assert_eq!(scenario(&first.to_toml()), first);
+}
