@@ -9,7 +9,7 @@ use crate::frame::AddressId;
 /// How a node uses several ways of equally many hops.
 #[derive(Debug, Default)]
 pub enum Spreading {
-    /// The one by the link that was made first.
+    /// The one that is found first, looking back from the destination, by links in the order they were made.
     #[default]
     First,
     /// ECMP: all frames of one flow go one way. A flow is a label and a destination: a driver that numbers subflows by its labels

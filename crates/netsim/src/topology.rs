@@ -218,6 +218,10 @@ impl Topology {
         if *pins && let Some(&direction) = self.pins.get(&(node, address, label >> 8)) {
             return Some(direction);
         }
+        if matches!(spreading, Spreading::First) {
+            // As if nobody chose: pins of other classes move nothing.
+            return *self.routes.get(address.index())?.get(node.index())?;
+        }
         let ways = self.ways.get(address.index())?.get(node.index())?;
         ways.get(spreading.choose(ways.len(), label, address)).copied()
     }
@@ -260,7 +264,8 @@ impl Topology {
     }
 
     /// The fewest hops to an address from everywhere, breadth first from its owner. Only routers
-    /// pass frames on. Of equally long ways, the one by the link made first wins.
+    /// pass frames on. Of equally long ways, the one found first wins: nodes are looked at in the order they were reached, and
+    /// at each its links in the order they were made.
     fn ways_to(&self, address: &Address) -> Ways {
         let mut first = vec![None; self.nodes.len()];
         let mut hops = vec![u32::MAX; self.nodes.len()];

@@ -2,6 +2,7 @@
 //!
 //! Reading and merging the files is the business of `files`.
 
+use std::cell::OnceCell;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use indexmap::IndexMap;
 use serde::Deserialize as _;
 
 use super::error::{Place, ScenarioError, listed, said, shown, suggestion};
+use super::fabrics::Made;
 use super::file::ScenarioFile;
 use super::model::Scenario;
 use super::tree::{Content, Node};
@@ -77,25 +79,27 @@ impl Draft {
     /// `events.0.at`. A `*` stands for all that is there, braces for several: `flows.*.{rcvbuf,sndbuf}`.
     ///
     /// # Errors
-    /// A path, link, flow or array element that is not there, or a `*` for nothing. Keys and values are checked by
-    /// [`Self::finish`], with the same messages as those of a file.
+    /// A path, link, flow or array element that is not there and that no topology makes, or a `*` for nothing. Keys and
+    /// values are checked by [`Self::finish`], with the same messages as those of a file.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), ScenarioError> {
+        // Before anything is made of it: that would take the square of its length.
+        let parts = key.split('.').count();
+        if parts > DEEPEST {
+            let problem = format!("has {parts} parts, and no key of a scenario has more than {DEEPEST}");
+            return Err(refused(key, value, &problem));
+        }
         let paths = keys::named(&self.tree, key).map_err(|problem| refused(key, value, &problem))?;
+        // What a topology makes is asked for once, and only where a name is not written.
+        let made = OnceCell::new();
         for path in paths {
-            self.set_one(&path.iter().map(String::as_str).collect::<Vec<_>>(), value)?;
+            self.set_one(&path.iter().map(String::as_str).collect::<Vec<_>>(), value, &made)?;
         }
         Ok(())
     }
 
-    fn set_one(&mut self, path: &[&str], value: &str) -> Result<(), ScenarioError> {
+    fn set_one(&mut self, path: &[&str], value: &str, made: &OnceCell<Made>) -> Result<(), ScenarioError> {
         let file: Arc<str> = OVERRIDE.into();
         let refuse = |problem: String| Err(refused(&path.join("."), value, &problem));
-        if path.len() > DEEPEST {
-            return refuse(format!(
-                "has {} parts, and no key of a scenario has more than {DEEPEST}",
-                path.len()
-            ));
-        }
         if path[0] == "include" {
             return refuse(
                 "files are included before anything is put over them; name it in the file".to_owned(),
@@ -104,7 +108,14 @@ impl Draft {
         if let [kind @ ("paths" | "links" | "flows"), name, ..] = *path {
             let known = self.tree.get(&[kind]).and_then(Node::table);
             let names = || known.iter().flat_map(|table| table.keys().map(String::as_str));
-            if !names().any(|known| known == name) {
+            let made = || made.get_or_init(|| fabrics::made(&self.tree));
+            let written = names().any(|known| known == name);
+            if let ("flows", false, Some(line)) = (kind, written, made().line_of(name)) {
+                return refuse(format!(
+                    "a permutation makes this flow, and such differ in their hosts alone (try flows.{line})"
+                ));
+            }
+            if !written && (kind != "links" || !made().links.contains(name)) {
                 let near = suggestion(name, names());
                 return refuse(format!("{kind} has no {name:?}{near} (there are: {})", listed(names())));
             }

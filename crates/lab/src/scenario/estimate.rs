@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use mptcp_clock::Duration;
 use netsim::{QueueLimit, Rate};
 
+use super::impaired;
 use super::model::{Estimate, Flow, Line, Link, Scenario, Traffic};
 use super::names::{DataDirection, Transport};
 use super::reach::{Reach, Spans};
@@ -61,7 +62,7 @@ impl Scenario {
             samples,
             blocks: load.blocks,
             events,
-            at_once: 64.0 * load.windows + 16.0 * load.files,
+            at_once: 64.0 * load.windows + 16.0 * (load.files + load.together),
             memory,
             results,
             traced: (events * TRACED.1).min(self.limits.trace as f64) * TRACED.0,
@@ -102,6 +103,8 @@ struct Reckoner<'a> {
     /// back.
     ways: HashMap<(usize, &'a str), Spans<'a>>,
     mtu: u32,
+    /// What one frame may become on its way.
+    copies: f64,
 }
 
 impl<'a> Reckoner<'a> {
@@ -126,6 +129,7 @@ impl<'a> Reckoner<'a> {
             openers,
             rates,
             mtu: scenario.links.iter().map(|link| link.mtu).min().unwrap_or(1500),
+            copies: impaired::copies(scenario, &reach),
         }
     }
 
@@ -179,7 +183,7 @@ impl<'a> Reckoner<'a> {
     fn load(&self) -> Load {
         let mut load = Load::default();
         let mut first = vec![0.0; self.rates.len()];
-        let (mut total, mut most) = (0.0, -1.0);
+        let (mut total, mut most, mut rated) = (0.0, -1.0, 0.0);
         let (mut frame, mut block) = (f64::INFINITY, f64::INFINITY);
         for (number, flow) in self.scenario.flows.iter().enumerate() {
             let size = payload(flow, self.mtu);
@@ -196,7 +200,10 @@ impl<'a> Reckoner<'a> {
             }
             let mut piece = PIECE.1;
             match flow.traffic {
-                Traffic::Datagrams { rate: Some(_), .. } => load.datagrams += frames,
+                Traffic::Datagrams { rate: Some(rate), activity, .. } => {
+                    load.datagrams += frames + pauses(activity, self.scenario.duration);
+                    rated += rate as f64 / 8.0 / size;
+                }
                 Traffic::Blocks { bytes, .. } => {
                     block = block.min(bytes as f64);
                     piece = piece.min(bytes as f64);
@@ -204,9 +211,9 @@ impl<'a> Reckoner<'a> {
                 }
                 _ => {}
             }
-            load.windows += window(flow) / size;
+            load.windows += window(flow) / size * self.copies;
             if let Traffic::File { bytes } = flow.traffic {
-                load.files += bytes as f64 / size;
+                load.files += bytes as f64 / size * self.copies;
             }
             load.pieces += buffered(flow) / piece;
         }
@@ -218,22 +225,28 @@ impl<'a> Reckoner<'a> {
                 .ends
                 .iter()
                 .any(|end| self.openers.contains(end.as_str()) && !self.scenario.relays.contains(end));
-            let asked = if began { first[place] } else { total };
+            let asked = self.copies * if began { first[place] } else { total };
             let carried = self.rates[place][0].max(self.rates[place][1]) / 8.0 * seconds;
-            load.frames += asked.min(carried / (frame + HEADERS));
+            load.frames += asked.min(carried / (frame + HEADERS) * impaired::doubled(link));
             bytes += carried;
             let flows = self.scenario.flows.len() as f64;
-            held += holds(&link.forward, frame, flows) + holds(&link.backward, frame, flows);
+            for line in [&link.forward, &link.backward] {
+                held += holds(line, frame, flows);
+                // What is sent at a rate has no window.
+                let offered = rated * self.copies;
+                load.together += impaired::together(line, frame + HEADERS, offered) * impaired::doubled(link);
+            }
         }
-        load.waiting = load.windows.min(held);
+        load.waiting = load.windows.min(held) + load.together;
         load.blocks = load.blocks.min(bytes / block);
         load
     }
 }
 
-/// Nanoseconds there and back, propagation alone; jitter around nothing is a quarter of its width on average.
+/// Nanoseconds there and back, propagation and batches alone; jitter around nothing is a quarter of its width on average.
 fn trip(link: &Link) -> u64 {
-    let one = |line: &Line| if line.delay.is_zero() { line.jitter / 4 } else { line.delay };
+    let one =
+        |line: &Line| impaired::wait(line) + if line.delay.is_zero() { line.jitter / 4 } else { line.delay };
     (one(&link.forward) + one(&link.backward)).as_nanos()
 }
 
@@ -258,6 +271,8 @@ struct Load {
     windows: f64,
     /// Frames of all that is sent once: without a rate and a delay they pass at one instant.
     files: f64,
+    /// Frames sent at a rate that come out of batches.
+    together: f64,
     /// Frames under way, as far as links hold them.
     waiting: f64,
     /// Pieces of streams in buffers.
@@ -295,6 +310,11 @@ fn payload(flow: &Flow, mtu: u32) -> f64 {
     }
 }
 
+/// How often a flow of datagrams falls silent.
+fn pauses(activity: Option<(Duration, Duration)>, duration: Duration) -> f64 {
+    activity.map_or(0.0, |(on, off)| duration.as_secs_f64() / (on + off).as_secs_f64().max(1e-9))
+}
+
 /// What a queue holds at most, how many times that (rows with a limit each), and the frames that its own tables are worth. A
 /// discipline that says no limit counts as the largest of tc's.
 fn limit_of(line: &Line, flows: f64) -> (QueueLimit, f64, f64) {
@@ -323,5 +343,6 @@ fn holds(line: &Line, payload: f64, flows: f64) -> f64 {
         QueueLimit::Time(time) => carries(time),
         QueueLimit::Unlimited => f64::INFINITY,
     };
-    own + rows * queue + if line.delay.is_zero() { 0.0 } else { carries(line.delay) }
+    let flying = if line.delay.is_zero() { 0.0 } else { carries(line.delay) };
+    own + rows * queue + flying + impaired::together(line, frame, f64::INFINITY)
 }

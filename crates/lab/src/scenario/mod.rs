@@ -17,6 +17,7 @@ mod estimate;
 mod fabrics;
 pub mod file;
 mod files;
+mod impaired;
 mod keys;
 pub(crate) mod kind_schema;
 pub(crate) mod kinds;

@@ -127,6 +127,11 @@ impl App {
         Frame::label_of(class, subflow.map_or(0, SubflowId::number) as u8)
     }
 
+    /// The interface of the sending host by which datagrams leave.
+    pub(super) fn datagram_interface(&self) -> InterfaceId {
+        if self.upload { self.interface } else { InterfaceId(0) }
+    }
+
     /// The label of a datagram.
     pub(super) fn datagram_label(&self) -> u32 {
         Frame::label_of(class_of(self.flow, self.interface.0 as usize), 0)

@@ -86,10 +86,12 @@ impl Datagrams {
             };
         if goes {
             self.due += self.interval.unwrap_or(Duration::ZERO);
-            if let Some(pauses) = self.pauses.as_mut().filter(|pauses| pauses.begins <= self.due) {
+            // The clock of datagrams stands still in a pause, so that the rate while it sends is what was asked for.
+            while let Some(pauses) = self.pauses.as_mut().filter(|pauses| pauses.begins <= self.due) {
                 let (on, off) = pauses.means;
-                self.due = self.due.max(pauses.begins + pauses.draw(off));
-                pauses.begins = self.due + pauses.draw(on);
+                let (off, on) = (pauses.draw(off), pauses.draw(on));
+                self.due += off;
+                pauses.begins += off + on;
             }
             self.sent += u64::from(self.bytes);
         }

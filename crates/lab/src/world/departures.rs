@@ -8,6 +8,7 @@ use super::apps::App;
 use super::datagrams::{DATAGRAM, Datagrams};
 use super::{ETHERNET, ScheduledAction, World};
 use crate::classes::flow_and_subflow;
+use crate::scenario::names::Routing;
 
 impl World {
     /// The queue of a host let go of a frame.
@@ -16,7 +17,12 @@ impl World {
         let Some(at) = self.own_queues.get(by.index()).copied().flatten() else { return };
         let Some((flow, detail)) = flow_and_subflow(label) else { return };
         let Some(app) = self.apps.get_mut(flow) else { return };
+        let sender = app.sending_host();
         if let Some(datagrams) = &mut app.datagrams {
+            if at != sender {
+                // A relay passed on what waits in the socket of another.
+                return;
+            }
             datagrams.departed();
             if departure.service.is_zero() {
                 // Dropped, not sent: whoever sent one more at once might never end.
@@ -28,7 +34,11 @@ impl World {
             // It left this host when the box took it.
             return;
         }
-        let connection = if at == app.from { app.connections.0 } else { app.connections.1 };
+        let connection = match at {
+            _ if at == app.from => app.connections.0,
+            _ if at == app.to => app.connections.1,
+            _ => None,
+        };
         let Some(connection) = connection else { return };
         let endpoint = &mut self.hosts[at].endpoint;
         let Some(known) = endpoint.connection(connection) else { return };
@@ -42,7 +52,6 @@ impl World {
     /// Sends the datagrams of a flow that go now.
     #[inline(never)]
     pub(super) fn pump(&mut self, now: Instant, flow: usize) {
-        let Some((direction, destination)) = self.way_of_datagrams(flow) else { return };
         loop {
             let app = &mut self.apps[flow];
             let label = app.datagram_label();
@@ -51,6 +60,9 @@ impl World {
                 break;
             }
             let bytes = datagrams.packet() + ETHERNET as u32;
+            // Each goes its own way, where nodes choose one for each frame.
+            let Some((direction, destination)) = self.way_of_datagrams(flow) else { return };
+            let Some(datagrams) = self.apps[flow].datagrams.as_mut() else { return };
             match self.network.send(
                 now,
                 direction,
@@ -89,14 +101,26 @@ impl World {
             if !self.apps[flow].datagrams.as_ref().is_some_and(|d| d.running && d.is_greedy()) {
                 continue;
             }
-            let Some((direction, _)) = self.way_of_datagrams(flow) else { continue };
-            if self.network.counters(direction).backlog_frames == 0 {
+            if self.has_left(flow) {
                 if let Some(datagrams) = &mut self.apps[flow].datagrams {
                     datagrams.forget_queue();
                 }
                 self.pump(now, flow);
             }
         }
+    }
+
+    /// Whether nothing waits where the datagrams of a flow leave their host. To look never draws: the run is the same, however
+    /// often somebody does.
+    fn has_left(&mut self, flow: usize) -> bool {
+        let host = &self.hosts[self.apps[flow].sending_host()];
+        if self.scenario.routing != Routing::Spray || host.leaves_by(self.apps[flow].datagram_interface()) {
+            let way = self.way_of_datagrams(flow);
+            return way.is_some_and(|(direction, _)| self.network.counters(direction).backlog_frames == 0);
+        }
+        // They may wait in any queue of the host.
+        let network = &mut self.network;
+        host.own_queues.iter().all(|&by| network.counters(by).backlog_frames == 0)
     }
 
     #[inline(never)]
@@ -113,7 +137,7 @@ impl World {
         let sender = self.apps[flow].sending_host();
         let there = if sender == from { (to, 0) } else { (from, interface.0 as usize) };
         let destination = *self.addresses.get(there.0)?.get(there.1)?;
-        let by = if sender == from { interface } else { mptcp::InterfaceId(0) };
+        let by = self.apps[flow].datagram_interface();
         let direction = if self.spreads {
             let label = self.apps[flow].datagram_label();
             self.hosts[sender].choose_way(&mut self.network, by, destination, label)?

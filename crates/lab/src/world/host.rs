@@ -20,6 +20,8 @@ pub(super) struct Host {
     pub interface_names: Vec<String>,
     /// Whether it is told of departures from its own queues.
     pub hears_departures: bool,
+    /// Where its frames leave, if it is.
+    pub own_queues: Vec<DirectionId>,
     /// Routes already looked up, for hosts whose interface does not say where to leave.
     routes: Vec<(AddressId, DirectionId)>,
     flows: Vec<Option<usize>>,
@@ -36,6 +38,7 @@ impl Host {
             interfaces: Vec::new(),
             interface_names: Vec::new(),
             hears_departures: false,
+            own_queues: Vec::new(),
             routes: Vec::new(),
             flows: Vec::new(),
         }
@@ -52,6 +55,11 @@ impl Host {
             self.flows.resize(at + 1, None);
         }
         self.flows[at] = Some(flow);
+    }
+
+    /// Whether an interface says by itself where frames leave.
+    pub(super) fn leaves_by(&self, interface: InterfaceId) -> bool {
+        self.interfaces.get(interface.0 as usize).is_some_and(Option::is_some)
     }
 
     /// The link direction by which a segment leaves.

@@ -3,7 +3,7 @@
 //! Owns what that is. One wrong bit is found by any checksum of the Internet (RFC 1071 section 1: a sum of words that changed in one bit
 //! is another one), so that a damaged segment goes all the way, uses the links and queues as a whole one does, and is dropped where it is
 //! read: at its host by the checksum of TCP or UDP, or by a middlebox. No DSS checksum ever sees it, for TCP's comes first. A copy
-//! is whole: netem makes it before it damages the original.
+//! is made at the far end, of what was not lost, and is whole; netem's has chances of its own there.
 
 use mptcp_clock::Instant;
 use netsim::{DirectionId, Event, Frame};

@@ -469,10 +469,7 @@ const FAULTS: &[(&str, &str)] = &[
         "route_from_nowhere",
         r#"route_from_nowhere.toml:27: routes[0].from = "aa": there is no host "aa"; did you mean "a"? (there are: a, b, c)"#,
     ),
-    (
-        "route_twice",
-        r#"route_twice.toml:30: routes[1]: flow "bulk" has a route between the same links already"#,
-    ),
+    ("route_twice", r#"route_twice.toml:30: routes[1]: these frames of flow "bulk" have a route already"#),
     (
         "duplicate_beyond_all",
         r#"duplicate_beyond_all.toml:5: paths.wifi.duplicate = "101%": a probability lies between 0% and 100%"#,

@@ -1,4 +1,4 @@
-//! Networks of one line, and what routes do in them.
+//! Networks of one line: what they consist of, what is said against them, and how their ways are used.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,6 +6,7 @@ use mptcp_lab::measurements::{LinkSummary, Measurements};
 use mptcp_lab::scenario::names::Routing;
 use mptcp_lab::scenario::{Draft, Scenario};
 use mptcp_lab::world::World;
+use netsim::Loss;
 
 fn scenario(text: &str) -> Scenario {
     Scenario::parse(text, "test.toml").unwrap_or_else(|error| panic!("{error}"))
@@ -117,6 +118,69 @@ fn what_is_different_on_the_links_of_hosts_is_so_there_alone() {
 }
 
 #[test]
+fn a_table_of_a_link_counts_before_what_is_said_of_hosts() {
+    let of = |topology: &str, own: &str| {
+        let text = fat_tree(4, TCP).replace("delay = \"100us\"", topology);
+        let scenario = scenario(&format!("{text}[links.h1-edge-1-1]\n{own}\n"));
+        let [first, second] = ["h1-edge-1-1", "h2-edge-1-1"].map(|name| {
+            let link = scenario.links.iter().find(|link| link.name == name).expect("there is one");
+            assert_eq!(link.forward, link.backward);
+            (link.forward.rate, link.forward.delay.as_micros(), link.forward.loss.clone())
+        });
+        (first, second)
+    };
+    let lost = |share| Loss::Bernoulli(share);
+    let hosts = "rtt = \"1ms\", loss = \"1%\", hosts = { rate = \"10Mbit\", delay = \"2ms\" }";
+    let (first, second) = of(hosts, "rate = \"5Mbit\"\nrtt = \"6ms\"\nloss = \"2%\"");
+    assert_eq!(first, (Some(5_000_000), 3_000, lost(0.02)));
+    assert_eq!(second, (Some(10_000_000), 2_000, lost(0.01)));
+    let bursts = "loss = \"1%\", hosts = { gilbert_elliott = { p = \"1%\", r = \"50%\" } }";
+    let (first, second) = of(bursts, "loss = \"2%\"");
+    assert_eq!(first.2, lost(0.02));
+    assert!(matches!(second.2, Loss::GilbertElliott(_)));
+}
+
+#[test]
+fn what_is_wrong_with_the_links_of_hosts_is_blamed_on_their_line() {
+    for (hosts, place) in [
+        ("{ slot = \"0s\" }", "topology.hosts.slot"),
+        ("{ loss = \"1%\", gilbert_elliott = { p = \"1%\", r = \"2%\" } }", "topology.hosts.loss"),
+        ("{ queue = { kind = \"codell\" } }", "topology.hosts.queue.kind"),
+    ] {
+        let text = fat_tree(4, TCP).replace("\"100p\"", &format!("\"100p\", hosts = {hosts}"));
+        let said = Scenario::parse(&text, "test.toml").expect_err("it is wrong").to_string();
+        assert!(said.contains(place), "{said}");
+    }
+}
+
+#[test]
+fn a_network_of_too_many_links_is_blamed_on_its_size() {
+    let text = |more: &str| {
+        format!(
+            "duration = \"1s\"\ntopology = {{ kind = \"bcube\", n = 3, k = 4, rate = \"20Mbit\" }}\n{TCP}{more}"
+        )
+    };
+    let said = Scenario::parse(&text(""), "test.toml").expect_err("too many").to_string();
+    assert!(said.contains("topology.k = 4: there would be 1215 links, and limits.links is 1000"), "{said}");
+    assert_eq!(scenario(&text("[limits]\nlinks = 1215\n")).links.len(), 1215);
+}
+
+#[test]
+fn permutations_are_counted_before_they_are_made() {
+    let many = |count: usize, more: &str| {
+        let flows: String = (0..count).map(|n| format!("a{n} = {{ permutation = 1{more} }}\n")).collect();
+        let text = fat_tree(10, &format!("[limits]\nflows = 30000\n[flows]\n{flows}"));
+        Scenario::parse(&text, "test.toml").expect_err("too many").to_string()
+    };
+    let said = many(1600, "");
+    let place = "flows.a120.permutation = 1: there would be 400000 flows, and limits.flows is 30000";
+    assert!(said.contains(place), "{said}");
+    let long = "x".repeat(12_000);
+    let said = many(100, &format!(", congestion = {{ kind = \"cubic\", as = \"{long}\" }}"));
+    assert!(said.contains("flows.a10.permutation = 1: what flows say would be"), "{said}");
+}
+
+#[test]
 fn a_permutation_is_a_flow_from_each_host_and_to_each() {
     let pairs = |number: u32| {
         let scenario = scenario(&fat_tree(8, &TCP.replace("= 1\n", &format!("= {number}\n"))));
@@ -151,7 +215,6 @@ fn a_network_of_one_line_survives_being_written() {
         format!(
             "duration = \"1s\"\ntopology = {{ kind = \"bcube\", n = 4, k = 1, rate = \"20Mbit\" }}\n{TCP}"
         ),
-        ROUTED.to_owned(),
     ] {
         let first = scenario(&text);
         assert_eq!(scenario(&first.to_toml()), first);
@@ -163,6 +226,20 @@ fn a_size_may_be_put_over_a_file() {
     let mut draft = Draft::parse(&fat_tree(4, TCP), "test.toml").expect("TOML");
     draft.set("topology.k", "6").expect("there is such a place");
     assert_eq!(draft.finish().expect("valid").flows.len(), 54);
+}
+
+#[test]
+fn a_link_that_a_topology_makes_may_be_put_over_a_file() {
+    let mut draft = Draft::parse(&fat_tree(4, TCP), "test.toml").expect("TOML");
+    draft.set("links.{agg-1-1-core-2,h1-edge-1-1}.rate", "5Mbit").expect("it would be made");
+    let slow =
+        draft.finish().expect("valid").links.into_iter().filter(|link| link.forward.rate == Some(5_000_000));
+    assert_eq!(slow.map(|link| link.name).collect::<Vec<_>>(), ["h1-edge-1-1", "agg-1-1-core-2"]);
+    let said = draft.set("links.agg-1-1-core-3.rate", "5Mbit").expect_err("no such link").to_string();
+    assert!(said.contains("links has no \"agg-1-1-core-3\""), "{said}");
+    let said = draft.set("flows.bulk-16.sndbuf", "1MB").expect_err("made by a permutation").to_string();
+    assert!(said.contains("try flows.bulk"), "{said}");
+    assert!(draft.set("flows.bulk-17.sndbuf", "1MB").expect_err("none").to_string().contains("flows has no"));
 }
 
 #[test]
@@ -221,8 +298,6 @@ fn with_a_permutation_tcp_collides_and_multipath_tcp_does_not() {
     let (tcp, mptcp) = (mean(TCP), mean(MPTCP));
     assert!((0.35..0.65).contains(&tcp), "{tcp}");
     assert!(mptcp > 0.78, "{mptcp}");
-    let mut first = TCP.to_owned();
-    first.insert_str(0, "routing = \"first\"\n");
     let text = fat_tree(4, "");
     let text = format!("routing = \"first\"\n{text}{TCP}");
     assert!(share(&run(&text, 1), 20e6) < 0.3, "all through one core");
@@ -240,61 +315,4 @@ fn hosts_of_a_bcube_use_all_their_ports_and_pass_frames_on() {
     assert!(relayed.into_iter().map(|link| link.sent_bytes).sum::<u64>() > 5_000_000);
     let tcp = run(&format!("{text}transport = \"tcp\"\n"), 1);
     assert!((15e6..20e6).contains(&tcp.flows[0].goodput));
-}
-
-/// Two ways of equal length from a to b, and one that is longer.
-const ROUTED: &str = r#"
-duration = "2s"
-[links.a-r]
-ends = ["a", "r"]
-rate = "20Mbit"
-[links.r-s]
-ends = ["r", "s"]
-rate = "20Mbit"
-[links.r-t]
-ends = ["r", "t"]
-rate = "20Mbit"
-[links.s-t]
-ends = ["s", "t"]
-rate = "20Mbit"
-[links.t-b]
-ends = ["t", "b"]
-rate = "20Mbit"
-[flows.bulk]
-from = "a"
-to = "b"
-[flows.other]
-from = "a"
-to = "b"
-transport = "udp"
-rate = "2Mbit"
-[[routes]]
-from = "a"
-to = "b"
-flows = ["bulk"]
-links = ["a-r", "r-s", "s-t", "t-b"]
-"#;
-
-#[test]
-fn explicit_routes_are_of_their_flows_and_of_their_direction() {
-    let measured = run(ROUTED, 1);
-    let sent = |name: &str, direction| {
-        let found = measured.links.iter().find(|link| link.link == name && link.direction == direction);
-        found.map_or(0, |link| link.sent_bytes)
-    };
-    assert!(sent("s-t", "forward") > 3_000_000, "the flow goes the long way");
-    assert!((200_000..700_000).contains(&sent("r-t", "forward")), "the datagrams do not");
-    assert_eq!(sent("s-t", "backward"), 0);
-    assert!(sent("r-t", "backward") > 30_000, "acknowledgements come by the fewest hops");
-    assert!(measured.flows.iter().all(|flow| flow.intact));
-}
-
-#[test]
-fn an_explicit_route_back_is_that_of_acknowledgements() {
-    let back = "[[routes]]\nfrom = \"b\"\nto = \"a\"\nflows = [\"bulk\"]\nlinks = [\"t-b\", \"s-t\", \"r-s\", \"a-r\"]\n";
-    let measured = run(&format!("{ROUTED}{back}"), 1);
-    let of =
-        |name: &str| measured.links.iter().find(|link| link.link == name && link.direction == "backward");
-    assert!(of("s-t").is_some_and(|link| link.sent_bytes > 30_000));
-    assert!(of("r-t").is_some_and(|link| link.sent_bytes == 0));
 }

@@ -131,3 +131,42 @@ fn datagrams_with_pauses_send_a_share_of_the_time() {
     assert!((0.5..0.75).contains(&empty), "{empty}");
     assert!(values.iter().any(|&value| (3.9e6..4.1e6).contains(&value)));
 }
+
+/// Times of sending that are shorter than the time between two datagrams: a quarter of the time all the same.
+#[test]
+fn the_rate_while_datagrams_are_sent_is_exact_however_short_that_is() {
+    for (on, off) in [("1ms", "3ms"), ("4ms", "12ms"), ("40ms", "120ms")] {
+        let text = format!(
+            "duration = \"400s\"\nsample = \"1s\"\n[paths.first]\nrate = \"10Mbit\"\n[flows.bulk]\ntransport = \"udp\"\n\
+             rate = \"1Mbit\"\ndatagram = \"500B\"\non = \"{on}\"\noff = \"{off}\"\n"
+        );
+        let scenario = Scenario::parse(&text, "test.toml").unwrap_or_else(|error| panic!("{error}"));
+        let measured = World::new(&scenario, 1).expect("a network").run().expect("it ends");
+        let share = measured.flows[0].goodput / 1e6;
+        assert!((0.235..0.265).contains(&share), "{on} {off}: {share}");
+    }
+}
+
+/// What was damaged and then lost leaves nothing behind: segments that take its place are whole.
+#[test]
+fn damage_ends_with_the_segment_that_was_lost() {
+    let links = "[links.a-r]\nends = [\"a\", \"r\"]\nrate = \"10Mbit\"\ndelay = \"1ms\"\nCORRUPT\n\
+                 [links.r-b]\nends = [\"r\", \"b\"]\nrate = \"10Mbit\"\ndelay = \"1ms\"\nloss = \"20%\"\n\
+                 [links.c-d]\nends = [\"c\", \"d\"]\nrate = \"10Mbit\"\ndelay = \"1234567ns\"\n\
+                 [flows.hurt]\nfrom = \"a\"\nto = \"b\"\ntransport = \"tcp\"\n\
+                 [flows.whole]\nfrom = \"c\"\nto = \"d\"\ntransport = \"tcp\"\nrcvbuf = \"64KB\"\n";
+    let of = |corrupt: &str| {
+        let text = format!("duration = \"10s\"\n{}", links.replace("CORRUPT", corrupt));
+        let scenario = Scenario::parse(&text, "test.toml").unwrap_or_else(|error| panic!("{error}"));
+        let measured = World::new(&scenario, 1).expect("a network").run().expect("it ends");
+        assert!(measured.flows.iter().all(|flow| flow.intact));
+        let lines = measured.links.iter().filter(|link| link.link == "c-d");
+        let sent = lines.map(|link| (link.sent_frames, link.sent_bytes)).collect::<Vec<_>>();
+        let whole = &measured.flows[1];
+        let again = whole.paths.iter().map(|path| path.retransmits).sum::<u64>();
+        (sent, whole.bytes_received_total, again)
+    };
+    let hurt = of("corrupt = \"20%\"");
+    assert_eq!(hurt.2, 0);
+    assert_eq!(hurt, of(""), "another flow over another link");
+}

@@ -211,3 +211,70 @@ fn times_sizes_rates_and_lengths_do_not_saturate() {
     let far = "duration = \"1s\"\n[cells.c]\n[stations.s]\ndistance = \"1000000000000m\"\n[flows.f]\n";
     assert!(refused(far).contains("a distance is at most 1000000000m"), "{}", refused(far));
 }
+
+/// A chain of links without a rate, each of which doubles what comes.
+#[test]
+fn copies_of_copies_are_reckoned_with() {
+    let chain = |links: usize, share: &str| {
+        let link = |n: usize| {
+            let name = |n: usize| {
+                if n == 0 {
+                    "a".to_owned()
+                } else if n == links {
+                    "b".to_owned()
+                } else {
+                    format!("r{n}")
+                }
+            };
+            let (from, to) = (name(n), name(n + 1));
+            format!(
+                "[links.l{n}]\nends = [\"{from}\", \"{to}\"]\nrate = \"unlimited\"\ndelay = \"1ms\"\nqueue = \"unlimited\"\nduplicate = \"{share}\"\n"
+            )
+        };
+        let links: String = (0..links).map(link).collect();
+        format!(
+            "duration = \"1s\"\n{links}[flows.bulk]\nfrom = \"a\"\nto = \"b\"\ntransport = \"udp\"\nrate = \"1Mbit\"\n"
+        )
+    };
+    let said = refused(&chain(20, "100%"));
+    assert!(said.contains("flows.bulk.rate") && said.contains("limits.events"), "{said}");
+    let said = refused(&chain(20, "100%").replace("1Mbit", "12kbit"));
+    assert!(said.contains("of memory, and limits.memory is 4.0 GB"), "{said}");
+    assert_eq!(refused(&chain(20, "1%")), "nothing");
+    let of = |links, share| Scenario::parse(&chain(links, share), "chain").expect("valid").estimate();
+    assert!(of(4, "100%").events > 10.0 * of(4, "0%").events);
+    assert!(of(4, "100%").at_once >= 16.0 * of(4, "0%").at_once);
+}
+
+#[test]
+fn batches_are_reckoned_with() {
+    let of = |slot: &str, flow: &str| {
+        let path = format!("rate = \"1Gbit\"\ndelay = \"10ms\"\n{slot}");
+        Scenario::parse(&text("", &path, flow).replace("10s", "30s"), "batch").expect("valid").estimate()
+    };
+    let udp = "transport = \"udp\"\nrate = \"900Mbit\"";
+    let (plain, batched) = (of("", udp), of("slot = \"14s\"", udp));
+    // 900 Mb/s in packets of 1472 bytes for 14 s.
+    let frames = 900e6 / 8.0 / 1472.0 * 14.0;
+    assert!(
+        batched.at_once > plain.at_once + frames && batched.memory > plain.memory + 500.0 * frames,
+        "{batched:?}"
+    );
+    let few = of("slot = \"14s\"\nslot_frames = 32", udp);
+    assert!(few.at_once < plain.at_once + 10_000.0, "{few:?}");
+    // A window waits for its batch.
+    assert!(of("slot = \"2s\"", "").events < of("", "").events);
+}
+
+#[test]
+fn pauses_without_end_are_refused() {
+    let of = |on: &str| {
+        refused(&text(
+            "",
+            PATH,
+            &format!("transport = \"udp\"\nrate = \"1kbit\"\non = \"{on}\"\noff = \"{on}\""),
+        ))
+    };
+    assert!(of("1ns").contains("flows.bulk.rate = \"1kbit\": would make"), "{}", of("1ns"));
+    assert_eq!(of("1ms"), "nothing");
+}

@@ -20,6 +20,7 @@ mod policies;
 mod queues;
 mod reading;
 mod reference;
+mod routes;
 mod scenario;
 mod traces;
 mod units;

@@ -153,6 +153,29 @@ fn pinned_classes_have_their_own_way() {
     assert_eq!(wrong, Err(TopologyError::NotAttached { link, node }));
 }
 
+/// Seen from the destination, b is found before a, though the link to a is older at r.
+#[test]
+fn a_pin_moves_no_other_class() {
+    let mut network = Network::<u64>::new(1);
+    let [end, c] = [network.add_host(), network.add_host()];
+    let [a, b, r] = [(); 3].map(|()| network.add_router());
+    let mut join = |name: &str, x, y| network.add_link(name, x, y, line(1), line(1)).expect("a link");
+    for (name, x, y) in [("b-s", b, end), ("a-s", a, end)] {
+        join(name, x, y);
+    }
+    let (to_a, to_b) = (join("r-a", r, a), join("r-b", r, b));
+    join("c-r", c, r);
+    let to = network.add_address(end, None).expect("known");
+    assert_eq!(network.route(r, to), Some(to_b.forward()));
+    network.pin(r, to, 5, to_a.forward()).expect("it starts there");
+    for class in 0..40 {
+        let expected = if class == 5 { to_a } else { to_b };
+        assert_eq!(network.choose(r, to, Frame::label_of(class, 3)), Some(expected.forward()));
+    }
+    network.set_spreading(r, Spreading::First).expect("known");
+    assert_eq!(network.choose(r, to, 0), network.route(r, to));
+}
+
 #[test]
 fn an_explicit_route_counts_for_all_flows() {
     let mut stages = stages(3);

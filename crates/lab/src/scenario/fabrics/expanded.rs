@@ -4,18 +4,32 @@
 
 use std::collections::{HashMap, HashSet};
 
+use indexmap::IndexMap;
+
 use crate::scenario::error::ScenarioError;
 use crate::scenario::tree::{Content, Node};
 
 /// What was written out.
 #[derive(Default)]
 pub(in crate::scenario) struct Expanded {
-    pub(super) links: HashSet<String>,
+    links: HashSet<String>,
+    /// Those of hosts, if something is different there, and the keys that are.
+    of_hosts: HashSet<String>,
+    different: HashSet<String>,
     /// The flow that made each.
     pub(super) flows: HashMap<String, String>,
 }
 
 impl Expanded {
+    /// A link that nobody wrote. `own` is what is different on links of hosts, if it is one.
+    pub(super) fn add_link(&mut self, name: &str, own: Option<&IndexMap<String, Node>>) {
+        self.links.insert(name.to_owned());
+        if let Some(own) = own {
+            self.of_hosts.insert(name.to_owned());
+            self.different.extend(own.keys().cloned());
+        }
+    }
+
     /// Says of the line that made it what is said of a link or a flow that nobody wrote.
     pub(in crate::scenario) fn blame(&self, mut error: ScenarioError) -> ScenarioError {
         if let ScenarioError::Key { key, .. } | ScenarioError::Value { key, .. } = &mut error {
@@ -23,10 +37,9 @@ impl Expanded {
             let (kind, name) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
             let rest = parts.next().map_or_else(String::new, |rest| format!(".{rest}"));
             if kind == "links" && self.links.contains(name) {
-                // What is different for hosts is written of both directions.
-                let hosts = rest.strip_prefix(".forward").or_else(|| rest.strip_prefix(".backward"));
-                *key =
-                    hosts.map_or_else(|| format!("topology{rest}"), |rest| format!("topology.hosts{rest}"));
+                let first = rest.split('.').nth(1).unwrap_or_default();
+                let hosts = self.of_hosts.contains(name) && self.different.contains(first);
+                *key = format!("topology{}{rest}", if hosts { ".hosts" } else { "" });
             } else if kind == "flows"
                 && let Some(written) = self.flows.get(name)
             {

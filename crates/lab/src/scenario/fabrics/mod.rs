@@ -13,9 +13,10 @@ use std::collections::HashSet;
 
 use indexmap::IndexMap;
 
-use super::error::{Place, ScenarioError};
+use super::error::{Place, ScenarioError, listed, suggestion};
 use super::model::Limits;
 use super::names::{Routing, TopologyKind};
+use super::resolve::{ENDS, above};
 use super::tree::{Content, Node};
 pub(super) use expanded::Expanded;
 use expanded::{check_size, text};
@@ -27,19 +28,49 @@ const OWN: [&str; 4] = ["kind", "k", "n", "hosts"];
 /// Writes out the topology of a scenario, and its permutations. What was written of a link of that name stays.
 pub(super) fn expand(tree: &mut Node) -> Result<Expanded, ScenarioError> {
     let mut expanded = Expanded::default();
-    let mut hosts = Vec::new();
     if let Some(table) = tree.get(&["topology"]).cloned() {
         check_size(tree, &["topology"])?;
         let fabric = fabric(tree, &table)?;
+        check_count(tree, fabric.links.len())?;
         add_links(tree, &table, &fabric, &mut expanded);
-        add_relays(tree, &table.place, &fabric)?;
         if let Some(routing) = tree.entry(&["routing"]).filter(|node| node.table().is_some()) {
             routing.content = text(Routing::Ecmp.name());
         }
-        hosts = fabric.hosts;
+        permutation::expand(tree, &fabric.hosts, &mut expanded)?;
+        add_relays(tree, &table.place, &fabric)?;
+    } else {
+        permutation::expand(tree, &[], &mut expanded)?;
     }
-    permutation::expand(tree, &hosts, &mut expanded)?;
     Ok(expanded)
+}
+
+/// What a topology would make: names that may be varied though nobody wrote them.
+pub(super) struct Made {
+    pub(super) links: HashSet<String>,
+    hosts: usize,
+    permutations: HashSet<String>,
+}
+
+impl Made {
+    /// The line that makes a flow of this name.
+    pub(super) fn line_of<'a>(&self, flow: &'a str) -> Option<&'a str> {
+        let (line, number) = flow.rsplit_once('-')?;
+        let number = number.parse::<usize>().ok().filter(|number| (1..=self.hosts).contains(number));
+        number.filter(|_| self.permutations.contains(line)).map(|_| line)
+    }
+}
+
+/// Of what was written so far; nothing where that is no network.
+pub(super) fn made(tree: &Node) -> Made {
+    let fabric = tree.get(&["topology"]).and_then(|table| fabric(tree, table).ok());
+    let flows = tree.get(&["flows"]).and_then(Node::table);
+    let permutations = flows.into_iter().flatten().filter(|(_, flow)| flow.get(&["permutation"]).is_some());
+    let links = fabric.as_ref().map_or(&[][..], |fabric| &fabric.links);
+    Made {
+        links: links.iter().map(|[a, b]| format!("{a}-{b}")).collect(),
+        hosts: fabric.as_ref().map_or(0, |fabric| fabric.hosts.len()),
+        permutations: permutations.map(|(name, _)| name.clone()).collect(),
+    }
 }
 
 fn fabric(tree: &Node, table: &Node) -> Result<Fabric, ScenarioError> {
@@ -74,6 +105,17 @@ fn fabric(tree: &Node, table: &Node) -> Result<Fabric, ScenarioError> {
     }
 }
 
+/// Refuses a network of more links than the limits allow: its size is in `k`.
+fn check_count(tree: &Node, links: usize) -> Result<(), ScenarioError> {
+    let raised = tree.get(&["limits", "links"]).map(Node::value).and_then(|value| value.as_integer());
+    let most = raised.map_or(Limits::default().links, |most| most.max(0) as u64);
+    if links as u64 <= most {
+        return Ok(());
+    }
+    let problem = format!("there would be {}", above("links", links as f64, most));
+    Err(tree.error(&["topology", "k"], problem))
+}
+
 fn add_links(tree: &mut Node, table: &Node, fabric: &Fabric, expanded: &mut Expanded) {
     let Content::Table(keys) = &table.content else { return };
     let common: IndexMap<String, Node> = keys
@@ -84,20 +126,23 @@ fn add_links(tree: &mut Node, table: &Node, fabric: &Fabric, expanded: &mut Expa
     let hosts: HashSet<&String> = fabric.hosts.iter().collect();
     let place = &table.place;
     let node = |content| Node { place: place.clone(), content };
+    let written = tree.get(&["links"]).and_then(Node::table);
     let mut links = IndexMap::new();
     for [a, b] in &fabric.links {
         let mut link = common.clone();
         link.insert("ends".to_owned(), node(Content::Array([a, b].map(|end| node(text(end))).into())));
-        if let Some(own) = keys.get("hosts").filter(|_| hosts.contains(a)) {
-            for side in ["forward", "backward"] {
-                link.insert(side.to_owned(), own.clone());
+        let own = keys.get("hosts").filter(|_| hosts.contains(a)).and_then(Node::table);
+        own.into_iter().flat_map(IndexMap::keys).for_each(|key| give_way(&mut link, key));
+        link.extend(own.into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())));
+        let name = format!("{a}-{b}");
+        match written.and_then(|written| written.get(&name)).map(Node::table) {
+            Some(written) => {
+                written.into_iter().flat_map(IndexMap::keys).for_each(|key| give_way(&mut link, key))
             }
+            None => expanded.add_link(&name, own),
         }
-        links.insert(format!("{a}-{b}"), node(Content::Table(link)));
+        links.insert(name, node(Content::Table(link)));
     }
-    let written = tree.get(&["links"]).and_then(Node::table);
-    let ours = links.keys().filter(|name| written.is_none_or(|written| !written.contains_key(*name)));
-    expanded.links.extend(ours.cloned());
     let mut all = node(Content::Table(links));
     if let Some(place) = tree.entry(&["links"]) {
         let written = std::mem::replace(place, Node::empty(&table.place.file));
@@ -106,20 +151,56 @@ fn add_links(tree: &mut Node, table: &Node, fabric: &Fabric, expanded: &mut Expa
     }
 }
 
-fn add_relays(tree: &mut Node, place: &Place, fabric: &Fabric) -> Result<(), ScenarioError> {
-    if !fabric.relays {
-        return Ok(());
+/// Removes what says the same as `key` in other words: the nearer table counts.
+fn give_way(link: &mut IndexMap<String, Node>, key: &str) {
+    for same in [&["rtt", "delay"][..], &["rate", "trace"], &["loss", "gilbert_elliott", "loss_model"]] {
+        if same.contains(&key) {
+            same.iter().filter(|other| **other != key).for_each(|other| drop(link.shift_remove(*other)));
+        }
     }
-    let own = fabric.hosts.iter().map(|host| Node { place: place.clone(), content: text(host) });
-    let mut all: Vec<Node> = own.collect();
+}
+
+/// Hosts that relay of themselves come first. Others that were written are hosts of the network or of a flow.
+fn add_relays(tree: &mut Node, place: &Place, fabric: &Fabric) -> Result<(), ScenarioError> {
+    let mut all: Vec<Node> = Vec::new();
+    if fabric.relays {
+        all.extend(fabric.hosts.iter().map(|host| Node { place: place.clone(), content: text(host) }));
+    }
     if let Some(Content::Array(written)) = tree.get(&["relays"]).map(|node| &node.content) {
-        let new = written.iter().filter(|node| {
-            node.value().as_str().is_none_or(|name| !fabric.hosts.iter().any(|host| host == name))
-        });
-        all.extend(new.cloned());
+        let known: HashSet<String> = fabric.hosts.iter().cloned().chain(hosts_of_flows(tree)).collect();
+        for (index, node) in written.iter().enumerate() {
+            let name = node.value();
+            let name = name.as_str().unwrap_or_default();
+            if !known.contains(name) {
+                let mut names: Vec<&str> = known.iter().map(String::as_str).collect();
+                names.sort_unstable();
+                let near = suggestion(name, names.iter().copied());
+                let names = listed(names.into_iter());
+                let problem = format!("there is no host {name:?}{near} (there are: {names})");
+                return Err(tree.error(&["relays", &index.to_string()], problem));
+            }
+            if !fabric.relays || !fabric.hosts.iter().any(|host| host == name) {
+                all.push(node.clone());
+            }
+        }
+    }
+    if all.is_empty() {
+        return Ok(());
     }
     if let Some(relays) = tree.entry(&["relays"]) {
         *relays = Node { place: place.clone(), content: Content::Array(all) };
     }
     Ok(())
+}
+
+/// Both ends of each flow that says them.
+fn hosts_of_flows(tree: &Node) -> impl Iterator<Item = String> {
+    let flows = tree.get(&["flows"]).and_then(Node::table);
+    let ends = flows.into_iter().flat_map(|flows| flows.values()).flat_map(|flow| {
+        [("from", ENDS[0]), ("to", ENDS[1])].map(|(key, usual)| {
+            let written = flow.get(&[key]).map(Node::value);
+            written.as_ref().and_then(toml::Value::as_str).unwrap_or(usual).to_owned()
+        })
+    });
+    ends.collect::<Vec<_>>().into_iter()
 }

@@ -8,10 +8,15 @@ use mptcp_clock::Rng;
 
 use super::expanded::{Expanded, check_size, text};
 use crate::scenario::error::ScenarioError;
+use crate::scenario::model::Limits;
+use crate::scenario::resolve::above;
 use crate::scenario::tree::{Content, Node};
 
 /// How often to draw; one in e is right, so that all fail once in 10^12 times.
 const DRAWS: usize = 60;
+
+/// Bytes that all flows together may be when they are written out.
+const MOST_WRITTEN: usize = 32_000_000;
 
 pub(super) fn expand(
     tree: &mut Node,
@@ -22,6 +27,7 @@ pub(super) fn expand(
     if flows.values().all(|flow| flow.get(&["permutation"]).is_none()) {
         return Ok(());
     }
+    check_count(tree, flows, hosts.len())?;
     let mut all = IndexMap::new();
     for (name, flow) in flows {
         let Some(number) = flow.get(&["permutation"]).map(Node::value).and_then(|value| value.as_integer())
@@ -60,6 +66,32 @@ pub(super) fn expand(
     }
     if let Some(flows) = tree.entry(&["flows"]) {
         flows.content = Content::Table(all);
+    }
+    Ok(())
+}
+
+/// Refuses permutations that would make too many flows, before any is made.
+fn check_count(tree: &Node, flows: &IndexMap<String, Node>, hosts: usize) -> Result<(), ScenarioError> {
+    let raised = tree.get(&["limits", "flows"]).map(Node::value).and_then(|value| value.as_integer());
+    let most = raised.map_or(Limits::default().flows, |most| (most.max(0) as u64).min(Limits::MOST_FLOWS));
+    let makes = |flow: &Node| if flow.get(&["permutation"]).is_some() { hosts } else { 1 };
+    let all: usize = flows.values().map(makes).sum();
+    let (mut count, mut written) = (0, 0);
+    for (name, flow) in flows {
+        let makes = makes(flow);
+        count += makes as u64;
+        let problem = if makes > 1 && count > most {
+            format!("there would be {}", above("flows", all as f64, most))
+        } else {
+            written += flow.value().to_string().len().saturating_mul(makes);
+            if makes < 2 || written <= MOST_WRITTEN {
+                continue;
+            }
+            format!(
+                "what flows say would be {written} bytes for all that are made, and {MOST_WRITTEN} are the most"
+            )
+        };
+        return Err(tree.error(&["flows", name, "permutation"], problem));
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ table! {
     TopologyTable {
         /// Which. Needed.
         kind: TopologyKind,
-        /// fat_tree: the ports of a switch, even, 2 to 10. bcube: the number of the last level, 0 to 7. Needed.
+        /// fat_tree: the ports of a switch, even, 2 to 10. bcube: the number of the last level, 0 to 6. Needed.
         k: u32,
         /// bcube: the ports of a switch, 2 to 128. Needed there.
         n: u32,

@@ -21,9 +21,10 @@ table! {
         loss: Percent,
         /// Loss in bursts, instead of `loss`.
         gilbert_elliott: GilbertElliottTable,
-        /// Frames that come out twice, as netem's. A copy follows its original and takes no time of the line. Default: 0%.
+        /// Frames that come out twice: of those that were not lost here. A copy follows its original, takes no time of the line, and is
+        /// neither lost nor damaged here (netem's is drawn before loss: docs/fabrics.md). Default: 0%.
         duplicate: Percent,
-        /// Frames that come out with a wrong bit, as netem's. They go on to the end, where a checksum tells (docs/fabrics.md).
+        /// Frames that come out with a wrong bit. They go on to the end, where a checksum tells (docs/fabrics.md).
         /// Default: 0%.
         corrupt: Percent,
         /// Frames are held at the far end and come out together, so long after the first of them: netem's slot, or interrupts that

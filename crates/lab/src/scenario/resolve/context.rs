@@ -13,7 +13,7 @@ use crate::scenario::model::{Flow, Link, LinkKind};
 use crate::scenario::tree::Node;
 
 /// The hosts at the ends of every path.
-pub(super) const ENDS: [&str; 2] = ["client", "server"];
+pub(in crate::scenario) const ENDS: [&str; 2] = ["client", "server"];
 
 /// What was written, and what it may name.
 pub(super) struct Context<'a> {

@@ -134,7 +134,7 @@ fn original(context: &Context<'_>, name: &str) -> String {
 }
 
 /// Tells how many there are of what, which limit they are above, and what to do.
-pub(super) fn above(what: &str, count: f64, limit: u64) -> String {
+pub(in crate::scenario) fn above(what: &str, count: f64, limit: u64) -> String {
     let noun = if what == "samples" { "rows of samples" } else { what };
     format!("{} {noun}, and limits.{what} is {limit} (ask for fewer, or raise limits.{what})", round(count))
 }

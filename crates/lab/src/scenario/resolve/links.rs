@@ -234,7 +234,7 @@ fn loss(context: &Context<'_>, table: &DirectionTable, at: &[&str]) -> Result<Lo
 }
 
 /// F. Michel's thesis (UCLouvain 2023), from measurements in flight, gives ranges: p 1 to 8 %, r 8 to 50 %, h 0 to 10 %, k 98 to 100 %.
-/// These are their lower and their upper ends.
+/// These are the lower ends of p and r with the upper ones of 1-h and 1-k, and the other way round.
 fn published(preset: LossPreset) -> GilbertElliott {
     let [good_to_bad, bad_to_good, loss_in_bad, loss_in_good] = match preset {
         LossPreset::InFlightLong => [0.01, 0.08, 1.0, 0.02],

@@ -17,6 +17,8 @@ mod traffic;
 use mptcp_clock::Duration;
 
 use context::Context;
+pub(super) use context::ENDS;
+pub(super) use limits::above;
 
 use super::error::ScenarioError;
 use super::file::ScenarioFile;
@@ -64,7 +66,7 @@ pub(super) fn resolve(
     let interference = file.interference.unwrap_or(Interference::Ideal);
     let relays = file.relays.clone().unwrap_or_default();
     let flows = flows::resolve(&context, file, &links, &relays, duration, &limits)?;
-    routes::relays(&context, &relays, &flows)?;
+    let relays = routes::relays(&context, relays, &flows)?;
     let routes = routes::resolve(&context, file, &links, &flows, &relays)?;
     links::disciplines(&context, &mut links, &flows)?;
     instant::check(&context, &links, &flows)?;

@@ -6,21 +6,25 @@ use super::context::{Context, ENDS, flow_names};
 use crate::scenario::error::{ScenarioError, listed};
 use crate::scenario::file::{RouteTable, ScenarioFile};
 use crate::scenario::model::{Flow, Link, Route};
+use crate::scenario::names::Transport;
 
-/// Relays are hosts: a router needs no leave to pass frames on.
-pub(super) fn relays(context: &Context<'_>, relays: &[String], flows: &[Flow]) -> Result<(), ScenarioError> {
-    // Those of a network of one line need no flow.
-    if context.has(&["topology"]) {
-        return Ok(());
-    }
+/// The relays that mean something: a host without a flow is a router, which needs no leave to pass frames on. Those beside a
+/// `topology` were checked with it, and need no flow.
+pub(super) fn relays(
+    context: &Context<'_>,
+    mut relays: Vec<String>,
+    flows: &[Flow],
+) -> Result<Vec<String>, ScenarioError> {
     let hosts: Vec<&str> = hosts(flows).collect();
-    for (index, relay) in relays.iter().enumerate() {
-        if !hosts.contains(&relay.as_str()) {
-            let path = ["relays", &index.to_string()];
-            return Err(context.unknown(&path, "host", relay, hosts.iter().copied()));
-        }
+    let known = |relay: &str| hosts.contains(&relay);
+    if !context.has(&["topology"])
+        && let Some(index) = relays.iter().position(|relay| !known(relay))
+    {
+        let path = ["relays", &index.to_string()];
+        return Err(context.unknown(&path, "host", &relays[index], hosts.iter().copied()));
     }
-    Ok(())
+    relays.retain(|relay| known(relay));
+    Ok(relays)
 }
 
 fn hosts(flows: &[Flow]) -> impl Iterator<Item = &str> {
@@ -43,12 +47,13 @@ pub(super) fn resolve(
         let index = index.to_string();
         let walk = Walk { context, index: &index, links, flows, relays };
         let route = walk.route(table)?;
-        let [first, last] = [route.links.first(), route.links.last()];
-        for other in &routes {
-            let same = other.from == route.from && other.to == route.to;
-            let ends = [other.links.first(), other.links.last()] == [first, last];
-            if let Some(twice) = other.flows.iter().find(|flow| same && ends && route.flows.contains(flow)) {
-                let problem = format!("flow {twice:?} has a route between the same links already");
+        for other in routes.iter().filter(|other| other.from == route.from && other.to == route.to) {
+            let twice = |flow: &&Flow| {
+                [other, &route].iter().all(|one| one.flows.contains(&flow.name))
+                    && walk.frames(flow, other) == walk.frames(flow, &route)
+            };
+            if let Some(twice) = flows.iter().find(twice) {
+                let problem = format!("these frames of flow {:?} have a route already", twice.name);
                 return Err(context.error(&["routes", &index], problem));
             }
         }
@@ -67,6 +72,26 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
+    /// Which frames of a flow have this route: those of the subflow that the opener begins by the first of these links, for the
+    /// address that the second stands for. A host that opens nothing has one address.
+    fn frames<'b>(&self, flow: &Flow, route: &'b Route) -> (Option<&'b String>, Option<&'b String>) {
+        let (first, last) = (route.links.first(), route.links.last());
+        if flow.from == route.from { (first, last.filter(|_| self.opens(&route.to))) } else { (last, None) }
+    }
+
+    fn opens(&self, host: &str) -> bool {
+        self.flows.iter().any(|flow| flow.from == host)
+    }
+
+    /// The link whose address is the only one of `to` that a flow uses, if it is so: the first link of a host that opens flows
+    /// itself. Multipath TCP hears of the others, unless its subflows share one pair of addresses.
+    fn only_address(&self, flow: &Flow, to: &str) -> Option<&str> {
+        let one = flow.to == to && self.opens(to);
+        let one = one && (flow.transport != Transport::Mptcp || flow.ports().is_some());
+        let mut own = self.links.iter().filter(|link| link.ends.iter().any(|end| end == to));
+        own.next().filter(|_| one).map(|link| link.name.as_str())
+    }
+
     fn route(&self, table: &RouteTable) -> Result<Route, ScenarioError> {
         let [from, to] = [&table.from, &table.to].map(|end| end.as_deref());
         let (from, to) = (from.unwrap_or(ENDS[0]), to.unwrap_or(ENDS[1]));
@@ -92,6 +117,14 @@ impl Walk<'_> {
             (flow.from == from && flow.to == to && flow.paths.contains(first))
                 || (flow.from == to && flow.to == from && flow.paths.contains(last))
         };
+        // The address that frames are for decides the last link.
+        let stray = |flow: &&Flow| self.only_address(flow, to).filter(|only| only != last);
+        let unused = |flow: &Flow, only: &str| {
+            format!(
+                "leads to an address of {to:?} that flow {:?} never uses: its frames end with {only:?}",
+                flow.name
+            )
+        };
         let mut chosen: Vec<String> = Vec::new();
         for (number, word) in table.flows.iter().flatten().enumerate() {
             let named: Vec<&Flow> = flow_names(self.flows, word).collect();
@@ -100,16 +133,25 @@ impl Walk<'_> {
                 let names = self.flows.iter().map(|flow| flow.name.as_str());
                 return Err(self.context.unknown(&self.at(&["flows", &number]), "flow", word, names));
             }
-            let fitting = named.into_iter().filter(fits).map(|flow| flow.name.clone());
+            let fitting: Vec<&Flow> = named.into_iter().filter(fits).collect();
+            if let Some((flow, only)) = fitting.iter().find_map(|flow| Some((flow, stray(flow)?))) {
+                return Err(self.context.error(&self.at(&["links"]), unused(flow, only)));
+            }
             let before = chosen.len();
-            chosen.extend(fitting);
+            chosen.extend(fitting.into_iter().map(|flow| flow.name.clone()));
             if chosen.len() == before {
                 let problem = format!("does not go from {from:?} to {to:?} between {first:?} and {last:?}");
                 return Err(self.context.error(&self.at(&["flows", &number]), problem));
             }
         }
         if table.flows.is_none() {
-            chosen = self.flows.iter().filter(fits).map(|flow| flow.name.clone()).collect();
+            let fitting = || self.flows.iter().filter(fits);
+            chosen = fitting().filter(|flow| stray(flow).is_none()).map(|flow| flow.name.clone()).collect();
+            if let Some((flow, only)) = fitting().find_map(|flow| Some((flow, stray(&flow)?)))
+                && chosen.is_empty()
+            {
+                return Err(self.context.error(&self.at(&["links"]), unused(flow, only)));
+            }
             if chosen.is_empty() {
                 let problem = format!("no flow goes from {from:?} to {to:?} between {first:?} and {last:?}");
                 return Err(self.context.error(&self.at(&[]), problem));

@@ -37,6 +37,7 @@ impl Builder<'_> {
                     self.own_queues.resize(direction.index() + 1, None);
                 }
                 self.own_queues[direction.index()] = Some(at);
+                self.hosts[at].own_queues.push(direction);
             }
             self.hosts[at].hears_departures = true;
             for interface in 0..self.hosts[at].interfaces.len() {

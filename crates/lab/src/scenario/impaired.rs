@@ -1,0 +1,50 @@
+//! What copies and batches add to an estimate.
+//!
+//! Owns how many frames one may become, and how many come out together, from above. How much is sent is the business of `estimate`.
+
+use mptcp_clock::Duration;
+use netsim::Rate;
+
+use super::model::{Line, Link, Scenario};
+use super::reach::Reach;
+
+/// What one frame may become on a link.
+pub(super) fn doubled(link: &Link) -> f64 {
+    1.0 + link.forward.duplicate.max(link.backward.duplicate)
+}
+
+/// What one frame may become on its way: copies are copied again. A way is as long as the longest of the fewest hops, one more for
+/// addresses that only one link leads to, or an explicit route.
+pub(super) fn copies(scenario: &Scenario, reach: &Reach<'_>) -> f64 {
+    let mut each: Vec<f64> = scenario.links.iter().map(doubled).filter(|&each| each > 1.0).collect();
+    if each.is_empty() {
+        return 1.0;
+    }
+    each.sort_by(|a, b| b.total_cmp(a));
+    let mut most = scenario.routes.iter().map(|route| route.links.len()).max().unwrap_or(0);
+    for link in &scenario.links {
+        for end in link.ends.iter().filter(|end| scenario.flows.iter().any(|flow| flow.from == **end)) {
+            let hops = reach.spans(link, end, |_| u64::MAX, |_| 1);
+            let furthest = hops.values().map(|&(_, hops)| hops).max().unwrap_or(0);
+            most = most.max(furthest as usize + 1);
+        }
+    }
+    each.into_iter().take(most).product()
+}
+
+/// How long a frame waits at least, on average, until its batch comes out.
+pub(super) fn wait(line: &Line) -> Duration {
+    match line.batch {
+        Some(batch) if batch.frames.is_none() => batch.time / 2,
+        _ => Duration::ZERO,
+    }
+}
+
+/// Frames that come out of a direction together, of so many bytes and at most so many a second.
+pub(super) fn together(line: &Line, bytes: f64, offered: f64) -> f64 {
+    let Some(batch) = line.batch else { return 0.0 };
+    let carried =
+        line.rate.and_then(Rate::new).map_or(f64::INFINITY, |rate| rate.bytes_in(batch.time) as f64 / bytes);
+    let most = batch.frames.map_or(f64::INFINITY, f64::from);
+    carried.min(most).min(offered * batch.time.as_secs_f64() + 1.0)
+}
