@@ -175,7 +175,7 @@ fn add_relays(tree: &mut Node, place: &Place, fabric: &Fabric) -> Result<(), Sce
                 let mut names: Vec<&str> = known.iter().map(String::as_str).collect();
                 names.sort_unstable();
                 let near = suggestion(name, names.iter().copied());
-                let names = listed(names.into_iter());
+                let names = listed(names);
                 let problem = format!("there is no host {name:?}{near} (there are: {names})");
                 return Err(tree.error(&["relays", &index.to_string()], problem));
             }
