@@ -159,7 +159,7 @@ def test_receive_from_linux(namespace: Namespace) -> None:
         ("", ("--interface", "a1", "--rcvbuf", "12B"), 2, "2KiB to 1GiB"),
         ("", ("--interface", "a1", "--pcap", "no/such/file"), 2, "cannot write the capture no/such/file"),
         ("", ("--interface", "a1"), 1, "10.88.1.1:5001 refused the connection"),
-        ("", ("--interface", "a1", "--connect-timeout", "100ms"), 1, "refused"),
+        ("", ("--interface", "a1", "--connect-timeout", "10s"), 1, "refused"),
     ],
 )
 def test_what_is_wrong_and_what_would_be_right(
