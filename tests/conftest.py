@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 
 from mptcplab import Scenario
+from two_hosts import healthy, hosts, serving
+
+__all__ = ["healthy", "hosts", "serving"]
 
 ROOT = Path(__file__).parent.parent
 BROKEN = sorted((ROOT / "crates" / "lab" / "tests" / "broken").glob("*.toml"))

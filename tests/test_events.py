@@ -146,7 +146,7 @@ def test_each_option_arrives_once(traced: Path) -> None:
 def test_rows_read_as_lines(traced: Path) -> None:
     run = load(traced)
     text = told(run.select(Selection(kinds="rtt")), most=3)
-    assert "rtt sample  rtt 20.131 ms" in text
+    assert "rtt sample  rtt 20.144 ms" in text
     assert "more (--most N" in text
     with pytest.raises(BadResult, match="there is no flow"):
         run.select(Selection(flow="b"))

@@ -124,6 +124,7 @@ def test_an_interrupted_survey_keeps_what_is_finished(
 
 def test_the_command_refuses_what_it_does_not_know(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["survey", "--kind", "wild"]) == 2
+    assert main(["survey", "--kind", "jitter", "--kind", "burst"]) == 2
     assert "there are bulk, burst, jitter, competing" in capsys.readouterr().err
     assert main(["survey", "--policy", "fast"]) == 2
     assert "no policy 'fast'" in capsys.readouterr().err

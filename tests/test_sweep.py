@@ -179,6 +179,19 @@ def test_pictures_of_names_and_of_numbers() -> None:
 def test_a_smaller_sweep_leaves_nothing_of_a_larger_one(cli: Cli, tmp_path: Path) -> None:
     cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%,1%,2%", "--output", "out")
     cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%", "--output", "out")
+    (tmp_path / "out" / "scenario-mine.toml").write_text("mine")
+    cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%", "--output", "out")
+    assert (tmp_path / "out" / "scenario-mine.toml").read_text() == "mine"
+    (tmp_path / "out" / "scenario-mine.toml").unlink()
+    assert (
+        "is finished"
+        in cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%", "--output", "out", "--resume", expect=2).stderr
+    )
+    (tmp_path / "other" / "parts").mkdir(parents=True)
+    (tmp_path / "other" / "parts" / "000000.json").write_text("[]")
+    said = cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%", "--output", "other", expect=2).stderr
+    assert "holds files of something else" in said
+    assert (tmp_path / "other" / "parts" / "000000.json").read_text() == "[]"
     names = {file.name for file in (tmp_path / "out").iterdir()}
     tables = {f"{table}.parquet" for table in ("samples", "flows", "paths", "links")}
     assert names == tables | {"run.json", "scenario.toml", "sweep.png", "sweep.svg"}

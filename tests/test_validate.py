@@ -11,7 +11,7 @@ import pytest
 from conftest import Cli
 from emulated import Machine, machine
 from mptcplab import cli as command_line
-from mptcplab import validation
+from mptcplab import validation, validation_set
 from mptcplab.commands.validate import tell
 from mptcplab.namespaces import CannotMake
 from mptcplab.validation import Answer, Row
@@ -116,21 +116,32 @@ def test_what_cannot_fail_is_counted_apart() -> None:
 
 
 def test_capacity_is_that_of_fixed_paths() -> None:
-    cells = {cell.name: cell for cell in validation.cells()}
+    cells = {cell.name: cell for cell in validation_set.cells()}
     answers = {name: {"bulk": Answer([1.0], [])} for name in cells}
     rows = {row.cell: row.capacity for row in validation.compare(cells.values(), answers, answers)}
-    assert (rows["tcp reno wifi"], rows["reno even"], rows["reno handoff"]) == (8e6, 10e6, None)
+    assert (rows["tcp reno wifi"], rows["even reno sndbuf 1MB"], rows["handoff admin reno"]) == (8e6, 10e6, None)
 
 
 def test_the_set_is_checked_and_has_no_name_twice() -> None:
-    names = [cell.name for cell in validation.cells()]
-    assert len(set(names)) == len(names) >= 10
+    names = [cell.name for cell in validation_set.cells()]
+    assert len(set(names)) == len(names)
+    multipath = [cell for cell in validation_set.cells() if not cell.name.startswith("tcp ")]
+    assert len(multipath) >= 60
+    assert sum(cell.blind for cell in multipath) == len(multipath) // 2
+
+
+def test_blind_scenarios_and_stalls_are_counted_apart() -> None:
+    steady, late = Answer([5e6], [0.5], [0.1]), Answer([5e6], [0.5], [0.6])
+    said = tell([Row("built with", "f", steady, steady), Row("blind", "f", steady, late, blind=True)])
+    assert "longest stall within 0.3 s: 1 of 2 flows of Multipath TCP, 0 of 1 flow that stalled" in said
+    assert "blind *" in said
+    assert said.splitlines()[-1].strip().startswith("longest stall within 0.3 s: 0 of 1 flow of")
 
 
 def _on(monkeypatch: pytest.MonkeyPatch, problem: str) -> None:
     """The simulator in place of the kernel, with a problem in the cell of that name."""
 
-    def run(cell: validation.Cell, seed: int) -> validation.Outcome:
+    def run(cell: validation_set.Cell, seed: int) -> validation.Outcome:
         if problem in cell.name:
             raise CannotMake("no such machine")
         return cell.scenario.run(seed), None, {"bulk": "congestion reno was asked for"}

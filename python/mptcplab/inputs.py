@@ -24,6 +24,23 @@ def seconds(text: str) -> float:
     raise BadResult(f"{text!r} is no time; write a number with its unit, for example 500ms or 2s")
 
 
+_SIZES = {"kB": 10**3, "KB": 2**10, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "B": 1}
+
+
+def size(text: str) -> int:
+    """An amount of data as scenario files write it, in bytes."""
+    for unit, scale in _SIZES.items():
+        if text.endswith(unit):
+            try:
+                found = float(text.removesuffix(unit)) * scale
+            except ValueError:
+                break
+            if 1 <= found < 2**63:
+                return int(found)
+            break
+    raise BadResult(f"{text!r} is no size; write a number with its unit, for example 200KB or 4GiB")
+
+
 def readable(text: str) -> str:
     """Text of the command line as people meant it: where the terminal says ASCII, letters beyond it come as UTF-8."""
     for errors in ("strict", "surrogateescape"):

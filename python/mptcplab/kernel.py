@@ -12,6 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mptcplab.controllers import RULES
 from mptcplab.emulation import CannotEmulate, emulated, why_no_mptcp, why_no_paths
 from mptcplab.results import Run
 
@@ -119,9 +120,15 @@ def _in_words(lacks: list[Lack]) -> str:
     first, whats = next(iter(flows.items()))
     others = f", and {len(flows) - 1} more flows" if len(flows) > 1 else ""
     return (
-        f"flow {first!r} asks for what the kernel cannot do: {', '.join(whats)}{others}; --closest takes what is "
-        "nearest"
+        f"flow {first!r} asks for what the kernel cannot do: {', '.join(whats)}{others}; {_loading(lacks)}--closest "
+        "takes what is nearest"
     )
+
+
+def _loading(lacks: list[Lack]) -> str:
+    """How a controller comes into the kernel that it could have."""
+    rule = next((rule for rule in RULES if any(lack.what == f"congestion {rule}" for lack in lacks)), None)
+    return "" if rule is None else f"mptcplab kernel congestion load {rule} -- COMMAND loads the controller; "
 
 
 def told(report: Report) -> str:

@@ -13,7 +13,7 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("A scenario of yours", ("example", "run", "why", "sweep", "survey", "schema")),
     ("What came out", ("plot", "cdf", "analyse", "events", "links", "select", "merge", "gather")),
     ("Published studies", ("list", "study", "reproduce")),
-    ("Real packets", ("info", "emulate", "validate", "send", "receive", "verify", "interrupt", "bench")),
+    ("Real packets", ("info", "kernel", "emulate", "validate", "send", "receive", "verify", "interrupt", "bench")),
 )
 
 FIRST = """\

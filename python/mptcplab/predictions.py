@@ -17,7 +17,8 @@ from typing import Any
 from mptcplab import __version__
 from mptcplab.inputs import BadResult
 from mptcplab.json_files import finite, write_json
-from mptcplab.validation import Answer, Answers, Cell
+from mptcplab.validation import Answer, Answers
+from mptcplab.validation_set import Cell
 
 PREDICTION, MEASUREMENT = "prediction", "measurement"
 

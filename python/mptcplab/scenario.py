@@ -36,6 +36,9 @@ HISTORICAL: dict[str, str | bool] = {
 """Multipath TCP as the papers of 2011 to 2014 had it, for the keys of a flow or the `defaults` of a scenario; what is
 the default today, and why: docs/never-slower.md."""
 
+NO_JITTER: dict[str, str] = {"start": "0s", "processing": "0s"}
+"""For the `jitter` of a scenario whose hosts leave nothing to chance: without losses, all seeds give one run."""
+
 
 @dataclass(kw_only=True)
 class Path:

@@ -25,7 +25,7 @@ from mptcplab.export import TABLES, described, tables_of, write_parquet
 from mptcplab.files import folder, replacing, write_text
 from mptcplab.inputs import BadResult
 from mptcplab.json_files import write_json
-from mptcplab.reading import read_table
+from mptcplab.reading import read_json, read_table
 from mptcplab.results import Runs
 
 if TYPE_CHECKING:
@@ -152,26 +152,34 @@ class _Store:
 
     def __init__(self, sweep: Sweep, output: Path, *, resume: bool) -> None:
         self._sweep, self._output = sweep, folder(output)
-        self._parts = folder(output, PARTS)
         plan, known = sweep.plan(), self._known()
+        if known is None and any((output / PARTS).glob("*")):
+            raise BadResult(f"{output / PARTS}: holds files of something else; give another --output")
         if known and not resume:
             raise BadResult(
                 f"{output}: holds an unfinished sweep; --resume goes on with it, another --output begins anew"
             )
-        if resume and known is None and not (output / "run.json").exists():
-            raise BadResult(f"{output}: there is no sweep to go on with; leave --resume out")
+        if resume and known is None:
+            what = "the sweep is finished" if (output / "run.json").exists() else "there is no sweep to go on with"
+            raise BadResult(f"{output}: {what}; leave --resume out")
         differs = [key for key in plan if known and known.get(key) != plan[key]]
         if differs:
             raise BadResult(
                 f"{output}: holds an unfinished sweep of another kind ({', '.join(differs)}); give the arguments that "
                 "it began with, or another --output"
             )
+        self._parts = folder(output, PARTS)
         if not known:
-            # What another sweep left here is no part of this one.
-            tables = [output / f"{table}.parquet" for table in TABLES]
-            for left in (output / "run.json", *tables, *output.glob("scenario*.toml"), *output.glob("sweep.[ps][nv]g")):
-                left.unlink(missing_ok=True)
+            self._forget()
             write_json(plan, self._output / PLAN)
+
+    def _forget(self) -> None:
+        """Removes the result that stood here, by what its list names: nobody else's file."""
+        if not (self._output / "run.json").is_file():
+            return
+        scenarios = {Path(row["scenario"]).name for row in read_json(self._output / "run.json")["runs"]}
+        for name in (*scenarios, *(f"{table}.parquet" for table in TABLES), "sweep.png", "sweep.svg", "run.json"):
+            (self._output / name).unlink(missing_ok=True)
 
     def _known(self) -> dict[str, Any] | None:
         file = self._output / PLAN
@@ -227,9 +235,9 @@ class _Store:
         return names
 
     def clear(self) -> None:
-        """Takes the parts away."""
-        (self._output / PLAN).unlink()
+        """Takes the parts away, the plan last: parts without one would be nobody's."""
         shutil.rmtree(self._parts)
+        (self._output / PLAN).unlink()
 
 
 def _chosen(flows: pa.Table, keep: Sequence[str]) -> list[dict[str, Any]]:

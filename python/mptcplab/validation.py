@@ -1,7 +1,7 @@
 """The simulator held against the kernel: the same scenarios on both, flow by flow.
 
-Owns the set of scenarios, and what counts as agreement. Never tunes anything, and never writes a file: `predictions`
-does.
+Owns what counts as agreement. Which scenarios there are is `validation_set`'s. Never tunes anything, and never writes a
+file: `predictions` does.
 """
 
 from __future__ import annotations
@@ -11,29 +11,20 @@ import statistics
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from mptcplab.inputs import seconds
 from mptcplab.results import Run
 from mptcplab.scenario import Scenario
+from mptcplab.validation_set import Cell
 
 GOODPUT = 0.10
 """The median goodput of both agrees within this part of the kernel's."""
 SHARE = 0.05
 """Shares by path agree within this."""
+STALL = 0.3
+"""The longest times without data for the application agree within so many seconds."""
 FULL = 0.9
 """A flow that gets this part of what all its paths have is bound by them: that both fill them shows little."""
-
-_LINUX = {"scheduler": "minrtt", "opportunistic_retransmission": False, "pacing": False}
-"""What is nearest to the kernel's connections."""
-_CUBIC = {"kind": "cubic", "as": "linux"}
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A scenario of the set."""
-
-    name: str
-    scenario: Scenario
 
 
 @dataclass(frozen=True)
@@ -44,6 +35,8 @@ class Answer:
     """bit/s after the warm-up."""
     share: list[float]
     """The part of its bytes that its first path carried; plain TCP has one path and no share."""
+    stall: list[float] = field(default_factory=list)
+    """The longest time after the warm-up in which the application got nothing, s, to the sample."""
     doubts: list[str] = field(default_factory=list)
     """Why its numbers may be other than the network's."""
     problems: list[str] = field(default_factory=list)
@@ -58,6 +51,11 @@ class Answer:
     def part(self) -> float | None:
         """The median share; None for plain TCP."""
         return statistics.median(self.share) if self.share else None
+
+    @property
+    def pause(self) -> float:
+        """The median of the longest stalls."""
+        return statistics.median(self.stall) if self.stall else 0.0
 
 
 Answers = dict[str, dict[str, Answer]]
@@ -74,6 +72,8 @@ class Row:
     kernel: Answer
     capacity: float | None = None
     """What all its paths have, bit/s, where that is known and stays."""
+    blind: bool = False
+    """Its scenario was not built with."""
 
     @property
     def ratio(self) -> float:
@@ -113,42 +113,15 @@ class Row:
             return None if sim is kernel else False
         return abs(sim - kernel) <= SHARE
 
+    @property
+    def stalls(self) -> bool:
+        """Whether either side stalls for longer than may differ."""
+        return max(self.sim.pause, self.kernel.pause) > STALL
 
-def cells() -> list[Cell]:
-    """The set of this version: one path, two paths, small buffers, loss, a path that goes."""
-    wifi, mobile = (
-        {"rate": "8Mbit", "rtt": "20ms", "queue": "53p"},
-        {"rate": "2Mbit", "rtt": "150ms", "queue": "100p"},
-    )
-    both = {"wifi": wifi, "mobile": mobile}
-    lossy = {"wifi": wifi | {"loss": "1%"}, "mobile": mobile}
-    even = {
-        "left": {"rate": "5Mbit", "rtt": "30ms", "queue": "50p"},
-        "right": {"rate": "5Mbit", "rtt": "40ms", "queue": "50p"},
-    }
-    gone = {"at": "6s", "path": "left", "set": {"up": False}}
-    return [
-        _cell("tcp reno wifi", both, transport="tcp", congestion="reno", paths=["wifi"]),
-        _cell("tcp cubic mobile", both, transport="tcp", congestion=_CUBIC, paths=["mobile"]),
-        _cell("tcp reno loss", lossy, transport="tcp", congestion="reno", paths=["wifi"]),
-        _cell("reno even", even, congestion="reno"),
-        _cell("cubic even", even, congestion=_CUBIC),
-        _cell("cubic uneven", both, congestion=_CUBIC),
-        _cell("reno loss", lossy, congestion="reno"),
-        *(
-            _cell(f"reno rcvbuf {size}", both, congestion="reno", rcvbuf=size, sndbuf="4MB")
-            for size in ("100KB", "200KB", "400KB", "1000KB")
-        ),
-        _cell("reno handoff", even, [gone], congestion="reno"),
-    ]
-
-
-def _cell(name: str, links: dict[str, dict[str, str]], events: Sequence[dict[str, Any]] = (), **flow: Any) -> Cell:
-    flow = _LINUX | {"transport": "mptcp"} | flow
-    scenario = Scenario(
-        name=name, duration="12s", warmup="2s", sample="500ms", paths=links, flows={"bulk": flow}, events=events
-    )
-    return Cell(name, scenario)
+    @property
+    def stalls_agree(self) -> bool:
+        """Whether the longest stalls agree; samples end between multiples of their length."""
+        return abs(self.sim.pause - self.kernel.pause) <= STALL + 1e-9
 
 
 Outcome = tuple[Run, str | None, dict[str, str]]
@@ -172,9 +145,9 @@ def answers(
                 answer.goodput.append(row["goodput"])
                 if row["multipath"]:
                     whole = sum(path["bytes_sent"] for path in row["paths"])
-                    first = ran.path_names[0]
-                    own = sum(path["bytes_sent"] for path in row["paths"] if path["path"] == first)
+                    own = row["paths"][0]["bytes_sent"] if row["paths"] else 0
                     answer.share.append(own / whole if whole else 0.0)
+                answer.stall.append(_longest_stall(ran, row["flow"], cell.scenario))
                 answer.doubts.extend([doubts] if doubts else [])
                 if row["flow"] in problems:
                     answer.problems.append(f"seed {seed}: {problems[row['flow']]}")
@@ -184,6 +157,17 @@ def answers(
         if done is not None:
             done(found)
     return found
+
+
+def _longest_stall(ran: Run, flow: str, scenario: Scenario) -> float:
+    """The longest time without data in order, after the warm-up, by the samples."""
+    warmup = seconds(tomllib.loads(scenario.to_toml())["warmup"])
+    times, rates = ran.series("goodput", flow=flow)
+    longest = row = before = 0.0
+    for time, rate in zip(times.tolist(), rates.tolist(), strict=True):
+        row = 0.0 if rate > 0 or time <= warmup else row + time - before
+        longest, before = max(longest, row), time
+    return round(longest, 3)
 
 
 def on_sim(cell: Cell, seed: int) -> Outcome:
@@ -202,7 +186,7 @@ def on_kernel(cell: Cell, seed: int) -> Outcome:
 def compare(cells: Iterable[Cell], sim: Answers, kernel: Answers) -> list[Row]:
     """A row for each flow of each cell that both have."""
     return [
-        Row(cell.name, flow, sim[cell.name][flow], answer, _capacity(cell.scenario, flow))
+        Row(cell.name, flow, sim[cell.name][flow], answer, _capacity(cell.scenario, flow), cell.blind)
         for cell in cells
         for flow, answer in kernel.get(cell.name, {}).items()
         if flow in sim.get(cell.name, {})

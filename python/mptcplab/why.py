@@ -14,6 +14,7 @@ import numpy as np
 
 from mptcplab import events, reasons
 from mptcplab.batch import Job, run_jobs
+from mptcplab.inputs import size
 from mptcplab.statistics import Estimate, estimate
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ ENOUGH = 0.97
 """Of what its paths carry added up; a flow that has so much needs no remedy."""
 WORTH = 1.05
 """A remedy counts from this factor on."""
+
+MOST_FLOWS = 10
+"""Flows that are explained at once: each takes runs of its own."""
 
 _LARGER = ("receive_window", "send_buffer", "head_of_line")
 """What a larger buffer may cure."""
@@ -106,7 +110,7 @@ class Answer:
 def explain(
     scenario: Scenario, *, flow: str | None = None, seeds: Sequence[int] = (1, 2, 3), quiet: bool = True
 ) -> list[Answer]:
-    """An answer for each Multipath TCP flow, or for one.
+    """An answer for each Multipath TCP flow, up to `MOST_FLOWS`, or for one.
 
     Raises `ValueError` where there is none.
     """
@@ -117,7 +121,7 @@ def explain(
         raise ValueError(f"there is no flow {flow!r} of Multipath TCP; there are: {', '.join(names) or 'none'}")
     if not names:
         raise ValueError("there is no flow of Multipath TCP to explain")
-    wanted = [flow] if flow is not None else names
+    wanted = [flow] if flow is not None else names[:MOST_FLOWS]
     singles = [single for single in singles if single[0] in wanted]
     jobs = [Job(scenario.core, seed, trace=events.REASONS) for seed in seeds]
     jobs += [Job(alone.core, seed, f"TCP over {path}") for _, path, alone in singles for seed in seeds]
@@ -130,6 +134,8 @@ def explain(
 
 
 def _answer(scenario: Scenario, flow: str, runs: Sequence[Run], alone: dict[str, Estimate], *, quiet: bool) -> Answer:
+    from mptcplab import ScenarioError
+
     found = reasons.findings(runs[0].flow(flow))
     answer = Answer(flow, runs, _goodput(runs, flow), alone, found)
     if answer.goodput.mean >= ENOUGH * answer.sum:
@@ -140,7 +146,11 @@ def _answer(scenario: Scenario, flow: str, runs: Sequence[Run], alone: dict[str,
     changes = _remedies({finding.cause for finding in found}, tables[flow])
     jobs, said = [], []
     for change in changes:
-        changed = scenario.vary({f"flows.{written}.{key}": value for key, value in change.items()}).core
+        try:
+            changed = scenario.vary({f"flows.{written}.{key}": value for key, value in change.items()}).core
+        except ScenarioError:
+            # Larger than a scenario may have.
+            continue
         jobs += [Job(changed, run.seed) for run in runs]
         said.append(", ".join(f"{key} = {_shown(value)}" for key, value in change.items()))
     done = run_jobs(jobs, quiet=quiet, label="remedies")
@@ -163,7 +173,7 @@ def _remedies(causes: set[str], flow: dict[str, object]) -> list[dict[str, str |
     """What may help against these causes, and is not so yet; keys of a flow."""
     found: list[dict[str, str | bool]] = []
     if causes.intersection(_LARGER):
-        rcvbuf, sndbuf = (_bytes(str(flow[key])) for key in ("rcvbuf", "sndbuf"))
+        rcvbuf, sndbuf = (size(str(flow[key])) for key in ("rcvbuf", "sndbuf"))
         larger: dict[str, str | bool] = {"rcvbuf": f"{4 * rcvbuf}B"}
         if "send_buffer" in causes or sndbuf < 4 * rcvbuf:
             larger["sndbuf"] = f"{max(4 * sndbuf, 4 * rcvbuf)}B"
@@ -183,14 +193,6 @@ def _remedies(causes: set[str], flow: dict[str, object]) -> list[dict[str, str |
 
 def _goodput(runs: Sequence[Run], flow: str) -> Estimate:
     return estimate(run.flow(flow)["goodput"] / 1e6 for run in runs)
-
-
-def _bytes(text: str) -> int:
-    for unit, scale in (("KiB", 2**10), ("MiB", 2**20), ("GiB", 2**30), ("KB", 2**10), ("kB", 10**3), ("MB", 10**6),
-                        ("GB", 10**9), ("B", 1)):  # fmt: skip
-        if text.endswith(unit):
-            return int(float(text.removesuffix(unit)) * scale)
-    raise ValueError(f"{text!r} is no size")
 
 
 def _shown(value: str | bool) -> str:

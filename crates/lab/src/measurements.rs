@@ -3,8 +3,10 @@
 //! Owns the shape of results. Never runs anything, never computes a statistic.
 
 use mptcp_clock::{Duration, Instant};
+use netsim::Counters;
 
 use crate::events::Events;
+use crate::scenario::Link;
 
 /// A metric with its unit; the names are those of `tcp_info` and `mptcp_info` where they have one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -263,6 +265,28 @@ pub struct LinkSummary {
     pub duplicated: Option<u64>,
     /// Frames that came out with a wrong bit; of links that double or damage frames.
     pub corrupted: Option<u64>,
+}
+
+impl LinkSummary {
+    /// Of one direction of a link, by what it counted.
+    #[must_use]
+    pub fn of(link: &Link, direction: &'static str, counters: &Counters, mac_retries: u64) -> Self {
+        Self {
+            link: link.name.clone(),
+            direction,
+            offered_frames: counters.offered_frames,
+            sent_frames: counters.sent_frames,
+            sent_bytes: counters.sent_bytes,
+            queue_drops: counters.dropped_frames,
+            random_losses: counters.lost_frames,
+            mac_retries,
+            mac_drops: counters.retry_drops,
+            longest_queue: counters.max_backlog_bytes,
+            queue_marks: link.marks().then_some(counters.marked_frames),
+            duplicated: link.impairs().then_some(counters.duplicated_frames),
+            corrupted: link.impairs().then_some(counters.corrupted_frames),
+        }
+    }
 }
 
 /// Everything measured in one run.

@@ -8,6 +8,7 @@ use mptcp_wire::crypto::Version;
 use crate::congestion::{CongestionControl, CouplingScope, Lia, PenaltyRule, Reno, SendQueueRule, SlowStart};
 use crate::ids::InterfaceId;
 use crate::linux_compat::LinuxCompat;
+use crate::linux_stack::LinuxStack;
 use crate::path_manager::{FullMesh, PathManager};
 use crate::policy::Factory;
 use crate::scheduler::{MinRtt, OnTime, Scheduler};
@@ -259,6 +260,8 @@ pub struct Config {
     pub fast_open: Option<ServerFastOpen>,
     /// What Linux does where the RFCs leave a choice.
     pub linux_compat: LinuxCompat,
+    /// How Linux handles data that waits, for simulations of it.
+    pub linux_stack: LinuxStack,
 }
 
 impl Default for Config {
@@ -310,6 +313,7 @@ impl Default for Config {
             syn_cookies: true,
             fast_open: None,
             linux_compat: LinuxCompat::default(),
+            linux_stack: LinuxStack::default(),
         }
     }
 }

@@ -12,6 +12,7 @@ mod far_end;
 mod held;
 mod impairing;
 mod managed;
+mod processing;
 mod refusals;
 mod settling;
 mod watch;
@@ -30,6 +31,7 @@ use crate::parameters::Parameters;
 pub(crate) use departure::{Departure, Service};
 use held::Held;
 use impairing::Impairing;
+use processing::Processing;
 
 /// Where lost frames go: nowhere, or into a list for the driver. Tells an observer of them, and of marked ones.
 #[derive(Debug)]
@@ -84,6 +86,8 @@ pub(crate) struct Direction<P> {
     last_arrival: Instant,
     loss: LossProcess,
     jitter: Rng,
+    /// How long the host at the far end takes for a frame, if it takes any time.
+    processing: Option<Processing>,
     counters: Counters,
     /// Its frames wait without a departure until a MAC says that it is done with them.
     wireless: bool,
@@ -114,6 +118,7 @@ impl<P> Direction<P> {
             last_arrival: Instant::ZERO,
             loss: LossProcess::new(stream.child("loss")),
             jitter: stream.child("jitter"),
+            processing: None,
             counters: Counters::default(),
             wireless: false,
             particular: false,
@@ -128,6 +133,12 @@ impl<P> Direction<P> {
 
     pub(crate) fn parameters(&self) -> &Parameters {
         &self.parameters
+    }
+
+    /// The host at the far end takes up to `most` for each frame from now on.
+    pub(crate) fn set_processing(&mut self, most: Duration, stream: &Rng) {
+        self.processing = Processing::of(most, stream);
+        self.measure_delay();
     }
 
     /// The counters as of `now`.
@@ -225,11 +236,14 @@ impl<P> Direction<P> {
     }
 
     fn measure_delay(&mut self) {
+        let ideal = self.parameters.rate.is_none() && self.parameters.delay.is_zero() && !self.wireless;
+        self.processing.iter_mut().for_each(|processing| processing.ideal = ideal);
         self.particular = self.parameters.longest.is_some() || self.parameters.mark.is_some();
         let delay = self.parameters.delay;
         self.earliest = self.parameters.jitter.map_or(delay, |jitter| jitter.earliest(delay));
         let gathers = self.impairing.as_ref().is_some_and(|impairing| impairing.gathers());
-        let certain = self.parameters.jitter.is_none() && self.parameters.loss == Loss::None;
+        let varies = self.parameters.jitter.is_some() || self.processing.is_some();
+        let certain = !varies && self.parameters.loss == Loss::None;
         self.plain = certain && self.departures.is_none() && self.managed.is_none() && !gathers;
         self.eager = self.parameters.jitter.is_some_and(|jitter| jitter.reorder) || gathers;
     }

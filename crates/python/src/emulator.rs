@@ -76,7 +76,7 @@ impl Emulator {
     fn new(scenario: &Scenario, seed: u64) -> PyResult<Self> {
         let emulation = Emulation::new(&scenario.inner, seed).map_err(told)?;
         Ok(Self {
-            scenario: Arc::clone(&scenario.inner),
+            scenario: Arc::new(scenario.inner.drawn(seed)),
             shortest: emulation.shortest_round_trip(),
             plan: emulation.plan().clone(),
             state: Mutex::new(State::Made(Box::new(emulation))),

@@ -153,21 +153,15 @@ def duration(text: str) -> float:
     return length
 
 
-_SIZES = {"kB": 10**3, "KB": 2**10, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "B": 1}
-
-
 def size(text: str) -> int:
     """An amount of data as scenario files write it, in bytes."""
-    for unit, scale in _SIZES.items():
-        if text.endswith(unit):
-            try:
-                found = float(text.removesuffix(unit)) * scale
-            except ValueError:
-                break
-            if 1 <= found < 2**63:
-                return int(found)
-            break
-    raise argparse.ArgumentTypeError(f"{text!r} is no size; write a number with its unit, for example 200KB or 4GiB")
+    from mptcplab.inputs import BadResult
+    from mptcplab.inputs import size as read
+
+    try:
+        return read(text)
+    except BadResult as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def add_interval(parser: argparse.ArgumentParser) -> None:

@@ -24,7 +24,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=natural, default=1, metavar="N", help="which networks (default: 1)")
     parser.add_argument(
-        "--kind", default="bulk", metavar="KIND", help="what is drawn: bulk, burst, jitter or competing (default: bulk)"
+        "--kind",
+        action="append",
+        metavar="KIND",
+        help="what is drawn: bulk, burst, jitter or competing (default: bulk)",
     )
     parser.add_argument(
         "--policy",
@@ -60,12 +63,15 @@ def execute(given: argparse.Namespace) -> int:
     from mptcplab.survey.measure import survey
     from mptcplab.survey.policies import policy
 
-    if given.kind not in networks.KINDS:
-        raise BadInput(f"mptcplab: --kind {given.kind!r}: there are {', '.join(networks.KINDS)}")
+    kind, *others = given.kind or ["bulk"]
+    if others:
+        raise BadInput(f"mptcplab: --kind {kind} and {', '.join(others)}: one survey has one kind")
+    if kind not in networks.KINDS:
+        raise BadInput(f"mptcplab: --kind {kind!r}: there are {', '.join(networks.KINDS)}")
     policies = [policy(name) for name in dict.fromkeys(given.policy or ["default"])]
     if given.hunt is not None:
         return _hunt(given, policies)
-    drawn = [networks.draw(given.seed, number, given.kind) for number in range(given.networks)]
+    drawn = [networks.draw(given.seed, number, kind) for number in range(given.networks)]
     measured: list[Measured] = []
     try:
         measured.extend(survey(drawn, policies, seeds=given.seeds, workers=given.workers, quiet=given.quiet))
@@ -82,9 +88,7 @@ def execute(given: argparse.Namespace) -> int:
     if given.json:
         print_json([{"policy": name, **figures[name]} for name in of])
         return 0
-    print(
-        f"{given.networks} networks ({networks.KINDS[given.kind]}), seed {given.seed}; goodput / plain TCP, best path"
-    )
+    print(f"{given.networks} networks ({networks.KINDS[kind]}), seed {given.seed}; goodput / plain TCP, best path")
     rows = [["policy", "< 0.95", "< 0.8", "< 0.5", "worst", "median", "of the sum", "nothing scarce", "of the bound"]]
     rows += [
         [

@@ -14,7 +14,8 @@ from mptcplab.commands.common import seeds as all_seeds
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mptcplab.validation import Answers, Cell, Outcome, Row
+    from mptcplab.validation import Answers, Outcome, Row
+    from mptcplab.validation_set import Cell
 
 NAME = "validate"
 HELP = "run scenarios on the simulator and on the kernel's Multipath TCP, and put both side by side"
@@ -36,6 +37,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--sha256", metavar="HASH", help="the hash that the predictions have to have, from before, such as a commit's"
     )
     parser.add_argument("--output", type=Path, metavar="FILE", help="write all answers of the kernel there (JSON)")
+    parser.add_argument(
+        "--jobs",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="scenarios on the kernel at once, each in real time (default: 1)",
+    )
     parser.add_argument("--json", action="store_true", help="print the table as JSON")
     parser.add_argument("--quiet", action="store_true", help="say nothing while it runs")
 
@@ -44,6 +52,8 @@ def execute(given: argparse.Namespace) -> int:
     """Predicts, measures, compares."""
     from mptcplab import predictions, validation
     from mptcplab.scenario import Scenario
+    from mptcplab.validation_set import Cell
+    from mptcplab.validation_set import cells as the_set
 
     if given.predict and (given.against or given.output):
         raise BadInput("mptcplab: --predict measures nothing: --against and --output are for the run after it")
@@ -52,7 +62,7 @@ def execute(given: argparse.Namespace) -> int:
     for path in (given.predict, given.output):
         if path:
             predictions.absent(path)
-    cells = [validation.Cell(str(file), Scenario.load(file)) for file in given.files] or validation.cells()
+    cells = [Cell(str(file), Scenario.load(file)) for file in given.files] or the_set()
     seeds = all_seeds(given)
     for cell in cells:
         check_runs(cell.scenario, len(seeds))
@@ -66,7 +76,7 @@ def execute(given: argparse.Namespace) -> int:
     done = None
     if given.output:
         done = predictions.Measurement(given.output, against, platform.release(), cells, seeds).write
-    kernel = _measure(cells, seeds, done, quiet=given.quiet)
+    kernel = _measure(cells, seeds, done, given.jobs, quiet=given.quiet)
     rows = validation.compare(cells, sim, kernel)
     if given.json:
         print_json([_document(row) for row in rows])
@@ -90,7 +100,9 @@ def _predict(path: Path, cells: list[Cell], seeds: range) -> int:
     return 0
 
 
-def _measure(cells: list[Cell], seeds: range, done: Callable[[Answers], None] | None, *, quiet: bool) -> Answers:
+def _measure(
+    cells: list[Cell], seeds: range, done: Callable[[Answers], None] | None, jobs: int, *, quiet: bool
+) -> Answers:
     from mptcplab import validation
     from mptcplab.commands.emulate import ended_by_signals
     from mptcplab.emulation import CannotEmulate
@@ -103,6 +115,8 @@ def _measure(cells: list[Cell], seeds: range, done: Callable[[Answers], None] | 
 
     try:
         with ended_by_signals():
+            if jobs > 1:
+                return _at_once(cells, seeds, done, jobs, quiet=quiet)
             return validation.answers(cells, seeds, run, done)
     except CannotEmulate as error:
         raise BadInput(f"mptcplab: {error}") from error
@@ -110,37 +124,82 @@ def _measure(cells: list[Cell], seeds: range, done: Callable[[Answers], None] | 
         raise RunFailed(str(error)) from error
 
 
+def _at_once(
+    cells: list[Cell], seeds: range, done: Callable[[Answers], None] | None, jobs: int, *, quiet: bool
+) -> Answers:
+    """The same with several processes; each makes its own network, and removes it."""
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from multiprocessing import get_context
+
+    found: Answers = {}
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        waiting = {pool.submit(_one, cell.name, cell.scenario.to_toml(), seeds): cell for cell in cells}
+        try:
+            for future in as_completed(waiting):
+                cell = waiting[future]
+                found |= future.result()
+                if not quiet:
+                    print(f"{cell.name}: {len(found)} of {len(cells)}", file=sys.stderr)
+                if done is not None:
+                    done(found)
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+    return {cell.name: found[cell.name] for cell in cells}
+
+
+def _one(name: str, scenario: str, seeds: range) -> Answers:
+    """A scenario on the kernel, in a process of its own."""
+    from mptcplab import validation
+    from mptcplab.scenario import Scenario
+    from mptcplab.validation_set import Cell
+
+    return validation.answers([Cell(name, Scenario.parse(scenario))], seeds, validation.on_kernel)
+
+
 def tell(rows: list[Row]) -> str:
     """The table, and what counts of it: rows that failed or are doubtful are no agreement, and no difference."""
-    cells = [["scenario", "flow", "sim [Mb/s]", "kernel [Mb/s]", "ratio", "share sim", "share kernel", ""]]
+    head = ["scenario", "flow", "sim [Mb/s]", "kernel [Mb/s]", "ratio", "share sim", "share kernel"]
+    cells = [[*head, "stall sim [s]", "stall kernel [s]", ""]]
     cells += [
         [
-            row.cell,
+            f"{row.cell} *" if row.blind else row.cell,
             row.flow,
             f"{row.sim.rate / 1e6:.2f}",
             f"{row.kernel.rate / 1e6:.2f}",
             f"{row.ratio:.2f}",
             _share(row.sim.part),
             _share(row.kernel.part),
+            f"{row.sim.pause:.1f}",
+            f"{row.kernel.pause:.1f}",
             _verdict(row),
         ]
         for row in rows
     ]
+    lines = [table(cells), *_summary(rows)]
+    blind = [row for row in rows if row.blind]
+    if blind:
+        lines += ["of these, in scenarios that nobody built with (*):", *(f"  {line}" for line in _summary(blind))]
+    failed, doubtful = sum(row.failed for row in rows), sum(row.doubtful for row in rows)
+    if failed or doubtful:
+        lines.append(f"not counted: {failed} that failed, {doubtful} that are doubtful")
+    return "\n".join(lines)
+
+
+def _summary(rows: list[Row]) -> list[str]:
     counted = [row for row in rows if row.counts]
     free = [row for row in counted if not row.saturated]
     shared = [row for row in counted if row.shares_agree is not None]
-    lines = [
-        table(cells),
+    stalled = [row for row in shared if row.stalls]
+    return [
         f"goodput within 10 % of the kernel's: {_of(sum(row.agrees for row in free), len(free))} that could differ, "
         f"{_of(sum(row.agrees for row in counted if row.saturated), len(counted) - len(free))} that fill their paths "
         "on both sides",
         f"share of the first path within 0.05: {_of(sum(bool(row.shares_agree) for row in shared), len(shared))} of "
         "Multipath TCP",
+        f"longest stall within 0.3 s: {_of(sum(row.stalls_agree for row in shared), len(shared))} of Multipath TCP, "
+        f"{_of(sum(row.stalls_agree for row in stalled), len(stalled))} that stalled for longer on either side",
     ]
-    failed, doubtful = sum(row.failed for row in rows), sum(row.doubtful for row in rows)
-    if failed or doubtful:
-        lines.append(f"not counted: {failed} that failed, {doubtful} that are doubtful")
-    return "\n".join(lines)
 
 
 def _of(some: int, of_them: int) -> str:
@@ -170,6 +229,9 @@ def _document(row: Row) -> dict[str, object]:
         "ratio": row.ratio,
         "share_sim": row.sim.share,
         "share_kernel": row.kernel.share,
+        "stall_sim": row.sim.stall,
+        "stall_kernel": row.kernel.stall,
+        "blind": row.blind,
         "counts": row.counts,
         "saturated": row.saturated,
         "agrees": (row.agrees and row.shares_agree is not False) if row.counts else None,

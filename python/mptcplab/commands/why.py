@@ -59,10 +59,10 @@ def execute(given: argparse.Namespace) -> int:
     if given.json:
         print_json([_document(answer) for answer in answers])
     else:
-        for answer in answers[:10]:
+        for answer in answers:
             print("\n".join(answer.sentences()))
-        if len(answers) > 10:
-            print(f"… and {len(answers) - 10} more flows: --flow names one")
+        if given.flow is None and scenario.core.transports.count("mptcp") > len(answers):
+            print(f"these are the first {len(answers)} flows: --flow names another")
     if output:
         write_picture(picture(answers[0]), output)
     return 0

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mptcplab.scenario import Scenario
+from mptcplab.scenario import NO_JITTER, Scenario
 
 FRAME = 1514
 """Bytes of a full Ethernet frame without its check sequence, as links count."""
@@ -96,6 +96,7 @@ class Network:
         if any(link.others for link in self.links):
             flows["flow"]["start"] = "1s"
         return Scenario(
+            jitter=NO_JITTER,
             name=name or self.name,
             duration=f"{duration * 1e3:.0f}ms",
             warmup=f"{warmup * 1e3:.0f}ms",

@@ -14,7 +14,7 @@ import numpy as np
 from mptcplab.batch import Job, run_jobs
 from mptcplab.events import REASONS
 from mptcplab.reasons import findings
-from mptcplab.scenario import Scenario
+from mptcplab.scenario import NO_JITTER, Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +75,14 @@ class _Draw:
 def _scenario(paths: dict[str, Any], flow: dict[str, Any], **more: Any) -> Scenario:
     large = {"rcvbuf": "16MB", "sndbuf": "16MB", "congestion": "lia"}
     return Scenario(
-        name="planted", duration=DURATION, warmup="1s", sample="1s", paths=paths, flows={"flow": large | flow}, **more
+        name="planted",
+        jitter=NO_JITTER,
+        duration=DURATION,
+        warmup="1s",
+        sample="1s",
+        paths=paths,
+        flows={"flow": large | flow},
+        **more,
     )
 
 

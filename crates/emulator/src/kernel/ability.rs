@@ -12,6 +12,8 @@ use crate::error::EmulatorError;
 
 /// The controller that is there in every kernel (net/ipv4/tcp_cong.c).
 const ALWAYS: &str = "reno";
+/// Before a controller's name, what names ours in the kernel, once they are loaded (docs/kernel-policies.md).
+const OURS: &str = "mptcplab_";
 /// The only scheduler of the kernel's, and the names by which a scenario may ask for it.
 const SCHEDULER: [&str; 2] = ["default", "linux"];
 /// What the kernel's path manager does with endpoints of the kind `subflow`, for a peer with one address.
@@ -81,10 +83,11 @@ impl Ability {
             self.lacks.push(Lack { flow: flow.name.clone(), what, closest: closest.to_owned() });
         };
         let wanted = flow.congestion.kind();
-        let congestion = if controllers.iter().any(|known| known == wanted) { wanted } else { ALWAYS };
-        if congestion != wanted {
-            lack(format!("congestion {wanted}"), congestion);
-        }
+        let names = [wanted.to_owned(), format!("{OURS}{wanted}")];
+        let congestion = names.into_iter().find(|name| controllers.contains(name)).unwrap_or_else(|| {
+            lack(format!("congestion {wanted}"), ALWAYS);
+            ALWAYS.to_owned()
+        });
         if flow.transport == Transport::Mptcp {
             if flow.version != Version::V1 {
                 lack(format!("version {}", flow.version), Version::V1.name());
@@ -114,7 +117,7 @@ impl Ability {
             |bytes: u64| (!flow.mechanisms.autotuning).then(|| u32::try_from(bytes).unwrap_or(u32::MAX / 2));
         Options {
             multipath: flow.transport == Transport::Mptcp,
-            congestion: congestion.to_owned(),
+            congestion,
             receive_buffer: fixed(flow.tcp.rcvbuf),
             send_buffer: fixed(flow.tcp.sndbuf),
             nodelay: !flow.tcp.nagle,

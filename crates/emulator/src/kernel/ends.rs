@@ -1,7 +1,7 @@
 //! The two ends of a flow, each a thread on its host: they open or accept, then send or receive until it is over.
 //!
 //! Owns sockets and what was counted. Bytes are those of the simulator's flows, so a receiver knows each of them. Waits never longer than
-//! [`SLICE`] without looking whether it is over, but for a connection that is being opened.
+//! [`ROOM`] without looking whether it is over, but for a connection that is being opened.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};
@@ -16,6 +16,9 @@ use mptcp_live::{monotonic, namespace};
 
 /// Between two looks whether it is over.
 const SLICE: StdDuration = StdDuration::from_millis(50);
+/// For room in the send buffer it waits longer, as applications do: the kernel wakes them when a third is free
+/// (net/core/stream.c, `sk_stream_write_space`), and who looks by himself finds some before.
+const ROOM: StdDuration = StdDuration::from_millis(500);
 /// Between two looks whether somebody connects, or it is time to.
 const SHORT: StdDuration = StdDuration::from_millis(1);
 /// Bytes read at once.
@@ -209,7 +212,7 @@ fn may_pass(error: &io::Error) -> bool {
 
 fn work(task: &Task, stream: TcpStream, sends: bool, course: &Course, tally: &Tally) -> io::Result<()> {
     stream.set_read_timeout(Some(SLICE))?;
-    stream.set_write_timeout(Some(SLICE))?;
+    stream.set_write_timeout(Some(ROOM))?;
     let stream = Arc::new(stream);
     if sends {
         let sender = (Arc::clone(&stream), ends(&stream)?);

@@ -86,19 +86,5 @@ fn paths(names: &[String], watch: &Watch) -> Vec<PathSummary> {
 /// Both directions of a link.
 pub(crate) fn link(link: &Link, counters: &LinkCounters) -> [LinkSummary; 2] {
     let directions = [("forward", &counters[0]), ("backward", &counters[1])];
-    directions.map(|(direction, counters)| LinkSummary {
-        link: link.name.clone(),
-        direction,
-        offered_frames: counters.offered_frames,
-        sent_frames: counters.sent_frames,
-        sent_bytes: counters.sent_bytes,
-        queue_drops: counters.dropped_frames,
-        random_losses: counters.lost_frames,
-        mac_retries: 0,
-        mac_drops: counters.retry_drops,
-        longest_queue: counters.max_backlog_bytes,
-        queue_marks: link.marks().then_some(counters.marked_frames),
-        duplicated: link.impairs().then_some(counters.duplicated_frames),
-        corrupted: link.impairs().then_some(counters.corrupted_frames),
-    })
+    directions.map(|(direction, counters)| LinkSummary::of(link, direction, counters, 0))
 }

@@ -11,9 +11,14 @@ const PATHS: &str = "duration = \"5s\"\n[paths.wifi]\nrate = \"8Mbit\"\n[paths.l
 const PLAIN: &str = "congestion = \"reno\"\nopportunistic_retransmission = false\n";
 
 fn ability(flows: &str) -> Result<Ability, EmulatorError> {
+    ability_with(flows, &["reno", "cubic", "bbr"])
+}
+
+/// On a kernel that has these controllers.
+fn ability_with(flows: &str, controllers: &[&str]) -> Result<Ability, EmulatorError> {
     let draft = Draft::parse(&format!("{PATHS}{flows}"), "test");
     let scenario = draft.and_then(|draft| draft.finish()).unwrap_or_else(|error| panic!("{error}"));
-    let known = ["reno", "cubic", "bbr"].map(str::to_owned);
+    let known: Vec<String> = controllers.iter().map(|&name| name.to_owned()).collect();
     Ability::of(&scenario, &known)
 }
 
@@ -45,6 +50,14 @@ fn what_the_kernel_lacks_has_something_near() {
         ]
     );
     assert_eq!(lacks("[flows.a]\ntransport = \"tcp\"\ncongestion = \"cubic\"\npaths = [\"lte\"]"), [""; 0]);
+}
+
+#[test]
+fn a_controller_of_ours_that_is_loaded_is_taken_by_its_name_there() {
+    let flow = "[flows.a]\ncongestion = \"lia\"\nopportunistic_retransmission = false\n";
+    let ability = ability_with(flow, &["reno", "mptcplab_lia"]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(ability.options[0].congestion, "mptcplab_lia");
+    assert!(ability.lacks.iter().all(|lack| !lack.what.contains("congestion")), "{:?}", ability.lacks);
 }
 
 #[test]

@@ -7,8 +7,9 @@ use mptcp::path_manager::{FullMesh, NdiffPorts};
 use mptcp::policy::{Factory, Policies};
 use mptcp::scheduler::Scheduler;
 use mptcp::{
-    Announced, Config, CouplingScope, Ecn, InterfaceId, Keepalive, LinuxCompat, Mechanisms, MtuProbing,
-    OpportunisticRule, PenaltyRule, SendQueueRule, ServerFastOpen, SlowStart, SpuriousLoss, Version,
+    Announced, Config, CouplingScope, Ecn, InterfaceId, Keepalive, LinuxCompat, LinuxStack, Mechanisms,
+    MtuProbing, OpportunisticRule, PenaltyRule, SendQueueRule, ServerFastOpen, SlowStart, SpuriousLoss,
+    Version,
 };
 use mptcp_clock::{Duration, Instant};
 
@@ -181,6 +182,8 @@ pub(super) fn config(draw: &mut Draw<'_>, interfaces: u8) -> Config {
         fast_open: draw.chance(90).then_some(fast_open),
         linux_compat: LinuxCompat::default(),
         wide_data_acks: false,
+        // What simulations of Linux need, not what hosts have.
+        linux_stack: LinuxStack::default(),
     };
     // They were drawn together before, so that cases that were found stay what they are.
     (config.linux_compat, config.wide_data_acks) = habits(draw);

@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::names::{
-    Coupled, DataDirection, DownMode, Ecn, Interference, MtuProbing, Opportunistic, Penalty, Routing,
-    SendQueueRule, Side, SlowStart, Transport, Version,
+    Coupled, DataDirection, DownMode, Ecn, Interference, MtuProbing, Opportunistic, Penalty, Reinjection,
+    Routing, SendQueueRule, Side, SlowStart, Stack, Transport, Version,
 };
 use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
 
@@ -44,6 +44,7 @@ macro_rules! table {
 
 mod air;
 mod fabric;
+mod jitter;
 mod limits;
 mod links;
 mod middlebox;
@@ -52,6 +53,7 @@ mod queue;
 
 pub use air::{BackgroundTable, CellTable, CouplingTable, StationTable};
 pub use fabric::{RouteTable, TopologyTable};
+pub use jitter::JitterTable;
 pub use limits::LimitsTable;
 pub use links::{DirectionTable, GilbertElliottTable, LinkTable, PathTable};
 pub use middlebox::MiddleboxTable;
@@ -107,6 +109,8 @@ table! {
         filters: Vec<FilterTable>,
         /// Boxes on the way that change what passes.
         middleboxes: IndexMap<String, MiddleboxTable>,
+        /// Chance in its hosts.
+        jitter: JitterTable,
         /// How much it may ask for.
         limits: LimitsTable,
     }
@@ -128,6 +132,8 @@ table! {
         transport: Transport,
         /// The version of Multipath TCP. Default: v1.
         version: Version,
+        /// Whose Multipath TCP and TCP it is: what keys that are not written mean. Default: mptcplab.
+        stack: Stack,
         /// The paths, or links of the host `from`, that it may use; a tcp flow uses the first. Default: all
         /// that lead to `to`.
         paths: Vec<String>,
@@ -166,6 +172,21 @@ table! {
         /// The largest segment in bytes, as the MSS option says it, 88 to 65495. Default: what fits the
         /// path's mtu.
         mss: u32,
+        /// Each subflow has a queue, which is given data ahead of its window as far as the send buffer has room, as in Linux
+        /// (net/mptcp/protocol.c, __mptcp_push_pending); M1 and M2 do nothing then. Default: false; true with stack linux.
+        subflow_queues: bool,
+        /// `rcvbuf` and `sndbuf` are what Linux calls SO_RCVBUF and SO_SNDBUF, or the limits of tcp_rmem and tcp_wmem with `autotuning`:
+        /// memory, from which windows follow (net/mptcp/protocol.h, __mptcp_space). Default: false; true with stack linux.
+        buffer_memory: bool,
+        /// When data goes again on another subflow. Default: timeout; data_level with stack linux.
+        reinjection: Reinjection,
+        /// How often a silent path is asked whether it is back, while others work; 0s is never. Default: 1s; 0s with stack linux.
+        silent_path_probe: Span,
+        /// DATA_ACKs of 8 bytes, as Linux sends them (net/mptcp/options.c). Default: false; true with stack linux.
+        wide_data_acks: bool,
+        /// When an address that nobody has confirmed is announced again, as Linux's net.mptcp.add_addr_timeout. Default: 3s; 120s
+        /// with stack linux.
+        add_addr_timeout: Span,
         /// TCP small queues: no new data while this much of a subflow waits in this host's interface, as Linux's
         /// tcp_limit_output_bytes. Default: no limit.
         small_queues: Size,

@@ -12,6 +12,7 @@
 mod air;
 mod check;
 mod draft;
+mod drawn;
 mod error;
 mod estimate;
 mod fabrics;
@@ -41,8 +42,8 @@ pub use draft::Draft;
 pub use error::{Place, ScenarioError};
 pub use kinds::Chosen;
 pub use model::{
-    Adjustment, Background, Cell, Coupling, Estimate, Event, Filter, Flow, Limits, Line, Link, LinkKind,
-    Mechanisms, Middlebox, Route, Scenario, Station, Switch, Tcp, Traffic, Way,
+    Adjustment, Background, Cell, Coupling, Estimate, Event, Filter, Flow, HostJitter, Limits, Line, Link,
+    LinkKind, Mechanisms, Middlebox, Route, Scenario, Station, Switch, Tcp, Traffic, Way,
 };
 pub(crate) use names::is_called;
 pub use parameters::Parameters;

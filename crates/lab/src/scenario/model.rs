@@ -8,13 +8,14 @@ use netsim::QueueLimit;
 
 use super::kinds::Chosen;
 use super::names::{
-    Coupled, DataDirection, DownMode, Ecn, Interference, MtuProbing, Opportunistic, Penalty, Routing,
-    SendQueueRule, SlowStart, Transport, Version,
+    Coupled, DataDirection, DownMode, Ecn, Interference, MtuProbing, Opportunistic, Penalty, Reinjection,
+    Routing, SendQueueRule, SlowStart, Transport, Version,
 };
 use super::policies::Policy;
 use crate::application::Maker;
 
 mod air;
+mod jitter;
 mod limits;
 mod link;
 mod middlebox;
@@ -22,6 +23,7 @@ mod route;
 mod way;
 
 pub use air::{Background, Cell, Coupling, Station};
+pub use jitter::HostJitter;
 pub use limits::{Estimate, Limits};
 pub use link::{Line, Link, LinkKind};
 pub use middlebox::{Middlebox, Switch};
@@ -67,6 +69,8 @@ pub struct Scenario {
     pub middleboxes: Vec<Middlebox>,
     /// By time; those of one instant in the order of the file.
     pub switches: Vec<Switch>,
+    /// Chance in its hosts.
+    pub jitter: HostJitter,
     /// How much it may ask for.
     pub limits: Limits,
 }
@@ -102,6 +106,8 @@ pub struct Flow {
     pub path_manager: Policy<dyn PathManager>,
     /// M1 to M4.
     pub mechanisms: Mechanisms,
+    /// How data waits, and goes again.
+    pub waiting: Waiting,
     /// Everything below the multipath level.
     pub tcp: Tcp,
     /// The DSS checksum.
@@ -150,6 +156,23 @@ pub struct Mechanisms {
     pub sndbuf_shrinks: bool,
     /// M4.
     pub cwnd_capping: bool,
+}
+
+/// How data waits for its turn, and goes again on another path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// In queues by subflow.
+    pub subflow_queues: bool,
+    /// Buffers are memory.
+    pub buffer_memory: bool,
+    /// When it goes again.
+    pub reinjection: Reinjection,
+    /// How often a silent path is asked; `None` is never.
+    pub silent_path_probe: Option<Duration>,
+    /// DATA_ACKs of 8 bytes.
+    pub wide_data_acks: bool,
+    /// When an announcement goes again.
+    pub add_addr_timeout: Duration,
 }
 
 /// The settings of a flow's TCP.

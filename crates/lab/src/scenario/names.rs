@@ -160,6 +160,29 @@ names! {
 }
 
 names! {
+    /// Whose stack a flow runs: what the keys mean that it does not say.
+    Stack {
+        /// This one's.
+        Mptcplab = "mptcplab",
+        /// Linux's, 6.12 to 6.18: `scheduler`, `congestion`, `slow_start`, `frto`, `undo`, `ecn`, `restart_after_idle`, `pacing`,
+        /// `opportunistic_retransmission` and what follows `subflow_queues` are as in its kernel. Each can be said otherwise.
+        Linux = "linux",
+    }
+}
+
+names! {
+    /// When data that a subflow does not get through goes on another one.
+    Reinjection {
+        /// When the subflow times out: all of it.
+        Timeout = "timeout",
+        /// As in Linux (net/mptcp/protocol.c, __mptcp_retrans): a fragment of 32 KiB, each time that nothing was acknowledged at
+        /// the data level for the longest timeout of the subflows, on one that has nothing to send. All of it when a subflow
+        /// ends, or has been silent for net.mptcp.stale_loss_cnt such times. Needs `subflow_queues`.
+        DataLevel = "data_level",
+    }
+}
+
+names! {
     /// The transport.
     Transport {
         /// Multipath TCP.

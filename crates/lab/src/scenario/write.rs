@@ -3,11 +3,14 @@
 use netsim::Loss;
 
 use super::file::{
-    DirectionTable, EventTable, FilterTable, FlowTable, GilbertElliottTable, LimitsTable, LinkTable,
-    PathTable, QueueValue, RouteTable, ScenarioFile, SetTable,
+    DirectionTable, EventTable, FilterTable, FlowTable, GilbertElliottTable, JitterTable, LimitsTable,
+    LinkTable, PathTable, QueueValue, RouteTable, ScenarioFile, SetTable,
 };
-use super::model::{Adjustment, Event, Filter, Flow, Limits, Line, Link, LinkKind, Route, Scenario, Traffic};
-use super::names::{Ecn, Interference, MtuProbing, Routing};
+use super::model::{
+    Adjustment, Event, Filter, Flow, HostJitter, Limits, Line, Link, LinkKind, Route, Scenario, Traffic,
+};
+use super::names::{Ecn, Interference, MtuProbing, Reinjection, Routing};
+use super::resolve::{ANNOUNCE, PROBE};
 use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
 use super::written::{direction, percent};
 use super::{air, middleboxes, policies};
@@ -67,6 +70,7 @@ impl Scenario {
                     .map(|one| (one.name.clone(), middleboxes::middlebox(one, self.by_kind(&one.link))))
                     .collect(),
             ),
+            jitter: jitter(self.jitter),
             limits: limits(self.limits),
         }
     }
@@ -117,6 +121,11 @@ impl Scenario {
         let found = self.links.iter().find(|link| link.name == name);
         LinkKind::ALL.map(|kind| found.filter(|link| link.kind == kind).map(|link| link.name.clone()))
     }
+}
+
+fn jitter(jitter: HostJitter) -> Option<JitterTable> {
+    let HostJitter { start, processing } = jitter;
+    Some(JitterTable { start: Some(Span(start)), processing: Some(Span(processing)) })
 }
 
 /// Limits that were raised or lowered; what depends on no limit stands in no file.
@@ -225,6 +234,8 @@ fn flow(flow: &Flow) -> FlowTable {
         from: Some(flow.from.clone()),
         to: Some(flow.to.clone()),
         permutation: None,
+        // What it means is written in full.
+        stack: None,
         direction: Some(flow.direction),
         transport: Some(flow.transport),
         version: Some(flow.version),
@@ -248,6 +259,13 @@ fn flow(flow: &Flow) -> FlowTable {
         mss: flow.tcp.mss,
         slow_start: Some(flow.tcp.slow_start),
         pacing: Some(flow.tcp.pacing),
+        subflow_queues: flow.waiting.subflow_queues.then_some(true),
+        buffer_memory: flow.waiting.buffer_memory.then_some(true),
+        reinjection: Some(flow.waiting.reinjection).filter(|rule| *rule != Reinjection::Timeout),
+        silent_path_probe: Some(Span(flow.waiting.silent_path_probe.unwrap_or_default()))
+            .filter(|span| span.0 != PROBE),
+        wide_data_acks: flow.waiting.wide_data_acks.then_some(true),
+        add_addr_timeout: Some(Span(flow.waiting.add_addr_timeout)).filter(|span| span.0 != ANNOUNCE),
         small_queues: flow.tcp.small_queues.map(Size),
         sack: Some(flow.tcp.sack),
         timestamps: Some(flow.tcp.timestamps),

@@ -34,6 +34,7 @@ impl World {
     /// # Errors
     /// When the topology is impossible; a checked scenario's never is.
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Self, TopologyError> {
+        let scenario = &scenario.drawn(seed);
         let mut builder = Builder::new(scenario, seed);
         builder.add_nodes();
         builder.add_links()?;
@@ -44,6 +45,7 @@ impl World {
         builder.add_middleboxes()?;
         builder.add_events();
         builder.watch_queues();
+        builder.slow_hosts();
         Ok(builder.finish())
     }
 }
@@ -223,6 +225,22 @@ impl<'a> Builder<'a> {
                         let told = ScheduledAction::Interface(host, interface, up);
                         self.scheduled.insert((at(event.at), told));
                     }
+                }
+            }
+        }
+    }
+
+    /// Frames that reach a host take their time there.
+    fn slow_hosts(&mut self) {
+        let most = self.scenario.jitter.processing;
+        if most.is_zero() {
+            return;
+        }
+        for link in self.wiring.links() {
+            for direction in [link.forward(), link.backward()] {
+                let head = self.network.head(direction);
+                if self.hosts.iter().any(|host| host.node == head) {
+                    self.network.set_processing(direction, most);
                 }
             }
         }

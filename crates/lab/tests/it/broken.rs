@@ -135,6 +135,7 @@ const FAULTS: &[(&str, &str)] = &[
         "link_with_the_name_of_a_path",
         r#"link_with_the_name_of_a_path.toml:13: links.wifi: there is a path of this name; paths and links share their names"#,
     ),
+    ("jitter_of_a_minute", r#"jitter_of_a_minute.toml:4: jitter.start = "1min": is at most 1s"#),
     (
         "loss_as_fraction",
         r#"loss_as_fraction.toml:5: paths.wifi.loss = "0.03": a loss is in percent (try "3%")"#,
@@ -265,7 +266,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_flow_key",
-        r#"unknown_flow_key.toml:12: flows.bulk.scheduller: unknown key; did you mean "scheduler"? (allowed: from, to, permutation, direction, transport, version, paths, congestion, coupled, send_queue_rule, scheduler, path_manager, subflows, backup, opportunistic_retransmission, opportunistic, penalisation, penalty, autotuning, sndbuf_shrinks, cwnd_capping, rcvbuf, sndbuf, mss, small_queues, slow_start, pacing, sack, timestamps, byte_counting, rack, frto, undo, ecn, abe, restart_after_idle, mtu_probing, delayed_ack, nagle, min_rto, user_timeout, notsent_lowat, initial_window, ssthresh, checksum, bulk, bytes, blocks, rate, datagram, on, off, start, stop, count, stagger, baselines)"#,
+        r#"unknown_flow_key.toml:12: flows.bulk.scheduller: unknown key; did you mean "scheduler"? (allowed: from, to, permutation, direction, transport, version, stack, paths, congestion, coupled, send_queue_rule, scheduler, path_manager, subflows, backup, opportunistic_retransmission, opportunistic, penalisation, penalty, autotuning, sndbuf_shrinks, cwnd_capping, rcvbuf, sndbuf, mss, subflow_queues, buffer_memory, reinjection, silent_path_probe, wide_data_acks, add_addr_timeout, small_queues, slow_start, pacing, sack, timestamps, byte_counting, rack, frto, undo, ecn, abe, restart_after_idle, mtu_probing, delayed_ack, nagle, min_rto, user_timeout, notsent_lowat, initial_window, ssthresh, checksum, bulk, bytes, blocks, rate, datagram, on, off, start, stop, count, stagger, baselines)"#,
     ),
     (
         "unknown_host",
@@ -297,11 +298,11 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_scheduler",
-        r#"unknown_scheduler.toml:12: flows.bulk.scheduler = "lowest": is not one of "ontime", "minrtt", "roundrobin", "redundant""#,
+        r#"unknown_scheduler.toml:12: flows.bulk.scheduler = "lowest": is not one of "ontime", "minrtt", "linux", "roundrobin", "redundant""#,
     ),
     (
         "unknown_table",
-        r#"unknown_table.toml:13: path: unknown key; did you mean "paths"? (allowed: name, description, duration, warmup, sample, include, defaults, paths, links, topology, routing, routes, relays, cells, stations, background, interference, coupling, flows, events, filters, middleboxes, limits)"#,
+        r#"unknown_table.toml:13: path: unknown key; did you mean "paths"? (allowed: name, description, duration, warmup, sample, include, defaults, paths, links, topology, routing, routes, relays, cells, stations, background, interference, coupling, flows, events, filters, middleboxes, jitter, limits)"#,
     ),
     (
         "unreachable_host",

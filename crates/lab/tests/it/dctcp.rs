@@ -13,7 +13,7 @@ const FRAME: f64 = 1514.0;
 /// So many bulk flows over a link of 1 Gb/s with a round trip of 100 us, all with the same controller.
 fn run(flows: u32, keys: &str, mark: &str) -> Measurements {
     let text = format!(
-        "duration = \"3s\"\nwarmup = \"500ms\"\nsample = \"1ms\"\n[paths.p]\nrate = \"1Gbit\"\nrtt = \"100us\"\n\
+        "duration = \"3s\"\njitter = {{ start = \"0s\", processing = \"0s\" }}\nwarmup = \"500ms\"\nsample = \"1ms\"\n[paths.p]\nrate = \"1Gbit\"\nrtt = \"100us\"\n\
          queue = \"700kB\"\n{mark}\n[flows.f]\ntransport = \"tcp\"\ncount = {flows}\n{keys}\n"
     );
     let scenario = Scenario::parse(&text, "dctcp").unwrap_or_else(|error| panic!("{error}\n{text}"));

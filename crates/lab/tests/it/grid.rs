@@ -13,7 +13,7 @@ const RTTS: [u32; 4] = [10, 40, 160, 640];
 
 /// Mb/s of one flow for 30 s after 5 s, over one path of 10 Mb/s or over two.
 fn goodput(transport: &str, loss: &str, rtt: u32, buffer: &str) -> f64 {
-    let mut text = "duration = \"35s\"\nwarmup = \"5s\"\nsample = \"5s\"\n".to_owned();
+    let mut text = "duration = \"35s\"\njitter = { start = \"0s\", processing = \"0s\" }\nwarmup = \"5s\"\nsample = \"5s\"\n".to_owned();
     for (path, rtt) in [("first", rtt), ("second", 2 * rtt)] {
         let _ = write!(
             text,

@@ -206,3 +206,31 @@ fn behind_one_bottleneck_it_takes_no_more_than_with_the_historical_rules() {
     let apart = mean("congestion = \"reno\"");
     assert!(apart > 1.2 * ours, "uncoupled {apart:.2}, ours {ours:.2}: the bottleneck was not noticed");
 }
+
+/// Seconds until a file of `bytes` has arrived.
+fn completion(paths: &[Path], buffer: u64, bytes: u64, keys: &str) -> f64 {
+    let mut text = "duration = \"30s\"\njitter = { start = \"0s\", processing = \"0s\" }\n".to_owned();
+    for (at, (rate, rtt, queue, more)) in paths.iter().enumerate() {
+        text += &format!(
+            "[paths.p{at}]\nrate = \"{rate}kbit\"\nrtt = \"{rtt}us\"\nqueue = \"{queue}\"\n{more}\n"
+        );
+    }
+    text += &format!("[flows.f]\nbytes = \"{bytes}B\"\n{}\n{keys}\n", buffers(buffer));
+    let scenario = Scenario::parse(&text, "network").unwrap_or_else(|e| panic!("{e}"));
+    let run = World::new(&scenario, 1).expect("a network").run().expect("it comes to its end");
+    run.flows[0].completion.expect("the file arrives")
+}
+
+#[test]
+fn a_segment_that_is_lost_twice_on_a_slow_path_does_not_stop_the_fast_one() {
+    let paths = [
+        (1_547, 73_238, "29p", ""),
+        (72_404, 68_270, "539p", ""),
+        (3_757, 7_370, "10p", ""),
+        (1_225, 27_964, "10p", ""),
+    ];
+    let all = completion(&paths, 2_763_343, 10_000_000, "");
+    let alone = completion(&paths, 2_763_343, 10_000_000, "transport = \"tcp\"\npaths = [\"p1\"]");
+    // A join takes three round trips until its first data, here 0.2 s; a timeout of the slow path is a second.
+    assert!(all < alone + 0.6, "{all:.2} s, and {alone:.2} s on the fast path alone");
+}

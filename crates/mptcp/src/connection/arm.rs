@@ -69,6 +69,9 @@ impl Connection {
 
     /// Later than any subflow's own timeout, which comes first and knows better.
     pub(super) fn arm_data_timer(&mut self, now: Instant) {
+        if self.config.linux_stack.reinjects_late() {
+            return self.timers.arm_data_at(now + self.data_level_wait(now));
+        }
         let wait = self.longest_rto() * 2;
         self.timers.arm_data(now, wait);
     }

@@ -2,7 +2,7 @@
 //!
 //! Owns what holds a subflow back: its window, its pace, its interface's queue, probation, too much that is under way.
 
-use mptcp_clock::Instant;
+use mptcp_clock::{Duration, Instant};
 
 use super::Connection;
 use crate::congestion::{Departure, PathState};
@@ -82,7 +82,50 @@ fn end_probation(subflow: &mut Subflow, now: Instant, next: u64, una: u64) {
     }
 }
 
+/// What a scheduler sees of a subflow; it has room.
+#[inline(always)]
+fn seen(slot: usize, subflow: &Subflow, path: &PathState, lead: Duration) -> Candidate {
+    let board = &subflow.sender().board;
+    Candidate {
+        subflow: slot,
+        id: subflow.record().id,
+        srtt: path.srtt.unwrap_or_default(),
+        rttvar: path.rttvar,
+        min_rtt: path.min_rtt.unwrap_or_default(),
+        latest_rtt: path.latest_rtt.unwrap_or_default(),
+        lead,
+        cwnd: path.cwnd,
+        ssthresh: path.ssthresh,
+        in_flight: board.in_flight(),
+        held: board.next - board.una,
+        local_queue: path.local.bytes,
+        delivery_rate: path.delivery.rate(),
+        delivered: board.una,
+        mss: path.mss,
+        pacing: path.pacing,
+        has_room: true,
+        backup: subflow.ends().peer_backup || subflow.ends().backup,
+    }
+}
+
 impl Connection {
+    /// What a scheduler sees of a subflow, with room or without.
+    pub(super) fn candidate(&self, id: usize) -> Candidate {
+        let subflow = &self.subflows[id];
+        seen(id, subflow, &self.congestion.paths[id], self.choice.leads.of(id, subflow.record().id))
+    }
+
+    /// Whether nothing holds a segment of a subflow back; where it is its pace, until when is noted.
+    pub(super) fn may_send_now(&mut self, now: Instant, id: usize) -> bool {
+        let holds = Holds::of(self);
+        let (subflow, path) = (&self.subflows[id], &self.congestion.paths[id]);
+        if let Some(until) = holds.paced_until(now, subflow, path) {
+            self.timers.pace = self.timers.pace.min(until);
+            return false;
+        }
+        holds.have_room(subflow, path, subflow.sender().in_flight())
+    }
+
     /// How much new data goes in one segment: one frame's, or as many whole frames as the device cuts and
     /// the windows have room for.
     pub(super) fn segment_size(&self, id: usize, mss: u64) -> u64 {
@@ -158,25 +201,9 @@ impl Connection {
             if let Some(until) = paced {
                 self.timers.pace = self.timers.pace.min(until);
             }
-            found.push(Candidate {
-                subflow: slot,
-                id: subflow.record().id,
-                srtt: path.srtt.unwrap_or_default(),
-                rttvar: path.rttvar,
-                min_rtt: path.min_rtt.unwrap_or_default(),
-                latest_rtt: path.latest_rtt.unwrap_or_default(),
-                lead: self.choice.leads.of(slot, subflow.record().id),
-                cwnd: path.cwnd,
-                ssthresh: path.ssthresh,
-                in_flight,
-                local_queue: path.local.bytes,
-                delivery_rate: path.delivery.rate(),
-                delivered: subflow.sender().board.una,
-                mss: path.mss,
-                pacing: path.pacing,
-                has_room: paced.is_none() && holds.have_room(subflow, path, in_flight),
-                backup,
-            });
+            let lead = self.choice.leads.of(slot, subflow.record().id);
+            let has_room = paced.is_none() && holds.have_room(subflow, path, in_flight);
+            found.push(Candidate { has_room, ..seen(slot, subflow, path, lead) });
         }
         self.choice.held = (segments, bytes);
         if self.is_crowded() {
@@ -200,6 +227,7 @@ impl Connection {
                 self.timers.pace = self.timers.pace.min(until);
             }
             candidate.in_flight = in_flight;
+            candidate.held = subflow.sender().board.next - subflow.sender().board.una;
             candidate.local_queue = path.local.bytes;
             candidate.has_room = paced.is_none() && holds.have_room(subflow, path, in_flight);
         }

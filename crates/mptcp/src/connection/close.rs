@@ -197,6 +197,8 @@ impl Connection {
                     subflow.set_control(Some(reset).filter(|_| told));
                 }
                 _ => {
+                    // What still waits there has arrived by another way.
+                    subflow.backlog_mut().clear();
                     subflow.want_fin();
                     // A peer that acknowledges the data and not the subflow would hold its memory for long.
                     subflow.opening_mut().deadline = subflow.opening().deadline.min(now + LINGER);

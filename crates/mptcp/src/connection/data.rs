@@ -88,7 +88,7 @@ impl Connection {
         let mapped = mapper.map(start, payload, |data, bytes| {
             filled |= incoming.place(data, bytes) == Placed::Filled;
         });
-        if filled {
+        if filled && !self.config.linux_stack.buffer_memory {
             receiver.acknowledge_now();
         }
         if incoming.next() > before {
@@ -130,7 +130,7 @@ impl Connection {
                 rest.push(unmapped);
             }
         });
-        if filled && arrival == Arrival::InOrder {
+        if filled && arrival == Arrival::InOrder && !self.config.linux_stack.buffer_memory {
             receiver.acknowledge_now();
         }
         if self.recv.next() > before {

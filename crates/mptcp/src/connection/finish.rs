@@ -14,7 +14,7 @@ impl Connection {
     /// DATA_FIN when everything was sent, FINs when the streams are over.
     #[cold]
     pub(super) fn transmit_fin(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
-        let all_sent = self.send.buffer.unsent() == 0;
+        let all_sent = self.send.buffer.unsent() == 0 && self.subflows.iter().all(|s| s.backlog().is_empty());
         if self.negotiation.is_plain() && self.send.writer.is_closed() && all_sent {
             self.subflows.iter_mut().filter(|s| s.can_send()).for_each(|s| s.want_fin());
         }

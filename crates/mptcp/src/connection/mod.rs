@@ -4,12 +4,13 @@
 //! code with one subflow, no options and an infinite mapping. Knows nothing of other connections: finding
 //! the connection for a segment, ports and tokens are the endpoint's affair.
 //!
-//! What happens to a connection is spread over files in one order, none of which needs one above it: this one; `observing`; `writes`, `reinject`,
+//! What happens to a connection is spread over files in one order, none of which needs one above it: this one; `room`, `observing`; `writes`, `again`, `reinject`,
 //! `unblock`, `pacing`, `addresses`, `arm`, `segments`; `close`, `candidates`; `reasons`; `progress`, `begin`; `fallback`; `data`, `joins`; `handshake`,
-//! `signalled`; `input`, `transmit`, `finish`; `output`, `timeouts`.
+//! `signalled`; `input`, `transmit`, `finish`; `queues`; `output`, `timeouts`.
 
 mod address_manager;
 mod addresses;
+mod again;
 mod arm;
 mod begin;
 mod candidates;
@@ -29,6 +30,7 @@ mod joins;
 mod key;
 mod lead;
 pub mod limits;
+mod linux_window;
 mod nagle;
 mod negotiation;
 mod observing;
@@ -37,10 +39,12 @@ mod output;
 mod pacing;
 mod path_mtu;
 mod progress;
+mod queues;
 mod reasons;
 mod recv;
 mod reinject;
 mod report;
+mod room;
 mod segments;
 mod send;
 mod send_buffer;
@@ -62,7 +66,7 @@ use mptcp_wire::crypto::Version;
 
 use crate::config::{Config, Ecn};
 use crate::congestion::{Congestion, CongestionControl};
-use crate::event::{CloseReason, EventKind, PendingEvents};
+use crate::event::{CloseReason, PendingEvents};
 use crate::path_manager::LocalAddress;
 use crate::scheduler::{Candidate, Scheduler};
 use crate::subflow::Origin;
@@ -163,6 +167,7 @@ impl Connection {
             config.mss,
             config.receive_block,
         );
+        let recv = if config.linux_stack.buffer_memory { recv.with_linux_window() } else { recv };
         Self {
             negotiation: Negotiation::new(
                 client,
@@ -186,56 +191,6 @@ impl Connection {
         }
     }
 
-    /// Somebody waits for room in the send buffer.
-    pub(crate) fn await_room(&mut self) {
-        self.send.writer.set_waiting(true);
-    }
-
-    /// Tells a writer that waits of the room there is.
-    #[inline(always)]
-    fn wake_writer(&mut self) {
-        if self.send.writer.waits() {
-            let buffer = self.send_buffer();
-            self.send.tuned = buffer;
-            let (room, unsent) = (self.room(buffer), self.send.buffer.unsent());
-            // As Linux: where little may wait, half of it has to be gone.
-            let early = self.config.notsent_lowat.is_some_and(|most| unsent * 2 >= most);
-            if !early && self.send.writer.wake(unsent, room, buffer) {
-                self.fate.pending.note(EventKind::Writable);
-            }
-        }
-    }
-
-    /// Room in the send buffer, bytes.
-    pub(crate) fn writable(&self) -> u64 {
-        self.room(self.send_buffer())
-    }
-
-    fn room(&self, buffer: u64) -> u64 {
-        let room = buffer.saturating_sub(self.send.buffer.held());
-        let waiting = self.send.buffer.unsent();
-        self.config.notsent_lowat.map_or(room, |most| room.min(most.saturating_sub(waiting)))
-    }
-
-    /// The send buffer's size now. With M3 it follows twice what all paths can hold, in the formula
-    /// of RFC 8684 section 3.3.4: the sum of rates times the longest round-trip time.
-    pub(super) fn send_buffer(&self) -> u64 {
-        if !self.config.mechanisms.autotuning {
-            return self.config.send_buffer;
-        }
-        let active = self.congestion.paths.iter().filter(|path| path.active);
-        let (mut rate, mut longest) = (0.0_f64, Duration::ZERO);
-        for path in active {
-            if let Some(rtt) = path.srtt {
-                rate += path.cwnd as f64 / rtt.as_secs_f64().max(1e-6);
-                longest = longest.max(rtt);
-            }
-        }
-        let wanted = (2.0 * rate * longest.as_secs_f64()) as u64;
-        let kept = if self.config.mechanisms.send_buffer_shrinks { 0 } else { self.send.tuned };
-        wanted.max(65_536).max(kept).min(self.config.send_buffer)
-    }
-
     /// The next bytes of the stream, in order; None when there are none now.
     pub(crate) fn read(&mut self, now: Instant) -> Option<Bytes> {
         let data = self.recv.read()?;
@@ -244,7 +199,9 @@ impl Connection {
             // A pure receiver measures no round trips; the handshake's is what it has.
             self.recv.tune(now, rtt.unwrap_or(Duration::from_millis(100)));
         }
-        if self.recv.wants_update() {
+        if self.config.linux_stack.buffer_memory {
+            self.tell_opened_window();
+        } else if self.recv.wants_update() {
             self.acknowledge_everywhere();
         }
         Some(data)
@@ -254,6 +211,21 @@ impl Connection {
     fn longest_rtt(&self) -> Option<Duration> {
         let all = self.subflows.iter().zip(&self.congestion.paths);
         all.filter(|(subflow, _)| subflow.opening().was_open).filter_map(|(_, path)| path.srtt).max()
+    }
+
+    /// As Linux does it: only when the window has become twice what was said last, on each subflow by itself (net/mptcp/protocol.c,
+    /// `mptcp_cleanup_rbuf`; net/ipv4/tcp.c, `__tcp_cleanup_rbuf`).
+    fn tell_opened_window(&mut self) {
+        let (open, whole) = (self.recv.open(), self.recv.buffer());
+        if open == 0 || open < 2 * self.recv.said() {
+            return;
+        }
+        for subflow in self.subflows.iter_mut().filter(|subflow| subflow.is_synchronised()) {
+            let said = subflow.window_said();
+            if 2 * said <= whole && open >= 2 * said {
+                subflow.receiver_mut().acknowledge_now();
+            }
+        }
     }
 
     fn acknowledge_everywhere(&mut self) {

@@ -103,7 +103,7 @@ impl Connection {
     }
 
     pub(super) fn window_scale(&self) -> u8 {
-        window_scale_for(self.config.receive_buffer)
+        window_scale_for(self.config.linux_stack.largest_window(self.config.receive_buffer))
     }
 }
 

@@ -45,7 +45,9 @@ impl Connection {
         {
             return Some(sent);
         }
-        if let Some(sent) = self.transmit_data(now, out) {
+        let sent =
+            if self.has_queues() { self.transmit_queued(now, out) } else { self.transmit_data(now, out) };
+        if let Some(sent) = sent {
             if !due.is_empty() {
                 self.choice.seen = None;
             }
@@ -184,14 +186,14 @@ impl Connection {
             }
             if self.subflows[id].sender().spurious.tries_new_data() {
                 if let Some(size) = self.new_data_for_trial(id) {
-                    return Some(self.send_out_of_turn(now, id, size, out));
+                    return self.transmit_out_of_turn(now, id, size, out);
                 }
                 if !self.subflows[id].sender_mut().spurious.give_up_trial() {
                     continue;
                 }
             }
             if probing && let Some(size) = self.new_data_for_probe(id) {
-                return Some(self.send_out_of_turn(now, id, size, out));
+                return self.transmit_out_of_turn(now, id, size, out);
             }
             let largest = self.subflows[id].agreed().gso_max;
             let sender = self.subflows[id].sender_mut();
@@ -228,11 +230,28 @@ impl Connection {
     }
 
     fn new_data_out_of_turn(&self, id: usize) -> Option<u64> {
+        if self.has_queues() {
+            let subflow = &self.subflows[id];
+            return Some(subflow.backlog().first()).filter(|&size| size > 0 && subflow.can_send());
+        }
         let subflow = &self.subflows[id];
         let single = self.subflows.iter().filter(|subflow| subflow.can_send()).count() == 1;
         let size = self.send.buffer.unsent().min(self.congestion.paths[id].mss);
         let fits = size > 0 && self.send.buffer.next() + size <= self.send.buffer.edge();
         (single && fits && subflow.can_send()).then_some(size)
+    }
+
+    fn transmit_out_of_turn(
+        &mut self,
+        now: Instant,
+        id: usize,
+        size: u64,
+        out: &mut Segment,
+    ) -> Option<usize> {
+        if self.has_queues() {
+            return self.send_queued(now, id, out);
+        }
+        Some(self.send_out_of_turn(now, id, size, out))
     }
 
     fn transmit_acknowledgement(&mut self, now: Instant, due: Due, out: &mut Segment) -> Option<usize> {

@@ -6,6 +6,7 @@
 use bytes::{Buf, Bytes};
 use mptcp_clock::{Duration, Instant};
 
+use super::linux_window::LinuxWindow;
 use crate::memory::{Inserted, Reassembly, Unread, most_pieces};
 
 /// Receive buffer at the start when it tunes itself: Linux's `tcp_rmem` default.
@@ -46,6 +47,10 @@ pub(crate) struct RecvStream {
     full_size: u64,
     mss: u64,
     tuning: Option<Tuning>,
+    /// The window that was said last.
+    said: u64,
+    /// The window goes by memory.
+    linux: Option<Box<LinuxWindow>>,
     duplicate_bytes: u64,
     /// The application was told of the end.
     finish_reported: bool,
@@ -68,10 +73,20 @@ impl RecvStream {
             full_size: 536,
             mss: mss.into(),
             tuning: autotuning.then_some(Tuning { since: Instant::ZERO, from: 0 }),
+            said: 0,
+            linux: None,
             duplicate_bytes: 0,
             finish_reported: false,
             wide_numbers: false,
         }
+    }
+
+    /// The window goes by memory, as Linux's does.
+    pub(crate) fn with_linux_window(mut self) -> Self {
+        let linux = LinuxWindow::new(self.largest_buffer, self.tuning.is_some(), self.mss);
+        (self.buffer, self.edge) = (linux.whole(), linux.open(0));
+        self.linux = Some(Box::new(linux));
+        self
     }
 
     /// Next offset expected.
@@ -128,6 +143,9 @@ impl RecvStream {
         let length = data.len() as u64;
         let end = start + length;
         self.full_size = self.full_size.max(length.min(self.mss));
+        if self.linux.is_some() {
+            self.grow_linux_window(length);
+        }
         if end <= self.next {
             self.duplicate_bytes += length;
             return Placed::Duplicate;
@@ -149,6 +167,14 @@ impl RecvStream {
             return Placed::Fresh;
         }
         self.join_early()
+    }
+
+    #[cold]
+    fn grow_linux_window(&mut self, length: u64) {
+        if let Some(linux) = &mut self.linux {
+            linux.on_data(length.min(self.mss), self.mss);
+            self.buffer = linux.whole();
+        }
     }
 
     /// What waits may be next now.
@@ -235,16 +261,33 @@ impl RecvStream {
     /// The window to offer: it moves right, when it does, by a segment or half the buffer at least
     /// (RFC 9293 section 3.8.6.2.2).
     pub(crate) fn window(&mut self) -> u64 {
-        let open = self.next + self.buffer.saturating_sub(self.ready.bytes());
-        if open >= self.edge + self.full_size.min(self.buffer / 2) {
+        let open = self.next + self.open();
+        // Linux rounds by the window scale, and no more.
+        let step = if self.linux.is_some() { 1 } else { self.full_size.min(self.buffer / 2) };
+        if open >= self.edge + step {
             self.edge = open;
         }
-        self.edge.saturating_sub(self.next)
+        self.said = self.edge.saturating_sub(self.next);
+        self.said
+    }
+
+    /// The window that was said last, on any subflow.
+    pub(super) fn said(&self) -> u64 {
+        self.said
+    }
+
+    /// What can be offered beyond what is here.
+    #[inline(always)]
+    pub(super) fn open(&self) -> u64 {
+        match &self.linux {
+            None => self.buffer.saturating_sub(self.ready.bytes()),
+            Some(linux) => linux.open(self.ready.bytes() + self.early.bytes()),
+        }
     }
 
     /// Whether reading has opened the window so far that the peer should hear of it now.
     pub(crate) fn wants_update(&self) -> bool {
-        let open = self.next + self.buffer.saturating_sub(self.ready.bytes());
+        let open = self.next + self.open();
         let offered = self.edge.saturating_sub(self.next);
         open > self.edge
             && open - self.edge >= (2 * self.full_size).min(self.buffer / 2)
@@ -258,6 +301,12 @@ impl RecvStream {
             return;
         }
         let taken = self.next - self.ready.bytes() - tuning.from;
+        if let Some(linux) = &mut self.linux {
+            linux.on_read(now, taken, rtt, self.mss);
+            tuning.from += taken;
+            self.buffer = linux.whole();
+            return;
+        }
         *tuning = Tuning { since: now, from: self.next - self.ready.bytes() };
         // Twice the rate seen, and room for the next doubling of slow start.
         let wanted = (2 * taken + 16 * self.full_size).min(self.largest_buffer);

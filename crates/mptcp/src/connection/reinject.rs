@@ -7,6 +7,12 @@ use crate::subflow::Subflow;
 impl Connection {
     /// The subflow does not get its data through: everything it alone carries goes to the others.
     pub(super) fn give_up_sending(&mut self, id: usize) {
+        if self.config.linux_stack.reinjects_late() {
+            if !self.subflows[id].can_send() {
+                self.abandon(id);
+            }
+            return;
+        }
         if !self.is_multipath() || self.subflows[id].turn().reinjected {
             return;
         }
@@ -17,15 +23,21 @@ impl Connection {
 
     /// The subflow is dead: what no living one carries goes to the others.
     pub(super) fn abandon(&mut self, id: usize) {
-        if self.subflows[id].record().tally.data_segments_sent == 0 {
+        let queues = self.config.linux_stack.subflow_queues;
+        if self.subflows[id].record().tally.data_segments_sent == 0 && !queues {
             return;
+        }
+        self.subflows[id].backlog_mut().clear();
+        if self.config.linux_stack.reinjects_late() && self.is_multipath() {
+            self.send.buffer.forget_carrier(id);
+            return self.send_all_again();
         }
         self.send.buffer.abandon(id);
     }
 
     /// A new subflow can carry what those in a stall could give to nobody.
     pub(super) fn relieve_stalled(&mut self) {
-        if !self.is_multipath() {
+        if !self.is_multipath() || self.config.linux_stack.reinjects_late() {
             return;
         }
         let mut stalled = 0;

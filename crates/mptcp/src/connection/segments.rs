@@ -196,6 +196,7 @@ impl Connection {
     pub(super) fn header(&mut self, now: Instant, id: usize, segment: &mut Segment) {
         let window = self.recv.window();
         let subflow = &mut self.subflows[id];
+        subflow.window_mut().said = window;
         subflow.record_mut().tally.segments_sent += 1;
         segment.reset(subflow.ends().local, subflow.ends().remote);
         // RFC 3168 section 6.1.3: every acknowledgement says it.

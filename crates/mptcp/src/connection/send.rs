@@ -14,6 +14,8 @@ pub(super) struct SendStream {
     pub(super) fin: DataFin,
     /// The size that M3 last gave the buffer, bytes.
     pub(super) tuned: u64,
+    /// All that is under way from this offset of the stream on goes again, as Linux has it.
+    pub(super) again: Option<u64>,
     /// Bytes that a further subflow carried, and those of them that M1 gave it.
     pub(super) reinjected: u64,
     pub(super) opportunistic: u64,
@@ -51,8 +53,10 @@ impl Writer {
 
     /// Whether one that waits is told of the room there is: when little is left to send, or when a third
     /// of the buffer is free, as in Linux. It waits no more then.
-    pub(super) fn wake(&mut self, unsent: u64, room: u64, buffer: u64) -> bool {
-        let wakes = self.waits && room > 0 && (unsent < LITTLE_LEFT || room >= buffer / 3);
+    /// `patient` where it is the third alone.
+    pub(super) fn wake(&mut self, unsent: u64, room: u64, buffer: u64, patient: bool) -> bool {
+        let little = unsent < LITTLE_LEFT && !patient;
+        let wakes = self.waits && room > 0 && (little || room >= buffer / 3);
         self.waits &= !wakes;
         wakes
     }

@@ -159,6 +159,11 @@ impl SendBuffer {
         }
     }
 
+    /// A subflow is dead: it carries nothing any more.
+    pub(crate) fn forget_carrier(&mut self, subflow: usize) {
+        self.flight.iter_mut().for_each(|chunk| chunk.carriers &= !carrier(subflow));
+    }
+
     /// A subflow is dead: what no other one carries is to be carried again.
     pub(crate) fn abandon(&mut self, subflow: usize) {
         for chunk in &mut self.flight {

@@ -1,6 +1,6 @@
 //! A time has come: of the connection's own timers, or of a subflow's.
 
-use mptcp_clock::{Duration, Instant};
+use mptcp_clock::Instant;
 
 use super::Connection;
 use super::subflow_error::{Outcome, SubflowError};
@@ -13,8 +13,6 @@ const MOST_TIMEOUTS: u32 = 15;
 const NEEDLESS_TIMEOUTS: u32 = 6;
 /// Timeouts in a row after which a path counts as silent.
 const SILENT: u32 = 2;
-/// How often a silent path is probed while others carry the data.
-const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Connection {
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
@@ -44,7 +42,10 @@ impl Connection {
             self.fall_back_if_stripped(now);
             // Without a subflow nobody can answer, and `orphan` is what counts.
             let asked = self.subflows.iter().any(|subflow| subflow.is_synchronised());
-            if self.timers.note_unanswered(u32::from(asked)) > MOST_TIMEOUTS {
+            if self.config.linux_stack.reinjects_late() && self.negotiation.is_multipath() {
+                self.on_data_level_timer();
+                self.arm_data_timer(now);
+            } else if self.timers.note_unanswered(u32::from(asked)) > MOST_TIMEOUTS {
                 // Each subflow has had its data acknowledged, or cannot send; nobody says anything any more.
                 self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
             } else if self.negotiation.is_multipath() {
@@ -99,7 +100,8 @@ impl Connection {
             return Err(SubflowError::Over(SubflowCloseReason::TimedOut));
         }
         if subflow.watch().probe_deadline <= now {
-            subflow.watch_mut().probe_deadline = now + PROBE_INTERVAL;
+            let pause = self.config.linux_stack.silent_path_probe;
+            subflow.watch_mut().probe_deadline = pause.map_or(Instant::FAR_FUTURE, |pause| now + pause);
             subflow.set_control(Some(Control::Probe));
         }
         if subflow.sender().deadline() > now {
@@ -147,9 +149,10 @@ impl Connection {
     }
 
     /// A path that went silent would be tried again only when its doubled timeout ends, up to two
-    /// minutes after it came back. While other subflows work, a probe without data asks every second:
+    /// minutes after it came back. While other subflows work, a probe without data asks every second, unless switched off:
     /// no retransmission, so RFC 6298's backoff of those stands.
     pub(super) fn watch_silent_path(&mut self, now: Instant, id: usize) {
+        let Some(pause) = self.config.linux_stack.silent_path_probe else { return };
         let others = self
             .subflows
             .iter()
@@ -158,7 +161,7 @@ impl Connection {
         let subflow = &mut self.subflows[id];
         let silent = subflow.sender().timeout.in_a_row() >= SILENT && subflow.can_send();
         if silent && others && subflow.watch().probe_deadline == Instant::FAR_FUTURE {
-            subflow.watch_mut().probe_deadline = now + PROBE_INTERVAL;
+            subflow.watch_mut().probe_deadline = now + pause;
         }
     }
 }

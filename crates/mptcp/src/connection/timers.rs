@@ -148,6 +148,11 @@ impl Timers {
         self.data = now + wait.min(Duration::from_secs(120));
     }
 
+    /// The same until `at`.
+    pub(super) fn arm_data_at(&mut self, at: Instant) {
+        self.data = at;
+    }
+
     pub(super) fn waits_for_data(&self) -> bool {
         self.data != Instant::FAR_FUTURE
     }

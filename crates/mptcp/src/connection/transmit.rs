@@ -97,7 +97,7 @@ impl Connection {
         Some(sent)
     }
 
-    fn view<'a>(&self, now: Instant, candidates: &'a [Candidate]) -> SendView<'a> {
+    pub(super) fn view<'a>(&self, now: Instant, candidates: &'a [Candidate]) -> SendView<'a> {
         let outgoing = &self.send.buffer;
         SendView {
             now,
@@ -166,31 +166,8 @@ impl Connection {
         self.rest(now, limit, true)
     }
 
-    /// Whether the peer has received data it cannot deliver yet: more is acknowledged by subflows
-    /// than at the data level.
-    fn peer_holds_early_data(&self) -> bool {
-        let boards = self.subflows.iter().map(|subflow| &subflow.sender().board);
-        let outstanding: u64 = boards.filter(|board| board.una > 0).map(|board| board.next - board.una).sum();
-        self.negotiation.is_multipath() && self.send.buffer.next() - self.send.buffer.una() > outstanding
-    }
-
-    /// Why nothing is left to send: the application, or a send buffer full of data in flight. When
-    /// the windows have no room either, a larger buffer would not help.
-    #[inline(never)]
-    fn writer_limit(&self, room: bool) -> Limit {
-        if !self.send.writer.waits() {
-            Limit::Application
-        } else if !room {
-            Limit::CongestionWindow
-        } else if self.peer_holds_early_data() {
-            Limit::HeadOfLine
-        } else {
-            Limit::SendBuffer
-        }
-    }
-
     /// Nothing more to send now.
-    fn rest(&mut self, now: Instant, limit: Limit, window_closed: bool) -> Option<usize> {
+    pub(super) fn rest(&mut self, now: Instant, limit: Limit, window_closed: bool) -> Option<usize> {
         self.limits.note(now, limit);
         self.congestion.on_rest();
         if self.congestion.needs_samples() {
@@ -269,7 +246,14 @@ impl Connection {
 
     /// The same for data that was on another one before.
     #[inline(never)]
-    fn put_again(&mut self, now: Instant, id: usize, data: u64, payload: Bytes, out: &mut Segment) -> usize {
+    pub(super) fn put_again(
+        &mut self,
+        now: Instant,
+        id: usize,
+        data: u64,
+        payload: Bytes,
+        out: &mut Segment,
+    ) -> usize {
         self.put(now, id, data, payload, false, out)
     }
 

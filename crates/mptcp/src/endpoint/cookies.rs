@@ -91,8 +91,10 @@ impl Endpoint {
             let before = clock.wrapping_sub(1 << TIMESTAMP_BITS) >> TIMESTAMP_BITS << TIMESTAMP_BITS;
             answer.options.timestamps = Some(Timestamps { value: before | agreed, echo: timestamps.value });
             answer.options.sack_permitted = sack;
-            answer.options.window_scale =
-                syn.options.window_scale.map(|_| window_scale_for(config.receive_buffer));
+            answer.options.window_scale = syn
+                .options
+                .window_scale
+                .map(|_| window_scale_for(config.linux_stack.largest_window(config.receive_buffer)));
         }
         let offer = capable_option(&syn.options)
             .filter(|offer| config.multipath && offer.version >= 1 && offer.flags & MpCapable::HMAC != 0)

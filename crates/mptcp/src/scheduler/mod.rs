@@ -2,6 +2,7 @@
 //!
 //! Owns the choice among subflows that could send. Never touches windows or data.
 
+mod linux;
 mod minrtt;
 mod ontime;
 mod redundant;
@@ -10,6 +11,7 @@ mod rule;
 mod view;
 
 use crate::policy::Registry;
+pub use linux::Linux;
 pub use minrtt::MinRtt;
 pub use ontime::OnTime;
 pub use redundant::Redundant;
@@ -24,6 +26,9 @@ pub(crate) fn built_in() -> Registry<dyn Scheduler> {
             Ok(OnTime::default().into())
         })
         .with("minrtt", "Lowest round-trip time first, as long as its window has room", |_| Ok(MinRtt.into()))
+        .with("linux", "Linux's: bursts of 64 KiB for the subflow whose queue would be empty first", |_| {
+            Ok(Linux::default().into())
+        })
         .with("roundrobin", "One segment each in turn", |_| Ok(RoundRobin::default().into()))
         .with("redundant", "Everything on every subflow", |_| Ok(Redundant.into()))
 }

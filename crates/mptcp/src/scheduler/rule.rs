@@ -20,6 +20,11 @@ pub trait Scheduler: std::fmt::Debug + Send {
         let _ = (view, position);
     }
 
+    /// Where subflows have queues of their own ([`crate::LinuxStack::subflow_queues`]): bytes that the one chosen last gets in a row.
+    fn burst(&self) -> u64 {
+        0
+    }
+
     /// Whether each subflow gets all data. Asked once, when a connection gets the scheduler.
     fn duplicates(&self) -> bool {
         false

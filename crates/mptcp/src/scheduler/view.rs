@@ -29,6 +29,8 @@ pub struct Candidate {
     pub ssthresh: u64,
     /// Bytes in flight.
     pub in_flight: u64,
+    /// What it holds, bytes: in flight or lost and not acknowledged; with what waits in a queue of its own, as memory.
+    pub held: u64,
     /// Bytes of its packets that wait in this host's own interface; 0 where the driver reports no departures.
     pub local_queue: u64,
     /// Bytes that were acknowledged on it so far.
@@ -60,6 +62,7 @@ impl Candidate {
             cwnd,
             ssthresh: u64::MAX,
             in_flight: 0,
+            held: 0,
             local_queue: 0,
             delivered: 0,
             delivery_rate: None,

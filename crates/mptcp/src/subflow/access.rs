@@ -1,6 +1,7 @@
 //! The parts of a subflow, for the connection that it belongs to.
 
 use super::Subflow;
+use super::backlog::Backlog;
 use super::mapping::Mapper;
 use super::parts::{Agreed, Ends, Opening, PeerWindow, Record, TimestampClock, Turn, Watch};
 use super::path_mtu::PathMtu;
@@ -49,6 +50,14 @@ impl Subflow {
         &mut self.sender
     }
 
+    pub(crate) fn backlog(&self) -> &Backlog {
+        &self.backlog
+    }
+
+    pub(crate) fn backlog_mut(&mut self) -> &mut Backlog {
+        &mut self.backlog
+    }
+
     pub(crate) fn receiver(&self) -> &Receiver {
         &self.receiver
     }
@@ -63,6 +72,12 @@ impl Subflow {
 
     pub(crate) fn mapper_mut(&mut self) -> &mut Mapper {
         &mut self.mapper
+    }
+
+    /// What is left of the window that was said last on it.
+    pub(crate) fn window_said(&self) -> u64 {
+        let since = self.receiver.next().saturating_sub(self.window.last_ack_sent);
+        self.window.said.saturating_sub(since)
     }
 
     pub(crate) fn window_mut(&mut self) -> &mut PeerWindow {

@@ -86,6 +86,7 @@ impl Subflow {
             self.opening.deadline = Instant::FAR_FUTURE;
             self.watch.probe_deadline = Instant::FAR_FUTURE;
             self.sender.board.clear();
+            self.backlog.clear();
             self.receiver.clear();
             self.mapper.clear();
             self.opening.syn_data = Bytes::new();

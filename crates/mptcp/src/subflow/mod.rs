@@ -5,6 +5,7 @@
 //! over all subflows and the choice of what to send belong to the connection.
 
 mod access;
+pub(crate) mod backlog;
 pub(crate) mod check;
 mod due;
 mod echo;
@@ -36,12 +37,13 @@ use crate::config::{Config, Keepalive};
 use crate::ids::InterfaceId;
 use crate::memory::most_segments;
 use crate::path_manager::Pair;
+use backlog::Backlog;
 pub(crate) use due::Due;
 use echo::Echo;
 pub(crate) use ending::LINGER;
 use mapping::Mapper;
-pub(crate) use parts::Looked;
 use parts::{Agreed, Ends, Opening, PeerWindow, Record, TimestampClock, Turn, Watch};
+pub(crate) use parts::{Looked, Silence};
 use path_mtu::PathMtu;
 use rations::Rations;
 use receiver::Receiver;
@@ -65,6 +67,7 @@ pub(crate) struct Subflow {
     agreed: Agreed,
     clock: TimestampClock,
     sender: Sender,
+    backlog: Backlog,
     receiver: Receiver,
     mapper: Mapper,
     echo: Echo,
@@ -100,6 +103,7 @@ impl Subflow {
                 2 * most_segments(config.send_buffer),
                 config.spurious_loss.unwrap_or_default(),
             ),
+            backlog: Backlog::default(),
             receiver: Receiver::new(
                 config.delayed_ack,
                 config.mss,

@@ -136,6 +136,8 @@ pub(crate) struct PeerWindow {
     pub(super) from: (u64, u64),
     /// The highest acknowledgement sent.
     pub(super) last_ack_sent: u64,
+    /// The window that we said last.
+    pub(crate) said: u64,
 }
 
 /// Whether the peer, or the path, is there.
@@ -201,6 +203,17 @@ pub(crate) struct Looked {
     pub(crate) overdue: Instant,
 }
 
+/// Data-level timeouts that found data on a subflow.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Silence {
+    /// How many in a row, while nothing was heard: `stale_count`.
+    pub(crate) count: u32,
+    /// Segments that had come by then.
+    pub(crate) heard: u64,
+    /// New data passes it over until it is heard.
+    pub(crate) stale: bool,
+}
+
 /// Its part among the others: what it may carry, and when.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Turn {
@@ -220,6 +233,8 @@ pub(crate) struct Turn {
     pub(crate) next_cap: Instant,
     /// When M2 last penalised this subflow, or another one on its behalf: see `PenaltyRule`.
     pub(crate) last_penalty: Option<Instant>,
+    /// How often the data level has found it silent.
+    pub(crate) silence: Silence,
     /// A segment without MPTCP options was accepted, and none with them has acknowledged news since.
     pub(crate) optionless: bool,
 }
@@ -235,6 +250,7 @@ impl Default for Turn {
             held_until: Instant::ZERO,
             next_cap: Instant::ZERO,
             last_penalty: None,
+            silence: Silence::default(),
             optionless: false,
         }
     }

@@ -82,6 +82,12 @@ impl Rack {
         }
     }
 
+    /// Whether something that was sent after the first segment in flight has arrived, though nothing above it was reported: what
+    /// was sent again.
+    pub(crate) fn overtook(&self, first: Option<&Sent>) -> bool {
+        first.is_some_and(|first| (first.first_sent_at, first.end()) < (self.sent_at, self.end))
+    }
+
     fn window(&self, eager: bool, min_rtt: Option<Duration>, srtt: Option<Duration>) -> Duration {
         if eager && !self.reordering_seen {
             return Duration::ZERO;

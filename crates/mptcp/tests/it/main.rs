@@ -13,6 +13,7 @@ mod hostile_blind;
 mod hostile_handshake;
 mod hostile_memory;
 mod identity;
+mod kernel_policies;
 mod large;
 mod linux;
 mod local_queue;

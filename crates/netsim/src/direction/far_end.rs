@@ -2,9 +2,10 @@
 //!
 //! Owns the frames meanwhile. What a copy or a damaged frame is, the driver knows.
 
-use mptcp_clock::Instant;
+use mptcp_clock::{Duration, Instant};
 
 use super::Direction;
+use super::processing::Processing;
 
 impl<P> Direction<P> {
     /// Whether it may double or damage frames.
@@ -26,6 +27,7 @@ impl<P> Direction<P> {
     pub(super) fn gather(&mut self, departs: Instant) {
         let (delay, jitter) = (self.parameters.delay, self.parameters.jitter);
         let delay = jitter.map_or(delay, |jitter| jitter.draw(delay, &mut self.jitter));
+        let delay = delay + self.processing.as_mut().map_or(Duration::ZERO, Processing::draw);
         let Some(impairing) = &mut self.impairing else { return };
         let (comes_out, before) = impairing.join(departs + delay);
         for (time, _) in self.frames.range_mut(self.flying.saturating_sub(before)..=self.flying) {

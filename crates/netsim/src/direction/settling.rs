@@ -7,6 +7,7 @@ use mptcp_clock::{Duration, Instant};
 
 use super::departure::{Departure, Service};
 use super::held::Held;
+use super::processing::Processing;
 use super::{Direction, DropLog};
 use crate::frame::Cause;
 use crate::queue::{Next, Wire};
@@ -87,13 +88,13 @@ impl<P> Direction<P> {
                 self.gather(departs);
                 continue;
             }
-            let arrives = match self.parameters.jitter {
-                None => (departs + self.parameters.delay).max(self.last_arrival),
-                Some(jitter) => {
-                    let own = departs + jitter.draw(self.parameters.delay, &mut self.jitter);
-                    if jitter.reorder { own } else { own.max(self.last_arrival) }
-                }
+            let delay = self.parameters.delay;
+            let (delay, reorder) = match self.parameters.jitter {
+                None => (delay, false),
+                Some(jitter) => (jitter.draw(delay, &mut self.jitter), jitter.reorder),
             };
+            let own = departs + delay + self.processing.as_mut().map_or(Duration::ZERO, Processing::draw);
+            let arrives = if reorder { own } else { own.max(self.last_arrival) };
             *time = arrives;
             self.flying += 1;
             if arrives < self.last_arrival {

@@ -175,6 +175,13 @@ impl<P> Network<P> {
         Ok(())
     }
 
+    /// The host at the far end of `direction` takes a time for each frame, drawn between nothing and `most`; frames stay in order.
+    pub fn set_processing(&mut self, direction: DirectionId, most: Duration) {
+        let stream = self.stream_of(direction);
+        self.lines[direction.index()].direction.set_processing(most, &stream);
+        self.reschedule(direction);
+    }
+
     /// Whether departures from the queue of `direction` are reported, each at its time. This costs
     /// one more event a frame.
     pub fn watch_departures(&mut self, direction: DirectionId, watch: bool) {

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from mptcplab.results import Run
-from mptcplab.scenario import HISTORICAL, Cell, Flow, Scenario, Station
+from mptcplab.scenario import HISTORICAL, NO_JITTER, Cell, Flow, Scenario, Station
 from mptcplab.studies.base import LINUX_2013, RECOVERY, Effort
 
 NAME = "abdrabou-heterogeneous"
@@ -102,6 +102,7 @@ class Setup:
                 more["links"][own] = {"ends": [sender, receiver], "rate": f"{self.rate}Mbit", "delay": "2.5ms"}
         return Scenario(
             defaults=HISTORICAL,
+            jitter=NO_JITTER,
             name=NAME,
             duration=f"{self.seconds:g}s",
             sample="1s",

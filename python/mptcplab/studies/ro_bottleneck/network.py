@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mptcplab.scenario import HISTORICAL, Scenario
+from mptcplab.scenario import HISTORICAL, NO_JITTER, Scenario
 from mptcplab.studies.base import LINUX_2013, Effort
 
 NAME = "ro-bottleneck"
@@ -98,7 +98,7 @@ def scenario(  # noqa: PLR0913, RUF100 - what the study varies
         more["filters"] = pipes
     where = f"{max(rtt, 1):g} ms, {loss:.2%}" + (", first subflow alone" if one_sided else "")
     name = f"{variant.controller}, {where}, {variant.queue} packets" + (", ports in turn" if variant.ports else "")
-    return Scenario(defaults=HISTORICAL, name=name, duration=f"{length}s", flows=flows, **more)
+    return Scenario(defaults=HISTORICAL, jitter=NO_JITTER, name=name, duration=f"{length}s", flows=flows, **more)
 
 
 def _seconds(effort: Effort, rtt: float, loss: float, *, one_sided: bool) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from mptcplab.results import Run
-from mptcplab.scenario import HISTORICAL, Cell, Flow, Scenario, Station
+from mptcplab.scenario import HISTORICAL, NO_JITTER, Cell, Flow, Scenario, Station
 from mptcplab.studies.base import LINUX_2013
 
 NAME = "ucl-wifi"
@@ -101,6 +101,7 @@ class Setup:
             flows[single(at)] = self._flow(single(at), "udp" if self.transport == "udp" else "tcp", "reno")
         return Scenario(
             defaults=HISTORICAL,
+            jitter=NO_JITTER,
             name=NAME,
             duration=f"{self.seconds:g}s",
             warmup=f"{self.warmup:g}s",

@@ -7,13 +7,13 @@ use mptcp_clock::Duration;
 
 use super::context::{Context, ENDS};
 use super::limits::above;
+use super::stack::Defaults;
 use super::{policies, traffic};
 use crate::scenario::error::{ScenarioError, listed, suggestion};
 use crate::scenario::file::{FlowTable, ScenarioFile};
 use crate::scenario::model::{Flow, Limits, Link, LinkKind, Mechanisms, Tcp};
 use crate::scenario::names::{
-    Coupled, DataDirection, Ecn, MtuProbing, Opportunistic, Penalty, SendQueueRule, SlowStart, Transport,
-    Version,
+    Coupled, DataDirection, MtuProbing, Opportunistic, Penalty, SendQueueRule, Transport, Version,
 };
 use crate::scenario::reach::Reach;
 use crate::scenario::units::{Size, Span};
@@ -117,6 +117,7 @@ fn one(
         return Err(context.error(&path, problem));
     }
     let transport = table.transport.unwrap_or(Transport::Mptcp);
+    let defaults = Defaults::of(table, transport);
     if transport != Transport::Mptcp {
         paths.truncate(1);
         backup.clear();
@@ -133,16 +134,17 @@ fn one(
         direction: table.direction.unwrap_or(DataDirection::Upload),
         transport,
         version: table.version.unwrap_or(Version::V1),
-        tcp: tcp(context, world, name, table, &paths, transport)?,
+        waiting: defaults.waiting(context, name, table)?,
+        tcp: tcp(context, world, name, table, &paths, &defaults)?,
         paths,
         backup,
-        congestion: policies::congestion(context, name, table, transport)?,
+        congestion: policies::congestion(context, name, &defaults.congestion(table))?,
         coupled: table.coupled.unwrap_or(Coupled::Shared),
         send_queue_rule: table.send_queue_rule.unwrap_or(SendQueueRule::Off),
-        scheduler: policies::scheduler(context, name, table)?,
+        scheduler: policies::scheduler(context, name, table, defaults.scheduler())?,
         path_manager: policies::path_manager(context, name, table)?,
         mechanisms: Mechanisms {
-            opportunistic_retransmission: table.opportunistic_retransmission.unwrap_or(true),
+            opportunistic_retransmission: table.opportunistic_retransmission.unwrap_or(!defaults.linux),
             opportunistic: table.opportunistic.unwrap_or(Opportunistic::Sooner),
             penalisation: table.penalisation.unwrap_or(false),
             penalty: table.penalty.unwrap_or(Penalty::Original),
@@ -164,7 +166,7 @@ fn tcp(
     name: &str,
     table: &FlowTable,
     paths: &[String],
-    transport: Transport,
+    defaults: &Defaults,
 ) -> Result<Tcp, ScenarioError> {
     let at = |key| ["flows", name, key];
     if let Some(mss) = table.mss {
@@ -188,21 +190,21 @@ fn tcp(
         sndbuf: buffer(
             "sndbuf",
             table.sndbuf,
-            if transport == Transport::Udp { 212_992 } else { 4_194_304 },
+            if defaults.transport == Transport::Udp { 212_992 } else { 4_194_304 },
         )?,
         mss: table.mss,
         small_queues: table.small_queues.map(|size| size.0),
-        slow_start: table.slow_start.unwrap_or(SlowStart::Standard),
-        pacing: table.pacing.unwrap_or(transport == Transport::Mptcp),
+        slow_start: table.slow_start.unwrap_or(defaults.slow_start()),
+        pacing: table.pacing.unwrap_or(defaults.pacing()),
         sack: table.sack.unwrap_or(true),
         timestamps: table.timestamps.unwrap_or(true),
         byte_counting: table.byte_counting.unwrap_or(true),
         rack: table.rack.unwrap_or(true),
-        frto: table.frto.unwrap_or(false),
-        undo: table.undo.unwrap_or(false),
-        ecn: table.ecn.unwrap_or(Ecn::Off),
+        frto: table.frto.unwrap_or(defaults.linux),
+        undo: table.undo.unwrap_or(defaults.linux),
+        ecn: table.ecn.unwrap_or(defaults.ecn()),
         abe: table.abe.unwrap_or(false),
-        restart_after_idle: table.restart_after_idle.unwrap_or(false),
+        restart_after_idle: table.restart_after_idle.unwrap_or(defaults.linux),
         mtu_probing: table.mtu_probing.unwrap_or(MtuProbing::Off),
         delayed_ack: table.delayed_ack.unwrap_or(true),
         nagle: table.nagle.unwrap_or(true),

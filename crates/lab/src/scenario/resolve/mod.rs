@@ -12,6 +12,7 @@ mod links;
 mod middleboxes;
 mod policies;
 mod routes;
+mod stack;
 mod traffic;
 
 use mptcp_clock::Duration;
@@ -19,10 +20,11 @@ use mptcp_clock::Duration;
 use context::Context;
 pub(super) use context::ENDS;
 pub(super) use limits::above;
+pub(super) use stack::{ANNOUNCE, PROBE};
 
 use super::error::ScenarioError;
 use super::file::ScenarioFile;
-use super::model::Scenario;
+use super::model::{HostJitter, Scenario};
 use super::names::{Interference, Routing};
 use super::tree::Node;
 use super::units::Span;
@@ -52,6 +54,7 @@ pub(super) fn resolve(
     if sample.is_zero() {
         return Err(context.error(&["sample"], "the time between samples is longer than 0s"));
     }
+    let jitter = jitter(&context, file)?;
     let limits = limits::resolve(&context, file)?;
     limits::count(&context, file, &limits)?;
     let mut links = links::resolve(&context, file)?;
@@ -95,8 +98,25 @@ pub(super) fn resolve(
         filters,
         middleboxes,
         switches,
+        jitter,
         limits,
     };
     limits::check(&context, &scenario)?;
     Ok(scenario)
+}
+
+fn jitter(context: &Context<'_>, file: &ScenarioFile) -> Result<HostJitter, ScenarioError> {
+    let usual = HostJitter::default();
+    let Some(table) = &file.jitter else { return Ok(usual) };
+    let most = Duration::from_secs(1);
+    let own = |key, value: Option<Span>, default| match value {
+        Some(Span(value)) if value > most => {
+            Err(context.error(&["jitter", key], format!("is at most {}", Span(most))))
+        }
+        value => Ok(value.map_or(default, |Span(value)| value)),
+    };
+    Ok(HostJitter {
+        start: own("start", table.start, usual.start)?,
+        processing: own("processing", table.processing, usual.processing)?,
+    })
 }

@@ -13,20 +13,14 @@ use crate::registry::Registry;
 use crate::scenario::error::ScenarioError;
 use crate::scenario::file::{FlowTable, PolicyValue};
 use crate::scenario::kinds::Chosen;
-use crate::scenario::names::Transport;
 use crate::scenario::policies::{MOST_SUBFLOWS, PORTS, Policy, SUBFLOWS};
 
 pub(super) fn congestion(
     context: &Context<'_>,
     flow: &str,
-    table: &FlowTable,
-    transport: Transport,
+    wanted: &PolicyValue,
 ) -> Result<Policy<dyn CongestionControl>, ScenarioError> {
-    let default = match transport {
-        Transport::Mptcp => "lia",
-        Transport::Tcp | Transport::Udp => "reno",
-    };
-    let said = Said::new(context, ["flows", flow, "congestion"], table.congestion.as_ref(), default)?;
+    let said = Said::new(context, ["flows", flow, "congestion"], Some(wanted), "reno")?;
     said.choose(context, |policies| &policies.congestion)
 }
 
@@ -34,8 +28,9 @@ pub(super) fn scheduler(
     context: &Context<'_>,
     flow: &str,
     table: &FlowTable,
+    default: &str,
 ) -> Result<Policy<dyn Scheduler>, ScenarioError> {
-    let said = Said::new(context, ["flows", flow, "scheduler"], table.scheduler.as_ref(), "ontime")?;
+    let said = Said::new(context, ["flows", flow, "scheduler"], table.scheduler.as_ref(), default)?;
     said.choose(context, |policies| &policies.schedulers)
 }
 

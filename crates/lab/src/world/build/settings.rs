@@ -4,7 +4,8 @@ use mptcp::{Config, CouplingScope, OpportunisticRule, PenaltyRule, SpuriousLoss}
 
 use super::{Builder, HEADERS};
 use crate::scenario::names::{
-    Coupled, Ecn, MtuProbing, Opportunistic, Penalty, SendQueueRule, SlowStart, Transport, Version,
+    Coupled, Ecn, MtuProbing, Opportunistic, Penalty, Reinjection, SendQueueRule, SlowStart, Transport,
+    Version,
 };
 use crate::scenario::{Flow, MOST_SUBFLOWS};
 
@@ -61,7 +62,14 @@ impl Builder<'_> {
                 SlowStart::HyStart => mptcp::SlowStart::HyStart,
             },
             pacing: flow.tcp.pacing,
-            wide_data_acks: false,
+            wide_data_acks: flow.waiting.wide_data_acks,
+            announce_timeout: flow.waiting.add_addr_timeout,
+            linux_stack: mptcp::LinuxStack {
+                subflow_queues: flow.waiting.subflow_queues,
+                buffer_memory: flow.waiting.buffer_memory,
+                data_level_timer: flow.waiting.reinjection == Reinjection::DataLevel,
+                silent_path_probe: flow.waiting.silent_path_probe,
+            },
             sack: flow.tcp.sack,
             timestamps: flow.tcp.timestamps,
             rack: flow.tcp.rack,

@@ -77,7 +77,7 @@ impl Bottleneck {
     fn run(&self) -> Measurements {
         let queue = (self.product() * self.buffer).max(3000.0) as u64;
         let text = format!(
-            "duration = \"{}s\"\nwarmup = \"{}s\"\nsample = \"10ms\"\n[paths.p]\nrate = \"{}Mbit\"\nrtt = \"{}ms\"\n\
+            "duration = \"{}s\"\njitter = {{ start = \"0s\", processing = \"0s\" }}\nwarmup = \"{}s\"\nsample = \"10ms\"\n[paths.p]\nrate = \"{}Mbit\"\nrtt = \"{}ms\"\n\
              queue = \"{queue}B\"\n[paths.p.forward]\nloss = \"{}%\"\n{}",
             self.seconds,
             self.warmup,

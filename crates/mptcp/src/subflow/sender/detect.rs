@@ -33,8 +33,10 @@ impl Sender {
                 if !sent.ever_resent && watched.is_some_and(|point| sent.end() <= point) {
                     spurious.original_arrived();
                 }
+                // The echo is of what came last in order (RFC 7323 section 4.3), and so says nothing of what came behind a gap:
+                // it would make every repeated segment there look like its original.
                 if let Some(rack) = rack {
-                    rack.on_delivered(sent, ack.now, rtt, ack.echo);
+                    rack.on_delivered(sent, ack.now, rtt, None);
                 }
             });
         }
@@ -89,7 +91,8 @@ impl Sender {
 
     pub(super) fn detect(&mut self, ack: &Ack<'_>, advanced: u64, path: &PathState) -> bool {
         if let Some(rack) = &mut self.rack {
-            if self.board.sacked == 0 && self.board.lost == 0 && self.board.resent == 0 {
+            let quiet = self.board.sacked == 0 && self.board.lost == 0 && self.board.resent == 0;
+            if quiet && !rack.overtook(self.board.queue.front()) {
                 self.reorder_deadline = Instant::FAR_FUTURE;
                 return false;
             }

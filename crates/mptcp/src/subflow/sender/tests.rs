@@ -1,5 +1,7 @@
 //! Loss recovery, one rule at a time.
 
+mod repeated;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;

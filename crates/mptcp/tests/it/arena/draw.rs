@@ -5,10 +5,10 @@ use mptcp::congestion::{
 };
 use mptcp::path_manager::{FullMesh, NdiffPorts, PathManager};
 use mptcp::policy::Factory;
-use mptcp::scheduler::{MinRtt, OnTime, Redundant, RoundRobin, Scheduler};
+use mptcp::scheduler::{Linux, MinRtt, OnTime, Redundant, RoundRobin, Scheduler};
 use mptcp::{
-    Config, CouplingScope, Ecn, LinuxCompat, Mechanisms, OpportunisticRule, PenaltyRule, SlowStart,
-    SpuriousLoss, Version,
+    Config, CouplingScope, Ecn, LinuxCompat, LinuxStack, Mechanisms, OpportunisticRule, PenaltyRule,
+    SlowStart, SpuriousLoss, Version,
 };
 use mptcp_clock::Duration;
 use proptest::prelude::*;
@@ -251,7 +251,7 @@ fn config() -> impl Strategy<Value = Config> {
                 version,
                 checksum,
                 congestion,
-                scheduler,
+                scheduler: if plain_time_wait && nagle { Linux::default().into() } else { scheduler },
                 path_manager,
                 mechanisms: Mechanisms {
                     opportunistic_retransmission,
@@ -303,6 +303,12 @@ fn config() -> impl Strategy<Value = Config> {
                     push_where_writes_end: wide_data_acks != minshall,
                     fin_with_data: quick_data_fin != minshall,
                     steady_join_ack,
+                },
+                linux_stack: LinuxStack {
+                    subflow_queues: plain_time_wait,
+                    buffer_memory: echo_before_join,
+                    data_level_timer: data_fin_everywhere,
+                    silent_path_probe: Some(Duration::from_secs(1)).filter(|_| !minshall),
                 },
                 ..Config::default()
             }

@@ -1,0 +1,27 @@
+//! A scenario as one run has it: when chance says that its flows begin.
+
+use mptcp_clock::{Duration, Rng};
+
+use super::model::{Flow, Scenario};
+
+impl Scenario {
+    /// The scenario as the run with this seed has it: each flow begins when chance says, and nothing of that is left open.
+    #[must_use]
+    pub fn drawn(&self, seed: u64) -> Self {
+        let mut drawn = self.clone();
+        for flow in &mut drawn.flows {
+            flow.start = self.start_of(flow, seed);
+        }
+        drawn.jitter.start = Duration::ZERO;
+        drawn
+    }
+
+    /// When `flow` opens its connection. Another flow more or less moves none.
+    fn start_of(&self, flow: &Flow, seed: u64) -> Duration {
+        let until = flow.stop.unwrap_or(self.duration).min(self.duration);
+        let left = until.as_nanos().saturating_sub(flow.start.as_nanos());
+        let most = self.jitter.start.as_nanos().min(left / 100);
+        let later = Rng::new(seed, "lab").child("start").child(&flow.name).below(most.saturating_add(1));
+        flow.start + Duration::from_nanos(later)
+    }
+}

@@ -1,0 +1,110 @@
+//! What keys mean that a flow does not say, by whose stack it runs.
+//!
+//! Owns the preset `stack = "linux"`: each of its switches is a key of its own, and one that is said counts.
+
+use mptcp_clock::Duration;
+
+use super::context::Context;
+use crate::scenario::error::ScenarioError;
+use crate::scenario::file::{FlowTable, PolicyValue};
+use crate::scenario::model::Waiting;
+use crate::scenario::names::{Ecn, Reinjection, SlowStart, Stack, Transport};
+
+/// How often a silent path is asked, and when an announcement goes again, where nobody says.
+pub(in crate::scenario) const PROBE: Duration = Duration::from_secs(1);
+pub(in crate::scenario) const ANNOUNCE: Duration = Duration::from_secs(3);
+/// Linux's `net.mptcp.add_addr_timeout` (net/mptcp/ctrl.c).
+const ANNOUNCE_LINUX: Duration = Duration::from_secs(120);
+/// Linux's CUBIC by name, and how scenarios ask for it.
+const CUBIC: &str = "cubic";
+
+/// What a flow gets where it says nothing.
+pub(super) struct Defaults {
+    /// As Linux has it.
+    pub linux: bool,
+    /// What carries the flow.
+    pub transport: Transport,
+    cubic: bool,
+}
+
+impl Defaults {
+    pub(super) fn of(table: &FlowTable, transport: Transport) -> Self {
+        let linux = table.stack == Some(Stack::Linux);
+        let cubic = match &table.congestion {
+            None => linux,
+            Some(PolicyValue::Name(name)) => name == CUBIC,
+            Some(PolicyValue::Table(table)) => table.get("kind").and_then(toml::Value::as_str) == Some(CUBIC),
+        };
+        Self { linux, transport, cubic }
+    }
+
+    /// The controller that is wanted: in Linux CUBIC as the kernel computes it (net/ipv4/tcp_cubic.c), by itself on each subflow.
+    pub(super) fn congestion(&self, table: &FlowTable) -> PolicyValue {
+        let mut values = match &table.congestion {
+            Some(PolicyValue::Table(values)) => values.clone(),
+            Some(PolicyValue::Name(name)) => kind(name),
+            None if self.linux => kind(CUBIC),
+            None if self.transport == Transport::Mptcp => kind("lia"),
+            None => kind("reno"),
+        };
+        if self.linux && self.cubic {
+            values.entry("as").or_insert_with(|| "linux".into());
+        }
+        match values.get("kind").and_then(toml::Value::as_str) {
+            Some(name) if values.len() == 1 => PolicyValue::Name(name.to_owned()),
+            _ => PolicyValue::Table(values),
+        }
+    }
+
+    /// net/mptcp/sched.c, `mptcp_sched_default`.
+    pub(super) fn scheduler(&self) -> &'static str {
+        if self.linux { "linux" } else { "ontime" }
+    }
+
+    /// HyStart is CUBIC's (net/ipv4/tcp_cubic.c).
+    pub(super) fn slow_start(&self) -> SlowStart {
+        if self.linux && self.cubic { SlowStart::HyStart } else { SlowStart::Standard }
+    }
+
+    /// Without fq, or a controller that asks for it, nothing is paced (net/ipv4/tcp_output.c, `tcp_needs_internal_pacing`).
+    pub(super) fn pacing(&self) -> bool {
+        !self.linux && self.transport == Transport::Mptcp
+    }
+
+    /// Documentation/networking/ip-sysctl.rst, `tcp_ecn`.
+    pub(super) fn ecn(&self) -> Ecn {
+        if self.linux { Ecn::Passive } else { Ecn::Off }
+    }
+
+    pub(super) fn waiting(
+        &self,
+        context: &Context<'_>,
+        name: &str,
+        table: &FlowTable,
+    ) -> Result<Waiting, ScenarioError> {
+        let linux = self.linux;
+        let (rule, announce) = match linux {
+            true => (Reinjection::DataLevel, ANNOUNCE_LINUX),
+            false => (Reinjection::Timeout, ANNOUNCE),
+        };
+        let probe = table.silent_path_probe.map(|span| Some(span.0).filter(|pause| !pause.is_zero()));
+        let waiting = Waiting {
+            subflow_queues: table.subflow_queues.unwrap_or(linux),
+            buffer_memory: table.buffer_memory.unwrap_or(linux),
+            reinjection: table.reinjection.unwrap_or(rule),
+            silent_path_probe: probe.unwrap_or(Some(PROBE).filter(|_| !linux)),
+            wide_data_acks: table.wide_data_acks.unwrap_or(linux),
+            add_addr_timeout: table.add_addr_timeout.map_or(announce, |span| span.0),
+        };
+        if waiting.reinjection == Reinjection::DataLevel && !waiting.subflow_queues {
+            let key = if table.reinjection.is_some() { "reinjection" } else { "subflow_queues" };
+            let problem = "data_level needs the queues by subflow (try subflow_queues = true, or reinjection = \"timeout\")";
+            return Err(context.error(&["flows", name, key], problem));
+        }
+        Ok(waiting)
+    }
+}
+
+fn kind(name: &str) -> toml::Table {
+    toml::Table::from_iter([("kind".to_owned(), toml::Value::String(name.to_owned()))])
+}

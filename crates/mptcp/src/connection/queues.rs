@@ -1,0 +1,184 @@
+//! Queues by subflow: data is given to subflows ahead of their windows, as Linux does it (net/mptcp/protocol.c,
+//! `__mptcp_push_pending`), and leaves when the windows have room.
+//!
+//! Owns the way from what is unsent to a subflow's queue, and from there to a segment. Which subflow is the scheduler's choice,
+//! what goes again `again`'s.
+
+use mptcp_clock::Instant;
+use mptcp_wire::Segment;
+
+use super::Connection;
+use super::limits::Limit;
+use super::send_buffer::Chunk;
+use crate::linux_stack::{FRAGMENT, memory_of, send_memory, tuned_send_memory};
+use crate::scheduler::Candidate;
+use crate::subflow::backlog::Waiting;
+
+impl Connection {
+    /// Whether data goes by way of queues: not in TCP, which has but one, unless something is left in it from before.
+    #[inline]
+    pub(super) fn has_queues(&self) -> bool {
+        self.config.linux_stack.subflow_queues && self.fills_queues()
+    }
+
+    #[inline(never)]
+    fn fills_queues(&self) -> bool {
+        self.negotiation.is_multipath() || self.subflows.iter().any(|subflow| !subflow.backlog().is_empty())
+    }
+
+    /// New data by way of the queues.
+    #[inline(never)]
+    pub(super) fn transmit_queued(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+        if self.config.mechanisms.autotuning {
+            self.tune_send_memory();
+        }
+        let closed = self.negotiation.is_multipath() && self.fill_queues(now);
+        let mut held = false;
+        for id in 0..self.subflows.len() {
+            if self.subflows[id].backlog().is_empty() || !self.subflows[id].can_send() {
+                continue;
+            }
+            if self.may_send_now(now, id) {
+                return self.send_queued(now, id, out);
+            }
+            held |= self.is_held(now, id);
+        }
+        let waits = self.subflows.iter().any(|subflow| !subflow.backlog().is_empty());
+        let limit = match (waits, closed) {
+            (true, _) if held => Limit::LocalQueue,
+            (true, _) => Limit::CongestionWindow,
+            (false, true) if self.peer_holds_early_data() => Limit::HeadOfLine,
+            (false, true) => Limit::ReceiveWindow,
+            (false, false) if self.send.buffer.unsent() > 0 => Limit::Scheduler,
+            (false, false) => self.writer_limit(self.any_room()),
+        };
+        self.rest(now, limit, closed && !waits)
+    }
+
+    /// Takes the first of a subflow's queue onto its way.
+    pub(super) fn send_queued(&mut self, now: Instant, id: usize, out: &mut Segment) -> Option<usize> {
+        if self.subflows[id].sender().is_idle() {
+            self.begin_anew(now, id);
+        }
+        let mss = self.congestion.paths[id].mss;
+        let Waiting { data, payload } = self.subflows[id].backlog_mut().pop(mss)?;
+        self.wake_writer();
+        Some(self.put_again(now, id, data, payload, out))
+    }
+
+    /// Gives data to the subflows for as long as the scheduler finds one for it; returns whether the peer's window holds some back.
+    fn fill_queues(&mut self, now: Instant) -> bool {
+        let mut candidates = std::mem::take(&mut self.choice.candidates);
+        let mut closed = false;
+        while self.has_data_again() || self.send.buffer.unsent() > 0 {
+            self.find_active(&mut candidates);
+            if candidates.is_empty() {
+                break;
+            }
+            let view = self.view(now, &candidates);
+            let Some(chosen) = self.choice.scheduler.choose(&view) else { break };
+            let given = self.give(candidates[chosen].subflow, self.choice.scheduler.burst());
+            if given == 0 {
+                let next = self.send.buffer.next();
+                closed =
+                    self.send.buffer.unsent() > 0 && next + candidates[chosen].mss > self.send.buffer.edge();
+                break;
+            }
+        }
+        self.choice.candidates = candidates;
+        closed
+    }
+
+    /// Gives `burst` bytes to a subflow, and the rest of the fragment: whether that is enough, and whether there is memory for more, is
+    /// asked at the end of each (`__subflow_push_pending`). Returns how many it took.
+    fn give(&mut self, id: usize, burst: u64) -> u64 {
+        let mss = self.congestion.paths[id].mss;
+        let mut given = 0;
+        while let Some(waiting) = self.next_again(id).or_else(|| self.next_new(id, mss)) {
+            let end = waiting.data + waiting.payload.len() as u64;
+            let fragment_ends = end / FRAGMENT > waiting.data / FRAGMENT;
+            given += waiting.payload.len() as u64;
+            self.subflows[id].backlog_mut().push(waiting);
+            // Segments are whole here, and reach over it by a part.
+            if fragment_ends && (given + mss > burst || !self.has_memory(id)) {
+                break;
+            }
+        }
+        given
+    }
+
+    /// The next piece of new data for a subflow, if the peer's window has room for it.
+    fn next_new(&mut self, id: usize, mss: u64) -> Option<Waiting> {
+        let size = self.send.buffer.unsent().min(mss);
+        let idle = self.subflows.iter().all(|s| s.sender().is_idle() && s.backlog().is_empty());
+        let open = self.send.buffer.window_room();
+        let size = if size > open && (idle || open >= self.send.buffer.largest_window() / 2) {
+            // RFC 9293 section 3.8.6.2.1, as where there are no queues.
+            open
+        } else {
+            size
+        };
+        if size == 0 || size > open || self.must_wait_for_more(size, mss) {
+            return None;
+        }
+        let data = self.send.buffer.next();
+        let payload = self.send.buffer.cut(size, mss);
+        if (payload.len() as u64) < mss {
+            self.send.buffer.note_small();
+        }
+        let put = self.place_in_queue(id, payload.len() as u64);
+        self.send.buffer.send(Chunk::new(data, payload.clone(), put));
+        Some(Waiting { data, payload })
+    }
+
+    /// The subflows that may be given data: backups only when nothing else works (`mptcp_subflow_get_send`), those that are stale not
+    /// at all. Whether they time out plays no part.
+    fn find_active(&self, found: &mut Vec<Candidate>) {
+        found.clear();
+        let is_backup = |id: usize| self.subflows[id].ends().backup || self.subflows[id].ends().peer_backup;
+        let active = |id: &usize| self.subflows[*id].can_send() && !self.is_stale(*id);
+        let regular = (0..self.subflows.len()).filter(active).any(|id| !is_backup(id));
+        for id in (0..self.subflows.len()).filter(active).filter(|&id| !(regular && is_backup(id))) {
+            let mut candidate = self.candidate(id);
+            candidate.held = self.memory_held(id);
+            candidate.has_room = self.has_memory(id);
+            found.push(candidate);
+        }
+    }
+
+    /// What a subflow's data takes of its send buffer.
+    fn memory_held(&self, id: usize) -> u64 {
+        let (subflow, mss) = (&self.subflows[id], self.congestion.paths[id].mss);
+        let board = &subflow.sender().board;
+        send_memory(subflow.backlog().bytes(), board.next - board.una, mss)
+    }
+
+    /// Whether a subflow's send buffer has room (`sk_stream_memory_free`).
+    fn has_memory(&self, id: usize) -> bool {
+        self.memory_held(id) < self.send_memory(id)
+    }
+
+    /// The send buffer of a subflow.
+    fn send_memory(&self, id: usize) -> u64 {
+        let most = self.config.send_buffer;
+        match (self.config.linux_stack.buffer_memory, self.config.mechanisms.autotuning) {
+            (false, _) => most,
+            (true, false) => memory_of(most),
+            (true, true) => self.subflows[id].backlog().memory().min(memory_of(most)),
+        }
+    }
+
+    /// Send buffers grow where an application waits for room while a window has some: `tcp_should_expand_sndbuf`
+    /// (net/ipv4/tcp_input.c). Never smaller again.
+    fn tune_send_memory(&mut self) {
+        for (subflow, path) in
+            self.subflows.iter_mut().zip(&self.congestion.paths).filter(|(s, _)| s.can_send())
+        {
+            let grows = subflow.backlog().memory() == 0
+                || self.send.writer.waits() && subflow.sender().in_flight() + path.mss <= path.cwnd;
+            if grows {
+                subflow.backlog_mut().grow(tuned_send_memory(path.cwnd, path.mss));
+            }
+        }
+    }
+}

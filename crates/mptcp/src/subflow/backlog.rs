@@ -1,0 +1,98 @@
+//! Data that a subflow was given ahead of its window: Linux's write queue of a subflow beyond what is in flight.
+//!
+//! Owns its order. What is in here has its place in the subflow's stream already, and leaves it only to be sent, or with the
+//! subflow; which data it is given is the connection's choice.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+
+/// Places that an empty one keeps.
+const MOST_IDLE: usize = 1024;
+
+/// A piece of the stream, at most a full segment.
+#[derive(Clone, Debug)]
+pub(crate) struct Waiting {
+    /// Offset of its first byte in the connection's stream.
+    pub data: u64,
+    pub payload: Bytes,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Backlog {
+    queue: VecDeque<Waiting>,
+    bytes: u64,
+    /// The send buffer that the subflow has, where it tunes itself, in bytes of memory.
+    memory: u64,
+}
+
+impl Backlog {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(crate) fn memory(&self) -> u64 {
+        self.memory
+    }
+
+    /// The send buffer becomes as large as `memory`, unless it is larger.
+    pub(crate) fn grow(&mut self, memory: u64) {
+        self.memory = self.memory.max(memory);
+    }
+
+    /// Bytes of the first piece; 0 where there is none.
+    pub(crate) fn first(&self) -> u64 {
+        self.queue.front().map_or(0, |waiting| waiting.payload.len() as u64)
+    }
+
+    pub(crate) fn push(&mut self, waiting: Waiting) {
+        self.bytes += waiting.payload.len() as u64;
+        self.queue.push_back(waiting);
+    }
+
+    /// The first piece, or as much of it as `most` bytes.
+    pub(crate) fn pop(&mut self, most: u64) -> Option<Waiting> {
+        let front = self.queue.front_mut()?;
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let waiting = if front.payload.len() > most {
+            let part = Waiting { data: front.data, payload: front.payload.split_to(most) };
+            front.data += most as u64;
+            part
+        } else {
+            self.queue.pop_front()?
+        };
+        self.bytes -= waiting.payload.len() as u64;
+        if self.queue.is_empty() {
+            self.queue.shrink_to(MOST_IDLE);
+        }
+        Some(waiting)
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.queue.clear();
+        self.queue.shrink_to(MOST_IDLE);
+        self.bytes = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_leave_in_order_and_in_parts_where_segments_became_smaller() {
+        let mut backlog = Backlog::default();
+        backlog.push(Waiting { data: 100, payload: Bytes::from(vec![1; 1000]) });
+        backlog.push(Waiting { data: 1100, payload: Bytes::from(vec![2; 500]) });
+        assert_eq!((backlog.bytes(), backlog.first()), (1500, 1000));
+        let taken: Vec<(u64, usize)> = std::iter::from_fn(|| backlog.pop(600))
+            .map(|waiting| (waiting.data, waiting.payload.len()))
+            .collect();
+        assert_eq!(taken, [(100, 600), (700, 400), (1100, 500)]);
+        assert!(backlog.is_empty() && backlog.bytes() == 0);
+    }
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
+/*
+ * What a coupled controller sees of the subflows of a connection, and how a window takes growth.
+ *
+ * Owns `path`, the unit of growth, and the step of a window. Knows no socket: kernel.h and subflows.h do.
+ */
+#ifndef MPTCPLAB_PATHS_H
+#define MPTCPLAB_PATHS_H
+
+#include "numbers.h"
+
+/* Subflows of a connection (net/mptcp/protocol.h, MPTCP_PM_ADDR_MAX: no more than eight by endpoints). */
+#define PATHS_MAX 8
+
+/* Growth is in units of 2^-48 segments: what matters is not rounded away, and ACKED_MOST of them fit. */
+#define GROWTH_FRACTION 48
+#define GROWTH_SEGMENT (1LL << GROWTH_FRACTION)
+
+/* No multiplicative decrease and no shift of window leaves fewer segments (RFC 5681 equation 4). */
+#define LEAST_WINDOW 2U
+
+/* Windows above this count as this, and so many segments are acknowledged at once at most: then nothing overflows. */
+#define WINDOW_MOST (1U << 24)
+#define ACKED_MOST (1U << 12)
+
+struct path {
+	/* Congestion window, segments. */
+	u32 cwnd;
+	/* Payload of a full segment, bytes. */
+	u32 mss;
+	/* Smoothed round trip, microseconds; 0 before the first sample, and then the path counts for nothing. */
+	u32 srtt;
+	u32 unused;
+	/* OLIA: bytes acknowledged between the last two losses or since the last, whichever is more. */
+	u64 interval;
+};
+
+struct paths {
+	struct path all[PATHS_MAX];
+	/* The one whose data was acknowledged; it is among `all`, too. */
+	struct path own;
+	u32 count;
+};
+
+struct window {
+	/* Segments. */
+	u32 cwnd;
+	/* Growth that is owed and not yet a whole segment. */
+	s64 credit;
+};
+
+/* The window in bytes. RFC 6356 section 3 counts these, so that paths may have segments of different sizes. */
+INLINE number path_window(const struct path *path)
+{
+	u32 cwnd = path->cwnd < WINDOW_MOST ? path->cwnd : WINDOW_MOST;
+
+	return number_of((u64)(cwnd ? cwnd : 1) * (path->mss ? path->mss : 1));
+}
+
+/* Bytes a microsecond. */
+INLINE number path_rate(const struct path *path)
+{
+	return number_over(path_window(path), number_of(path->srtt));
+}
+
+/* What one TCP would grow: a segment in a window (RFC 5681 section 3.1, equation 3). */
+INLINE number path_alone(const struct path *path)
+{
+	return number_over(number_of(1), path_window(path));
+}
+
+/* From growth in bytes for each acknowledged byte and each byte of a segment to what window_grow takes. */
+INLINE s64 path_growth(const struct path *path, number each)
+{
+	u64 growth = number_fixed(number_times(each, number_of(path->mss ? path->mss : 1)), GROWTH_FRACTION);
+
+	/* No rule gives more than a segment for one that was acknowledged; RFC 5681 section 3.1 forbids it. */
+	return growth < (u64)GROWTH_SEGMENT ? (s64)growth : GROWTH_SEGMENT;
+}
+
+/* So many segments were acknowledged, and each lets the window grow by `growth`, which may be negative. */
+INLINE void window_grow(struct window *window, s64 growth, u32 acked)
+{
+	if (acked > ACKED_MOST)
+		acked = ACKED_MOST;
+	window->credit += growth * (s64)acked;
+	if (window->credit >= GROWTH_SEGMENT) {
+		u64 whole = (u64)window->credit >> GROWTH_FRACTION;
+
+		window->credit -= (s64)(whole << GROWTH_FRACTION);
+		window->cwnd = window->cwnd < ~0U - (u32)whole ? window->cwnd + (u32)whole : ~0U;
+	} else if (window->credit <= -GROWTH_SEGMENT) {
+		u64 whole = (u64)-window->credit >> GROWTH_FRACTION;
+		u32 least = window->cwnd < LEAST_WINDOW ? window->cwnd : LEAST_WINDOW;
+
+		window->credit += (s64)(whole << GROWTH_FRACTION);
+		window->cwnd = window->cwnd >= whole + least ? window->cwnd - (u32)whole : least;
+	}
+}
+
+/* What a loss leaves of a window: half of it (RFC 5681 equation 4, of the window and not of the flight, as in Linux). */
+INLINE u32 window_half(u32 cwnd)
+{
+	return cwnd / 2 > LEAST_WINDOW ? cwnd / 2 : LEAST_WINDOW;
+}
+
+#endif

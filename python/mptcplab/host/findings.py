@@ -1,0 +1,215 @@
+"""What stands between this machine and working Multipath TCP, and what would mend it.
+
+Owns the words of a finding and the checks of the kernel's settings, endpoints and limits; those of routes are in
+`routing`. A problem keeps paths from being used; a note may, or explains what somebody could be surprised by.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from mptcplab.host.machine import Address, Endpoint, Machine, sysctl
+
+IPPROTO_MPTCP = 262
+"""linux/in.h"""
+_SMALL = 256 * 1024
+_LEAST_MTU = 1280
+"""What IPv6 wants of a link (RFC 8200 section 5)."""
+_DAEMONS = ("mptcpd",)
+_OPENS = frozenset({"subflow", "fullmesh"})
+_OF_USE = _OPENS | {"signal", "implicit", "laminar", "rawflags"}
+_MOST_SUBFLOWS = 8
+"""What the kernel lets the limit be at most."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that was found."""
+
+    name: str
+    what: str
+    """A sentence: what is, and what follows from it."""
+    fix: tuple[str, ...] = ()
+    """Commands that would mend it."""
+    problem: bool = True
+
+
+def note(name: str, what: str, *fix: str) -> Finding:
+    """Something that is no problem by itself."""
+    return Finding(name, what, fix, problem=False)
+
+
+def of_kernel(machine: Machine) -> Iterator[Finding]:
+    """The kernel and its settings."""
+    if not machine.speaks:
+        what = "this kernel has no Multipath TCP: /proc/sys/net/mptcp is missing (CONFIG_MPTCP, Linux 5.6 or later)"
+        yield Finding("kernel", what)
+        return
+    if sysctl("net.mptcp.enabled") == "0":
+        what = "Multipath TCP is switched off: sockets of it cannot be opened"
+        yield Finding("disabled", what, ("sysctl -w net.mptcp.enabled=1",))
+    yield from _path_manager()
+    yield from _blackhole(machine)
+    if sysctl("net.ipv4.tcp_window_scaling") == "0":
+        what = "TCP's windows are not scaled: a connection has at most 64 kB under way over all its paths"
+        yield Finding("window-scaling", what, ("sysctl -w net.ipv4.tcp_window_scaling=1",))
+    if sysctl("net.ipv4.tcp_sack") == "0":
+        what = "selective acknowledgements are off: each loss costs more"
+        yield note("sack", what, "sysctl -w net.ipv4.tcp_sack=1")
+    for key in ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"):
+        most = (sysctl(key) or "").split()
+        if len(most) == 3 and int(most[2]) < _SMALL:
+            what = f"{key} ends at {most[2]} bytes: one buffer for all paths, too small for most"
+            yield note("buffer", what, f'sysctl -w {key}="{most[0]} {most[1]} 6291456"')
+
+
+def _path_manager() -> Iterator[Finding]:
+    userspace = sysctl("net.mptcp.path_manager") == "userspace" or sysctl("net.mptcp.pm_type") == "1"
+    if not userspace:
+        return
+    running = [one for one in _commands() if one in _DAEMONS]
+    what = "paths are managed by a program (net.mptcp.pm_type = 1), and the kernel's endpoints and limits are not asked"
+    if running:
+        yield note("path-manager", f"{what}; {running[0]} runs")
+    else:
+        what += "; no such program runs (mptcpd), so no subflow is opened"
+        yield Finding("path-manager", what, ("sysctl -w net.mptcp.pm_type=0",))
+
+
+def _commands() -> Iterator[str]:
+    for file in Path("/proc").glob("[0-9]*/comm"):
+        try:
+            yield file.read_text().strip()
+        except OSError:
+            continue
+
+
+def _blackhole(machine: Machine) -> Iterator[Finding]:
+    """Linux 6.12 and later: connections go as TCP for a while when MPTCP's SYNs got no answer and TCP's did."""
+    if not machine.counters.get("Blackhole"):
+        return
+    timeout = sysctl("net.mptcp.blackhole_timeout") or "3600"
+    times = machine.counters["Blackhole"]
+    what = (
+        f"SYNs with Multipath TCP went unanswered where those of TCP were not, {times} times since this machine started"
+    )
+    if _opens_as_tcp(machine):
+        what += (
+            f": connections are opened as TCP for now (net.mptcp.blackhole_timeout = {timeout} s, doubled each time)"
+        )
+        yield Finding("blackhole", what, (f"sysctl -w net.mptcp.blackhole_timeout={timeout}",))
+    else:
+        yield note("blackhole", what + "; they are tried again")
+
+
+def _opens_as_tcp(machine: Machine) -> bool:
+    """Whether a connection would be opened as TCP now: tried on a port of this machine where nobody listens."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as closed:
+        closed.bind(("127.0.0.1", 0))
+        try:
+            with socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP) as tried:
+                tried.settimeout(1)
+                tried.connect_ex(closed.getsockname())
+        except OSError:
+            return False
+    before = machine.counters.get("MPCapableSYNTXDisabled", 0)
+    return Machine.read().counters.get("MPCapableSYNTXDisabled", 0) > before
+
+
+def of_interfaces(machine: Machine) -> Iterator[Finding]:
+    """The devices."""
+    usable = machine.usable()
+    if not usable:
+        yield Finding("no-interface", "no interface is up and has an address: there is no path at all")
+    elif len(usable) == 1:
+        yield note("one-interface", f"only {usable[0].name} is up and has an address: one path from this side")
+    for one in usable:
+        if one.mtu < _LEAST_MTU:
+            what = f"{one.name} carries packets of {one.mtu} bytes at most, less than the {_LEAST_MTU} of any link"
+            yield Finding("mtu", what, (f"ip link set dev {one.name} mtu 1500",))
+
+
+def of_endpoints(machine: Machine, judged: frozenset[str], begins: dict[int, str]) -> Iterator[Finding]:
+    """Endpoints and limits, with `judged`: the interfaces that lead somewhere; `begins`: those connections begin on."""
+    if not machine.speaks or sysctl("net.mptcp.path_manager") == "userspace" or sysctl("net.mptcp.pm_type") == "1":
+        return
+    for endpoint in machine.endpoints:
+        yield from _endpoint(machine, endpoint)
+    yield from _missing(machine, judged, begins)
+    yield from _limit(machine, begins)
+    if machine.accepted == 0:
+        what = "addresses that a peer announces are not used (add_addr_accepted 0, Linux's default)"
+        yield note("limit-add-addr", what, "ip mptcp limits set add_addr_accepted 4")
+    if sysctl("net.mptcp.allow_join_initial_addr_port") == "0":
+        announces = any("signal" in one.flags for one in machine.endpoints)
+        what = "peers may not join at the address that they connected to (net.mptcp.allow_join_initial_addr_port = 0)"
+        found = Finding("joins", what, ("sysctl -w net.mptcp.allow_join_initial_addr_port=1",))
+        yield replace(found, problem=not announces)
+
+
+def _missing(machine: Machine, judged: frozenset[str], begins: dict[int, str]) -> Iterator[Finding]:
+    told = {holder.name for one in machine.endpoints if (holder := machine.holder(one.address, one.device))}
+    first = next((begins[family] for family in (4, 6) if family in begins), None)
+    # The one that connections begin on needs none.
+    missing = sorted(judged - told - {first})
+    if not missing or (first is None and len(missing) == 1 and (told or len(judged) == 1)):
+        return
+    names = " and ".join(missing)
+    what = f"the path manager has no endpoint for {names}: connections stay on the path that they begin on"
+    adds = [one for one in machine.interfaces if one.name in missing]
+    fix = tuple(f"ip mptcp endpoint add {one.addresses[0].ip} dev {one.name} subflow" for one in adds)
+    yield Finding("no-endpoint", what, fix)
+
+
+def _limit(machine: Machine, begins: dict[int, str]) -> Iterator[Finding]:
+    """A connection opens subflows of its own family, beside the one that it began with."""
+    wanted = 0
+    for family in (4, 6):
+        opens = [one for one in machine.endpoints if one.flags & _OPENS and one.address.version == family]
+        holders = [machine.holder(one.address, one.device) for one in opens]
+        names = [None if holder is None else holder.name for holder in holders]
+        beside = family not in begins or begins[family] in names
+        wanted = max(wanted, len(opens) - beside)
+    wanted = min(_MOST_SUBFLOWS, wanted)
+    if machine.subflows == 0:
+        what = "the path manager may open or accept no further subflow (ip mptcp limits: subflows 0)"
+        yield Finding("limit-subflows", what, (f"ip mptcp limits set subflow {max(2, wanted)}",))
+    elif wanted > machine.subflows:
+        what = f"endpoints are there for {wanted} subflows beside the first, and the limit is {machine.subflows}"
+        yield Finding("limit-subflows", what, (f"ip mptcp limits set subflow {wanted}",))
+
+
+def _endpoint(machine: Machine, endpoint: Endpoint) -> Iterator[Finding]:
+    number = endpoint.number
+    holder = machine.holder(endpoint.address, endpoint.device)
+    named = f"endpoint {number} ({endpoint.address})"
+    gone = (f"ip mptcp endpoint delete id {number}",)
+    if holder is None:
+        yield Finding("address", f"{named}: no interface has this address, so no subflow can begin there", gone)
+    elif not holder.up:
+        up = (f"ip link set dev {holder.name} up",)
+        yield Finding("device-down", f"{named}: {holder.name} is down or has no carrier", up)
+    elif endpoint.device is not None and endpoint.device != holder.name:
+        flags = " ".join(sorted(endpoint.flags))
+        again = f"ip mptcp endpoint add {endpoint.address} dev {holder.name} {flags}"
+        what = f"{named} is bound to {endpoint.device}, and {holder.name} has the address"
+        yield Finding("device", what, (*gone, again))
+    if not endpoint.flags & _OF_USE:
+        bound = "" if endpoint.device is None else f"dev {endpoint.device} "
+        words = " ".join(("subflow", *sorted(endpoint.flags)))
+        what = f"{named} has no flag that says what it is for (subflow, signal, fullmesh): nothing is opened there"
+        yield Finding("endpoint-flags", what, (*gone, f"ip mptcp endpoint add {endpoint.address} {bound}{words}"))
+    if "backup" in endpoint.flags:
+        yield note("backup", f"{named} is a backup: it carries nothing while another path works")
+
+
+def of_families(machine: Machine, peers: list[Address]) -> Iterator[Finding]:
+    """Addresses of the peer that no address of this machine can speak to: a problem, where it has no others."""
+    own = {address.version for one in machine.usable() for address in one.addresses}
+    for peer in peers:
+        if peer.version not in own:
+            what = f"this host has no address of IPv{peer.version}, and {peer} takes one"
+            yield Finding("peer-family", what, problem=not own & {one.version for one in peers})

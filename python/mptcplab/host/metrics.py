@@ -1,0 +1,52 @@
+"""Counters and subflows as a text file for Prometheus (text format 0.0.4, as the textfile collector reads).
+
+Owns the names. What they count is the kernel's: linux/net/mptcp/mib.h.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from mptcplab.host.connections import Subflow
+
+MOST = 1_000
+"""Subflows that are listed; each is a series of its own for whoever keeps them."""
+
+_ESTABLISHED = "MPCurrEstab"
+_Value = Callable[[Subflow], float | None]
+_OF_SUBFLOWS: dict[str, tuple[str, str, _Value]] = {
+    "mptcp_subflow_bytes_acked_total": ("counter", "Bytes that the peer acknowledged.", lambda one: one.bytes_acked),
+    "mptcp_subflow_bytes_received_total": ("counter", "Bytes received in order.", lambda one: one.bytes_received),
+    "mptcp_subflow_retransmits_total": ("counter", "Segments sent again.", lambda one: one.retransmits),
+    "mptcp_subflow_srtt_seconds": ("gauge", "Smoothed round-trip time.", lambda one: one.srtt),
+    "mptcp_subflow_cwnd_segments": ("gauge", "Congestion window.", lambda one: one.cwnd),
+    "mptcp_subflow_backup": ("gauge", "1 for a backup.", lambda one: float(one.backup)),
+}
+
+
+def text(counters: Mapping[str, int], subflows: Sequence[Subflow]) -> str:
+    """The file."""
+    lines = _head("mptcp_mib_total", "counter", "Counters of MPTcpExt in /proc/net/netstat.")
+    counted = {name: value for name, value in counters.items() if name != _ESTABLISHED}
+    lines += [f"mptcp_mib_total{_labels(counter=name)} {value}" for name, value in counted.items()]
+    lines += _head("mptcp_connections", "gauge", "Connections that are established (MPCurrEstab).")
+    lines.append(f"mptcp_connections {counters.get(_ESTABLISHED, 0)}")
+    lines += _head("mptcp_subflows", "gauge", "Subflows of all connections.")
+    lines.append(f"mptcp_subflows {len(subflows)}")
+    for name, (kind, what, value) in _OF_SUBFLOWS.items():
+        lines += _head(name, kind, what)
+        for one in subflows[:MOST]:
+            number = value(one)
+            if number is not None:
+                labels = _labels(token=one.token, id=str(one.number), local=one.local, remote=one.remote)
+                lines.append(f"{name}{labels} {number:.12g}")
+    return "\n".join(lines) + "\n"
+
+
+def _head(name: str, kind: str, what: str) -> list[str]:
+    return [f"# HELP {name} {what}", f"# TYPE {name} {kind}"]
+
+
+def _labels(**values: str) -> str:
+    # Addresses, names of counters and digits: nothing in them has to be escaped.
+    return "{" + ",".join(f'{key}="{value}"' for key, value in values.items()) + "}"

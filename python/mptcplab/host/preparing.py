@@ -1,0 +1,170 @@
+"""What is missing for both directions of several paths, as steps that can be taken back.
+
+Owns the order of the steps and how each is undone. Looks at a `Machine` and changes nothing.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from mptcplab.host.machine import Address, Interface, Machine, sysctl
+from mptcplab.host.routing import LOOSE, Source, destinations, judged, leaves, sources, strict, table_of
+from mptcplab.host.steps import Step
+
+MOST_SUBFLOWS = 8
+"""What Linux allows: linux/net/mptcp/protocol.h, MPTCP_SUBFLOWS_MAX and the limits of pm_netlink.c."""
+
+
+class CannotPrepare(ValueError):
+    """Something only the person knows is missing; the message says what."""
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What somebody wants beside what the machine says."""
+
+    devices: Sequence[str] = ()
+    """Only these; without any, all that lead somewhere."""
+    backup: frozenset[str] = frozenset()
+    gateways: Mapping[str, Address] | None = None
+    server: bool = False
+    """Addresses are announced, so that clients open subflows to them; otherwise subflows are opened from them."""
+    peers: Sequence[Address] = ()
+
+
+def steps(machine: Machine, wishes: Wishes) -> list[Step]:
+    """What has to be done, in order; nothing where all is well."""
+    if not machine.speaks:
+        raise CannotPrepare("this kernel has no Multipath TCP (CONFIG_MPTCP, Linux 5.6 or later)")
+    names = _names(machine, wishes)
+    found = [step for key, value in _settings(names, machine) if (step := _sysctl(key, value))]
+    found += _limits(machine)
+    planned: set[tuple[int, str]] = set()
+    for source in sources(machine, names):
+        found += _routes(machine, source, wishes, planned)
+    found += _endpoints(machine, names, wishes)
+    return found
+
+
+def _names(machine: Machine, wishes: Wishes) -> frozenset[str]:
+    usable = {one.name: one for one in machine.usable()}
+    given = [*wishes.devices, *sorted(wishes.backup), *(wishes.gateways or {})]
+    wrong = next((name for name in given if name not in usable), None)
+    if wrong is not None:
+        there = ", ".join(usable) or "none"
+        raise CannotPrepare(f"{wrong}: no such interface is up and has an address (there is {there})")
+    names = frozenset(wishes.devices) or judged(machine, list(wishes.peers)) | frozenset(wishes.gateways or {})
+    if len(names) < 2:
+        there = ", ".join(sorted(names)) or "none"
+        raise CannotPrepare(
+            f"several paths take two interfaces that are up, have an address and lead somewhere; there is {there}. "
+            "Name others: mptcplab host setup eth0 wlan0"
+        )
+    return names
+
+
+def _settings(names: frozenset[str], machine: Machine) -> Iterator[tuple[str, str]]:
+    yield "net.mptcp.enabled", "1"
+    yield "net.mptcp.pm_type", "0"
+    if len([one for one in machine.usable() if one.name in names]) > 1:
+        for name in sorted(names):
+            if strict(name):
+                yield f"net.ipv4.conf.{name.replace('.', '/')}.rp_filter", str(LOOSE)
+
+
+def _sysctl(key: str, value: str) -> Step | None:
+    now = sysctl(key)
+    return None if now in (None, value) else Step(("sysctl", "-w", f"{key}={value}"), ("sysctl", "-w", f"{key}={now}"))
+
+
+def _limits(machine: Machine) -> list[Step]:
+    if machine.subflows >= MOST_SUBFLOWS and machine.accepted >= MOST_SUBFLOWS:
+        return []
+    before = f"subflow {machine.subflows} add_addr_accepted {machine.accepted}"
+    after = f"subflow {MOST_SUBFLOWS} add_addr_accepted {MOST_SUBFLOWS}"
+    return [Step.of(f"ip mptcp limits set {after}", f"ip mptcp limits set {before}")]
+
+
+def _routes(machine: Machine, source: Source, wishes: Wishes, planned: set[tuple[int, str]]) -> list[Step]:
+    """A table for the interface, and a rule for the source, where its packets would leave elsewhere."""
+    own, name = source.own, source.interface.name
+    towards = destinations(machine, own, list(wishes.peers))
+    asked = source.interface.name in (wishes.gateways or {})
+    if not asked and (not towards or all(leaves(source, to) for to in towards)):
+        return []
+    table, family = table_of(name), "-6 " if own.version == 6 else ""
+    there = [one for one in machine.routes if one["family"] == own.version and one.get("table") == str(table)]
+    if any(one.get("dev") != name for one in there):
+        raise CannotPrepare(f"the table of routes {table} is in use for other interfaces than {name}")
+    ready = {one.get("dst") for one in there} | {dst for number, dst in planned if number == table}
+    via = _gateway(machine, source, wishes)
+    routes = [
+        f"{dst} {by}dev {name} src {own.ip} table {table}"
+        for dst, by in ((str(own.network), ""), ("default", via))
+        if dst not in ready
+    ]
+    planned |= {(table, str(own.network)), (table, "default")}
+    rule = f"from {own.ip} lookup {table} priority {table}"
+    found = [Step.of(f"ip {family}route add {route}", f"ip {family}route del {route}") for route in routes]
+    known = {(one.get("src"), one.get("table")) for one in machine.rules if one["family"] == own.version}
+    if (str(own.ip), str(table)) not in known:
+        found.append(Step.of(f"ip {family}rule add {rule}", f"ip {family}rule del {rule}"))
+    return found
+
+
+def _gateway(machine: Machine, source: Source, wishes: Wishes) -> str:
+    own, name = source.own, source.interface.name
+    told = (wishes.gateways or {}).get(name)
+    if told is not None and told.version == own.version:
+        return _via(told, source)
+    known = machine.gateways(name, own.version)
+    if known and known[0]:
+        return _via(ipaddress.ip_address(known[0]), source)
+    if source.interface.direct or known:
+        return ""
+    raise CannotPrepare(
+        f"{name}: no default route says which router is behind it for {own.ip}; say it: --gateway {name}=ADDRESS"
+    )
+
+
+def _via(gateway: Address, source: Source) -> str:
+    """A router beyond the own network is on the link all the same, as in many clouds."""
+    onlink = gateway not in source.own.network and not gateway.is_link_local
+    return f"via {gateway} onlink " if onlink else f"via {gateway} "
+
+
+def _endpoints(machine: Machine, names: frozenset[str], wishes: Wishes) -> list[Step]:
+    told = {one.address: one for one in machine.endpoints}
+    taken = {one.number for one in machine.endpoints}
+    free = (number for number in range(1, 256) if number not in taken)
+    found = []
+    for one in (interface for interface in machine.usable() if interface.name in names):
+        for address in _chosen(one):
+            flags = _flags(one, wishes)
+            if address in told:
+                known = told[address]
+                if (wishes.server or one.name in wishes.backup) and not flags <= known.flags:
+                    raise CannotPrepare(
+                        f"endpoint {known.number} ({address}) is there, and not {' '.join(sorted(flags))}; remove it "
+                        f"first: ip mptcp endpoint delete id {known.number}"
+                    )
+                continue
+            number = next(free, None)
+            if number is None:
+                raise CannotPrepare("the path manager has 255 endpoints, and room for no more")
+            do = f"ip mptcp endpoint add {address} dev {one.name} id {number} {' '.join(sorted(flags, reverse=True))}"
+            found.append(Step.of(do, f"ip mptcp endpoint delete id {number}"))
+    return found
+
+
+def _chosen(interface: Interface) -> list[Address]:
+    """The first address of each family."""
+    firsts = {own.version: own.ip for own in reversed(interface.addresses)}
+    return [firsts[family] for family in sorted(firsts)]
+
+
+def _flags(interface: Interface, wishes: Wishes) -> frozenset[str]:
+    kind = {"signal" if wishes.server else "subflow"}
+    return frozenset(kind | ({"backup"} if interface.name in wishes.backup else set()))

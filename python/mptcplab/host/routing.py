@@ -1,0 +1,216 @@
+"""Whether packets of each address leave by its own interface, and whether what comes back there is let in.
+
+Owns the checks of routes, rules and the reverse-path filter (linux: Documentation/networking/ip-sysctl.rst, rp_filter).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import itertools
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mptcplab.host.findings import Finding, note
+from mptcplab.host.machine import Address, Interface, Interfaced, Machine, Way, sysctl, way
+
+STRICT, LOOSE = 1, 2
+
+
+@dataclass(frozen=True)
+class Source:
+    """An address that paths begin at."""
+
+    interface: Interface
+    own: Interfaced
+    bound: bool
+    """Subflows that begin here are bound to the interface, for their endpoint names it."""
+
+
+def judged(machine: Machine, peers: list[Address]) -> frozenset[str]:
+    """The interfaces that lead somewhere, by a default route or to a peer; all of them on a host that has neither."""
+    usable = machine.usable()
+    known = {holder.name for one in machine.endpoints if (holder := machine.holder(one.address, one.device))}
+    leads = {one.name for one in usable if any(machine.gateways(one.name, family) for family in (4, 6))}
+    for one in usable:
+        for own in one.addresses:
+            for peer in peers:
+                if peer.version == own.version and (
+                    peer in own.network or way(peer, own.ip).device == one.name or way(peer, own.ip, one.name).gateway
+                ):
+                    leads.add(one.name)
+    if not leads and not peers:
+        leads = {one.name for one in usable}
+    return frozenset(leads | {one.name for one in usable if one.name in known})
+
+
+def sources(machine: Machine, names: frozenset[str]) -> list[Source]:
+    """One for each endpoint, and the first of each family for an interface without."""
+    found = []
+    for one in machine.usable():
+        if one.name not in names:
+            continue
+        told = {endpoint.address: endpoint for endpoint in machine.endpoints}
+        for family in (4, 6):
+            own = [address for address in one.addresses if address.version == family]
+            chosen = [address for address in own if address.ip in told] or own[:1]
+            for address in chosen:
+                endpoint = told.get(address.ip)
+                opens = endpoint is not None and bool(endpoint.flags & {"subflow", "fullmesh"})
+                found.append(Source(one, address, opens and endpoint is not None and endpoint.device == one.name))
+    return found
+
+
+def destinations(machine: Machine, own: Interfaced, peers: list[Address]) -> list[Address]:
+    """Where to ask about: the peers of this family, or wherever default routes lead, if there are any."""
+    if peers:
+        return [peer for peer in peers if peer.version == own.version]
+    nobody = machine.nobody(own.version)
+    return [nobody] if nobody is not None and machine.has_default(own.version) else []
+
+
+def begins(machine: Machine, peers: list[Address]) -> dict[int, str]:
+    """By family: the interface that connections begin on, by the route of packets without a source."""
+    found = {}
+    for family in (4, 6):
+        to = next((peer for peer in peers if peer.version == family), None if peers else machine.nobody(family))
+        device = way(to).device if to is not None and (peers or machine.has_default(family)) else None
+        if device is not None:
+            found[family] = device
+    return found
+
+
+def strict(device: str) -> bool:
+    """Whether the reverse-path filter of a device is strict: the larger of its own setting and that of all counts."""
+    values = [int(sysctl(f"net.ipv4.conf.{name}.rp_filter") or 0) for name in ("all", device.replace(".", "/"))]
+    return max(values) == STRICT
+
+
+def leaves(source: Source, to: Address) -> bool:
+    """Whether packets from this address go out by its interface, whoever sends them."""
+    return way(to, source.own.ip).device == source.interface.name
+
+
+def of_routes(machine: Machine, peers: list[Address]) -> Iterator[Finding]:
+    """The routes of all addresses that paths begin at."""
+    names = judged(machine, peers)
+    if len(names) == 1:
+        yield from _leading_nowhere(machine, names)
+    every = sources(machine, names)
+    found = [one for source in every for one in _of_source(machine, source, peers)]
+    yield from found
+    if any(one.name == "rp-filter" for one in found):
+        return
+    filtered = sorted({one.interface.name for one in every if one.own.version == 4 and strict(one.interface.name)})
+    if len({one.interface.name for one in every}) > 1 and filtered:
+        what = (
+            f"the reverse-path filter of {', '.join(filtered)} is strict (rp_filter = 1): what comes in where an "
+            "answer would not go out is dropped, which is right only while each address has routes of its own"
+        )
+        yield note("rp-filter", what, *(_loosen(name) for name in filtered))
+
+
+def _of_source(machine: Machine, source: Source, peers: list[Address]) -> Iterator[Finding]:
+    yield from _connected(machine, source)
+    for to in destinations(machine, source.own, peers):
+        yield from _to(machine, source, to, named=bool(peers))
+
+
+def _leading_nowhere(machine: Machine, names: frozenset[str]) -> Iterator[Finding]:
+    """Interfaces that could be a second path, and lead to no peer."""
+    for one in machine.usable():
+        if one.name not in names:
+            what = (
+                f"{one.name} is up and has the address {one.addresses[0].ip}, but no default route leads through it "
+                "and the path manager has no endpoint there: it is no path"
+            )
+            source = Source(one, one.addresses[0], bound=False)
+            told = f"ip mptcp endpoint add {one.addresses[0].ip} dev {one.name} subflow"
+            yield Finding("no-second-path", what, (*_own_table(source, _gateway(machine, source)), told))
+
+
+def _connected(machine: Machine, source: Source) -> Iterator[Finding]:
+    """Neighbours of an address are reached by its interface."""
+    network = source.own.network
+    if network.num_addresses < 4:
+        return
+    ours = {address for one in machine.interfaces for address in one.every}
+    hosts: Iterator[Address] = iter(network.hosts())
+    neighbour = next((one for one in itertools.islice(hosts, len(ours) + 1) if one not in ours), None)
+    if neighbour is None:
+        return
+    found = way(neighbour, source.own.ip)
+    name = source.interface.name
+    if found.device == name:
+        return
+    where = f"leave by {found.device}" if found.device else "have no route"
+    what = f"packets from {source.own.ip} ({name}) to their own network {network} {where}"
+    yield Finding("route-connected", what, _own_table(source, None))
+
+
+def _to(machine: Machine, source: Source, to: Address, *, named: bool) -> Iterator[Finding]:
+    own, name = source.own, source.interface.name
+    peer = str(to) if named else "a peer"
+    free = way(to, own.ip)
+    if free.device == name:
+        if free.mtu is not None and free.mtu < source.interface.mtu:
+            what = (
+                f"packets from {own.ip} ({name}) to {peer} have at most {free.mtu} bytes: a route or a router said so"
+            )
+            yield note("route-mtu", what)
+        return
+    if source.bound:
+        bound = way(to, own.ip, name)
+        if _leads(bound, source, to):
+            if own.version == 4 and strict(name):
+                what = (
+                    f"subflows from {own.ip} leave by {name}, but the answers of {peer} are dropped there: the "
+                    "reverse-path filter is strict (rp_filter = 1), and by the routes they belong to "
+                    f"{free.device or 'no interface'}"
+                )
+                yield Finding("rp-filter", what, (_loosen(name),))
+            return
+    if free.device is None:
+        what = f"there is no route from {own.ip} ({name}) to {peer}: nothing can be sent from there"
+        yield Finding("route-missing", what, _own_table(source, _gateway(machine, source)))
+    else:
+        what = (
+            f"packets from {own.ip} ({name}) to {peer} leave by {free.device}: the second path is the first one's link"
+        )
+        yield Finding("route-source", what, _own_table(source, _gateway(machine, source)))
+
+
+def _leads(bound: Way, source: Source, to: Address) -> bool:
+    """Whether a socket bound to the interface gets there. Without a route, Linux takes everything to be on the link."""
+    if bound.device != source.interface.name:
+        return False
+    return bound.gateway is not None or source.interface.direct or to in source.own.network
+
+
+def _gateway(machine: Machine, source: Source) -> str:
+    known = next(iter(machine.gateways(source.interface.name, source.own.version)), None)
+    return "" if source.interface.direct else known or "GATEWAY"
+
+
+def _own_table(source: Source, gateway: str | None) -> tuple[str, ...]:
+    """Commands for a table of routes of this address alone; no default route where `gateway` is None."""
+    own, name = source.own, source.interface.name
+    table = table_of(name)
+    family = "-6 " if isinstance(own, ipaddress.IPv6Interface) else ""
+    lines = [
+        f"ip {family}rule add from {own.ip} lookup {table}",
+        f"ip {family}route add {own.network} dev {name} src {own.ip} table {table}",
+    ]
+    if gateway is not None:
+        via = f"via {gateway} " if gateway else ""
+        lines.append(f"ip {family}route add default {via}dev {name} src {own.ip} table {table}")
+    return tuple(lines)
+
+
+def table_of(device: str) -> int:
+    """The table of routes that an interface gets for itself: a number that nobody else is likely to have taken."""
+    return 8684 + socket.if_nametoindex(device)
+
+
+def _loosen(device: str) -> str:
+    return f"sysctl -w net.ipv4.conf.{device.replace('.', '/')}.rp_filter={LOOSE}"
