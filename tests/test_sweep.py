@@ -119,6 +119,25 @@ def test_parts_give_the_same_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (one / "run.json").read_bytes() == (many / "run.json").read_bytes()
 
 
+def test_an_interrupt_between_a_part_and_its_count_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario = Scenario.load(TWO).vary({"duration": "1s", "warmup": "0s"})
+    monkeypatch.setattr(sweeps, "MOST_RUNS", 2)
+    write = sweeps.write_json
+
+    def interrupted(rows: object, target: Path) -> None:
+        write(rows, target)
+        if target.name == "000001.json":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(sweeps, "write_json", interrupted)
+    with pytest.raises(sweeps.Interrupted) as caught:
+        Sweep(scenario, {"seed": ["1"]}, range(1, 7)).run(tmp_path, ["goodput"], quiet=True)
+    assert (caught.value.count, caught.value.total) == (4, 6)
+    assert read_table(tmp_path / "flows.parquet").num_rows == 4
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_goes_on_where_it_was_ended(cli: Cli, tmp_path: Path, how: signal.Signals) -> None:

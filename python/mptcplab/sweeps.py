@@ -128,6 +128,8 @@ class Sweep:
             # Anywhere: in the middle of a part, or while one is written.
             some = interrupt.finished if isinstance(interrupt, Interrupted) else Runs([])
             if store:
+                # It may have come between the last part's file and `done`: the disk knows.
+                done = min(store.finished() * self.runs_of_part, self.runs)
                 store.join(done, some)
             raise Interrupted(Runs([]), self.runs, done + len(some)) from None
         finally:
@@ -194,9 +196,16 @@ class _Store:
     def _file(self, number: int, table: str) -> Path:
         return self._parts / f"{number:06}-{table}.parquet"
 
+    def _list(self, number: int) -> Path:
+        return self._parts / f"{number:06}.json"
+
+    def finished(self) -> int:
+        """How many parts are whole, from the first on."""
+        return next(number for number in itertools.count() if not self._list(number).is_file())
+
     def rows(self, number: int) -> pa.Table | None:
         """The table of flows of a part that was finished."""
-        if not (self._parts / f"{number:06}.json").is_file():
+        if not self._list(number).is_file():
             return None
         return read_table(self._file(number, "flows"))
 
@@ -204,7 +213,7 @@ class _Store:
         """Writes a part; its list of runs comes last, so that who finds that finds all."""
         for table, rows in tables_of(runs).items():
             write_parquet(rows, self._file(number, table))
-        write_json([described(run, "") for run in runs], self._parts / f"{number:06}.json")
+        write_json([described(run, "") for run in runs], self._list(number))
 
     def join(self, done: int, more: Runs | None = None) -> None:
         """Makes one result of the first `done` runs, and `more` of the part that was not finished."""
@@ -218,7 +227,7 @@ class _Store:
             _join([file for file in files if file.is_file()], self._output / f"{table}.parquet")
         names, rows = self._scenarios(), list[dict[str, Any]]()
         for number in numbers:
-            text = (self._parts / f"{number:06}.json").read_text(encoding="utf-8")
+            text = self._list(number).read_text(encoding="utf-8")
             rows += [row | {"scenario": names[row["variant"]]} for row in json.loads(text)]
         if rows:
             write_json({"mptcplab": _core.__version__, "backend": "sim", "runs": rows}, self._output / "run.json")
