@@ -51,7 +51,7 @@ test-python: build
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest mptcplab._core
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses 2 --dist loadgroup
 
 check-long: build ## What takes hours: 10^7 random operations, hostile cases, a day of virtual time, outages and throughput (root), fuzzing
 	@tools/check-long

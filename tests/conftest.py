@@ -55,7 +55,17 @@ loss = "1%"
 [flows.a]
 """
 
+MACHINE = "machine"
+"""Tests that make namespaces, devices or controllers of the kernel; in turn, for each looks for what is left."""
+
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What is made once for a file stays in one process, when several share the tests."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @pytest.fixture

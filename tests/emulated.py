@@ -28,6 +28,22 @@ queue = "100p"
 [flows.bulk]
 """
 
+TWO_PATHS = """
+name = "two"
+duration = "4s"
+warmup = "1s"
+sample = "500ms"
+[paths.wifi]
+rate = "8Mbit"
+delay = "5ms"
+queue = "50p"
+[paths.lte]
+rate = "4Mbit"
+delay = "20ms"
+queue = "50p"
+"""
+"""Two unequal paths, for a flow of the test's own in a run of four seconds."""
+
 # A server that echoes datagrams, and one that counts a stream.
 ECHO = """
 import socket

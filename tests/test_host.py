@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
+import itertools
+import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -11,10 +14,14 @@ from typing import Any
 
 import pytest
 
+from conftest import MACHINE, Cli
+from mptcplab.host.connections import subflows
 from mptcplab.host.firewall import takes
-from mptcplab.host.machine import Endpoint, Interface, Machine
+from mptcplab.host.machine import CannotLook, Endpoint, Interface, Machine
 from mptcplab.namespaces import Namespace, namespace
 from two_hosts import PEER, Hosts
+
+pytestmark = pytest.mark.xdist_group(MACHINE)
 
 MPTCP = socket.IPPROTO_MPTCP if hasattr(socket, "IPPROTO_MPTCP") else 262
 
@@ -80,6 +87,36 @@ def test_what_is_suggested_mends_it(healthy: Hosts, fault: str) -> None:
     fixes = healthy.host("check", "--fix-suggestions").stdout
     subprocess.run(healthy.client.command("sh", "-ec", fixes), check=True, capture_output=True, text=True)
     assert not any(one["problem"] for one in healthy.check().values())
+
+
+def test_a_name_that_a_shell_would_run_is_one_word_of_what_is_suggested(healthy: Hosts) -> None:
+    name = "e;reboot"
+    for command in ("set eth2 down", f"set eth2 name {name}", f"set {name} mtu 1000 up"):
+        healthy.client.ip(f"link {command}")
+    found = healthy.check()
+    fixes = [shlex.split(fix) for one in found.values() for fix in one["fix"]]
+    assert {"mtu", "route-source"} <= set(found)
+    assert any(name in words for words in fixes)
+    assert not any("reboot" in word and word != name for words in fixes for word in words)
+
+
+@pytest.mark.parametrize("peer", ["fe80::1%lo", "[fe80::1]:80", "169.254.0.7"])
+def test_a_peer_of_one_link_alone_is_refused(cli: Cli, peer: str) -> None:
+    assert "of a link alone" in cli("host", "check", "--peer", peer, expect=2).stderr
+
+
+def test_what_ss_says_is_read_line_by_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    ss = tmp_path / "ss"
+    # A few of a list without end.
+    ss.write_text("#!/bin/sh\nyes 'ESTAB 0 0 10.0.0.1:5 10.0.0.2:6 tcp-ulp-mptcp flags:B token:0/a1(id:3) cwnd:10'\n")
+    ss.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    first, second = itertools.islice(subflows(), 2)
+    assert first == second
+    assert (first.token, first.number, first.cwnd, first.backup) == ("000000a1", 3, 10, True)
+    ss.write_text("#!/bin/sh\necho no netlink >&2\nexit 1\n")
+    with pytest.raises(CannotLook, match="ss -OtinH: no netlink"):
+        list(subflows())
 
 
 def test_a_black_hole_for_long_packets_is_found_by_asking(healthy: Hosts) -> None:

@@ -13,10 +13,13 @@ from typing import Any
 
 import pytest
 
+from conftest import MACHINE
 from mptcplab import namespaces
 from mptcplab.host import journal
 from mptcplab.host.steps import CannotChange
 from two_hosts import PEER, Hosts
+
+pytestmark = pytest.mark.xdist_group(MACHINE)
 
 MPTCP = socket.IPPROTO_MPTCP if hasattr(socket, "IPPROTO_MPTCP") else 262
 
@@ -106,7 +109,7 @@ def test_a_step_that_is_refused_leaves_nothing(hosts: Hosts, tmp_path: Path) -> 
         (["setup", "--dry-run", "eth1", "wlan7"], "wlan7: no such interface is up"),
         (["setup", "--dry-run", "--gateway", "eth2"], "DEVICE=ADDRESS is wanted"),
         (["check", "--peer", "10.0.0.1:0"], "HOST or HOST:PORT is wanted"),
-        (["check", "--peer", "no-such-host.invalid"], "--peer no-such-host.invalid: "),
+        (["check", "--peer", "no..host"], "--peer no..host: no name of a host"),
     ],
 )
 def test_what_cannot_be_is_one_line(hosts: Hosts, words: list[str], says: str) -> None:

@@ -11,29 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Cli
-from emulated import Machine, cannot, machine, made_by
+from conftest import MACHINE, Cli
+from emulated import TWO_PATHS, Machine, cannot, machine, made_by
 from mptcplab import Scenario, emulation, kernel
 from mptcplab.commands import run_kernel
 
 __all__ = ["machine"]
 
-PATHS = """
-name = "two"
-duration = "4s"
-warmup = "1s"
-sample = "500ms"
-[paths.wifi]
-rate = "8Mbit"
-delay = "5ms"
-queue = "50p"
-[paths.lte]
-rate = "4Mbit"
-delay = "20ms"
-queue = "50p"
-"""
+pytestmark = pytest.mark.xdist_group(MACHINE)
+
 KERNEL = 'congestion = "reno"\nopportunistic_retransmission = false\n'
-BULK = PATHS + '[flows.bulk]\ntransport = "mptcp"\n' + KERNEL
+BULK = TWO_PATHS + '[flows.bulk]\ntransport = "mptcp"\n' + KERNEL
 
 
 @pytest.fixture
@@ -97,7 +85,7 @@ def test_paths_carry_what_they_have(able: Machine) -> None:
 def test_a_file_over_tcp(machine: Machine, direction: str) -> None:
     del machine
     flow = '[flows.file]\ntransport = "tcp"\ncongestion = "cubic"\npaths = ["lte"]\nbytes = "500kB"\nstart = "1s"\n'
-    run, report = kernel.run(Scenario.parse(f'{PATHS}{flow}direction = "{direction}"\n'))
+    run, report = kernel.run(Scenario.parse(f'{TWO_PATHS}{flow}direction = "{direction}"\n'))
     row = run.flow("file")
     assert not report.lacks
     assert (report.flows[0].congestion, report.flows[0].problem) == ("cubic", None)
@@ -110,7 +98,7 @@ def test_a_file_over_tcp(machine: Machine, direction: str) -> None:
 
 
 def test_without_closest_the_kernel_says_what_it_lacks(able: Machine, cli: Cli) -> None:
-    file = write(able, PATHS + '[flows.bulk]\ncongestion = "lia"\npenalisation = true\n')
+    file = write(able, TWO_PATHS + '[flows.bulk]\ncongestion = "lia"\npenalisation = true\n')
     err = cli("run", file, "--backend", "kernel", expect=2).stderr
     assert len(err.splitlines()) == 1
     for what in ("congestion lia (nearest: reno)", "scheduler ontime", "M1", "penalisation (M2)", "--closest"):
@@ -129,7 +117,7 @@ def test_without_closest_the_kernel_says_what_it_lacks(able: Machine, cli: Cli) 
     ],
 )
 def test_what_is_wrong_is_one_line(machine: Machine, cli: Cli, flows: str, arguments: list[str], says: str) -> None:
-    err = cli("run", write(machine, PATHS + flows), "--backend", "kernel", *arguments, expect=2).stderr
+    err = cli("run", write(machine, TWO_PATHS + flows), "--backend", "kernel", *arguments, expect=2).stderr
     assert says in err
     assert len(err.splitlines()) == 1
 
@@ -213,7 +201,7 @@ def test_a_flow_waits_for_its_path(able: Machine, transport: str) -> None:
         f'[[events]]\nat = "{at}"\npath = "lte"\nset = {{ up = {up} }}\nhow = "blackhole"\n'
         for at, up in (("200ms", "false"), ("1s", "true"))
     )
-    run, report = kernel.run(Scenario.parse(PATHS + flow + events), closest=True)
+    run, report = kernel.run(Scenario.parse(TWO_PATHS + flow + events), closest=True)
     row = run.flow("f")
     assert report.flows[0].problem is None
     assert row["handshake_s"] is not None
@@ -225,6 +213,6 @@ def test_a_path_that_never_answers_ends_with_the_run(able: Machine) -> None:
     del able
     gone = '[[events]]\nat = "1ns"\npath = "lte"\nset = { up = false }\nhow = "blackhole"\n'
     flow = '[flows.f]\ntransport = "tcp"\npaths = ["lte"]\ncongestion = "reno"\nstart = "300ms"\n'
-    run, _ = kernel.run(Scenario.parse(PATHS + flow + gone))
+    run, _ = kernel.run(Scenario.parse(TWO_PATHS + flow + gone))
     assert run.flow("f")["handshake_s"] is None
     assert run.flow("f")["bytes_received_total"] == 0

@@ -16,34 +16,26 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Cli, need
-from emulated import Machine, cannot, machine
+from conftest import MACHINE, Cli, need
+from emulated import TWO_PATHS, Machine, cannot, machine
 from mptcplab import bpf_objects, cli, controllers, emulation, libbpf
 
 __all__ = ["machine"]
+
+pytestmark = pytest.mark.xdist_group(MACHINE)
 
 COMMAND = [sys.executable, "-m", "mptcplab", "kernel", "congestion"]
 PATIENCE = 20.0
 """Seconds after which what should have happened has not."""
 
-NETWORK = """
-name = "two"
-duration = "4s"
-warmup = "1s"
-sample = "500ms"
-[paths.wifi]
-rate = "8Mbit"
-delay = "5ms"
-queue = "50p"
-[paths.lte]
-rate = "4Mbit"
-delay = "20ms"
-queue = "50p"
-[flows.bulk]
+NETWORK = (
+    TWO_PATHS
+    + """[flows.bulk]
 opportunistic_retransmission = false
 scheduler = "minrtt"
 autotuning = true
 """
+)
 
 # Holds a controller of that name, and is not mptcplab.
 STRANGER = """

@@ -12,10 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from conftest import MACHINE
 from emulated import cannot, made_by
 from mptcplab import namespaces
 from mptcplab.commands import emulate
 from mptcplab.namespaces import ENDING, FILES, CannotMake, namespace, sweep, undisturbed
+
+pytestmark = pytest.mark.xdist_group(MACHINE)
 
 OTHER = "1.0badcafe"
 """Where no process of this machine is."""

@@ -11,8 +11,6 @@ import errno
 import os
 import platform
 import re
-import shutil
-import subprocess
 import sys
 import textwrap
 from contextlib import suppress
@@ -20,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mptcplab.bpf_objects import CannotBuild, build
+from mptcplab.host.machine import CannotLook
+from mptcplab.host.sockets import rows
 from mptcplab.libbpf import Library, Link, NoLibrary, Refused
 
 RULES = {
@@ -277,11 +277,7 @@ def _is_link(file: Path, link: int) -> bool:
 
 
 def _sockets(name: str) -> int | None:
-    ss = shutil.which("ss")
-    if ss is None:
-        return None
     try:
-        done = subprocess.run([ss, "-tinH"], capture_output=True, text=True, timeout=30, check=False)
-    except (OSError, subprocess.TimeoutExpired):
+        return sum(name in row.split() for row in rows())
+    except (CannotLook, OSError):
         return None
-    return sum(name in line.split() for line in done.stdout.splitlines()) if done.returncode == 0 else None

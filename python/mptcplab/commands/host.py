@@ -220,7 +220,12 @@ def _peers(text: str | None) -> tuple[list[Address], int | None]:
     except (OSError, UnicodeError) as error:
         raise BadInput(f"mptcplab: --peer {text}: {getattr(error, 'strerror', None) or 'no name of a host'}") from None
     found = [ipaddress.ip_address(str(row[4][0]).partition("%")[0]) for row in rows]
-    return list(dict.fromkeys(found)), port
+    far = [one for one in found if not one.is_link_local]
+    if not far:
+        raise BadInput(
+            f"mptcplab: --peer {text}: an address of a link alone has no other path; give one that reaches further"
+        )
+    return list(dict.fromkeys(far)), port
 
 
 _DOES = {"check": _check, "setup": _setup, "monitor": _monitor, "export": _export}

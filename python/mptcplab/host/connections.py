@@ -6,12 +6,10 @@ Owns how its lines are read. Changes nothing.
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from mptcplab.host.machine import CannotLook
+from mptcplab.host.sockets import rows
 
 _ULP = re.compile(r"tcp-ulp-mptcp flags:(?P<flags>\S*) token:\S+/(?P<token>[0-9a-f]+)\(id:(?P<number>\d+)\)")
 
@@ -37,23 +35,14 @@ class Subflow:
     retransmits: int
 
 
-def subflows() -> list[Subflow]:
-    """All of them."""
-    if shutil.which("ss") is None:
-        raise CannotLook("ss is not installed: install iproute2")
-    command = ["ss", "-OtinH"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    except subprocess.TimeoutExpired:
-        raise CannotLook("ss -OtinH: no answer") from None
-    if done.returncode:
-        raise CannotLook(f"ss -OtinH: {done.stderr.strip()}")
-    return list(read(done.stdout))
+def subflows() -> Iterator[Subflow]:
+    """All of them, as they come. Raises `CannotLook`."""
+    return read(rows())
 
 
-def read(text: str) -> Iterator[Subflow]:
-    """Those in what `ss -OtinH` said; plain TCP is left out."""
-    for row in text.splitlines():
+def read(said: Iterable[str]) -> Iterator[Subflow]:
+    """Those in lines of `ss -OtinH`; plain TCP is left out."""
+    for row in said:
         words, ulp = row.split(), _ULP.search(row)
         if ulp is None or len(words) < 5:
             continue

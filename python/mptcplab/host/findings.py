@@ -10,6 +10,7 @@ import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 
 from mptcplab.host.machine import Address, Endpoint, Machine, sysctl
 
@@ -33,7 +34,7 @@ class Finding:
     what: str
     """A sentence: what is, and what follows from it."""
     fix: tuple[str, ...] = ()
-    """Commands that would mend it."""
+    """Commands that would mend it, as a shell reads them: an interface may be called almost anything."""
     problem: bool = True
 
 
@@ -129,7 +130,7 @@ def of_interfaces(machine: Machine) -> Iterator[Finding]:
     for one in usable:
         if one.mtu < _LEAST_MTU:
             what = f"{one.name} carries packets of {one.mtu} bytes at most, less than the {_LEAST_MTU} of any link"
-            yield Finding("mtu", what, (f"ip link set dev {one.name} mtu 1500",))
+            yield Finding("mtu", what, (f"ip link set dev {quote(one.name)} mtu 1500",))
 
 
 def of_endpoints(machine: Machine, judged: frozenset[str], begins: dict[int, str]) -> Iterator[Finding]:
@@ -160,7 +161,7 @@ def _missing(machine: Machine, judged: frozenset[str], begins: dict[int, str]) -
     names = " and ".join(missing)
     what = f"the path manager has no endpoint for {names}: connections stay on the path that they begin on"
     adds = [one for one in machine.interfaces if one.name in missing]
-    fix = tuple(f"ip mptcp endpoint add {one.addresses[0].ip} dev {one.name} subflow" for one in adds)
+    fix = tuple(f"ip mptcp endpoint add {one.addresses[0].ip} dev {quote(one.name)} subflow" for one in adds)
     yield Finding("no-endpoint", what, fix)
 
 
@@ -190,15 +191,15 @@ def _endpoint(machine: Machine, endpoint: Endpoint) -> Iterator[Finding]:
     if holder is None:
         yield Finding("address", f"{named}: no interface has this address, so no subflow can begin there", gone)
     elif not holder.up:
-        up = (f"ip link set dev {holder.name} up",)
+        up = (f"ip link set dev {quote(holder.name)} up",)
         yield Finding("device-down", f"{named}: {holder.name} is down or has no carrier", up)
     elif endpoint.device is not None and endpoint.device != holder.name:
         flags = " ".join(sorted(endpoint.flags))
-        again = f"ip mptcp endpoint add {endpoint.address} dev {holder.name} {flags}"
+        again = f"ip mptcp endpoint add {endpoint.address} dev {quote(holder.name)} {flags}"
         what = f"{named} is bound to {endpoint.device}, and {holder.name} has the address"
         yield Finding("device", what, (*gone, again))
     if not endpoint.flags & _OF_USE:
-        bound = "" if endpoint.device is None else f"dev {endpoint.device} "
+        bound = "" if endpoint.device is None else f"dev {quote(endpoint.device)} "
         words = " ".join(("subflow", *sorted(endpoint.flags)))
         what = f"{named} has no flag that says what it is for (subflow, signal, fullmesh): nothing is opened there"
         yield Finding("endpoint-flags", what, (*gone, f"ip mptcp endpoint add {endpoint.address} {bound}{words}"))

@@ -5,7 +5,8 @@ Owns the names. What they count is the kernel's: linux/net/mptcp/mib.h.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Mapping
 
 from mptcplab.host.connections import Subflow
 
@@ -24,18 +25,21 @@ _OF_SUBFLOWS: dict[str, tuple[str, str, _Value]] = {
 }
 
 
-def text(counters: Mapping[str, int], subflows: Sequence[Subflow]) -> str:
+def text(counters: Mapping[str, int], subflows: Iterable[Subflow]) -> str:
     """The file."""
+    coming = iter(subflows)
+    listed = list(itertools.islice(coming, MOST))
+    count = len(listed) + sum(1 for _ in coming)
     lines = _head("mptcp_mib_total", "counter", "Counters of MPTcpExt in /proc/net/netstat.")
     counted = {name: value for name, value in counters.items() if name != _ESTABLISHED}
     lines += [f"mptcp_mib_total{_labels(counter=name)} {value}" for name, value in counted.items()]
     lines += _head("mptcp_connections", "gauge", "Connections that are established (MPCurrEstab).")
     lines.append(f"mptcp_connections {counters.get(_ESTABLISHED, 0)}")
     lines += _head("mptcp_subflows", "gauge", "Subflows of all connections.")
-    lines.append(f"mptcp_subflows {len(subflows)}")
+    lines.append(f"mptcp_subflows {count}")
     for name, (kind, what, value) in _OF_SUBFLOWS.items():
         lines += _head(name, kind, what)
-        for one in subflows[:MOST]:
+        for one in listed:
             number = value(one)
             if number is not None:
                 labels = _labels(token=one.token, id=str(one.number), local=one.local, remote=one.remote)

@@ -13,6 +13,7 @@ import struct
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from shlex import quote
 
 from mptcplab.host.findings import IPPROTO_MPTCP, Finding, note
 from mptcplab.host.machine import Address
@@ -68,7 +69,7 @@ def _long(source: Source, peer: Address, where: str) -> Iterator[Finding]:
         f"packets of more than {least} bytes from {where} to {peer} vanish without a word (the interface has {most}): "
         "connections begin and then stand still"
     )
-    yield Finding("mtu-black-hole", what, (f"ip link set dev {source.interface.name} mtu {least}",))
+    yield Finding("mtu-black-hole", what, (f"ip link set dev {quote(source.interface.name)} mtu {least}",))
 
 
 def _echoed(source: Source, peer: Address, size: int) -> bool | None:

@@ -10,6 +10,7 @@ import itertools
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
+from shlex import quote
 
 from mptcplab.host.findings import Finding, note
 from mptcplab.host.machine import Address, Interface, Interfaced, Machine, Way, sysctl, way
@@ -125,7 +126,7 @@ def _leading_nowhere(machine: Machine, names: frozenset[str]) -> Iterator[Findin
                 "and the path manager has no endpoint there: it is no path"
             )
             source = Source(one, one.addresses[0], bound=False)
-            told = f"ip mptcp endpoint add {one.addresses[0].ip} dev {one.name} subflow"
+            told = f"ip mptcp endpoint add {one.addresses[0].ip} dev {quote(one.name)} subflow"
             yield Finding("no-second-path", what, (*_own_table(source, _gateway(machine, source)), told))
 
 
@@ -194,8 +195,8 @@ def _gateway(machine: Machine, source: Source) -> str:
 
 def _own_table(source: Source, gateway: str | None) -> tuple[str, ...]:
     """Commands for a table of routes of this address alone; no default route where `gateway` is None."""
-    own, name = source.own, source.interface.name
-    table = table_of(name)
+    own, name = source.own, quote(source.interface.name)
+    table = table_of(source.interface.name)
     family = "-6 " if isinstance(own, ipaddress.IPv6Interface) else ""
     lines = [
         f"ip {family}rule add from {own.ip} lookup {table}",
@@ -213,4 +214,5 @@ def table_of(device: str) -> int:
 
 
 def _loosen(device: str) -> str:
-    return f"sysctl -w net.ipv4.conf.{device.replace('.', '/')}.rp_filter={LOOSE}"
+    setting = f"net.ipv4.conf.{device.replace('.', '/')}.rp_filter={LOOSE}"
+    return f"sysctl -w {quote(setting)}"

@@ -28,11 +28,12 @@ impl Connection {
 
     /// The next piece of what goes again, for the queue of a subflow.
     pub(super) fn next_again(&mut self, id: usize) -> Option<Waiting> {
-        if let Some(start) = self.send.buffer.first_again() {
+        while let Some(start) = self.send.buffer.first_again() {
             self.send.buffer.pop_again();
             let una = self.send.buffer.una();
-            let wanted = self.send.buffer.chunk_at(start).is_some_and(|c| c.queued && c.end() > una);
-            return if wanted { self.repeat(id, start) } else { self.next_again(id) };
+            if self.send.buffer.chunk_at(start).is_some_and(|c| c.queued && c.end() > una) {
+                return self.repeat(id, start);
+            }
         }
         let from = self.send.again?.max(self.send.buffer.una());
         let repeated = self.repeat(id, from);
