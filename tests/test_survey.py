@@ -21,7 +21,8 @@ from mptcplab.survey.measure import Measured, Policy, survey
 from mptcplab.survey.networks import FRAME, KINDS, Link, Network, draw
 from mptcplab.survey.oracle import PAYLOAD, bound
 from mptcplab.survey.policies import policy
-from mptcplab.survey.report import distribution, sentence
+from mptcplab.survey.report import distribution, sentence, times
+from mptcplab.survey.short import Load, short
 
 SMALL = Network("small", (Link(2e6, 0.02, 10), Link(1e6, 0.05, 10)), 200_000)
 
@@ -150,3 +151,39 @@ def test_a_flow_below_its_best_path_is_warned_of_with_the_cause() -> None:
         said = summary(run, {"bulk": {"dsl": 47.8e6, "lte": 28.7e6}})
         assert ("slower than plain TCP over dsl alone" in said) is warned
         assert ("M2 halved windows" in said) is warned
+
+
+def test_files_are_held_against_the_first_path_and_long_ones_against_the_best() -> None:
+    slow_first = Network("slow first", (Link(1e6, 0.1, 20), Link(8e6, 0.02, 40)), 400_000)
+    loads = [Load(file=20_000), Load(file=2_000_000), Load(rate=2e6), Load(rate=7e6)]
+    found = list(short([slow_first], [Policy("default")], loads, seeds=1, workers=1, quiet=True))
+    assert [str(one.load) for one in found] == ["20 kB", "2 MB", "blocks at 2 Mb/s"], "7 Mb/s is more than it carries"
+    first, second, blocks = found
+    assert not first.load.is_long(slow_first)
+    assert second.load.is_long(slow_first)
+    assert second.of_first < 0.2 < 0.9 < second.of_best
+    # The path that is opened on is too slow for these blocks: they wait there for most of the run.
+    assert blocks.alone[0] > 1 > 0.1 > blocks.time
+    rows = times(found)
+    assert [(row["load"], row["beside"], row["networks"]) for row in rows] == [
+        ("20 kB", "first path", 1),
+        ("20 kB", "best path", 0),
+        ("2 MB", "first path", 1),
+        ("2 MB", "best path", 1),
+        ("blocks at 2 Mb/s", "best path", 1),
+    ]
+    assert rows[3]["worst"] == second.of_best
+
+
+def test_the_command_tells_times(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["survey", "--networks", "2", "--seeds", "1", "--quiet", "--output", str(tmp_path)]
+    assert main([*arguments, "--files", "10kB,30kB"]) == 0
+    said = capsys.readouterr().out
+    assert "time to completion / plain TCP's" in said
+    assert said.count("first path") == 2
+    assert pq.read_table(tmp_path / "short.parquet").num_rows == 4
+    assert main([*arguments, "--blocks", "1Mbit", "--json"]) == 0
+    assert [row["beside"] for row in json.loads(capsys.readouterr().out)] == ["best path"]
+    with pytest.raises(SystemExit):
+        main([*arguments, "--blocks", "8"])
+    assert "'8' is no rate" in capsys.readouterr().err

@@ -6,7 +6,7 @@ Owns the errors that say what would be right. Imports nothing heavy, so that the
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 
 class BadResult(ValueError):
@@ -25,11 +25,21 @@ def seconds(text: str) -> float:
 
 
 _SIZES = {"kB": 10**3, "KB": 2**10, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "B": 1}
+_RATES = {"kbit": 10**3, "Mbit": 10**6, "Gbit": 10**9, "bit": 1}
 
 
 def size(text: str) -> int:
     """An amount of data as scenario files write it, in bytes."""
-    for unit, scale in _SIZES.items():
+    return _scaled(text, _SIZES, "size", "200KB or 4GiB")
+
+
+def rate(text: str) -> int:
+    """A rate as scenario files write it, in bit/s."""
+    return _scaled(text, _RATES, "rate", "500kbit or 8Mbit")
+
+
+def _scaled(text: str, units: Mapping[str, float], what: str, example: str) -> int:
+    for unit, scale in units.items():
         if text.endswith(unit):
             try:
                 found = float(text.removesuffix(unit)) * scale
@@ -38,7 +48,7 @@ def size(text: str) -> int:
             if 1 <= found < 2**63:
                 return int(found)
             break
-    raise BadResult(f"{text!r} is no size; write a number with its unit, for example 200KB or 4GiB")
+    raise BadResult(f"{text!r} is no {what}; write a number with its unit, for example {example}")
 
 
 def readable(text: str) -> str:

@@ -164,6 +164,22 @@ def size(text: str) -> int:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
+def rate(text: str) -> int:
+    """A rate as scenario files write it, in bit/s."""
+    from mptcplab.inputs import BadResult
+    from mptcplab.inputs import rate as read
+
+    try:
+        return read(text)
+    except BadResult as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def several(one: Callable[[str], int]) -> Callable[[str], list[int]]:
+    """Values between commas, each as `one` reads it."""
+    return lambda text: [one(part.strip()) for part in text.split(",")]
+
+
 def add_interval(parser: argparse.ArgumentParser) -> None:
     """`--interval`."""
     parser.add_argument(

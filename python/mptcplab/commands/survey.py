@@ -6,7 +6,18 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mptcplab.commands.common import BadInput, add_workers, at_most, duration, natural, print_json, table
+from mptcplab.commands.common import (
+    BadInput,
+    add_workers,
+    at_most,
+    duration,
+    natural,
+    print_json,
+    rate,
+    several,
+    size,
+    table,
+)
 
 if TYPE_CHECKING:
     from mptcplab.survey.measure import Measured, Policy
@@ -50,6 +61,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         help="instead, search for so long for the network where the policy is worst",
     )
+    load = parser.add_mutually_exclusive_group()
+    load.add_argument(
+        "--files",
+        type=several(size),
+        metavar="SIZES",
+        help="instead of goodput, how long files of these sizes take, as 10kB,100kB,1MB",
+    )
+    load.add_argument(
+        "--blocks",
+        type=several(rate),
+        metavar="RATES",
+        help="instead of goodput, how long blocks of 8 KiB take that are written at these rates, as 1Mbit,5Mbit",
+    )
     parser.add_argument("--output", type=Path, metavar="DIR", help="write the table and the worst networks there")
     parser.add_argument("--json", action="store_true", help="print the figures of each policy as JSON")
     parser.add_argument("--quiet", action="store_true", help="print no progress")
@@ -71,6 +95,8 @@ def execute(given: argparse.Namespace) -> int:
     policies = [policy(name) for name in dict.fromkeys(given.policy or ["default"])]
     if given.hunt is not None:
         return _hunt(given, policies)
+    if given.files or given.blocks:
+        return _short(given, kind, policies)
     drawn = [networks.draw(given.seed, number, kind) for number in range(given.networks)]
     measured: list[Measured] = []
     try:
@@ -121,6 +147,31 @@ def _hunt(given: argparse.Namespace, policies: list[Policy]) -> int:
         found += [] if one is None else [one]
     if given.output:
         report.save(found, given.output)
+    return 0
+
+
+def _short(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int:
+    from mptcplab.survey import networks, report
+    from mptcplab.survey.short import Load, short
+
+    drawn = [networks.draw(given.seed, number, kind) for number in range(given.networks)]
+    loads = [Load(file=one) for one in given.files or ()] + [Load(rate=one) for one in given.blocks or ()]
+    timed = list(short(drawn, policies, loads, seeds=given.seeds, workers=given.workers, quiet=given.quiet))
+    if given.output:
+        report.save_times(timed, given.output)
+    figures = report.times(timed)
+    if given.json:
+        print_json(figures)
+        return 0
+    took = "time to completion" if given.files else "99th percentile of the times of blocks of 8 KiB"
+    print(f"{given.networks} networks (links as in {kind}), seed {given.seed}; {took} / plain TCP's")
+    rows = [["policy", "load", "beside", "networks", "median", f"> {report.LATE:g}", "worst"]]
+    rows += [
+        [one["policy"], one["load"], one["beside"], str(one["networks"])]
+        + ([f"{one['median']:.3f}", str(one["late"]), f"{one['worst']:.3f}"] if one["networks"] else ["-"] * 3)
+        for one in figures
+    ]
+    print(table(rows))
     return 0
 
 

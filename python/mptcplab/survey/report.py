@@ -17,9 +17,12 @@ from mptcplab.export import write_parquet
 from mptcplab.files import write_bytes
 from mptcplab.summary import limits_in_words, megabits
 from mptcplab.survey.measure import Measured
+from mptcplab.survey.short import Timed
 
 LINES = (0.95, 0.8, 0.5)
 """Shares of the best path below which networks are counted."""
+LATE = 1.05
+"""Times of plain TCP above which networks are counted."""
 WORST = 10
 """Scenario files that are written for each policy."""
 
@@ -56,6 +59,42 @@ def sentence(one: Measured) -> str:
     if row["penalties"]:
         words += f"; M2 halved windows {row['penalties']} times"
     return words + "."
+
+
+def times(timed: Sequence[Timed]) -> list[dict[str, Any]]:
+    """The figures of each policy and load: beside the path that connections are opened on, and beside the best one
+    where the load is long enough; blocks beside the best one only."""
+    rows = []
+    for policy, load in dict.fromkeys((one.policy.name, one.load) for one in timed):
+        own = [one for one in timed if (one.policy.name, one.load) == (policy, load)]
+        beside = {"best path": [one.of_best for one in own if one.load.is_long(one.network)]}
+        if load.file is not None:
+            beside = {"first path": [one.of_first for one in own]} | beside
+        for what, ratios in beside.items():
+            row: dict[str, Any] = {"policy": policy, "load": str(load), "beside": what, "networks": len(ratios)}
+            if ratios:
+                late = sum(ratio > LATE for ratio in ratios)
+                row |= {"median": float(np.median(ratios)), "late": late, "worst": max(ratios)}
+            rows.append(row)
+    return rows
+
+
+def save_times(timed: Sequence[Timed], output: Path) -> None:
+    """Writes `short.parquet`: a row for each network, policy and load."""
+    columns: dict[str, list[Any]] = {
+        "network": [one.network.name for one in timed],
+        "policy": [one.policy.name for one in timed],
+        "load": [str(one.load) for one in timed],
+        "time_s": [one.time for one in timed],
+        "first_path_s": [one.alone[0] for one in timed],
+        "best_path_s": [min(one.alone) for one in timed],
+        "of_first": [one.of_first for one in timed],
+        "of_best": [one.of_best for one in timed],
+        "long": [one.load.is_long(one.network) for one in timed],
+        "links": [str(one.network) for one in timed],
+    }
+    output.mkdir(parents=True, exist_ok=True)
+    write_parquet(pa.table(columns), output / "short.parquet")
 
 
 def save(measured: Iterable[Measured], output: Path) -> None:

@@ -1,0 +1,164 @@
+"""Short flows over networks: how long files of some sizes take, and blocks at some rates, beside plain TCP.
+
+Owns the jobs, the times and their ratios. A file is held against TCP over the path that its connection was opened on,
+and where it is long enough against the best path; a block against the best path. Never draws a network, never prints.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mptcplab.batch import Job, Progress, run_jobs
+from mptcplab.survey.measure import Policy
+from mptcplab.survey.networks import Network
+
+if TYPE_CHECKING:
+    from mptcplab.results import Run
+
+LONG = 10
+"""A file is long when it has more bytes than so many products of rate and round trip of every path."""
+BLOCK = 8 * 1024
+"""Bytes of a block."""
+CARRIES = 0.8
+"""The best path carries a rate of blocks if that is no more than this share of its own."""
+_BLOCKS_S = 20.0
+_AT_ONCE = 20
+"""Networks whose runs are one batch."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """What an application has to send: a file of so many bytes, or blocks at so many bit/s."""
+
+    file: int | None = None
+    rate: float | None = None
+
+    @property
+    def keys(self) -> dict[str, Any]:
+        """Of a flow."""
+        if self.file is not None:
+            return {"bytes": f"{self.file}B"}
+        return {"blocks": f"{BLOCK}B", "rate": f"{self.rate:.0f}bit"}
+
+    def __str__(self) -> str:
+        """In words."""
+        if self.file is None:
+            return f"blocks at {(self.rate or 0) / 1e6:g} Mb/s"
+        return f"{self.file / 1e6:g} MB" if self.file >= 1_000_000 else f"{self.file / 1e3:g} kB"
+
+    def fits(self, network: Network) -> bool:
+        """Whether the best path carries it."""
+        return self.rate is None or self.rate <= CARRIES * max(link.rate for link in network.links)
+
+    def is_long(self, network: Network) -> bool:
+        """Whether the best path is what it is held against."""
+        return self.file is None or self.file > LONG * max(link.bdp for link in network.links)
+
+    def duration(self, network: Network) -> float:
+        """Longer than any path takes, with the losses that networks have; seconds."""
+        if self.file is None:
+            return _BLOCKS_S
+        return 60 + max(8 * self.file / link.rate + self.file / 1448 * link.rtt for link in network.links)
+
+    def time(self, run: Run) -> float:
+        """Seconds to the completion of the file, or the 99th percentile of the blocks' times; infinite where there is
+        none."""
+        if self.file is not None:
+            took = run.flow("flow")["completion_s"]
+            return math.inf if took is None else took
+        times = run.block_columns(run.flow_names.index("flow"))[1]
+        return float(np.percentile(times, 99)) if len(times) else math.inf
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A policy on a network with a load: mean times over the seeds, in s; `alone` are those of TCP on each path, the
+    one that connections are opened on first."""
+
+    network: Network
+    policy: Policy
+    load: Load
+    time: float
+    alone: Sequence[float]
+
+    @property
+    def of_first(self) -> float:
+        """Time / plain TCP over the path that the connection is opened on."""
+        return _over(self.time, self.alone[0])
+
+    @property
+    def of_best(self) -> float:
+        """Time / plain TCP over the path that is best for it."""
+        return _over(self.time, min(self.alone))
+
+
+def _over(time: float, other: float) -> float:
+    # What neither carries is no difference.
+    return 1.0 if time == other else time / other
+
+
+def short(
+    networks: Sequence[Network],
+    policies: Sequence[Policy],
+    loads: Sequence[Load],
+    *,
+    seeds: int,
+    workers: int | None = None,
+    quiet: bool = False,
+) -> Iterator[Timed]:
+    """Runs all policies with all loads on the networks that carry them, in their order, and TCP over each path."""
+    progress = Progress(len(networks), "networks", quiet=quiet)
+    try:
+        for first in range(0, len(networks), _AT_ONCE):
+            yield from _some(networks[first : first + _AT_ONCE], policies, loads, seeds, workers)
+            progress.tick(min(first + _AT_ONCE, len(networks)))
+    finally:
+        progress.close()
+
+
+def _some(
+    networks: Sequence[Network], policies: Sequence[Policy], loads: Sequence[Load], seeds: int, workers: int | None
+) -> Iterator[Timed]:
+    cells = [(network, load) for network, load in itertools.product(networks, loads) if load.fits(network)]
+    jobs: list[Job] = []
+    names: list[tuple[int, str]] = []
+    for at, (network, load) in enumerate(cells):
+        for name, keys in _flows(network, policies).items():
+            scenario = network.scenario({**keys, **load.keys}, duration=load.duration(network), warmup=0).core
+            for seed in range(1, (seeds if network.chance else 1) + 1):
+                jobs.append(Job(scenario, seed))
+                names.append((at, name))
+    times = [0.0] * len(jobs)
+
+    def keep(job: int, run: Run) -> None:
+        times[job] = cells[names[job][0]][1].time(run)
+
+    run_jobs(jobs, workers=workers, quiet=True, on_result=keep)
+    of: dict[tuple[int, str], list[float]] = {}
+    for cell, time in zip(names, times, strict=True):
+        of.setdefault(cell, []).append(time)
+    mean = {cell: sum(found) / len(found) for cell, found in of.items()}
+    for at, (network, load) in enumerate(cells):
+        for policy in policies:
+            alone = [mean[at, _alone(policy, path)] for path in range(1, len(network.links) + 1)]
+            yield Timed(network, policy, load, mean[at, policy.name], alone)
+
+
+def _alone(policy: Policy, path: int) -> str:
+    return f"{policy.reference} path{path}"
+
+
+def _flows(network: Network, policies: Sequence[Policy]) -> dict[str, Mapping[str, Any]]:
+    flows: dict[str, Mapping[str, Any]] = {}
+    for policy in policies:
+        for path in range(1, len(network.links) + 1):
+            own = {"transport": "tcp", "congestion": policy.reference, "paths": [f"path{path}"]}
+            flows[_alone(policy, path)] = own
+        flows[policy.name] = {"transport": "mptcp", **policy.keys}
+    return flows
