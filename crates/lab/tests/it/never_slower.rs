@@ -234,3 +234,25 @@ fn a_segment_that_is_lost_twice_on_a_slow_path_does_not_stop_the_fast_one() {
     // A join takes three round trips until its first data, here 0.2 s; a timeout of the slow path is a second.
     assert!(all < alone + 0.6, "{all:.2} s, and {alone:.2} s on the fast path alone");
 }
+
+#[test]
+fn a_last_segment_goes_with_the_window_that_would_have_held_it_for_tcp() {
+    // 70 segments of TCP, three round trips of slow start; with a DSS option in each they are 71.
+    let paths = [(50_000, 60_000, "200p", ""), (5_000, 390_000, "100p", "")];
+    let tcp = completion(&paths, 1_000_000, 100_000, "transport = \"tcp\"\npaths = [\"p0\"]");
+    let both = completion(&paths, 1_000_000, 100_000, "");
+    assert!(both < 1.05 * tcp, "{both:.3} s, and {tcp:.3} s of TCP");
+}
+
+#[test]
+fn a_near_path_of_a_slow_line_does_not_keep_the_end_of_a_short_file() {
+    let networks: [&[Path]; 2] = [
+        &[(14_800, 5_620, "10p", ""), (1_460, 11_500, "10p", "")],
+        &[(13_200, 7_140, "10p", ""), (57_100, 49_000, "369p", ""), (2_440, 14_800, "10p", "")],
+    ];
+    for paths in networks {
+        let tcp = completion(paths, 1_610_000, 100_000, "transport = \"tcp\"\npaths = [\"p0\"]");
+        let all = completion(paths, 1_610_000, 100_000, "");
+        assert!(all < 1.05 * tcp, "{all:.3} s, and {tcp:.3} s of TCP");
+    }
+}

@@ -9,7 +9,7 @@ use crate::congestion::{Departure, PathState};
 use crate::ids::SubflowId;
 use crate::memory::most_segments;
 use crate::scheduler::Candidate;
-use crate::subflow::{Probation, Subflow};
+use crate::subflow::{DSS_SPACE, Probation, Subflow};
 
 /// What a connection's settings and its data have to say of all subflows.
 #[derive(Clone, Copy)]
@@ -17,6 +17,8 @@ struct Holds {
     unsent: u64,
     small_queues: Option<u64>,
     pacing: bool,
+    /// What a segment carries less than one of TCP, at the end of the stream; 0 before.
+    option: u64,
 }
 
 impl Holds {
@@ -26,6 +28,11 @@ impl Holds {
             unsent: connection.send.buffer.unsent(),
             small_queues: connection.config.small_queues,
             pacing: connection.config.pacing,
+            option: if connection.send.writer.is_closed() && !connection.negotiation.is_plain() {
+                DSS_SPACE
+            } else {
+                0
+            },
         }
     }
 
@@ -45,7 +52,17 @@ impl Holds {
         } else {
             paced_row(path, largest.min(path.cwnd / 4).min(self.unsent)).max(mss)
         };
-        in_flight + one <= path.cwnd
+        in_flight + one <= path.cwnd || self.is_last(path, in_flight)
+    }
+
+    /// Whether all that is left is less than a segment, and TCP, whose segments carry more for want of a DSS option, would have
+    /// sent it along with what this window holds.
+    #[inline]
+    fn is_last(&self, path: &PathState, in_flight: u64) -> bool {
+        let (left, mss) = (self.unsent, path.mss);
+        self.option > 0
+            && (1..mss).contains(&left)
+            && in_flight + left <= path.cwnd + path.cwnd / mss * self.option
     }
 
     /// Whether its interface's queue has room too.

@@ -61,6 +61,7 @@ impl Connection {
             }
         }
         let id = self.send.fin.next()?;
+        self.subflows[id].sender_mut().expect_answer(now, &self.congestion.paths[id]);
         self.bare_segment(now, id, out);
         // RFC 8684 section 3.3.3: alone it has subflow sequence 0 and length 1.
         let mapping = Mapping {

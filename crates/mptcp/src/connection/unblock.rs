@@ -68,6 +68,7 @@ impl Connection {
             return None;
         }
         let round = self.delay_on(fast);
+        let comes = round.max(self.queued_on(fast)) - self.way_back(fast);
         // What was on its way is looked at again after a part of a round trip, or when the first of it is overdue.
         let Looked { to, at, mut overdue } = self.subflows[fast].turn().rescued;
         let again = now.since(at) >= (round / 4).max(LOOK_AGAIN) || overdue <= now;
@@ -80,7 +81,7 @@ impl Connection {
             *left -= 1;
             let carried = chunk.carried_by(fast);
             let (due, lost) = self.expected(now, chunk);
-            let late = !carried && (due > now + round || lost <= now);
+            let late = !carried && (due > now + comes || lost <= now);
             if !late {
                 looked = chunk.end();
                 overdue = if carried { overdue } else { overdue.min(lost) };
@@ -103,7 +104,21 @@ impl Connection {
         path.srtt.or(path.latest_rtt).unwrap_or(Duration::ZERO)
     }
 
-    /// When a chunk is likely to be acknowledged by the first of the subflows that carry it, and when it counts as lost though
+    /// How long what is in flight on a subflow, and a segment behind it, take to drain there, if its rate is known.
+    fn queued_on(&self, id: usize) -> Duration {
+        let (board, path) = (&self.subflows[id].sender().board, &self.congestion.paths[id]);
+        let rate = path.delivery.rate();
+        rate.map_or(Duration::ZERO, |rate| {
+            Duration::from_secs_f64((board.in_flight() + path.mss) as f64 / rate)
+        })
+    }
+
+    /// How much sooner data is there than its acknowledgement is here.
+    fn way_back(&self, id: usize) -> Duration {
+        self.congestion.paths[id].min_rtt.unwrap_or_default() / 2
+    }
+
+    /// When a chunk is likely to arrive by the first of the subflows that carry it, and when it counts as lost though
     /// nobody has said so.
     fn expected(&self, now: Instant, chunk: &Chunk) -> (Instant, Instant) {
         let mut best = (Instant::FAR_FUTURE, Instant::FAR_FUTURE);
@@ -116,7 +131,7 @@ impl Connection {
                 continue;
             };
             let (board, path) = (&subflow.sender().board, &self.congestion.paths[id]);
-            let wait = self.delay_on(id);
+            let (wait, back) = (self.delay_on(id), self.way_back(id));
             let times = match board.outstanding(end) {
                 // It has arrived, and waits for what is before it.
                 None => (now, Instant::FAR_FUTURE),
@@ -124,14 +139,19 @@ impl Connection {
                 Some(sent) if sent.lost && !sent.resent => {
                     // It waits for its turn among all that is lost there.
                     let turns = board.lost as f64 / path.cwnd.max(path.mss) as f64;
-                    (now + wait + wait.mul_f64(turns), Instant::FAR_FUTURE)
+                    (now + (wait + wait.mul_f64(turns) - back), Instant::FAR_FUTURE)
                 }
                 Some(sent) => {
                     // As long as the round trip says, or as what is before it takes.
-                    let before = end.saturating_sub(board.una + board.sacked) as f64;
+                    let before = if sent.resent {
+                        // It went behind all that was under way.
+                        board.in_flight()
+                    } else {
+                        end.saturating_sub(board.una + board.sacked)
+                    } as f64;
                     let drain = path.delivery.rate().map_or(0.0, |rate| before / rate);
                     let drain = Duration::from_secs_f64(drain);
-                    let due = (sent.sent_at + wait).max(now + drain);
+                    let due = (sent.sent_at + (wait - back)).max(now + (drain - back));
                     // With much before it, it may be queueing still; without progress that does not move.
                     // As much as segments may be out of order by (RFC 8985 section 6.2), where round trips do not vary.
                     let late = (path.rttvar * 4).max(path.min_rtt.unwrap_or_default() / 4);

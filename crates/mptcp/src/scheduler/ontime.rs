@@ -18,6 +18,9 @@ use ledger::Ledger;
 const STEP: f64 = 0.1;
 /// The most that it grows to.
 const MOST: f64 = 2.0;
+/// What a path is taken to carry at the end of the data before it has delivered more in a round trip: bytes a second, 1 Mb/s, a
+/// slow line. All wait for a window that turns out to wait there.
+const UNKNOWN_RATE: f64 = 125_000.0;
 
 /// See the top of the file.
 #[derive(Clone, Debug)]
@@ -43,13 +46,29 @@ fn nanos(time: Duration) -> f64 {
 /// How long a segment that leaves now is under way, there and back, in nanoseconds. What a path said while its queue was full is
 /// old once nothing of it is in flight; and the answer to one segment alone says how long the peer delays acknowledgements.
 fn delay(candidate: &Candidate) -> f64 {
+    delay_at(candidate, candidate.delivery_rate)
+}
+
+/// The same at a rate that it may have.
+fn delay_at(candidate: &Candidate, rate: Option<f64>) -> f64 {
     if candidate.in_flight < 2 * candidate.mss {
         return nanos(candidate.min_rtt);
     }
     let said = nanos(candidate.latest_rtt.max(candidate.min_rtt));
     // What is in flight is before it in the queue.
     let before = (candidate.in_flight + candidate.mss) as f64 * 1e9;
-    candidate.delivery_rate.map_or(said, |rate| said.max(before / rate))
+    rate.map_or(said, |rate| said.max(before / rate))
+}
+
+/// How long what is to be compared takes: until it is acknowledged, which moves the window on, or, where nothing comes after
+/// it, until it is there.
+fn takes(view: &SendView<'_>, candidate: &Candidate) -> f64 {
+    if view.more_to_come {
+        return delay(candidate);
+    }
+    let known = candidate.delivered as f64 * 1e9 / nanos(candidate.srtt).max(1e3);
+    let rate = candidate.delivery_rate.unwrap_or(known.max(UNKNOWN_RATE));
+    delay_at(candidate, Some(rate)) - nanos(candidate.min_rtt) / 2.0
 }
 
 /// Bytes a nanosecond that it carries, at most twice of what it did: a window that is new, or has filled a queue, is no rate.
@@ -67,7 +86,7 @@ impl OnTime {
     fn is_on_time(&self, view: &SendView<'_>, slow: &Candidate, wait: f64) -> bool {
         let (mut rates, mut first) = (0.0, f64::INFINITY);
         for fast in view.candidates.iter().filter(|fast| fast.subflow != slow.subflow) {
-            let time = delay(fast);
+            let time = takes(view, fast);
             if time < wait {
                 rates += rate(fast);
                 first = first.min(time);
@@ -114,7 +133,7 @@ impl Scheduler for OnTime {
         let someone = view.candidates.iter().any(|c| !self.ledger.rests(view.now, c));
         let mut best: Option<(f64, usize)> = None;
         for (at, candidate) in view.candidates.iter().enumerate().filter(|(_, c)| c.has_room) {
-            let wait = delay(candidate);
+            let wait = takes(view, candidate);
             let sooner = best.is_none_or(|(least, _)| wait < least);
             if sooner
                 && !(someone && self.ledger.rests(view.now, candidate))

@@ -55,7 +55,7 @@ pub(crate) use timestamps::timestamp_clock;
 /// Timestamps option with its two NOPs, bytes.
 const TIMESTAMPS_SPACE: u64 = 12;
 /// DSS option of a data segment, padded: 4-byte ack and 8-byte sequence; the checksum fits the padding.
-const DSS_SPACE: u64 = 24;
+pub(crate) const DSS_SPACE: u64 = 24;
 /// The same with an 8-byte ack.
 const WIDE_DSS_SPACE: u64 = 28;
 

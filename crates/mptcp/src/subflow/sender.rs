@@ -88,6 +88,8 @@ pub(crate) struct Sender {
     /// Offset that ends the tail loss probe's episode, and whether the probe was a retransmission.
     probe: Option<(u64, bool)>,
     probe_wanted: bool,
+    /// What ends here is answered at once.
+    answered: u64,
     rto_deadline: Instant,
     probe_deadline: Instant,
     reorder_deadline: Instant,
@@ -126,6 +128,7 @@ impl Sender {
             prr_start: 1,
             probe: None,
             probe_wanted: false,
+            answered: 0,
             rto_deadline: Instant::FAR_FUTURE,
             probe_deadline: Instant::FAR_FUTURE,
             reorder_deadline: Instant::FAR_FUTURE,

@@ -72,12 +72,52 @@ fn what_is_in_flight_counts_as_the_queue_before_a_segment() {
 
 #[test]
 fn the_last_data_waits_for_the_path_that_has_it_there_sooner() {
-    let candidates = paths(ms(50));
+    let mut candidates = paths(ms(50));
+    candidates[0].delivery_rate = Some(100.0 * MSS as f64 / 0.01);
     let mut moment = view(&candidates, 1 << 30);
     (moment.unsent, moment.more_to_come) = (10 * MSS, false);
     assert_eq!(OnTime::default().choose(&moment), None, "the fast path has sent it in 11 ms");
     moment.unsent = 1_000 * MSS;
     assert_eq!(OnTime::default().choose(&moment), Some(1));
+}
+
+#[test]
+fn at_the_end_what_counts_is_when_the_last_data_is_there_and_not_when_that_is_known() {
+    // There after 40 ms and known after 80; or there after 35 ms, behind three segments of 10 ms, and known after 40.
+    let mut candidates = paths(ms(10));
+    (candidates[0].srtt, candidates[0].min_rtt, candidates[0].latest_rtt) = (ms(80), ms(80), ms(80));
+    candidates[0].delivery_rate = Some(1_000.0 * MSS as f64);
+    (candidates[0].has_room, candidates[0].in_flight) = (true, MSS);
+    (candidates[1].delivery_rate, candidates[1].in_flight) = (Some(100.0 * MSS as f64), 3 * MSS);
+    let mut moment = view(&candidates, 1 << 30);
+    (moment.unsent, moment.more_to_come) = (MSS, false);
+    assert_eq!(OnTime::default().choose(&moment), Some(1));
+    // There after 45 ms: later than on the longer path, whose acknowledgement comes later still.
+    candidates[1].in_flight = 4 * MSS;
+    let mut moment = view(&candidates, 1 << 30);
+    (moment.unsent, moment.more_to_come) = (MSS, false);
+    assert_eq!(OnTime::default().choose(&moment), Some(0));
+    moment.more_to_come = true;
+    assert_eq!(OnTime::default().choose(&moment), Some(1), "where more follows, the window has to move on");
+}
+
+#[test]
+fn a_new_path_is_taken_to_be_slow_at_the_end() {
+    // The fast path has sent what is left in 50 ms; ten segments at 1 Mb/s take twice as long, and two do not.
+    let mut candidates = paths(ms(10));
+    candidates[0].delivery_rate = Some(100.0 * MSS as f64 / 0.01);
+    let chosen = |candidates: &[Candidate], more_to_come| {
+        let mut moment = view(candidates, 1 << 30);
+        (moment.unsent, moment.more_to_come) = (400 * MSS, more_to_come);
+        OnTime::default().choose(&moment)
+    };
+    assert_eq!(chosen(&candidates, false), Some(1));
+    candidates[1].in_flight = 9 * MSS;
+    assert_eq!(chosen(&candidates, false), None);
+    assert_eq!(chosen(&candidates, true), Some(1), "there is enough for all");
+    // In one round trip it has delivered as much as it is to carry.
+    candidates[1].delivered = 20 * MSS;
+    assert_eq!(chosen(&candidates, false), Some(1));
 }
 
 /// The window is full, the fast path empty, and the oldest data on the slow path, again and again, until that rests. What is

@@ -32,9 +32,15 @@ impl Sender {
             return None;
         }
         let srtt = path.srtt?;
-        let single = self.board.queue.len() == 1;
-        let wait = srtt * 2 + if single { WORST_DELAYED_ACK } else { Duration::from_millis(2) };
+        let delayed = self.board.queue.len() == 1 && self.answered != self.board.next;
+        let wait = srtt * 2 + if delayed { WORST_DELAYED_ACK } else { Duration::from_millis(2) };
         Some((now + wait).min(self.rto_deadline))
+    }
+
+    /// The peer is about to be told something that it answers at once: no acknowledgement of what is in flight is delayed.
+    pub(crate) fn expect_answer(&mut self, now: Instant, path: &PathState) {
+        self.answered = self.board.next;
+        self.arm(now, false, path);
     }
 
     pub(crate) fn deadline(&self) -> Instant {

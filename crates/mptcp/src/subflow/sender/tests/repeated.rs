@@ -45,3 +45,19 @@ fn a_repeated_segment_that_is_lost_again_behind_a_gap_is_found_by_later_ones() {
     let again = rig.retransmit();
     assert_eq!(again, Some(0), "an echo from before the gap says nothing of what is behind it");
 }
+
+#[test]
+fn the_probe_for_a_last_segment_waits_for_no_delayed_acknowledgement_that_cannot_come() {
+    let wait = |answered: bool| {
+        let mut rig = Rig::new(true, true);
+        rig.send(1);
+        if answered {
+            // A DATA_FIN follows, which the peer answers at once.
+            rig.sender.expect_answer(rig.now, &rig.congestion.paths[0]);
+        }
+        rig.sender.deadline().since(rig.now)
+    };
+    let srtt = Duration::from_millis(100);
+    assert_eq!(wait(true), srtt * 2 + Duration::from_millis(2));
+    assert!(wait(false) > srtt * 2 + Duration::from_millis(90), "the timeout comes before the probe");
+}
