@@ -247,7 +247,7 @@ fn a_last_segment_goes_with_the_window_that_would_have_held_it_for_tcp() {
 #[test]
 fn a_near_path_of_a_slow_line_does_not_keep_the_end_of_a_short_file() {
     let networks: [&[Path]; 2] = [
-        &[(14_800, 5_620, "10p", ""), (1_460, 11_500, "10p", "")],
+        &[(10_400, 67_100, "50p", ""), (1_220, 9_350, "10p", "")],
         &[(13_200, 7_140, "10p", ""), (57_100, 49_000, "369p", ""), (2_440, 14_800, "10p", "")],
     ];
     for paths in networks {

@@ -143,12 +143,7 @@ impl Connection {
                 }
                 Some(sent) => {
                     // As long as the round trip says, or as what is before it takes.
-                    let before = if sent.resent {
-                        // It went behind all that was under way.
-                        board.in_flight()
-                    } else {
-                        end.saturating_sub(board.una + board.sacked)
-                    } as f64;
+                    let before = end.saturating_sub(board.una + board.sacked) as f64;
                     let drain = path.delivery.rate().map_or(0.0, |rate| before / rate);
                     let drain = Duration::from_secs_f64(drain);
                     let due = (sent.sent_at + (wait - back)).max(now + (drain - back));
