@@ -8,6 +8,7 @@
 mod bulk;
 mod ends;
 mod fixture;
+mod port;
 pub mod raw;
 mod subflows;
 mod turns;
@@ -24,6 +25,7 @@ pub use bulk::*;
 pub use ends::*;
 pub use fixture::Fixture;
 use mptcp_live::{Offload, Tun};
+pub use port::Port;
 pub use subflows::*;
 pub use turns::{alone, within};
 
