@@ -1,7 +1,8 @@
 //! Linux and we in the same situations: a line does by content and order what a script says, each stack sends over it to the same
 //! peer of Linux's, and what was sent is compared event by event.
 //!
-//! A handful run always; all of them write docs/beside-linux.md (`tools/beside-linux`).
+//! A handful run always; all of them write docs/beside-linux.md (`tools/beside-linux`). SITUATIONS names some of them, BESIDE_PAGE
+//! the page.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -9,29 +10,133 @@
 mod events;
 mod line;
 mod multipath;
+mod page;
 mod seen;
 mod situations;
 mod stage;
 
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::laboratory::{Namespace, within};
+use crate::laboratory::{LIMIT, Namespace, alone};
 use events::{Events, Verdict};
+use page::{Outcome, page};
 use stage::{Situation, Who, play};
+
+/// Runs of each stack.
+const RUNS: usize = 3;
+/// Situations beside each other: each is nearly always silent.
+const SITES: usize = 4;
+/// The longest that all of them may take.
+const PATIENCE: Duration = Duration::from_secs(3_600);
 
 fn all() -> impl Iterator<Item = &'static Situation> {
     situations::TCP.iter().chain(multipath::MPTCP)
 }
 
+fn named(name: &str) -> &'static Situation {
+    all().find(|situation| situation.name == name).unwrap()
+}
+
+/// The events that most runs showed, and how many did.
+fn usual(situation: &Situation, who: Who) -> (Events, usize) {
+    let runs: Vec<_> = (0..RUNS).map(|_| play(situation, who)).collect();
+    let like = |one: &Events| runs.iter().filter(|other| one.compare(other) == Verdict::Equal).count();
+    let counts: Vec<_> = runs.iter().map(like).collect();
+    let best = (0..RUNS).rev().max_by_key(|run| counts[*run]).unwrap();
+    (runs[best].clone(), counts[best])
+}
+
+fn outcome(situation: &'static Situation) -> Outcome {
+    let ((linux, linux_alike), (ours, ours_alike)) = (usual(situation, Who::Linux), usual(situation, Who::Ours));
+    Outcome { situation, linux, ours, runs: RUNS, alike: [linux_alike, ours_alike] }
+}
+
+/// The situations of these numbers, some beside each other; in their order.
+fn outcomes(situations: &[&'static Situation]) -> Vec<Outcome> {
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..SITES {
+            scope.spawn(|| {
+                while let Some(situation) = situations.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let outcome = outcome(situation);
+                    done.lock().unwrap().push(outcome);
+                }
+            });
+        }
+    });
+    let mut outcomes = done.into_inner().unwrap();
+    outcomes.sort_by_key(|outcome| situations.iter().position(|s| s.name == outcome.situation.name));
+    outcomes
+}
+
+fn print(outcome: &Outcome) {
+    println!("{}: {:?}", outcome.situation.name, outcome.verdict());
+    for (who, events, alike) in
+        [("Linux", &outcome.linux, outcome.alike[0]), ("ours ", &outcome.ours, outcome.alike[1])]
+    {
+        println!("  {who} ({alike} of {RUNS}): {}", events.show(true));
+    }
+}
+
+/// Loss in the middle and at the end, a mark, received data with a hole, and Multipath TCP.
+#[test]
+fn a_handful_is_as_in_linux() {
+    alone(LIMIT, || {
+        if Namespace::bare().is_none() {
+            return;
+        }
+        for outcome in outcomes(&["one-lost", "tail", "marked-all", "receive-two-holes", "mp-plain"].map(named)) {
+            if outcome.verdict() != Verdict::Equal {
+                print(&outcome);
+                panic!("{} is no longer as in Linux", outcome.situation.name);
+            }
+        }
+    });
+}
+
+/// The rule can come out the other way: a stack that begins with four segments, one whose timer is slow, one that knows no ECN.
+#[test]
+fn a_planted_difference_is_noticed() {
+    alone(LIMIT, || {
+        if Namespace::bare().is_none() {
+            return;
+        }
+        let planted: [(&str, fn(&mut mptcp_live::Config)); 3] = [
+            ("plain", |config| config.initial_window = 4),
+            ("tail", |config| config.min_rto = mptcp::clock::Duration::from_secs(1)),
+            ("marked-all", |_| {}),
+        ];
+        for (name, config) in planted {
+            let right = named(name);
+            let linux = play(right, Who::Linux);
+            let wrong = play(&Situation { config, ..*right }, Who::Ours);
+            assert_eq!(linux.compare(&wrong), Verdict::Different, "{name}: {}", wrong.show(true));
+        }
+    });
+}
+
 #[ignore = "takes minutes; tools/beside-linux"]
 #[test]
-fn try_one() {
-    within(Duration::from_secs(600), || {
-        let wanted = std::env::var("SITUATION").unwrap_or_default();
-        for situation in all().filter(|situation| wanted.is_empty() || wanted.split(',').any(|w| w == situation.name)) {
-            let linux = play(situation, Who::Linux);
-            let ours = play(situation, Who::Ours);
-            println!("== {}: {:?}\n  L {}\n  O {}", situation.name, linux.compare(&ours), linux.show(true), ours.show(true));
+fn all_situations() {
+    alone(PATIENCE, || {
+        if Namespace::bare().is_none() {
+            return;
         }
+        let wanted = std::env::var("SITUATIONS").unwrap_or_default();
+        let wanted: Vec<_> = wanted.split_whitespace().collect();
+        let unknown: Vec<_> = wanted.iter().filter(|name| all().all(|s| s.name != **name)).collect();
+        assert!(unknown.is_empty(), "no situations: {unknown:?}; docs/beside-linux.md has their names");
+        let some: Vec<_> = all().filter(|s| wanted.is_empty() || wanted.contains(&s.name)).collect();
+        let outcomes = outcomes(&some);
+        outcomes.iter().for_each(print);
+        if let Ok(path) = std::env::var("BESIDE_PAGE") {
+            let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+            let kernel = kernel.split('-').next().unwrap().trim();
+            std::fs::write(path, page(&outcomes, kernel)).unwrap();
+        }
+        let apart: Vec<_> = outcomes.iter().filter(|o| !o.is_explained()).map(|o| o.situation.name).collect();
+        assert!(apart.is_empty(), "differences without an explanation: {apart:?}");
     });
 }

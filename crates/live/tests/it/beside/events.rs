@@ -4,8 +4,8 @@
 //! timer, whose time has classes as wide as a doubling. Compared event by event: handshakes with their options, retransmissions,
 //! reinjections on another path, probes, acknowledgements with SACK, DSACK or ECE, CWR, options of MPTCP, FIN, RST, and the length of
 //! what is sent at once at the beginning and after a pause. How far new data has come at each of them is compared too, as the pace:
-//! further apart than [`PACE`] it is a difference. Left out: plain acknowledgements, PSH, numbers that are random, times beyond
-//! their class.
+//! further apart than [`PACE`] it is a difference. Of acknowledgements in a row whose SACK grows the last one counts, and the paths
+//! of a connection are compared one by one. Left out: plain acknowledgements, PSH, numbers that are random, times beyond their class.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -76,7 +76,6 @@ struct Event {
 /// What one run showed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Events {
-    several_paths: bool,
     list: Vec<Event>,
     /// How it ended for both applications.
     pub end: String,
@@ -110,6 +109,9 @@ fn names(segment: &Segment) -> String {
             MptcpOption::TcpRst(_) => " MP_TCPRST",
         };
     }
+    if options.dss.is_some_and(|dss| dss.data_fin) {
+        text += " DATA_FIN";
+    }
     if options.dss.is_some_and(|dss| dss.mapping.is_some_and(|mapping| mapping.length == 0)) {
         text += " infinite-mapping";
     }
@@ -139,6 +141,10 @@ fn range(from: u64, to: u64) -> String {
     if from >= to { from.to_string() } else { format!("{from}-{to}") }
 }
 
+fn both(one: &str, other: &str, begin: &str) -> bool {
+    one.starts_with(begin) && other.starts_with(begin)
+}
+
 /// Reads a capture.
 pub struct Reader {
     list: Vec<Event>,
@@ -157,8 +163,7 @@ impl Reader {
         for record in records {
             reader.take(record);
         }
-        let several_paths = records.iter().any(|record| record.seen.path > 1);
-        Events { several_paths, list: reader.list, end }
+        Events { list: reader.list, end }
     }
 
     fn take(&mut self, Record { at, seen }: &Record) {
@@ -203,7 +208,8 @@ impl Reader {
                 if flags.contains(Flags::CWR) {
                     all.push(What::Named("CWR".into()));
                 }
-                let others = names(&seen.segment);
+                // Data brings the DATA_FIN wherever nothing else is left to send.
+                let others = names(&seen.segment).replace(" DATA_FIN", "");
                 if !others.is_empty() {
                     all.push(What::Named(others.trim().to_owned()));
                 }
@@ -212,7 +218,7 @@ impl Reader {
                 if seen.old {
                     all.push(What::Again(seen.number, seen.number));
                     self.burst = false;
-                } else if seen.carried > 1 {
+                } else if seen.carried {
                     all.push(What::Reinjected(seen.number, seen.number));
                 } else if first || timed || self.burst {
                     all.push(What::Burst(1));
@@ -222,7 +228,7 @@ impl Reader {
                 }
             }
             Kind::Ack => {
-                let says = told(seen);
+                let says = if seen.probe { " probe".to_owned() } else { told(seen) };
                 if ece != self.last_ece {
                     all.push(What::Named(format!("ACK{says}")));
                 } else if !says.is_empty() && says != " ECE" {
@@ -255,6 +261,10 @@ impl Reader {
                     *count += more;
                     return;
                 }
+                (What::Named(old), What::Named(new)) if soon && (old == new || both(old, new, "ACK SACK")) => {
+                    old.clone_from(new);
+                    return;
+                }
                 _ => {}
             }
         }
@@ -263,11 +273,8 @@ impl Reader {
 }
 
 impl Event {
-    fn show(&self, several: bool) -> String {
+    fn show(&self) -> String {
         let mut text = String::new();
-        if several {
-            let _ = write!(text, "path {}: ", self.path);
-        }
         if let Cause::Timer(class) = self.cause {
             let _ = write!(text, "({}) ", NAMES[usize::from(class)]);
         }
@@ -294,26 +301,36 @@ impl Events {
     /// Beside another run's.
     pub fn compare(&self, other: &Self) -> Verdict {
         let same = |a: &Event, b: &Event| (a.path, a.cause, &a.what) == (b.path, b.cause, &b.what);
-        let alike = self.list.len() == other.list.len()
+        let (mine, others) = (self.by_path(), other.by_path());
+        let alike = mine.len() == others.len()
             && self.end == other.end
-            && self.list.iter().zip(&other.list).all(|(a, b)| same(a, b));
+            && mine.iter().zip(&others).all(|(a, b)| same(a, b));
         if !alike {
             return Verdict::Different;
         }
-        let mut pairs = self.list.iter().zip(&other.list);
+        let mut pairs = mine.iter().zip(&others);
         if pairs.all(|(a, b)| a.pace.abs_diff(b.pace) <= PACE) { Verdict::Equal } else { Verdict::Pace }
+    }
+
+    fn by_path(&self) -> Vec<&Event> {
+        let mut events: Vec<_> = self.list.iter().collect();
+        events.sort_by_key(|event| event.path);
+        events
     }
 
     /// On one line; with how far new data had come before each event where `paced`.
     pub fn show(&self, paced: bool) -> String {
-        let mut text = String::new();
-        let mut pace = 0;
-        for event in &self.list {
+        let (mut text, mut pace, mut path) = (String::new(), 0, 1);
+        for event in self.by_path() {
+            if event.path != path {
+                path = event.path;
+                let _ = write!(text, "**path {path}:** ");
+            }
             if paced && event.pace > pace {
                 let _ = write!(text, "to {}; ", event.pace);
                 pace = event.pace;
             }
-            let _ = write!(text, "{}; ", event.show(self.several_paths));
+            let _ = write!(text, "{}; ", event.show());
         }
         text + &self.end
     }

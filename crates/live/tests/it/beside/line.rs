@@ -16,6 +16,12 @@ use crate::laboratory::Port;
 
 /// From one end to the other.
 const DELAY: Duration = Duration::from_millis(20);
+/// Between two packets with data to the peer: 30 Mb/s.
+const SPACING: Duration = Duration::from_micros(400);
+/// From the peer: 8 Mb/s, so that a driver that reads what is there finds one at a time.
+const SPACING_BACK: Duration = Duration::from_micros(1_500);
+/// Packets of fewer bytes take no time.
+const BARE: usize = 200;
 /// Between two looks at the ports: little beside the round trip.
 const PAUSE: Duration = Duration::from_micros(250);
 
@@ -50,17 +56,27 @@ pub struct Record {
 struct Queue {
     due: VecDeque<(Instant, Bytes)>,
     behind: Vec<(u32, Bytes)>,
+    /// When the line is free again.
+    free: Option<Instant>,
 }
 
 impl Queue {
-    fn push(&mut self, due: Instant, packet: Bytes) {
+    /// The packet arrives then, or when the line has room for it.
+    fn put(&mut self, due: Instant, packet: Bytes, spacing: Duration) {
+        let due = self.free.map_or(due, |free| due.max(free));
+        let takes = if packet.len() > BARE { spacing } else { Duration::ZERO };
+        self.free = Some(due + takes);
         self.due.push_back((due, packet));
+    }
+
+    fn push(&mut self, due: Instant, packet: Bytes, spacing: Duration) {
+        self.put(due, packet, spacing);
         for waiting in &mut self.behind {
             waiting.0 -= 1;
         }
         while let Some(at) = self.behind.iter().position(|waiting| waiting.0 == 0) {
             let (_, packet) = self.behind.remove(at);
-            self.due.push_back((due, packet));
+            self.put(due, packet, spacing);
         }
     }
 }
@@ -127,23 +143,24 @@ impl Line {
     ) {
         let due = now + DELAY;
         let (way, back) = (usize::from(forth), usize::from(!forth));
+        let spacing = if forth { SPACING } else { SPACING_BACK };
         match fate {
-            Fate::Pass => queues[way].push(due, bytes),
+            Fate::Pass => queues[way].push(due, bytes, spacing),
             Fate::Drop => {}
             Fate::Behind(places) => queues[way].behind.push((places, bytes)),
             Fate::Twice => {
-                queues[way].push(due, bytes.clone());
-                queues[way].push(due, bytes);
+                queues[way].push(due, bytes.clone(), spacing);
+                queues[way].push(due, bytes, spacing);
             }
-            Fate::Late(more) => queues[way].push(due + more, bytes),
+            Fate::Late(more) => queues[way].due.push_back((due + more, bytes)),
             Fate::Becomes(edit) => {
                 edit(&mut packet.segment);
-                queues[way].push(due, emit(&packet));
+                queues[way].push(due, emit(&packet), spacing);
             }
             Fate::TooLong(mtu) => {
                 // The router stands where the line ends.
                 if mtu > 0 {
-                    queues[back].push(due + DELAY, too_long(&packet.segment, &bytes, mtu));
+                    queues[back].push(due + DELAY, too_long(&packet.segment, &bytes, mtu), spacing);
                 }
             }
             Fate::Reset(off) => {
@@ -151,9 +168,9 @@ impl Line {
                 let mut reset = Segment::new(segment.destination, segment.source);
                 reset.flags = Flags::RST;
                 reset.sequence = segment.acknowledgment + off;
-                queues[back].push(due, emit(&Packet::new(reset)));
+                queues[back].push(due, emit(&Packet::new(reset)), spacing);
                 if off > 0 {
-                    queues[way].push(due, bytes);
+                    queues[way].push(due, bytes, spacing);
                 }
             }
         }

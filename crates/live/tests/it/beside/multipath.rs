@@ -33,8 +33,9 @@ const SUMS: &[(&str, &str)] = &[("net.mptcp.checksum_enabled", "1")];
 
 /// All of Multipath TCP.
 pub const MPTCP: &[Situation] = &[
-    Situation::mptcp("mp-plain", "One path, and nothing is lost", Send(40), nothing),
-    Situation::mptcp("mp-one-lost", "One path; segment 15 is lost", Send(40), |s| drop_if(first(s, 15))),
+    Situation::mptcp("mp-plain", "One path, and nothing is lost", CloseLater(40, 500), nothing),
+    Situation::mptcp("mp-close", "The application closes while data waits for the window", Send(40), nothing),
+    Situation::mptcp("mp-one-lost", "One path; segment 15 is lost", CloseLater(60, 500), |s| drop_if(first(s, 15))),
     Situation::mptcp("mp-syn-stripped", "A middlebox takes the options from the SYN", Send(10), |s| {
         become_if(syn(s, 1), edits::strip_mptcp)
     }),
@@ -47,16 +48,16 @@ pub const MPTCP: &[Situation] = &[
     Situation::mptcp("mp-third-ack-lost", "The third ACK is lost", Send(10), |s| {
         drop_if(s.forth && s.kind == Kind::Ack && s.number == 1)
     }),
-    Situation::mptcp("mp-data-stripped", "A middlebox takes the options from all that follows the handshake", Send(20), |s| {
+    Situation::mptcp("mp-data-stripped", "A middlebox takes the options from all that follows the handshake", CloseLater(20, 400), |s| {
         become_if(s.kind == Kind::Data || s.kind == Kind::Ack, edits::strip_mptcp)
     }),
-    Situation::mptcp("mp-altered", "With checksums: a middlebox changes a byte of segment 15", Send(40), |s| {
+    Situation::mptcp("mp-altered", "With checksums: a middlebox changes a byte of segment 15", CloseLater(60, 1_000), |s| {
         become_if(first(s, 15), edits::alter)
     })
     .set(SUMS, |config| config.checksum = true),
-    Situation::mptcp("mp-data-fin-lost", "The DATA_FIN is lost", CloseLater(5, 200), |s| {
+    Situation::mptcp("mp-data-fin-lost", "The DATA_FIN is lost four times", CloseLater(5, 200), |s| {
         let fin = s.segment.options.dss.is_some_and(|dss| dss.data_fin);
-        drop_if(s.forth && fin && s.kind == Kind::Ack && s.number <= 4)
+        drop_if(s.forth && fin && s.data_fins <= 4)
     }),
     Situation::mptcp("mp-abort", "The application goes away after five segments", Abort(5), nothing),
     Situation::mptcp("mp-two-paths", "Two paths", Pause(1, 300, 60), nothing).two_paths(),

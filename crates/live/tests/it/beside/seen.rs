@@ -2,7 +2,7 @@
 //!
 //! Owns the numbers: data counts in segments of the first one's size, from 1, so that both stacks' events have the same names.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use mptcp_wire::crypto::Version;
 use mptcp_wire::{DataSequence, Flags, MptcpOption, Segment, Seq};
@@ -32,11 +32,17 @@ pub struct Seen {
     pub number: u64,
     /// How often it has come by on this path, this time counted; for acknowledgements 1.
     pub copy: u64,
-    /// How often its data has come by on any path.
-    pub carried: u64,
-    /// All of its bytes were sent before on this path.
+    /// Its first byte was sent before, on any path.
+    pub carried: bool,
+    /// Its first byte was sent before on this path.
     pub old: bool,
-    /// It leaves part of a segment's size empty, or is cut.
+    /// It has no data, and a number from before the next: it only asks for an answer.
+    pub probe: bool,
+    /// The stack under test has sent something again on this path.
+    pub repaired: bool,
+    /// Segments with DATA_FIN of this way of this path, this one counted.
+    pub data_fins: u64,
+    /// Bytes of payload.
     pub length: usize,
     /// The window was closed, and this opens it.
     pub opens: bool,
@@ -54,6 +60,7 @@ struct Way {
     highest: u64,
     copies: HashMap<(Kind, u64), u64>,
     acks: u64,
+    data_fins: u64,
     closed: bool,
 }
 
@@ -65,8 +72,10 @@ pub struct Ledger {
     units: HashMap<bool, u64>,
     /// The data sequence number of the first byte of a way.
     origins: HashMap<bool, u64>,
-    /// Data segments of a way, by data-level number.
-    carried: HashMap<(bool, u64), u64>,
+    /// Bytes of a way's stream that were sent on any path.
+    carried: HashMap<bool, Vec<bool>>,
+    /// Paths on which something went again.
+    repaired: HashSet<u8>,
 }
 
 impl Ledger {
@@ -130,7 +139,8 @@ impl Ledger {
         let place = self.place(forth, segment, iss).unwrap_or(offset);
         let way = self.ways.entry((forth, path)).or_default();
         let ends = offset + length as u64;
-        let old = kind == Kind::Data && ends <= way.highest;
+        let old = kind == Kind::Data && offset < way.highest;
+        let probe = kind == Kind::Ack && offset < way.highest;
         if kind == Kind::Data {
             way.highest = way.highest.max(ends);
         }
@@ -145,15 +155,15 @@ impl Ledger {
         let copy = way.copies.entry((kind, number)).or_default();
         *copy += 1;
         let copy = *copy;
+        way.data_fins += u64::from(segment.options.dss.is_some_and(|dss| dss.data_fin));
+        let data_fins = way.data_fins;
         let opens = way.closed && segment.window > 0;
         way.closed = segment.window == 0 && !flags.rst() && !flags.syn();
-        let carried = if kind == Kind::Data {
-            let count = self.carried.entry((forth, number)).or_default();
-            *count += 1;
-            *count
-        } else {
-            0
-        };
+        let carried = kind == Kind::Data && self.carry(forth, place as usize, length);
+        if old && forth {
+            self.repaired.insert(path);
+        }
+        let repaired = self.repaired.contains(&path);
         let at = |seq: Seq| u64::from(seq.value().wrapping_sub(their_iss.value()).wrapping_sub(1));
         let sack: Vec<_> = segment
             .options
@@ -167,7 +177,33 @@ impl Ledger {
             && blocks[0].0.offset_from(blocks[1].0) >= 0
             && blocks[0].1.offset_from(blocks[1].1) <= 0;
         let dsack = flags.contains(Flags::ACK) && (below || inside);
-        let segment = segment.clone();
-        Seen { forth, path, kind, number, copy, carried, old, length, opens, sack, dsack, segment }
+        Seen {
+            forth,
+            path,
+            kind,
+            number,
+            copy,
+            carried,
+            old,
+            probe,
+            repaired,
+            data_fins,
+            length,
+            opens,
+            sack,
+            dsack,
+            segment: segment.clone(),
+        }
+    }
+
+    /// Takes down bytes of the stream; returns whether the first of them was sent before.
+    fn carry(&mut self, forth: bool, place: usize, length: usize) -> bool {
+        let bytes = self.carried.entry(forth).or_default();
+        if bytes.len() < place + length {
+            bytes.resize(place + length, false);
+        }
+        let before = bytes[place];
+        bytes[place..place + length].fill(true);
+        before
     }
 }

@@ -41,28 +41,28 @@ const ECN: &[(&str, &str)] = &[("net.ipv4.tcp_ecn", "1")];
 /// All of TCP.
 pub const TCP: &[Situation] = &[
     Situation::tcp("plain", "Nothing is lost", Send(40), nothing),
-    Situation::tcp("one-lost", "Segment 15 is lost", Send(40), |s| drop_if(first(s, 15..=15))),
+    Situation::tcp("one-lost", "Segment 15 is lost", Send(60), |s| drop_if(first(s, 15..=15))),
     Situation::tcp("first-lost", "Segment 1 is lost", Send(40), |s| drop_if(first(s, 1..=1))),
     Situation::tcp("lost-twice", "Segment 15 is lost, and so is its retransmission", Send(60), |s| {
         drop_if(s.forth && s.kind == Kind::Data && s.number == 15 && s.copy <= 2)
     }),
-    Situation::tcp("three-lost", "Segments 12, 15 and 18 are lost", Send(40), |s| {
+    Situation::tcp("three-lost", "Segments 12, 15 and 18 are lost", Send(60), |s| {
         drop_if(first(s, 12..=12) || first(s, 15..=15) || first(s, 18..=18))
     }),
-    Situation::tcp("five-in-a-row", "Segments 12 to 16 are lost", Send(40), |s| drop_if(first(s, 12..=16))),
+    Situation::tcp("five-in-a-row", "Segments 12 to 16 are lost", Send(60), |s| drop_if(first(s, 12..=16))),
     Situation::tcp("two-of-five", "Of five segments 2 and 3 are lost (limited transmit has nothing to send)", Send(5), |s| {
         drop_if(first(s, 2..=3))
     }),
     Situation::tcp("tail", "The last segment is lost", Send(20), |s| drop_if(first(s, 20..=20))),
     Situation::tcp("tail-of-three", "The last three segments are lost", Send(20), |s| drop_if(first(s, 18..=20))),
-    Situation::tcp("only-segment", "The only segment is lost", Send(1), |s| drop_if(first(s, 1..=1))),
+    Situation::tcp("only-segment", "The only segment is lost", CloseLater(1, 600), |s| drop_if(first(s, 1..=1))),
     Situation::tcp("first-window", "The whole first window is lost", Send(20), |s| drop_if(first(s, 1..=10))),
     Situation::tcp("second-window", "The whole second window is lost", Send(60), |s| drop_if(first(s, 11..=30))),
     Situation::tcp("ack-lost", "The second acknowledgement is lost", Send(40), |s| {
         drop_if(ack(s) && s.number == 2)
     }),
     Situation::tcp("acks-lost", "All acknowledgements of the first window are lost", Send(10), |s| {
-        drop_if(ack(s) && s.number <= 6)
+        drop_if(ack(s) && !s.repaired)
     }),
     Situation::tcp("two-late", "Segment 15 comes two places later", Send(40), |s| {
         if first(s, 15..=15) { Behind(2) } else { Pass }
@@ -77,17 +77,17 @@ pub const TCP: &[Situation] = &[
     Situation::tcp("flight-delayed", "The second window takes 450 ms longer: a timeout that was not needed", Send(60), |s| {
         if first(s, 11..=30) { Late(Duration::from_millis(450)) } else { Pass }
     }),
-    Situation::tcp("no-sack", "The peer has no SACK, and segment 15 is lost", Send(40), |s| {
+    Situation::tcp("no-sack", "The peer has no SACK, and segment 15 is lost", Send(60), |s| {
         if s.segment.flags.syn() { Becomes(edits::strip_sack) } else { drop_if(first(s, 15..=15)) }
     }),
-    Situation::tcp("no-sack-two", "The peer has no SACK, and segments 12 and 15 are lost (NewReno)", Send(40), |s| {
+    Situation::tcp("no-sack-two", "The peer has no SACK, and segments 12 and 15 are lost (NewReno)", Send(60), |s| {
         if s.segment.flags.syn() {
             Becomes(edits::strip_sack)
         } else {
             drop_if(first(s, 12..=12) || first(s, 15..=15))
         }
     }),
-    Situation::tcp("no-timestamps", "The peer has no timestamps, and segment 15 is lost", Send(40), |s| {
+    Situation::tcp("no-timestamps", "The peer has no timestamps, and segment 15 is lost", Send(60), |s| {
         if s.segment.flags.syn() { Becomes(edits::strip_timestamps) } else { drop_if(first(s, 15..=15)) }
     }),
     Situation::tcp("syn-lost", "The SYN is lost", Send(10), |s| drop_if(kind(s, true, Kind::Syn) && s.copy == 1)),
@@ -103,7 +103,7 @@ pub const TCP: &[Situation] = &[
     Situation::tcp("their-fin-twice", "The peer's FIN comes twice", Send(5), |s| {
         if kind(s, false, Kind::Fin) && s.copy == 1 { Twice } else { Pass }
     }),
-    Situation::tcp("reset", "The peer resets after segment 15", Send(40), |s| {
+    Situation::tcp("reset", "The peer resets after segment 15", Send(60), |s| {
         if first(s, 15..=15) { Reset(0) } else { Pass }
     }),
     Situation::tcp("blind-reset", "A RST with a number within the window, not at its edge (RFC 5961)", Send(40), |s| {
@@ -126,7 +126,7 @@ pub const TCP: &[Situation] = &[
         drop_if(kind(s, true, Kind::Syn) && s.segment.flags.contains(mptcp_wire::Flags::ECE))
     })
     .set(ECN, |config| config.ecn = Some(Ecn::On)),
-    Situation::tcp("bleached", "ECN is agreed on and cleared on the way; segment 15 is lost", Send(40), |s| {
+    Situation::tcp("bleached", "ECN is agreed on and cleared on the way; segment 15 is lost", Send(60), |s| {
         if first(s, 15..=15) { Drop } else { become_if(s.forth, edits::bleach) }
     })
     .set(ECN, |config| config.ecn = Some(Ecn::On)),
@@ -140,7 +140,7 @@ pub const TCP: &[Situation] = &[
     Situation::tcp("idle", "A second of silence before 40 segments more", Pause(40, 1_000, 40), nothing),
     Situation::tcp("short-idle", "100 ms of silence before 40 segments more", Pause(40, 100, 40), nothing),
     Situation::tcp("zero-window", "The reader waits 1.5 s, and the window closes", SlowReader(60, 1_500), nothing),
-    Situation::tcp("update-lost", "The update that opens the window is lost", SlowReader(60, 700), |s| {
+    Situation::tcp("update-lost", "The update that opens the window is lost", SlowReader(60, 1_000), |s| {
         drop_if(!s.forth && s.opens && s.copy == 1)
     }),
     Situation::tcp("receive-lost", "It receives; segment 15 is lost", Receive(40), |s| drop_if(theirs(s, 15..=15))),

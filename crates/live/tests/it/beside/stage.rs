@@ -15,7 +15,7 @@ use mptcp_live::{Config, Driver, Interface, MptcpStream, Pipe};
 
 use super::events::{Events, Reader};
 use super::line::{Fate, Line, Script};
-use crate::laboratory::{End, Namespace, Port, Protocol, at, linux, ours, pattern, reset_on_close};
+use crate::laboratory::{End, Namespace, Port, Protocol, at, connect_by, linux, ours, pattern, reset_on_close, use_congestion};
 
 /// Bytes of a segment that a play counts in.
 const SEGMENT: usize = 1_448;
@@ -23,8 +23,12 @@ const SEGMENT: usize = 1_448;
 const PATIENCE: Duration = Duration::from_secs(9);
 /// Afterwards, for the last acknowledgement.
 const AFTERWARDS: Duration = Duration::from_millis(150);
+/// Before a close that is to be no part of what is looked at, milliseconds.
+const QUIET: u64 = 400;
 /// CONFIG_HZ of the kernel.
 const HERTZ: u32 = 250;
+/// Of Linux's at both ends.
+const CONGESTION: &str = "cubic";
 
 /// Whose stack is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +42,7 @@ pub enum Who {
 pub enum Play {
     /// The stack under test sends, and closes.
     Send(usize),
-    /// It sends, waits, sends again, and closes.
+    /// It sends, waits, sends again, and closes when all is long over.
     Pause(usize, u64, usize),
     /// It sends, waits and closes.
     CloseLater(usize, u64),
@@ -136,7 +140,6 @@ pub fn nothing(_: &super::seen::Seen) -> Fate {
 /// A namespace of Linux's as the situation wants it.
 fn namespace(situation: &Situation) -> Namespace {
     let namespace = Namespace::bare().unwrap();
-    namespace.sysctl("net.ipv4.tcp_congestion_control", "cubic");
     for (key, value) in situation.sysctls {
         namespace.sysctl(key, value);
     }
@@ -186,20 +189,29 @@ fn answer(play: Play, stream: &TcpStream) -> String {
 /// The application under test; what fails is seen at the peer.
 fn act(play: Play, end: &impl End) -> String {
     let send = |count: usize| end.send_all(&pattern(count * SEGMENT));
-    let _ = match play {
+    let sent = match play {
         Play::Send(count) | Play::SlowReader(count, _) => send(count),
         Play::Pause(count, pause, more) => send(count).and_then(|()| {
             wait(pause);
-            send(more)
+            send(more).map(|()| wait(QUIET))
         }),
         Play::CloseLater(count, pause) => send(count).map(|()| wait(pause)),
         Play::Abort(count) => {
-            let sent = send(count);
+            let _ = send(count);
             wait(300);
-            return sent.map_or_else(|error| error.kind().to_string(), |()| "gone".into());
+            return "gone".into();
         }
-        Play::Receive(_) => Ok(()),
+        Play::Receive(_) => {
+            let got = read_all(end);
+            let _ = end.half_close();
+            return got;
+        }
     };
+    if let Err(error) = sent {
+        return format!("0 bytes, then {}", error.kind());
+    }
+    // The driver's thread has sent by then what the window allows.
+    wait(5);
     let _ = end.half_close();
     read_all(end)
 }
@@ -211,6 +223,7 @@ pub fn play(situation: &Situation, who: Who) -> Events {
         .map(|path| Port::device(&there, &format!("line{path}"), linux(path)))
         .collect();
     let listener = there.listen(at(linux(1)), situation.protocol);
+    use_congestion(&listener, CONGESTION).unwrap();
     if matches!(situation.play, Play::SlowReader(..)) {
         small_buffer(&listener);
     }
@@ -221,7 +234,7 @@ pub fn play(situation: &Situation, who: Who) -> Events {
             let near = (1..=situation.paths).map(|path| second_device(&here, situation, path));
             let line = Line { paths: near.zip(far).collect(), script: situation.script };
             on(&line, situation, &listener, || {
-                let stream = here.connect(remote, situation.protocol)?;
+                let stream = here.run(|| connect_by(remote, situation.protocol, CONGESTION))?;
                 stream.set_read_timeout(Some(PATIENCE))?;
                 if matches!(situation.play, Play::Abort(_)) {
                     reset_on_close(&stream);

@@ -12,8 +12,7 @@ use super::Namespace;
 
 /// Where packets come from and go to.
 pub enum Port {
-    /// The device lives as long as its first descriptor.
-    Device(File, Tun),
+    Device(File),
     Pipe(Pipe),
 }
 
@@ -24,13 +23,13 @@ impl Port {
         namespace.ip(&format!("addr add {address}/24 dev {name}")).unwrap();
         namespace.ip(&format!("link set {name} up txqueuelen 10000")).unwrap();
         namespace.sysctl("net.ipv4.tcp_no_metrics_save", "1");
-        Self::Device(File::from(tun.as_fd().try_clone_to_owned().unwrap()), tun)
+        Self::Device(File::from(tun.as_fd().try_clone_to_owned().unwrap()))
     }
 
     /// The next packet that waits there; never blocks.
     pub fn take(&self, buffer: &mut [u8]) -> Option<Bytes> {
         match self {
-            Self::Device(file, _) => {
+            Self::Device(file) => {
                 (&*file).read(buffer).ok().map(|count| Bytes::copy_from_slice(&buffer[..count]))
             }
             Self::Pipe(pipe) => pipe.take().ok(),
@@ -41,7 +40,7 @@ impl Port {
     pub fn put(&self, packet: Bytes) {
         // A device or pipe that takes no more loses it, as any does.
         let _ = match self {
-            Self::Device(file, _) => (&*file).write_all(&packet),
+            Self::Device(file) => (&*file).write_all(&packet),
             Self::Pipe(pipe) => pipe.put(packet),
         };
     }
