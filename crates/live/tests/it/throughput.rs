@@ -112,7 +112,11 @@ fn run(case: Case, sender: Sender, seed: u64, seconds: u64, hertz: u32) -> f64 {
         Sender::Linux => {
             let here = Namespace::bare().unwrap();
             over(Port::device(&here, "line", ours(1)), &|| {
-                transfer(&here.run(|| connect_by(at(linux(1)), Protocol::Tcp, case.congestion)).unwrap(), &listener, bytes)
+                transfer(
+                    &here.run(|| connect_by(at(linux(1)), Protocol::Tcp, case.congestion)).unwrap(),
+                    &listener,
+                    bytes,
+                )
             })
         }
         Sender::Ours => {

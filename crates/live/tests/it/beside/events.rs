@@ -5,7 +5,7 @@
 //! reinjections on another path, probes, acknowledgements with SACK, DSACK or ECE, CWR, options of MPTCP, FIN, RST, and the length of
 //! what is sent at once at the beginning and after a pause. How far new data has come at each of them is compared too, as the pace:
 //! further apart than [`PACE`] it is a difference. Of acknowledgements in a row whose SACK grows the last one counts, and the paths
-//! of a connection are compared one by one. Left out: plain acknowledgements, PSH, numbers that are random, times beyond their class.
+//! of a connection are compared one by one. Why the FIN of a subflow of Multipath TCP goes is not compared. Left out: plain acknowledgements, PSH, numbers that are random, times beyond their class.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -30,16 +30,7 @@ enum Cause {
 
 /// Upper ends of the classes of silence, ms: the round trip is 40 ms, and the least RTO 200 ms beyond.
 const CLASSES: [u64; 7] = [65, 150, 360, 720, 1_440, 2_880, 5_760];
-const NAMES: [&str; 8] = [
-    "<1.5 RTT",
-    "2 RTT",
-    "RTO",
-    "2 RTO",
-    "4 RTO",
-    "8 RTO",
-    "16 RTO",
-    "later",
-];
+const NAMES: [&str; 8] = ["<1.5 RTT", "2 RTT", "RTO", "2 RTO", "4 RTO", "8 RTO", "16 RTO", "later"];
 
 impl Cause {
     fn of(silence: Duration, since_incoming: Duration) -> Self {
@@ -154,12 +145,15 @@ pub struct Reader {
     /// A burst that goes on.
     burst: bool,
     last_ece: bool,
+    /// A DSS has gone.
+    multipath: bool,
 }
 
 impl Reader {
     pub fn read(records: &[Record], end: String) -> Events {
         let times = [(None, None); 4];
-        let mut reader = Self { list: Vec::new(), times, pace: 0, burst: false, last_ece: false };
+        let mut reader =
+            Self { list: Vec::new(), times, pace: 0, burst: false, last_ece: false, multipath: false };
         for record in records {
             reader.take(record);
         }
@@ -174,6 +168,7 @@ impl Reader {
             return;
         }
         self.times[usize::from(path)].1 = Some(*at);
+        self.multipath |= seen.segment.options.dss.is_some();
         let since = |time: Option<Instant>| time.map_or(Duration::ZERO, |time| at.duration_since(time));
         let long = Duration::from_secs(3600);
         let since_incoming = incoming.map_or(long, |time| at.duration_since(time));
@@ -244,6 +239,9 @@ impl Reader {
 
     /// Puts an event behind the others; what goes on is one, and so are parts of a segment that go soon after each other.
     fn add(&mut self, path: u8, cause: Cause, soon: bool, what: What) {
+        // Linux closes subflows from a work queue, when it gets to it.
+        let closes = self.multipath && what == What::Named("FIN".into());
+        let cause = if closes { Cause::Answer } else { cause };
         let answers = cause == Cause::Answer;
         self.burst = matches!(what, What::Burst(_)) || (self.burst && matches!(what, What::Named(_)));
         if let Some(last) = self.list.iter_mut().rev().find(|event| event.path == path)
@@ -261,7 +259,9 @@ impl Reader {
                     *count += more;
                     return;
                 }
-                (What::Named(old), What::Named(new)) if soon && (old == new || both(old, new, "ACK SACK")) => {
+                (What::Named(old), What::Named(new))
+                    if soon && (old == new || both(old, new, "ACK SACK")) =>
+                {
                     old.clone_from(new);
                     return;
                 }
@@ -321,7 +321,12 @@ impl Events {
     /// On one line; with how far new data had come before each event where `paced`.
     pub fn show(&self, paced: bool) -> String {
         let (mut text, mut pace, mut path) = (String::new(), 0, 1);
-        for event in self.by_path() {
+        let mut events = self.by_path().into_iter().peekable();
+        while let Some(event) = events.next() {
+            let mut times = 1;
+            while events.next_if(|next| next.what == event.what && next.path == event.path).is_some() {
+                times += 1;
+            }
             if event.path != path {
                 path = event.path;
                 let _ = write!(text, "**path {path}:** ");
@@ -330,7 +335,10 @@ impl Events {
                 let _ = write!(text, "to {}; ", event.pace);
                 pace = event.pace;
             }
-            let _ = write!(text, "{}; ", event.show());
+            let _ = match times {
+                1 => write!(text, "{}; ", event.show()),
+                _ => write!(text, "{} ({times} times); ", event.show()),
+            };
         }
         text + &self.end
     }

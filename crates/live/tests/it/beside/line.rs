@@ -88,9 +88,9 @@ pub struct Line {
 }
 
 impl Line {
-    /// Carries packets until `stop`; returns what the stack under test sent and got.
-    pub fn carry(&self, stop: &AtomicBool) -> Vec<Record> {
-        let mut records = Vec::new();
+    /// Carries packets until `stop`; returns what the stack under test sent and got, and whether the script did anything.
+    pub fn carry(&self, stop: &AtomicBool) -> (Vec<Record>, bool) {
+        let (mut records, mut acted) = (Vec::new(), false);
         let (mut sent, mut got) = (Ledger::default(), Ledger::default());
         let mut queues: Vec<[Queue; 2]> = self.paths.iter().map(|_| Default::default()).collect();
         let mut buffer = vec![0; 65_536];
@@ -105,6 +105,7 @@ impl Line {
                         let Ok(packet) = Packet::parse(&bytes) else { continue };
                         let seen = sent.look(forth, path, &packet.segment);
                         let fate = (self.script)(&seen);
+                        acted |= !matches!(fate, Fate::Pass);
                         if forth {
                             got.look(true, path, &packet.segment);
                             records.push(Record { at: now, seen });
@@ -129,7 +130,7 @@ impl Line {
             }
             std::thread::sleep(PAUSE);
         }
-        records
+        (records, acted)
     }
 
     fn decide(

@@ -50,14 +50,23 @@ pub const TCP: &[Situation] = &[
         drop_if(first(s, 12..=12) || first(s, 15..=15) || first(s, 18..=18))
     }),
     Situation::tcp("five-in-a-row", "Segments 12 to 16 are lost", Send(60), |s| drop_if(first(s, 12..=16))),
-    Situation::tcp("two-of-five", "Of five segments 2 and 3 are lost (limited transmit has nothing to send)", Send(5), |s| {
-        drop_if(first(s, 2..=3))
-    }),
+    Situation::tcp(
+        "two-of-five",
+        "Of five segments 2 and 3 are lost (limited transmit has nothing to send)",
+        Send(5),
+        |s| drop_if(first(s, 2..=3)),
+    ),
     Situation::tcp("tail", "The last segment is lost", Send(20), |s| drop_if(first(s, 20..=20))),
-    Situation::tcp("tail-of-three", "The last three segments are lost", Send(20), |s| drop_if(first(s, 18..=20))),
-    Situation::tcp("only-segment", "The only segment is lost", CloseLater(1, 600), |s| drop_if(first(s, 1..=1))),
+    Situation::tcp("tail-of-three", "The last three segments are lost", Send(20), |s| {
+        drop_if(first(s, 18..=20))
+    }),
+    Situation::tcp("only-segment", "The only segment is lost", CloseLater(1, 600), |s| {
+        drop_if(first(s, 1..=1))
+    }),
     Situation::tcp("first-window", "The whole first window is lost", Send(20), |s| drop_if(first(s, 1..=10))),
-    Situation::tcp("second-window", "The whole second window is lost", Send(60), |s| drop_if(first(s, 11..=30))),
+    Situation::tcp("second-window", "The whole second window is lost", Send(60), |s| {
+        drop_if(first(s, 11..=30))
+    }),
     Situation::tcp("ack-lost", "The second acknowledgement is lost", Send(40), |s| {
         drop_if(ack(s) && s.number == 2)
     }),
@@ -73,24 +82,41 @@ pub const TCP: &[Situation] = &[
     Situation::tcp("acks-late", "The second acknowledgement comes two places later", Send(40), |s| {
         if ack(s) && s.number == 2 { Behind(2) } else { Pass }
     }),
-    Situation::tcp("twice", "Segment 5 comes twice", Send(40), |s| if first(s, 5..=5) { Twice } else { Pass }),
-    Situation::tcp("flight-delayed", "The second window takes 450 ms longer: a timeout that was not needed", Send(60), |s| {
-        if first(s, 11..=30) { Late(Duration::from_millis(450)) } else { Pass }
-    }),
+    Situation::tcp(
+        "twice",
+        "Segment 5 comes twice",
+        Send(40),
+        |s| if first(s, 5..=5) { Twice } else { Pass },
+    ),
+    Situation::tcp(
+        "flight-delayed",
+        "The second window takes 450 ms longer: a timeout that was not needed",
+        Send(60),
+        |s| {
+            if first(s, 11..=30) { Late(Duration::from_millis(450)) } else { Pass }
+        },
+    ),
     Situation::tcp("no-sack", "The peer has no SACK, and segment 15 is lost", Send(60), |s| {
         if s.segment.flags.syn() { Becomes(edits::strip_sack) } else { drop_if(first(s, 15..=15)) }
     }),
-    Situation::tcp("no-sack-two", "The peer has no SACK, and segments 12 and 15 are lost (NewReno)", Send(60), |s| {
-        if s.segment.flags.syn() {
-            Becomes(edits::strip_sack)
-        } else {
-            drop_if(first(s, 12..=12) || first(s, 15..=15))
-        }
-    }),
+    Situation::tcp(
+        "no-sack-two",
+        "The peer has no SACK, and segments 12 and 15 are lost (NewReno)",
+        Send(60),
+        |s| {
+            if s.segment.flags.syn() {
+                Becomes(edits::strip_sack)
+            } else {
+                drop_if(first(s, 12..=12) || first(s, 15..=15))
+            }
+        },
+    ),
     Situation::tcp("no-timestamps", "The peer has no timestamps, and segment 15 is lost", Send(60), |s| {
         if s.segment.flags.syn() { Becomes(edits::strip_timestamps) } else { drop_if(first(s, 15..=15)) }
     }),
-    Situation::tcp("syn-lost", "The SYN is lost", Send(10), |s| drop_if(kind(s, true, Kind::Syn) && s.copy == 1)),
+    Situation::tcp("syn-lost", "The SYN is lost", Send(10), |s| {
+        drop_if(kind(s, true, Kind::Syn) && s.copy == 1)
+    }),
     Situation::tcp("syn-ack-lost", "The SYN/ACK is lost", Send(10), |s| {
         drop_if(kind(s, false, Kind::SynAck) && s.copy == 1)
     }),
@@ -106,9 +132,14 @@ pub const TCP: &[Situation] = &[
     Situation::tcp("reset", "The peer resets after segment 15", Send(60), |s| {
         if first(s, 15..=15) { Reset(0) } else { Pass }
     }),
-    Situation::tcp("blind-reset", "A RST with a number within the window, not at its edge (RFC 5961)", Send(40), |s| {
-        if first(s, 15..=15) { Reset(1_000) } else { Pass }
-    }),
+    Situation::tcp(
+        "blind-reset",
+        "A RST with a number within the window, not at its edge (RFC 5961)",
+        Send(40),
+        |s| {
+            if first(s, 15..=15) { Reset(1_000) } else { Pass }
+        },
+    ),
     Situation::tcp("future-ack", "An acknowledgement of what was never sent", Send(40), |s| {
         become_if(ack(s) && s.number == 4, edits::acknowledge_the_future)
     }),
@@ -126,24 +157,46 @@ pub const TCP: &[Situation] = &[
         drop_if(kind(s, true, Kind::Syn) && s.segment.flags.contains(mptcp_wire::Flags::ECE))
     })
     .set(ECN, |config| config.ecn = Some(Ecn::On)),
-    Situation::tcp("bleached", "ECN is agreed on and cleared on the way; segment 15 is lost", Send(60), |s| {
-        if first(s, 15..=15) { Drop } else { become_if(s.forth, edits::bleach) }
-    })
+    Situation::tcp(
+        "bleached",
+        "ECN is agreed on and cleared on the way; segment 15 is lost",
+        Send(60),
+        |s| {
+            if first(s, 15..=15) { Drop } else { become_if(s.forth, edits::bleach) }
+        },
+    )
     .set(ECN, |config| config.ecn = Some(Ecn::On)),
-    Situation::tcp("mtu-told", "From segment 11 on, what is longer than 1300 bytes is dropped, and ICMP says so", Send(40), |s| {
-        if s.forth && s.number > 10 && s.length > 1_248 { TooLong(1_300) } else { Pass }
-    }),
+    Situation::tcp(
+        "mtu-told",
+        "From segment 11 on, what is longer than 1300 bytes is dropped, and ICMP says so",
+        Send(40),
+        |s| {
+            if s.forth && s.number > 10 && s.length > 1_248 { TooLong(1_300) } else { Pass }
+        },
+    ),
     Situation::tcp("mtu-silent", "The same without ICMP, with tcp_mtu_probing=1", Send(20), |s| {
         if s.forth && s.number > 10 && s.length > 1_248 { TooLong(0) } else { Pass }
     })
     .set(&[("net.ipv4.tcp_mtu_probing", "1")], |config| config.mtu_probing = MtuProbing::BlackHole),
     Situation::tcp("idle", "A second of silence before 40 segments more", Pause(40, 1_000, 40), nothing),
-    Situation::tcp("short-idle", "100 ms of silence before 40 segments more", Pause(40, 100, 40), nothing),
-    Situation::tcp("zero-window", "The reader waits 1.5 s, and the window closes", SlowReader(60, 1_500), nothing),
+    Situation::tcp(
+        "short-idle",
+        "Less than the RTO of silence before 40 segments more",
+        Pause(40, 220, 40),
+        nothing,
+    ),
+    Situation::tcp(
+        "zero-window",
+        "The reader waits 1.5 s, and the window closes",
+        SlowReader(60, 1_500),
+        nothing,
+    ),
     Situation::tcp("update-lost", "The update that opens the window is lost", SlowReader(60, 1_000), |s| {
         drop_if(!s.forth && s.opens && s.copy == 1)
     }),
-    Situation::tcp("receive-lost", "It receives; segment 15 is lost", Receive(40), |s| drop_if(theirs(s, 15..=15))),
+    Situation::tcp("receive-lost", "It receives; segment 15 is lost", Receive(40), |s| {
+        drop_if(theirs(s, 15..=15))
+    }),
     Situation::tcp("receive-two-holes", "It receives; segments 13 and 16 are lost", Receive(40), |s| {
         drop_if(theirs(s, 13..=13) || theirs(s, 16..=16))
     }),

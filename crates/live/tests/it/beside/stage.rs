@@ -15,7 +15,9 @@ use mptcp_live::{Config, Driver, Interface, MptcpStream, Pipe};
 
 use super::events::{Events, Reader};
 use super::line::{Fate, Line, Script};
-use crate::laboratory::{End, Namespace, Port, Protocol, at, connect_by, linux, ours, pattern, reset_on_close, use_congestion};
+use crate::laboratory::{
+    End, Namespace, Port, Protocol, at, connect_by, linux, ours, pattern, reset_on_close, use_congestion,
+};
 
 /// Bytes of a segment that a play counts in.
 const SEGMENT: usize = 1_448;
@@ -70,8 +72,6 @@ pub struct Situation {
     pub config: fn(&mut Config),
     /// What the endpoint of the second path is for Linux (ip-mptcp(8)).
     pub endpoint: &'static str,
-    /// Why the stacks differ; empty where they do not.
-    pub why: &'static str,
 }
 
 impl Situation {
@@ -86,7 +86,6 @@ impl Situation {
             sysctls: &[],
             config: |_| {},
             endpoint: "subflow",
-            why: "",
         }
     }
 
@@ -108,10 +107,6 @@ impl Situation {
 
     pub const fn endpoint(self, endpoint: &'static str, config: fn(&mut Config)) -> Self {
         Self { endpoint, config, ..self }
-    }
-
-    pub const fn why(self, why: &'static str) -> Self {
-        Self { why, ..self }
     }
 
     /// What a program of ours would say to be like Linux; the driver adds what it always has on real packets.
@@ -146,13 +141,12 @@ fn namespace(situation: &Situation) -> Namespace {
     namespace
 }
 
-fn small_buffer(socket: &impl AsRawFd) {
-    let value: libc::c_int = 8_192;
-    let length = size_of_val(&value) as libc::socklen_t;
-    let (level, option) = (libc::SOL_SOCKET, libc::SO_RCVBUF);
+/// Sets SO_RCVBUF or SO_SNDBUFFORCE.
+fn set_buffer(socket: &impl AsRawFd, option: libc::c_int, bytes: libc::c_int) {
+    let length = size_of_val(&bytes) as libc::socklen_t;
+    let place = (&raw const bytes).cast();
     // SAFETY: the descriptor is open, and the value is as long as is said.
-    let set =
-        unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const value).cast(), length) };
+    let set = unsafe { libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, option, place, length) };
     assert_eq!(set, 0, "{}", io::Error::last_os_error());
 }
 
@@ -219,13 +213,12 @@ fn act(play: Play, end: &impl End) -> String {
 /// Plays it; the events are those of `who`.
 pub fn play(situation: &Situation, who: Who) -> Events {
     let there = namespace(situation);
-    let far: Vec<_> = (1..=situation.paths)
-        .map(|path| Port::device(&there, &format!("line{path}"), linux(path)))
-        .collect();
+    let far: Vec<_> =
+        (1..=situation.paths).map(|path| Port::device(&there, &format!("line{path}"), linux(path))).collect();
     let listener = there.listen(at(linux(1)), situation.protocol);
     use_congestion(&listener, CONGESTION).unwrap();
     if matches!(situation.play, Play::SlowReader(..)) {
-        small_buffer(&listener);
+        set_buffer(&listener, libc::SO_RCVBUF, 8_192);
     }
     let remote = at(linux(1));
     match who {
@@ -236,6 +229,8 @@ pub fn play(situation: &Situation, who: Who) -> Events {
             on(&line, situation, &listener, || {
                 let stream = here.run(|| connect_by(remote, situation.protocol, CONGESTION))?;
                 stream.set_read_timeout(Some(PATIENCE))?;
+                // As much as ours has, so that the applications are done with writing at the same time.
+                set_buffer(&stream, libc::SO_SNDBUFFORCE, 2 << 20);
                 if matches!(situation.play, Play::Abort(_)) {
                     reset_on_close(&stream);
                 }
@@ -299,6 +294,9 @@ fn on(
         let there = peer.recv_timeout(PATIENCE).unwrap_or_else(|_| "nothing".to_owned());
         std::thread::sleep(AFTERWARDS);
         stop.store(true, Ordering::Relaxed);
-        Reader::read(&carrying.join().unwrap(), format!("peer got {there}, we {here}"))
+        let (records, acted) = carrying.join().unwrap();
+        let quiet = std::ptr::fn_addr_eq(line.script, nothing as Script);
+        assert!(acted || quiet, "{}: the script found nothing to act on", situation.name);
+        Reader::read(&records, format!("peer got {there}, we {here}"))
     })
 }
