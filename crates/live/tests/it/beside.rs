@@ -41,19 +41,19 @@ fn named(name: &str) -> &'static Situation {
     all().find(|situation| situation.name == name).unwrap()
 }
 
-fn outcome(situation: &'static Situation) -> Outcome {
-    let runs = |who| Runs::new((0..RUNS).map(|_| play(situation, who)).collect());
+fn outcome(situation: &'static Situation, count: usize) -> Outcome {
+    let runs = |who| Runs::new((0..count).map(|_| play(situation, who)).collect());
     Outcome { situation, linux: runs(Who::Linux), ours: runs(Who::Ours) }
 }
 
 /// What comes of these situations, some beside each other; in their order.
-fn outcomes(situations: &[&'static Situation]) -> Vec<Outcome> {
+fn outcomes(situations: &[&'static Situation], count: usize) -> Vec<Outcome> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..SITES {
             scope.spawn(|| {
                 while let Some(situation) = situations.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let outcome = outcome(situation);
+                    let outcome = outcome(situation, count);
                     done.lock().unwrap().push(outcome);
                 }
             });
@@ -71,7 +71,7 @@ fn print(outcome: &Outcome) {
     }
     for (who, runs) in [("Linux", &outcome.linux), ("ours ", &outcome.ours)] {
         let (events, alike) = runs.usual();
-        println!("  {who} ({alike} of {RUNS}): {}", events.show(true));
+        println!("  {who} ({alike} alike): {}", events.show(true));
     }
 }
 
@@ -82,18 +82,18 @@ fn a_handful_is_as_in_linux() {
         if Namespace::bare().is_none() {
             return;
         }
-        for outcome in
-            outcomes(&["one-lost", "tail", "marked-all", "receive-two-holes", "mp-plain"].map(named))
-        {
-            if outcome.verdict() != Verdict::Equal {
-                print(&outcome);
-                panic!("{} is no longer as in Linux", outcome.situation.name);
-            }
+        let some = ["one-lost", "tail", "marked-all", "receive-two-holes", "mp-plain"].map(named);
+        for once in outcomes(&some, 1).iter().filter(|once| once.verdict() != Verdict::Equal) {
+            // A busy machine may have blurred it.
+            let outcome = outcome(once.situation, RUNS);
+            print(&outcome);
+            assert_eq!(outcome.verdict(), Verdict::Equal, "{}", once.situation.name);
         }
     });
 }
 
-/// The rule can come out the other way: a stack that begins with four segments, one whose timer is slow, one that knows no ECN.
+/// The rule can come out the other way: a stack that begins with four segments, one that does not see that
+/// a retransmission is lost, one that knows no ECN.
 #[test]
 fn a_planted_difference_is_noticed() {
     alone(LIMIT, || {
@@ -102,7 +102,7 @@ fn a_planted_difference_is_noticed() {
         }
         let planted: [(&str, fn(&mut mptcp_live::Config)); 3] = [
             ("plain", |config| config.initial_window = 4),
-            ("tail", |config| config.min_rto = mptcp::clock::Duration::from_secs(1)),
+            ("lost-twice", |config| config.rack = false),
             ("marked-all", |_| {}),
         ];
         for (name, config) in planted {
@@ -126,7 +126,7 @@ fn all_situations() {
         let unknown: Vec<_> = wanted.iter().filter(|name| all().all(|s| s.name != **name)).collect();
         assert!(unknown.is_empty(), "no situations: {unknown:?}; docs/beside-linux.md has their names");
         let some: Vec<_> = all().filter(|s| wanted.is_empty() || wanted.contains(&s.name)).collect();
-        let outcomes = outcomes(&some);
+        let outcomes = outcomes(&some, RUNS);
         outcomes.iter().for_each(print);
         if let Ok(path) = std::env::var("BESIDE_PAGE") {
             let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();

