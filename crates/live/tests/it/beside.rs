@@ -24,7 +24,7 @@ use crate::laboratory::{LIMIT, Namespace, alone};
 use events::Verdict;
 use page::{Outcome, Runs, page};
 use reasons::reason;
-use stage::{Situation, Who, play};
+use stage::{Configure, Situation, Who, play};
 
 /// Runs of each stack.
 const RUNS: usize = 3;
@@ -100,7 +100,7 @@ fn a_planted_difference_is_noticed() {
         if Namespace::bare().is_none() {
             return;
         }
-        let planted: [(&str, fn(&mut mptcp_live::Config)); 3] = [
+        let planted: [(&str, Configure); 3] = [
             ("plain", |config| config.initial_window = 4),
             ("lost-twice", |config| config.rack = false),
             ("marked-all", |_| {}),

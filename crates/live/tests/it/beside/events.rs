@@ -224,9 +224,7 @@ impl Reader {
             }
             Kind::Ack => {
                 let says = if seen.probe { " probe".to_owned() } else { told(seen) };
-                if ece != self.last_ece {
-                    all.push(What::Named(format!("ACK{says}")));
-                } else if !says.is_empty() && says != " ECE" {
+                if ece != self.last_ece || !(says.is_empty() || says == " ECE") {
                     all.push(What::Named(format!("ACK{says}")));
                 }
             }

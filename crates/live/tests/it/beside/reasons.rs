@@ -10,7 +10,8 @@ const REASONS: &[(&str, &str)] = &[
     (
         "acks-lost",
         "The window is full, and only the FIN is left. Ours goes at once: it has no data, which is what RFC 5681 section 3.1 limits. \
-         Linux holds it back like data (`tcp_cwnd_test`, net/ipv4/tcp_output.c), and the tail loss probe brings it. Our choice.",
+         Older kernels did so too (`tcp_cwnd_test`, net/ipv4/tcp_output.c, had an exception for the last FIN); 6.18, as is seen here, \
+         holds it back until its tail loss probe brings it. Our choice.",
     ),
     (
         "no-sack-two",
@@ -82,8 +83,8 @@ const REASONS: &[(&str, &str)] = &[
     ),
     (
         "mp-join-reset",
-        "Ours tries a pair of addresses that was refused once more a second later (connection/failures.rs); Linux's path manager leaves \
-         it (`mptcp_pm_nl_subflow_established` asks for the next one only). RFC 8684 leaves both open.",
+        "Ours tries a pair of addresses that was refused once more a second later (connection/failures.rs); Linux's path manager does \
+         not. RFC 8684 leaves both open.",
     ),
     (
         "mp-silent-path",

@@ -32,6 +32,9 @@ const HERTZ: u32 = 250;
 /// Of Linux's at both ends.
 const CONGESTION: &str = "cubic";
 
+/// What a situation changes of our configuration.
+pub type Configure = fn(&mut Config);
+
 /// Whose stack is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
@@ -69,7 +72,7 @@ pub struct Situation {
     /// For both of Linux's.
     pub sysctls: &'static [(&'static str, &'static str)],
     /// For ours, where the sysctls say something to Linux.
-    pub config: fn(&mut Config),
+    pub config: Configure,
     /// What the endpoint of the second path is for Linux (ip-mptcp(8)).
     pub endpoint: &'static str,
 }
@@ -97,15 +100,11 @@ impl Situation {
         Self { paths: 2, ..self }
     }
 
-    pub const fn set(
-        self,
-        sysctls: &'static [(&'static str, &'static str)],
-        config: fn(&mut Config),
-    ) -> Self {
+    pub const fn set(self, sysctls: &'static [(&'static str, &'static str)], config: Configure) -> Self {
         Self { sysctls, config, ..self }
     }
 
-    pub const fn endpoint(self, endpoint: &'static str, config: fn(&mut Config)) -> Self {
+    pub const fn endpoint(self, endpoint: &'static str, config: Configure) -> Self {
         Self { endpoint, config, ..self }
     }
 
