@@ -2,6 +2,7 @@
 //!
 //! How many run beside each other, and which run alone: `laboratory/turns.rs`.
 
+mod beside;
 mod controllers;
 mod driver;
 mod events;

@@ -9,19 +9,17 @@
 
 mod relay;
 
-use std::fs::File;
 use std::io::Read;
-use std::net::{IpAddr, TcpListener, TcpStream};
-use std::os::fd::AsFd;
+use std::net::{TcpListener, TcpStream};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use mptcp_live::congestion::{LinuxCubic, Reno, SlowStart};
-use mptcp_live::{Config, Driver, Interface, MptcpStream, Offload, Pipe, Tun};
+use mptcp_live::{Config, Driver, Interface, MptcpStream, Pipe};
 
-use crate::laboratory::{End, Namespace, Protocol, alone, at, connect_by, linux, ours};
-use relay::{Line, Port};
+use crate::laboratory::{End, Namespace, Port, Protocol, alone, at, connect_by, linux, ours};
+use relay::Line;
 
 /// Lines beside each other.
 const SITES: usize = 4;
@@ -62,16 +60,6 @@ impl Case {
     }
 }
 
-/// A device of a namespace with this address, as a file.
-fn device(namespace: &Namespace, address: IpAddr) -> (Tun, File) {
-    let tun = namespace.run(|| Tun::open_with("line", Offload::None)).unwrap();
-    namespace.ip(&format!("addr add {address}/24 dev line")).unwrap();
-    namespace.ip("link set line up txqueuelen 10000").unwrap();
-    namespace.sysctl("net.ipv4.tcp_no_metrics_save", "1");
-    let file = File::from(tun.as_fd().try_clone_to_owned().unwrap());
-    (tun, file)
-}
-
 /// Reads all; returns how long it took from the first byte on.
 fn read_all(stream: &mut TcpStream) -> (u64, Duration) {
     let (mut buffer, mut count, mut began) = (vec![0; 1 << 18], 0, None);
@@ -107,8 +95,7 @@ fn transfer(end: &impl End, listener: &TcpListener, bytes: u64) -> f64 {
 /// One transfer over a line of its own.
 fn run(case: Case, sender: Sender, seed: u64, seconds: u64, hertz: u32) -> f64 {
     let there = Namespace::bare().unwrap();
-    let (_receiving, file) = device(&there, linux(1));
-    let receiver = Port::Device(file);
+    let receiver = Port::device(&there, "line", linux(1));
     let listener = there.listen(at(linux(1)), Protocol::Tcp);
     let bytes = (case.expected * 1e6 / 8.0 * seconds as f64) as u64;
     let line = Line { loss: case.loss, seed, rate: RATE, rtt: RTT, queue: 500_000 };
@@ -124,9 +111,12 @@ fn run(case: Case, sender: Sender, seed: u64, seconds: u64, hertz: u32) -> f64 {
     match sender {
         Sender::Linux => {
             let here = Namespace::bare().unwrap();
-            let (_sending, file) = device(&here, ours(1));
-            over(Port::Device(file), &|| {
-                transfer(&here.run(|| connect_by(at(linux(1)), case.congestion)).unwrap(), &listener, bytes)
+            over(Port::device(&here, "line", ours(1)), &|| {
+                transfer(
+                    &here.run(|| connect_by(at(linux(1)), Protocol::Tcp, case.congestion)).unwrap(),
+                    &listener,
+                    bytes,
+                )
             })
         }
         Sender::Ours => {

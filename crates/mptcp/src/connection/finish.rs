@@ -14,7 +14,10 @@ impl Connection {
     /// DATA_FIN when everything was sent, FINs when the streams are over.
     #[cold]
     pub(super) fn transmit_fin(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
-        let all_sent = self.send.buffer.unsent() == 0 && self.subflows.iter().all(|s| s.backlog().is_empty());
+        // What waits in the queue of a subflow that went silent may have been carried by another one.
+        let unneeded = self.negotiation.is_multipath() && self.send.buffer.nothing_in_flight();
+        let all_sent = self.send.buffer.unsent() == 0
+            && (unneeded || self.subflows.iter().all(|s| s.backlog().is_empty()));
         if self.negotiation.is_plain() && self.send.writer.is_closed() && all_sent {
             self.subflows.iter_mut().filter(|s| s.can_send()).for_each(|s| s.want_fin());
         }

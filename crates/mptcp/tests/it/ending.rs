@@ -1,7 +1,8 @@
 //! Connections that end: in order, at once, with losses, and half.
 
 use crate::pair::{Fate, Pair, pattern};
-use mptcp::{CloseReason, Config, EventKind, InterfaceChange};
+use mptcp::scheduler::Linux;
+use mptcp::{CloseReason, Config, EventKind, InterfaceChange, LinuxStack};
 use mptcp_clock::Duration;
 use mptcp_wire::{MptcpOption, Segment};
 
@@ -69,6 +70,22 @@ fn a_data_fin_that_is_lost_goes_again_on_another_path() {
     pair.rule = Box::new(|_, path, _| if path == 0 { Fate::Drop } else { Fate::Deliver });
     pair.client.close(pair.now, pair.connection);
     pair.run(Duration::from_secs(10));
+    assert!(pair.happened(false, EventKind::Finished), "{:?}", pair.events);
+}
+
+/// What the silent path's queue still holds has come by the other path: the stream ends all the same.
+#[test]
+fn a_queue_that_a_silent_path_keeps_does_not_keep_the_data_fin() {
+    let config =
+        Config { scheduler: Linux::default().into(), linux_stack: LinuxStack::LINUX, ..Config::default() };
+    let mut pair = Pair::builder().seed(35).links(&[20, 20]).config(config).connect();
+    pair.run(Duration::from_millis(500));
+    pair.rule = Box::new(|_, path, _| if path == 1 { Fate::Drop } else { Fate::Deliver });
+    let data = pattern(150_000);
+    pair.client.write(pair.now, pair.connection, data.clone().into());
+    pair.client.close(pair.now, pair.connection);
+    pair.run(Duration::from_secs(10));
+    assert_eq!(pair.received[0].len(), data.len());
     assert!(pair.happened(false, EventKind::Finished), "{:?}", pair.events);
 }
 

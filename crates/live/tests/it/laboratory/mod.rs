@@ -8,6 +8,7 @@
 mod bulk;
 mod ends;
 mod fixture;
+mod port;
 pub mod raw;
 mod subflows;
 mod turns;
@@ -24,6 +25,7 @@ pub use bulk::*;
 pub use ends::*;
 pub use fixture::Fixture;
 use mptcp_live::{Offload, Tun};
+pub use port::Port;
 pub use subflows::*;
 pub use turns::{alone, within};
 
@@ -177,18 +179,23 @@ pub fn connect(address: SocketAddr, protocol: Protocol) -> io::Result<TcpStream>
     Ok(TcpStream::from(socket))
 }
 
-/// The same with TCP and a congestion controller of the kernel's. It has to be there before the connection is: the default one may
-/// have the socket pace, which stays.
-pub fn connect_by(address: SocketAddr, congestion: &str) -> io::Result<TcpStream> {
-    let socket = socket(address.ip(), Protocol::Tcp)?;
-    let (level, option) = (libc::IPPROTO_TCP, libc::TCP_CONGESTION);
-    let (name, length) = (congestion.as_ptr().cast(), congestion.len() as libc::socklen_t);
-    // SAFETY: the descriptor is open, and the name is as long as is said.
-    check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, name, length) })?;
+/// The same with a congestion controller of the kernel's. It has to be there before the connection is: the default one may have
+/// the socket pace, which stays.
+pub fn connect_by(address: SocketAddr, protocol: Protocol, congestion: &str) -> io::Result<TcpStream> {
+    let socket = socket(address.ip(), protocol)?;
+    use_congestion(&socket, congestion)?;
     let (raw, length) = sockaddr(address);
     // SAFETY: the descriptor is open, and the address is as long as is said.
     check(unsafe { libc::connect(socket.as_raw_fd(), (&raw const raw).cast(), length) })?;
     Ok(TcpStream::from(socket))
+}
+
+/// Gives a socket of Linux's that controller; what a listener accepts has it too.
+pub fn use_congestion(socket: &impl AsRawFd, congestion: &str) -> io::Result<()> {
+    let (level, option) = (libc::IPPROTO_TCP, libc::TCP_CONGESTION);
+    let (name, length) = (congestion.as_ptr().cast(), congestion.len() as libc::socklen_t);
+    // SAFETY: the descriptor is open, and the name is as long as is said.
+    check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, name, length) })
 }
 
 /// A socket that sends IPv4 packets as they are.

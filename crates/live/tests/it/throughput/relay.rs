@@ -4,14 +4,12 @@
 //! lose as much.
 
 use std::collections::VecDeque;
-use std::fs::File;
-use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use mptcp_clock::Rng;
-use mptcp_live::Pipe;
+
+use crate::laboratory::Port;
 
 /// Packets of more bytes carry data.
 const BARE: usize = 200;
@@ -20,31 +18,6 @@ const BARE: usize = 200;
 const FIRST_LOST: u64 = 25;
 /// Between two looks at the devices: little beside the round trip.
 const PAUSE: Duration = Duration::from_micros(250);
-
-/// Where packets come from and go to.
-pub enum Port {
-    Device(File),
-    Pipe(Pipe),
-}
-
-impl Port {
-    fn take(&self, buffer: &mut [u8]) -> Option<Bytes> {
-        match self {
-            Self::Device(file) => {
-                (&*file).read(buffer).ok().map(|count| Bytes::copy_from_slice(&buffer[..count]))
-            }
-            Self::Pipe(pipe) => pipe.take().ok(),
-        }
-    }
-
-    fn put(&self, packet: Bytes) {
-        // A device or pipe that takes no more loses it, as any does.
-        let _ = match self {
-            Self::Device(file) => (&*file).write_all(&packet),
-            Self::Pipe(pipe) => pipe.put(packet),
-        };
-    }
-}
 
 /// What the line does to data packets on the way to the receiver.
 #[derive(Clone, Copy)]

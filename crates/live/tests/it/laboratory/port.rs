@@ -1,0 +1,47 @@
+//! An end of a line in user space: a device of a namespace's, or a pipe to a driver of ours.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::IpAddr;
+use std::os::fd::AsFd;
+
+use bytes::Bytes;
+use mptcp_live::{Offload, Pipe, Tun};
+
+use super::Namespace;
+
+/// Where packets come from and go to.
+pub enum Port {
+    Device(File),
+    Pipe(Pipe),
+}
+
+impl Port {
+    /// A device of a namespace with this address.
+    pub fn device(namespace: &Namespace, name: &str, address: IpAddr) -> Self {
+        let tun = namespace.run(|| Tun::open_with(name, Offload::None)).unwrap();
+        namespace.ip(&format!("addr add {address}/24 dev {name}")).unwrap();
+        namespace.ip(&format!("link set {name} up txqueuelen 10000")).unwrap();
+        namespace.sysctl("net.ipv4.tcp_no_metrics_save", "1");
+        Self::Device(File::from(tun.as_fd().try_clone_to_owned().unwrap()))
+    }
+
+    /// The next packet that waits there; never blocks.
+    pub fn take(&self, buffer: &mut [u8]) -> Option<Bytes> {
+        match self {
+            Self::Device(file) => {
+                (&*file).read(buffer).ok().map(|count| Bytes::copy_from_slice(&buffer[..count]))
+            }
+            Self::Pipe(pipe) => pipe.take().ok(),
+        }
+    }
+
+    /// Hands a packet over.
+    pub fn put(&self, packet: Bytes) {
+        // A device or pipe that takes no more loses it, as any does.
+        let _ = match self {
+            Self::Device(file) => (&*file).write_all(&packet),
+            Self::Pipe(pipe) => pipe.put(packet),
+        };
+    }
+}
