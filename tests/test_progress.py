@@ -8,7 +8,7 @@ import time
 import pytest
 
 from conftest import TWO_PATHS
-from mptcplab import Scenario, _core, batch
+from mptcplab import Scenario, _core
 from mptcplab.batch import Progress, said
 
 LONG = Scenario.parse(TWO_PATHS + '[limits]\nmemory = "100GB"\nevents = 100000000000\n')
@@ -40,7 +40,7 @@ def test_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     now = time.monotonic()
     for out, quiet, shows in ((Terminal(), False, True), (Terminal(), True, False), (io.StringIO(), False, False)):
         progress = Progress(1, "runs", quiet=quiet, out=out, length=100.0)
-        monkeypatch.setattr(batch.time, "monotonic", lambda: now + 30)
+        monkeypatch.setattr(time, "monotonic", lambda: now + 30)
         progress.tick(0, 25.0)
         assert ("25% of 100 s simulated" in out.getvalue()) == shows
         monkeypatch.undo()

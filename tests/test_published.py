@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from conftest import TWO_PATHS, Cli
@@ -28,8 +29,10 @@ def test_a_sweep_of_what_study_wrote(cli: Cli, tmp_path: Path) -> None:
     (axes,) = plot_published(load(tmp_path / "mine"), C1).axes
     drawn = {str(line.get_label()): line for line in axes.lines}
     own = [line for label, line in drawn.items() if label.startswith("yours")]
-    assert [list(line.get_xdata()) for line in own] == [[51.2, 204.8]]
-    gold = {label: line.get_xdata()[0] for label, line in drawn.items() if line.get_color() == PUBLISHED}
+    assert [np.asarray(line.get_xdata()).tolist() for line in own] == [[51.2, 204.8]]
+    gold = {
+        label: float(np.asarray(line.get_xdata())[0]) for label, line in drawn.items() if line.get_color() == PUBLISHED
+    }
     assert gold == {label: pytest.approx(at * 1.024) for label, at in zip(gold, (400, 300), strict=True)}
 
 

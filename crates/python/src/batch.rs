@@ -55,7 +55,9 @@ impl Batch {
                     let go_on = |reached| own.go_on(reached, &cancelled);
                     let outcome = measure(scenario, *seed, None, *trace, go_on);
                     own.end();
-                    let Some(outcome) = outcome.map_err(|error| error.to_string()).transpose() else { return };
+                    let Some(outcome) = outcome.map_err(|error| error.to_string()).transpose() else {
+                        return;
+                    };
                     if send.send((at, outcome)).is_err() {
                         return;
                     }
