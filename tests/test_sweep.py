@@ -15,8 +15,10 @@ import pytest
 
 from conftest import Cli
 from mptcplab import Scenario, sweeps
+from mptcplab.batch import Interrupted
 from mptcplab.commands.common import BadInput
 from mptcplab.commands.settings import over, split, variations
+from mptcplab.json_files import write_json
 from mptcplab.reading import read_table
 from mptcplab.statistics import paired
 from mptcplab.sweep_plot import picture, scale
@@ -124,7 +126,7 @@ def test_an_interrupt_between_a_part_and_its_count_loses_nothing(
 ) -> None:
     scenario = Scenario.load(TWO).vary({"duration": "1s", "warmup": "0s"})
     monkeypatch.setattr(sweeps, "MOST_RUNS", 2)
-    write = sweeps.write_json
+    write = write_json
 
     def interrupted(rows: object, target: Path) -> None:
         write(rows, target)
@@ -132,8 +134,8 @@ def test_an_interrupt_between_a_part_and_its_count_loses_nothing(
             raise KeyboardInterrupt
 
     monkeypatch.setattr(sweeps, "write_json", interrupted)
-    with pytest.raises(sweeps.Interrupted) as caught:
-        Sweep(scenario, {"seed": ["1"]}, range(1, 7)).run(tmp_path, ["goodput"], quiet=True)
+    with pytest.raises(Interrupted) as caught:
+        Sweep(scenario, {"duration": ["1s"]}, range(1, 7)).run(tmp_path, ["goodput"], quiet=True)
     assert (caught.value.count, caught.value.total) == (4, 6)
     assert read_table(tmp_path / "flows.parquet").num_rows == 4
 
