@@ -6,11 +6,13 @@ import json
 import re
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from conftest import TWO_PATHS, Cli
-from mptcplab import Scenario
+from mptcplab import Scenario, joining
+from mptcplab.datasets import merge
 
 
 @pytest.fixture
@@ -82,6 +84,36 @@ def test_merge_and_gather(cli: Cli, results: Path) -> None:
     )
     assert [(row["group"], row["results"]) for row in found] == [("lia", ["both", "seeds"]), ("reno", ["alone"])]
     assert (results / "groups" / "lia" / "samples.parquet").is_file()
+
+
+def test_gather_by_any_key_of_the_scenarios(cli: Cli, results: Path) -> None:
+    found = json.loads(cli("gather", "both", "alone", "--by", "flows.*.transport", "--output", "g", "--json").stdout)
+    assert [row["group"] for row in found] == ["transport mptcp", "transport tcp"]
+    by_word = json.loads(cli("gather", "both", "alone", "--by", "duration,seed", "--output", "h", "--json").stdout)
+    assert [row["group"] for row in by_word] == ["duration 6s, seed 1", "duration 3s, seed 1"]
+    assert (results / "h" / "duration-3s-seed-1" / "samples.parquet").is_file()
+    error = cli("gather", "both", "--by", "paths.wifi.los", "--output", "i", expect=2).stderr
+    assert "did you mean paths.wifi.loss?" in error
+    assert "flows.bulk.rcvbuf" in error
+
+
+def test_merge_never_holds_a_table_whole(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    most = 0
+    whole = joining._write
+
+    def measure(writer: pq.ParquetWriter, tables: list[pa.Table]) -> None:
+        nonlocal most
+        most = max(most, sum(table.num_rows for table in tables))
+        whole(writer, tables)
+
+    monkeypatch.setattr(joining, "ROWS", 100)
+    monkeypatch.setattr(joining, "_write", measure)
+    merge([results / "both", results / "alone"], results / "all")
+    parts = [pq.read_table(results / name / "samples.parquet") for name in ("both", "alone")]
+    assert most <= max(part.num_rows for part in parts)
+    together = pq.read_table(results / "all" / "samples.parquet")
+    assert together["value"].to_pylist() == [value for part in parts for value in part["value"].to_pylist()]
+    assert set(together["variant"].to_pylist()) == {"", "alone"}
 
 
 @pytest.mark.parametrize(

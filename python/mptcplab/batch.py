@@ -63,18 +63,19 @@ def run_jobs(
     if not jobs:
         return Runs([])
     batch = _core.Batch([(job.scenario, job.seed, job.trace) for job in jobs], workers or default_workers())
-    progress = Progress(len(jobs), label, quiet=quiet)
-    left = len(jobs)
+    progress = Progress(len(jobs), label, quiet=quiet, length=sum(job.scenario.duration for job in jobs))
+    left, behind = len(jobs), 0.0
     try:
         while left:
             outcome = batch.next(0.1)
-            progress.tick(len(jobs) - left)
+            progress.tick(len(jobs) - left, behind + sum(reached for _, reached in batch.under_way()))
             if outcome is None:
                 continue
             at, results = outcome
             run = Run(jobs[at].scenario, jobs[at].seed, results, jobs[at].variant)
             slots[at] = run
             left -= 1
+            behind += jobs[at].scenario.duration
             if on_result is not None:
                 on_result(at, run)
     except KeyboardInterrupt:
@@ -90,29 +91,34 @@ def run_jobs(
 
 
 class Progress:
-    """A bar on a terminal, a line every five seconds elsewhere; nothing in the first second."""
+    """A bar on a terminal, a line every five seconds elsewhere; nothing in the first second.
 
-    def __init__(self, total: int, label: str, *, quiet: bool = False, out: TextIO | None = None) -> None:
-        """Begins to count; `out` is stderr by default."""
+    Of a single run there are no lines elsewhere: nobody counts to one.
+    """
+
+    def __init__(
+        self, total: int, label: str, *, quiet: bool = False, out: TextIO | None = None, length: float = 0.0
+    ) -> None:
+        """Begins to count; `out` is stderr by default, `length` the virtual seconds of all where that is known."""
         self._out = sys.stderr if out is None else out
-        self._total, self._label, self._quiet = total, label, quiet
+        self._total, self._label, self._quiet, self._length = total, label, quiet, length
         self._start = time.monotonic()
         self._terminal = self._out.isatty()
         self._shown = self._start
         self._drawn = False
 
-    def tick(self, done: int) -> None:
-        """Shows that `done` of the total are done, if it is time to."""
+    def tick(self, done: int, behind: float = 0.0) -> None:
+        """Shows that `done` of the total are done, and `behind` of the virtual seconds, if it is time to."""
         now = time.monotonic()
-        spent = now - self._start
         pause = 0.1 if self._terminal else 5.0
-        if self._quiet or spent < 1.0 or now - self._shown < pause:
+        alone = self._total == 1 and not self._terminal
+        if self._quiet or alone or now - self._start < 1.0 or now - self._shown < pause:
             return
         self._shown = now
-        left = f"{_span(spent / done * (self._total - done))} left" if done else "…"
-        text = f"{self._label}: {done} of {self._total}, {left}"
+        share, text = said(done, self._total, behind, self._length, now - self._start)
+        text = f"{self._label}: {text}"
         if self._terminal:
-            filled = round(24 * done / self._total)
+            filled = round(24 * share)
             self._out.write(f"\r[{'█' * filled}{'·' * (24 - filled)}] {text}\x1b[K")
             self._drawn = True
         else:
@@ -125,6 +131,18 @@ class Progress:
             self._out.write("\r\x1b[K")
             self._out.flush()
             self._drawn = False
+
+
+def said(done: int, total: int, behind: float, length: float, spent: float) -> tuple[float, str]:
+    """What share is done, and how that is said: runs, virtual time where it is known, its rate, the time left."""
+    share = min(1.0, behind / length if length else done / total)
+    parts = [f"{done} of {total}"] if total > 1 else []
+    if length:
+        parts.append(f"{share:.0%} of {length:.4g} s simulated")
+        if behind:
+            parts.append(f"{behind / spent:.3g} s each second")
+    parts.append(f"{_span(spent * (1 / share - 1))} left" if share else "…")
+    return share, ", ".join(parts)
 
 
 def _span(seconds: float) -> str:

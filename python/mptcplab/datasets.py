@@ -7,22 +7,26 @@ runs would have the same name, the variant of the later one says where it came f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from mptcplab.export import write_parquet
 from mptcplab.files import folder, write_bytes
-from mptcplab.inputs import BadResult, readable
+from mptcplab.inputs import BadResult, nearest, readable
+from mptcplab.joining import join
 from mptcplab.json_files import write_json
-from mptcplab.reading import SAMPLES, read_scenario_text, read_table
+from mptcplab.reading import SAMPLES, read_columns, read_pieces, read_scenario_text
 from mptcplab.saved import WHO, SavedRun, describe, load
 
 TABLES = ("samples", "flows", "paths", "links", "blocks")
 
 Who = tuple[str, int, str]
+Changed = dict[Who, Who]
+"""Names of runs that another result has too, and their new ones."""
 
 
 def merge(directories: Sequence[str | Path], output: str | Path) -> list[Who]:
@@ -39,7 +43,7 @@ def merge(directories: Sequence[str | Path], output: str | Path) -> list[Who]:
         raise BadResult(f"{target}: holds a result already; give another --output")
     folder(target)
     described: list[dict[str, Any]] = []
-    found: dict[str, list[pa.Table]] = {table: [] for table in TABLES}
+    found: dict[str, list[tuple[Path, Changed]]] = {table: [] for table in TABLES}
     for number, directory in enumerate(directories, 1):
         names = _distinct(
             describe(directory)["runs"], {_who(row) for row in described}, readable(str(directory)), number
@@ -48,12 +52,11 @@ def merge(directories: Sequence[str | Path], output: str | Path) -> list[Who]:
         for table in TABLES:
             file = Path(directory) / f"{table}.parquet"
             if file.is_file():
-                wanted = SAMPLES if table == "samples" else None
-                found[table].append(_renamed(read_table(file, wanted), names))
+                found[table].append((file, {before: _who(row) for before, row in names if before != _who(row)}))
     version = describe(directories[0])["mptcplab"]
-    for table, parts in found.items():
-        if parts:
-            write_parquet(_joined(parts, table), target / f"{table}.parquet")
+    for table, files in found.items():
+        if files:
+            _join(table, files, target / f"{table}.parquet")
     backends = sorted({str(describe(directory).get("backend", "sim")) for directory in directories})
     write_json({"mptcplab": version, "backend": ", ".join(backends), "runs": described}, target / "run.json")
     return [_who(row) for row in described]
@@ -62,34 +65,75 @@ def merge(directories: Sequence[str | Path], output: str | Path) -> list[Who]:
 def gather(directories: Sequence[str | Path], by: Sequence[str], output: str | Path) -> dict[str, list[str]]:
     """Merges each group of results that are alike in all of `by` into a directory of its own below `output`.
 
-    Returns the names of the groups and their members. `by` are keys of `RELATIONS`.
+    Returns the names of the groups and their members. `by` are keys of `RELATIONS`, `seed` and `variant`, or keys of
+    the scenario: `paths.wifi.loss`, `flows.*.rcvbuf`, or the last word of one.
+    `BadResult` for a key that no result has.
     """
+    loaded = {str(directory): load(directory) for directory in directories}
+    for key in by:
+        check_key(key, [run for runs in loaded.values() for run in runs])
     groups: dict[str, list[str]] = {}
-    for directory in directories:
-        runs = load(directory)
-        alike = {", ".join(RELATIONS[key](run) for key in by) for run in runs}
+    for directory, runs in loaded.items():
+        alike = {", ".join(_value(run, key) for key in by) for run in runs}
         if len(alike) > 1:
             raise BadResult(
                 f"{directory}: its runs belong to several groups ({'; '.join(sorted(alike))}); it is a merged result"
             )
-        groups.setdefault(alike.pop() if alike else "empty", []).append(str(directory))
-    for name, members in groups.items():
-        merge(members, Path(output) / slug(name))
+        groups.setdefault(alike.pop() if alike else "empty", []).append(directory)
+    names = group_directories(groups)
+    for group, members in groups.items():
+        merge(members, Path(output) / names[group])
     return groups
+
+
+def group_directories(groups: Iterable[str]) -> dict[str, str]:
+    """A name for the directory of each group; groups whose names read alike get numbers."""
+    found: dict[str, str] = {}
+    for group in groups:
+        name, number = slug(group), 2
+        while name in found.values():
+            name, number = f"{slug(group)}-{number}", number + 1
+        found[group] = name
+    return found
+
+
+def check_key(key: str, runs: Sequence[SavedRun]) -> None:
+    """Refuses what neither a result nor a scenario has, and says what there is."""
+    if key in RELATIONS or key in _OF_RUN or any(_matching(run, key) for run in runs):
+        return
+    keys = sorted({name for run in runs for name, _ in run.settings()})
+    near = nearest(key, [*RELATIONS, *_OF_RUN, *keys])
+    hint = f"did you mean {near}? " if near else ""
+    raise BadResult(
+        f"no result has a key {readable(key)!r}; {hint}there are: {', '.join([*RELATIONS, *_OF_RUN])}, and of the "
+        f"scenarios {', '.join(keys) or 'none'} (* stands for any name, the last word for all that end so)"
+    )
+
+
+def _value(run: SavedRun, key: str) -> str:
+    if key in RELATIONS:
+        return RELATIONS[key](run)
+    if key in _OF_RUN:
+        return f"{key} {getattr(run, key)}"
+    values = dict.fromkeys(value if isinstance(value, str) else str(value) for _, value in _matching(run, key))
+    return f"{key.rsplit('.', 1)[-1]} {'+'.join(values) or 'unset'}"
+
+
+def _matching(run: SavedRun, key: str) -> list[tuple[str, Any]]:
+    """What the scenario has under a key, under each that a pattern stands for, or under each that ends with a word."""
+    return [
+        (name, value)
+        for name, value in run.settings()
+        if fnmatchcase(name, key) or ("." not in key and name.rsplit(".", 1)[-1] == key)
+    ]
 
 
 def _same_scenario(run: SavedRun) -> str:
     """The scenario's name, and a digest of the rest: seeds are no part of it."""
     import hashlib
 
-    text = repr(sorted(_flat(run.scenario)))
+    text = repr(sorted((key, repr(value)) for key, value in run.settings()))
     return f"{run.name} {hashlib.sha256(text.encode()).hexdigest()[:6]}"
-
-
-def _flat(value: Any, key: str = "") -> list[tuple[str, str]]:
-    if isinstance(value, Mapping):
-        return [row for name, item in value.items() for row in _flat(item, f"{key}.{name}")]
-    return [(key, repr(value))]
 
 
 def channel_relation(run: SavedRun) -> str:
@@ -128,7 +172,8 @@ RELATIONS: dict[str, Callable[[SavedRun], str]] = {
     "congestion": _controllers,
     "direction": _direction,
 }
-"""By what results can be gathered."""
+"""By what results can be gathered, beside the keys of their scenarios."""
+_OF_RUN = ("seed", "variant")
 
 
 def slug(text: str) -> str:
@@ -169,23 +214,26 @@ def _scenarios(
     return rows
 
 
-def _renamed(table: pa.Table, names: Iterable[tuple[Who, dict[str, Any]]]) -> pa.Table:
-    """The table with the new names of its runs."""
-    changed = {before: _who(row) for before, row in names if before != _who(row)}
-    if not changed:
-        return table
-    rows = zip(*(table[column].to_pylist() for column in WHO), strict=True)
-    variants = pa.array([changed.get(who, who)[2] for who in rows], pa.string())
-    return table.set_column(table.column_names.index("variant"), "variant", variants)
-
-
-def _joined(parts: Sequence[pa.Table], table: str) -> pa.Table:
-    """One table; where one has a column that others have not, theirs is null there. Text repeats, so it is numbered."""
+def _join(table: str, files: Sequence[tuple[Path, Changed]], target: Path) -> None:
+    """One table of all, a group of rows in memory at a time."""
+    wanted = SAMPLES if table == "samples" else None
+    pieces = (_renamed(piece, changed) for file, changed in files for piece in read_pieces(file, wanted))
     try:
-        whole = pa.concat_tables(parts, promote_options="default").combine_chunks()
+        join(pieces, [read_columns(file) for file, _ in files], target)
     except pa.ArrowException as error:
         raise BadResult(f"{table}.parquet: the results do not go together: {error}") from error
-    for at, field in enumerate(whole.schema):
-        if pa.types.is_string(field.type) and whole.num_rows:
-            whole = whole.set_column(at, field.name, whole[field.name].dictionary_encode().combine_chunks())
-    return whole
+
+
+def _renamed(table: pa.Table, changed: Changed) -> pa.Table:
+    """The table with the new names of its runs; the rows of a run stand together."""
+    if not changed or not table.num_rows:
+        return table
+    encoded = [table[column].combine_chunks().dictionary_encode() for column in WHO]
+    codes = np.stack([np.asarray(column.indices) for column in encoded])
+    starts = np.concatenate(([0], 1 + np.flatnonzero((codes[:, 1:] != codes[:, :-1]).any(axis=0))))
+    lengths = np.diff(np.concatenate((starts, [table.num_rows])))
+    rows = zip(*(table[column].take(pa.array(starts)).to_pylist() for column in WHO), strict=True)
+    names = [changed.get(who, who)[2] for who in rows]
+    numbered = pa.array(np.repeat(np.arange(len(names), dtype=np.int32), lengths))
+    variants = pa.DictionaryArray.from_arrays(numbered, pa.array(names, pa.string())).cast(pa.string())
+    return table.set_column(table.column_names.index("variant"), "variant", variants)

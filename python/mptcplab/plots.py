@@ -85,6 +85,10 @@ _OTHERS = (
 )
 
 
+PUBLISHED = "#b8860b"
+"""The colour of what a source says."""
+
+
 class Picture(Figure):
     """A figure that a notebook shows without a magic command."""
 
@@ -169,7 +173,7 @@ def accepted_range(
 
 def published_line(axes: Axes, value: float, label: str | None = "published") -> None:
     """What the paper says, as one value."""
-    axes.axhline(value, color="#b8860b", linestyle=(0, (6, 2)), linewidth=1.1, label=label)
+    axes.axhline(value, color=PUBLISHED, linestyle=(0, (6, 2)), linewidth=1.1, label=label)
 
 
 def finish(

@@ -123,17 +123,36 @@ def read_table(file: Path, wanted: dict[str, pa.DataType] | None = None, *, seed
     """
     wanted = WHO if wanted is None else wanted
     with open_table(file) as parquet:
-        table = parquet.read() if seed is None else _of_seed(parquet, seed)
-        table.validate(full=True)
-        table = _plain(table)
-        for name, kind in wanted.items():
-            at = table.column_names.index(name) if table.column_names.count(name) == 1 else -1
-            if at < 0:
-                raise damaged(file, f"it has no column {name!r}")
-            column = table[name].cast(kind)
-            if column.null_count:
-                raise damaged(file, f"its column {name!r} has holes")
-            table = table.set_column(at, name, column)
+        return _checked(file, parquet.read() if seed is None else _of_seed(parquet, seed), wanted)
+
+
+def read_pieces(file: Path, wanted: dict[str, pa.DataType] | None = None) -> Iterator[pa.Table]:
+    """The same, a group of rows at a time; a file without rows is one piece."""
+    wanted = WHO if wanted is None else wanted
+    with open_table(file) as parquet:
+        for group in range(parquet.num_row_groups):
+            yield _checked(file, parquet.read_row_group(group), wanted)
+        if not parquet.num_row_groups:
+            yield _checked(file, parquet.schema_arrow.empty_table(), wanted)
+
+
+def read_columns(file: Path) -> pa.Schema:
+    """The columns of a table, without its rows."""
+    with open_table(file) as parquet:
+        return _plain(parquet.schema_arrow.empty_table()).schema
+
+
+def _checked(file: Path, table: pa.Table, wanted: dict[str, pa.DataType]) -> pa.Table:
+    table.validate(full=True)
+    table = _plain(table)
+    for name, kind in wanted.items():
+        at = table.column_names.index(name) if table.column_names.count(name) == 1 else -1
+        if at < 0:
+            raise damaged(file, f"it has no column {name!r}")
+        column = table[name].cast(kind)
+        if column.null_count:
+            raise damaged(file, f"its column {name!r} has holes")
+        table = table.set_column(at, name, column)
     return table
 
 

@@ -6,7 +6,7 @@ Owns the way from files to runs, and which interface is on which radio channel. 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -93,6 +93,10 @@ class SavedRun:
         """Times and values of one metric, both empty where it was not measured."""
         return self.samples.series(metric, flow, path)
 
+    def settings(self) -> list[tuple[str, Any]]:
+        """The keys of its scenario as `--set` writes them, with their values."""
+        return _keys(self.scenario)
+
     def line(self, path: str) -> dict[str, Any]:
         """What the scenario says of a path, link or station; empty if it says nothing."""
         tables = (self.scenario.get(kind, {}) for kind in ("paths", "links", "stations"))
@@ -142,6 +146,14 @@ def load(directory: str | PathLike[str]) -> list[SavedRun]:
         who = (row["run"], row["seed"], row["variant"])
         runs.append(SavedRun(readable(str(directory)), *who, scenarios[row["scenario"]], partial(file.of, who)))
     return runs
+
+
+def _keys(value: Any, key: str = "") -> list[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        return [row for name, item in value.items() for row in _keys(item, f"{key}.{name}" if key else str(name))]
+    if isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
+        return [row for at, item in enumerate(value) for row in _keys(item, f"{key}.{at}")]
+    return [(key, value)]
 
 
 def describe(directory: str | PathLike[str]) -> dict[str, Any]:

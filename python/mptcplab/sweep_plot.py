@@ -30,18 +30,22 @@ _BASE = {
 """Units of scenario files in what an axis is drawn in. KB is 1024 bytes there, kB 1000."""
 
 
+def number(value: str) -> tuple[float, str] | None:
+    """A value as a number in the unit of its axis; None where it is none."""
+    matched = _NUMBER.fullmatch(value)
+    base = matched and (("kB", 1.0) if matched[2] == "kB" else _BASE.get(matched[2].lower()))
+    return (float(matched[1]) * base[1], base[0]) if matched and base else None
+
+
 def scale(values: Sequence[str]) -> tuple[list[float], str] | None:
     """Values as numbers of one unit; None where one is no number, or units are of several kinds."""
     numbers, units = list[float](), set[str]()
     for value in values:
-        matched = _NUMBER.fullmatch(value)
-        if not matched:
+        found = number(value)
+        if found is None:
             return None
-        base = ("kB", 1.0) if matched[2] == "kB" else _BASE.get(matched[2].lower())
-        if base is None:
-            return None
-        units.add(base[0])
-        numbers.append(float(matched[1]) * base[1])
+        units.add(found[1])
+        numbers.append(found[0])
     return (numbers, units.pop()) if len(units) == 1 and len(set(numbers)) == len(numbers) else None
 
 

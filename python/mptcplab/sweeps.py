@@ -22,8 +22,9 @@ import pyarrow.parquet as pq
 from mptcplab import _core
 from mptcplab.batch import Interrupted, Job, Progress, run_jobs
 from mptcplab.export import TABLES, described, tables_of, write_parquet
-from mptcplab.files import folder, replacing, write_text
+from mptcplab.files import folder, write_text
 from mptcplab.inputs import BadResult
+from mptcplab.joining import join
 from mptcplab.json_files import write_json
 from mptcplab.reading import read_json, read_table
 from mptcplab.results import Runs
@@ -224,7 +225,10 @@ class _Store:
             self.write(UNFINISHED, more)
         for table in TABLES:
             files = [self._file(number, table) for number in numbers]
-            _join([file for file in files if file.is_file()], self._output / f"{table}.parquet")
+            files = [file for file in files if file.is_file()]
+            if files:
+                schemas = [pq.read_schema(file) for file in files]
+                join((pq.read_table(file) for file in files), schemas, self._output / f"{table}.parquet")
         names, rows = self._scenarios(), list[dict[str, Any]]()
         for number in numbers:
             text = self._list(number).read_text(encoding="utf-8")
@@ -254,31 +258,3 @@ def _chosen(flows: pa.Table, keep: Sequence[str]) -> list[dict[str, Any]]:
     names = [name for name in ("variant", "flow", *keep) if name in flows.column_names]
     rows: list[dict[str, Any]] = flows.select(names).to_pylist()
     return rows
-
-
-def _join(parts: Sequence[Path], target: Path) -> None:
-    """One file of several, a part of them in memory at a time; a column that one has not is null there."""
-    if not parts:
-        return
-    schemas = [pq.read_schema(part) for part in parts]
-    schema = pa.unify_schemas([_plain(one) for one in schemas], promote_options="default")
-    with (
-        replacing(target) as file,
-        pq.ParquetWriter(
-            file, schema, version="2.6", compression="zstd", compression_level=3, data_page_version="2.0"
-        ) as writer,
-    ):
-        for part in parts:
-            table = pq.read_table(part)
-            columns = [
-                table[field.name].cast(field.type) if field.name in table.column_names
-                else pa.nulls(table.num_rows, field.type)
-                for field in schema
-            ]  # fmt: skip
-            writer.write_table(pa.Table.from_arrays(columns, schema=schema), row_group_size=1 << 20)
-
-
-def _plain(schema: pa.Schema) -> pa.Schema:
-    """Numbered text of every part under one type."""
-    text = pa.dictionary(pa.int32(), pa.string())
-    return pa.schema([pa.field(one.name, text if pa.types.is_dictionary(one.type) else one.type) for one in schema])

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use crate::events::{Trace, filter};
 use crate::results::{Results, measure};
 use crate::scenario::Scenario;
+use crate::slices::UnderWay;
 
 /// Threads beyond which none helps.
 const MOST_WORKERS: usize = 1024;
@@ -24,6 +25,7 @@ type Outcome = (usize, Result<Results, String>);
 pub struct Batch {
     outcomes: Mutex<Receiver<Outcome>>,
     cancelled: Arc<AtomicBool>,
+    under_way: Arc<[UnderWay]>,
     workers: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -39,16 +41,24 @@ impl Batch {
         let (send, outcomes) = mpsc::channel();
         let next = Arc::new(AtomicUsize::new(0));
         let cancelled = Arc::new(AtomicBool::new(false));
-        let threads = (0..workers.max(1).min(jobs.len().max(1)).min(MOST_WORKERS)).map(|_| {
+        let workers = workers.max(1).min(jobs.len().max(1)).min(MOST_WORKERS);
+        let under_way: Arc<[UnderWay]> = (0..workers).map(|_| UnderWay::default()).collect();
+        let threads = (0..workers).map(|worker| {
             let (jobs, next, send, cancelled) = (jobs.clone(), next.clone(), send.clone(), cancelled.clone());
+            let under_way = under_way.clone();
             std::thread::Builder::new().name("mptcplab-run".to_owned()).spawn(move || {
                 while !cancelled.load(Ordering::Relaxed) {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some((scenario, seed, trace)) = jobs.get(at) else { return };
-                    if send
-                        .send((at, measure(scenario, *seed, None, *trace).map_err(|error| error.to_string())))
-                        .is_err()
-                    {
+                    let own = &under_way[worker];
+                    own.begin(at);
+                    let go_on = |reached| own.go_on(reached, &cancelled);
+                    let outcome = measure(scenario, *seed, None, *trace, go_on);
+                    own.end();
+                    let Some(outcome) = outcome.map_err(|error| error.to_string()).transpose() else {
+                        return;
+                    };
+                    if send.send((at, outcome)).is_err() {
                         return;
                     }
                 }
@@ -59,7 +69,7 @@ impl Batch {
         if threads.is_empty() {
             return Err(PyRuntimeError::new_err("the system gives no thread to run anything"));
         }
-        Ok(Self { workers: Mutex::new(threads), outcomes: Mutex::new(outcomes), cancelled })
+        Ok(Self { workers: Mutex::new(threads), outcomes: Mutex::new(outcomes), cancelled, under_way })
     }
 
     /// The next finished job's number and results; None when `timeout` seconds passed first.
@@ -76,7 +86,12 @@ impl Batch {
         outcome.map_err(PyRuntimeError::new_err)
     }
 
-    /// Begins no further run; those under way end by themselves.
+    /// The jobs under way, and the virtual seconds that each has behind it.
+    fn under_way(&self) -> Vec<(usize, f64)> {
+        self.under_way.iter().filter_map(UnderWay::now).collect()
+    }
+
+    /// Begins no further run, and ends those under way without results.
     fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }

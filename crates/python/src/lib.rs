@@ -13,6 +13,7 @@ mod live;
 mod policies;
 mod results;
 mod scenario;
+mod slices;
 
 use mptcp_lab::Registry;
 use pyo3::prelude::*;

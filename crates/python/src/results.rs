@@ -13,6 +13,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::events::{self, Trace};
 use crate::scenario::Scenario;
+use crate::slices;
 
 /// What one run gave.
 #[pyclass(frozen, module = "mptcplab._core")]
@@ -31,13 +32,15 @@ impl Results {
     }
 }
 
-/// Runs a scenario to its end and measures how long that took.
+/// Runs a scenario to its end and measures how long that took. `go_on` hears now and then how far it is; `None` where it said that
+/// the run shall end.
 pub(crate) fn measure(
     scenario: &mptcp_lab::scenario::Scenario,
     seed: u64,
     captures: Option<&PathBuf>,
     trace: Option<Filter>,
-) -> Result<Results, RunError> {
+    go_on: impl FnMut(mptcp_clock::Duration) -> bool,
+) -> Result<Option<Results>, RunError> {
     let mut world = World::new(scenario, seed)?;
     if let Some(directory) = captures {
         world.capture(directory)?;
@@ -46,10 +49,10 @@ pub(crate) fn measure(
         world.observe(filter);
     }
     let start = std::time::Instant::now();
-    world.advance(mptcp_clock::Instant::ZERO + scenario.duration)?;
+    let ended = slices::advance(&mut world, scenario.duration, go_on)?;
     let wall = start.elapsed().as_secs_f64();
     world.finish_captures()?;
-    Ok(Results::new(world.finish(), wall))
+    Ok(ended.then(|| Results::new(world.finish(), wall)))
 }
 
 /// Runs one scenario. With `captures`, writes a pcapng for each host and interface there. With `trace`, keeps events: names of
@@ -68,8 +71,16 @@ pub(crate) fn run(
         let made = std::fs::create_dir_all(directory);
         made.map_err(|e| PyOSError::new_err(format!("cannot make {}: {e}", directory.display())))?;
     }
-    let measured = py.detach(|| measure(&scenario.inner, seed, captures.as_ref(), trace));
-    measured.map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    let mut signal = Ok(());
+    // Ctrl-C ends a run in its middle.
+    let mut go_on = |_| {
+        signal = Python::attach(|py| py.check_signals());
+        signal.is_ok()
+    };
+    let measured = py.detach(|| measure(&scenario.inner, seed, captures.as_ref(), trace, &mut go_on));
+    signal?;
+    let measured = measured.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    measured.ok_or_else(|| PyRuntimeError::new_err("the run was ended in its middle"))
 }
 
 /// Names and units of the metrics, in the order of their numbers.

@@ -20,7 +20,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default="scenario",
         metavar="KEY[,KEY]",
         help="in what they are alike: scenario (apart from the seed), channel (how the channels lie to each other), "
-        "congestion, direction (default: scenario)",
+        "congestion, direction, seed, variant, or a key of their scenarios, such as paths.wifi.loss, flows.*.rcvbuf or "
+        "rcvbuf (default: scenario)",
     )
     parser.add_argument(
         "--output", type=Path, required=True, metavar="DIR", help="a directory for each group goes there"
@@ -30,15 +31,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(given: argparse.Namespace) -> int:
     """Merges each group."""
-    from mptcplab.datasets import RELATIONS, gather, slug
-    from mptcplab.inputs import choose
+    from mptcplab.datasets import gather, group_directories
 
-    keys = [choose(key.strip(), RELATIONS, "key") for key in given.by.split(",")]
+    keys = [key.strip() for key in given.by.split(",")]
     groups = gather(given.results, keys, given.output)
+    where = group_directories(groups)
     if given.json:
-        print_json([{"group": name, "directory": str(given.output / slug(name)), "results": members}
+        print_json([{"group": name, "directory": str(given.output / where[name]), "results": members}
                     for name, members in groups.items()])  # fmt: skip
         return 0
     for name, members in groups.items():
-        print(f"{name}: {', '.join(members)}; written to {given.output / slug(name)}/")
+        print(f"{name}: {', '.join(members)}; written to {given.output / where[name]}/")
     return 0

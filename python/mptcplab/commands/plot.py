@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mptcplab.commands.common import add_interval, natural, pictures, write_picture
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from mptcplab.saved import SavedRun
 
 NAME = "plot"
 HELP = "draw metrics of a result over time, for each interface"
@@ -26,6 +32,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--scale", action="store_true", help="all in one panel from 0 to 100; utilisation from 80 to 100"
     )
     parser.add_argument(
+        "--published",
+        nargs="?",
+        const="",
+        metavar="STUDY/EXPERIMENT",
+        help="instead: what was published of this experiment over your runs of it, a run, a sweep or several merged "
+        "(default: the experiment that the scenario names, as those of mptcplab study do)",
+    )
+    parser.add_argument(
         "--output", type=Path, default=Path("plot.png"), metavar="FILE", help="PNG or SVG (default: plot.png)"
     )
 
@@ -42,9 +56,26 @@ def execute(given: argparse.Namespace) -> int:
     if not chosen:
         seeds = ", ".join(str(run.seed) for run in runs)
         raise BadResult(f"{given.result}: there is no run with seed {given.seed}; seeds: {seeds or 'none'}")
+    if given.published is not None:
+        write_picture(_published(chosen, given.published), output)
+        return 0
     metrics = [name.strip() for name in given.metric.split(",")]
     figure = plot_metrics(
         chosen[0], metrics, flow=given.flow, path=given.path, interval=given.interval, scale=given.scale
     )
     write_picture(figure, output)
     return 0
+
+
+def _published(runs: list[SavedRun], wanted: str) -> Figure:
+    """The picture; says what was published in it."""
+    from mptcplab.published_plot import experiment_of, plot_published
+    from mptcplab.studies import all_studies
+
+    known = {f"{study.name}/{one.name}": one for study in all_studies()[0].values() for one in study.experiments}
+    experiment = experiment_of(runs, known, wanted)
+    figure = plot_published(runs, experiment)
+    print(f"{experiment.study}/{experiment.name}: {experiment.title}")
+    for one in experiment.published:
+        print(f"  {one.label}")
+    return figure

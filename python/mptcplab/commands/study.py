@@ -39,17 +39,18 @@ def execute(given: argparse.Namespace) -> int:
     if given.point and given.output:
         raise BadInput("mptcplab: --point is one scenario, --output writes all; leave one of them out")
     from mptcplab.studies.base import Effort
+    from mptcplab.studies.published import marked
 
     study, experiment = _find(given.experiment)
     found = _points(experiment, Effort("full" if given.full else "default"))
     if given.toml or given.point:
-        print(over(_chosen(experiment, found, given.point), given.set).to_toml(), end="")
+        print(over(marked(_chosen(experiment, found, given.point), experiment), given.set).to_toml(), end="")
         return 0
     if given.json:
         print_json([{"point": name, "seeds": [point.seed for point in points]} for name, points in found.items()])
         return 0
     if given.output:
-        _write(given, found)
+        _write(given, experiment, found)
         return 0
     print(f"{study.name}/{experiment.name}: {experiment.title}")
     print(textwrap.indent(textwrap.fill(experiment.setup, 96), "  "))
@@ -105,12 +106,13 @@ def _chosen(experiment: Experiment, found: dict[str, list[Point]], wanted: str |
     return found[next(iter(fits or found))][0].scenario
 
 
-def _write(given: argparse.Namespace, found: dict[str, list[Point]]) -> None:
+def _write(given: argparse.Namespace, experiment: Experiment, found: dict[str, list[Point]]) -> None:
     from mptcplab.files import folder, write_text
+    from mptcplab.studies.published import marked
 
     target = folder(given.output)
     for name, points in found.items():
-        write_text(target / f"{name}.toml", over(points[0].scenario, given.set).to_toml())
+        write_text(target / f"{name}.toml", over(marked(points[0].scenario, experiment), given.set).to_toml())
     seeds = max(points[-1].seed for points in found.values())
     first = next(iter(found))
     print(f"{len(found)} scenarios written to {target}/; their seeds are 1 to {seeds}. For example:")

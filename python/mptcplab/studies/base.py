@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from mptcplab.statistics import Estimate, Interval, difference, estimate, interval, ratio
+from mptcplab.studies.published import Published
 from mptcplab.studies.verdicts import Check, Exclusion, Origin, Verdict, all_of, over_readings
 
 if TYPE_CHECKING:
@@ -180,6 +181,8 @@ class Experiment(ABC):
     name: str
     title: str
     setup: str
+    published: Sequence[Published] = ()
+    """What its source gives as numbers that can be drawn."""
     judged: str | float | None = None
     """How the keys of the judged network begin, where that is not the first one that is run."""
 

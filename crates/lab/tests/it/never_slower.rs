@@ -246,13 +246,30 @@ fn a_last_segment_goes_with_the_window_that_would_have_held_it_for_tcp() {
 
 #[test]
 fn a_near_path_of_a_slow_line_does_not_keep_the_end_of_a_short_file() {
-    let networks: [&[Path]; 2] = [
-        &[(10_400, 67_100, "50p", ""), (1_220, 9_350, "10p", "")],
-        &[(13_200, 7_140, "10p", ""), (57_100, 49_000, "369p", ""), (2_440, 14_800, "10p", "")],
+    // By 1.33 and 1.24 times as long before.
+    let networks: [(&[Path], u64); 2] = [
+        (
+            &[
+                (25_900, 7_090, "51p", ""),
+                (1_570, 5_620, "10p", ""),
+                (1_250, 66_900, "10p", ""),
+                (38_800, 6_390, "19p", ""),
+            ],
+            100_000,
+        ),
+        (
+            &[
+                (32_100, 71_800, "707p", ""),
+                (3_090, 121_000, "111p", ""),
+                (1_060, 9_730, "10p", ""),
+                (4_030, 44_600, "31p", ""),
+            ],
+            300_000,
+        ),
     ];
-    for paths in networks {
-        let tcp = completion(paths, 1_610_000, 100_000, "transport = \"tcp\"\npaths = [\"p0\"]");
-        let all = completion(paths, 1_610_000, 100_000, "");
+    for (paths, bytes) in networks {
+        let tcp = completion(paths, 4_000_000, bytes, "transport = \"tcp\"\npaths = [\"p0\"]");
+        let all = completion(paths, 4_000_000, bytes, "");
         assert!(all < 1.05 * tcp, "{all:.3} s, and {tcp:.3} s of TCP");
     }
 }

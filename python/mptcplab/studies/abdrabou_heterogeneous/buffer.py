@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mptcplab import plots
@@ -21,6 +22,7 @@ from mptcplab.studies.abdrabou_heterogeneous.network import (
 )
 from mptcplab.studies.abdrabou_heterogeneous.parts import Parts, Table
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
+from mptcplab.studies.published import Published
 from mptcplab.studies.verdicts import Bound, Check
 
 if TYPE_CHECKING:
@@ -40,6 +42,12 @@ STACK_WORDS: Mapping[Stack, str] = {
 }
 FEWER, SLOW = Bound("share", high=50, strict=True), Bound("WiFi", high=3, strict=True)
 
+KEY = "flows.*.rcvbuf"
+BOTH_NEW = Published("published: both, around 10.5 Mb/s", "pair_rate", KEY, level=10.5)
+WIFI_OLD = Published("published: WiFi below 3 Mb/s", "wifi_rate", KEY, level=3)
+SHARE_NEW = Published("published: 70 % at most", "wifi_share", KEY, level=70)
+SHARE_OLD = Published("published: below half", "wifi_share", KEY, level=50)
+
 
 class Buffer(Experiment):
     """Figure 5."""
@@ -47,6 +55,12 @@ class Buffer(Experiment):
     study = NAME
     name = "B3"
     title = "The receive buffer"
+    published = (
+        replace(BOTH_NEW, label="published with 802.11n: around 10.5 Mb/s"),
+        replace(WIFI_OLD, label="published with 802.11g and a: below 3 Mb/s"),
+        replace(SHARE_NEW, label="published with 802.11n: 70 % at most"),
+        replace(SHARE_OLD, label="published with 802.11g and a: below half", line="dotted"),
+    )
     setup = (
         "Four pairs transfer 15 MB each over WiFi of three standards and a dedicated link of 6 Mb/s; receive buffers "
         "of 20 to 320 KB. The buffer is the window that the receiver offers. The kernel is not stated: the runs are "
@@ -213,9 +227,9 @@ def _note(stacks: Mapping[Stack, Mapping[Standard, Parts]]) -> str:
 def _picture(curves: Table) -> Picture:
     def published(axes: Axes, standard: Standard, _: Parts) -> None:
         if standard == "802.11n":
-            plots.published_line(axes, 10.5, "published: both, around 10.5 Mb/s")
+            BOTH_NEW.draw(axes)
         else:
-            plots.published_line(axes, 3, "published: WiFi below 3 Mb/s")
+            WIFI_OLD.draw(axes)
 
     caption = (
         "Figure 5: what a pair carries over both networks and over each, by the receive buffer. Above, 6 Mb/s is a PHY "
@@ -237,9 +251,9 @@ def _stack_picture(stacks: Mapping[Stack, Mapping[Standard, Parts]]) -> Picture:
             panel.set_xticks(places, [str(size) for size in row])
         if standard == "802.11n":
             plots.accepted_range(panel, 43, 57, "taken for `almost the same`", over=(-0.2, 1.2))
-            plots.published_line(panel, 70, "published: 70 % at most")
+            SHARE_NEW.draw(panel)
         else:
-            plots.published_line(panel, 50, "published: below half")
+            SHARE_OLD.draw(panel)
         first = standard == SOME[0]
         plots.finish(
             panel, x="receive buffer [KB]", y="share of WiFi [%]" if first else "", title=standard, top=90,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mptcplab import plots
@@ -21,6 +22,7 @@ from mptcplab.studies.abdrabou_heterogeneous.network import (
 )
 from mptcplab.studies.abdrabou_heterogeneous.parts import Parts, Table
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
+from mptcplab.studies.published import Published
 from mptcplab.studies.verdicts import Bound, Check
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ SIZES = (256, 512, 1024, FULL_MSS)
 LARGE = 512
 """Bytes: from here on the dedicated link is judged."""
 
+WIFI = Published("published: WiFi below 3 Mb/s (figure 5)", "wifi_rate", "flows.*.mss", level=3)
+
 
 class SegmentSize(Experiment):
     """Figure 6."""
@@ -38,6 +42,7 @@ class SegmentSize(Experiment):
     study = NAME
     name = "B4"
     title = "The maximum segment size"
+    published = (replace(WIFI, label="published with 802.11g and a: WiFi below 3 Mb/s (figure 5)"),)
     setup = (
         "Four pairs transfer 15 MB each over WiFi of three standards and a dedicated link of 6 Mb/s; segments of 256 "
         "to 1460 bytes, of which the study states none but the maximum. Receive buffers of 320 KB."
@@ -129,7 +134,7 @@ def _picture(curves: Table) -> Picture:
             half = curve.dedicated[FULL_MSS].mean
             plots.accepted_range(axes, half, 1.5 * half, "taken for `slightly more than dedicated`", over=over)
         else:
-            plots.published_line(axes, 3, "published: WiFi below 3 Mb/s (figure 5)")
+            WIFI.draw(axes)
 
     caption = (
         "Figure 6: what a pair carries over both networks and over each, by the maximum segment size. Above, 6 Mb/s is "

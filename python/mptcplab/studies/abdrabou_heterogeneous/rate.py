@@ -24,12 +24,17 @@ from mptcplab.studies.abdrabou_heterogeneous.network import (
     wifi,
 )
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point
+from mptcplab.studies.published import Published
 from mptcplab.studies.verdicts import Bound, Check
 
 Shares = Mapping[Reading, Mapping[int, Estimate]]
 
 CAPACITY_RATIO = 2.0
 """What we take "much higher" for."""
+
+RATE = "*.own*.rate"
+WIFI = Published("published: WiFi below 3 Mb/s (figure 5)", "wifi_rate", RATE, level=3)
+SHARE = Published("published: 39 %", "wifi_share", RATE, points=(("6Mbit", 39),))
 
 
 class Rate(Experiment):
@@ -38,6 +43,7 @@ class Rate(Experiment):
     study = NAME
     name = "B2"
     title = "The rate of the dedicated link"
+    published = (WIFI, SHARE)
     setup = (
         "Four pairs transfer 15 MB each over 802.11g and a dedicated link of 6 to 54 Mb/s, as a PHY rate or as a token "
         "bucket. Only the ends of the rates are stated; those between are the others of 802.11a and g."
@@ -107,9 +113,9 @@ def _rate_picture(measured: Measured, rates: tuple[int, ...]) -> Picture:
             spread = [one.half_width for one in row]
             panel = right if value is share else left
             plots.curve(panel, places, [one.mean for one in row], f"{label}, {reading}", style, spread=spread)
-    plots.published_line(left, 3, "published: WiFi below 3 Mb/s (figure 5)")
+    WIFI.draw(left)
     plots.accepted_range(right, 30, 45, "accepted by us at 6 Mb/s", over=(-0.2, 0.2))
-    right.plot([0], [39], linestyle="none", marker="*", markersize=11, color="#b8860b", label="published: 39 %")
+    SHARE.draw(right, lambda rate: rates.index(int(rate.removesuffix("Mbit"))))
     plots.accepted_range(
         right, 0, 20, "taken for `most on the dedicated link`", over=(len(rates) - 1.2, len(rates) - 0.8)
     )

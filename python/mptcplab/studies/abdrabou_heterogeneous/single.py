@@ -24,6 +24,7 @@ from mptcplab.studies.abdrabou_heterogeneous.network import (
     transfer_time,
 )
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
+from mptcplab.studies.published import Published
 from mptcplab.studies.verdicts import Bound, Check
 
 SMALL = 20
@@ -32,6 +33,11 @@ BUFFERS = (LARGEST, SMALL)
 ALONE = "WiFi alone"
 CURVES: Mapping[str, Reading | None] = {ALONE: None, **{reading: reading for reading in READINGS}}
 
+PUBLISHED = (
+    Published("published: one interface, 23 s", "completion_time", level=23),
+    Published("published: two, 15 s", "completion_time", level=15, line="dotted"),
+)
+
 
 class Interfaces(Experiment):
     """Figure 3."""
@@ -39,6 +45,7 @@ class Interfaces(Experiment):
     study = NAME
     name = "B1"
     title = "One interface and two"
+    published = PUBLISHED
     setup = (
         "Four pairs transfer 15 MB each, at once: over 802.11n alone, and with a dedicated link of 6 Mb/s besides. The "
         "dedicated link is an 802.11 link of that PHY rate, or a token bucket. Receive buffers have 320 KB, the "
@@ -140,8 +147,8 @@ def _picture(measured: Measured) -> Picture:
             label = curve if curve == ALONE else f"WiFi and dedicated, {curve}"
             series[label] = (plots.LOOKS[look], bars)
         plots.grouped_bars(panel, [str(pair) for pair in PAIRS], series)
-        plots.published_line(panel, 23, "published: one interface, 23 s")
-        panel.axhline(15, color="#b8860b", linestyle=":", linewidth=1.4, label="published: two, 15 s")
+        for one in PUBLISHED:
+            one.draw(panel)
         title = f"receive buffers of {buffer} KB"
         first = buffer == LARGEST
         plots.finish(panel, x="pair", y="transfer time [s]" if first else "", title=title, legend=None, top=30)

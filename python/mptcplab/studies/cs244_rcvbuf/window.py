@@ -22,10 +22,18 @@ from mptcplab.studies.base import (
     throughput,
 )
 from mptcplab.studies.cs244_rcvbuf.network import MAIN, MECHANISMS, NAME, READINGS, WHY, mptcp, paths, seeds, tcp
+from mptcplab.studies.published import Published
 from mptcplab.studies.verdicts import Bound, Check
 
+BUFFER_KEY = "flows.*.rcvbuf"
 WIDE = 50
 """KB from which windows are not tiny any more."""
+
+PUBLISHED = {
+    "none": Published("published: maximum reached", "goodput", BUFFER_KEY, at="400KB"),
+    "M1+M2": Published("published: maximum reached, M1 and M2", "goodput", BUFFER_KEY, at="300KB", line="dotted"),
+}
+"""By the mechanisms with which the study saw it."""
 
 PANELS = {"none": "a", "M1": "b", "M1+M2": "c"}
 
@@ -36,6 +44,7 @@ class Window(Experiment):
     study = NAME
     name = "C1"
     title = "Throughput against the receive window"
+    published = tuple(PUBLISHED.values())
     setup = (
         "WiFi 8 Mb/s, round trip 20 ms; 3G 2 Mb/s, 150 ms; no random loss. Receive and send buffer from 5 to "
         "500 KB (--full: in steps of 5 KB). TCP (Reno) over each path, MPTCP (LIA, lowest round trip first) without "
@@ -297,9 +306,8 @@ def _picture(
             plots.LOOKS["mptcp"],
             markers=8,
         )
-        if name != "M1":
-            axes.axvline(400 if name == "none" else 300, color="#b8860b", linestyle=(0, (6, 2)), linewidth=1.1,
-                         label="published: maximum reached")  # fmt: skip
+        if name in PUBLISHED:
+            PUBLISHED[name].draw(axes, lambda size: float(size.removesuffix("KB")))
         plots.finish(
             axes,
             x="receive window [KB]",

@@ -10,10 +10,19 @@ from mptcplab.scenario import Path
 from mptcplab.statistics import ratio
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point, on_interfaces
 from mptcplab.studies.cs244_wireless.network import CELLULAR, CONTROLLER, NAME, WIFI, bulk
+from mptcplab.studies.published import Published
 from mptcplab.studies.verdicts import Bound, Check
 
 SIZES = (50, 100, 200, 500)
 CONTROLLERS = ("cubic", "reno", "lia")
+
+PUBLISHED = (
+    Published(
+        "published for MPTCP: 2.0 at 50 KB, 2.5 at 500 KB", "interface_throughput", "flows.*.rcvbuf",
+        points=(("50KB", 2.0), ("500KB", 2.5)),
+    ),
+    Published("published for 3G: about 0.5", "interface_throughput", "flows.*.rcvbuf", level=0.5, line="dotted"),
+)  # fmt: skip
 
 
 class Buffers(Experiment):
@@ -22,6 +31,7 @@ class Buffers(Experiment):
     study = NAME
     name = "A2"
     title = "Throughput against buffer size"
+    published = PUBLISHED
     setup = (
         "WiFi 2 Mb/s, round trip 12 ms, 3 % loss; 3G 2 Mb/s, 152 ms, 2 % loss; loss in both directions. Send "
         "and receive buffer 50 to 500 KB (3G alone also 1000 KB). What the sender's interfaces carry over 30 s after "
@@ -143,9 +153,8 @@ class Buffers(Experiment):
             values = [measured.estimate(on_interfaces, key, size) for size in SIZES]
             series[label] = (plots.LOOKS[key], [(value.mean, value.half_width) for value in values])
         plots.grouped_bars(axes, [f"{size} KB" for size in SIZES], series)
-        axes.hlines([2.0, 2.5], [-0.45, 2.55], [0.45, 3.45], colors="#b8860b", linestyles="dashed",
-                    label="published for MPTCP: 2.0 at 50 KB, 2.5 at 500 KB")  # fmt: skip
-        axes.hlines([0.5], [-0.45], [3.45], colors="#b8860b", linestyles="dotted", label="published for 3G: about 0.5")
+        for one in self.published:
+            one.draw(axes, lambda size: SIZES.index(int(size.removesuffix("KB"))))
         plots.finish(axes, x="send and receive buffer", y="throughput [Mb/s]", legend=None)
         handles, labels = axes.get_legend_handles_labels()
         order = [*range(2, len(handles)), 0, 1]

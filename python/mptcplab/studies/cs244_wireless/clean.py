@@ -9,6 +9,7 @@ from mptcplab.results import Run
 from mptcplab.scenario import Path
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point, goodput
 from mptcplab.studies.cs244_wireless.network import NAME, bulk
+from mptcplab.studies.published import Published
 from mptcplab.studies.verdicts import Bound, Check
 
 SIZES = (50, 100, 200, 500)
@@ -17,6 +18,11 @@ JITTER = "200us"
 VARIANTS = {"whole": "the whole buffer as window", "half": "half of it"}
 WHY = "how much of the buffer the original's kernel offered as window"
 
+PUBLISHED = (
+    Published("published: MPTCP", "goodput", "flows.*.rcvbuf", points=(("50KB", 2.0), ("500KB", 3.25))),
+    Published("published: 3G", "goodput", "flows.*.rcvbuf", points=(("50KB", 1.2),), line="dotted"),
+)
+
 
 class CleanBuffers(Experiment):
     """Figure 9 of NSDI 2012 as the study quotes it: links without random loss."""
@@ -24,6 +30,7 @@ class CleanBuffers(Experiment):
     study = NAME
     name = "A2-clean"
     title = "The original figure 9: links without random loss"
+    published = PUBLISHED
     setup = (
         "The original measured over a real 3G network and WiFi, both at 2 Mb/s. Here: round trips 20 and "
         "150 ms, queues of 80 ms and 2 s, no random loss. Run twice: the whole buffer is offered as window, "
@@ -125,17 +132,8 @@ class CleanBuffers(Experiment):
             for curve, label in (("wifi", "TCP over WiFi"), ("3g", "TCP over 3G"), ("mptcp", "MPTCP")):
                 rates = [measured.mean(goodput, curve, size, variant) for size in SIZES]
                 plots.curve(axes, SIZES, rates, label, plots.LOOKS[curve])
-            axes.plot([50, 500], [2.0, 3.25], linestyle="none", marker="*", markersize=11, color="#b8860b",
-                      label="published: MPTCP")  # fmt: skip
-            axes.plot(
-                [50],
-                [1.2],
-                linestyle="none",
-                marker="X",
-                markersize=8,
-                color="#b8860b",
-                label="published: 3G",
-            )
+            for one in self.published:
+                one.draw(axes, lambda size: float(size.removesuffix("KB")))
             plots.finish(
                 axes,
                 x="send and receive buffer [KB]",

@@ -10,11 +10,16 @@ from mptcplab.scenario import Path
 from mptcplab.statistics import Estimate, Interval, correlation, interval
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point, on_interfaces
 from mptcplab.studies.cs244_wireless.network import CONTROLLER, NAME, bulk
+from mptcplab.studies.published import Published
 from mptcplab.studies.verdicts import Bound, Check
 
 LOSS = 0.02
 CAP = 2.0
 """Mb/s of the line."""
+
+PUBLISHED = Published(
+    "published: flattens near 60 ms at about 0.5", "interface_throughput", "paths.*.delay", points=(("60ms", 0.5),)
+)
 
 
 class Model(Experiment):
@@ -23,6 +28,7 @@ class Model(Experiment):
     study = NAME
     name = "A3"
     title = "TCP at 2 % loss against the model of Padhye et al."
+    published = (PUBLISHED,)
     setup = (
         "TCP alone over 2 Mb/s with 2 % loss in both directions and buffers of 500 KB; one-way delay 5 to "
         "100 ms. The model (PFTK) with one and with two segments for each acknowledgement (b), its first "
@@ -112,8 +118,7 @@ def _picture(delays: tuple[int, ...], rates: dict[int, Estimate]) -> Picture:
         spread=[rates[delay].half_width for delay in delays], markers=30,
     )  # fmt: skip
     axes.axhline(CAP, color="#555555", linestyle=":", linewidth=1, label="line rate 2 Mb/s")
-    axes.plot([60], [0.5], linestyle="none", marker="*", markersize=11, color="#b8860b",
-              label="published: flattens near 60 ms at about 0.5")  # fmt: skip
+    PUBLISHED.draw(axes, lambda delay: float(delay.removesuffix("ms")))
     plots.finish(axes, x="delay, one way [ms]", y="throughput [Mb/s]", legend="upper right", top=3.0)
     caption = "TCP over a lossy link of 2 Mb/s against the model of Padhye et al. (SIGCOMM 1998)."
     return Picture("a3-model", caption, figure)

@@ -11,6 +11,7 @@ from typing import Any
 
 from mptcplab import plots
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
+from mptcplab.studies.published import Published
 from mptcplab.studies.ro_bottleneck.contest import LESS, Contest, Contests, contest, contests, fact, ratio_of_ratios
 from mptcplab.studies.ro_bottleneck.network import NAME, VARIANTS, Variant, scenario, seeds
 from mptcplab.studies.verdicts import Bound, Check
@@ -33,6 +34,8 @@ CONDITIONS: dict[float, dict[str, Any]] = {
 }
 """The best network and the worst of D1, D2, D3 and D4."""
 
+DOUBLE = Published("published for the short network: double", "mptcp_over_tcp", level=2)
+
 
 class Cause(Experiment):
     """What the study concludes, and the sweep that goes beyond it."""
@@ -40,6 +43,7 @@ class Cause(Experiment):
     study = NAME
     name = "D5"
     title = "The conclusion, queues and controllers"
+    published = (DOUBLE,)
     setup = (
         "The best and the worst networks of D1 to D4 again, to hold the study's conclusion against all of them. Then "
         "beyond the study: queues of 20, 50, 100 and 1000 packets and every controller for MPTCP, against Reno, with "
@@ -142,7 +146,7 @@ def _sweep(swept: Contests) -> Picture:
             axes, places, [value.mean for value in ratios], controller, look,
             spread=[(value.high - value.low) / 2 for value in ratios],
         )  # fmt: skip
-    plots.published_line(axes, 2, "published for the short network: double")
+    DOUBLE.draw(axes)
     axes.axhline(1, color="#222222", linewidth=0.9, linestyle=":", label="theory of coupling: 1")
     axes.set_xticks(places, [f"{queue:g}" for queue in queues])
     plots.finish(axes, x="queue of the bottleneck [packets]", y="MPTCP / TCP throughput", legend=None, top=4)

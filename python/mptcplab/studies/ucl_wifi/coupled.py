@@ -12,6 +12,7 @@ from mptcplab import plots
 from mptcplab.results import Run
 from mptcplab.statistics import Interval, estimate, interval
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
+from mptcplab.studies.published import Published
 from mptcplab.studies.ucl_wifi.figures import contest, draw_distributions, draw_ratios, draw_traffic, split
 from mptcplab.studies.ucl_wifi.network import BOTH, DUAL, NAME, RESIDUAL, WORDS, Channels, interface, mbps, single
 from mptcplab.studies.ucl_wifi.sharing import CASES, against, seeds, setup_of
@@ -44,6 +45,8 @@ STEPS = (0.5, 5.0)
 """Seconds over which the split of the traffic is taken: the study's sampling, and the turns of the windows."""
 WHY = "one residual loss for all cards and all experiments"
 
+HALF = Published("published with New Reno: half", "mptcp_part", level=0.5)
+
 
 class Downlink(Experiment):
     """Figures 6 and 7."""
@@ -51,6 +54,7 @@ class Downlink(Experiment):
     study = NAME
     name = "E6"
     title = "Coupled downlink"
+    published = (HALF,)
     setup = (
         "As E4, with LIA. The study does not say what cards lose by failures of their own, nor what neighbours send: "
         f"cards that all lose {RESIDUAL} are judged; cards that lose nothing and unlike networks stand beside. Without "
@@ -257,7 +261,7 @@ def _cross_picture(measured: Measured) -> Picture:
         right, labels, series, y="MPTCP's part of all that is carried", accepted=(0.28, 0.4),
         says="taken for `a third` (Coupled)", top=0.7,
     )  # fmt: skip
-    plots.published_line(right, 0.5, "published with New Reno: half")
+    HALF.draw(right)
     right.legend(loc="upper left")
     caption = "Figure 7: Coupled downlink across bands, and MPTCP's part of the whole with 95 % intervals."
     return Picture("ucl-wifi-e6-cross", caption, figure)

@@ -11,12 +11,16 @@ from mptcplab import plots
 from mptcplab.results import Run
 from mptcplab.statistics import Interval, correlation
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
+from mptcplab.studies.published import TIME, Published
 from mptcplab.studies.ucl_wifi.network import BDP, BOTH, DUAL, IDLE_RTT, NAME, RESIDUAL, Setup, interface, mbps, single
 from mptcplab.studies.verdicts import Bound, Check, Origin
 
 GROWTH_S = 150.0
 START_S = 10.0
 """What counts as start-up."""
+
+PRODUCT = Published("published: bandwidth-delay product, 25 kB", "cwnd", TIME, level=BDP / 1e3)
+ROUND_TRIP = Published("published: around 600 ms", "srtt", TIME, level=600)
 
 
 class Growth(Experiment):
@@ -25,6 +29,7 @@ class Growth(Experiment):
     study = NAME
     name = "E8"
     title = "Congestion windows without a congestion signal"
+    published = (PRODUCT, ROUND_TRIP)
     setup = (
         "Uplink. The station retries what collides, and its own queue drops nothing; the cards lose their residual "
         "share, and beside it nothing. First MPTCP "
@@ -162,7 +167,7 @@ def _crowd_picture(run: Run) -> Picture:
     for at, look in zip(BOTH, ("mptcp", "wifi"), strict=True):
         times, windows = run.series("cwnd", flow=DUAL, path=interface(at))
         plots.curve(axes, times, windows / 1e3, f"window, network {at}", plots.LOOKS[look], markers=8)
-    plots.published_line(axes, BDP / 1e3, "bandwidth-delay product (published, 25 kB)")
+    PRODUCT.draw(axes)
     plots.finish(axes, x="time [s]", y="congestion window [kB]", legend="upper left")
     caption = (
         "Figure 9: the windows of the two subflows of an uplink connection beside a single flow on each network, with "
@@ -179,11 +184,11 @@ def _growth_picture(run: Run, flow: str) -> Picture:
     plots.curve(left, queue_times, queue / 1e3, "send queue, as ss shows it", plots.LOOKS["wifi"], markers=6)
     fit = _law(run, flow, times)
     left.plot(times, fit, color="#222222", linestyle=":", label="sqrt(w² + 2 C t)")
-    plots.published_line(left, BDP / 1e3, "bandwidth-delay product (25 kB)")
+    PRODUCT.draw(left)
     plots.finish(left, x="time [s]", y="window and send queue [kB]", legend="upper left")
     rtt_times, rtts = run.series("srtt", flow=flow, path=f"if-{flow}")
     plots.curve(right, rtt_times, rtts * 1e3, "round trip as TCP sees it", plots.LOOKS["3g"], markers=8)
-    plots.published_line(right, 600, "around 600 ms (published)")
+    ROUND_TRIP.draw(right)
     right.axhline(7, color="#555555", linestyle="--", linewidth=1, label="idle ping (7 ms)")
     plots.finish(right, x="time [s]", y="round-trip time [ms]", legend="upper left", top=700)
     caption = (

@@ -1,0 +1,81 @@
+"""What studies published as numbers that can be drawn: points, levels, ranges, places.
+
+Owns how these are said and drawn, and the mark by which a scenario names its experiment. The studies' own figures and
+`mptcplab plot --published` draw the same values. What a source says in words alone is none of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from mptcplab import plots
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from mptcplab.scenario import Scenario
+    from mptcplab.studies.base import Experiment
+
+TIME = "time"
+"""The axis of what was published of one run's course."""
+
+Quantity = Literal[
+    "goodput", "interface_throughput", "completion_time", "pair_rate", "wifi_rate", "wifi_share", "mptcp_over_tcp",
+    "mptcp_part", "cwnd", "srtt",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Published:
+    """A value of a source, with what it is a value of."""
+
+    label: str
+    """As a legend has it; begins with "published"."""
+    of: Quantity
+    over: str = ""
+    """The key of the scenario that the horizontal axis has, `TIME`, or nothing where one network is meant."""
+    points: tuple[tuple[str, float], ...] = ()
+    """Values at values of `over`, these as scenario files write them."""
+    level: float | None = None
+    band: tuple[float, float] | None = None
+    at: str | None = None
+    """A value of `over` where something happens."""
+    line: Literal["dashed", "dotted"] = "dashed"
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The values of `over` that it names."""
+        return (*(place for place, _ in self.points), *([self.at] if self.at else []))
+
+    def draw(self, axes: Axes, place: Callable[[str], float] = float) -> None:
+        """Draws it; `place` says where a value of `over` lies on the horizontal axis."""
+        style = (0, (6, 2)) if self.line == "dashed" else ":"
+        if self.points:
+            xs, ys = [place(where) for where, _ in self.points], [value for _, value in self.points]
+            axes.plot(
+                xs, ys, linestyle="none", marker="*" if self.line == "dashed" else "X",
+                markersize=11 if self.line == "dashed" else 8, color=plots.PUBLISHED, label=self.label, zorder=4,
+            )  # fmt: skip
+        if self.level is not None:
+            axes.axhline(self.level, color=plots.PUBLISHED, linestyle=style, linewidth=1.2, label=self.label)
+        if self.band is not None:
+            plots.published_range(axes, *self.band, self.label)
+        if self.at is not None:
+            axes.axvline(place(self.at), color=plots.PUBLISHED, linestyle=style, linewidth=1.2, label=self.label)
+
+
+_MARK = re.compile(r"^([\w.-]+/[\w.-]+): ")
+
+
+def marked(scenario: Scenario, experiment: Experiment) -> Scenario:
+    """The same scenario; its description says which experiment it is of."""
+    return scenario.vary({"description": f"{experiment.study}/{experiment.name}: {experiment.title}"})
+
+
+def mark(description: str) -> str | None:
+    """STUDY/EXPERIMENT of a description that `marked` gave; None of another one."""
+    found = _MARK.match(description)
+    return found[1] if found else None
