@@ -246,30 +246,14 @@ fn a_last_segment_goes_with_the_window_that_would_have_held_it_for_tcp() {
 
 #[test]
 fn a_near_path_of_a_slow_line_does_not_keep_the_end_of_a_short_file() {
-    // By 1.33 and 1.24 times as long before.
-    let networks: [(&[Path], u64); 2] = [
-        (
-            &[
-                (25_900, 7_090, "51p", ""),
-                (1_570, 5_620, "10p", ""),
-                (1_250, 66_900, "10p", ""),
-                (38_800, 6_390, "19p", ""),
-            ],
-            100_000,
-        ),
-        (
-            &[
-                (32_100, 71_800, "707p", ""),
-                (3_090, 121_000, "111p", ""),
-                (1_060, 9_730, "10p", ""),
-                (4_030, 44_600, "31p", ""),
-            ],
-            300_000,
-        ),
+    // It took 1.33 times as long.
+    let paths = [
+        (25_900, 7_090, "51p", ""),
+        (1_570, 5_620, "10p", ""),
+        (1_250, 66_900, "10p", ""),
+        (38_800, 6_390, "19p", ""),
     ];
-    for (paths, bytes) in networks {
-        let tcp = completion(paths, 4_000_000, bytes, "transport = \"tcp\"\npaths = [\"p0\"]");
-        let all = completion(paths, 4_000_000, bytes, "");
-        assert!(all < 1.05 * tcp, "{all:.3} s, and {tcp:.3} s of TCP");
-    }
+    let tcp = completion(&paths, 4_000_000, 100_000, "transport = \"tcp\"\npaths = [\"p0\"]");
+    let all = completion(&paths, 4_000_000, 100_000, "");
+    assert!(all < 1.05 * tcp, "{all:.3} s, and {tcp:.3} s of TCP");
 }
