@@ -27,7 +27,7 @@ BLOCK = 8 * 1024
 """Bytes of a block."""
 CARRIES = 0.8
 """The best path carries a rate of blocks if that is no more than this share of its own."""
-_BLOCKS_S = 20.0
+_BLOCKS_S, _WARMUP_S = 25.0, 5.0
 _AT_ONCE = 20
 """Networks whose runs are one batch."""
 
@@ -67,13 +67,15 @@ class Load:
         return 60 + max(8 * self.file / link.rate + self.file / 1448 * link.rtt for link in network.links)
 
     def time(self, run: Run) -> float:
-        """Seconds to the completion of the file, or the 99th percentile of the blocks' times; infinite where there is
-        none."""
+        """Seconds to the completion of the file, or the 99th percentile of the times of the blocks after the warm-up;
+        infinite where there is none."""
         if self.file is not None:
             took = run.flow("flow")["completion_s"]
             return math.inf if took is None else took
-        times = run.block_columns(run.flow_names.index("flow"))[1]
-        return float(np.percentile(times, 99)) if len(times) else math.inf
+        written, times = run.block_columns(run.flow_names.index("flow"))
+        # What was written before all paths were there tells of the opening.
+        settled = times[written >= _WARMUP_S]
+        return float(np.percentile(settled, 99)) if len(settled) else math.inf
 
 
 @dataclass(frozen=True)

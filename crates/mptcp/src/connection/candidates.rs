@@ -17,7 +17,7 @@ struct Holds {
     unsent: u64,
     small_queues: Option<u64>,
     pacing: bool,
-    /// What a segment carries less than one of TCP, where the application has no more to say; 0 before.
+    /// What a segment carries less than one of TCP, at the end of the stream; 0 before.
     option: u64,
 }
 
@@ -28,7 +28,7 @@ impl Holds {
             unsent: connection.send.buffer.unsent(),
             small_queues: connection.config.small_queues,
             pacing: connection.config.pacing,
-            option: if !connection.send.writer.waits() && !connection.negotiation.is_plain() {
+            option: if connection.send.writer.is_closed() && !connection.negotiation.is_plain() {
                 DSS_SPACE
             } else {
                 0

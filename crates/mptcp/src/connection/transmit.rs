@@ -104,6 +104,7 @@ impl Connection {
             candidates,
             unsent: outgoing.unsent(),
             more_to_come: self.send.writer.waits(),
+            closed: self.send.writer.is_closed(),
             in_flight: outgoing.next() - outgoing.una(),
             acknowledged: outgoing.una(),
             oldest_on: outgoing.head().map(|chunk| chunk.first_subflow().slot()),

@@ -104,8 +104,12 @@ impl Connection {
         path.srtt.or(path.latest_rtt).unwrap_or(Duration::ZERO)
     }
 
-    /// How long what is in flight on a subflow, and a segment behind it, take to drain there, if its rate is known.
+    /// At the end of the data: how long what is in flight on a subflow, and a segment behind it, take to drain there, if its rate is
+    /// known.
     fn queued_on(&self, id: usize) -> Duration {
+        if !self.send.writer.is_closed() {
+            return Duration::ZERO;
+        }
         let (board, path) = (&self.subflows[id].sender().board, &self.congestion.paths[id]);
         let rate = path.delivery.rate();
         rate.map_or(Duration::ZERO, |rate| {
@@ -113,8 +117,11 @@ impl Connection {
         })
     }
 
-    /// How much sooner data is there than its acknowledgement is here.
+    /// At the end of the data: how much sooner it is there than its acknowledgement is here, which nothing waits for any more.
     fn way_back(&self, id: usize) -> Duration {
+        if !self.send.writer.is_closed() {
+            return Duration::ZERO;
+        }
         self.congestion.paths[id].min_rtt.unwrap_or_default() / 2
     }
 

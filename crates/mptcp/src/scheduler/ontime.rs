@@ -63,7 +63,7 @@ fn delay_at(candidate: &Candidate, rate: Option<f64>) -> f64 {
 /// How long what is to be compared takes: until it is acknowledged, which moves the window on, or, where nothing comes after
 /// it, until it is there.
 fn takes(view: &SendView<'_>, candidate: &Candidate) -> f64 {
-    if view.more_to_come {
+    if !view.closed {
         return delay(candidate);
     }
     let known = candidate.delivered as f64 * 1e9 / nanos(candidate.srtt).max(1e3);

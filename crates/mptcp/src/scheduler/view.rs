@@ -92,6 +92,8 @@ pub struct SendView<'a> {
     pub unsent: u64,
     /// The application waits for room: it has more than `unsent`.
     pub more_to_come: bool,
+    /// The application has closed its side: nothing comes after `unsent`, and what counts is when that is there.
+    pub closed: bool,
     /// Bytes given to subflows and not acknowledged at the data level.
     pub in_flight: u64,
     /// Bytes that were acknowledged at the data level so far.
@@ -113,6 +115,7 @@ impl<'a> SendView<'a> {
             candidates,
             unsent: 0,
             more_to_come: true,
+            closed: false,
             in_flight: 0,
             acknowledged: 0,
             oldest_on: None,

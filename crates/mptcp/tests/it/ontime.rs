@@ -90,14 +90,14 @@ fn at_the_end_what_counts_is_when_the_last_data_is_there_and_not_when_that_is_kn
     (candidates[0].has_room, candidates[0].in_flight) = (true, MSS);
     (candidates[1].delivery_rate, candidates[1].in_flight) = (Some(100.0 * MSS as f64), 3 * MSS);
     let mut moment = view(&candidates, 1 << 30);
-    (moment.unsent, moment.more_to_come) = (MSS, false);
+    (moment.unsent, moment.more_to_come, moment.closed) = (MSS, false, true);
     assert_eq!(OnTime::default().choose(&moment), Some(1));
     // There after 45 ms: later than on the longer path, whose acknowledgement comes later still.
     candidates[1].in_flight = 4 * MSS;
     let mut moment = view(&candidates, 1 << 30);
-    (moment.unsent, moment.more_to_come) = (MSS, false);
+    (moment.unsent, moment.more_to_come, moment.closed) = (MSS, false, true);
     assert_eq!(OnTime::default().choose(&moment), Some(0));
-    moment.more_to_come = true;
+    moment.closed = false;
     assert_eq!(OnTime::default().choose(&moment), Some(1), "where more follows, the window has to move on");
 }
 
@@ -106,18 +106,18 @@ fn a_new_path_is_taken_to_be_slow_at_the_end() {
     // The fast path has sent what is left in 50 ms; ten segments at 1 Mb/s take twice as long, and two do not.
     let mut candidates = paths(ms(10));
     candidates[0].delivery_rate = Some(100.0 * MSS as f64 / 0.01);
-    let chosen = |candidates: &[Candidate], more_to_come| {
+    let chosen = |candidates: &[Candidate], closed: bool| {
         let mut moment = view(candidates, 1 << 30);
-        (moment.unsent, moment.more_to_come) = (400 * MSS, more_to_come);
+        (moment.unsent, moment.more_to_come, moment.closed) = (400 * MSS, !closed, closed);
         OnTime::default().choose(&moment)
     };
-    assert_eq!(chosen(&candidates, false), Some(1));
+    assert_eq!(chosen(&candidates, true), Some(1));
     candidates[1].in_flight = 9 * MSS;
-    assert_eq!(chosen(&candidates, false), None);
-    assert_eq!(chosen(&candidates, true), Some(1), "there is enough for all");
+    assert_eq!(chosen(&candidates, true), None);
+    assert_eq!(chosen(&candidates, false), Some(1), "there is enough for all");
     // In one round trip it has delivered as much as it is to carry.
     candidates[1].delivered = 20 * MSS;
-    assert_eq!(chosen(&candidates, false), Some(1));
+    assert_eq!(chosen(&candidates, true), Some(1));
 }
 
 /// The window is full, the fast path empty, and the oldest data on the slow path, again and again, until that rests. What is
