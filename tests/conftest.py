@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import subprocess
 import sys
@@ -57,6 +58,9 @@ loss = "1%"
 
 MACHINE = "machine"
 """Tests that make namespaces, devices or controllers of the kernel; in turn, for each looks for what is left."""
+
+# Names of controllers are the machine's, and other tests may run on it: in another process, or in another container.
+os.environ["MPTCPLAB_CONTROLLERS"] = f"t{secrets.token_hex(4)}_"
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -25,6 +25,8 @@ __all__ = ["machine"]
 pytestmark = pytest.mark.xdist_group(MACHINE)
 
 COMMAND = [sys.executable, "-m", "mptcplab", "kernel", "congestion"]
+LIA = controllers.kernel_name("lia")
+PINS = controllers.pins()
 PATIENCE = 20.0
 """Seconds after which what should have happened has not."""
 
@@ -41,7 +43,9 @@ autotuning = true
 STRANGER = """
 import sys, time
 from mptcplab import bpf_objects, libbpf
-link = libbpf.Library().load(bpf_objects.build("lia"), "mptcplab_lia")
+from mptcplab import controllers
+name = controllers.kernel_name("lia")
+link = libbpf.Library().load(bpf_objects.build("lia", controllers.prefix()), name)
 print("there", flush=True)
 sys.stdin.read()
 """
@@ -63,7 +67,7 @@ for protocol in (socket.IPPROTO_MPTCP, 0):
                 port = listener.getsockname()[1]
                 ss = ["ss", "-tinH", f"sport = {port} or dport = {port}"]
                 said = subprocess.run(ss, capture_output=True, text=True, check=True)
-                print(sum("mptcplab_olia" in line.split() for line in said.stdout.splitlines()))
+                print(sum(sys.argv[2] in line.split() for line in said.stdout.splitlines()))
 """
 
 
@@ -90,7 +94,7 @@ def able() -> Iterator[None]:
     need("clang")
     try:
         libbpf.Library()
-        bpf_objects.build("lia")
+        bpf_objects.build("lia", controllers.prefix())
     except (libbpf.NoLibrary, bpf_objects.CannotBuild) as error:
         cannot(str(error))
     assert not loaded(), "others have loaded them here"
@@ -139,21 +143,21 @@ def test_who_holds_it_is_said(cli: Cli, tmp_path: Path) -> None:
         assert lia["pinned"] is None
         assert [holder["pid"] for holder in lia["held_by"]] == [process.pid]
         said = cli("kernel", "congestion", "status").stdout.splitlines()
-        assert said[0].startswith(f"mptcplab_lia    loaded, held by process {process.pid}"), said
+        assert said[0].startswith(f"{LIA:<15} loaded, held by process {process.pid}"), said
         assert [line.split()[1:] for line in said[1:]] == [["not", "loaded"]] * 2
         # It goes with who holds it, and only so.
         assert f"it goes with process {process.pid}" in cli("kernel", "congestion", "unload", "lia", expect=1).stderr
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 0
     assert gone()
-    assert "mptcplab_lia is not loaded" in cli("kernel", "congestion", "unload", "lia", expect=1).stderr
+    assert f"{LIA} is not loaded" in cli("kernel", "congestion", "unload", "lia", expect=1).stderr
 
 
 @pytest.mark.usefixtures("able")
 def test_it_is_loaded_once(cli: Cli, tmp_path: Path) -> None:
     with started([*COMMAND, "load", "lia"], tmp_path) as process:
         done = cli("kernel", "congestion", "load", "lia", "--", "true", expect=1)
-        assert f"mptcplab_lia is loaded already by process {process.pid}" in done.stderr
+        assert f"{LIA} is loaded already by process {process.pid}" in done.stderr
         assert done.stderr.count("\n") == 1
         # Another one does not mind.
         cli("kernel", "congestion", "load", "olia", "--", "true")
@@ -180,7 +184,7 @@ def test_nothing_is_left_of_one_that_is_killed(tmp_path: Path) -> None:
 def test_the_name_may_be_taken_by_others(cli: Cli, tmp_path: Path) -> None:
     with started([sys.executable, "-c", STRANGER], tmp_path):
         done = cli("kernel", "congestion", "load", "lia", "--", "true", expect=1)
-        assert "the name mptcplab_lia is taken by a controller that mptcplab did not load" in done.stderr
+        assert f"the name {LIA} is taken by a controller that mptcplab did not load" in done.stderr
         assert done.stderr.count("\n") == 1
         assert "did not load" in cli("kernel", "congestion", "status").stdout
         cli("kernel", "congestion", "unload", "lia", expect=1)
@@ -211,7 +215,7 @@ def test_it_takes_rights(tmp_path: Path) -> None:
 def test_without_a_compiler_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(bpf_objects.CannotBuild, match=r"clang is not installed.*: install clang and libbpf-dev"):
-        bpf_objects.build("lia")
+        bpf_objects.build("lia", controllers.prefix())
 
 
 def test_what_clang_misses_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +225,7 @@ def test_what_clang_misses_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     clang.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     with pytest.raises(bpf_objects.CannotBuild, match="the headers of libbpf are missing: install libbpf-dev"):
-        bpf_objects.build("lia")
+        bpf_objects.build("lia", controllers.prefix())
 
 
 def test_a_kernel_that_cannot_is_told_from_one_that_can(tmp_path: Path) -> None:
@@ -275,14 +279,33 @@ def test_a_pinned_one_stays_until_it_is_unloaded(tmp_path: Path) -> None:
     out, err = done.stdout.splitlines(), done.stderr.splitlines()
     assert err == [
         "mptcplab: the file system of BPF, which pins are in, is not mounted: mount -t bpf bpf /sys/fs/bpf",
-        "mptcplab: mptcplab_lia is loaded already, pinned: mptcplab kernel congestion unload lia",
-        "mptcplab: mptcplab_lia is not loaded",
+        f"mptcplab: {LIA} is loaded already, pinned: mptcplab kernel congestion unload lia",
+        f"mptcplab: {LIA} is not loaded",
     ]
     assert [line for line in out if line.startswith("code")] == ["code 1"] * 3
-    assert "mptcplab_lia is loaded, and stays: /sys/fs/bpf/mptcplab/lia" in out[1]
-    assert out[2].startswith("mptcplab_lia    loaded, pinned at /sys/fs/bpf/mptcplab/lia"), out
-    assert "mptcplab_lia is unloaded" in out
-    assert "mptcplab_lia    not loaded" in out
+    assert f"{LIA} is loaded, and stays: {PINS}/lia" in out[1]
+    assert out[2].startswith(f"{LIA:<15} loaded, pinned at {PINS}/lia"), out
+    assert f"{LIA} is unloaded" in out
+    assert f"{LIA:<15} not loaded" in out
+
+
+def test_names_in_the_kernel_are_ours_unless_others_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(controllers.OWN_PREFIX)
+    names = [controllers.kernel_name(rule) for rule in controllers.RULES]
+    assert names == ["mptcplab_lia", "mptcplab_olia", "mptcplab_balia"]
+    assert str(controllers.pins()) == "/sys/fs/bpf/mptcplab"
+    monkeypatch.setenv(controllers.OWN_PREFIX, "own_")
+    assert controllers.kernel_name("lia") == "own_lia"
+    for wrong in ("1a", "A", "../x", "a b", "elevenchars"):
+        monkeypatch.setenv(controllers.OWN_PREFIX, wrong)
+        with pytest.raises(controllers.CannotLoad, match="wanted are at most 10 of a-z"):
+            controllers.kernel_name("lia")
+
+
+def test_a_wrong_prefix_is_a_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(controllers.OWN_PREFIX, "../x")
+    for verb in (["status"], ["load", "lia"], ["unload", "lia"]):
+        assert cli("kernel", "congestion", *verb, expect=1).stderr.startswith("mptcplab: MPTCPLAB_CONTROLLERS='../x': ")
 
 
 def test_pin_and_a_command_do_not_go_together(cli: Cli) -> None:
@@ -297,7 +320,7 @@ def test_the_kernel_s_subflows_use_it(machine: Machine, cli: Cli) -> None:
     run = [sys.executable, "-m", "mptcplab", "run", "network.toml", "--backend", "kernel", "--closest"]
     said = cli("kernel", "congestion", "load", "lia", "--", *run, "--output", "out").stdout
     report = json.loads((machine.directory / "out" / "kernel.json").read_text())[0]
-    assert [flow["congestion"] for flow in report["flows"]] == ["mptcplab_lia"], said
+    assert [flow["congestion"] for flow in report["flows"]] == [LIA], said
     assert [lack["what"] for lack in report["lacks"]] == ["scheduler minrtt"]
     # Both paths carry data, and what is lost is found.
     assert "bulk (MPTCP): goodput" in said
@@ -331,7 +354,7 @@ def test_subflows_of_a_cgroup_use_it_without_being_asked(cli: Cli, cgroup: Path)
     if (why := emulation.why_no_mptcp()) is not None:
         cannot(why)
     need("ss")
-    ends = [sys.executable, "-c", BOTH_ENDS, str(cgroup)]
+    ends = [sys.executable, "-c", BOTH_ENDS, str(cgroup), controllers.kernel_name("olia")]
     said = cli("kernel", "congestion", "load", "olia", "--cgroup", cgroup, "--", *ends).stdout.split()
     # Both ends of Multipath TCP, and none of TCP.
     assert said == ["2", "0"]

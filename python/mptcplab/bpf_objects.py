@@ -27,8 +27,8 @@ class CannotBuild(RuntimeError):
     """A controller cannot be compiled here; the message says what is missing."""
 
 
-def build(rule: str) -> bytes:
-    """The object of a controller, such as `lia`."""
+def build(rule: str, prefix: str) -> bytes:
+    """The object of a controller, such as `lia`; its name in the kernel begins with `prefix`."""
     clang = shutil.which("clang")
     if clang is None:
         raise CannotBuild("clang is not installed, which compiles for the kernel: install clang and libbpf-dev")
@@ -37,7 +37,8 @@ def build(rule: str) -> bytes:
         raise CannotBuild(f"{source} is missing: this mptcplab was installed without its controllers")
     # Where Debian and those after it keep asm/types.h, which the target bpf does not look for.
     multiarch = [f"-I{path}" for path in Path("/usr/include").glob(f"{platform.machine()}-linux-gnu*")]
-    command = [clang, "-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", *multiarch, "-c", str(source), "-o", "-"]
+    command = [clang, "-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", f"-DPREFIX={prefix}"]
+    command += [*multiarch, "-c", str(source), "-o", "-"]
     try:
         done = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -32,7 +32,10 @@ AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 BTF = Path("/sys/kernel/btf/vmlinux")
 MOUNTED = Path("/sys/fs/bpf")
 """The file system of BPF."""
-PINS = MOUNTED / "mptcplab"
+PREFIX = "mptcplab_"
+"""How the names in the kernel begin, which has one name for all its network namespaces and containers."""
+OWN_PREFIX = "MPTCPLAB_CONTROLLERS"
+"""The variable of the environment that says another one, where several load controllers of their own."""
 _NEEDED = {
     "bpf_struct_ops_tcp_congestion_ops": "takes no congestion controller from BPF (CONFIG_BPF_JIT, Linux 5.6)",
     "bpf_struct_ops_link": "has no links for struct_ops (Linux 6.4)",
@@ -42,6 +45,7 @@ _NEEDED = {
 """What the kernel's description of itself must name, and what is wrong where it does not."""
 _LOADING = " kernel congestion load "
 """What the command of a process that holds one of ours has in it."""
+_A_PREFIX = re.compile(r"[a-z][a-z0-9_]{0,9}")
 _LOG = "-- BEGIN PROG LOAD LOG --"
 _COUNTERS = ("processed ", "verification time ", "stack depth ")
 """How the last lines of a verifier begin, which only count."""
@@ -89,8 +93,21 @@ class State:
 
 
 def kernel_name(rule: str) -> str:
-    """By what sockets ask for it; shorter than TCP_CA_NAME_MAX, and nobody else's."""
-    return f"mptcplab_{rule}"
+    """By what sockets ask for it; shorter than TCP_CA_NAME_MAX."""
+    return f"{prefix()}{rule}"
+
+
+def prefix() -> str:
+    """How names of this process's controllers begin."""
+    own = os.environ.get(OWN_PREFIX) or PREFIX
+    if not _A_PREFIX.fullmatch(own):
+        raise CannotLoad(f"{OWN_PREFIX}={own!r}: wanted are at most 10 of a-z, 0-9 and _, and a letter first")
+    return own
+
+
+def pins() -> Path:
+    """Where they are pinned, such as /sys/fs/bpf/mptcplab."""
+    return MOUNTED / prefix().rstrip("_")
 
 
 def available() -> list[str]:
@@ -124,7 +141,7 @@ def load(rule: str, cgroup: Path | None = None) -> list[int]:
         raise CannotLoad(_taken(rule))
     group = _opened(cgroup)
     try:
-        return Library().load(build(rule), kernel_name(rule), group)
+        return Library().load(build(rule, prefix()), kernel_name(rule), group)
     except (CannotBuild, NoLibrary) as error:
         raise CannotLoad(str(error)) from error
     except Refused as error:
@@ -136,11 +153,11 @@ def load(rule: str, cgroup: Path | None = None) -> list[int]:
 
 def pin(rule: str, links: list[int]) -> Path:
     """Keeps it after this process; returns the name that holds it."""
-    path = PINS / rule
+    path = pins() / rule
     if (why := _why_no_pin()) is not None:
         raise CannotLoad(why)
     try:
-        PINS.mkdir(exist_ok=True)
+        pins().mkdir(exist_ok=True)
         for link, name in zip(links, (path, _chooser(rule)), strict=False):
             Library().pin(link, name)
     except OSError as error:
@@ -154,7 +171,7 @@ def pin(rule: str, links: list[int]) -> Path:
 
 def unload(rule: str) -> str:
     """Removes the name that holds it; returns what became of it."""
-    path, name = PINS / rule, kernel_name(rule)
+    path, name = pins() / rule, kernel_name(rule)
     state = status(rule)
     if state.ours is None:
         raise CannotLoad(f"{name} is loaded, and only root may unload it: run it as root")
@@ -168,7 +185,7 @@ def unload(rule: str) -> str:
         _chooser(rule).unlink(missing_ok=True)
         path.unlink()
         with suppress(OSError):
-            PINS.rmdir()
+            pins().rmdir()
     except OSError as error:
         raise CannotLoad(f"{path}: {error.strerror}") from error
     if state.held_by:
@@ -184,7 +201,7 @@ def status(rule: str) -> State:
     loaded = name in available()
     if not loaded:
         return State(rule, name, loaded=False)
-    pinned = PINS / rule
+    pinned = pins() / rule
     links: list[Link] = []
     own: Link | None = None
     try:
@@ -208,7 +225,7 @@ def status(rule: str) -> State:
 
 def _chooser(rule: str) -> Path:
     """What holds the link to a cgroup."""
-    return PINS / f"{rule}-cgroup"
+    return pins() / f"{rule}-cgroup"
 
 
 def _opened(cgroup: Path | None) -> int | None:

@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mptcplab.controllers import RULES
+from mptcplab.controllers import RULES, CannotLoad, prefix
 from mptcplab.emulation import CannotEmulate, emulated, why_no_mptcp, why_no_paths
 from mptcplab.results import Run
 
@@ -84,9 +84,13 @@ def run(
     """Runs it for as long as it says; `closest` takes what is nearest to what the kernel cannot do."""
     with emulated(scenario, seed) as network:
         known = CONTROLLERS.read_text().split()
-        lacks = _prepare(network, scenario, known, closest=closest)
+        try:
+            ours = prefix()
+        except CannotLoad as error:
+            raise Unable(str(error)) from error
+        lacks = _prepare(network, scenario, (known, ours), closest=closest)
         network.start(pcap)
-        results, given = network.emulator.run_flows(known)
+        results, given = network.emulator.run_flows(known, ours)
         network.check()
         last = network.stop()
     sockets = [Sockets(name, *one) for name, one in zip(scenario.core.flows, given, strict=True)]
@@ -94,9 +98,9 @@ def run(
     return Run(scenario.core, seed, results, variant, backend="kernel"), report
 
 
-def _prepare(network: Network, scenario: Scenario, known: list[str], *, closest: bool) -> list[Lack]:
+def _prepare(network: Network, scenario: Scenario, known: tuple[list[str], str], *, closest: bool) -> list[Lack]:
     """Sets what hosts need; returns what the kernel cannot do."""
-    found, settings = network.emulator.kernel(known)
+    found, settings = network.emulator.kernel(*known)
     lacks = [Lack(*one) for one in found]
     if lacks and not closest:
         raise Unable(_in_words(lacks))

@@ -168,10 +168,10 @@ impl Emulator {
         Ok(())
     }
 
-    /// What a kernel with these congestion controllers makes of the scenario's flows: what it cannot do (flow, what, what is nearest to
-    /// it), and the sysctls that hosts need (host, key, value).
-    fn kernel(&self, controllers: Vec<String>) -> PyResult<(Vec<Texts>, Vec<Texts>)> {
-        let ability = Ability::of(&self.scenario, &controllers).map_err(told)?;
+    /// What a kernel with these congestion controllers, those of ours with a prefix, makes of the scenario's flows: what it cannot
+    /// do (flow, what, what is nearest to it), and the sysctls that hosts need (host, key, value).
+    fn kernel(&self, controllers: Vec<String>, ours: &str) -> PyResult<(Vec<Texts>, Vec<Texts>)> {
+        let ability = Ability::of(&self.scenario, &controllers, ours).map_err(told)?;
         let lacks = ability.lacks.into_iter().map(|lack| (lack.flow, lack.what, lack.closest));
         let settings = ability.settings.into_iter().map(|set| (set.host, set.key.to_owned(), set.value));
         Ok((lacks.collect(), settings.collect()))
@@ -179,8 +179,13 @@ impl Emulator {
 
     /// Runs the flows on the kernel's sockets to the end of the scenario: what was measured, and for each flow the controller, the
     /// receiver's receive buffer and the sender's send buffer that the kernel gave it, and what went wrong.
-    fn run_flows(&self, py: Python<'_>, controllers: Vec<String>) -> PyResult<(Results, Vec<Given>)> {
-        let ability = Ability::of(&self.scenario, &controllers).map_err(told)?;
+    fn run_flows(
+        &self,
+        py: Python<'_>,
+        controllers: Vec<String>,
+        ours: &str,
+    ) -> PyResult<(Results, Vec<Given>)> {
+        let ability = Ability::of(&self.scenario, &controllers, ours).map_err(told)?;
         let (driver, namespaces) = match &*self.state() {
             State::Running(driver, namespaces) => (Arc::clone(driver), namespaces.clone()),
             _ => return Err(PyRuntimeError::new_err("flows run while an emulator does")),

@@ -2,8 +2,9 @@
 /*
  * A controller of the kernel made of two functions: what a window grows, and what a loss leaves of it.
  *
- * CONTROLLER(lia) has lia_growth and lia_after_loss, and registers as mptcplab_lia. Slow start, the reaction to what
- * was no loss, and all else are the kernel's own. The program choose, attached to a cgroup, has its subflows use it.
+ * CONTROLLER(lia) has lia_growth and lia_after_loss, and registers as mptcplab_lia, or with another PREFIX. Slow start,
+ * the reaction to what was no loss, and all else are the kernel's own. The program choose, attached to a cgroup, has its
+ * subflows use it.
  */
 #ifndef MPTCPLAB_CONTROLLER_H
 #define MPTCPLAB_CONTROLLER_H
@@ -61,6 +62,16 @@ INLINE void chosen(struct bpf_sock_ops *event, const char *name, int size)
 		bpf_setsockopt(event, LEVEL_TCP, OPTION_CONGESTION, (void *)name, size);
 }
 
+#ifndef PREFIX
+#define PREFIX mptcplab_
+#endif
+#define AS_TEXT(word) #word
+#define TEXT(word) AS_TEXT(word)
+#define AS_ONE(first, second) first##second
+#define JOINED(first, second) AS_ONE(first, second)
+/* What the controller is called in the kernel; with what ends it, at most NAME_SIZE bytes. */
+#define KERNEL_NAME(rule) TEXT(JOINED(PREFIX, rule))
+
 /* clang-format off */
 #define CONTROLLER(rule)                                                                                         \
 	char _license[] SEC("license") = "Dual MIT/GPL";                                                         \
@@ -103,18 +114,18 @@ INLINE void chosen(struct bpf_sock_ops *event, const char *name, int size)
                                                                                                                  \
 	SEC("sockops") int choose(struct bpf_sock_ops *event)                                                    \
 	{                                                                                                        \
-		char name[NAME_SIZE] = "mptcplab_" #rule;                                                        \
+		char name[NAME_SIZE] = KERNEL_NAME(rule);                                                        \
                                                                                                                  \
-		chosen(event, name, sizeof("mptcplab_" #rule) - 1);                                              \
+		chosen(event, name, sizeof(KERNEL_NAME(rule)) - 1);                                              \
 		return 1;                                                                                        \
 	}                                                                                                        \
                                                                                                                  \
-	SEC(".struct_ops") struct tcp_congestion_ops mptcplab_##rule = {                                           \
+	SEC(".struct_ops") struct tcp_congestion_ops JOINED(PREFIX, rule) = {                                           \
 		.init = (void *)rule##_init,                                                                     \
 		.cong_avoid = (void *)rule##_cong_avoid,                                                         \
 		.ssthresh = (void *)rule##_ssthresh,                                                             \
 		.undo_cwnd = (void *)rule##_undo_cwnd,                                                           \
-		.name = "mptcplab_" #rule,                                                                       \
+		.name = KERNEL_NAME(rule),                                                                       \
 	}
 
 #endif

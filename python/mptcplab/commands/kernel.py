@@ -92,7 +92,7 @@ def execute(given: argparse.Namespace) -> int:
     try:
         code: int = given.verb_execute(given)
     except CannotLoad as error:
-        raise RunFailed(_with_log(given.rule, error)) from error
+        raise RunFailed(_with_log(getattr(given, "rule", ""), error)) from error
     return code
 
 

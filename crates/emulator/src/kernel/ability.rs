@@ -12,8 +12,6 @@ use crate::error::EmulatorError;
 
 /// The controller that is there in every kernel (net/ipv4/tcp_cong.c).
 const ALWAYS: &str = "reno";
-/// Before a controller's name, what names ours in the kernel, once they are loaded (docs/kernel-policies.md).
-const OURS: &str = "mptcplab_";
 /// The only scheduler of the kernel's, and the names by which a scenario may ask for it.
 const SCHEDULER: [&str; 2] = ["default", "linux"];
 /// What the kernel's path manager does with endpoints of the kind `subflow`, for a peer with one address.
@@ -60,30 +58,31 @@ pub struct Ability {
 }
 
 impl Ability {
-    /// Compares a scenario with a kernel that has these controllers.
+    /// Compares a scenario with a kernel that has these controllers; the names of those that we loaded there are a scenario's with
+    /// `ours` before them, such as `mptcplab_` (docs/kernel-policies.md).
     ///
     /// # Errors
     /// What nothing is near to.
-    pub fn of(scenario: &Scenario, controllers: &[String]) -> Result<Self, EmulatorError> {
+    pub fn of(scenario: &Scenario, controllers: &[String], ours: &str) -> Result<Self, EmulatorError> {
         let mut ability = Self::default();
         if scenario.sample < LEAST_SAMPLE {
             return Err(EmulatorError::Sample { sample: scenario.sample, least: LEAST_SAMPLE });
         }
         for flow in &scenario.flows {
             refuse(scenario, flow)?;
-            let options = ability.options(flow, controllers);
+            let options = ability.options(flow, controllers, ours);
             ability.options.push(options);
             ability.add_settings(flow)?;
         }
         Ok(ability)
     }
 
-    fn options(&mut self, flow: &Flow, controllers: &[String]) -> Options {
+    fn options(&mut self, flow: &Flow, controllers: &[String], ours: &str) -> Options {
         let mut lack = |what: String, closest: &str| {
             self.lacks.push(Lack { flow: flow.name.clone(), what, closest: closest.to_owned() });
         };
         let wanted = flow.congestion.kind();
-        let names = [wanted.to_owned(), format!("{OURS}{wanted}")];
+        let names = [wanted.to_owned(), format!("{ours}{wanted}")];
         let congestion = names.into_iter().find(|name| controllers.contains(name)).unwrap_or_else(|| {
             lack(format!("congestion {wanted}"), ALWAYS);
             ALWAYS.to_owned()

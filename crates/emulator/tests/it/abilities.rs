@@ -19,7 +19,7 @@ fn ability_with(flows: &str, controllers: &[&str]) -> Result<Ability, EmulatorEr
     let draft = Draft::parse(&format!("{PATHS}{flows}"), "test");
     let scenario = draft.and_then(|draft| draft.finish()).unwrap_or_else(|error| panic!("{error}"));
     let known: Vec<String> = controllers.iter().map(|&name| name.to_owned()).collect();
-    Ability::of(&scenario, &known)
+    Ability::of(&scenario, &known, "mptcplab_")
 }
 
 fn lacks(flows: &str) -> Vec<String> {
@@ -115,7 +115,8 @@ fn nine_paths_have_no_endpoints() {
     let paths: String = (0..9).map(|path| format!("[paths.p{path}]\nrate = \"1Mbit\"\n")).collect();
     let draft = Draft::parse(&format!("duration = \"5s\"\n{paths}[flows.a]\n{PLAIN}"), "test");
     let scenario = draft.and_then(|draft| draft.finish()).unwrap_or_else(|error| panic!("{error}"));
-    let said = Ability::of(&scenario, &[]).err().map(|error| error.to_string()).unwrap_or_default();
+    let said =
+        Ability::of(&scenario, &[], "mptcplab_").err().map(|error| error.to_string()).unwrap_or_default();
     assert!(said.contains("flow \"a\" has 9 paths, and the kernel has endpoints for 8"), "{said}");
 }
 
@@ -123,7 +124,8 @@ fn nine_paths_have_no_endpoints() {
 fn samples_are_no_closer_than_looks() {
     let draft = Draft::parse(&format!("sample = \"20ms\"\n{PATHS}[flows.a]\n{PLAIN}"), "test");
     let scenario = draft.and_then(|draft| draft.finish()).unwrap_or_else(|error| panic!("{error}"));
-    let said = Ability::of(&scenario, &[]).err().map(|error| error.to_string()).unwrap_or_default();
+    let said =
+        Ability::of(&scenario, &[], "mptcplab_").err().map(|error| error.to_string()).unwrap_or_default();
     assert!(said.contains("the kernel back end looks every"), "{said}");
 }
 
