@@ -22,7 +22,7 @@ endif
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PYO3_BUILD_EXTENSION_MODULE := 1
 
-.PHONY: help reproduce verdicts test test-rust test-python check-long build bench instructions deny docs wheel-test lint-workflows fuzz conformance clean prerequisites
+.PHONY: help reproduce verdicts test released compiled test-rust test-python check-long build bench instructions deny docs wheel-test lint-workflows fuzz conformance clean prerequisites
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -36,10 +36,21 @@ verdicts: build ## Run the published studies and compare their verdicts with the
 
 build: $(VENV)/.built ## Make .venv and the release build
 
-test: test-rust ## Run every check: format, lints, types, tests
-	@$(MAKE) --jobs=2 --output-sync test-python instructions
+test: ## Run every check: format, lints, types, tests
+	@$(MAKE) --jobs=2 --output-sync released compiled
+	@$(MAKE) test-rust
+	@$(MAKE) test-python
 
-test-rust: build
+# What is built for release leaves one processor alone with it for minutes; what tests need is compiled meanwhile.
+released: build
+	@$(MAKE) instructions
+
+compiled: $(VENV)/.installed
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	cargo test --workspace --locked --quiet --no-run
+	@$(MAKE) docs
+
+test-rust: $(VENV)/.installed
 	cargo fmt --all --check
 	@$(BIN)/python tools/circles > $(VENV)/circles.log || { cat $(VENV)/circles.log; exit 1; }
 	cargo clippy --workspace --all-targets --locked -- -D warnings
@@ -51,7 +62,7 @@ test-python: build
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest mptcplab._core
-	$(BIN)/pytest --numprocesses 2 --dist loadgroup
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --numprocesses 2 --dist loadscope
 
 check-long: build ## What takes hours: 10^7 random operations, hostile cases, a day of virtual time, outages and throughput (root), fuzzing
 	@tools/check-long

@@ -36,7 +36,8 @@ delay = "20ms"
 runs = 8
 """
 
-# These make devices, measure for minutes, or open sockets: what is wrong with their arguments is said before.
+# These make devices, measure for minutes, or open sockets: what is wrong with their arguments is said before, or what
+# they do is little.
 BUSY = {
     "send": ["nowhere"],
     "receive": ["--listen", "nowhere"],
@@ -44,6 +45,7 @@ BUSY = {
     "bench": ["no-such-benchmark"],
     "emulate": ["no-such.toml"],
     "validate": ["no-such.toml"],
+    "survey": ["--networks", "1", "--seeds", "1"],
 }
 
 

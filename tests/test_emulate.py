@@ -13,15 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from conftest import MACHINE, Cli
+from conftest import Cli
 from emulated import ECHO, PING, SEND, SINK, TWO, Machine, cannot, machine, made_by, python
 from mptcplab import cli as command_line
 from mptcplab import emulation, namespaces
 from mptcplab.commands import emulate
 
 __all__ = ["machine"]
-
-pytestmark = pytest.mark.xdist_group(MACHINE)
 
 MPTCP, TCP = 262, 0
 

@@ -8,13 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from conftest import MACHINE, Cli, need
+from conftest import Cli, need
 from namespace import Namespace, namespace
 from test_capture import expert, tshark
 
 __all__ = ["namespace"]
-
-pytestmark = pytest.mark.xdist_group(MACHINE)
 
 # Two endpoints of two devices each in one process: joins, an announced address, one that is a backup, one that goes,
 # a join that is refused, and connections that end in order and at once.

@@ -14,14 +14,12 @@ from typing import Any
 
 import pytest
 
-from conftest import MACHINE, Cli
+from conftest import Cli
 from mptcplab.host.connections import subflows
 from mptcplab.host.firewall import takes
 from mptcplab.host.machine import CannotLook, Endpoint, Interface, Machine
 from mptcplab.namespaces import Namespace, namespace
 from two_hosts import PEER, Hosts
-
-pytestmark = pytest.mark.xdist_group(MACHINE)
 
 MPTCP = socket.IPPROTO_MPTCP if hasattr(socket, "IPPROTO_MPTCP") else 262
 

@@ -13,13 +13,10 @@ from typing import Any
 
 import pytest
 
-from conftest import MACHINE
 from mptcplab import namespaces
 from mptcplab.host import journal
 from mptcplab.host.steps import CannotChange
 from two_hosts import PEER, Hosts
-
-pytestmark = pytest.mark.xdist_group(MACHINE)
 
 MPTCP = socket.IPPROTO_MPTCP if hasattr(socket, "IPPROTO_MPTCP") else 262
 

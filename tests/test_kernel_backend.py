@@ -11,14 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from conftest import MACHINE, Cli
+from conftest import Cli
 from emulated import TWO_PATHS, Machine, cannot, machine, made_by
 from mptcplab import Scenario, emulation, kernel
 from mptcplab.commands import run_kernel
 
 __all__ = ["machine"]
-
-pytestmark = pytest.mark.xdist_group(MACHINE)
 
 KERNEL = 'congestion = "reno"\nopportunistic_retransmission = false\n'
 BULK = TWO_PATHS + '[flows.bulk]\ntransport = "mptcp"\n' + KERNEL

@@ -16,13 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from conftest import MACHINE, Cli, need
+from conftest import Cli, need
 from emulated import TWO_PATHS, Machine, cannot, machine
 from mptcplab import bpf_objects, cli, controllers, emulation, libbpf
 
 __all__ = ["machine"]
-
-pytestmark = pytest.mark.xdist_group(MACHINE)
 
 COMMAND = [sys.executable, "-m", "mptcplab", "kernel", "congestion"]
 LIA = controllers.kernel_name("lia")

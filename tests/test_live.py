@@ -10,13 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from conftest import MACHINE
 from mptcplab import devices
 from namespace import Namespace, ends, namespace
 
 __all__ = ["namespace"]
-
-pytestmark = pytest.mark.xdist_group(MACHINE)
 
 API = """
 import socket, threading, time

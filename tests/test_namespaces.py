@@ -18,8 +18,6 @@ from mptcplab import namespaces
 from mptcplab.commands import emulate
 from mptcplab.namespaces import ENDING, FILES, CannotMake, namespace, sweep, undisturbed
 
-pytestmark = pytest.mark.xdist_group(MACHINE)
-
 OTHER = "1.0badcafe"
 """Where no process of this machine is."""
 
@@ -176,3 +174,11 @@ def test_a_sysctl_is_read_back() -> None:
         one.sysctl("net.ipv4.tcp_rmem", "2048 2048 2048")
         with pytest.raises(CannotMake, match=r"net.ipv4.ip_forward = 0x1: the kernel made it 1"):
             one.sysctl("net.ipv4.ip_forward", "0x1")
+
+
+def test_what_makes_namespaces_goes_in_turn() -> None:
+    files = {path.stem.removeprefix("test_"): path.read_text() for path in Path(__file__).parent.glob("test_*.py")}
+    kinds = tuple(f"from {name} import" for name in ("emulated", "namespace", "two_hosts"))
+    assert {
+        name for name, text in files.items() if any(line.startswith(kinds) for line in text.splitlines())
+    } == MACHINE

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import MACHINE, Cli
+from conftest import Cli
 from emulated import Machine, machine
 from mptcplab import cli as command_line
 from mptcplab import validation, validation_set
@@ -17,8 +17,6 @@ from mptcplab.namespaces import CannotMake
 from mptcplab.validation import Answer, Row
 
 __all__ = ["machine"]
-
-pytestmark = pytest.mark.xdist_group(MACHINE)
 
 CELL = """
 name = "cell"

@@ -11,12 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from conftest import MACHINE, Cli, need
+from conftest import Cli, need
 from namespace import Namespace, ends, namespace
 
 __all__ = ["namespace"]
-
-pytestmark = pytest.mark.xdist_group(MACHINE)
 
 A, B = ("--interface", "a1", "--interface", "a2"), ("--interface", "b1", "--interface", "b2")
 

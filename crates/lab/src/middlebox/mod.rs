@@ -4,6 +4,7 @@
 //! stands among others, nor how a segment gets to it.
 
 pub(crate) mod bleach_ecn;
+pub mod changes;
 pub(crate) mod coalesce;
 pub(crate) mod early_ack;
 pub(crate) mod mark_ecn;

@@ -40,6 +40,7 @@ use apps::App;
 pub use capture::CaptureError;
 use capture::Captures;
 use datagrams::{DAMAGED, DATAGRAM};
+pub use end::MOST_LOST;
 pub use error::RunError;
 use host::Host;
 use middleboxes::Middleboxes;
@@ -167,6 +168,12 @@ impl World {
     #[must_use]
     pub fn data_packets(&self) -> u64 {
         self.data_packets
+    }
+
+    /// Lost frames that wait to be taken back into the pool; after [`World::advance`] at most [`MOST_LOST`].
+    #[must_use]
+    pub fn lost_frames(&self) -> usize {
+        self.network.lost_count()
     }
 
     /// What was measured. With captures, finish them first by [`World::finish_captures`].

@@ -2,8 +2,9 @@
 //!
 //! Each has asked for ever so much time or memory once.
 
+use mptcp_lab::Instant;
 use mptcp_lab::scenario::Scenario;
-use mptcp_lab::world::World;
+use mptcp_lab::world::{MOST_LOST, World};
 
 /// A scenario of one path and one flow, with other lines.
 fn text(top: &str, path: &str, flow: &str) -> String {
@@ -277,4 +278,15 @@ fn pauses_without_end_are_refused() {
     };
     assert!(of("1ns").contains("flows.bulk.rate = \"1kbit\": would make"), "{}", of("1ns"));
     assert_eq!(of("1ms"), "nothing");
+}
+
+#[test]
+fn lost_frames_do_not_wait_for_the_next_sample() {
+    // 125 000 datagrams in a second, of which the path takes one in a thousand, and no sample.
+    let text = "duration = \"1s\"\nsample = \"10s\"\n[paths.wifi]\nrate = \"1Mbit\"\nqueue = \"2p\"\n\
+                [flows.flood]\ntransport = \"udp\"\nrate = \"100Mbit\"\ndatagram = \"100B\"\n";
+    let scenario = Scenario::parse(text, "flood").unwrap_or_else(|error| panic!("{error}"));
+    let mut world = World::new(&scenario, 1).unwrap_or_else(|error| panic!("{error}"));
+    world.advance(Instant::from_nanos(1_000_000_000)).unwrap_or_else(|error| panic!("{error}"));
+    assert!(world.lost_frames() <= MOST_LOST, "{}", world.lost_frames());
 }

@@ -3,6 +3,7 @@
 mod boxes;
 mod broken;
 mod captures;
+mod changes;
 mod competition;
 mod dctcp;
 mod events;
@@ -10,6 +11,7 @@ mod examples;
 mod fabrics;
 mod grid;
 mod hostile;
+mod house;
 mod impairments;
 mod jitter;
 mod limits;
