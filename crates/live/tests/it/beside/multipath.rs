@@ -4,7 +4,7 @@ use super::line::Fate::{self, *};
 use super::line::edits;
 use super::seen::{Kind, Seen};
 use super::stage::Play::*;
-use super::stage::{Situation, nothing};
+use super::stage::Situation;
 
 fn drop_if(condition: bool) -> Fate {
     if condition { Drop } else { Pass }
@@ -26,8 +26,12 @@ const SUMS: &[(&str, &str)] = &[("net.mptcp.checksum_enabled", "1")];
 
 /// All of Multipath TCP.
 pub const MPTCP: &[Situation] = &[
-    Situation::mptcp("mp-plain", "One path, and nothing is lost", CloseLater(40, 650), nothing),
-    Situation::mptcp("mp-close", "The application closes while data waits for the window", Send(40), nothing),
+    Situation::undisturbed_mptcp("mp-plain", "One path, and nothing is lost", CloseLater(40, 650)),
+    Situation::undisturbed_mptcp(
+        "mp-close",
+        "The application closes while data waits for the window",
+        Send(40),
+    ),
     Situation::mptcp("mp-one-lost", "One path; segment 15 is lost", CloseLater(60, 700), |s| {
         drop_if(first(s, 15))
     }),
@@ -63,8 +67,8 @@ pub const MPTCP: &[Situation] = &[
         let fin = s.segment.options.dss.is_some_and(|dss| dss.data_fin);
         drop_if(s.forth && fin && s.data_fins <= 4)
     }),
-    Situation::mptcp("mp-abort", "The application goes away after five segments", Abort(5), nothing),
-    Situation::mptcp("mp-two-paths", "Two paths", Pause(1, 300, 60), nothing).two_paths(),
+    Situation::undisturbed_mptcp("mp-abort", "The application goes away after five segments", Abort(5)),
+    Situation::undisturbed_mptcp("mp-two-paths", "Two paths", Pause(1, 300, 60)).two_paths(),
     Situation::mptcp("mp-join-lost", "The SYN of the join is lost", Pause(1, 1_500, 10), |s| {
         drop_if(syn(s, 2) && s.copy == 1)
     })
@@ -84,7 +88,7 @@ pub const MPTCP: &[Situation] = &[
         if syn(s, 2) { Reset(0) } else { Pass }
     })
     .two_paths(),
-    Situation::mptcp("mp-backup", "The second path is a backup", Pause(1, 300, 40), nothing)
+    Situation::undisturbed_mptcp("mp-backup", "The second path is a backup", Pause(1, 300, 40))
         .two_paths()
         .endpoint("subflow backup", |config| config.backups = vec![mptcp_live::InterfaceId(1)]),
     Situation::mptcp(

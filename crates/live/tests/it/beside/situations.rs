@@ -8,7 +8,7 @@ use super::line::Fate::{self, *};
 use super::line::edits;
 use super::seen::{Kind, Seen};
 use super::stage::Play::*;
-use super::stage::{Situation, nothing};
+use super::stage::Situation;
 
 /// Whether it is data of the stack under test of such a number, for the first time.
 fn first(seen: &Seen, numbers: std::ops::RangeInclusive<u64>) -> bool {
@@ -40,7 +40,7 @@ const ECN: &[(&str, &str)] = &[("net.ipv4.tcp_ecn", "1")];
 
 /// All of TCP.
 pub const TCP: &[Situation] = &[
-    Situation::tcp("plain", "Nothing is lost", Send(40), nothing),
+    Situation::undisturbed_tcp("plain", "Nothing is lost", Send(40)),
     Situation::tcp("one-lost", "Segment 15 is lost", Send(60), |s| drop_if(first(s, 15..=15))),
     Situation::tcp("first-lost", "Segment 1 is lost", Send(40), |s| drop_if(first(s, 1..=1))),
     Situation::tcp("lost-twice", "Segment 15 is lost, and so is its retransmission", Send(60), |s| {
@@ -178,18 +178,16 @@ pub const TCP: &[Situation] = &[
         if s.forth && s.number > 10 && s.length > 1_248 { TooLong(0) } else { Pass }
     })
     .set(&[("net.ipv4.tcp_mtu_probing", "1")], |config| config.mtu_probing = MtuProbing::BlackHole),
-    Situation::tcp("idle", "A second of silence before 40 segments more", Pause(40, 1_000, 40), nothing),
-    Situation::tcp(
+    Situation::undisturbed_tcp("idle", "A second of silence before 40 segments more", Pause(40, 1_000, 40)),
+    Situation::undisturbed_tcp(
         "short-idle",
         "Less than the RTO of silence before 40 segments more",
         Pause(40, 220, 40),
-        nothing,
     ),
-    Situation::tcp(
+    Situation::undisturbed_tcp(
         "zero-window",
         "The reader waits 1.5 s, and the window closes",
         SlowReader(60, 1_500),
-        nothing,
     ),
     Situation::tcp("update-lost", "The update that opens the window is lost", SlowReader(60, 1_000), |s| {
         drop_if(!s.forth && s.opens && s.copy == 1)

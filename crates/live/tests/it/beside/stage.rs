@@ -14,7 +14,7 @@ use mptcp_live::scheduler::Linux as LinuxScheduler;
 use mptcp_live::{Config, Driver, Interface, MptcpStream, Pipe};
 
 use super::events::{Events, Reader};
-use super::line::{Fate, Line, Script};
+use super::line::{Line, Script};
 use crate::laboratory::{
     End, Namespace, Port, Protocol, at, connect_by, linux, ours, pattern, reset_on_close, use_congestion,
 };
@@ -68,7 +68,8 @@ pub struct Situation {
     pub protocol: Protocol,
     pub paths: u8,
     pub play: Play,
-    pub script: Script,
+    /// None leaves everything as it is.
+    pub script: Option<Script>,
     /// For both of Linux's.
     pub sysctls: &'static [(&'static str, &'static str)],
     /// For ours, where the sysctls say something to Linux.
@@ -78,18 +79,26 @@ pub struct Situation {
 }
 
 impl Situation {
-    pub const fn tcp(name: &'static str, told: &'static str, play: Play, script: Script) -> Self {
+    pub const fn undisturbed_tcp(name: &'static str, told: &'static str, play: Play) -> Self {
         Self {
             name,
             told,
             protocol: Protocol::Tcp,
             paths: 1,
             play,
-            script,
+            script: None,
             sysctls: &[],
             config: |_| {},
             endpoint: "subflow",
         }
+    }
+
+    pub const fn undisturbed_mptcp(name: &'static str, told: &'static str, play: Play) -> Self {
+        Self { protocol: Protocol::Mptcp, ..Self::undisturbed_tcp(name, told, play) }
+    }
+
+    pub const fn tcp(name: &'static str, told: &'static str, play: Play, script: Script) -> Self {
+        Self { script: Some(script), ..Self::undisturbed_tcp(name, told, play) }
     }
 
     pub const fn mptcp(name: &'static str, told: &'static str, play: Play, script: Script) -> Self {
@@ -124,11 +133,6 @@ impl Situation {
         (self.config)(&mut config);
         config
     }
-}
-
-/// A script that leaves everything as it is.
-pub fn nothing(_: &super::seen::Seen) -> Fate {
-    Fate::Pass
 }
 
 /// A namespace of Linux's as the situation wants it.
@@ -294,8 +298,7 @@ fn on(
         std::thread::sleep(AFTERWARDS);
         stop.store(true, Ordering::Relaxed);
         let (records, acted) = carrying.join().unwrap();
-        let quiet = std::ptr::fn_addr_eq(line.script, nothing as Script);
-        assert!(acted || quiet, "{}: the script found nothing to act on", situation.name);
+        assert!(acted || line.script.is_none(), "{}: the script found nothing to act on", situation.name);
         Reader::read(&records, format!("peer got {there}, we {here}"))
     })
 }
