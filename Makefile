@@ -41,9 +41,8 @@ test: ## Run every check: format, lints, types, tests
 	@$(MAKE) test-rust
 	@$(MAKE) test-python
 
-# What is built for release leaves one processor alone with it for minutes; what tests need is compiled meanwhile.
-released: build
-	@$(MAKE) instructions
+# Optimising the whole extension at its linking leaves a processor idle; what tests need is compiled meanwhile.
+released: instructions
 
 compiled: $(VENV)/.installed
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
@@ -70,7 +69,7 @@ check-long: build ## What takes hours: 10^7 random operations, hostile cases, a 
 bench: build ## Run the standard benchmarks S1 to S4
 	@$(BIN)/mptcplab bench
 
-instructions: ## Count the instructions a data packet costs (S1, S2; valgrind); fails when they rose by more than 3 %
+instructions: build ## Count the instructions a data packet costs (S1, S2; valgrind); fails when they rose by more than 3 %
 	@"$$(tools/check-prerequisites --python)" tools/instructions.py
 
 docs: ## Build the documentation of the crates; a warning is an error

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Counts the instructions that a data packet costs, and holds them against tools/instructions.json.
 
-A scenario runs under callgrind twice, once with a tenth of its duration; what the longer run took more, over the data
-packets that it carried more, is what a packet costs: start, reading and writing drop out. The counts depend on the
-compiler, which rust-toolchain.toml pins, and not on what else the machine does.
+A scenario runs under callgrind twice, in the extension that `make build` made, once with a tenth of its duration; what the
+longer run took more, over the data packets that it carried more, is what a packet costs: start, reading and writing drop
+out, and Python with them. The counts depend on the compiler, which rust-toolchain.toml pins, and not on what else the
+machine does.
 
     tools/instructions.py                          measures; fails when a count rose by more than 3 %
     tools/instructions.py --update 'pacing costs'  writes what was measured, and why
@@ -36,6 +37,19 @@ WHOLE = {"S1": 100, "S2": 100}
 MOST = 0.03
 
 
+RUN = """
+import sys
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+_, extension, file, duration = sys.argv
+loader = ExtensionFileLoader("mptcplab._core", extension)
+core = module_from_spec(spec_from_loader(loader.name, loader))
+loader.exec_module(core)
+print(core.run(core.Scenario.load(file).with_values([("duration", duration)]), 1).data_packets, "data packets")
+"""
+"""Runs a scenario in the extension alone."""
+
+
 class Count(NamedTuple):
     """What a run took."""
 
@@ -43,8 +57,16 @@ class Count(NamedTuple):
     packets: int
 
 
-def build(crate: str = "mptcp-lab", example: str = "scenario") -> Path:
-    """The release build of an example: unless told otherwise of that which runs a scenario."""
+def extension() -> Path:
+    """The extension, built."""
+    found = sorted((ROOT / "python" / "mptcplab").glob("_core*.so"))
+    if len(found) != 1:
+        sys.exit("instructions: there is no extension to count in: make build")
+    return found[0]
+
+
+def build(crate: str, example: str) -> Path:
+    """The release build of an example."""
     command = ["cargo", "build", "--release", "--locked", "--message-format", "json"]
     command += ["-p", crate, "--example", example]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
@@ -65,9 +87,10 @@ def count(program: Path, name: str, duration: str) -> Count:
     with tempfile.TemporaryDirectory() as folder:
         # The same addresses and the same environment each time.
         command = ["setarch", platform.machine(), "--addr-no-randomize", "valgrind", "--tool=callgrind"]
-        command += [f"--callgrind-out-file={folder}/out", str(program)]
-        command += [str(SCENARIOS / f"{name.lower()}.toml"), f"duration={duration}"]
-        environment = {"PATH": os.environ["PATH"]}
+        # Nothing but the extension: no packages, no start-up file, the same hashes.
+        command += [f"--callgrind-out-file={folder}/out", sys.executable, "-I", "-S", "-B", "-c", RUN, str(program)]
+        command += [str(SCENARIOS / f"{name.lower()}.toml"), duration]
+        environment = {"PATH": os.environ["PATH"], "PYTHONHASHSEED": "0"}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     total = re.search(r"Collected : (\d+)", done.stderr)
     packets = re.search(r"^(\d+) data packets$", done.stdout, re.MULTILINE)
@@ -149,7 +172,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--update", metavar="WHY", help="write what was measured, and the reason")
     parser.add_argument("--whole", action="store_true", help="run the whole scenarios, and only print")
-    parser.add_argument("--program", type=Path, help="measure this build of the example, not a new one")
+    parser.add_argument("--program", type=Path, help="measure this extension, not that of make build")
     parser.add_argument("--attacks", nargs="*", metavar="NAME", help="count attacks on a host instead")
     given = parser.parse_args()
     if lacks := missing():
@@ -160,7 +183,7 @@ def main() -> None:
     if given.attacks is not None:
         attacks(given.attacks)
         return
-    now = measure(given.program or build(), WHOLE if given.whole else SECONDS)
+    now = measure(given.program or extension(), WHOLE if given.whole else SECONDS)
     if given.whole:
         print("\n".join(f"{name}: {cost:.1f} instructions a data packet" for name, cost in now.items()))
         return

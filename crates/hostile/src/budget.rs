@@ -63,7 +63,9 @@ impl Budget {
     /// What a connection with these settings may hold, bytes.
     #[must_use]
     pub fn of(&self, config: &Config) -> i64 {
-        let buffers = config.receive_buffer.saturating_add(config.send_buffer);
+        let asked = config.receive_buffer.saturating_add(config.send_buffer);
+        // Linux's memory is twice what is asked for.
+        let buffers = if config.linux_stack.buffer_memory { asked.saturating_mul(2) } else { asked };
         self.connection.saturating_add(self.buffers.saturating_mul(buffers.min(1 << 40) as i64))
     }
 }

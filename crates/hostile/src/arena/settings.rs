@@ -59,11 +59,12 @@ pub(super) fn offer(draw: &mut Draw<'_>) -> Offer {
     }
 }
 
-/// Linux's habits, and whether data acknowledgements are as wide as the numbers that they answer.
-fn habits(draw: &mut Draw<'_>) -> (LinuxCompat, bool) {
+/// Linux's habits, whether data acknowledgements are as wide as the numbers that they answer, and how Linux's stack has what waits.
+fn habits(draw: &mut Draw<'_>) -> (LinuxCompat, bool, LinuxStack) {
     match draw.byte() {
-        0..128 => (LinuxCompat::default(), false),
-        128..192 => (LinuxCompat::LINUX, true),
+        0..128 => (LinuxCompat::default(), false, LinuxStack::default()),
+        128..160 => (LinuxCompat::LINUX, true, LinuxStack::default()),
+        160..192 => (LinuxCompat::LINUX, true, LinuxStack::LINUX),
         _ => {
             let bits = draw.u16();
             let bit = |at: u16| bits >> at & 1 != 0;
@@ -80,7 +81,13 @@ fn habits(draw: &mut Draw<'_>) -> (LinuxCompat, bool) {
                 push_where_writes_end: bit(9),
                 fin_with_data: bit(10),
             };
-            (habits, bit(0))
+            let stack = LinuxStack {
+                subflow_queues: bit(11),
+                buffer_memory: bit(12),
+                data_level_timer: bit(13),
+                silent_path_probe: bit(14).then_some(Duration::from_secs(1)),
+            };
+            (habits, bit(0), stack)
         }
     }
 }
@@ -182,10 +189,9 @@ pub(super) fn config(draw: &mut Draw<'_>, interfaces: u8) -> Config {
         fast_open: draw.chance(90).then_some(fast_open),
         linux_compat: LinuxCompat::default(),
         wide_data_acks: false,
-        // What simulations of Linux need, not what hosts have.
         linux_stack: LinuxStack::default(),
     };
     // They were drawn together before, so that cases that were found stay what they are.
-    (config.linux_compat, config.wide_data_acks) = habits(draw);
+    (config.linux_compat, config.wide_data_acks, config.linux_stack) = habits(draw);
     config
 }

@@ -11,7 +11,8 @@ use crate::linux_stack::{FRAGMENT, LEAST_WAIT, STALE_LOSSES};
 use crate::subflow::Silence;
 use crate::subflow::backlog::Waiting;
 
-/// Data-level timeouts in a row after which a silent subflow is asked about less often.
+/// Data-level timeouts in a row after which they are waited for longer: for subflows that are silent, and for a peer that answers
+/// on its subflows and acknowledges no data.
 const LONG_SILENT: u32 = 16;
 
 impl Connection {
@@ -71,15 +72,18 @@ impl Connection {
     pub(super) fn data_level_wait(&self, now: Instant) -> Duration {
         let waiting = self.subflows.iter().filter(|s| s.can_send() && s.turn().silence.count == 0);
         let latest = waiting.map(|s| s.sender().deadline()).filter(|&at| at != Instant::FAR_FUTURE).max();
-        // Linux goes on every 200 ms; where all have been silent for long, nothing comes of that.
+        // Linux goes on every 200 ms; where that has brought nothing for long, nothing comes of it.
         let silent = self.subflows.iter().filter(|s| s.can_send()).map(|s| s.turn().silence.count).min();
-        let rest = LEAST_WAIT * (1 << silent.unwrap_or(u32::MAX).saturating_sub(LONG_SILENT).min(9));
+        let rounds = silent.unwrap_or(u32::MAX).max(self.send.late.1.into());
+        let rest = LEAST_WAIT * (1 << rounds.saturating_sub(LONG_SILENT).min(9));
         latest.map(|at| at.since(now)).filter(|wait| !wait.is_zero()).unwrap_or(rest)
     }
 
     /// Nothing was acknowledged at the data level for that long: a fragment goes on a subflow that has nothing else to send
     /// (`mptcp_subflow_get_retrans`). The silence of the others is noted.
     pub(super) fn on_data_level_timer(&mut self) {
+        let (una, times) = (self.send.buffer.una(), self.send.late.1);
+        self.send.late = (una, if self.send.late.0 == una { times.saturating_add(1) } else { 0 });
         let (mut pick, mut backup, mut least) = (None, None, u32::MAX);
         for id in 0..self.subflows.len() {
             if !self.subflows[id].can_send() {
@@ -96,7 +100,7 @@ impl Connection {
             }
         }
         let Some(id) = pick.or(backup.filter(|_| least > 1)) else { return };
-        let mut from = self.send.buffer.una();
+        let mut from = una;
         let end = (from / FRAGMENT + 1) * FRAGMENT;
         while from < end {
             let Some(waiting) = self.repeat(id, from) else { break };

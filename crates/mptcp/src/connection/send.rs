@@ -16,6 +16,8 @@ pub(super) struct SendStream {
     pub(super) tuned: u64,
     /// All that is under way from this offset of the stream on goes again, as Linux has it.
     pub(super) again: Option<u64>,
+    /// Data-level timeouts in a row, at most 255, since this offset was the first that was not acknowledged.
+    pub(super) late: (u64, u8),
     /// Bytes that a further subflow carried, and those of them that M1 gave it.
     pub(super) reinjected: u64,
     pub(super) opportunistic: u64,
