@@ -79,6 +79,11 @@ impl Connection {
         latest.map(|at| at.since(now)).filter(|wait| !wait.is_zero()).unwrap_or(rest)
     }
 
+    /// How often the data level has waited for longer than it does at first, since data were acknowledged.
+    pub(super) fn late_rounds(&self) -> u32 {
+        u32::from(self.send.late.1).saturating_sub(LONG_SILENT)
+    }
+
     /// Nothing was acknowledged at the data level for that long: a fragment goes on a subflow that has nothing else to send
     /// (`mptcp_subflow_get_retrans`). The silence of the others is noted.
     pub(super) fn on_data_level_timer(&mut self) {

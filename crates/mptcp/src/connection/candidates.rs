@@ -11,32 +11,28 @@ use crate::memory::most_segments;
 use crate::scheduler::Candidate;
 use crate::subflow::{DSS_SPACE, Probation, Subflow};
 
-/// More than a segment carries, bytes.
-const LARGEST: u64 = 1 << 16;
-
 /// What a connection's settings and its data have to say of all subflows.
 #[derive(Clone, Copy)]
 struct Holds {
     unsent: u64,
     small_queues: Option<u64>,
     pacing: bool,
-    /// What a segment carries less than one of TCP, where all that is left of the stream may be in one; 0 before.
+    /// What a segment carries less than one of TCP, at the end of the stream; 0 before.
     option: u64,
 }
 
 impl Holds {
     #[inline]
     fn of(connection: &Connection) -> Self {
-        let unsent = connection.send.buffer.unsent();
-        // Asked for last: a flow in its midst has more left than any segment carries.
-        let is_end = (1..LARGEST).contains(&unsent)
-            && connection.send.writer.is_closed()
-            && !connection.negotiation.is_plain();
         Self {
-            unsent,
+            unsent: connection.send.buffer.unsent(),
             small_queues: connection.config.small_queues,
             pacing: connection.config.pacing,
-            option: if is_end { DSS_SPACE } else { 0 },
+            option: if connection.send.writer.is_closed() && !connection.negotiation.is_plain() {
+                DSS_SPACE
+            } else {
+                0
+            },
         }
     }
 

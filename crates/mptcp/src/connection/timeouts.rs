@@ -43,8 +43,13 @@ impl Connection {
             // Without a subflow nobody can answer, and `orphan` is what counts.
             let asked = self.subflows.iter().any(|subflow| subflow.is_synchronised());
             if self.config.linux_stack.reinjects_late() && self.negotiation.is_multipath() {
-                self.on_data_level_timer();
-                self.arm_data_timer(now);
+                // Linux would go on for ever; nobody makes us hold the data for that.
+                if asked && self.late_rounds() > MOST_TIMEOUTS {
+                    self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
+                } else {
+                    self.on_data_level_timer();
+                    self.arm_data_timer(now);
+                }
             } else if self.timers.note_unanswered(u32::from(asked)) > MOST_TIMEOUTS {
                 // Each subflow has had its data acknowledged, or cannot send; nobody says anything any more.
                 self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
