@@ -3,9 +3,11 @@
 use bytes::Bytes;
 use mptcp::{CloseReason, Config, LinuxCompat};
 use mptcp_clock::Duration;
+use mptcp_hostile::budget::Budget;
 use mptcp_hostile::meter;
 use mptcp_hostile::peer::Offer;
 use mptcp_hostile::scene::Scene;
+use mptcp_hostile::{draw, verdict};
 
 /// N1: with `steady_join_ack` the third ACK of a join goes again after twice the round-trip time, however short that is: on a
 /// path of a microsecond all tries are over within sixteen, and the subflow is given up. At a round trip of zero they all go
@@ -71,4 +73,12 @@ fn a_connection_that_is_over_sleeps() {
     let (_, wakeups) = scene.wait(Duration::from_secs(86_400));
     let held = meter::live() - before;
     assert!(wakeups == 0 && held < 100_000, "{wakeups} wakeups in a day, {held} bytes held");
+}
+
+/// N4: with Linux's data-level timer a connection whose data the peer never acknowledges, though it answers on the subflow, is
+/// asked about for ever. As a random case had it.
+#[test]
+fn data_that_nobody_acknowledges_as_linux_sends_them_end_with_their_connection() {
+    let report = verdict::of(&draw::bytes_of(7_000_430), &Budget::LOGIC);
+    assert!(report.is_ok(), "{:?}", report.err());
 }
