@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Cli
+from conftest import ROOT, Cli
 from mptcplab import Scenario
 from mptcplab.studies import STUDIES
 from mptcplab.studies.base import Effort, Experiment
 
+GUIDE = ROOT / "docs" / "guide.md"
 EXPERIMENTS = [experiment for study in STUDIES.values() for experiment in study.experiments]
 
 
@@ -42,6 +43,18 @@ def test_one_is_written_and_run(cli: Cli, tmp_path: Path) -> None:
         "admin",
         "blackhole",
     ]
+
+
+def test_the_guide_s_scenario_is_one(cli: Cli) -> None:
+    lines = [line.split(" > ")[0] for line in GUIDE.read_text().splitlines() if line.startswith("mptcplab study")]
+    written = [line.split()[1:] for line in lines if "--toml" in line]
+    assert written
+    for words in written:
+        text = cli(*words).stdout
+        assert Scenario.parse(text).core.name
+        # It has what the guide varies in it.
+        assert "rcvbuf" in text
+        assert "sndbuf" in text
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Counts the instructions that a data packet costs, and holds them against tools/instructions.json.
 
-A scenario runs under callgrind twice, in the extension that `make build` made, once with a tenth of its duration; what the
-longer run took more, over the data packets that it carried more, is what a packet costs: start, reading and writing drop
-out, and Python with them. The counts depend on the compiler, which rust-toolchain.toml pins, and not on what else the
-machine does.
+A scenario runs under callgrind twice, in the extension that `make build` made, once with a tenth of its duration; what
+the longer run took more, over the data packets that it carried more, is what a packet costs: start, reading and writing
+drop out, and Python with them. The counts depend on the compiler, which rust-toolchain.toml pins, and not on what else
+the machine does.
 
     tools/instructions.py                          measures; fails when a count rose by more than 3 %
     tools/instructions.py --update 'pacing costs'  writes what was measured, and why

@@ -24,6 +24,7 @@ def join(pieces: Iterable[pa.Table], schemas: Sequence[pa.Schema], target: Path)
     """
     schema = pa.unify_schemas([_plain(one) for one in schemas], promote_options="default")
     waiting: list[pa.Table] = []
+    rows = 0
     with (
         replacing(target) as file,
         pq.ParquetWriter(
@@ -32,9 +33,10 @@ def join(pieces: Iterable[pa.Table], schemas: Sequence[pa.Schema], target: Path)
     ):
         for piece in pieces:
             waiting.append(_as(piece, schema))
-            if sum(table.num_rows for table in waiting) >= ROWS:
+            rows += piece.num_rows
+            if rows >= ROWS:
                 _write(writer, waiting)
-                waiting = []
+                waiting, rows = [], 0
         if waiting:
             _write(writer, waiting)
 
