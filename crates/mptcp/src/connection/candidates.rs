@@ -17,7 +17,7 @@ struct Holds {
     unsent: u64,
     small_queues: Option<u64>,
     pacing: bool,
-    /// What a segment carries less than one of TCP, at the end of the stream; 0 before.
+    /// What a segment carries less than one of TCP, at the end of the stream; 0 before, and see [`Connection::last_allowance`].
     option: u64,
 }
 
@@ -28,12 +28,14 @@ impl Holds {
             unsent: connection.send.buffer.unsent(),
             small_queues: connection.config.small_queues,
             pacing: connection.config.pacing,
-            option: if connection.send.writer.is_closed() && !connection.negotiation.is_plain() {
-                DSS_SPACE
-            } else {
-                0
-            },
+            option: if connection.send.writer.is_closed() { connection.last_allowance() } else { 0 },
         }
+    }
+
+    /// Whether what is unsent decides for subflows that nothing went on, too.
+    #[inline]
+    fn depend_on_unsent(&self, subflow: &Subflow, path: &PathState) -> bool {
+        subflow.agreed().gso_max > 0 || self.option > 0 && self.unsent < path.mss
     }
 
     /// Small queues: whether enough of a subflow's packets wait in the interface. Two always may.
@@ -163,6 +165,16 @@ impl Connection {
         if unsent <= most && !self.config.nagle { unsent } else { (most.min(unsent) / mss).max(1) * mss }
     }
 
+    /// Bytes by which the last segment of a closed stream may be beyond a window for each segment in it: 0 while anything else may go
+    /// there, so that it is new data and no more than that.
+    #[cold]
+    fn last_allowance(&self) -> u64 {
+        let buffer = &self.send.buffer;
+        let alone = buffer.first_again().is_none() && !self.choice.duplicates && !self.has_queues();
+        let fits = buffer.unsent() <= buffer.window_room();
+        if alone && fits && !self.negotiation.is_plain() { DSS_SPACE } else { 0 }
+    }
+
     /// Whether any congestion window has room.
     pub(super) fn any_room(&self) -> bool {
         let windows = self.subflows.iter().zip(&self.congestion.paths);
@@ -233,11 +245,10 @@ impl Connection {
         let holds = Holds::of(self);
         for candidate in &mut *found {
             let subflow = &self.subflows[candidate.subflow];
-            // What is unsent matters for those only that wait for room for a large segment.
-            if candidate.subflow != sent && subflow.agreed().gso_max == 0 {
+            let path = &self.congestion.paths[candidate.subflow];
+            if candidate.subflow != sent && !holds.depend_on_unsent(subflow, path) {
                 continue;
             }
-            let path = &self.congestion.paths[candidate.subflow];
             let in_flight = subflow.sender().in_flight();
             let paced = holds.paced_until(now, subflow, path);
             if let Some(until) = paced {

@@ -64,7 +64,11 @@ impl Connection {
             }
         }
         let id = self.send.fin.next()?;
-        self.subflows[id].sender_mut().expect_answer(now, &self.congestion.paths[id]);
+        let mut others = self.subflows.iter().enumerate().filter(|(other, _)| *other != id);
+        if others.all(|(_, subflow)| subflow.sender().is_idle()) {
+            // Nothing is missing before it, for all we know: the peer acknowledges the end of the data at once.
+            self.subflows[id].sender_mut().expect_answer(now, &self.congestion.paths[id]);
+        }
         self.bare_segment(now, id, out);
         // RFC 8684 section 3.3.3: alone it has subflow sequence 0 and length 1.
         let mapping = Mapping {

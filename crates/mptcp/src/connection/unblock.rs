@@ -105,12 +105,12 @@ impl Connection {
     }
 
     /// At the end of the data: how long what is in flight on a subflow, and a segment behind it, take to drain there, if its rate is
-    /// known.
+    /// known. Where next to nothing is in flight, a rate that was measured while little was sent says nothing of it.
     fn queued_on(&self, id: usize) -> Duration {
-        if !self.send.writer.is_closed() {
+        let (board, path) = (&self.subflows[id].sender().board, &self.congestion.paths[id]);
+        if !self.send.writer.is_closed() || board.in_flight() < 2 * path.mss {
             return Duration::ZERO;
         }
-        let (board, path) = (&self.subflows[id].sender().board, &self.congestion.paths[id]);
         let rate = path.delivery.rate();
         rate.map_or(Duration::ZERO, |rate| {
             Duration::from_secs_f64((board.in_flight() + path.mss) as f64 / rate)

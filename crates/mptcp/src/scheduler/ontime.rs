@@ -45,11 +45,6 @@ fn nanos(time: Duration) -> f64 {
 
 /// How long a segment that leaves now is under way, there and back, in nanoseconds. What a path said while its queue was full is
 /// old once nothing of it is in flight; and the answer to one segment alone says how long the peer delays acknowledgements.
-fn delay(candidate: &Candidate) -> f64 {
-    delay_at(candidate, candidate.delivery_rate)
-}
-
-/// The same at a rate that it may have.
 fn delay_at(candidate: &Candidate, rate: Option<f64>) -> f64 {
     if candidate.in_flight < 2 * candidate.mss {
         return nanos(candidate.min_rtt);
@@ -60,15 +55,29 @@ fn delay_at(candidate: &Candidate, rate: Option<f64>) -> f64 {
     rate.map_or(said, |rate| said.max(before / rate))
 }
 
-/// How long what is to be compared takes: until it is acknowledged, which moves the window on, or, where nothing comes after
-/// it, until it is there.
-fn takes(view: &SendView<'_>, candidate: &Candidate) -> f64 {
+/// Until a segment that leaves now is acknowledged, which moves the window on; at the end of the data by a rate, where none is
+/// known by what has arrived in a round trip.
+fn round(view: &SendView<'_>, candidate: &Candidate) -> f64 {
+    let rate = candidate.delivery_rate;
     if !view.closed {
-        return delay(candidate);
+        return delay_at(candidate, rate);
     }
-    let known = candidate.delivered as f64 * 1e9 / nanos(candidate.srtt).max(1e3);
-    let rate = candidate.delivery_rate.unwrap_or(known.max(UNKNOWN_RATE));
-    delay_at(candidate, Some(rate)) - nanos(candidate.min_rtt) / 2.0
+    delay_at(candidate, Some(rate.unwrap_or_else(|| guess(candidate))))
+}
+
+/// Bytes a second, from a first window: what has arrived later says nothing of a round trip.
+#[cold]
+fn guess(candidate: &Candidate) -> f64 {
+    let delivered = candidate.delivered as f64;
+    if delivered > (10 * candidate.mss) as f64 {
+        return UNKNOWN_RATE;
+    }
+    (delivered * 1e9 / nanos(candidate.srtt).max(1e3)).max(UNKNOWN_RATE)
+}
+
+/// What of it nothing waits for: at the end of the data its way back.
+fn way_back(view: &SendView<'_>, candidate: &Candidate) -> f64 {
+    if view.closed { nanos(candidate.min_rtt) / 2.0 } else { 0.0 }
 }
 
 /// Bytes a nanosecond that it carries, at most twice of what it did: a window that is new, or has filled a queue, is no rate.
@@ -82,11 +91,11 @@ fn rate(candidate: &Candidate) -> f64 {
 }
 
 impl OnTime {
-    /// Whether a segment on `slow`, which is under way for `wait`, would hold nobody up.
-    fn is_on_time(&self, view: &SendView<'_>, slow: &Candidate, wait: f64) -> bool {
+    /// Whether a segment on `slow`, which is there after `wait` and acknowledged after `round`, would hold nobody up.
+    fn is_on_time(&self, view: &SendView<'_>, slow: &Candidate, wait: f64, round: f64) -> bool {
         let (mut rates, mut first) = (0.0, f64::INFINITY);
         for fast in view.candidates.iter().filter(|fast| fast.subflow != slow.subflow) {
-            let time = takes(view, fast);
+            let time = self::round(view, fast) - way_back(view, fast);
             if time < wait {
                 rates += rate(fast);
                 first = first.min(time);
@@ -99,7 +108,7 @@ impl OnTime {
         // A path that carries more than all that it might hold up is worth a stall: it is not kept small for being in the way.
         let margin = if rate(slow) > rates { 1.0 } else { self.margin };
         // A DATA_ACK comes back on the path that is the first to say so.
-        let until = (wait - nanos(slow.lead)).max(first);
+        let until = (round - nanos(slow.lead)).max(first);
         if rates * until * margin + (slow.in_flight + slow.mss) as f64 > window as f64 {
             return false;
         }
@@ -133,11 +142,12 @@ impl Scheduler for OnTime {
         let someone = view.candidates.iter().any(|c| !self.ledger.rests(view.now, c));
         let mut best: Option<(f64, usize)> = None;
         for (at, candidate) in view.candidates.iter().enumerate().filter(|(_, c)| c.has_room) {
-            let wait = takes(view, candidate);
+            let round = round(view, candidate);
+            let wait = round - way_back(view, candidate);
             let sooner = best.is_none_or(|(least, _)| wait < least);
             if sooner
                 && !(someone && self.ledger.rests(view.now, candidate))
-                && self.is_on_time(view, candidate, wait)
+                && self.is_on_time(view, candidate, wait, round)
             {
                 best = Some((wait, at));
             }

@@ -1,7 +1,7 @@
 //! Connections that end: in order, at once, with losses, and half.
 
 use crate::pair::{Fate, Pair, pattern};
-use mptcp::scheduler::Linux;
+use mptcp::scheduler::{Linux, Redundant};
 use mptcp::{CloseReason, Config, EventKind, InterfaceChange, LinuxStack};
 use mptcp_clock::Duration;
 use mptcp_wire::{MptcpOption, Segment};
@@ -215,5 +215,26 @@ fn a_connection_whose_only_interface_goes_during_the_handshake_ends() {
         assert_eq!(closed(&pair, true), [CloseReason::TimedOut]);
         pair.run(Duration::from_secs(400));
         assert_eq!(pair.client.connections().count() + pair.server.connections().count(), 0);
+    }
+}
+
+#[test]
+fn at_the_end_only_new_data_goes_beyond_a_window() {
+    // Redundant: what is on one path goes on the other too, while little is left that is new.
+    let config = || Config { scheduler: Redundant.into(), ..Config::default() };
+    for segments in 10..50 {
+        let mut pair = Pair::builder().seed(37).links(&[10, 35]).config(config()).connect();
+        pair.run(Duration::from_millis(200));
+        let mss = pair.client.info(pair.now, pair.connection).unwrap().subflows[0].mss;
+        let data = pattern(segments * mss as usize + 100);
+        assert_eq!(pair.client.write(pair.now, pair.connection, data.clone().into()), data.len());
+        pair.client.close(pair.now, pair.connection);
+        while pair.received[0].len() < data.len() && pair.step() {
+            let info = pair.client.info(pair.now, pair.connection).unwrap();
+            for subflow in info.subflows {
+                assert!(subflow.in_flight <= subflow.cwnd, "{segments} segments: {subflow:?}");
+            }
+        }
+        assert!(pair.received[0] == data);
     }
 }

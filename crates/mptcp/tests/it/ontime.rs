@@ -102,6 +102,19 @@ fn at_the_end_what_counts_is_when_the_last_data_is_there_and_not_when_that_is_kn
 }
 
 #[test]
+fn at_the_end_the_window_still_moves_on_by_acknowledgements() {
+    // Acknowledged after 50 ms, 20 of them sooner than by its own path: 300 segments of the fast path, and two of its own.
+    let mut candidates = paths(ms(50));
+    candidates[0].delivery_rate = Some(100.0 * MSS as f64 / 0.01);
+    (candidates[1].lead, candidates[1].delivery_rate) = (ms(20), Some(100.0 * MSS as f64 / 0.01));
+    for (window, chosen) in [(303, Some(1)), (300, None)] {
+        let mut moment = view(&candidates, window * MSS);
+        (moment.unsent, moment.more_to_come, moment.closed) = (10_000 * MSS, false, true);
+        assert_eq!(OnTime::default().choose(&moment), chosen, "a window of {window}");
+    }
+}
+
+#[test]
 fn a_new_path_is_taken_to_be_slow_at_the_end() {
     // The fast path has sent what is left in 50 ms; ten segments at 1 Mb/s take twice as long, and two do not.
     let mut candidates = paths(ms(10));
@@ -116,8 +129,11 @@ fn a_new_path_is_taken_to_be_slow_at_the_end() {
     assert_eq!(chosen(&candidates, true), None);
     assert_eq!(chosen(&candidates, false), Some(1), "there is enough for all");
     // In one round trip it has delivered as much as it is to carry.
-    candidates[1].delivered = 20 * MSS;
+    candidates[1].delivered = 10 * MSS;
     assert_eq!(chosen(&candidates, true), Some(1));
+    // Over many, it says nothing of one.
+    candidates[1].delivered = 200 * MSS;
+    assert_eq!(chosen(&candidates, true), None);
 }
 
 /// The window is full, the fast path empty, and the oldest data on the slow path, again and again, until that rests. What is
