@@ -30,11 +30,13 @@ pub struct OnTime {
     /// When the margin is looked at next.
     due: Instant,
     full: bool,
+    /// Of the candidates of a choice, in their order.
+    ways: Vec<Way>,
 }
 
 impl Default for OnTime {
     fn default() -> Self {
-        Self { ledger: Ledger::default(), margin: 1.0, due: Instant::ZERO, full: false }
+        Self { ledger: Ledger::default(), margin: 1.0, due: Instant::ZERO, full: false, ways: Vec::new() }
     }
 }
 
@@ -43,8 +45,9 @@ fn nanos(time: Duration) -> f64 {
     time.as_nanos() as f64
 }
 
-/// How long a segment that leaves now is under way, there and back, in nanoseconds. What a path said while its queue was full is
-/// old once nothing of it is in flight; and the answer to one segment alone says how long the peer delays acknowledgements.
+/// How long a segment that leaves now is under way, there and back, in nanoseconds, at a rate that the path may have. What a path said
+/// while its queue was full is old once nothing of it is in flight; and the answer to one segment alone says how long the peer
+/// delays acknowledgements.
 fn delay_at(candidate: &Candidate, rate: Option<f64>) -> f64 {
     if candidate.in_flight < 2 * candidate.mss {
         return nanos(candidate.min_rtt);
@@ -55,29 +58,40 @@ fn delay_at(candidate: &Candidate, rate: Option<f64>) -> f64 {
     rate.map_or(said, |rate| said.max(before / rate))
 }
 
-/// Until a segment that leaves now is acknowledged, which moves the window on; at the end of the data by a rate, where none is
-/// known by what has arrived in a round trip.
-fn round(view: &SendView<'_>, candidate: &Candidate) -> f64 {
-    let rate = candidate.delivery_rate;
-    if !view.closed {
-        return delay_at(candidate, rate);
+/// How long a segment that leaves on a path now is under way, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    /// Until it is acknowledged, which moves the window on.
+    round: f64,
+    /// Until what is compared between paths: the same, or at the end of the data, where nothing waits for its way back, until it is
+    /// there.
+    there: f64,
+}
+
+impl Way {
+    fn of(view: &SendView<'_>, candidate: &Candidate) -> Self {
+        if view.closed {
+            return Self::at_the_end(candidate);
+        }
+        let round = delay_at(candidate, candidate.delivery_rate);
+        Self { round, there: round }
     }
-    delay_at(candidate, Some(rate.unwrap_or_else(|| guess(candidate))))
+
+    /// By the rate that is known, or by what has arrived in a round trip.
+    #[cold]
+    fn at_the_end(candidate: &Candidate) -> Self {
+        let round = delay_at(candidate, Some(candidate.delivery_rate.unwrap_or_else(|| guess(candidate))));
+        Self { round, there: round - nanos(candidate.min_rtt) / 2.0 }
+    }
 }
 
 /// Bytes a second, from a first window: what has arrived later says nothing of a round trip.
-#[cold]
 fn guess(candidate: &Candidate) -> f64 {
     let delivered = candidate.delivered as f64;
     if delivered > (10 * candidate.mss) as f64 {
         return UNKNOWN_RATE;
     }
     (delivered * 1e9 / nanos(candidate.srtt).max(1e3)).max(UNKNOWN_RATE)
-}
-
-/// What of it nothing waits for: at the end of the data its way back.
-fn way_back(view: &SendView<'_>, candidate: &Candidate) -> f64 {
-    if view.closed { nanos(candidate.min_rtt) / 2.0 } else { 0.0 }
 }
 
 /// Bytes a nanosecond that it carries, at most twice of what it did: a window that is new, or has filled a queue, is no rate.
@@ -91,14 +105,14 @@ fn rate(candidate: &Candidate) -> f64 {
 }
 
 impl OnTime {
-    /// Whether a segment on `slow`, which is there after `wait` and acknowledged after `round`, would hold nobody up.
-    fn is_on_time(&self, view: &SendView<'_>, slow: &Candidate, wait: f64, round: f64) -> bool {
+    /// Whether a segment on the path in this position would hold nobody up.
+    fn is_on_time(&self, view: &SendView<'_>, position: usize) -> bool {
+        let (slow, way) = (&view.candidates[position], self.ways[position]);
         let (mut rates, mut first) = (0.0, f64::INFINITY);
-        for fast in view.candidates.iter().filter(|fast| fast.subflow != slow.subflow) {
-            let time = self::round(view, fast) - way_back(view, fast);
-            if time < wait {
+        for (fast, other) in view.candidates.iter().zip(&self.ways) {
+            if other.there < way.there {
                 rates += rate(fast);
-                first = first.min(time);
+                first = first.min(other.there);
             }
         }
         if first == f64::INFINITY {
@@ -108,12 +122,18 @@ impl OnTime {
         // A path that carries more than all that it might hold up is worth a stall: it is not kept small for being in the way.
         let margin = if rate(slow) > rates { 1.0 } else { self.margin };
         // A DATA_ACK comes back on the path that is the first to say so.
-        let until = (round - nanos(slow.lead)).max(first);
+        let until = (way.round - nanos(slow.lead)).max(first);
         if rates * until * margin + (slow.in_flight + slow.mss) as f64 > window as f64 {
             return false;
         }
         // All that is left goes on the faster paths before this one has answered.
-        view.more_to_come || first + view.unsent as f64 / rates.max(1e-9) >= wait
+        view.more_to_come || first + view.unsent as f64 / rates.max(1e-9) >= way.there
+    }
+
+    /// Whether a path rests. Who is left alone does not.
+    fn is_left_out(&self, view: &SendView<'_>, candidate: &Candidate) -> bool {
+        let rests = |c: &Candidate| self.ledger.rests(view.now, c);
+        rests(candidate) && !view.candidates.iter().all(rests)
     }
 
     /// Looks once in a round trip of the slowest path whether windows were full all the same.
@@ -138,18 +158,19 @@ impl Scheduler for OnTime {
             self.adapt(view);
         }
         self.ledger.look(view);
-        // Who is left alone does not rest.
-        let someone = view.candidates.iter().any(|c| !self.ledger.rests(view.now, c));
+        if !view.candidates.iter().any(|c| c.has_room) {
+            return None;
+        }
+        self.ways.clear();
+        self.ways.extend(view.candidates.iter().map(|c| Way::of(view, c)));
         let mut best: Option<(f64, usize)> = None;
         for (at, candidate) in view.candidates.iter().enumerate().filter(|(_, c)| c.has_room) {
-            let round = round(view, candidate);
-            let wait = round - way_back(view, candidate);
-            let sooner = best.is_none_or(|(least, _)| wait < least);
-            if sooner
-                && !(someone && self.ledger.rests(view.now, candidate))
-                && self.is_on_time(view, candidate, wait, round)
+            let there = self.ways[at].there;
+            if best.is_none_or(|(least, _)| there < least)
+                && !self.is_left_out(view, candidate)
+                && self.is_on_time(view, at)
             {
-                best = Some((wait, at));
+                best = Some((there, at));
             }
         }
         best.map(|(_, at)| at)
