@@ -30,19 +30,29 @@ pub struct OnTime {
     /// When the margin is looked at next.
     due: Instant,
     full: bool,
-    /// Of the candidates of a choice, in their order.
-    ways: Vec<Way>,
+    /// What each candidate of a choice takes.
+    times: Vec<f64>,
 }
 
 impl Default for OnTime {
     fn default() -> Self {
-        Self { ledger: Ledger::default(), margin: 1.0, due: Instant::ZERO, full: false, ways: Vec::new() }
+        Self { ledger: Ledger::default(), margin: 1.0, due: Instant::ZERO, full: false, times: Vec::new() }
     }
+}
+
+/// As a real number; all that is counted here is below 2^63, where that is one instruction.
+fn real(count: u64) -> f64 {
+    count as i64 as f64
 }
 
 /// Nanoseconds.
 fn nanos(time: Duration) -> f64 {
-    time.as_nanos() as f64
+    real(time.as_nanos())
+}
+
+/// The larger of two, none of which is NaN.
+fn larger(one: f64, other: f64) -> f64 {
+    if one > other { one } else { other }
 }
 
 /// How long a segment that leaves now is under way, there and back, in nanoseconds, at a rate that the path may have. What a path said
@@ -54,44 +64,36 @@ fn delay_at(candidate: &Candidate, rate: Option<f64>) -> f64 {
     }
     let said = nanos(candidate.latest_rtt.max(candidate.min_rtt));
     // What is in flight is before it in the queue.
-    let before = (candidate.in_flight + candidate.mss) as f64 * 1e9;
-    rate.map_or(said, |rate| said.max(before / rate))
+    let before = real(candidate.in_flight + candidate.mss) * 1e9;
+    rate.map_or(said, |rate| larger(said, before / rate))
 }
 
-/// How long a segment that leaves on a path now is under way, in nanoseconds.
-#[derive(Clone, Copy, Debug)]
-struct Way {
-    /// Until it is acknowledged, which moves the window on.
-    round: f64,
-    /// Until what is compared between paths: the same, or at the end of the data, where nothing waits for its way back, until it is
-    /// there.
-    there: f64,
+/// How long what is compared between paths takes: until a segment is acknowledged, which moves the window on, or at the end of the
+/// data, where nothing waits for its way back, until it is there.
+fn takes(view: &SendView<'_>, candidate: &Candidate) -> f64 {
+    if view.closed {
+        return takes_at_the_end(candidate);
+    }
+    delay_at(candidate, candidate.delivery_rate)
 }
 
-impl Way {
-    fn of(view: &SendView<'_>, candidate: &Candidate) -> Self {
-        if view.closed {
-            return Self::at_the_end(candidate);
-        }
-        let round = delay_at(candidate, candidate.delivery_rate);
-        Self { round, there: round }
-    }
+/// By the rate that is known, or by what has arrived in a round trip.
+#[cold]
+fn takes_at_the_end(candidate: &Candidate) -> f64 {
+    let rate = candidate.delivery_rate.unwrap_or_else(|| guess(candidate));
+    delay_at(candidate, Some(rate)) - way_back(candidate)
+}
 
-    /// By the rate that is known, or by what has arrived in a round trip.
-    #[cold]
-    fn at_the_end(candidate: &Candidate) -> Self {
-        let round = delay_at(candidate, Some(candidate.delivery_rate.unwrap_or_else(|| guess(candidate))));
-        Self { round, there: round - nanos(candidate.min_rtt) / 2.0 }
-    }
+fn way_back(candidate: &Candidate) -> f64 {
+    nanos(candidate.min_rtt) / 2.0
 }
 
 /// Bytes a second, from a first window: what has arrived later says nothing of a round trip.
 fn guess(candidate: &Candidate) -> f64 {
-    let delivered = candidate.delivered as f64;
-    if delivered > (10 * candidate.mss) as f64 {
+    if candidate.delivered > 10 * candidate.mss {
         return UNKNOWN_RATE;
     }
-    (delivered * 1e9 / nanos(candidate.srtt).max(1e3)).max(UNKNOWN_RATE)
+    larger(real(candidate.delivered) * 1e9 / larger(nanos(candidate.srtt), 1e3), UNKNOWN_RATE)
 }
 
 /// Bytes a nanosecond that it carries, at most twice of what it did: a window that is new, or has filled a queue, is no rate.
@@ -100,34 +102,35 @@ fn rate(candidate: &Candidate) -> f64 {
         // What is held back itself carries only what it has.
         return 0.0;
     }
-    let window = candidate.cwnd as f64 / nanos(candidate.srtt).max(1e3);
+    let window = real(candidate.cwnd) / larger(nanos(candidate.srtt), 1e3);
     candidate.delivery_rate.map_or(window, |rate| window.clamp(1e-9 * rate, 2e-9 * rate))
 }
 
 impl OnTime {
-    /// Whether a segment on the path in this position would hold nobody up.
-    fn is_on_time(&self, view: &SendView<'_>, position: usize) -> bool {
-        let (slow, way) = (&view.candidates[position], self.ways[position]);
+    /// Whether a segment on a path, which takes so long, would hold nobody up.
+    fn is_on_time(&self, view: &SendView<'_>, slow: &Candidate, takes: f64) -> bool {
+        self.times.iter().all(|&time| time >= takes) || self.leaves_room(view, slow, takes)
+    }
+
+    /// The same where others are faster.
+    #[inline(never)]
+    fn leaves_room(&self, view: &SendView<'_>, slow: &Candidate, takes: f64) -> bool {
         let (mut rates, mut first) = (0.0, f64::INFINITY);
-        for (fast, other) in view.candidates.iter().zip(&self.ways) {
-            if other.there < way.there {
-                rates += rate(fast);
-                first = first.min(other.there);
-            }
+        for (fast, &time) in view.candidates.iter().zip(&self.times).filter(|(_, time)| **time < takes) {
+            rates += rate(fast);
+            first = if time < first { time } else { first };
         }
-        if first == f64::INFINITY {
-            return true;
-        }
-        let window = view.window().min(view.send_buffer);
+        let window = real(view.window().min(view.send_buffer));
         // A path that carries more than all that it might hold up is worth a stall: it is not kept small for being in the way.
         let margin = if rate(slow) > rates { 1.0 } else { self.margin };
         // A DATA_ACK comes back on the path that is the first to say so.
-        let until = (way.round - nanos(slow.lead)).max(first);
-        if rates * until * margin + (slow.in_flight + slow.mss) as f64 > window as f64 {
+        let round = if view.closed { takes + way_back(slow) } else { takes };
+        let until = larger(round - nanos(slow.lead), first);
+        if rates * until * margin + real(slow.in_flight + slow.mss) > window {
             return false;
         }
         // All that is left goes on the faster paths before this one has answered.
-        view.more_to_come || first + view.unsent as f64 / rates.max(1e-9) >= way.there
+        view.more_to_come || first + real(view.unsent) / larger(rates, 1e-9) >= takes
     }
 
     /// Whether a path rests. Who is left alone does not.
@@ -161,16 +164,16 @@ impl Scheduler for OnTime {
         if !view.candidates.iter().any(|c| c.has_room) {
             return None;
         }
-        self.ways.clear();
-        self.ways.extend(view.candidates.iter().map(|c| Way::of(view, c)));
+        self.times.clear();
+        self.times.extend(view.candidates.iter().map(|c| takes(view, c)));
         let mut best: Option<(f64, usize)> = None;
-        for (at, candidate) in view.candidates.iter().enumerate().filter(|(_, c)| c.has_room) {
-            let there = self.ways[at].there;
-            if best.is_none_or(|(least, _)| there < least)
+        let with_room = view.candidates.iter().zip(&self.times).enumerate().filter(|(_, (c, _))| c.has_room);
+        for (at, (candidate, &time)) in with_room {
+            if best.is_none_or(|(least, _)| time < least)
                 && !self.is_left_out(view, candidate)
-                && self.is_on_time(view, at)
+                && self.is_on_time(view, candidate, time)
             {
-                best = Some((there, at));
+                best = Some((time, at));
             }
         }
         best.map(|(_, at)| at)
