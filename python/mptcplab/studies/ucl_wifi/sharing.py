@@ -9,6 +9,7 @@ from typing import Literal
 from mptcplab import plots
 from mptcplab.statistics import Interval, estimate, interval
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point
+from mptcplab.studies.held_back import multipath, whole
 from mptcplab.studies.ucl_wifi.figures import contest, draw_distributions, draw_ratios
 from mptcplab.studies.ucl_wifi.network import BOTH, DUAL, NAME, Setup, mbps, path_mbps, single
 from mptcplab.studies.verdicts import Bound, Check
@@ -103,7 +104,8 @@ class _Contest(Experiment):
             f"Figure {number}: New Reno on each subflow, {way}; all runs together, and what a subflow gets of what the "
             "single flow beside it gets, with 95 % intervals."
         )
-        return Picture(f"ucl-wifi-e{number}-reno", caption, figure)
+        joint = {f"MPTCP, {CASES[case][0]}": multipath(measured.runs(case), DUAL) for case in SHOWN}
+        return Picture(f"ucl-wifi-e{number}-reno", caption, figure, whole(joint))
 
 
 class Downlink(_Contest):
