@@ -11,7 +11,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib as mpl
@@ -118,10 +118,15 @@ def new_figure(
     return figure, [axes for row in grid for axes in row]
 
 
+_LINES = (None, "--", "-.", ":", "-")
+"""Each look with its own line; once all are taken, their colours again, all with the first of these, and so on."""
+
+
 def looks(names: Sequence[str]) -> dict[str, Look]:
     """A look for each name: the known ones keep theirs, the others get what is left."""
     taken = {LOOKS[name].color for name in names if name in LOOKS}
-    spare = itertools.cycle([look for look in _OTHERS if look.color not in taken] or _OTHERS)
+    left = [look for look in _OTHERS if look.color not in taken] or list(_OTHERS)
+    spare = itertools.cycle([look if line is None else replace(look, line=line) for line in _LINES for look in left])
     return {name: LOOKS[name] if name in LOOKS else next(spare) for name in names}
 
 
