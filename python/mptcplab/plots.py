@@ -118,15 +118,16 @@ def new_figure(
     return figure, [axes for row in grid for axes in row]
 
 
-_LINES = (None, "--", "-.", ":", "-")
-"""Each look with its own line; once all are taken, their colours again, all with the first of these, and so on."""
+_LINES = ("-", "--", "-.", ":")
+"""Once each look has come with its own line, its colour comes with the others."""
 
 
 def looks(names: Sequence[str]) -> dict[str, Look]:
     """A look for each name: the known ones keep theirs, the others get what is left."""
     taken = {LOOKS[name].color for name in names if name in LOOKS}
     left = [look for look in _OTHERS if look.color not in taken] or list(_OTHERS)
-    spare = itertools.cycle([look if line is None else replace(look, line=line) for line in _LINES for look in left])
+    again = [replace(look, line=line) for line in _LINES for look in left if line != look.line]
+    spare = itertools.cycle([*left, *again])
     return {name: LOOKS[name] if name in LOOKS else next(spare) for name in names}
 
 
