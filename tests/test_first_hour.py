@@ -11,6 +11,8 @@ import pytest
 from conftest import Cli
 from mptcplab import Scenario, plots
 from mptcplab import cli as commands
+from mptcplab.message_plot import LINE, _spot
+from mptcplab.report import write_report
 from mptcplab.reproduce import reproduce
 from mptcplab.result_plots import plot_metrics
 from mptcplab.run_plot import BESIDE
@@ -154,3 +156,32 @@ def test_a_capture_without_a_place_says_where_it_went(cli: Cli, tmp_path: Path) 
     (tmp_path / "x.toml").write_text(THREE)
     assert "written to results/" in cli("run", "x.toml", "--pcap").stdout
     assert "(DIR: --output, or results)" in " ".join(cli("run", "--help").stdout.split())
+
+
+def test_labels_of_arrows_that_cross_do_not_hide_each_other() -> None:
+    """Segments of which every other one is lost: arrows of two slopes, close to each other."""
+    taken: list[tuple[float, float, float]] = []
+    for at in range(6):
+        for end in ((0.5, at + 0.6), (1.0, at + 6.0)):
+            _spot("2 × DSS with data, 2848 B", (0.0, float(at)), end, taken)
+    for number, (x, y, wide) in enumerate(taken):
+        assert wide / 2 <= x <= 1 - wide / 2
+        others = taken[number + 1 :]
+        assert all(abs(y - its) >= 0.9 * LINE or abs(x - there) >= wide for there, its, _ in others), number
+
+
+def test_a_report_s_figures_are_legible_on_a_phone(tmp_path: Path) -> None:
+    study = STUDIES["cs244-wireless"]
+    only = Study(study.name, study.letter, study.title, study.source, study.summary, [Handoff()])
+    found = reproduce([only], Effort("quick"), quiet=True)
+    write_report(found, tmp_path)
+    text = (tmp_path / "index.html").read_text()
+    least = [
+        int(width) for width in re.findall(r'<div class="drawing" tabindex="0"><img style="min-width:(\d+)px"', text)
+    ]
+    assert len(least) == 2
+    # Letters of 9.5 points are then 8 pixels high and more, and the page does not grow wider than the screen.
+    pictures = [picture for outcome in found.outcomes.values() for picture in outcome.pictures]
+    for width, picture in zip(least, pictures, strict=True):
+        assert width / picture.figure.get_figwidth() * 9.5 / 72 > 8
+    assert ".drawing { overflow-x: auto;" in text

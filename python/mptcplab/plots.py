@@ -200,6 +200,10 @@ def finish(
     if title:
         axes.set_title(title)
     axes.set_ylim(0, top)
+    highest = axes.dataLim.y1
+    if top is None and 0 < highest < np.inf:
+        # Of values that hardly differ the highest would lie on the edge.
+        axes.set_ylim(0, max(axes.get_ylim()[1], 1.04 * highest))
     axes.margins(x=0.02)
     if legend:
         axes.legend(loc=legend)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import html
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,6 +31,10 @@ MEANING: dict[Verdict, str] = {
     "contradicted": "where two sentences of sources exclude each other",
     "holds": "hold",
 }
+LEGIBLE = 66
+"""Pixels to an inch of a figure below which its letters are not read; a narrower screen moves it sideways."""
+_OPTION, _KEPT = re.compile(r"(--\w+)"), r'<span class="whole">\1</span>'
+"""An option is not broken into two lines."""
 ORIGIN: dict[Origin, str] = {
     "published": "published",
     "ours": "ours: theory, controls, what goes beyond",
@@ -251,7 +256,8 @@ def _experiment(
     )
     return (
         f'<article class="experiment" id="{_anchor(experiment)}"><h3>{experiment.name}: {_text(experiment.title)}</h3>'
-        f'<p class="soft">{_text(experiment.setup)}</p>{_provenance(study, experiment, found)}{body}</article>'
+        f'<p class="soft">{_OPTION.sub(_KEPT, _text(experiment.setup))}</p>'
+        f"{_provenance(study, experiment, found)}{body}</article>"
     )
 
 
@@ -261,10 +267,12 @@ def _anchor(experiment: Experiment) -> str:
 
 def _figure(study: Study, experiment: Experiment, picture: Picture, drawing: bytes, found: Reproduction) -> str:
     encoded = base64.b64encode(drawing).decode("ascii")
+    least = LEGIBLE * picture.figure.get_figwidth()
     sentences = "".join(f"<li>{_text(sentence)}</li>" for sentence in picture.why)
     why = f'<div class="why"><b>Why, as measured</b><ul>{sentences}</ul></div>' if sentences else ""
     return (
-        f'<figure><img alt="{_text(picture.caption)}" src="data:image/svg+xml;base64,{encoded}">'
+        f'<figure><div class="drawing" tabindex="0"><img style="min-width:{least:.0f}px" '
+        f'alt="{_text(picture.caption)}" src="data:image/svg+xml;base64,{encoded}"></div>'
         f'<figcaption>{_text(picture.caption)} <a href="figures/{picture.name}.svg">SVG</a> '
         f'<a href="figures/{picture.name}.png">PNG</a></figcaption>{why}{_again(study, experiment, found)}</figure>'
     )

@@ -142,7 +142,7 @@ def whole(flows: Mapping[str, Sequence[FlowRow]]) -> tuple[str, ...]:
     return tuple(
         _sentence(
             "" if len(labels) == len(flows) and len(labels) > 2 else "; ".join(label for label in labels if label),
-            f"over its whole time the flow was held back by {said}",
+            f"over its whole time the flow was held back by {said} of the time",
         )
         for said, labels in together.items()
     )
