@@ -28,6 +28,7 @@ from mptcplab.studies.published import Published
 from mptcplab.studies.verdicts import Bound, Check
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 BUFFERS = (20, 40, 80, 160, 320)
@@ -256,11 +257,15 @@ def _stack_picture(measured: Measured, stacks: Mapping[Stack, Mapping[Standard, 
             SHARE_NEW.draw(panel)
         else:
             SHARE_OLD.draw(panel)
-        first = standard == SOME[0]
         plots.finish(
-            panel, x="receive buffer [KB]", y="share of WiFi [%]" if first else "", title=standard, top=90,
-            legend="upper left",
+            panel, x="receive buffer [KB]", y="share of WiFi [%]" if standard == SOME[0] else "", title=standard,
+            legend=None, top=90,
         )  # fmt: skip
+    found: dict[str, Artist] = {}
+    for panel in axes:
+        handles, labels = panel.get_legend_handles_labels()
+        found |= dict(zip(labels, handles, strict=True))
+    figure.legend(list(found.values()), list(found), loc="outside lower center", ncols=3)
     caption = "The share of WiFi by receive buffer, for three stacks that a sender of the time could have had."
     held = {
         panel: [

@@ -123,7 +123,7 @@ def _rate_picture(measured: Measured, rates: tuple[int, ...]) -> Picture:
     )
     for panel in (left, right):
         panel.set_xticks(list(places), [str(rate) for rate in rates])
-    plots.finish(left, x="dedicated link [Mb/s]", y="throughput of a pair [Mb/s]", legend="upper left")
+    plots.finish(left, x="dedicated link [Mb/s]", y="throughput of a pair [Mb/s]", legend="upper left", top=66)
     plots.finish(right, x="dedicated link [Mb/s]", y="share of WiFi [%]", legend="upper right", top=60)
     caption = "Figure 4: what a pair carries over 802.11g and over its dedicated link, by the rate of that link."
     held = {

@@ -85,7 +85,8 @@ class _Contest(Experiment):
         figure, axes = plots.new_figure(2, 2, width=5.4, height=3.8)
         for at, case in enumerate(SHOWN):
             draw_distributions(axes[at], contest(measured.runs(case)), CASES[case][0])
-        axes[0].legend(loc="lower right")
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=4)
         series = {
             f"network {at}": [
                 estimate(
