@@ -40,6 +40,7 @@ def test_values_at_commas() -> None:
     ("texts", "says"),
     [
         (["a.b=1,2", "a.b=3"], "given twice"),
+        (["flows.*.{rcvbuf,sndbuf}=1KB", "flows.x.sndbuf=2KB"], "sets what --vary"),
         (["a.b=1,1"], "there twice"),
         (["a.b=1,,2"], "empty"),
         (["a.b"], "KEY=VALUE"),
@@ -49,6 +50,11 @@ def test_values_at_commas() -> None:
 def test_what_cannot_be_varied(texts: list[str], says: str) -> None:
     with pytest.raises(BadInput, match=says):
         variations(texts)
+
+
+def test_keys_that_have_nothing_in_common_can_be_varied_together() -> None:
+    keys = ["flows.*.{rcvbuf,sndbuf}", "paths.*.rcvbuf", "flows.x.mss", "flows.x.rcvbuf.y"]
+    assert list(variations([f"{key}=1" for key in keys])) == keys
 
 
 def test_set_ties_keys() -> None:

@@ -99,3 +99,24 @@ def test_files_that_are_no_captures(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "z.pcap").write_bytes(as_pcap(LINUX[0], tmp_path).read_bytes()[:-3])
     with pytest.raises(BadCapture, match="cut off at byte"):
         read([tmp_path / "z.pcap"])
+
+
+def test_a_capture_that_ends_in_the_middle_of_a_packet_is_read_up_to_there(cli: Cli, tmp_path: Path) -> None:
+    """As one that tcpdump still writes, or whose disk was full."""
+    whole = as_pcap(LINUX[0], tmp_path)
+    (tmp_path / "cut.pcap").write_bytes(whole.read_bytes()[:-3])
+    done = cli("verify", "cut.pcap", "--json")
+    assert "cut off at byte" in done.stderr
+    found = json.loads(done.stdout)
+    assert len(found["cut"]) == 1
+    segments = read([whole])
+    assert found["segments"] == len(segments) - 1
+    # What another interface saw later may hang on what was cut off.
+    (tmp_path / "early.pcap").write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
+    cut: list[str] = []
+    early = read([tmp_path / "early.pcap"], cut=cut)
+    assert 0 < len(early) < len(segments)
+    both = read([tmp_path / "early.pcap", whole], cut=[])
+    assert max(segment.time for segment in both) == early[-1].time
+    (tmp_path / "header.pcap").write_bytes(whole.read_bytes()[:30])
+    assert "cut off at byte" in cli("verify", "header.pcap", expect=2).stderr

@@ -7,6 +7,7 @@ import json
 import random
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -246,6 +247,27 @@ def test_the_benchmark_measures_both_stacks(namespace: Namespace) -> None:
     assert rows[0]["of_linux"] is None
     assert rows[1]["of_linux"] is not None
     assert ticks == [0, 1, 2, 3, 4]
+
+
+def test_the_benchmark_leaves_no_namespace_when_it_is_ended(namespace: Namespace) -> None:
+    from mptcplab import namespaces
+
+    del namespace
+
+    def made() -> list[str]:
+        return [name for name in namespaces.ip("netns", "list").split() if f"-{process.pid}-" in name]
+
+    command = [sys.executable, "-m", "mptcplab", "bench", "wire", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        until = time.monotonic() + 60
+        while not made() and time.monotonic() < until:
+            time.sleep(0.05)
+        assert made()
+        process.terminate()
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert "Traceback" not in said
+    assert not made()
 
 
 def test_the_benchmark_takes_nothing_beside_it(cli: Cli) -> None:

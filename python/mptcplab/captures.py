@@ -33,6 +33,10 @@ class BadCapture(ValueError):
     """A file is no capture, or is damaged; the message says where."""
 
 
+class CutOff(BadCapture):
+    """The file ends in the middle of a packet or block; what came before is whole."""
+
+
 @dataclass
 class Source:
     """A capture, read from its start to its end."""
@@ -47,7 +51,7 @@ class Source:
             raise self.bad(f"the block at byte {self.at} says {length} bytes, and that is not so")
         data = self.stream.read(length)
         if len(data) < length:
-            raise self.bad(f"cut off at byte {self.at + len(data)}")
+            raise CutOff(f"{self.file}: cut off at byte {self.at + len(data)}")
         self.at += length
         return data
 

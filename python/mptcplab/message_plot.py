@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 MOST = 22
 """Arrows in one diagram."""
+PARTS = (0.3, 0.5, 0.66, 0.4, 0.58, 0.74, 0.22)
+"""Of an arrow's length: where its label may stand, the best first."""
+LETTER, LINE = 0.0142, 0.5
+"""Width of a letter and height of a label, in the units of the two axes."""
+
+Spot = tuple[float, float, float]
+"""The middle of a label, and how wide it is."""
 
 
 @dataclass
@@ -56,8 +63,9 @@ def messages(run: TracedRun, chosen: Selection) -> Figure:
         for at, host in enumerate(hosts):
             axes.plot([at, at], [-0.6, len(place) - 0.4], color="#222222", linewidth=1.2)
             axes.text(at, -1.1, host, ha="center", va="bottom", fontweight="bold", fontsize=11)
-        for number, one in enumerate(found):
-            _arrow(axes, one, hosts, place, drawn[one.path], number)
+        taken: list[Spot] = []
+        for one in found:
+            _arrow(axes, one, hosts, place, drawn[one.path], taken)
         for path, look in drawn.items():
             axes.plot([], [], color=look.color, linestyle=look.line, label=path)
         axes.set_xlim(-0.22, 1.22)
@@ -72,7 +80,7 @@ def _moments(found: list[Message]) -> list[float]:
 
 
 def _arrow(
-    axes: Axes, one: Message, hosts: list[str], place: dict[float, float], look: plots.Look, number: int
+    axes: Axes, one: Message, hosts: list[str], place: dict[float, float], look: plots.Look, taken: list[Spot]
 ) -> None:
     start = hosts.index(one.sender) if one.sender in hosts else 0
     begin = place[one.left]
@@ -81,12 +89,28 @@ def _arrow(
     axes.annotate("", (x, end), (start, begin), arrowprops=style)
     if one.came is None:
         axes.plot([x], [end], marker="X", color=look.color, markersize=9)
-    # Nearer to who sent it, where arrows that cross are apart, and those of neighbours not one over the other.
-    part = (0.24, 0.44, 0.64)[number % 3] if one.came is not None else 0.5
-    axes.text(start + (x - start) * part, begin + (end - begin) * part, one.label, ha="center", va="center",
+    there, at = _spot(one.label, (start, begin), (x, end), taken)
+    axes.text(there, at, one.label, ha="center", va="center",
               fontsize=8.5, color="#111111", bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})  # fmt: skip
     side, beside = ("right", -0.02) if start == 0 else ("left", 1.02)
     axes.text(beside, begin, f"{one.left * 1e3:.2f} ms", ha=side, va="center", fontsize=8)
+
+
+def _spot(label: str, begin: tuple[float, float], end: tuple[float, float], taken: list[Spot]) -> tuple[float, float]:
+    """Where on an arrow its label stands: where it hides least of those before and of the hosts."""
+    wide = LETTER * len(label)
+
+    def hidden(part: float) -> float:
+        x, y = (begin[axis] + (end[axis] - begin[axis]) * part for axis in (0, 1))
+        outside = max(0.0, wide / 2 - x, x + wide / 2 - 1) * LINE
+        return outside + sum(
+            max(0.0, (wide + width) / 2 - abs(x - there)) * max(0.0, LINE - abs(y - at)) for there, at, width in taken
+        )
+
+    part = min(PARTS, key=lambda one: (round(hidden(one), 6), PARTS.index(one)))
+    x, y = (begin[axis] + (end[axis] - begin[axis]) * part for axis in (0, 1))
+    taken.append((x, y, wide))
+    return x, y
 
 
 def pair(rows: list[dict[str, Any]]) -> list[Message]:

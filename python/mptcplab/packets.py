@@ -7,13 +7,14 @@ damaged says where.
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
-from mptcplab.captures import BadCapture, Source, ip_packet, packets
+from mptcplab.captures import BadCapture, CutOff, Source, ip_packet, packets
 from mptcplab.files import BadFile, check_regular
 
 __all__ = ["MPTCP", "Address", "BadCapture", "End", "Segment", "read"]
@@ -58,11 +59,12 @@ class Segment:
         return bool(self.flags & 16)
 
 
-def read(files: list[Path], most: int = MOST_BYTES) -> list[Segment]:
+def read(files: list[Path], most: int = MOST_BYTES, cut: list[str] | None = None) -> list[Segment]:
     """The segments of all files, in the order of their times.
 
     Raises `BadCapture` for a file that is no capture, is damaged, or has frames of a link that is not known here, and
-    when all of them together are more than `most` bytes.
+    when all of them together are more than `most` bytes. With `cut`, a file that ends in the middle of a packet, as one
+    that is still written does, is told there and read up to it; of the others, too, nothing later is kept.
     """
     total = 0
     for file in files:
@@ -73,8 +75,18 @@ def read(files: list[Path], most: int = MOST_BYTES) -> list[Segment]:
         total += file.stat().st_size
     if total > most:
         raise BadCapture(f"{total} bytes of captures are more than {most}; verify fewer, or allow more by --most")
-    found = [segment for file in files for segment in _segments(file)]
-    return sorted(found, key=lambda segment: segment.time)
+    found, until = list[Segment](), math.inf
+    for file in files:
+        its = list[Segment]()
+        try:
+            its.extend(_segments(file))
+        except CutOff as error:
+            if cut is None or not its:
+                raise
+            cut.append(str(error))
+            until = min(until, its[-1].time)
+        found += its
+    return sorted((segment for segment in found if segment.time <= until), key=lambda segment: segment.time)
 
 
 def _segments(file: Path) -> Iterator[Segment]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import io
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib as mpl
@@ -84,6 +85,8 @@ _OTHERS = (
     Look("#cc79a7", ":", "X"),
 )
 
+_PLACES, _FINER, _INDENT = re.compile(rb' (?:d|x|y)="[^"]*"'), re.compile(rb"(\d\.\d\d)\d+"), re.compile(rb"\n +")
+"""In an SVG: attributes that say where something is, digits that nobody sees, spaces at the beginning of lines."""
 
 PUBLISHED = "#b8860b"
 """The colour of what a source says."""
@@ -115,10 +118,16 @@ def new_figure(
     return figure, [axes for row in grid for axes in row]
 
 
+_LINES = ("-", "--", "-.", ":")
+"""Once each look has come with its own line, its colour comes with the others."""
+
+
 def looks(names: Sequence[str]) -> dict[str, Look]:
     """A look for each name: the known ones keep theirs, the others get what is left."""
     taken = {LOOKS[name].color for name in names if name in LOOKS}
-    spare = itertools.cycle([look for look in _OTHERS if look.color not in taken] or _OTHERS)
+    left = [look for look in _OTHERS if look.color not in taken] or list(_OTHERS)
+    again = [replace(look, line=line) for line in _LINES for look in left if line != look.line]
+    spare = itertools.cycle([*left, *again])
     return {name: LOOKS[name] if name in LOOKS else next(spare) for name in names}
 
 
@@ -164,7 +173,7 @@ def accepted_range(
     over: tuple[float, float] | None = None,
 ) -> None:
     """What a fact of ours takes for met: hatched in grey, for the paper does not say it."""
-    drawn: Any = {"facecolor": "none", "edgecolor": "#aaaaaa", "hatch": "....", "linewidth": 0.6, "label": label}
+    drawn: Any = {"facecolor": "none", "edgecolor": "#aaaaaa", "hatch": "..", "linewidth": 0.6, "label": label}
     if over is None:
         axes.axhspan(low, high, **drawn)
     else:
@@ -191,6 +200,10 @@ def finish(
     if title:
         axes.set_title(title)
     axes.set_ylim(0, top)
+    highest = axes.dataLim.y1
+    if top is None and 0 < highest < np.inf:
+        # Of values that hardly differ the highest would lie on the edge.
+        axes.set_ylim(0, max(axes.get_ylim()[1], 1.04 * highest))
     axes.margins(x=0.02)
     if legend:
         axes.legend(loc=legend)
@@ -205,22 +218,31 @@ def png(figure: Figure) -> bytes:
 
 
 def svg(figure: Figure) -> bytes:
-    """The picture in lines."""
+    """The picture in lines: places to a hundredth of a point, nothing indented, a fifth smaller than as it is drawn."""
     out = io.BytesIO()
     with house_style():
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
-    return out.getvalue()
+    return _INDENT.sub(b"\n", _PLACES.sub(lambda found: _FINER.sub(rb"\1", found[0]), out.getvalue()))
+
+
+def bar_width(series: int) -> float:
+    """How wide each of so many bars of a group is, with its part of the gaps; groups are 1 apart."""
+    return 0.8 / series
+
+
+def bar_places(groups: int, at: int, series: int) -> list[float]:
+    """Where the bars of the series with number `at` stand, of so many groups and series."""
+    return [group - 0.4 + bar_width(series) * (at + 0.5) for group in range(groups)]
 
 
 def grouped_bars(
     axes: Axes, groups: Sequence[str], series: Mapping[str, tuple[Look, Sequence[tuple[float, float]]]]
 ) -> None:
     """Bars side by side: for each name its look and a pair of height and half interval for each group."""
-    width = 0.8 / len(series)
+    width = bar_width(len(series))
     for at, (name, (look, values)) in enumerate(series.items()):
-        left = [group - 0.4 + width * (at + 0.5) for group in range(len(groups))]
         axes.bar(
-            left,
+            bar_places(len(groups), at, len(series)),
             [height for height, _ in values],
             width * 0.92,
             yerr=[spread for _, spread in values],

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import html
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from mptcplab.files import folder, write_bytes, write_text
 from mptcplab.json_files import write_json
 from mptcplab.reproduce import Reproduction
 from mptcplab.studies.base import Experiment, Fact, Outcome, Picture, Study
+from mptcplab.studies.published import marked
 from mptcplab.studies.verdicts import VERDICTS, Origin, Verdict, counted
 from mptcplab.version import commit
 
@@ -29,6 +31,10 @@ MEANING: dict[Verdict, str] = {
     "contradicted": "where two sentences of sources exclude each other",
     "holds": "hold",
 }
+LEGIBLE = 66
+"""Pixels to an inch of a figure below which its letters are not read; a narrower screen moves it sideways."""
+_OPTION, _KEPT = re.compile(r"(--\w+)"), r'<span class="whole">\1</span>'
+"""An option is not broken into two lines."""
 ORIGIN: dict[Origin, str] = {
     "published": "published",
     "ours": "ours: theory, controls, what goes beyond",
@@ -51,10 +57,10 @@ def write_report(found: Reproduction, directory: Path) -> None:
         write_bytes(figures / f"{name}.png", drawing.png)
     write_json(facts_rows(found), directory / "facts.json")
     scenarios = folder(directory, "scenarios")
-    judged = {(one.study, one.name): one.judged for study in found.studies for one in study.experiments}
+    experiments = {(one.study, one.name): one for study in found.studies for one in study.experiments}
     for where, points in found.points.items():
-        first = next((point for point in points if point.key[:1] == (judged[where],)), points[0])
-        write_text(scenarios / f"{where[1]}.toml", first.scenario.to_toml())
+        first = next((point for point in points if point.key[:1] == (experiments[where].judged,)), points[0])
+        write_text(scenarios / f"{where[1]}.toml", marked(first.scenario, experiments[where]).to_toml())
     write_parquet(found.runs.flows, data / "flows.parquet")
     write_parquet(found.runs.paths, data / "paths.parquet")
     write_text(directory / "index.html", page(found, {name: drawing.svg for name, drawing in drawn.items()}))
@@ -231,15 +237,16 @@ def _provenance(study: Study, experiment: Experiment, found: Reproduction) -> st
     return (
         f'<p class="small soft">Scenario <a href="scenarios/{experiment.name}.toml">{experiment.name}.toml</a> and '
         f"{len({point.key for point in points}) - 1} more; seeds {span(seeds)}, {fewest} or more at each point; "
-        f"{span(longest)} s, the first {span(warmup)} left out; <code>{_text(command(found, study.name))}</code>; "
-        f"all of its scenarios, to change: <code>mptcplab study {study.name}/{experiment.name} --output DIR</code></p>"
+        f"{span(longest)} s, the first {span(warmup)} left out.</p>"
     )
 
 
 def _experiment(
     study: Study, experiment: Experiment, outcome: Outcome, pictures: dict[str, bytes], found: Reproduction
 ) -> str:
-    figures = "".join(_figure(picture, pictures[picture.name]) for picture in outcome.pictures)
+    figures = "".join(
+        _figure(study, experiment, picture, pictures[picture.name], found) for picture in outcome.pictures
+    )
     facts = "".join(_fact(study, fact) for fact in outcome.facts)
     wide = any(picture.figure.get_figwidth() > 8 for picture in outcome.pictures)
     body = (
@@ -249,7 +256,8 @@ def _experiment(
     )
     return (
         f'<article class="experiment" id="{_anchor(experiment)}"><h3>{experiment.name}: {_text(experiment.title)}</h3>'
-        f'<p class="soft">{_text(experiment.setup)}</p>{_provenance(study, experiment, found)}{body}</article>'
+        f'<p class="soft">{_OPTION.sub(_KEPT, _text(experiment.setup))}</p>'
+        f"{_provenance(study, experiment, found)}{body}</article>"
     )
 
 
@@ -257,12 +265,29 @@ def _anchor(experiment: Experiment) -> str:
     return f"{experiment.study}-{experiment.name}".lower()
 
 
-def _figure(picture: Picture, drawing: bytes) -> str:
+def _figure(study: Study, experiment: Experiment, picture: Picture, drawing: bytes, found: Reproduction) -> str:
     encoded = base64.b64encode(drawing).decode("ascii")
+    least = LEGIBLE * picture.figure.get_figwidth()
+    sentences = "".join(f"<li>{_text(sentence)}</li>" for sentence in picture.why)
+    why = f'<div class="why"><b>Why, as measured</b><ul>{sentences}</ul></div>' if sentences else ""
     return (
-        f'<figure><img alt="{_text(picture.caption)}" src="data:image/svg+xml;base64,{encoded}">'
+        f'<figure><div class="drawing" tabindex="0"><img style="min-width:{least:.0f}px" '
+        f'alt="{_text(picture.caption)}" src="data:image/svg+xml;base64,{encoded}"></div>'
         f'<figcaption>{_text(picture.caption)} <a href="figures/{picture.name}.svg">SVG</a> '
-        f'<a href="figures/{picture.name}.png">PNG</a></figcaption></figure>'
+        f'<a href="figures/{picture.name}.png">PNG</a></figcaption>{why}{_again(study, experiment, found)}</figure>'
+    )
+
+
+def _again(study: Study, experiment: Experiment, found: Reproduction) -> str:
+    """How to repeat a figure, and one of its runs."""
+    where, file = f"{study.name}/{experiment.name}", f"{experiment.name}.toml"
+    full = " --full" if found.effort.name == "full" else ""
+    # `study` has no quick scenarios, and some differ in their duration.
+    print_it = f"<code>mptcplab study {where}{full} --toml &gt; {file}</code>, then "
+    return (
+        f'<p class="again small soft">The figure again: <code>{_text(command(found, study.name))}</code>. '
+        f'One of its runs, <a href="scenarios/{file}">{file}</a>: {"" if found.effort.name == "quick" else print_it}'
+        f"<code>mptcplab run {file}</code>. All: <code>mptcplab study {where}{full} --output DIR</code>.</p>"
     )
 
 

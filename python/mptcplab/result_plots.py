@@ -31,16 +31,20 @@ def plot_metrics(  # noqa: PLR0913, RUF100 - what a person can ask for
     path: str | None = None,
     interval: float = analysis.INTERVAL,
     scale: bool = False,
+    title: str = "",
 ) -> Figure:
     """Metrics over time, a column of panels for each interface.
 
     A panel for each metric with its unit; with `scale` one panel for all, from 0 to 100 (see `scaled`). What only
-    the whole connection has, such as the send queue, stands in each column as a dotted line.
+    the whole connection has, such as the send queue, stands in each column as a dotted line. Of one flow only the
+    interfaces that it used are drawn. `title` says which run it is, where there are others.
     """
     for metric in metrics:
         analysis.check_metric(metric)
     found = analysis.tables(run, interval, flow=flow)
     columns = [path_ for path_ in found if path_ != analysis.TOTAL] or [analysis.TOTAL]
+    if flow is not None:
+        columns = [column for column in columns if _used(found[column])] or columns
     if path is not None:
         columns = [choose(path, found, "interface", run.source or run.name)]
     curves = {(metric, column): _values(found, metric, column) for metric in metrics for column in columns}
@@ -51,6 +55,8 @@ def plot_metrics(  # noqa: PLR0913, RUF100 - what a person can ask for
         rows = 1 if scale else len(metrics)
         height = 3.6 if scale else 2.5
         figure, axes = plots.new_figure(len(columns), rows, width=max(4.2, 7.5 / len(columns)), height=height)
+        if title:
+            figure.suptitle(title, x=0.01, ha="left", fontsize=11)
         looks = plots.looks(metrics)
         for at, column in enumerate(columns):
             times = found[column]["time_s"].to_numpy()
@@ -131,6 +137,11 @@ def plot_distributions(
         for panel in panels[len(groups) :]:
             panel.set_visible(False)
     return figure
+
+
+def _used(table: Any) -> bool:
+    """Whether there ever was a subflow on this interface, or a datagram."""
+    return any(np.nansum(table[name].to_numpy()) > 0 for name in ("cwnd", "throughput"))
 
 
 def _values(found: Mapping[str, Any], metric: str, column: str) -> tuple[NDArray[np.float64], bool]:

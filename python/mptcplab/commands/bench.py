@@ -80,6 +80,7 @@ def execute(given: argparse.Namespace) -> int:
 
 def _wire(given: argparse.Namespace) -> int:
     from mptcplab.batch import Progress
+    from mptcplab.commands.emulate import ended_by_signals
     from mptcplab.namespaces import CannotMake
     from mptcplab.wire_bench import CannotMeasure, cases, measure
 
@@ -87,7 +88,8 @@ def _wire(given: argparse.Namespace) -> int:
         chosen = cases()
         progress = Progress(len(chosen) * given.repetitions, "bench wire", quiet=given.json)
         try:
-            measured = measure(given.repetitions, given.seconds, 1.0, chosen, progress.tick)
+            with ended_by_signals():
+                measured = measure(given.repetitions, given.seconds, 1.0, chosen, progress.tick)
         finally:
             progress.close()
     except CannotMake as error:

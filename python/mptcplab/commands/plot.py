@@ -60,8 +60,10 @@ def execute(given: argparse.Namespace) -> int:
         write_picture(_published(chosen, given.published), output)
         return 0
     metrics = [name.strip() for name in given.metric.split(",")]
+    first = chosen[0]
+    title = f"{first.variant or first.name}, seed {first.seed}: one of {len(runs)} runs" if len(runs) > 1 else ""
     figure = plot_metrics(
-        chosen[0], metrics, flow=given.flow, path=given.path, interval=given.interval, scale=given.scale
+        first, metrics, flow=given.flow, path=given.path, interval=given.interval, scale=given.scale, title=title
     )
     write_picture(figure, output)
     return 0

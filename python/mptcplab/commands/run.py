@@ -169,6 +169,9 @@ def save(runs: Runs, baselines: Baselines, output: Path) -> None:
     if alone:
         Runs(alone).save(folder(output, "baselines"))
     figure = runs[0].plot("throughput")
+    if len(runs) > 1:
+        axes = figure.axes[0]
+        axes.set_title(f"{axes.get_title(loc='left')}, seed {runs[0].seed}: one of {len(runs)}", loc="left")
     write_bytes(output / "throughput.png", plots.png(figure))
     write_bytes(output / "throughput.svg", plots.svg(figure))
 

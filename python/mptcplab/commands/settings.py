@@ -12,7 +12,7 @@ from mptcplab.commands.common import BadInput
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mptcplab.scenario import Scenario
 
@@ -52,11 +52,33 @@ def variations(texts: Sequence[str]) -> dict[str, list[str]]:
             raise BadInput(f"mptcplab: --vary {text}: one of its values is empty; write KEY=VALUE,VALUE")
         if key in vary:
             raise BadInput(f"mptcplab: --vary {key} is given twice; write all of its values in one: {key}=V1,V2,V3")
+        for other in vary:
+            if same_key(key, other):
+                raise BadInput(f"mptcplab: --vary {key} sets what --vary {other} sets, too; leave one of them out")
         twice = [value for at, value in enumerate(chosen) if value in chosen[:at]]
         if twice:
             raise BadInput(f"mptcplab: --vary {text}: {twice[0]} is there twice")
         vary[key] = chosen
     return vary
+
+
+def same_key(one: str, other: str) -> bool:
+    """Whether two keys, with `*` and braces, can mean the same."""
+
+    def parts(key: str) -> Iterator[tuple[str, ...]]:
+        before, brace, rest = key.partition("{")
+        inside, closed, after = rest.partition("}")
+        if not (brace and closed):
+            yield tuple(key.split("."))
+            return
+        for choice in inside.split(","):
+            yield from parts(f"{before}{choice.strip()}{after}")
+
+    return any(
+        len(mine) == len(its) and all(a == b or "*" in (a, b) for a, b in zip(mine, its, strict=True))
+        for mine in parts(one)
+        for its in parts(other)
+    )
 
 
 def point(scenario: Scenario, values: Mapping[str, str]) -> Scenario:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from mptcplab.commands.common import BadInput, print_json, size, table
@@ -35,13 +36,16 @@ def execute(given: argparse.Namespace) -> int:
     from mptcplab.packets import BadCapture, read
     from mptcplab.verify import verify
 
+    cut: list[str] = []
     try:
-        segments = read(given.captures, given.most)
+        segments = read(given.captures, given.most, cut)
     except (OSError, BadCapture) as error:
         raise BadInput(f"mptcplab verify: {error}") from error
     if not segments:
         files = ", ".join(map(str, given.captures))
         raise BadInput(f"mptcplab verify: {files}: no TCP segment in there, so there is nothing to verify")
+    for what in cut:
+        print(f"mptcplab verify: {what}, in the middle of a packet; read up to there", file=sys.stderr)
     findings = verify(segments)
     names = sorted({check for check, _ in findings.checks})
     counts = {
@@ -50,7 +54,8 @@ def execute(given: argparse.Namespace) -> int:
     code = 1 if findings.faults else 0
     if given.json:
         faults = [{"where": fault.where, "what": fault.what} for fault in findings.faults]
-        print_json({"segments": len(segments), "options": findings.options, "checks": counts, "faults": faults})
+        found = {"segments": len(segments), "options": findings.options, "checks": counts, "faults": faults}
+        print_json({**found, "cut": cut})
         return code
     print(f"{len(segments)} TCP segments; options: {_options(findings.options)}")
     if counts:

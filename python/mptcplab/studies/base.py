@@ -102,6 +102,8 @@ class Picture:
     name: str
     caption: str
     figure: Figure
+    why: tuple[str, ...] = ()
+    """What held the multipath flows in it back, in sentences made of measured shares; see `held_back`."""
 
 
 @dataclass(frozen=True)

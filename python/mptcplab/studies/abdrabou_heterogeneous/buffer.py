@@ -22,10 +22,13 @@ from mptcplab.studies.abdrabou_heterogeneous.network import (
 )
 from mptcplab.studies.abdrabou_heterogeneous.parts import Parts, Table
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
+from mptcplab.studies.held_back import of_keys
+from mptcplab.studies.held_panels import explain
 from mptcplab.studies.published import Published
 from mptcplab.studies.verdicts import Bound, Check
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 BUFFERS = (20, 40, 80, 160, 320)
@@ -92,7 +95,7 @@ class Buffer(Experiment):
             lambda row: ", ".join(f"{at} {parts.listed(row[at].share, 1)}" for at in (*OLD, "802.11n")) + " %",
         )  # fmt: skip
         facts = [*self._old_standards(curves, note), *self._new_standard(curves, note), section_6]
-        return Outcome(facts, [_picture(curves), _stack_picture(stacks)])
+        return Outcome(facts, [_picture(measured, curves), _stack_picture(measured, stacks)])
 
     def _old_standards(self, curves: Table, note: str) -> list[Fact]:
         """802.11g and 802.11a."""
@@ -224,7 +227,7 @@ def _note(stacks: Mapping[Stack, Mapping[Standard, Parts]]) -> str:
     )
 
 
-def _picture(curves: Table) -> Picture:
+def _picture(measured: Measured, curves: Table) -> Picture:
     def published(axes: Axes, standard: Standard, _: Parts) -> None:
         if standard == "802.11n":
             BOTH_NEW.draw(axes)
@@ -236,11 +239,11 @@ def _picture(curves: Table) -> Picture:
         "rate; below, a token bucket."
     )
     return parts.picture(
-        "abdrabou-heterogeneous-b3", caption, curves, x="receive buffer [KB]", published=published
-    )  # fmt: skip
+        "abdrabou-heterogeneous-b3", caption, measured, curves, x="receive buffer [KB]", published=published
+    )
 
 
-def _stack_picture(stacks: Mapping[Stack, Mapping[Standard, Parts]]) -> Picture:
+def _stack_picture(measured: Measured, stacks: Mapping[Stack, Mapping[Standard, Parts]]) -> Picture:
     figure, axes = plots.new_figure(len(SOME), width=4.9)
     for panel, standard in zip(axes, SOME, strict=True):
         for stack, look in zip(STACKS, ("mptcp", "wifi", "3g"), strict=True):
@@ -254,10 +257,24 @@ def _stack_picture(stacks: Mapping[Stack, Mapping[Standard, Parts]]) -> Picture:
             SHARE_NEW.draw(panel)
         else:
             SHARE_OLD.draw(panel)
-        first = standard == SOME[0]
         plots.finish(
-            panel, x="receive buffer [KB]", y="share of WiFi [%]" if first else "", title=standard, top=90,
-            legend="upper left",
+            panel, x="receive buffer [KB]", y="share of WiFi [%]" if standard == SOME[0] else "", title=standard,
+            legend=None, top=90,
         )  # fmt: skip
+    found: dict[str, Artist] = {}
+    for panel in axes:
+        handles, labels = panel.get_legend_handles_labels()
+        found |= dict(zip(labels, handles, strict=True))
+    figure.legend(list(found.values()), list(found), loc="outside lower center", ncols=3)
     caption = "The share of WiFi by receive buffer, for three stacks that a sender of the time could have had."
-    return Picture("abdrabou-heterogeneous-b3-stacks", caption, figure)
+    held = {
+        panel: [
+            of_keys(
+                measured, f"{standard}, {STACK_WORDS[stack]}", {size: (stack, standard, size) for size in row.share},
+                say="KB", places=range(len(row.share)),
+            )
+            for stack, row in ((stack, stacks[stack][standard]) for stack in STACKS)
+        ]
+        for panel, standard in zip(axes, SOME, strict=True)
+    }  # fmt: skip
+    return Picture("abdrabou-heterogeneous-b3-stacks", caption, figure, explain(figure, held))

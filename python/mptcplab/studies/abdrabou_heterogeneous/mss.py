@@ -90,7 +90,7 @@ class SegmentSize(Experiment):
                 lambda row: f"{parts.listed(row['802.11n'].share, 1)} %",
             ),
         ]  # fmt: skip
-        return Outcome(facts, [_picture(curves)])
+        return Outcome(facts, [_picture(measured, curves)])
 
     def _dedicated(self, curves: Table) -> Fact:
         """B-4.2, for which overhead of each frame decides where 6 Mb/s is a PHY rate."""
@@ -126,7 +126,7 @@ def _range(curve: Parts) -> Interval:
     return interval((max(row) - min(row)) * len(row) / sum(row) for row in rows)
 
 
-def _picture(curves: Table) -> Picture:
+def _picture(measured: Measured, curves: Table) -> Picture:
     def published(axes: Axes, standard: Standard, curve: Parts) -> None:
         last = len(curve.total) - 1
         over = (last - 0.2, last + 0.2)
@@ -142,5 +142,5 @@ def _picture(curves: Table) -> Picture:
         "stays."
     )
     return parts.picture(
-        "abdrabou-heterogeneous-b4", caption, curves, x="maximum segment size [bytes]", published=published
-    )  # fmt: skip
+        "abdrabou-heterogeneous-b4", caption, measured, curves, x="maximum segment size [bytes]", published=published
+    )

@@ -28,6 +28,8 @@ from mptcplab.studies.abdrabou_heterogeneous.network import (
     wifi,
 )
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Picture, Point
+from mptcplab.studies.held_back import of_keys
+from mptcplab.studies.held_panels import explain
 from mptcplab.studies.verdicts import Bound, Check, Origin
 
 if TYPE_CHECKING:
@@ -142,9 +144,10 @@ def listed(row: Mapping[int, Estimate], digits: int = 2) -> str:
     return ", ".join(f"{one.mean:.{digits}f}" for one in row.values()) + f" (± {widest:.{digits}f} at most)"
 
 
-def picture(
+def picture(  # noqa: PLR0913, RUF100 - what differs between the figures
     name: str,
     caption: str,
+    measured: Measured,
     curves: Table,
     *,
     x: str,
@@ -179,4 +182,15 @@ def picture(
         handles, labels = panel.get_legend_handles_labels()
         found |= dict(zip(labels, handles, strict=True))
     figure.legend(list(found.values()), list(found), loc="outside lower center", ncols=5)
-    return Picture(name, caption, figure)
+    unit = x.partition("[")[2].rstrip("]")
+    held = {
+        axes[row * columns + column]: [
+            of_keys(
+                measured, f"{standard}, {reading}", {value: (standard, reading, value) for value in parts.total},
+                say=unit, places=range(len(parts.total)),
+            )
+        ]
+        for row, reading in enumerate(READINGS)
+        for column, (standard, parts) in enumerate(curves[reading].items())
+    }  # fmt: skip
+    return Picture(name, caption, figure, explain(figure, held))

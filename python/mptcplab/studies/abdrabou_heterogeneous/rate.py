@@ -24,6 +24,8 @@ from mptcplab.studies.abdrabou_heterogeneous.network import (
     wifi,
 )
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point
+from mptcplab.studies.held_back import of_keys, sentences
+from mptcplab.studies.held_panels import explain
 from mptcplab.studies.published import Published
 from mptcplab.studies.verdicts import Bound, Check
 
@@ -121,10 +123,22 @@ def _rate_picture(measured: Measured, rates: tuple[int, ...]) -> Picture:
     )
     for panel in (left, right):
         panel.set_xticks(list(places), [str(rate) for rate in rates])
-    plots.finish(left, x="dedicated link [Mb/s]", y="throughput of a pair [Mb/s]", legend="upper left")
+    plots.finish(left, x="dedicated link [Mb/s]", y="throughput of a pair [Mb/s]", legend="upper left", top=66)
     plots.finish(right, x="dedicated link [Mb/s]", y="share of WiFi [%]", legend="upper right", top=60)
     caption = "Figure 4: what a pair carries over 802.11g and over its dedicated link, by the rate of that link."
-    return Picture("abdrabou-heterogeneous-b2", caption, figure)
+    held = {
+        panel: [
+            of_keys(
+                measured,
+                f"dedicated link: {reading}",
+                {rate: (reading, rate) for rate in rates},
+                say="Mb/s",
+                places=places,
+            )
+        ]
+        for panel, reading in zip((left, right), READINGS, strict=True)
+    }
+    return Picture("abdrabou-heterogeneous-b2", caption, figure, explain(figure, held))
 
 
 class Preference(Experiment):
@@ -190,11 +204,13 @@ class Preference(Experiment):
             reason="Both networks are full, so that WiFi carries r / (r + 4) of the whole where its capacity is r "
             "times that of one dedicated link: more than half from 4 on, whatever the protocol.",
         )
-        return Outcome([fact], [_preference_picture(ratios, shares)])
+        return Outcome([fact], [_preference_picture(measured, ratios, shares)])
 
 
 def _preference_picture(
-    ratios: Mapping[tuple[Standard, Reading, int], float], shares: Mapping[tuple[Standard, Reading, int], Estimate]
+    measured: Measured,
+    ratios: Mapping[tuple[Standard, Reading, int], float],
+    shares: Mapping[tuple[Standard, Reading, int], Estimate],
 ) -> Picture:
     figure, (axes,) = plots.new_figure(height=4.4)
     for reading, line in zip(READINGS, ("-", ":"), strict=True):
@@ -214,4 +230,10 @@ def _preference_picture(
         "Section V.E: the share of WiFi against how much more it can carry than the dedicated link. Four pairs share "
         "WiFi, so that a pair's part of it is a quarter."
     )
-    return Picture("abdrabou-heterogeneous-b5", caption, figure)
+    held = sentences(
+        of_keys(measured, f"{standard}, {reading}", {key[2]: key for key in ratios if key[:2] == (standard, reading)},
+                say="Mb/s of the dedicated link")
+        for reading in READINGS
+        for standard in STANDARDS
+    )  # fmt: skip
+    return Picture("abdrabou-heterogeneous-b5", caption, figure, held)

@@ -24,6 +24,8 @@ from mptcplab.studies.abdrabou_heterogeneous.network import (
     transfer_time,
 )
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
+from mptcplab.studies.held_back import multipath, of_flows
+from mptcplab.studies.held_panels import explain
 from mptcplab.studies.published import Published
 from mptcplab.studies.verdicts import Bound, Check
 
@@ -155,4 +157,16 @@ def _picture(measured: Measured) -> Picture:
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3)
     caption = "Figure 3: how long each pair takes for 15 MB, over 802.11n alone and with a dedicated link of 6 Mb/s."
-    return Picture("abdrabou-heterogeneous-b1", caption, figure)
+    held = {
+        panel: [
+            of_flows(
+                f"{name}, {buffer} KB",
+                {f"pair {pair}": multipath(measured.runs(name, buffer), f"pair{pair}") for pair in PAIRS},
+                places=plots.bar_places(len(PAIRS), at, len(CURVES)), ordered=False,
+            )
+            for at, name in enumerate(CURVES)
+        ]
+        for panel, buffer in zip(axes, BUFFERS, strict=True)
+    }  # fmt: skip
+    why = explain(figure, held, bars=plots.bar_width(len(CURVES)))
+    return Picture("abdrabou-heterogeneous-b1", caption, figure, why)

@@ -8,6 +8,8 @@ from itertools import pairwise
 from mptcplab import plots
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point, goodput, on_path, throughput
 from mptcplab.studies.cs244_rcvbuf.network import MAIN, NAME, READINGS, WHY, mptcp, paths, seeds, tcp
+from mptcplab.studies.held_back import of_keys
+from mptcplab.studies.held_panels import explain
 from mptcplab.studies.verdicts import Bound, Check
 
 BUFFER = 500
@@ -150,4 +152,8 @@ def _picture(measured: Measured, losses: tuple[float, ...]) -> Picture:
         axes.set_xticks([0, 0.1, 0.5, 1, 2, 5, 10, 20], ["0", "0.1", "0.5", "1", "2", "5", "10", "20"])
         axes.minorticks_off()
     caption = "Goodput against random loss on WiFi; means and 95 % intervals. The study: all traffic ends up on 3G."
-    return Picture("c2-loss", caption, figure)
+    held = {
+        axes: [of_keys(measured, f"queues of {reading}", {loss: (reading, "mptcp", loss) for loss in losses}, say="%")]
+        for axes, reading in zip(both, READINGS, strict=True)
+    }
+    return Picture("c2-loss", caption, figure, explain(figure, held))

@@ -10,6 +10,8 @@ from mptcplab.results import Run
 from mptcplab.statistics import Interval, difference, ratio
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point, goodput
 from mptcplab.studies.cs244_rcvbuf.network import MAIN, NAME, READINGS, WHY, mptcp, paths, seeds, tcp
+from mptcplab.studies.held_back import of_keys
+from mptcplab.studies.held_panels import explain
 from mptcplab.studies.verdicts import Bound, Check
 
 BUFFER = 500
@@ -130,7 +132,7 @@ class RoundTrip(Experiment):
                 ),
             ]
         )
-        outcome.pictures.append(_picture(curves, rtts))
+        outcome.pictures.append(_picture(measured, curves, rtts))
         return outcome
 
 
@@ -167,7 +169,7 @@ def _rtts(effort: Effort) -> tuple[int, ...]:
     return effort.pick((20, 100, 200, 300, 400, 600), RTTS, (20, 50, 75, 100, 125, 150, 175, 200, 250, *RTTS[5:]))
 
 
-def _picture(curves: Mapping[str, Curves], rtts: tuple[int, ...]) -> Picture:
+def _picture(measured: Measured, curves: Mapping[str, Curves], rtts: tuple[int, ...]) -> Picture:
     figure, both = plots.new_figure(2, width=5.0, height=3.9, share_y=True)
     names = {
         "sum": ("aggregate TCP", plots.LOOKS["sum"]),
@@ -192,4 +194,16 @@ def _picture(curves: Mapping[str, Curves], rtts: tuple[int, ...]) -> Picture:
         "Goodput against the round trip of WiFi. The study saw a gap between MPTCP and aggregate TCP that opens with "
         "the round trip and closes when the queue of WiFi is too short for TCP itself."
     )
-    return Picture("c3-rtt", caption, figure)
+    held = {
+        axes: [
+            of_keys(
+                measured,
+                f"{names[name][0]}, queues of {reading}",
+                {rtt: (reading, name, rtt) for rtt in rtts},
+                say="ms",
+            )
+            for name in ("M1+M2", "M1")
+        ]
+        for axes, reading in zip(both, READINGS, strict=True)
+    }
+    return Picture("c3-rtt", caption, figure, explain(figure, held))

@@ -10,6 +10,8 @@ from mptcplab.scenario import Path
 from mptcplab.statistics import difference
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point, goodput
 from mptcplab.studies.cs244_rcvbuf.network import JITTER, MAIN, NAME, READINGS, WHY, mptcp, paths, seeds
+from mptcplab.studies.held_back import of_keys
+from mptcplab.studies.held_panels import explain
 from mptcplab.studies.verdicts import Bound, Check
 
 SIZES = (50, 100, 200, 300, 400, 500, 1000)
@@ -119,9 +121,8 @@ def _picture(measured: Measured) -> Picture:
         for mechanisms, look in (("none", plots.LOOKS["wifi"]), ("M1+M2", plots.LOOKS["mptcp"])):
             for count in (2, 3):
                 rates = [measured.mean(goodput, reading, mechanisms, count, size) for size in SIZES]
-                label = f"{count} paths, {'no mechanism' if mechanisms == 'none' else 'M1 and M2'}"
                 drawn = plots.Look(look.color, "-" if count == 2 else ":", "o" if count == 2 else "x")
-                plots.curve(axes, SIZES, rates, label, drawn, markers=20)
+                plots.curve(axes, SIZES, rates, _words(count, mechanisms), drawn, markers=20)
         first = reading == next(iter(READINGS))
         plots.finish(
             axes,
@@ -131,4 +132,20 @@ def _picture(measured: Measured) -> Picture:
             legend=None if first else "lower right",
             top=10.5,
         )
-    return Picture("c4-third-path", "Goodput with and without a third path of 50 kb/s.", figure)
+    held = {
+        axes: [
+            of_keys(
+                measured, f"{_words(count, mechanisms)}, queues of {reading}",
+                {size: (reading, mechanisms, count, size) for size in SIZES}, say="KB",
+            )
+            for mechanisms in SETS
+            for count in (2, 3)
+        ]
+        for axes, reading in zip(both, READINGS, strict=True)
+    }  # fmt: skip
+    caption = "Goodput with and without a third path of 50 kb/s."
+    return Picture("c4-third-path", caption, figure, explain(figure, held))
+
+
+def _words(count: int, mechanisms: str) -> str:
+    return f"{count} paths, {'no mechanism' if mechanisms == 'none' else 'M1 and M2'}"

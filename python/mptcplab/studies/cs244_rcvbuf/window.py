@@ -22,6 +22,8 @@ from mptcplab.studies.base import (
     throughput,
 )
 from mptcplab.studies.cs244_rcvbuf.network import MAIN, MECHANISMS, NAME, READINGS, WHY, mptcp, paths, seeds, tcp
+from mptcplab.studies.held_back import of_keys
+from mptcplab.studies.held_panels import explain
 from mptcplab.studies.published import Published
 from mptcplab.studies.verdicts import Bound, Check
 
@@ -81,7 +83,7 @@ class Window(Experiment):
         }
         judged = _Judged(measured, windows)
         facts = [self._fact(number, judged) for number in STATEMENTS]
-        return Outcome(facts, [_picture(reading, curves[reading], sent[reading]) for reading in READINGS])
+        return Outcome(facts, [_picture(measured, reading, curves[reading], sent[reading]) for reading in READINGS])
 
     def _fact(self, number: str, judged: _Judged) -> Fact:
         statement, published, check, reason = STATEMENTS[number]
@@ -285,7 +287,10 @@ def _size(window: float) -> str:
 
 
 def _picture(
-    reading: str, curves: Mapping[str, Mapping[int, float]], sent: Mapping[str, Mapping[int, float]]
+    measured: Measured,
+    reading: str,
+    curves: Mapping[str, Mapping[int, float]],
+    sent: Mapping[str, Mapping[int, float]],
 ) -> Picture:
     figure, panels = plots.new_figure(3, width=4.0, height=3.9, share_y=True)
     for axes, (name, panel) in zip(panels, PANELS.items(), strict=True):
@@ -312,16 +317,25 @@ def _picture(
             axes,
             x="receive window [KB]",
             y="rate [Mb/s]" if panel == "a" else "",
-            title=f"{panel}) {'no mechanism' if name == 'none' else name.replace('+', ' and ')}",
+            title=f"{panel}) {_titled(name)}",
             legend=None,
             top=10.5,
         )
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=5)
+    held = {
+        axes: [of_keys(measured, _titled(name), {size: (reading, name, size) for size in curves[name]}, say="KB")]
+        for axes, name in zip(panels, PANELS, strict=True)
+    }
     caption = (
         f"Throughput against the receive window, queues of {reading}. In the original, panel a) stays below TCP over "
         "WiFi up to about 400 KB; the study saw the maximum at 400 KB without, at 300 KB with the mechanisms. With the "
         "original's queues the curve without mechanisms falls from 90 KB on (C-1.7); its spike at 175 KB is in every "
         "seed, and we have no explanation of it."
     )
-    return Picture(f"c1-window-{reading.split(maxsplit=1)[0].replace('/', '-')}", caption, figure)
+    name = f"c1-window-{reading.split(maxsplit=1)[0].replace('/', '-')}"
+    return Picture(name, caption, figure, explain(figure, held))
+
+
+def _titled(mechanisms: str) -> str:
+    return "no mechanism" if mechanisms == "none" else mechanisms.replace("+", " and ")

@@ -10,6 +10,8 @@ from mptcplab.scenario import Path
 from mptcplab.statistics import ratio
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point, on_interfaces
 from mptcplab.studies.cs244_wireless.network import CELLULAR, CONTROLLER, NAME, WIFI, bulk
+from mptcplab.studies.held_back import of_keys
+from mptcplab.studies.held_panels import explain
 from mptcplab.studies.published import Published
 from mptcplab.studies.verdicts import Bound, Check
 
@@ -169,4 +171,12 @@ class Buffers(Experiment):
             "Throughput against buffer size with random loss on both radio links: bars are means, whiskers "
             "95 % intervals over the seeds."
         )
-        return Picture("a2-buffers", caption, figure)
+        bars = [
+            of_keys(
+                measured, label, {size: (key, size) for size in SIZES}, say="KB",
+                places=plots.bar_places(len(SIZES), list(names).index(label), len(names)),
+            )
+            for label, key in names.items()
+            if key in CONTROLLERS
+        ]  # fmt: skip
+        return Picture("a2-buffers", caption, figure, explain(figure, {axes: bars}, bars=plots.bar_width(len(names))))

@@ -9,6 +9,8 @@ from mptcplab.results import Run
 from mptcplab.scenario import Path
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point, goodput
 from mptcplab.studies.cs244_wireless.network import NAME, bulk
+from mptcplab.studies.held_back import of_keys
+from mptcplab.studies.held_panels import explain
 from mptcplab.studies.published import Published
 from mptcplab.studies.verdicts import Bound, Check
 
@@ -143,4 +145,8 @@ class CleanBuffers(Experiment):
                 top=4.1,
             )
         caption = "Goodput against buffer size without random loss, and the values published for the original."
-        return Picture("a2-clean", caption, figure)
+        held = {
+            axes: [of_keys(measured, words, {size: ("mptcp", size, variant) for size in SIZES}, say="KB")]
+            for axes, (variant, words) in zip(both, VARIANTS.items(), strict=True)
+        }
+        return Picture("a2-clean", caption, figure, explain(figure, held))

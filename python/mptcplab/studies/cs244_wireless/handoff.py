@@ -13,6 +13,7 @@ from mptcplab.scenario import HISTORICAL, NO_JITTER, Event, Flow, Scenario
 from mptcplab.statistics import Interval, difference, ratio
 from mptcplab.studies.base import LINUX_2013, Effort, Experiment, Fact, Measured, Outcome, Picture, Point
 from mptcplab.studies.cs244_wireless.network import CELLULAR, CONTROLLER, ETHERNET, NAME, WIFI
+from mptcplab.studies.held_back import multipath, whole
 from mptcplab.studies.verdicts import Bound, Check, every
 
 PATHS = ("ethernet", "wifi", "3g")
@@ -80,7 +81,7 @@ class Handoff(Experiment):
             f"Throughput of each interface in bins of 0.5 s, one run; {how}. The study's figure 2 shows the same "
             "order of the paths, and the same recovery."
         )
-        return Picture(f"a1-handoff-{variant}", caption, figure)
+        return Picture(f"a1-handoff-{variant}", caption, figure, whole({"": multipath([run])}))
 
 
 def handoff(how: str) -> Scenario:

@@ -11,6 +11,8 @@ from typing import Any
 
 from mptcplab import plots
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
+from mptcplab.studies.held_back import multipath, of_flows
+from mptcplab.studies.held_panels import explain
 from mptcplab.studies.published import Published
 from mptcplab.studies.ro_bottleneck.contest import LESS, Contest, Contests, contest, contests, fact, ratio_of_ratios
 from mptcplab.studies.ro_bottleneck.network import NAME, VARIANTS, Variant, scenario, seeds
@@ -156,4 +158,11 @@ def _sweep(swept: Contests) -> Picture:
         "the study. At 1000 packets nothing is lost before Linux's tuning ends the growth of the windows; a connection "
         "has one receive window, however many subflows, so both get the same."
     )
-    return Picture("d5-queue", caption, figure)
+    held = [
+        of_flows(
+            controller, {queue: multipath(one.runs[queue], "mptcp") for queue in queues}, say="packets",
+            places=plots.bar_places(len(queues), at, len(swept)),
+        )
+        for at, (controller, one) in enumerate(swept.items())
+    ]  # fmt: skip
+    return Picture("d5-queue", caption, figure, explain(figure, {axes: held}, bars=plots.bar_width(len(swept))))

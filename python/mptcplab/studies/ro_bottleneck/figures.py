@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from mptcplab import plots
 from mptcplab.statistics import Estimate
 from mptcplab.studies.base import Picture
+from mptcplab.studies.held_back import multipath, of_flows
+from mptcplab.studies.held_panels import explain
 from mptcplab.studies.ro_bottleneck.contest import Contests
 
 if TYPE_CHECKING:
@@ -52,7 +54,17 @@ def contest_picture(  # noqa: PLR0913, RUF100 - what differs between the figures
     handles = [handle for found, _ in drawn for handle in found]
     labels = [label for _, found in drawn for label in found]
     figure.legend(handles, labels, loc="outside lower center", ncols=6)
-    return Picture(name, caption, figure)
+    unit = x.partition("[")[2].rstrip("]")
+    said = {value: f"{text} {unit}".rstrip() for value, text in ticks}
+    held = {
+        axes[columns + column]: [
+            of_flows(
+                variant, {at: multipath(one.runs[at], "mptcp") for at in values}, say=lambda at: said[at], places=places
+            )
+        ]
+        for column, (variant, one) in enumerate(contests.items())
+    }
+    return Picture(name, caption, figure, explain(figure, held))
 
 
 def _draw(axes: Axes, places: Sequence[float], values: Sequence[Estimate], label: str, look: plots.Look) -> None:

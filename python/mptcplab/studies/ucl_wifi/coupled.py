@@ -12,6 +12,7 @@ from mptcplab import plots
 from mptcplab.results import Run
 from mptcplab.statistics import Interval, estimate, interval
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
+from mptcplab.studies.held_back import multipath, whole
 from mptcplab.studies.published import Published
 from mptcplab.studies.ucl_wifi.figures import contest, draw_distributions, draw_ratios, draw_traffic, split
 from mptcplab.studies.ucl_wifi.network import BOTH, DUAL, NAME, RESIDUAL, WORDS, Channels, interface, mbps, single
@@ -233,9 +234,11 @@ def _typical(runs: Sequence[Run]) -> Run:
 
 def _traffic_picture(measured: Measured) -> Picture:
     figure, axes = plots.new_figure(2, width=6.2, height=4.0)
+    shown = {}
     for axis, cards, words in zip(axes, ("unlike", "alike"), ("unlike cards, a neighbour", "equal cards"), strict=True):
         run = _typical(measured.runs(cards, "apart", "lia"))
         draw_traffic(axis, run, 2.0, words)
+        shown[f"MPTCP, {words}"] = multipath([run], DUAL)
         alone = float(np.mean([mbps(single(at))(run) for at in BOTH]))
         plots.accepted_range(axis, 0.85 * alone, 1.2 * alone, "taken for `close to the parallel flow`")
         axis.set_ylim(0, 22)
@@ -245,7 +248,7 @@ def _traffic_picture(measured: Measured) -> Picture:
         "where the networks differ; where they do not, the larger part changes sides. Published: the sum of MPTCP is "
         "that of a single flow, here the mean of both."
     )
-    return Picture("ucl-wifi-e6-traffic", caption, figure)
+    return Picture("ucl-wifi-e6-traffic", caption, figure, whole(shown))
 
 
 def _cross_picture(measured: Measured) -> Picture:
@@ -264,7 +267,11 @@ def _cross_picture(measured: Measured) -> Picture:
     HALF.draw(right)
     right.legend(loc="upper left")
     caption = "Figure 7: Coupled downlink across bands, and MPTCP's part of the whole with 95 % intervals."
-    return Picture("ucl-wifi-e6-cross", caption, figure)
+    joint = {
+        f"MPTCP, {label}".replace("\n", " "): multipath(measured.runs(*key), DUAL)
+        for key, label in zip(keys, labels, strict=True)
+    }
+    return Picture("ucl-wifi-e6-cross", caption, figure, whole(joint))
 
 
 def _uplink_picture(measured: Measured, cases: Sequence[str]) -> Picture:
@@ -293,4 +300,5 @@ def _uplink_picture(measured: Measured, cases: Sequence[str]) -> Picture:
         "Figure 8: Coupled uplink at 2.4 and 5 GHz takes one share on each network, like New Reno; downlink it takes "
         "one in all."
     )
-    return Picture("ucl-wifi-e7-uplink", caption, figure)
+    why = whole({"MPTCP with LIA, up": multipath(measured.runs("cross", "upload", "lia"), DUAL)})
+    return Picture("ucl-wifi-e7-uplink", caption, figure, why)

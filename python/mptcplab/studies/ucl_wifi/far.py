@@ -11,6 +11,7 @@ from mptcplab import plots
 from mptcplab.results import Run
 from mptcplab.statistics import correlation, difference
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point
+from mptcplab.studies.held_back import multipath, whole
 from mptcplab.studies.ucl_wifi.network import BOTH, DUAL, NAME, RESIDUAL, Setup, interface, mbps, single
 from mptcplab.studies.ucl_wifi.windows import START_S, WHY
 from mptcplab.studies.verdicts import Bound, Check, every
@@ -150,7 +151,12 @@ def _cdf_picture(measured: Measured, loss: str) -> Picture:
     lines, labels = axes[0].get_legend_handles_labels()
     figure.legend(lines, labels, loc="outside lower center", ncols=2)
     caption = f"Figure 10a: goodput without and with 100 ms more, uplink, {loss} residual loss."
-    return Picture("ucl-wifi-e9-cdf", caption, figure)
+    why = whole({
+        f"{title}, +{extra} ms": multipath(measured.runs(loss, extra, congestion), DUAL)
+        for congestion, title in (("lia", "Coupled"), ("reno", "New Reno"))
+        for extra in (0, 100)
+    })  # fmt: skip
+    return Picture("ucl-wifi-e9-cdf", caption, figure, why)
 
 
 def _plot_picture(run: Run) -> Picture:
@@ -164,4 +170,4 @@ def _plot_picture(run: Run) -> Picture:
     plots.finish(left, x="time [s]", y="congestion window [kB]", legend="upper right", top=165)
     plots.finish(right, x="time [s]", y="throughput [Mb/s]", legend="upper right")
     caption = "Figure 10b: the windows of the MPTCP flow with 100 ms more, and the throughput that follows them."
-    return Picture("ucl-wifi-e9-time", caption, figure)
+    return Picture("ucl-wifi-e9-time", caption, figure, whole({"MPTCP": multipath([run], DUAL)}))

@@ -10,6 +10,7 @@ import numpy as np
 from mptcplab import plots
 from mptcplab.statistics import quantile, ratio
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point
+from mptcplab.studies.held_back import multipath, whole
 from mptcplab.studies.ucl_wifi.figures import SECOND, TOTAL, draw_distributions, samples
 from mptcplab.studies.ucl_wifi.network import (
     BOTH,
@@ -201,7 +202,7 @@ def _band_picture(measured: Measured, way: str) -> Picture:
         line.set_alpha(0.45)
     for at, label in (("1", "taken for `almost identical` (±10 %)"), ("2", None)):
         middle = quantile(samples(measured.runs(at, way), single(at)), 0.5)
-        axes.axvspan(0.9 * middle, 1.1 * middle, facecolor="none", edgecolor="#aaaaaa", hatch="....", label=label)
+        axes.axvspan(0.9 * middle, 1.1 * middle, facecolor="none", edgecolor="#aaaaaa", hatch="..", label=label)
     axes.legend(loc="upper left")
     figure_name = "3a" if way == "upload" else "3b"
     caption = f"Figure {figure_name}: two bands, each alone and both at once, {_words(way)}. All runs together."
@@ -222,8 +223,9 @@ def _idle_picture(measured: Measured) -> Picture:
         draw_distributions(axis, curves, WORDS[channels], top=50)
         both = float(np.mean([_pair(run) for run in parallel]))
         axis.axvspan(
-            0.9 * both, 1.05 * both, facecolor="none", edgecolor="#aaaaaa", hatch="....", label="taken for `the sum`"
+            0.9 * both, 1.05 * both, facecolor="none", edgecolor="#aaaaaa", hatch="..", label="taken for `the sum`"
         )
     axes[1].legend(loc="lower right")
     caption = "Figure 12: Coupled on idle networks, downlink, beside two single flows in parallel."
-    return Picture("ucl-wifi-e10-idle", caption, figure)
+    joint = {f"Coupled, {WORDS[at]}": multipath(measured.runs(at, "coupled"), DUAL) for at in CHANNELS}
+    return Picture("ucl-wifi-e10-idle", caption, figure, whole(joint))

@@ -10,6 +10,7 @@ from mptcplab import plots
 from mptcplab.results import Run
 from mptcplab.scenario import Event, Scenario
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point
+from mptcplab.studies.held_back import multipath, whole
 from mptcplab.studies.ucl_wifi.figures import TOTAL
 from mptcplab.studies.ucl_wifi.network import BOTH, DUAL, NAME, Setup, interface
 from mptcplab.studies.verdicts import Bound, Check, every
@@ -169,4 +170,4 @@ def _picture(run: Run, shares: list[float]) -> Picture:
         "Figure 13: what arrives over each interface while the client walks, every 500 ms, one run; shares are means "
         "over the seeds."
     )
-    return Picture("ucl-wifi-e11-walk", caption, figure)
+    return Picture("ucl-wifi-e11-walk", caption, figure, whole({"MPTCP": multipath([run], DUAL)}))

@@ -15,6 +15,8 @@ from mptcplab import plots
 from mptcplab.results import Run
 from mptcplab.statistics import Estimate, interval
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
+from mptcplab.studies.held_back import multipath, of_flows, sentences, whole
+from mptcplab.studies.held_panels import explain
 from mptcplab.studies.ucl_wifi.network import BDP, BOTH, DUAL, NAME, Setup, interface, mbps, single
 from mptcplab.studies.verdicts import Bound, Check
 
@@ -105,7 +107,7 @@ class SendQueueRule(Experiment):
         facts = self._facts(measured, windows, fair, cost)
         pictures = [
             _fairness_picture(measured, fair),
-            _cost_picture(cost),
+            _cost_picture(measured, cost),
             _window_picture(measured),
             _limit_picture(measured),
             _elsewhere_picture(measured),
@@ -225,10 +227,15 @@ def _fairness_picture(measured: Measured, fair: Mapping[str, Estimate]) -> Pictu
     plots.accepted_range(right, 0.85, 1.2, "taken for fair (0.85 to 1.2)")
     plots.finish(right, x="remedy", y="MPTCP over the best single flow", legend="upper right", top=2.4)
     caption = "Who gets what on contended networks under each remedy; all senders use it. Means and 95 % intervals."
-    return Picture("ucl-wifi-e12-fairness", caption, figure)
+    held = of_flows(
+        "MPTCP", {name: multipath(measured.runs(name, "contended"), DUAL) for name in REMEDIES},
+        places=plots.bar_places(len(REMEDIES), 0, len(flows)), ordered=False,
+    )  # fmt: skip
+    why = explain(figure, {left: [held]}, bars=plots.bar_width(len(flows)))
+    return Picture("ucl-wifi-e12-fairness", caption, figure, why)
 
 
-def _cost_picture(cost: Mapping[str, Mapping[str, Estimate]]) -> Picture:
+def _cost_picture(measured: Measured, cost: Mapping[str, Mapping[str, Estimate]]) -> Picture:
     figure, (axes,) = plots.new_figure(width=8.4, height=4)
     names = [name for name in REMEDIES if name != "none"]
     looks = dict(zip(IDLE, ("mptcp", "wifi", "3g"), strict=True))
@@ -243,7 +250,16 @@ def _cost_picture(cost: Mapping[str, Mapping[str, Estimate]]) -> Picture:
     axes.axhline(10, color="#555555", linestyle=":", linewidth=1, label="10 %, ours")
     plots.finish(axes, x="remedy", y="throughput lost [%]", legend="upper right", top=115)
     caption = "What each remedy costs where there is nobody to be fair to, against LIA alone."
-    return Picture("ucl-wifi-e12-cost", caption, figure)
+    held = [
+        of_flows(
+            CONDITIONS[condition][0].replace("\n", " "),
+            {name: multipath(measured.runs(name, condition), DUAL) for name in names},
+            places=plots.bar_places(len(names), at, len(IDLE)), ordered=False,
+        )
+        for at, condition in enumerate(IDLE)
+    ]  # fmt: skip
+    why = explain(figure, {axes: held}, bars=plots.bar_width(len(IDLE)))
+    return Picture("ucl-wifi-e12-cost", caption, figure, why)
 
 
 def _window_picture(measured: Measured) -> Picture:
@@ -256,7 +272,9 @@ def _window_picture(measured: Measured) -> Picture:
     axes.set_yscale("log")
     axes.set_ylim(2, 1000)
     caption = "The window of the subflow at 2.4 GHz beside a single flow, logarithmic."
-    return Picture("ucl-wifi-e12-window", caption, figure)
+    drawn = ("none", "small", "published", "linked")
+    why = whole({REMEDIES[name].words: multipath([measured.one(name, "contended")], DUAL) for name in drawn})
+    return Picture("ucl-wifi-e12-window", caption, figure, why)
 
 
 def _limit_picture(measured: Measured) -> Picture:
@@ -293,4 +311,13 @@ def _elsewhere_picture(measured: Measured) -> Picture:
         plots.grouped_bars(axis, COMPARED, series)
         plots.finish(axis, x="remedy", y="goodput [Mb/s]", title=CONDITIONS[condition][0], legend="upper right", top=52)
     caption = "The rule and linked pacing elsewhere; all senders use the remedy, except in the last picture."
-    return Picture("ucl-wifi-e12-elsewhere", caption, figure)
+    held = [
+        of_flows(
+            CONDITIONS[condition][0],
+            {name: multipath(measured.runs(name, condition), DUAL) for name in COMPARED},
+            ordered=False,
+            places=range(len(COMPARED)),
+        )
+        for condition in ELSEWHERE
+    ]
+    return Picture("ucl-wifi-e12-elsewhere", caption, figure, sentences(held))

@@ -9,6 +9,7 @@ from typing import Literal
 from mptcplab import plots
 from mptcplab.statistics import Interval, estimate, interval
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point
+from mptcplab.studies.held_back import multipath, whole
 from mptcplab.studies.ucl_wifi.figures import contest, draw_distributions, draw_ratios
 from mptcplab.studies.ucl_wifi.network import BOTH, DUAL, NAME, Setup, mbps, path_mbps, single
 from mptcplab.studies.verdicts import Bound, Check
@@ -84,7 +85,8 @@ class _Contest(Experiment):
         figure, axes = plots.new_figure(2, 2, width=5.4, height=3.8)
         for at, case in enumerate(SHOWN):
             draw_distributions(axes[at], contest(measured.runs(case)), CASES[case][0])
-        axes[0].legend(loc="lower right")
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=4)
         series = {
             f"network {at}": [
                 estimate(
@@ -103,7 +105,8 @@ class _Contest(Experiment):
             f"Figure {number}: New Reno on each subflow, {way}; all runs together, and what a subflow gets of what the "
             "single flow beside it gets, with 95 % intervals."
         )
-        return Picture(f"ucl-wifi-e{number}-reno", caption, figure)
+        joint = {f"MPTCP, {CASES[case][0]}": multipath(measured.runs(case), DUAL) for case in SHOWN}
+        return Picture(f"ucl-wifi-e{number}-reno", caption, figure, whole(joint))
 
 
 class Downlink(_Contest):

@@ -11,6 +11,7 @@ from mptcplab import plots
 from mptcplab.results import Run
 from mptcplab.statistics import Interval, correlation
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
+from mptcplab.studies.held_back import multipath, whole
 from mptcplab.studies.published import TIME, Published
 from mptcplab.studies.ucl_wifi.network import BDP, BOTH, DUAL, IDLE_RTT, NAME, RESIDUAL, Setup, interface, mbps, single
 from mptcplab.studies.verdicts import Bound, Check, Origin
@@ -173,7 +174,7 @@ def _crowd_picture(run: Run) -> Picture:
         "Figure 9: the windows of the two subflows of an uplink connection beside a single flow on each network, with "
         "cards that lose nothing, which is not the network that is judged."
     )
-    return Picture("ucl-wifi-e8-crowd", caption, figure)
+    return Picture("ucl-wifi-e8-crowd", caption, figure, whole({"MPTCP": multipath([run], DUAL)}))
 
 
 def _growth_picture(run: Run, flow: str) -> Picture:

@@ -1,0 +1,202 @@
+"""What held flows back, under the figures of the report: from measured shares, or nothing."""
+
+from __future__ import annotations
+
+import re
+from statistics import fmean
+from typing import TYPE_CHECKING, cast
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from conftest import Cli
+from mptcplab import plots
+from mptcplab.report import page
+from mptcplab.reproduce import Reproduction, reproduce
+from mptcplab.studies import STUDIES
+from mptcplab.studies.base import Effort, Measured, Study
+from mptcplab.studies.cs244_rcvbuf.network import MAIN, mptcp, paths, tcp
+from mptcplab.studies.cs244_rcvbuf.window import Window
+from mptcplab.studies.held_back import Curve, multipath, of_flows, of_keys, sentences, whole
+from mptcplab.studies.held_panels import LOOKS, NAMES, explain
+from mptcplab.summary import LIMITS
+
+if TYPE_CHECKING:
+    from matplotlib.patches import Rectangle
+
+    from mptcplab._core import FlowRow
+
+
+def made(label: str, shares: dict[str, tuple[float, ...]], rates: tuple[float, ...], **more: bool) -> Curve:
+    """A curve over 1, 2, ... KB."""
+    values = range(1, len(rates) + 1)
+    each = tuple({name: row[at] for name, row in shares.items()} for at in range(len(rates)))
+    return Curve(label, tuple(f"{at} KB" for at in values), tuple(map(float, values)), each, rates, **more)
+
+
+NONE: dict[float, list[FlowRow]] = {}
+FALLING = made("a", {"send_buffer": (1.0, 0.9, 0.2), "head_of_line": (0.0, 0.1, 0.8)}, (8.0, 8.0, 4.0))
+
+
+def test_a_sentence_says_where_which_reason_is_the_heaviest() -> None:
+    first, second = sentences([FALLING])
+    older = LIMITS["head_of_line"]
+    assert first == (
+        f"a: the send buffer held the flow back up to 2 KB (90 to 100 % of the time), {older} at 3 KB (80 %)."
+    )
+    assert second == (
+        "a: goodput falls from 8.0 Mb/s at 2 KB to 4.0 at 3 KB, "
+        f"and the share of time of {older} grows from 10 to 80 %."
+    )
+
+
+def test_a_fall_that_no_share_explains_is_not_explained() -> None:
+    flat = made("", {"congestion_window": (1.0, 0.95, 1.0)}, (8.0, 4.0, 1.0))
+    assert sentences([flat]) == ("The congestion windows held the flow back throughout (95 to 100 % of the time).",)
+
+
+def test_curves_of_which_the_same_is_to_be_said_share_a_sentence() -> None:
+    others = [made(label, {"scheduler": (0.5, share), "application": (0.5, 1 - share)}, (1.0, 1.0))
+              for label, share in (("b", 0.6), ("c", 0.8))]  # fmt: skip
+    assert sentences([*others, FALLING])[0].startswith("b; c: the scheduler held the flow back throughout (50 to 80 %")
+
+
+def test_without_an_order_values_are_named() -> None:
+    bars = made("", {"scheduler": (1.0, 0.1, 0.9), "application": (0.0, 0.9, 0.1)}, (1.0, 5.0, 1.0), ordered=False)
+    (said,) = sentences([bars])
+    assert said.startswith("The scheduler held the flow back with 1 KB and 3 KB (90 to 100 % of the time), ")
+    assert said.endswith("with 2 KB (90 %).")
+
+
+def test_of_many_changes_only_the_span_is_said() -> None:
+    turns = made("", {"scheduler": (0.9, 0.1) * 3, "application": (0.1, 0.9) * 3}, (1.0,) * 6)
+    (said,) = sentences([turns])
+    assert said.count("by turns (10 to 90 %") == 2
+
+
+@pytest.fixture(scope="module")
+def measured() -> Measured:
+    """TCP, and MPTCP without mechanisms where the study's curve falls; two seeds."""
+    both = paths(MAIN)
+    scenarios = {size: mptcp(both, "none", size) for size in (50, 200)}
+    runs = [((size,), run) for size, scenario in scenarios.items() for run in scenario.runs([1, 2])]
+    return Measured([*runs, (("tcp",), tcp(both, "wifi", 50).run())])
+
+
+def test_the_words_are_those_of_the_shares_that_were_measured(measured: Measured) -> None:
+    one = of_keys(measured, "", {size: (size,) for size in (50, 200)}, say="KB")
+    assert one is not None
+    for at, size in enumerate((50, 200)):
+        rows = [run.flow() for run in measured.runs(size)]
+        assert one.rates[at] == pytest.approx(fmean(row["goodput"] for row in rows) / 1e6)
+        for name, share in one.shares[at].items():
+            assert share == pytest.approx(fmean(row["limits"][name] for row in rows))
+        assert sum(one.shares[at].values()) == pytest.approx(1)
+    # The curve of this study bends because older data wait on 3G.
+    assert one.most == ("send_buffer", "head_of_line")
+    blocked = fmean(run.flow()["limits"]["head_of_line"] for run in measured.runs(200))
+    first, second = sentences([one])
+    assert f"at 200 KB ({100 * blocked:.0f} %)" in first
+    assert second.endswith(f"grows from 0 to {100 * blocked:.0f} %.")
+
+
+def test_where_no_shares_were_measured_nothing_is_said(measured: Measured) -> None:
+    assert multipath(measured.runs("tcp")) == []
+    row: FlowRow = {**measured.one(50).flow(), "limits": {}}
+    silent = of_flows("", {50.0: multipath(measured.runs("tcp")), 200.0: multipath(measured.runs(200))})
+    assert silent is None
+    assert of_flows("", NONE) is None
+    assert sentences([None]) == whole({"x": []}) == ()
+    assert sum(row["limits"].values()) == 0
+    figure, (axes,) = plots.new_figure()
+    height = figure.get_figheight()
+    assert explain(figure, {axes: [None]}) == ()
+    assert (figure.axes, figure.get_figheight()) == ([axes], height)
+
+
+def test_the_panel_stands_below_and_shares_the_axis() -> None:
+    drawn = []
+    for _ in range(2):
+        with plots.house_style():
+            figure, (axes,) = plots.new_figure()
+            plots.curve(axes, FALLING.places, FALLING.rates, "goodput", plots.LOOKS["mptcp"])
+            plots.finish(axes, x="buffer [KB]", y="goodput [Mb/s]")
+            said = explain(figure, {axes: [FALLING]})
+        assert said == sentences([FALLING])
+        panel = figure.axes[-1]
+        drawn.append((plots.svg(figure), plots.png(figure)))
+        assert panel.get_xlim() == axes.get_xlim()
+        above, below = axes.get_position(), panel.get_position()
+        assert below.y1 < above.y0
+        assert (below.x0, below.x1) == pytest.approx((above.x0, above.x1))
+        assert panel.get_ylim() == (0, 100)
+        # A colour for each reason, from 0 to 100 without a gap.
+        tops = [float(shape.get_paths()[0].vertices[:, 1].max()) for shape in panel.collections]  # type: ignore[union-attr, index]
+        assert max(tops) == pytest.approx(100)
+        assert len(tops) == 2
+    assert drawn[0] == drawn[1]
+
+
+def test_one_reason_everywhere_needs_no_panel() -> None:
+    figure, (axes,) = plots.new_figure()
+    flat = made("", {"congestion_window": (0.99, 0.95)}, (1.0, 1.0))
+    assert explain(figure, {axes: [flat]}) == sentences([flat])
+    assert figure.axes == [axes]
+
+
+def test_bars_stand_below_their_bars() -> None:
+    with plots.house_style():
+        figure, (axes,) = plots.new_figure()
+        series = {name: (plots.LOOKS[name], [(1.0, 0.0)] * 3) for name in ("mptcp", "wifi")}
+        plots.grouped_bars(axes, ["1", "2", "3"], series)
+        one = Curve("", FALLING.values, tuple(plots.bar_places(3, 1, 2)), FALLING.shares, FALLING.rates, ordered=False)
+        explain(figure, {axes: [one]}, bars=plots.bar_width(2))
+    middles = [
+        [bar.get_x() + bar.get_width() / 2 for bar in cast("list[Rectangle]", each)[:3]]
+        for each in (axes.patches[3:], figure.axes[-1].patches)
+    ]
+    assert middles[0] == pytest.approx(middles[1])
+
+
+def test_reasons_have_the_names_of_the_core_and_are_told_apart_in_grey() -> None:
+    assert set(NAMES) == set(LOOKS) == set(LIMITS)
+    looks = []
+    for color, hatch in LOOKS.values():
+        red, green, blue = (int(color[at : at + 2], 16) for at in (1, 3, 5))
+        looks.append((0.299 * red + 0.587 * green + 0.114 * blue, hatch))
+    for at, (grey, hatch) in enumerate(looks):
+        assert all(abs(grey - other) > 15 or hatch != its for other, its in looks[at + 1 :]), list(LOOKS)[at]
+
+
+def test_a_drawing_is_smaller_and_still_one() -> None:
+    with plots.house_style():
+        figure, (axes,) = plots.new_figure()
+        axes.plot([0, 1], [0, 1 / 3])
+    drawn = plots.svg(figure)
+    ET.fromstring(drawn)  # noqa: S314, RUF100 - drawn by us
+    assert b"scale(0.015625)" in drawn, "what makes letters as large as they are is no place"
+    assert not re.search(rb' (?:d|x|y)="[^"]*\d\.\d\d\d', drawn)
+
+
+@pytest.fixture(scope="module")
+def window() -> Reproduction:
+    study = STUDIES["cs244-rcvbuf"]
+    only = Study(study.name, study.letter, study.title, study.source, study.summary, [Window()])
+    return reproduce([only], Effort("quick"), quiet=True, rounds=(1,))
+
+
+def test_each_figure_of_the_report_says_why_and_how_to_repeat_it(window: Reproduction, cli: Cli) -> None:
+    (outcome,) = window.outcomes.values()
+    written = page(window, {picture.name: b"" for picture in outcome.pictures})
+    figures = re.findall(r"<figure>.*?</figure>", written, re.DOTALL)
+    assert len(figures) == len(outcome.pictures) == 2
+    for text, picture in zip(figures, outcome.pictures, strict=True):
+        assert picture.why
+        assert all(sentence in text for sentence in picture.why)
+        assert 'href="scenarios/C1.toml"' in text
+        assert "<code>mptcplab reproduce cs244-rcvbuf --quick</code>" in text
+        assert "<code>mptcplab study cs244-rcvbuf/C1 --output DIR</code>" in text
+    said = "".join(figures)
+    assert "no mechanism: goodput falls from 7.5 Mb/s at 50 KB" in said
+    assert LIMITS["head_of_line"] in said
+    assert "C1: " in cli("study", "cs244-rcvbuf/C1").stdout
