@@ -130,10 +130,8 @@ def _matching(run: SavedRun, key: str) -> list[tuple[str, Any]]:
 
 def _same_scenario(run: SavedRun) -> str:
     """The scenario's name, and a digest of the rest: seeds are no part of it."""
-    import hashlib
-
     text = repr(sorted((key, repr(value)) for key, value in run.settings()))
-    return f"{run.name} {hashlib.sha256(text.encode()).hexdigest()[:6]}"
+    return f"{run.name} {_digest(text)}"
 
 
 def channel_relation(run: SavedRun) -> str:
@@ -176,10 +174,22 @@ RELATIONS: dict[str, Callable[[SavedRun], str]] = {
 _OF_RUN = ("seed", "variant")
 
 
+MOST_LETTERS, MOST_BYTES = 100, 200
+"""Of a name before its digest: file systems have room for 255 bytes."""
+
+
 def slug(text: str) -> str:
-    """A name for a file or directory: letters, digits, point, plus and hyphen."""
+    """A name for a file or directory: letters, digits, point, plus and hyphen; a long one is cut and has a digest."""
     kept = "".join(letter if letter.isalnum() or letter in ".+-" else "-" for letter in text)
-    return "-".join(part for part in kept.split("-") if part) or "run"
+    name = "-".join(part for part in kept.split("-") if part) or "run"
+    cut = name[:MOST_LETTERS].encode()[:MOST_BYTES].decode(errors="ignore")
+    return name if cut == name else f"{cut.rstrip('-')}-{_digest(text)}"
+
+
+def _digest(text: str) -> str:
+    import hashlib
+
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:6]
 
 
 def _who(row: Mapping[str, Any]) -> Who:
