@@ -28,7 +28,7 @@ BLOCK = 8 * 1024
 CARRIES = 0.8
 """The best path carries a rate of blocks if that is no more than this share of its own."""
 OPENING_S = 5.0
-"""Seconds from the first block on that are left out: what was written before all paths were there tells of the opening."""
+"""Seconds from the first block on that are left out: what was written before all paths were there tells of that."""
 MISSING = 0.01
 """Of more missing blocks the 99th percentile is not known."""
 _DUE_S, _BLOCKS_S = 25.0, 30.0
