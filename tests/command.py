@@ -27,10 +27,11 @@ SIGNALS = [number for number in signal.Signals if number not in (signal.SIGKILL,
 
 
 def processed(arguments: Sequence[str], directory: Path) -> Done:
-    """Runs it in a process of its own."""
+    """Runs it in a process of its own, with the environment that Python knows: readline changes COLUMNS behind it."""
     return subprocess.run(
         [sys.executable, "-m", "mptcplab", *arguments],
         cwd=directory,
+        env=dict(os.environ),
         capture_output=True,
         text=True,
         timeout=900,
@@ -78,7 +79,7 @@ def _stream(number: int, name: str, source: int, *, own: bool = False) -> Iterat
         before_it_flushed()
     os.dup2(source, number)
     mode, errors = ("r", "strict") if number == 0 else ("w", "backslashreplace" if number == 2 else "strict")
-    stream: TextIO = open(number, mode, encoding="utf-8", errors=errors, closefd=False)  # noqa: SIM115
+    stream = open(number, mode, encoding="utf-8", errors=errors, closefd=False)  # noqa: SIM115
     setattr(sys, name, stream)
     try:
         yield

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from mptcplab import Run, Scenario, _core, analysis, datasets, result_plots, saved, statistics
 from mptcplab.analysis import TOTAL, resample
+from mptcplab.files import slug
 from mptcplab.inputs import BadResult, choose, seconds
 
 AMOUNTS = st.lists(st.floats(min_value=0, max_value=1e9), min_size=1, max_size=20)
@@ -157,8 +158,8 @@ def test_gathering_by_something_long(two_paths: Scenario, tmp_path: Path) -> Non
     assert sorted(datasets.group_directories(groups).values()) == names
     assert all(len(name.encode()) <= 210 and (tmp_path / "out" / name / "run.json").is_file() for name in names)
     assert len({name[:90] for name in names}) == 1
-    assert datasets.slug("x" * 100) == "x" * 100
-    assert len(datasets.slug("x" * 101)) == 107
+    assert slug("x" * 100) == "x" * 100
+    assert len(slug("x" * 101)) == 107
 
 
 def test_gathering_by_scenario_and_controller(two_paths: Scenario, tmp_path: Path) -> None:

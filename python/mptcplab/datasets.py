@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from mptcplab.files import folder, write_bytes
+from mptcplab.files import digest, folder, slug, write_bytes
 from mptcplab.inputs import BadResult, nearest, readable
 from mptcplab.joining import join
 from mptcplab.json_files import write_json
@@ -131,7 +131,7 @@ def _matching(run: SavedRun, key: str) -> list[tuple[str, Any]]:
 def _same_scenario(run: SavedRun) -> str:
     """The scenario's name, and a digest of the rest: seeds are no part of it."""
     text = repr(sorted((key, repr(value)) for key, value in run.settings()))
-    return f"{run.name} {_digest(text)}"
+    return f"{run.name} {digest(text)}"
 
 
 def channel_relation(run: SavedRun) -> str:
@@ -172,24 +172,6 @@ RELATIONS: dict[str, Callable[[SavedRun], str]] = {
 }
 """By what results can be gathered, beside the keys of their scenarios."""
 _OF_RUN = ("seed", "variant")
-
-
-MOST_LETTERS, MOST_BYTES = 100, 200
-"""Of a name before its digest: file systems have room for 255 bytes."""
-
-
-def slug(text: str) -> str:
-    """A name for a file or directory: letters, digits, point, plus and hyphen; a long one is cut and has a digest."""
-    kept = "".join(letter if letter.isalnum() or letter in ".+-" else "-" for letter in text)
-    name = "-".join(part for part in kept.split("-") if part) or "run"
-    cut = name[:MOST_LETTERS].encode()[:MOST_BYTES].decode(errors="ignore")
-    return name if cut == name else f"{cut.rstrip('-')}-{_digest(text)}"
-
-
-def _digest(text: str) -> str:
-    import hashlib
-
-    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:6]
 
 
 def _who(row: Mapping[str, Any]) -> Who:

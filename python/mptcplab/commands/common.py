@@ -195,10 +195,16 @@ def add_interval(parser: argparse.ArgumentParser) -> None:
 
 def ready(output: Path) -> None:
     """Makes the directory of results, and sees that what writes them is there, before anything runs for it."""
-    from mptcplab import export, plots  # noqa: F401 - a package that is missing is said now
+    from mptcplab import export  # noqa: F401 - a package that is missing is said now
     from mptcplab.files import folder
 
+    need_pictures()
     folder(output)
+
+
+def need_pictures() -> None:
+    """Sees that what draws is there, before anything runs for a picture."""
+    import matplotlib as mpl  # noqa: F401 - a package that is missing is said now
 
 
 def pictures(path: Path) -> Path:

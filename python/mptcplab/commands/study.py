@@ -102,7 +102,7 @@ def _points(experiment: Experiment, effort: Any) -> dict[str, list[Point]]:
 
 
 def _word(part: str | float) -> str:
-    from mptcplab.datasets import slug
+    from mptcplab.files import slug
 
     return slug(f"{part:g}" if isinstance(part, float) else str(part))
 
