@@ -1,4 +1,4 @@
-"""What the tests share: scenarios, the command line in a process of its own, capabilities."""
+"""What the tests share: scenarios, the command line, capabilities."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import os
 import secrets
 import shutil
 import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
+from command import here, processed
 from mptcplab import Scenario
 from two_hosts import healthy, hosts, serving
 
@@ -106,18 +106,24 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def cli(tmp_path: Path) -> Cli:
-    """Runs `mptcplab` in an empty directory; `expect` is the exit code, None for any."""
+def cli(tmp_path: Path, request: pytest.FixtureRequest) -> Cli:
+    """Runs `mptcplab` in an empty directory; `expect` is the exit code, None for any.
 
+    In this process, but where a test is of the machine: threads there change namespaces, and commands start others.
+    """
+    apart = request.path.stem.removeprefix("test_") in MACHINE
+    return _cli(processed if apart else here, tmp_path)
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Cli:
+    """The same in a process of its own each time."""
+    return _cli(processed, tmp_path)
+
+
+def _cli(execute: Callable[[Sequence[str], Path], subprocess.CompletedProcess[str]], directory: Path) -> Cli:
     def run(*arguments: str | Path, expect: int | None = 0) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "mptcplab", *map(str, arguments)],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=900,
-            check=False,
-        )
+        done = execute([*map(str, arguments)], directory)
         assert expect in (None, done.returncode), f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
         assert "Traceback" not in done.stderr
         return done

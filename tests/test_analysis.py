@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from mptcplab import Run, Scenario, _core, analysis, datasets, result_plots, saved, statistics
 from mptcplab.analysis import TOTAL, resample
+from mptcplab.files import slug
 from mptcplab.inputs import BadResult, choose, seconds
 
 AMOUNTS = st.lists(st.floats(min_value=0, max_value=1e9), min_size=1, max_size=20)
@@ -145,6 +146,20 @@ def test_merging_keeps_every_row_and_tells_runs_apart(two_paths: Scenario, tmp_p
     assert np.array_equal(merged, values)
     with pytest.raises(BadResult, match="holds a result already"):
         datasets.merge([tmp_path / "a"], tmp_path / "all")
+
+
+def test_gathering_by_something_long(two_paths: Scenario, tmp_path: Path) -> None:
+    """File systems take names of 255 bytes; those that differ late stay apart."""
+    for end in ("one", "two"):
+        two_paths.vary({"duration": "2s", "description": "ü" * 240 + " " + end}).run().save(tmp_path / end)
+    groups = datasets.gather([tmp_path / "one", tmp_path / "two"], ["description"], tmp_path / "out")
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert len(groups) == len(names) == 2
+    assert sorted(datasets.group_directories(groups).values()) == names
+    assert all(len(name.encode()) <= 210 and (tmp_path / "out" / name / "run.json").is_file() for name in names)
+    assert len({name[:90] for name in names}) == 1
+    assert slug("x" * 100) == "x" * 100
+    assert len(slug("x" * 101)) == 107
 
 
 def test_gathering_by_scenario_and_controller(two_paths: Scenario, tmp_path: Path) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Mapping
+
+import pytest
 from matplotlib.figure import Figure
 
-from mptcplab import plots
-from mptcplab.drawing import WORTH_IT, draw
+from mptcplab import drawing, plots
+from mptcplab.drawing import draw
 
 
 def _figures(count: int) -> dict[str, Figure]:
@@ -19,11 +23,22 @@ def _figures(count: int) -> dict[str, Figure]:
     return found
 
 
-def test_two_processes_draw_what_one_draws() -> None:
-    count = 2 * WORTH_IT
+def test_two_processes_draw_what_one_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "WORTH_IT", 2)
+    started = []
+    start = drawing._start
+
+    def counted(part: Mapping[str, Figure]) -> subprocess.Popen[bytes]:
+        started.append(list(part))
+        return start(part)
+
+    monkeypatch.setattr(drawing, "_start", counted)
+    count = 4
     together = draw(_figures(count), workers=2)
     assert list(together) == [f"figure-{at}" for at in range(count)]
+    assert started == [["figure-1", "figure-3"]], "a process of its own has half of them"
     assert together == draw(_figures(count), workers=1)
+    assert len(started) == 1
 
 
 def test_few_figures_and_none() -> None:

@@ -37,6 +37,24 @@ def test_a_scenario_runs(two: Path) -> None:
     assert len(bare(two, "why", "two.toml", "--seeds", "1").stdout.splitlines()) == 3
 
 
+def test_studies_are_told(tmp_path: Path) -> None:
+    for arguments, says in ((["list"], "cs244-wireless"), (["study", "cs244-wireless/A1", "--toml"], "[flows.bulk]")):
+        done = bare(tmp_path, *arguments)
+        assert done.returncode == 0, done.stderr
+        assert says in done.stdout
+
+
+def test_what_draws_nothing_loads_nothing_that_draws(tmp_path: Path) -> None:
+    script = (
+        "import sys; from mptcplab.cli import main; main(sys.argv[1:]); "
+        "sys.exit('matplotlib' in sys.modules or 'pyarrow' in sys.modules)"
+    )
+    for arguments in (["list"], ["study", "cs244-wireless/A1"], ["run", str(FOLDER / "two.toml"), "--quiet"]):
+        command = [sys.executable, "-c", script, *arguments]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+        assert (done.returncode, done.stderr) == (0, ""), arguments
+
+
 @pytest.mark.parametrize("command", [command.NAME for command in COMMANDS])
 def test_every_command_has_its_help(tmp_path: Path, command: str) -> None:
     done = bare(tmp_path, command, "--help")
@@ -50,7 +68,7 @@ def test_every_command_has_its_help(tmp_path: Path, command: str) -> None:
         (["why", "two.toml", "--output", "why.png"], "pyarrow"),
         (["sweep", "two.toml", "--vary", "paths.lte.loss=1%"], "pyarrow"),
         (["plot", "out"], "pyarrow"),
-        (["list"], "matplotlib"),
+        (["reproduce", "--quick"], "matplotlib"),
     ],
 )
 def test_what_is_missing_is_named(two: Path, arguments: list[str], package: str) -> None:

@@ -93,11 +93,11 @@ WHOLE = """
 """
 
 
-def test_a_study_from_elsewhere_is_listed_run_and_reported(cli: Cli, site: Path, tmp_path: Path) -> None:
+def test_a_study_from_elsewhere_is_listed_run_and_reported(process: Cli, site: Path, tmp_path: Path) -> None:
     install(site, WHOLE, {"neighbour_study": STUDY, "neighbour_greet": COMMAND})
-    listed = json.loads(cli("list", "--json").stdout)
+    listed = json.loads(process("list", "--json").stdout)
     assert [study["study"] for study in listed] == [*STUDIES, "pair-of-paths"]
-    done = cli("reproduce", "pair-of-paths", "--quick", "--output", "page")
+    done = process("reproduce", "pair-of-paths", "--quick", "--output", "page")
     assert "pair-of-paths: 1 published: 1 hold" in done.stdout
     assert done.stderr.count("cannot be used") == 0
     page = (tmp_path / "page" / "index.html").read_text()
@@ -107,11 +107,11 @@ def test_a_study_from_elsewhere_is_listed_run_and_reported(cli: Cli, site: Path,
     assert [fact["verdict"] for fact in facts] == ["holds"]
 
 
-def test_a_command_from_elsewhere_is_a_command(cli: Cli, site: Path) -> None:
+def test_a_command_from_elsewhere_is_a_command(process: Cli, site: Path) -> None:
     install(site, WHOLE, {"neighbour_study": STUDY, "neighbour_greet": COMMAND})
-    assert cli("greet", "Ada").stdout == "hello Ada\n"
-    assert "greet somebody" in cli("--help").stdout
-    assert "example: mptcplab greet Ada" in cli("greet", "--help").stdout
+    assert process("greet", "Ada").stdout == "hello Ada\n"
+    assert "greet somebody" in process("--help").stdout
+    assert "example: mptcplab greet Ada" in process("greet", "--help").stdout
 
 
 BROKEN = {
@@ -132,27 +132,27 @@ TAKEN = STUDIES["ucl-wifi"]
 
 
 @pytest.mark.parametrize(("value", "wanted"), BROKEN.values(), ids=BROKEN.keys())
-def test_a_broken_study_gives_one_line_with_its_package(cli: Cli, site: Path, value: str, wanted: str) -> None:
+def test_a_broken_study_gives_one_line_with_its_package(process: Cli, site: Path, value: str, wanted: str) -> None:
     install(site, f"[mptcplab.studies]\nbroken = {value}\n", {"neighbour": NEIGHBOUR, "neighbour_fault": "1 / 0\n"})
-    listed = cli("list")
+    listed = process("list")
     assert "cs244-wireless" in listed.stdout
     line = f"mptcplab: the study 'broken' of the package neighbour 1.2 cannot be used: {wanted}"
     assert listed.stderr.startswith(line)
     assert listed.stderr.count("\n") == 1
-    named = cli("reproduce", "broken", expect=2)
+    named = process("reproduce", "broken", expect=2)
     assert named.stderr.startswith(line)
-    assert "there is no study 'brokn'" in cli("reproduce", "brokn", expect=2).stderr
+    assert "there is no study 'brokn'" in process("reproduce", "brokn", expect=2).stderr
 
 
-def test_a_broken_command_leaves_the_others_alone(cli: Cli, site: Path) -> None:
+def test_a_broken_command_leaves_the_others_alone(process: Cli, site: Path) -> None:
     install(site, "[mptcplab.commands]\ngreet = neighbour_greet\n", {"neighbour_greet": 'NAME = "greet"\n'})
-    done = cli("schema")
+    done = process("schema")
     assert json.loads(done.stdout)["properties"]
     assert done.stderr == (
         "mptcplab: the command 'greet' of the package neighbour 1.2 cannot be used: "
         "TypeError: it has no HELP, EXAMPLE, arguments, execute\n"
     )
-    cli("greet", "Ada", expect=2)
+    process("greet", "Ada", expect=2)
 
 
 def test_nothing_is_added_where_nobody_adds_anything() -> None:

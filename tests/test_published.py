@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from conftest import TWO_PATHS, Cli
 from mptcplab import Scenario
+from mptcplab.datasets import merge
+from mptcplab.inputs import BadResult
 from mptcplab.plots import PUBLISHED
 from mptcplab.published_plot import experiment_of, plot_published
-from mptcplab.saved import load
+from mptcplab.published_values import measured
+from mptcplab.saved import SavedRun, load
+from mptcplab.statistics import Estimate, estimate
 from mptcplab.studies import STUDIES
 from mptcplab.studies.published import mark, marked
 
@@ -45,6 +54,152 @@ def test_who_names_no_experiment_is_told_how(cli: Cli, tmp_path: Path) -> None:
     cli("plot", "mine", "--published", "cs244-rcvbuf/C1", "--output", "a.png")
     assert "did you mean" in cli("plot", "mine", "--published", "cs244-rcvbuff/C1", expect=2).stderr
     assert "words and no number" in cli("plot", "mine", "--published", "cs244-rcvbuf/C2", expect=2).stderr
+
+
+def small(**keys: str) -> Scenario:
+    """Two seconds over which C1's buffers can be varied."""
+    return Scenario.parse(TWO_PATHS).vary({"duration": "2s", **{f"flows.bulk.{key}": keys[key] for key in keys}})
+
+
+def test_runs_of_other_send_buffers_are_another_curve(tmp_path: Path) -> None:
+    for at, (rcvbuf, sndbuf) in enumerate((("50KB", "50KB"), ("200KB", "200KB"), ("50KB", "1MB"), ("200KB", "1MB"))):
+        small(rcvbuf=rcvbuf, sndbuf=sndbuf).run().save(tmp_path / str(at))
+    merge([tmp_path / str(at) for at in range(4)], tmp_path / "all")
+    (axes,) = plot_published(load(tmp_path / "all"), C1).axes
+    own = [line for line in axes.lines if str(line.get_label()).startswith("yours")]
+    # What follows its receive buffer is one curve, what stands at 1 MB another.
+    assert [np.asarray(line.get_xdata()).tolist() for line in own] == [[51.2, 204.8], [51.2, 204.8]]
+
+
+def test_a_run_that_is_there_twice_counts_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small(rcvbuf="50KB", sndbuf="50KB").runs([1, 2]).save(tmp_path / "a")
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+    merge([tmp_path / "a", tmp_path / "b"], tmp_path / "all")
+    assert len(load(tmp_path / "all")) == 4
+    seen: list[list[float]] = []
+
+    def count(values: Iterable[float]) -> Estimate:
+        seen.append(list(values))
+        return estimate(seen[-1])
+
+    monkeypatch.setattr("mptcplab.published_plot.estimate", count)
+    plot_published(load(tmp_path / "all"), C1)
+    assert [len(values) for values in seen] == [2]
+
+
+def test_the_course_of_a_run_says_whose_it_is(tmp_path: Path) -> None:
+    small().runs([5, 6]).save(tmp_path / "two")
+    runs = load(tmp_path / "two")
+    course = KNOWN["ucl-wifi/E8"]
+    assert plot_published(runs, course).axes[0].get_xlabel() == "time [s] (seed 5, the first of 2 runs)"
+    assert plot_published(runs[1:], course).axes[0].get_xlabel() == "time [s] (seed 6)"
+
+
+def transfers(size: str) -> Scenario:
+    """A file of that size, and one that ends in any case."""
+    text = TWO_PATHS.replace("baselines = true", f'bytes = "{size}"') + '[flows.b]\nbytes = "10kB"\n'
+    return Scenario.parse(text).vary({"duration": "3s"})
+
+
+def test_what_did_not_end_is_left_out_and_said(tmp_path: Path) -> None:
+    single = KNOWN["abdrabou-heterogeneous/B1"]
+    transfers("50kB").run().save(tmp_path / "done")
+    transfers("50MB").run().save(tmp_path / "cut")
+    done, cut = (plot_published(load(tmp_path / name), single).axes[0] for name in ("done", "cut"))
+    assert "left out: 1 of 2 transfers, which did not end" in [str(line.get_label()) for line in cut.lines]
+    assert not any("left out" in str(line.get_label()) for line in done.lines)
+    (took,) = measured(load(tmp_path / "cut"))
+    short = next(row["completion_s"] for row in took.flows if row["flow"] == "b")
+    drawn = next(line for line in cut.lines if str(line.get_label()).startswith("yours"))
+    assert np.asarray(drawn.get_ydata()).tolist() == [pytest.approx(short)]
+    small().run().save(tmp_path / "bulk")
+    with pytest.raises(BadResult, match="no transfer ended, so that none has a time of a transfer"):
+        plot_published(load(tmp_path / "bulk"), single)
+
+
+Change = Callable[[pa.Table], pa.Table]
+
+
+def filled(name: str, value: object) -> Change:
+    """A column with one value in all its rows."""
+
+    def change(table: pa.Table) -> pa.Table:
+        at = table.column_names.index(name)
+        return table.set_column(at, name, pa.array([value] * table.num_rows, table.schema.field(name).type))
+
+    return change
+
+
+def without(name: str) -> Change:
+    return lambda table: table.drop_columns(name)
+
+
+@pytest.fixture(scope="module")
+def one_transfer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A saved result of a transfer by Multipath TCP and one by TCP; who changes it copies it."""
+    text = TWO_PATHS.replace("baselines = true", 'bytes = "50kB"') + '[flows.b]\ntransport = "tcp"\nbytes = "50kB"\n'
+    directory = tmp_path_factory.mktemp("transfer") / "mine"
+    Scenario.parse(text).vary({"duration": "2s", "warmup": "0s", "flows.*.rcvbuf": "50KB"}).run().save(directory)
+    return directory
+
+
+@pytest.mark.parametrize(
+    ("experiment", "table", "change", "says"),
+    [
+        ("cs244-rcvbuf/C1", "flows", filled("goodput", None), "flows.parquet has no goodput of bulk, seed 1"),
+        ("cs244-rcvbuf/C1", "flows", without("goodput"), "has no column 'goodput'"),
+        ("cs244-rcvbuf/C1", "flows", without("flow"), "it has no column 'flow'"),
+        ("cs244-rcvbuf/C1", "paths", without("path"), "it has no column 'path'"),
+        ("abdrabou-heterogeneous/B1", "flows", without("completion_s"), "has no column 'completion_s'"),
+        ("abdrabou-heterogeneous/B3", "flows", filled("completion_s", 0.0), "took 0 s, so has no rate"),
+        ("abdrabou-heterogeneous/B3", "flows", filled("bytes_received_total", 0), "seed 1 delivered nothing"),
+        ("abdrabou-heterogeneous/B3", "paths", filled("bytes_acked", None), "paths.parquet has no bytes_acked of"),
+        ("abdrabou-heterogeneous/B3", "paths", filled("bytes_acked", 0), "has no byte of bulk that was delivered"),
+        (
+            "abdrabou-heterogeneous/B3",
+            "paths",
+            lambda table: table.slice(0, 0),
+            "has no byte of bulk that was delivered",
+        ),
+        ("ucl-wifi/E6", "flows", filled("multipath", None), "flows.parquet has no multipath of"),
+        ("ucl-wifi/E6", "flows", without("multipath"), "has no column 'multipath'"),
+        ("ucl-wifi/E6", "flows", filled("throughput", None), "flows.parquet has no throughput of"),
+        ("ucl-wifi/E6", "flows", filled("multipath", False), "only one of them ran"),
+    ],
+)
+def test_what_a_file_lacks_is_said(
+    cli: Cli, one_transfer: Path, tmp_path: Path, experiment: str, table: str, change: Change, says: str
+) -> None:
+    shutil.copytree(one_transfer, tmp_path / "mine")
+    file = tmp_path / "mine" / f"{table}.parquet"
+    pq.write_table(change(pq.read_table(file)), file)
+    error = cli("plot", "mine", "--published", experiment, expect=2).stderr
+    assert says in error
+    assert len(error.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "more", [["--metric", "cwnd"], ["--flow", "bulk"], ["--path", "wifi"], ["--interval", "1s"], ["--scale"]]
+)
+def test_what_published_has_no_use_for_is_refused(cli: Cli, more: list[str]) -> None:
+    assert f"{more[0]} is for metrics over time" in cli("plot", "mine", "--published", *more, expect=2).stderr
+
+
+def test_a_run_s_scenario_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flows = "".join(f"[flows.f{at}]\n" for at in range(40))
+    text = TWO_PATHS.partition("[flows.bulk]")[0] + flows
+    Scenario.parse(text).vary({"duration": "1s", "warmup": "0s"}).runs([1, 2]).save(tmp_path / "many")
+    runs = load(tmp_path / "many")
+    asked: list[int] = []
+    settings = SavedRun.settings
+
+    def counting(run: SavedRun) -> list[tuple[str, Any]]:
+        asked.append(run.seed)
+        return settings(run)
+
+    monkeypatch.setattr(SavedRun, "settings", counting)
+    plot_published(runs, C1)
+    assert asked == [1, 2], "however many flows they have"
 
 
 def test_the_mark_goes_and_comes_back(tmp_path: Path) -> None:

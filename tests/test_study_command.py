@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,18 @@ def test_the_guide_s_scenario_is_one(cli: Cli) -> None:
         # It has what the guide varies in it.
         assert "rcvbuf" in text
         assert "sndbuf" in text
+
+
+def test_the_scenario_that_is_given_has_several_paths(cli: Cli) -> None:
+    done = cli("study", "cs244-rcvbuf/C1", "--toml")
+    (flow,) = tomllib.loads(done.stdout)["flows"].values()
+    assert flow.get("transport", "mptcp") == "mptcp"
+    assert flow.get("paths", ["wifi", "3g"]) == ["wifi", "3g"]
+    assert "this is 53-333-packets-none-5, one of 210 scenarios; --point NAME gives another" in done.stderr
+    named = cli("study", "cs244-rcvbuf/C1", "--toml", "--point", "53-333-packets-none-5")
+    assert (named.stdout, named.stderr) == (done.stdout, "")
+    # TCP alone, over one path, is all that this one has.
+    assert "this is 5, one of 20" in cli("study", "cs244-wireless/A3", "--toml").stderr
 
 
 @pytest.mark.parametrize(

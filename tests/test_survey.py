@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from numpy.typing import NDArray
 
 from mptcplab.batch import Interrupted
 from mptcplab.cli import main
 from mptcplab.inputs import BadResult
-from mptcplab.results import Runs
+from mptcplab.results import Run, Runs
 from mptcplab.scenario import HISTORICAL, Scenario
 from mptcplab.summary import summary
 from mptcplab.survey.hunt import hunt
@@ -22,8 +25,9 @@ from mptcplab.survey.networks import FRAME, KINDS, Link, Network, draw
 from mptcplab.survey.oracle import PAYLOAD, bound
 from mptcplab.survey.policies import policy
 from mptcplab.survey.report import distribution, sentence, times
-from mptcplab.survey.short import Load, short
+from mptcplab.survey.short import Load, Timed, short
 
+Floats = NDArray[np.float64]
 SMALL = Network("small", (Link(2e6, 0.02, 10), Link(1e6, 0.05, 10)), 200_000)
 
 
@@ -173,6 +177,79 @@ def test_files_are_held_against_the_first_path_and_long_ones_against_the_best() 
         ("blocks at 2 Mb/s", "best path", 1),
     ]
     assert rows[3]["worst"] == second.of_best
+
+
+ENDS = """
+duration = "30s"
+sample = "1s"
+[paths.path1]
+rate = "8Mbit"
+rtt = "20ms"
+queue = "40p"
+[flows.flow]
+transport = "tcp"
+blocks = "8192B"
+rate = "2Mbit"
+[[events]]
+at = "AT"
+path = "path1"
+set = { up = false }
+"""
+
+
+def test_blocks_that_never_come_count() -> None:
+    """Of 610 blocks that are due in the 20 s six may be missing; those took until the end at least."""
+    load = Load(rate=2e6)
+    whole = load.time(Scenario.parse(ENDS.replace("AT", "29s")).run())
+    assert 0.01 < whole < 0.1
+    few = Scenario.parse(ENDS.replace("AT", "24.9s")).run()
+    written, _ = few.block_columns(0)
+    assert 24.8 < written[-1] < 24.95, "three are missing"
+    assert load.time(few) == pytest.approx(whole, rel=0.1)
+    assert math.isinf(load.time(Scenario.parse(ENDS.replace("AT", "24.5s")).run()))
+    assert math.isinf(load.time(Scenario.parse(ENDS.replace("AT", "4s")).run())), "only the opening came"
+    assert math.isinf(load.time(Scenario.parse(ENDS.replace("AT", "0s")).run())), "nothing came"
+
+
+def test_a_missing_block_took_until_the_end() -> None:
+    """Five of 610 never came, which is allowed, and four took longer than what these took so far."""
+    interval = 8 * 8192 / 2e6
+    due = np.arange(0, 25, interval)
+
+    class Few:
+        flow_names = ("flow",)
+
+        def block_columns(self, _: int) -> tuple[Floats, Floats]:
+            came = due[:-5]
+            return came, np.where(came >= came[-4], 9.0, 0.02)
+
+    assert Load(rate=2e6).time(cast("Run", Few())) == pytest.approx(5.1, rel=0.02)
+
+
+def test_what_neither_carries_is_not_measured() -> None:
+    never = Timed(SMALL, Policy("default"), Load(rate=1e6), math.inf, [math.inf, math.inf])
+    late = Timed(SMALL, Policy("default"), Load(rate=1e6), math.inf, [0.1, math.inf])
+    assert times([never]) == [
+        {"policy": "default", "load": "blocks at 1 Mb/s", "beside": "best path", "networks": 0, "not_measured": 1}
+    ]
+    (row,) = times([never, late])
+    assert (row["networks"], row["not_measured"], row["late"], row["worst"]) == (1, 1, 1, math.inf)
+
+
+def test_the_command_says_what_it_leaves_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = [Timed(SMALL, Policy("default"), Load(rate=1e6), math.inf, [0.1, 0.2])]
+    monkeypatch.setattr("mptcplab.survey.short.short", lambda *_, **__: found)
+    assert main(["survey", "--networks", "1", "--blocks", "1Mbit"]) == 0
+    said = capsys.readouterr().out
+    assert "times of blocks of 8 KiB after the first 5 s / plain TCP's" in said
+    assert "not measured" in said
+    assert said.split()[-1] == "never"
+    with pytest.raises(SystemExit):
+        main(["survey", "--help"])
+    assert "after the first 5 s" in " ".join(capsys.readouterr().out.split())
 
 
 def test_the_command_tells_times(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

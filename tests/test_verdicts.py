@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conftest import Cli
-from mptcplab import record
+from mptcplab import record, reproduce
 from mptcplab.inputs import BadResult
 from mptcplab.mutants import MUTANTS
 from mptcplab.mutants import table as mutant_table
 from mptcplab.statistics import Interval, difference, interval, ratio
 from mptcplab.studies import STUDIES
-from mptcplab.studies.base import Effort, Fact
+from mptcplab.studies.base import Effort, Fact, Study
 from mptcplab.studies.verdicts import Bound, Check, Exclusion, Quote, all_of, every, over_readings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -184,13 +185,31 @@ def test_the_null_mutant_turns_nothing_and_efforts_are_not_mixed(cli: Cli) -> No
         assert "recorded with the effort default, this is quick" in refused
 
 
-def test_the_verdicts_of_study_a_are_the_recorded_ones(cli: Cli) -> None:
+def test_the_verdicts_of_study_a_are_the_recorded_ones(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cheapest study, with the effort of the record; .ci/run compares all of them."""
+    # Its pictures take longer than its runs, and nothing here looks at them.
+    monkeypatch.setattr("mptcplab.report.write_report", lambda *_: None)
     where = ROOT / "docs" / "verdicts" / "default.json"
     cli("reproduce", "cs244-wireless", "--quiet", "--output", "out", "--compare", str(where))
 
 
-def test_a_changed_verdict_fails_until_somebody_says_why(cli: Cli, tmp_path: Path) -> None:
+def test_a_changed_verdict_fails_until_somebody_says_why(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The first time it runs; the same points give the same.
+    run, asked = reproduce.reproduce, list[Any]()
+    found, reports = list[reproduce.Reproduction](), list[reproduce.Reproduction]()
+
+    def remembered(studies: list[Study], effort: Effort, **more: Any) -> reproduce.Reproduction:
+        asked.append(([study.name for study in studies], effort, more))
+        if not found:
+            found.append(run(studies, effort, **more))
+        assert asked[-1] == asked[0]
+        return found[0]
+
+    monkeypatch.setattr(reproduce, "reproduce", remembered)
+    # Its pictures take longer than its runs, and nothing here looks at them.
+    monkeypatch.setattr("mptcplab.report.write_report", lambda each, _: reports.append(each))
     base = ("reproduce", "cs244-wireless", "--quick", "--quiet", "--output", "out")
     cli(*base, "--record", "verdicts.json")
     path = tmp_path / "verdicts.json"
@@ -206,6 +225,7 @@ def test_a_changed_verdict_fails_until_somebody_says_why(cli: Cli, tmp_path: Pat
     cli(*base, "--record", "verdicts.json", "--because", "a test")
     changes = json.loads(path.read_text())["changes"]
     assert changes == [{"fact": "A-1.6", "from": "fails", "to": recorded, "because": "a test"}]
+    assert len(asked) == len(reports) == 5
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"facts": 3}', "{"])

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from mptcplab.files import folder, write_bytes
+from mptcplab.files import digest, folder, slug, write_bytes
 from mptcplab.inputs import BadResult, nearest, readable
 from mptcplab.joining import join
 from mptcplab.json_files import write_json
@@ -130,10 +130,8 @@ def _matching(run: SavedRun, key: str) -> list[tuple[str, Any]]:
 
 def _same_scenario(run: SavedRun) -> str:
     """The scenario's name, and a digest of the rest: seeds are no part of it."""
-    import hashlib
-
     text = repr(sorted((key, repr(value)) for key, value in run.settings()))
-    return f"{run.name} {hashlib.sha256(text.encode()).hexdigest()[:6]}"
+    return f"{run.name} {digest(text)}"
 
 
 def channel_relation(run: SavedRun) -> str:
@@ -174,12 +172,6 @@ RELATIONS: dict[str, Callable[[SavedRun], str]] = {
 }
 """By what results can be gathered, beside the keys of their scenarios."""
 _OF_RUN = ("seed", "variant")
-
-
-def slug(text: str) -> str:
-    """A name for a file or directory: letters, digits, point, plus and hyphen."""
-    kept = "".join(letter if letter.isalnum() or letter in ".+-" else "-" for letter in text)
-    return "-".join(part for part in kept.split("-") if part) or "run"
 
 
 def _who(row: Mapping[str, Any]) -> Who:

@@ -97,3 +97,22 @@ def _named(path: Path) -> Iterator[None]:
         if error.errno is None:
             raise
         raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
+
+
+MOST_LETTERS, MOST_BYTES = 100, 200
+"""Of a name before its digest: file systems have room for 255 bytes."""
+
+
+def slug(text: str) -> str:
+    """A name for a file or directory: letters, digits, point, plus and hyphen; a long one is cut and has a digest."""
+    kept = "".join(letter if letter.isalnum() or letter in ".+-" else "-" for letter in text)
+    name = "-".join(part for part in kept.split("-") if part) or "run"
+    cut = name[:MOST_LETTERS].encode()[:MOST_BYTES].decode(errors="ignore")
+    return name if cut == name else f"{cut.rstrip('-')}-{digest(text)}"
+
+
+def digest(text: str) -> str:
+    """Six letters that tell a text from others."""
+    import hashlib
+
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:6]

@@ -2,6 +2,7 @@
 
 Owns how things look: lines that stay apart when printed in grey, axes with units, published values drawn
 in. Decides nothing about data. The same data give the same bytes, as PNG and as SVG.
+matplotlib is loaded when something is drawn: studies have this module, and most commands draw nothing.
 """
 
 from __future__ import annotations
@@ -14,12 +15,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
 STYLE: Any = {
@@ -92,17 +92,11 @@ PUBLISHED = "#b8860b"
 """The colour of what a source says."""
 
 
-class Picture(Figure):
-    """A figure that a notebook shows without a magic command."""
-
-    def _repr_png_(self) -> bytes:
-        """What Jupyter asks for."""
-        return png(self)
-
-
 @contextmanager
 def house_style() -> Iterator[None]:
     """Everything drawn inside looks like ours, whatever the person's own settings are."""
+    import matplotlib as mpl
+
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE)
@@ -113,6 +107,8 @@ def new_figure(
     columns: int = 1, rows: int = 1, *, width: float = 6.4, height: float = 3.7, share_y: bool = False
 ) -> tuple[Figure, list[Axes]]:
     """A figure and its axes, row by row."""
+    from mptcplab.notebook_figure import Picture
+
     figure = Picture(figsize=(width * columns, height * rows), layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False, sharey=share_y)
     return figure, [axes for row in grid for axes in row]

@@ -72,7 +72,7 @@ def execute(given: argparse.Namespace) -> int:
 
 
 def _target(given: argparse.Namespace, directory: Path, run: SavedRun, *, alone: bool) -> Path:
-    from mptcplab.datasets import slug
+    from mptcplab.files import slug
 
     base: Path = given.output or directory / "analysis"
     if given.output and len(given.results) > 1:
@@ -81,7 +81,7 @@ def _target(given: argparse.Namespace, directory: Path, run: SavedRun, *, alone:
 
 
 def _slug(name: str) -> str:
-    from mptcplab.datasets import slug
+    from mptcplab.files import slug
 
     return slug(name)
 

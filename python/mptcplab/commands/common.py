@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 BACKENDS = {"kernel": "Linux's own MPTCP over emulated links", "wire": "our MPTCP on real interfaces"}
 
 
+STEP_S = 0.5
+"""Seconds of a step of metrics over time, where nothing else is said."""
 LONGEST_S = 2_562_047 * 3600.0
 """The longest time that a scenario knows, seconds."""
 
@@ -183,16 +185,26 @@ def several(one: Callable[[str], int]) -> Callable[[str], list[int]]:
 def add_interval(parser: argparse.ArgumentParser) -> None:
     """`--interval`."""
     parser.add_argument(
-        "--interval", type=duration, default=0.5, metavar="TIME", help="length of a step, such as 1s (default: 500ms)"
+        "--interval",
+        type=duration,
+        default=STEP_S,
+        metavar="TIME",
+        help="length of a step, such as 1s (default: 500ms)",
     )
 
 
 def ready(output: Path) -> None:
     """Makes the directory of results, and sees that what writes them is there, before anything runs for it."""
-    from mptcplab import export, plots  # noqa: F401 - a package that is missing is said now
+    from mptcplab import export  # noqa: F401 - a package that is missing is said now
     from mptcplab.files import folder
 
+    need_pictures()
     folder(output)
+
+
+def need_pictures() -> None:
+    """Sees that what draws is there, before anything runs for a picture."""
+    import matplotlib as mpl  # noqa: F401 - a package that is missing is said now
 
 
 def pictures(path: Path) -> Path:

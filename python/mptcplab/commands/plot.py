@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mptcplab.commands.common import add_interval, natural, pictures, write_picture
+from mptcplab.commands.common import STEP_S, BadInput, add_interval, natural, pictures, write_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 NAME = "plot"
 HELP = "draw metrics of a result over time, for each interface"
+METRICS = "throughput,cwnd,srtt"
 EXAMPLE = "mptcplab plot results --metric throughput,cwnd,srtt --output results.png"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("result", type=Path, metavar="RESULT", help="what mptcplab run --output wrote")
-    parser.add_argument(
-        "--metric", default="throughput,cwnd,srtt", metavar="M1,M2", help="(default: throughput,cwnd,srtt)"
-    )
+    parser.add_argument("--metric", metavar="M1,M2", help="(default: throughput,cwnd,srtt)")
     parser.add_argument("--flow", metavar="F", help="one flow alone (default: all together)")
     parser.add_argument("--path", metavar="P", help="one interface, or total (default: each interface)")
     parser.add_argument("--seed", type=natural, metavar="N", help="which run of several (default: the first)")
     add_interval(parser)
+    parser.set_defaults(interval=None)
     parser.add_argument(
         "--scale", action="store_true", help="all in one panel from 0 to 100; utilisation from 80 to 100"
     )
@@ -51,6 +51,8 @@ def execute(given: argparse.Namespace) -> int:
     from mptcplab.result_plots import plot_metrics
     from mptcplab.saved import load
 
+    if given.published is not None:
+        _check_published(given)
     runs = load(given.result)
     chosen = [run for run in runs if given.seed in (None, run.seed)]
     if not chosen:
@@ -59,14 +61,25 @@ def execute(given: argparse.Namespace) -> int:
     if given.published is not None:
         write_picture(_published(chosen, given.published), output)
         return 0
-    metrics = [name.strip() for name in given.metric.split(",")]
+    metrics = [name.strip() for name in (METRICS if given.metric is None else given.metric).split(",")]
+    interval = STEP_S if given.interval is None else given.interval
     first = chosen[0]
     title = f"{first.variant or first.name}, seed {first.seed}: one of {len(runs)} runs" if len(runs) > 1 else ""
     figure = plot_metrics(
-        first, metrics, flow=given.flow, path=given.path, interval=given.interval, scale=given.scale, title=title
+        first, metrics, flow=given.flow, path=given.path, interval=interval, scale=given.scale, title=title
     )
     write_picture(figure, output)
     return 0
+
+
+def _check_published(given: argparse.Namespace) -> None:
+    """Refuses what says how metrics are drawn over time: what was published has its own axes."""
+    for option in ("metric", "flow", "path", "interval", "scale"):
+        if getattr(given, option) not in (None, False):
+            raise BadInput(
+                f"mptcplab: --{option} is for metrics over time; --published draws what the study published, over what "
+                "it did; leave one of them out"
+            )
 
 
 def _published(runs: list[SavedRun], wanted: str) -> Figure:

@@ -7,7 +7,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mptcplab.commands.common import BadInput, RunFailed, add_backend, add_workers, check_backend, positive, print_json
+from mptcplab.commands.common import (
+    BadInput,
+    RunFailed,
+    add_backend,
+    add_workers,
+    check_backend,
+    need_pictures,
+    positive,
+    print_json,
+)
 from mptcplab.version import commit
 
 if TYPE_CHECKING:
@@ -49,6 +58,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def execute(given: argparse.Namespace) -> int:
     """Runs them and writes the report."""
     check_backend(given.backend)
+    need_pictures()
     from mptcplab import record
     from mptcplab.report import facts_rows, write_report
     from mptcplab.reproduce import reproduce

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--toml", action="store_true", help="print one of its scenarios, every default written out (see --point)"
     )
     parser.add_argument(
-        "--point", metavar="NAME", help="which of its scenarios (default: the first of the judged ones)"
+        "--point",
+        metavar="NAME",
+        help="which of its scenarios (default: the first of the judged ones with Multipath TCP over several paths, "
+        "otherwise the first)",
     )
     add_set(parser)
     parser.add_argument("--output", type=Path, metavar="DIR", help="write each of its scenarios to a file there")
@@ -44,7 +48,14 @@ def execute(given: argparse.Namespace) -> int:
     study, experiment = _find(given.experiment)
     found = _points(experiment, Effort("full" if given.full else "default"))
     if given.toml or given.point:
-        print(over(marked(_chosen(experiment, found, given.point), experiment), given.set).to_toml(), end="")
+        name = _chosen(experiment, found, given.point)
+        print(over(marked(found[name][0].scenario, experiment), given.set).to_toml(), end="")
+        if given.point is None and len(found) > 1:
+            print(
+                f"this is {name}, one of {len(found)} scenarios; --point NAME gives another, and mptcplab study "
+                f"{study.name}/{experiment.name} lists them",
+                file=sys.stderr,
+            )
         return 0
     if given.json:
         print_json([{"point": name, "seeds": [point.seed for point in points]} for name, points in found.items()])
@@ -91,19 +102,31 @@ def _points(experiment: Experiment, effort: Any) -> dict[str, list[Point]]:
 
 
 def _word(part: str | float) -> str:
-    from mptcplab.datasets import slug
+    from mptcplab.files import slug
 
     return slug(f"{part:g}" if isinstance(part, float) else str(part))
 
 
-def _chosen(experiment: Experiment, found: dict[str, list[Point]], wanted: str | None) -> Scenario:
+def _chosen(experiment: Experiment, found: dict[str, list[Point]], wanted: str | None) -> str:
+    """The name of the scenario that is wanted, or of the one that shows most of the experiment."""
     from mptcplab.inputs import choose
 
     if wanted is not None:
-        return found[choose(wanted, found, "scenario", experiment.name)][0].scenario
+        return choose(wanted, found, "scenario", experiment.name)
     judged = experiment.judged
-    fits = [name for name, points in found.items() if judged is None or points[0].key[0] == judged]
-    return found[next(iter(fits or found))][0].scenario
+    fits = [name for name, points in found.items() if judged is None or points[0].key[0] == judged] or list(found)
+    return next((name for name in fits if _is_multipath(found[name][0].scenario)), fits[0])
+
+
+def _is_multipath(scenario: Scenario) -> bool:
+    """Whether Multipath TCP runs over several paths in it."""
+    import tomllib
+
+    tables = tomllib.loads(scenario.to_toml())
+    return any(
+        flow.get("transport", "mptcp") == "mptcp" and len(flow.get("paths", tables.get("paths", ()))) > 1
+        for flow in tables["flows"].values()
+    )
 
 
 def _write(given: argparse.Namespace, experiment: Experiment, found: dict[str, list[Point]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,7 +73,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--blocks",
         type=several(rate),
         metavar="RATES",
-        help="instead of goodput, how long blocks of 8 KiB take that are written at these rates, as 1Mbit,5Mbit",
+        help="instead of goodput, how long blocks of 8 KiB take that are written at these rates, as 1Mbit,5Mbit: the "
+        "99th percentile after the first 5 s; a block that never came took until the end, and of more than 1 %% there "
+        "is no percentile",
     )
     parser.add_argument("--output", type=Path, metavar="DIR", help="write the table and the worst networks there")
     parser.add_argument("--json", action="store_true", help="print the figures of each policy as JSON")
@@ -152,7 +155,7 @@ def _hunt(given: argparse.Namespace, policies: list[Policy]) -> int:
 
 def _short(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int:
     from mptcplab.survey import networks, report
-    from mptcplab.survey.short import Load, short
+    from mptcplab.survey.short import OPENING_S, Load, short
 
     drawn = [networks.draw(given.seed, number, kind) for number in range(given.networks)]
     loads = [Load(file=one) for one in given.files or ()] + [Load(rate=one) for one in given.blocks or ()]
@@ -163,16 +166,22 @@ def _short(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int:
     if given.json:
         print_json(figures)
         return 0
-    took = "time to completion" if given.files else "99th percentile of the times of blocks of 8 KiB"
+    blocks = f"99th percentile of the times of blocks of 8 KiB after the first {OPENING_S:g} s"
+    took = "time to completion" if given.files else blocks
     print(f"{given.networks} networks (links as in {kind}), seed {given.seed}; {took} / plain TCP's")
-    rows = [["policy", "load", "beside", "networks", "median", f"> {report.LATE:g}", "worst"]]
+    rows = [["policy", "load", "beside", "networks", "not measured", "median", f"> {report.LATE:g}", "worst"]]
     rows += [
-        [one["policy"], one["load"], one["beside"], str(one["networks"])]
-        + ([f"{one['median']:.3f}", str(one["late"]), f"{one['worst']:.3f}"] if one["networks"] else ["-"] * 3)
+        [one["policy"], one["load"], one["beside"], str(one["networks"]), str(one["not_measured"])]
+        + ([_ratio(one["median"]), str(one["late"]), _ratio(one["worst"])] if one["networks"] else ["-"] * 3)
         for one in figures
     ]
     print(table(rows))
     return 0
+
+
+def _ratio(value: float) -> str:
+    """Of times; where ours has none and TCP has, in a word."""
+    return "never" if math.isinf(value) else f"{value:.3f}"
 
 
 def _show(one: Measured) -> None:

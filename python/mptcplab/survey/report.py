@@ -6,6 +6,7 @@ and the worst as scenario files. Never runs anything.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -63,15 +64,17 @@ def sentence(one: Measured) -> str:
 
 def times(timed: Sequence[Timed]) -> list[dict[str, Any]]:
     """The figures of each policy and load: beside the path that connections are opened on, and beside the best one
-    where the load is long enough; blocks beside the best one only."""
+    where the load is long enough; blocks beside the best one only. What neither carries is not measured."""
     rows = []
     for policy, load in dict.fromkeys((one.policy.name, one.load) for one in timed):
         own = [one for one in timed if (one.policy.name, one.load) == (policy, load)]
         beside = {"best path": [one.of_best for one in own if one.load.is_long(one.network)]}
         if load.file is not None:
             beside = {"first path": [one.of_first for one in own]} | beside
-        for what, ratios in beside.items():
+        for what, every in beside.items():
+            ratios = [ratio for ratio in every if not math.isnan(ratio)]
             row: dict[str, Any] = {"policy": policy, "load": str(load), "beside": what, "networks": len(ratios)}
+            row["not_measured"] = len(every) - len(ratios)
             if ratios:
                 late = sum(ratio > LATE for ratio in ratios)
                 row |= {"median": float(np.median(ratios)), "late": late, "worst": max(ratios)}

@@ -27,7 +27,12 @@ BLOCK = 8 * 1024
 """Bytes of a block."""
 CARRIES = 0.8
 """The best path carries a rate of blocks if that is no more than this share of its own."""
-_BLOCKS_S, _WARMUP_S = 25.0, 5.0
+OPENING_S = 5.0
+"""Seconds from the first block on that are left out: what was written before all paths were there tells of that."""
+MISSING = 0.01
+"""Of more missing blocks the 99th percentile is not known."""
+_DUE_S, _BLOCKS_S = 25.0, 30.0
+"""Blocks that are due until then count, and have until then to come: those under way at the end are not missing."""
 _AT_ONCE = 20
 """Networks whose runs are one batch."""
 
@@ -67,15 +72,27 @@ class Load:
         return 60 + max(8 * self.file / link.rate + self.file / 1448 * link.rtt for link in network.links)
 
     def time(self, run: Run) -> float:
-        """Seconds to the completion of the file, or the 99th percentile of the times of the blocks after the warm-up;
-        infinite where there is none."""
+        """Seconds to the completion of the file, or the 99th percentile of the times of the blocks after the opening;
+        infinite where there is none.
+
+        A block that did not come took at least until the end; of more than `MISSING` there is no percentile.
+        """
         if self.file is not None:
             took = run.flow("flow")["completion_s"]
             return math.inf if took is None else took
         written, times = run.block_columns(run.flow_names.index("flow"))
-        # What was written before all paths were there tells of the opening.
-        settled = times[written >= _WARMUP_S]
-        return float(np.percentile(settled, 99)) if len(settled) else math.inf
+        if not len(written):
+            return math.inf
+        # Blocks come in their order, and the first is due when the connection opens.
+        interval = 8 * BLOCK / float(f"{self.rate:.0f}")
+        due = np.arange(float(written[0]), _DUE_S, interval)
+        came = min(len(written), len(due))
+        took_s = np.concatenate((times[:came], _BLOCKS_S - due[came:]))
+        counts = due >= due[0] + OPENING_S
+        settled, missing = took_s[counts], int(counts[came:].sum())
+        if not len(settled) or missing > MISSING * len(settled):
+            return math.inf
+        return float(np.percentile(settled, 99))
 
 
 @dataclass(frozen=True)
@@ -91,18 +108,18 @@ class Timed:
 
     @property
     def of_first(self) -> float:
-        """Time / plain TCP over the path that the connection is opened on."""
+        """Time / plain TCP over the path that the connection is opened on; not a number where neither has a time."""
         return _over(self.time, self.alone[0])
 
     @property
     def of_best(self) -> float:
-        """Time / plain TCP over the path that is best for it."""
+        """Time / plain TCP over the path that is best for it; not a number where neither has a time."""
         return _over(self.time, min(self.alone))
 
 
 def _over(time: float, other: float) -> float:
-    # What neither carries is no difference.
-    return 1.0 if time == other else time / other
+    # What neither carries says nothing about either.
+    return math.nan if math.isinf(time) and math.isinf(other) else time / other
 
 
 def short(
