@@ -22,7 +22,7 @@ endif
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PYO3_BUILD_EXTENSION_MODULE := 1
 
-.PHONY: help reproduce verdicts test released compiled test-rust test-python check-long build bench instructions deny docs wheel-test lint-workflows fuzz conformance clean prerequisites
+.PHONY: help reproduce verdicts test released compiled arranged test-rust test-python check-long build bench instructions deny docs wheel-test lint-workflows fuzz conformance clean prerequisites
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -44,14 +44,16 @@ test: ## Run every check: format, lints, types, tests
 # Optimising the whole extension at its linking leaves a processor idle; what tests need is compiled meanwhile.
 released: instructions
 
-compiled: $(VENV)/.installed
+compiled: arranged
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	cargo test --workspace --locked --quiet --no-run
 	@$(MAKE) docs
 
-test-rust: $(VENV)/.installed
+arranged: $(VENV)/.installed
 	cargo fmt --all --check
 	@$(BIN)/python tools/circles > $(VENV)/circles.log || { cat $(VENV)/circles.log; exit 1; }
+
+test-rust: arranged
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo test --workspace --locked
 	@$(MAKE) docs

@@ -170,7 +170,8 @@ impl Connection {
     #[cold]
     fn last_allowance(&self) -> u64 {
         let buffer = &self.send.buffer;
-        let alone = buffer.first_again().is_none() && !self.choice.duplicates && !self.has_queues();
+        let queues = self.config.linux_stack.subflow_queues;
+        let alone = buffer.first_again().is_none() && !self.choice.duplicates && !queues;
         let fits = buffer.unsent() <= buffer.window_room();
         if alone && fits && !self.negotiation.is_plain() { DSS_SPACE } else { 0 }
     }
