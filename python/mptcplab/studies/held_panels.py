@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from matplotlib.patches import Patch
-
 from mptcplab.event_plots import LIMIT_LOOKS
 from mptcplab.studies.held_back import Curve, sentences
 
@@ -17,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.gridspec import GridSpec
+    from matplotlib.patches import Patch
 
 NAMES: Mapping[str, str] = {
     "application": "application",
@@ -117,6 +116,8 @@ def _look(name: str) -> dict[str, Any]:
 
 
 def _patch(name: str) -> Patch:
+    from matplotlib.patches import Patch
+
     return Patch(label=NAMES[name], **_look(name))
 
 
