@@ -140,12 +140,15 @@ impl Arena<'_> {
                 let segment = self.peer.data(now, id, length);
                 self.each(count, |_, _| Some(segment.clone()));
             }
-            // Blocks in what the host sent.
+            // Blocks in what the host sent, some of them reports of duplicates that are no ranges.
             16 | 17 => self.each(count, |arena, i| {
                 let mut segment = arena.peer.bare(now, id);
                 let span = segment.acknowledgment.offset_from(arena.peer.flows[id].host_iss).max(2) as u64;
                 let back = (2 * i + 2) % span.min(60_000);
                 let left = segment.acknowledgment - back as u32;
+                if i % 4 == 3 {
+                    segment.options.sack.push((left + 1, left));
+                }
                 segment.options.sack.push((left, left + 1));
                 segment.acknowledgment = segment.acknowledgment - span.min(60_000) as u32;
                 segment.options.dss = None;

@@ -12,6 +12,10 @@ impl Sender {
         let mut duplicate = false;
         let trial_point = self.trial_point();
         for (i, &(left, right)) in ack.blocks.iter().enumerate() {
+            // RFC 2018 section 3: a block ends behind its beginning. Peers may write anything.
+            if left >= right {
+                continue;
+            }
             if i == 0
                 && (right <= ack.number || ack.blocks.get(1).is_some_and(|b| b.0 <= left && right <= b.1))
             {
@@ -22,7 +26,7 @@ impl Sender {
                 }
                 continue;
             }
-            if left < self.board.una || right > self.board.next || left >= right {
+            if left < self.board.una || right > self.board.next {
                 continue;
             }
             self.board.split_near(left, path.mss, self.most);
