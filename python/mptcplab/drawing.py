@@ -44,7 +44,7 @@ def draw(figures: Mapping[str, Figure], *, workers: int | None = None) -> dict[s
 
 
 def _draw(figures: Mapping[str, Figure]) -> dict[str, Drawing]:
-    return {name: Drawing(plots.svg(figure), plots.png(figure)) for name, figure in figures.items()}
+    return {name: Drawing(*plots.both(figure)) for name, figure in figures.items()}
 
 
 def _start(part: Mapping[str, Figure]) -> subprocess.Popen[bytes]:

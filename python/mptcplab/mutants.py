@@ -52,6 +52,22 @@ def _scheduler(table: Table) -> None:
         flow["scheduler"] = "redundant"
 
 
+def _one_path(table: Table) -> None:
+    for flow in _flows(table, "mptcp"):
+        flow["paths"] = flow["paths"][:1]
+        flow["backup"] = [path for path in flow.get("backup", []) if path in flow["paths"]]
+
+
+def _opportunistic(table: Table) -> None:
+    for flow in _flows(table, "mptcp"):
+        flow["opportunistic_retransmission"] = not flow["opportunistic_retransmission"]
+
+
+def _penalised(table: Table) -> None:
+    for flow in _flows(table, "mptcp"):
+        flow["penalisation"] = not flow["penalisation"]
+
+
 def _penalty(table: Table) -> None:
     for flow in _flows(table, "mptcp"):
         if flow.get("penalisation"):
@@ -70,13 +86,43 @@ def _queue(table: Table) -> None:
                 link["queue"] = "5p"
 
 
+def _clean(table: Table) -> None:
+    links = [link for kind in ("paths", "links", "stations") for link in table.get(kind, {}).values()]
+    for link in [*links, *table.get("filters", [])]:
+        if "loss" in link:
+            link["loss"] = "0%"
+    for event in table.get("events", []):
+        event.get("set", {}).pop("loss", None)
+
+
+def _unequal(table: Table) -> None:
+    for kind in ("paths", "links"):
+        for link in list(table.get(kind, {}).values())[1::2]:
+            if isinstance(link.get("rate"), str) and link["rate"] != "unlimited":
+                link["rate"] = halved(link["rate"])
+    _slow(table, list(table.get("stations", {}).values())[1::2])
+
+
+def halved(rate: str) -> str:
+    """Half of a rate as scenarios write it."""
+    number = rate.rstrip("bitkMGT")
+    return f"{float(number) / 2:g}{rate[len(number) :]}"
+
+
 def _timing(table: Table) -> None:
     for cell in table.get("cells", {}).values():
         if cell["standard"] == "802.11g":
             cell |= {"slot": "long", "protection": not cell["protection"]}
-    for station in table.get("stations", {}).values():
+    _slow(table, list(table.get("stations", {}).values()))
+
+
+def _slow(table: Table, stations: Sequence[Table]) -> None:
+    """The lowest rate of the standard on the air."""
+    cells = table.get("cells", {})
+    for station in stations:
         if station.get("rate"):
-            station["rate"] = "6Mbit"
+            cell = cells[station["cell"]] if "cell" in station else next(iter(cells.values()))
+            station["rate"] = {"802.11b": "1Mbit", "802.11n": "6500kbit"}.get(cell["standard"], "6Mbit")
 
 
 def _coupling(table: Table) -> None:
@@ -97,10 +143,15 @@ MUTANTS: Mapping[str, Mutant] = {
     "nothing": Mutant("nothing: it has to turn none", _nothing),
     "controller": Mutant("every MPTCP flow without coupling, and what had none with wVegas", _controller),
     "scheduler": Mutant("everything on all paths (redundant)", _scheduler),
+    "one path": Mutant("every MPTCP flow on its first path alone", _one_path),
+    "opportunistic": Mutant("M1 where there was none, and none where it was", _opportunistic),
+    "penalised": Mutant("M2 where there was none, and none where it was", _penalised),
     "penalty": Mutant("the other rule of M2", _penalty),
     "recovery": Mutant("no selective acknowledgements, no RACK-TLP, F-RTO or undo", _recovery),
     "queue": Mutant("queues of 5 packets", _queue),
-    "timing": Mutant("long slots, the other protection, stations at 6 Mb/s", _timing),
+    "clean": Mutant("no random loss", _clean),
+    "unequal": Mutant("every second path and link at half the rate, every second station at its lowest", _unequal),
+    "timing": Mutant("long slots, the other protection, stations at their lowest rate", _timing),
     "coupling": Mutant("channels that hear each other do not, and the other way round", _coupling),
     "buffers": Mutant("buffers of 10 KB", _buffers),
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mptcplab.batch import Interrupted, Job, run_jobs
@@ -63,11 +63,13 @@ def reproduce(
     quiet: bool = False,
     change: Change | None = None,
     rounds: Sequence[int] | None = None,
+    about: Collection[str] | None = None,
 ) -> Reproduction:
     """Runs everything that the studies ask for, equal points once, and judges it; after Ctrl-C, what is complete.
 
     Where an interval straddles a bound, the experiment gets more seeds, as many as the effort allows. `change` swaps
-    something in every scenario (see `mutants`); `rounds` are those of the effort if nothing else is said.
+    something in every scenario (see `mutants`); `rounds` are those of the effort if nothing else is said, and no
+    fact but those that it is `about` asks for more seeds.
     """
     start = time.monotonic()
     work = _Work(change, workers, quiet)
@@ -90,7 +92,10 @@ def reproduce(
             open_ = [
                 experiment
                 for experiment in open_
-                if any(fact.verdict == "undecided" for fact in outcomes[experiment.study, experiment.name].facts)
+                if any(
+                    fact.verdict == "undecided" and (about is None or fact.fact in about)
+                    for fact in outcomes[experiment.study, experiment.name].facts
+                )
             ]
     order = [(experiment.study, experiment.name) for study in studies for experiment in study.experiments]
     runs = Runs([work.slots[at] for at in sorted(work.slots)])

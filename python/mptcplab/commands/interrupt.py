@@ -79,8 +79,9 @@ def _save(runs: Runs, given: argparse.Namespace) -> None:
 
     runs.save(given.output)
     figure = plot(runs[0])
-    write_bytes(given.output / "interrupt.png", plots.png(figure))
-    write_bytes(given.output / "interrupt.svg", plots.svg(figure))
+    lines, dots = plots.both(figure)
+    write_bytes(given.output / "interrupt.png", dots)
+    write_bytes(given.output / "interrupt.svg", lines)
 
 
 def _entry(one: Interrupted, seed: int, steady: str, toggled: str) -> dict[str, Any]:

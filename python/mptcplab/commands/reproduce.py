@@ -119,10 +119,12 @@ def _mutate(given: argparse.Namespace, chosen: Sequence[Study], effort: Effort) 
     else:
         plain = reproduce(chosen, effort, workers=given.workers, quiet=given.quiet)
         before = {fact.fact: fact.verdict for fact in plain.facts}
+    # What did not hold cannot be turned: it needs no more seeds.
+    held = [name for name, verdict in before.items() if verdict == "holds"]
     found: dict[str, dict[str, str]] = {}
     for name in names:
         change = MUTANTS[name].change()
-        result = reproduce(chosen, effort, workers=given.workers, quiet=given.quiet, change=change)
+        result = reproduce(chosen, effort, workers=given.workers, quiet=given.quiet, change=change, about=held)
         if result.missing:
             raise KeyboardInterrupt("interrupted")
         found[name] = turned(before, result.facts)

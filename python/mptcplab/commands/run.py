@@ -172,8 +172,9 @@ def save(runs: Runs, baselines: Baselines, output: Path) -> None:
     if len(runs) > 1:
         axes = figure.axes[0]
         axes.set_title(f"{axes.get_title(loc='left')}, seed {runs[0].seed}: one of {len(runs)}", loc="left")
-    write_bytes(output / "throughput.png", plots.png(figure))
-    write_bytes(output / "throughput.svg", plots.svg(figure))
+    lines, dots = plots.both(figure)
+    write_bytes(output / "throughput.png", dots)
+    write_bytes(output / "throughput.svg", lines)
 
 
 def document(run: Run, baselines: Baselines) -> dict[str, Any]:

@@ -135,5 +135,6 @@ def _draw(found: Found, output: Path, title: str) -> None:
     from mptcplab.sweep_plot import picture
 
     figure: Any = picture(found, title)
-    write_bytes(output / "sweep.png", plots.png(figure))
-    write_bytes(output / "sweep.svg", plots.svg(figure))
+    lines, dots = plots.both(figure)
+    write_bytes(output / "sweep.png", dots)
+    write_bytes(output / "sweep.svg", lines)

@@ -121,9 +121,9 @@ def _setup(standard: Standard, reading: Reading, size: int) -> Setup:
 
 
 def _range(curve: Parts) -> Interval:
-    """Highest less lowest, to the mean, of the sizes from `LARGE` on."""
+    """Highest less lowest, to the mean, of the sizes from `LARGE` on; where nothing came, the most there can be."""
     rows = zip(*(values for size, values in curve.runs["dedicated"].items() if size >= LARGE), strict=True)
-    return interval((max(row) - min(row)) * len(row) / sum(row) for row in rows)
+    return interval((max(row) - min(row)) * len(row) / sum(row) if any(row) else len(row) for row in rows)
 
 
 def _picture(measured: Measured, curves: Table) -> Picture:

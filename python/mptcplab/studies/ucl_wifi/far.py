@@ -121,8 +121,9 @@ def _lost_share(run: Run) -> float:
 
 
 def _largest(run: Run, flow: str, path: str) -> float:
+    """Its largest window once the run has begun, bytes; 0 without a subflow."""
     times, windows = run.series("cwnd", flow=flow, path=path)
-    return float(windows[times > START_S].max())
+    return float(windows[times > START_S].max(initial=0))
 
 
 def _rate_follows(run: Run) -> float:
