@@ -32,6 +32,9 @@ pub struct LinuxCompat {
     pub fin_with_data: bool,
     /// Send the third ACK of a join again every two round trips; without, as RFC 6298 backs off.
     pub steady_join_ack: bool,
+    /// A window grows where it was full in the round, and in slow start where twice the most that was under way in the round is more;
+    /// without, where that is so of what was under way before the acknowledgement (RFC 7661 section 4.4 leaves open how it is measured).
+    pub window_use_by_round: bool,
 }
 
 impl LinuxCompat {
@@ -48,5 +51,6 @@ impl LinuxCompat {
         push_where_writes_end: true,
         fin_with_data: true,
         steady_join_ack: true,
+        window_use_by_round: true,
     };
 }

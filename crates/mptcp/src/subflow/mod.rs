@@ -92,7 +92,7 @@ impl Subflow {
         iss: u32,
         config: &Config,
     ) -> Self {
-        Self {
+        let mut subflow = Self {
             ends: Ends::new(interface, local, remote),
             state: State::Closed,
             opening: Opening::new(origin, Seq::new(iss)),
@@ -120,7 +120,11 @@ impl Subflow {
             watch: Watch { user_timeout: config.user_timeout, ..Watch::default() },
             record: Record::default(),
             turn: Turn::default(),
+        };
+        if config.linux_compat.window_use_by_round {
+            subflow.sender.count_by_round();
         }
+        subflow
     }
 
     /// Payload bytes of a full segment, with the options every data segment carries (RFC 6691).

@@ -14,6 +14,7 @@ mod send;
 mod sizes;
 mod timers;
 mod undo;
+mod usage;
 
 use mptcp_clock::{Duration, Instant};
 
@@ -27,6 +28,7 @@ use crate::config::SpuriousLoss;
 use crate::congestion::Congestion;
 use crate::observe::Detection;
 use marks::Marks;
+use usage::RoundUse;
 
 /// RFC 8985 section 7.2: how long the peer may delay an acknowledgement (Linux's maximum).
 const WORST_DELAYED_ACK: Duration = Duration::from_millis(200);
@@ -99,6 +101,8 @@ pub(crate) struct Sender {
     pub size_probe: SizeProbe,
     /// What was under way when the window last had its chance to be filled, and which chance that was.
     filled: (u64, u64),
+    /// The same by rounds, as Linux counts.
+    round: Option<RoundUse>,
     /// When data left last.
     pub last_sent: Option<Instant>,
     /// Marks are heeded, or a larger segment is out: acknowledgements say more than usual.
@@ -136,6 +140,7 @@ impl Sender {
             marks: Marks::default(),
             size_probe: SizeProbe::None,
             filled: (u64::MAX, 0),
+            round: None,
             last_sent: None,
             watchful: false,
             longest_acked: 0,
@@ -152,6 +157,11 @@ impl Sender {
         self.board.next = first;
         self.sack = sack;
         self.rack = (sack && rack).then(Rack::default);
+    }
+
+    /// From here on a window is used by the most that was under way in a round.
+    pub(crate) fn count_by_round(&mut self) {
+        self.round = Some(RoundUse::default());
     }
 
     /// Whether marks count from here on.

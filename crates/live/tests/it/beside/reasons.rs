@@ -37,13 +37,6 @@ const REASONS: &[(&str, &str)] = &[
          net/ipv4/tcp_timer.c), and with an RTO of 240 ms that is the fourth. How large segments are then differs little.",
     ),
     (
-        "short-idle",
-        "The first 40 segments end with a part of a window. In slow start Linux lets a window grow while it is less than twice the most \
-         that was in flight in the round (`tcp_is_cwnd_limited`, include/net/tcp.h), ours while it is less than twice what is in flight \
-         when the acknowledgement comes: ours has grown less before the pause. Known from packetdrill's slow_start scripts \
-         (docs/conformance.md).",
-    ),
-    (
         "receive-lost",
         "The last segment of the peer's has a FIN. Linux's SACK holds the FIN's number too (`end_seq`, net/ipv4/tcp_input.c), ours the \
          data before it.",

@@ -3,7 +3,7 @@
 //! Owns the order of what follows from it: what arrived, the round-trip time, what is lost, the window.
 
 use super::{Ack, Recovery, Sender};
-use crate::congestion::{Acked, Congestion, Round};
+use crate::congestion::{Acked, Congestion, PathState, Round};
 
 impl Sender {
     /// Processes an acknowledgement; returns the bytes that were acknowledged in order.
@@ -72,13 +72,11 @@ impl Sender {
         } else {
             let usual = self.note_usual();
             let state = &congestion.paths[path];
-            // RFC 9293 says nothing, RFC 7661 and Linux do: a window that is not used does not grow.
-            let limited =
-                if state.in_slow_start() { state.cwnd < 2 * filled } else { filled + state.mss > state.cwnd };
+            let used = self.uses_window(state, filled);
             // What a block reported while the window was reduced has had its say: the acknowledgement
             // that ends a recovery brings what is new only (as Linux counts).
             let bytes = advanced.min(delivered);
-            if bytes > 0 && if usual { limited } else { self.in_loss() } {
+            if bytes > 0 && if usual { used } else { self.in_loss() } {
                 congestion.on_ack(path, Acked { now, bytes });
             }
         }
@@ -86,6 +84,17 @@ impl Sender {
             self.arm(now, true, &congestion.paths[path]);
         }
         advanced
+    }
+
+    /// Whether the window was used, where `filled` bytes were under way before the acknowledgement at hand. RFC 9293 says nothing of it,
+    /// RFC 7661 section 4.4 does: a window that is not used does not grow.
+    #[inline]
+    fn uses_window(&self, path: &PathState, filled: u64) -> bool {
+        match &self.round {
+            Some(round) => round.is_used(path),
+            None if path.in_slow_start() => path.cwnd < 2 * filled,
+            None => filled + path.mss > path.cwnd,
+        }
     }
 
     /// Says whether anything is out of order, where nothing is repaired; returns whether that is so.

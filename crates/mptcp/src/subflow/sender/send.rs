@@ -32,6 +32,10 @@ impl Sender {
         let end = sent.end();
         self.board.push(sent);
         self.note_sent(now, start, end, false);
+        if let Some(round) = &mut self.round {
+            let full = self.board.in_flight() + path.mss > path.cwnd;
+            round.note(self.board.una, self.board.next, full);
+        }
         if std::mem::take(&mut self.probe_wanted) {
             self.probe = Some((self.board.next, false));
         }

@@ -303,6 +303,7 @@ fn config() -> impl Strategy<Value = Config> {
                     push_where_writes_end: wide_data_acks != minshall,
                     fin_with_data: quick_data_fin != minshall,
                     steady_join_ack,
+                    window_use_by_round: minshall != timestamps,
                 },
                 linux_stack: LinuxStack {
                     subflow_queues: plain_time_wait,

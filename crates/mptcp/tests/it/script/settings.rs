@@ -154,6 +154,7 @@ fn habit<'a>(habits: &'a mut LinuxCompat, key: &str) -> Result<&'a mut bool, Str
         "fin_with_data" => &mut habits.fin_with_data,
         "minshall" => &mut habits.minshall,
         "steady_join_ack" => &mut habits.steady_join_ack,
+        "window_use_by_round" => &mut habits.window_use_by_round,
         _ => return Err(format!("Linux has no habit `{key}` here")),
     })
 }
