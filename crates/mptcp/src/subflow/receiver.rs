@@ -245,9 +245,11 @@ impl Receiver {
         }
     }
 
-    /// SACK blocks to send, at most `room` of them, a duplicate first (RFC 2883 section 4).
+    /// SACK blocks to send, at most `room` of them, a duplicate first (RFC 2883 section 4). The number of a FIN behind a block's data is
+    /// in it (RFC 2018 section 3): a segment that brought both has arrived whole.
     pub(crate) fn blocks(&self, room: usize) -> ArrayVec<Range, 4> {
-        self.duplicate.iter().chain(&self.recent).take(room.min(4)).copied().collect()
+        let recent = self.recent.iter().map(|&(start, end)| (start, end + u64::from(self.fin == Some(end))));
+        self.duplicate.into_iter().chain(recent).take(room.min(4)).collect()
     }
 
     pub(crate) fn has_blocks(&self) -> bool {

@@ -37,11 +37,6 @@ const REASONS: &[(&str, &str)] = &[
          net/ipv4/tcp_timer.c), and with an RTO of 240 ms that is the fourth. How large segments are then differs little.",
     ),
     (
-        "receive-lost",
-        "The last segment of the peer's has a FIN. Linux's SACK holds the FIN's number too (`end_seq`, net/ipv4/tcp_input.c), ours the \
-         data before it.",
-    ),
-    (
         "mp-syn-lost",
         "Linux repeats the first four SYNs a second apart (`net.ipv4.tcp_syn_linear_timeouts`, since 6.5); ours doubles the timeout from \
          the first on (RFC 6298 section 5.5). Both give up the option at the fourth SYN.",
