@@ -107,6 +107,25 @@ fn each_code_of_both_families_has_its_meaning() {
 }
 
 #[test]
+fn what_its_first_header_calls_icmp_is_likely_to_be_so() {
+    for six in [false, true] {
+        let packet = message(six, 3, 1, 0, &syn(six));
+        assert!(Notice::is_likely(&packet), "{six}");
+        assert!(!Notice::is_likely(&syn(six)), "{six}");
+        // The number of the other family's ICMP is another protocol's here, and where it stands tells nothing without a version.
+        let protocol = if six { 6 } else { 9 };
+        assert!(!Notice::is_likely(&packet[..protocol]), "cut before its protocol");
+        let mut other = packet.clone();
+        other[protocol] = if six { 1 } else { 58 };
+        assert!(!Notice::is_likely(&other));
+        let mut versionless = packet;
+        versionless[0] = 0x50;
+        assert!(!Notice::is_likely(&versionless));
+    }
+    assert!(!Notice::is_likely(&[]));
+}
+
+#[test]
 fn what_is_no_error_about_a_packet_is_said_to_be_so() {
     for (six, kind, code) in [(false, 8, 0), (false, 3, 16), (false, 5, 1), (true, 128, 0), (true, 1, 7)] {
         let found = parse(message(six, kind, code, 0, &syn(six)));

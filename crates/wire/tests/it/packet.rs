@@ -311,6 +311,33 @@ fn a_buffer_without_room_stays_as_it_was() {
     assert_eq!(buffer, [0xaa; 46]);
 }
 
+#[test]
+fn a_buffer_of_exactly_the_right_size_is_enough() {
+    for packet in [v4(), v6()] {
+        let mut buffer = vec![0xaa; packet.length()];
+        let mut room = &mut buffer[..];
+        assert_eq!(packet.emit(&mut room), Ok(()));
+        assert!(room.is_empty());
+        assert_eq!(buffer, emitted(&packet));
+    }
+}
+
+#[test]
+fn headers_alone_need_room_for_headers_alone_and_count_the_payload() {
+    for packet in [v4(), v6()] {
+        let needed = packet.length() - packet.segment.payload.len();
+        let mut buffer = vec![0xaa; needed];
+        let mut room = &mut buffer[..needed - 1];
+        let refused = packet.emit_headers(&mut room, ChecksumMode::Complete);
+        assert_eq!(refused, Err(EmitError::Room { needed, room: needed - 1 }));
+        assert_eq!(buffer, vec![0xaa; needed]);
+
+        assert_eq!(packet.emit_headers(&mut &mut buffer[..], ChecksumMode::Complete), Ok(()));
+        buffer.extend_from_slice(&packet.segment.payload);
+        assert_eq!(buffer, emitted(&packet));
+    }
+}
+
 /// What links with `corrupt` rely on in scenarios: whoever reads such a packet drops it, before any DSS checksum is looked at.
 #[test]
 fn one_wrong_bit_is_always_found() {
