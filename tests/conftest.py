@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -66,6 +67,10 @@ MACHINE = {
 
 # Names of controllers are the machine's, and other tests may run on it: in another process, or in another container.
 os.environ["MPTCPLAB_CONTROLLERS"] = f"t{secrets.token_hex(4)}_"
+
+# A shell without job control has what it starts with & ignore Ctrl-C, and so would the commands whose end by it is tested.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 
