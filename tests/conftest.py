@@ -68,7 +68,7 @@ MACHINE = {
 # Names of controllers are the machine's, and other tests may run on it: in another process, or in another container.
 os.environ["MPTCPLAB_CONTROLLERS"] = f"t{secrets.token_hex(4)}_"
 
-# A shell without job control has what it starts with & ignore Ctrl-C, and so would the commands whose end by it is tested.
+# A shell without job control: what it starts with & ignores Ctrl-C, and so would the commands that are tested with it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
