@@ -28,6 +28,8 @@ use stage::{Configure, Situation, Who, play};
 
 /// Runs of each stack.
 const RUNS: usize = 5;
+/// So many times [`RUNS`] at most, until something is alike.
+const SETS: usize = 6;
 /// Situations beside each other: each is nearly always silent.
 const SITES: usize = 4;
 /// The longest that all of them may take.
@@ -84,10 +86,17 @@ fn a_handful_is_as_in_linux() {
         }
         let some = ["one-lost", "tail", "marked-all", "receive-two-holes", "mp-plain"].map(named);
         for once in outcomes(&some, 1).iter().filter(|once| once.found() != Found::Equal) {
-            // A busy machine may have blurred it.
-            let outcome = outcome(once.situation, RUNS);
-            print(&outcome);
-            assert_eq!(outcome.found(), Found::Equal, "{}", once.situation.name);
+            // A busy machine lets packets gather before either stack sees them: then lists vary. What both do is seen of both
+            // now and then; what one never does, never.
+            let mut all = outcome(once.situation, RUNS);
+            for _ in 1..SETS {
+                if all.overlaps() {
+                    break;
+                }
+                all.add(outcome(once.situation, RUNS));
+            }
+            print(&all);
+            assert!(all.overlaps(), "{}: never alike", once.situation.name);
         }
     });
 }
@@ -110,6 +119,9 @@ fn a_planted_difference_is_noticed() {
             let linux = play(right, Who::Linux);
             let wrong = play(&Situation { config, ..*right }, Who::Ours);
             assert_eq!(linux.compare(&wrong), Verdict::Different, "{name}: {}", wrong.show(true));
+            let both =
+                Outcome { situation: right, linux: Runs::new(vec![linux]), ours: Runs::new(vec![wrong]) };
+            assert!(!both.overlaps(), "{name}");
         }
     });
 }

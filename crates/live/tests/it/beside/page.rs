@@ -69,6 +69,18 @@ impl Outcome {
         }
     }
 
+    /// Whether what one of both did most often was seen of the other.
+    pub fn overlaps(&self) -> bool {
+        let (linux, ours) = (self.linux.commonest().0, self.ours.commonest().0);
+        self.linux.alike(ours) > 0 || self.ours.alike(linux) > 0
+    }
+
+    /// Takes further runs of the same situation.
+    pub fn add(&mut self, more: Self) {
+        self.linux.0.extend(more.linux.0);
+        self.ours.0.extend(more.ours.0);
+    }
+
     /// What has to be looked into: a difference without an explanation, or another one than the page explains.
     pub fn complaint(&self, page: &str) -> Option<String> {
         let found = self.found();
