@@ -49,7 +49,7 @@ compiled: arranged
 	cargo test --workspace --locked --quiet --no-run
 	@$(MAKE) docs
 
-arranged: $(VENV)/.installed
+arranged: $(VENV)/.made
 	cargo fmt --all --check
 	@$(BIN)/python tools/circles > $(VENV)/circles.log || { cat $(VENV)/circles.log; exit 1; }
 
@@ -100,9 +100,13 @@ clean: ## Remove what was made
 prerequisites:
 	@tools/check-prerequisites
 
-$(VENV)/.installed: requirements.lock | prerequisites
-	@echo "Installing the locked Python packages into $(VENV)"
+$(VENV)/.made: requirements.lock | prerequisites
 	@"$$(tools/check-prerequisites --python)" -m venv --clear $(VENV)
+	@touch $@
+
+# Takes half a minute; what needs no package is compiled meanwhile.
+$(VENV)/.installed: $(VENV)/.made
+	@echo "Installing the locked Python packages into $(VENV)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	@touch $@
 

@@ -123,6 +123,12 @@ pub struct Flow {
 }
 
 impl Flow {
+    /// The host that sends its data.
+    #[must_use]
+    pub fn sender(&self) -> &str {
+        if self.direction == DataDirection::Upload { &self.from } else { &self.to }
+    }
+
     /// Mean times of sending and of pauses, if it makes pauses.
     #[must_use]
     pub fn activity(&self) -> Option<(Duration, Duration)> {

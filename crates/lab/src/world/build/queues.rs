@@ -13,10 +13,11 @@ impl Builder<'_> {
     pub(super) fn watch_queues(&mut self) {
         for at in 0..self.hosts.len() {
             let name = self.hosts[at].name.clone();
-            let listens = self.scenario.flows.iter().any(|flow| {
+            // Who only receives has nothing that its queues could hold back.
+            let mut sent = self.scenario.flows.iter().filter(|flow| flow.sender() == name);
+            let listens = sent.any(|flow| {
                 let greedy = matches!(flow.traffic, Traffic::Datagrams { rate: None, .. });
-                let rules = flow.tcp.small_queues.is_some() || flow.send_queue_rule != SendQueueRule::Off;
-                (flow.from == name || flow.to == name) && (greedy || rules)
+                greedy || flow.tcp.small_queues.is_some() || flow.send_queue_rule != SendQueueRule::Off
             });
             let own = || {
                 self.scenario
