@@ -8,13 +8,18 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
+from mptcplab.inputs import seconds
 from mptcplab.reproduce import Change
 from mptcplab.scenario import Scenario, to_toml
 from mptcplab.studies.base import Fact
 
 Table = dict[str, Any]
+
+CHANNELS = {1: 36, 11: 48, 36: 1, 48: 11}
+"""The channel in the other band of those that the studies name."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +135,38 @@ def _coupling(table: Table) -> None:
         table["interference"] = "ideal" if table.get("interference") == "ucl" else "ucl"
 
 
+def _hidden(table: Table) -> None:
+    cells = sorted(table.get("cells", {}))
+    deaf = {"carrier_sense": "0%", "collision": "100%"}
+    if len(cells) > 1:
+        table["coupling"] = [{"cells": list(pair), **deaf} for pair in combinations(cells, 2)]
+
+
+def _standard(table: Table) -> None:
+    for cell in table.get("cells", {}).values():
+        other = CHANNELS.get(cell["channel"])
+        if cell["standard"] == "802.11g" and other:
+            cell |= {"standard": "802.11a", "channel": other}
+            cell.pop("slot", None)
+            cell.pop("protection", None)
+        elif cell["standard"] == "802.11a" and other:
+            cell |= {"standard": "802.11g", "channel": other}
+
+
+def _delay(table: Table) -> None:
+    links = [link for kind in ("paths", "links", "stations") for link in table.get(kind, {}).values()]
+    events = [event.get("set", {}) for event in table.get("events", [])]
+    for link in [*links, *table.get("filters", []), *events]:
+        if "delay" in link:
+            link["delay"] = f"{round(seconds(link['delay']) * 1e7)}us"
+
+
+def _lossy(table: Table) -> None:
+    for kind in ("paths", "links", "stations"):
+        for link in list(table.get(kind, {}).values())[::2]:
+            link["loss"] = "5%"
+
+
 def _buffers(table: Table) -> None:
     for flow in _flows(table):
         flow |= {"rcvbuf": "10KB", "sndbuf": "10KB", "autotuning": False}
@@ -153,6 +190,10 @@ MUTANTS: Mapping[str, Mutant] = {
     "unequal": Mutant("every second path and link at half the rate, every second station at its lowest", _unequal),
     "timing": Mutant("long slots, the other protection, stations at their lowest rate", _timing),
     "coupling": Mutant("channels that hear each other do not, and the other way round", _coupling),
+    "hidden": Mutant("all cells spoil each other's transmissions, and none hears another", _hidden),
+    "standard": Mutant("802.11a in place of 802.11g, and the other way round", _standard),
+    "delay": Mutant("delays ten times as long", _delay),
+    "lossy": Mutant("every second path, link and station loses 5 %", _lossy),
     "buffers": Mutant("buffers of 10 KB", _buffers),
 }
 

@@ -8,14 +8,14 @@ use crate::scenario::names::SendQueueRule;
 use crate::scenario::{Link, Traffic};
 
 impl Builder<'_> {
-    /// Asks for the departures from the queues of hosts with a wireless interface, and of those where
+    /// Asks for the departures from the queues of hosts that send by a wireless interface, and of those where
     /// somebody listens to them.
     pub(super) fn watch_queues(&mut self) {
         for at in 0..self.hosts.len() {
             let name = self.hosts[at].name.clone();
             // Who only receives has nothing that its queues could hold back.
-            let mut sent = self.scenario.flows.iter().filter(|flow| flow.sender() == name);
-            let listens = sent.any(|flow| {
+            let sent = || self.scenario.flows.iter().filter(|flow| flow.sender() == name);
+            let listens = sent().any(|flow| {
                 let greedy = matches!(flow.traffic, Traffic::Datagrams { rate: None, .. });
                 greedy || flow.tcp.small_queues.is_some() || flow.send_queue_rule != SendQueueRule::Off
             });
@@ -26,7 +26,8 @@ impl Builder<'_> {
                     .zip(self.wiring.links())
                     .filter(|(link, _)| link.ends.contains(&name))
             };
-            if !listens && !own().any(|(link, _)| link.station.is_some()) {
+            let is_wireless = sent().next().is_some() && own().any(|(link, _)| link.station.is_some());
+            if !listens && !is_wireless {
                 continue;
             }
             let outward = |(link, id): (&Link, &LinkId)| {
