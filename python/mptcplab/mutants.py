@@ -153,6 +153,15 @@ def _standard(table: Table) -> None:
             cell |= {"standard": "802.11g", "channel": other}
 
 
+def _quiet(table: Table) -> None:
+    table.pop("background", None)
+
+
+def _rule(table: Table) -> None:
+    for flow in _flows(table, "mptcp"):
+        flow["send_queue_rule"] = "off" if flow.get("send_queue_rule", "off") != "off" else "published"
+
+
 def _delay(table: Table) -> None:
     links = [link for kind in ("paths", "links", "stations") for link in table.get(kind, {}).values()]
     events = [event.get("set", {}) for event in table.get("events", [])]
@@ -192,6 +201,8 @@ MUTANTS: Mapping[str, Mutant] = {
     "coupling": Mutant("channels that hear each other do not, and the other way round", _coupling),
     "hidden": Mutant("all cells spoil each other's transmissions, and none hears another", _hidden),
     "standard": Mutant("802.11a in place of 802.11g, and the other way round", _standard),
+    "quiet": Mutant("nobody else on the air", _quiet),
+    "rule": Mutant("the published rule of the send queue where there was none, and none where there was one", _rule),
     "delay": Mutant("delays ten times as long", _delay),
     "lossy": Mutant("every second path, link and station loses 5 %", _lossy),
     "buffers": Mutant("buffers of 10 KB", _buffers),

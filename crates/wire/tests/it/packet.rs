@@ -210,6 +210,15 @@ fn a_packet_cut_anywhere_is_an_error() {
 }
 
 #[test]
+fn a_packet_of_nothing_but_its_header_lacks_a_segment() {
+    let total = v4_with(&[(2, 0), (3, 20)]);
+    for bytes in [total[..20].to_vec(), total] {
+        let error = parse(bytes).unwrap_err();
+        assert_eq!(error, ParseError::Truncated { what: "TCP header", needed: 20, available: 0 });
+    }
+}
+
+#[test]
 fn an_extension_header_that_leaves_the_packet_is_an_error() {
     let error = parse(v6_with(0, &[6, 200, 0, 0, 0, 0, 0, 0])).unwrap_err();
     assert_eq!(error, ParseError::Truncated { what: "IPv6 extension header", needed: 1608, available: 35 });

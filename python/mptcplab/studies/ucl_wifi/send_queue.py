@@ -285,8 +285,10 @@ def _limit_picture(measured: Measured) -> Picture:
         one = {
             key: run.series(key, flow=DUAL, path=interface("2")) for key in ("rttvar", "cwnd", "srtt", "local_queue")
         }
-        times = one["srtt"][0]
-        limit = one["rttvar"][1] * one["cwnd"][1] / np.maximum(one["srtt"][1], 1e-6)
+        times, round_trips = one["srtt"]
+        # A subflow has a window before it has a round trip.
+        windows = one["cwnd"][1][np.isin(one["cwnd"][0], times)]
+        limit = one["rttvar"][1] * windows / np.maximum(round_trips, 1e-6)
         plots.curve(axis, times, limit / 1e3, "QL = rttvar · cwnd / RTT", plots.LOOKS["mptcp"], markers=6)
         queue = one["local_queue"]
         plots.curve(axis, queue[0], queue[1] / 1e3, "send queue", plots.LOOKS["wifi"], markers=6)
