@@ -25,6 +25,7 @@ mod operations;
 mod pair;
 mod path_mtu;
 mod peer;
+mod presets;
 mod rates;
 mod repairs;
 mod sampled;

@@ -42,6 +42,23 @@ fn startup_doubles_until_the_rate_is_found_and_then_drains() {
     }
 }
 
+/// Twice the product, three quanta, and two segments while it probes (Linux's `bbr_quantization_budget`).
+#[test]
+fn the_window_has_room_for_what_is_put_together_on_the_way() {
+    let mut line = line(Bbr::default(), 10 * PRODUCT);
+    line.run(Duration::from_secs(5));
+    let quantum = line.state().quantum;
+    assert!(quantum >= 2 * MSS, "{quantum}");
+    let cycle = &line.log[line.log.len() - 500..];
+    for (probes, room) in [(true, 3 * quantum + 2 * MSS), (false, 3 * quantum)] {
+        let windows =
+            cycle.iter().filter(|entry| (entry.pace > 1.1 * RATE) == probes).map(|entry| entry.cwnd);
+        let most = windows.max().expect("there are some");
+        // The rate is known to one in a hundred.
+        assert!(most.abs_diff(2 * PRODUCT + room) < 2 * PRODUCT / 100, "{probes} {most}");
+    }
+}
+
 #[test]
 fn with_little_to_send_startup_does_not_end() {
     for mut line in [line(Bbr::default(), 10 * PRODUCT), line(Bbr3::default(), 10 * PRODUCT)] {

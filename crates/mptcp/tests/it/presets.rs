@@ -1,0 +1,19 @@
+//! What the presets of a configuration stand for.
+
+use mptcp::{Config, CouplingScope, OpportunisticRule, PenaltyRule, SlowStart};
+
+#[test]
+fn the_historical_rules_are_those_of_the_papers_kernels() {
+    let (then, now) = (Config::historical(), Config::default());
+    assert_eq!((then.scheduler.name(), now.scheduler.name()), ("minrtt", "ontime"));
+    assert_eq!((then.coupling, then.slow_start), (CouplingScope::All, SlowStart::Standard));
+    assert!(now.pacing && !then.pacing);
+    let (old, new) = (then.mechanisms, now.mechanisms);
+    assert!(old.opportunistic_retransmission && new.opportunistic_retransmission);
+    assert_eq!(old.opportunistic_rule, OpportunisticRule::Original);
+    assert_ne!(new.opportunistic_rule, OpportunisticRule::Original);
+    assert!(old.penalisation && !new.penalisation);
+    assert_eq!(old.penalty_rule, PenaltyRule::Original);
+    // What else papers switched on, they name.
+    assert!(!old.autotuning && !old.cwnd_capping);
+}
