@@ -135,3 +135,22 @@ fn each_number_of_the_table_is_some_events_own() {
     let fields = |kind: Kind| kind.fields().len();
     assert_eq!((fields(Kind::Subflow), fields(Kind::Connection), fields(Kind::OptionIn)), (0, 0, 1));
 }
+
+#[test]
+fn why_a_path_got_data_goes_by_who_else_could_have_had_it() {
+    let picks = |links: &[u64]| {
+        let mut pair = Pair::builder().links(links).connect();
+        let ear = listen(&mut pair, Kinds::NONE.with(Kind::Schedule));
+        // The other path joins.
+        pair.run(Duration::from_secs(1));
+        let accepted = pair.accepted.expect("it is");
+        pair.server.write(pair.now, accepted, Bytes::from(pattern(200_000)));
+        pair.run(Duration::from_secs(20));
+        assert_eq!(pair.received[1].len(), 200_000);
+        let why = |(_, event)| if let Event::Schedule { why, .. } = event { Some(why.word()) } else { None };
+        ear.heard().into_iter().filter_map(why).collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(picks(&[10]).into_iter().collect::<Vec<_>>(), ["only"]);
+    let two = picks(&[10, 40]);
+    assert!(two.contains("fastest") && two.contains("faster_full") && !two.contains("only"), "{two:?}");
+}

@@ -3,7 +3,7 @@
 use crate::pair::{Fate, Pair, pattern};
 use mptcp::congestion::Reno;
 use mptcp::policy::Policies;
-use mptcp::{Config, EventKind, InterfaceChange, Mode};
+use mptcp::{Config, EventKind, InterfaceChange, Limit, Mode};
 use mptcp_clock::{Duration, Rng};
 
 fn check(mut pair: Pair, length: usize, limit: u64) -> Pair {
@@ -192,4 +192,24 @@ fn a_path_that_was_silent_for_long_is_used_again_soon_after_it_returns() {
     pair.transfer(&pattern(100_000), Duration::from_secs(10));
     let after = pair.client.info(pair.now, pair.connection).unwrap().subflows[0].tally.bytes_acked;
     assert!(after > before, "the path is back for more than a second and carries nothing");
+}
+
+#[test]
+fn who_was_never_refused_room_is_not_told_of_it_and_counts_as_having_no_more_to_send() {
+    let limited = |length: usize, config: Config| {
+        let mut pair = Pair::builder().links(&[10, 20]).config(config).connect();
+        pair.run(Duration::from_secs(1));
+        let data = bytes::Bytes::from(pattern(length));
+        let taken = pair.client.write(pair.now, pair.connection, data.clone());
+        pair.run(Duration::from_secs(2));
+        let info = pair.client.info(pair.now, pair.connection).expect("it lives");
+        let time = |limit| info.limits.iter().find(|(of, _)| *of == limit).expect("all are there").1;
+        let told = pair.happened(true, EventKind::Writable);
+        (taken < length, told, time(Limit::Application).as_secs_f64(), time(Limit::SendBuffer))
+    };
+    let (refused, told, idle, full) = limited(3_000, Config::default());
+    assert!(!refused && !told && idle > 1.9 && full == Duration::ZERO, "{refused} {told} {idle} {full:?}");
+    // One that has more than the buffer takes is told, and what held it up was the buffer.
+    let (refused, told, _, full) = limited(40_000, Config { send_buffer: 5_000, ..Config::default() });
+    assert!(refused && told && full > Duration::ZERO, "{refused} {told} {full:?}");
 }
