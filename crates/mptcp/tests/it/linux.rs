@@ -168,3 +168,23 @@ fn an_address_is_echoed_before_the_join_or_after_its_syn() {
         assert_eq!(echo < join, echo_first, "echo {echo}, join {join}");
     }
 }
+
+#[test]
+fn slow_start_goes_on_where_more_than_half_of_the_window_was_under_way() {
+    let grows = |segments: u64| {
+        let mut config = Config::tcp();
+        config.linux_compat.window_use_by_round = true;
+        let mut pair = Pair::builder().config(config).connect();
+        pair.run(Duration::from_secs(1));
+        let state = |pair: &Pair| {
+            let info = pair.client.info(pair.now, pair.connection).expect("it lives");
+            (info.subflows[0].cwnd, info.subflows[0].mss)
+        };
+        let (window, mss) = state(&pair);
+        assert_eq!(window, 10 * mss);
+        pair.client.write(pair.now, pair.connection, Bytes::from(pattern((segments * mss) as usize)));
+        pair.run(Duration::from_secs(1));
+        (state(&pair).0 - window) / mss
+    };
+    assert_eq!((grows(5), grows(6)), (0, 6));
+}
