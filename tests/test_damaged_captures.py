@@ -156,6 +156,26 @@ def test_payload_comes_in_any_order_and_around_the_end() -> None:
     assert (half.waiting, half.kept, len(half.chunks)) == ([], 0, 0)
 
 
+def test_payload_is_held_against_the_mappings_near_it_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    filled = 0
+    fill = mappings.Mapping.fill
+
+    def count(self: mappings.Mapping, begin: int, data: bytes) -> None:
+        nonlocal filled
+        filled += 1
+        fill(self, begin, data)
+
+    monkeypatch.setattr(mappings.Mapping, "fill", count)
+    half = mappings.Half()
+    # A capture that has lost the first half of every second segment; 2 KB and more apart.
+    for at in range(2_000):
+        half.map(mappings.Mapping(str(at), at, 1 + at * 2_048, 1_000, 1_000, 0))
+        half.take(1 + at * 2_048 + (500 if at % 2 else 0), bytes(500 if at % 2 else 1_000))
+        half.complete()
+    assert len(half.waiting) == mappings.MOST_WAITING
+    assert filled < 2_000 * 100
+
+
 class Counting(io.BytesIO):
     """A file that counts what is read of it."""
 

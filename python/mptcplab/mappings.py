@@ -8,6 +8,9 @@ from __future__ import annotations
 import struct
 from collections import deque
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
 
 MOST_WAITING, MOST_CHUNKS, MOST_KEPT = 256, 2048, 1 << 22
 """Mappings that wait for payload in one direction of a subflow, and what is kept for them: pieces, bytes."""
@@ -48,16 +51,51 @@ class Mapping:
 
 
 @dataclass
+class Near(Generic[T]):
+    """Things of a subflow by where they are: by 64 KiB of sequence numbers, of which each touches two at most."""
+
+    places: dict[int, dict[int, T]] = field(default_factory=dict)
+
+    def add(self, number: int, begin: int, length: int, thing: T) -> None:
+        """A thing with a number of its own."""
+        for place in _places(begin, length):
+            self.places.setdefault(place, {})[number] = thing
+
+    def remove(self, number: int, begin: int, length: int) -> None:
+        """Takes it out again."""
+        for place in _places(begin, length):
+            del self.places[place][number]
+            if not self.places[place]:
+                del self.places[place]
+
+    def find(self, begin: int, length: int) -> list[T]:
+        """Those that may overlap this, each once, in the order of their numbers."""
+        found: dict[int, T] = {}
+        for place in _places(begin, length):
+            found |= self.places.get(place, {})
+        return [found[number] for number in sorted(found)]
+
+
+@dataclass
 class Half:
     """One direction of a subflow."""
 
     initial: int | None = None
-    chunks: deque[tuple[int, bytes]] = field(default_factory=deque)
-    """Payload by its offset, while a mapping waits: the next one may be of it too."""
+    chunks: deque[tuple[int, int, bytes]] = field(default_factory=deque)
+    """Payload by its number and offset, while a mapping waits: the next one may be of it too."""
     kept: int = 0
     """Bytes of it."""
-    waiting: list[Mapping] = field(default_factory=list)
     judged: set[tuple[int, int, int]] = field(default_factory=set)
+    _waiting: dict[int, Mapping] = field(default_factory=dict)
+    _complete: set[int] = field(default_factory=set)
+    _mappings: Near[tuple[int, Mapping]] = field(default_factory=Near)
+    _pieces: Near[tuple[int, bytes]] = field(default_factory=Near)
+    _count: int = 0
+
+    @property
+    def waiting(self) -> list[Mapping]:
+        """Mappings that were not taken out yet, the oldest first."""
+        return list(self._waiting.values())
 
     def map(self, mapping: Mapping) -> Mapping | None:
         """Takes a mapping that was not seen before; gives back one that has waited too long."""
@@ -65,30 +103,51 @@ class Half:
         if seen in self.judged:
             return None
         self.judged.add(seen)
-        for begin, chunk in self.chunks:
+        self._count += 1
+        for begin, chunk in self._pieces.find(mapping.start, mapping.payload):
             mapping.fill(begin, chunk)
-        self.waiting.append(mapping)
-        return self.waiting.pop(0) if len(self.waiting) > MOST_WAITING else None
+        if not mapping.missing:
+            self._complete.add(self._count)
+        self._waiting[self._count] = mapping
+        self._mappings.add(self._count, mapping.start, mapping.payload, (self._count, mapping))
+        return self._forget(next(iter(self._waiting))) if len(self._waiting) > MOST_WAITING else None
 
     def take(self, begin: int, payload: bytes) -> None:
         """Takes payload that begins at this place of the subflow."""
-        if not self.waiting:
+        if not self._waiting:
             return
-        for mapping in self.waiting:
+        for number, mapping in self._mappings.find(begin, len(payload)):
             mapping.fill(begin, payload)
-        self.chunks.append((begin, payload))
+            if not mapping.missing:
+                self._complete.add(number)
+        self._count += 1
+        self.chunks.append((self._count, begin, payload))
+        self._pieces.add(self._count, begin, len(payload), (begin, payload))
         self.kept += len(payload)
         while self.kept > MOST_KEPT or len(self.chunks) > MOST_CHUNKS:
-            self.kept -= len(self.chunks.popleft()[1])
+            number, begin, payload = self.chunks.popleft()
+            self._pieces.remove(number, begin, len(payload))
+            self.kept -= len(payload)
 
     def complete(self) -> list[Mapping]:
         """Takes out the mappings that have all of their payload."""
-        done = [mapping for mapping in self.waiting if not mapping.missing]
-        self.waiting = [mapping for mapping in self.waiting if mapping.missing]
-        if not self.waiting:
+        done = [self._forget(number) for number in sorted(self._complete)]
+        if not self._waiting and self.chunks:
             self.chunks.clear()
+            self._pieces = Near()
             self.kept = 0
         return done
+
+    def _forget(self, number: int) -> Mapping:
+        mapping = self._waiting.pop(number)
+        self._complete.discard(number)
+        self._mappings.remove(number, mapping.start, mapping.payload)
+        return mapping
+
+
+def _places(begin: int, length: int) -> set[int]:
+    """The places of so many bytes from here, 65 536 at most."""
+    return {begin % 2**32 >> 16, (begin + length - 1) % 2**32 >> 16}
 
 
 def _sum(data: bytes) -> int:
