@@ -205,10 +205,10 @@ table! {
         /// RACK-TLP loss detection. Default: true.
         rack: bool,
         /// F-RTO (RFC 5682): after a timeout, new data shows whether it was one, and if not the window comes back, as Linux's
-        /// tcp_frto. Default: false.
+        /// tcp_frto. Default: true.
         frto: bool,
         /// Take a reduction of the window back when timestamps or reports of duplicates show that nothing was lost (RFC 4015,
-        /// 3522, 3708), as Linux does. Default: false.
+        /// 3522, 3708), as Linux does. Default: true.
         undo: bool,
         /// Explicit congestion notification (RFC 3168). Default: off; on with a controller that works by marks, as dctcp does.
         ecn: Ecn,

@@ -17,6 +17,7 @@ use crate::subflow::receiver::Arrival;
 impl Connection {
     /// Stores a mapping, and the DATA_FIN that may stand at its end. False when the payload of the segment must not be
     /// taken: its mapping has no place.
+    #[inline(always)]
     pub(super) fn take_mapping(
         &mut self,
         now: Instant,
@@ -144,6 +145,7 @@ impl Connection {
 
     /// In TCP, where an acknowledgement of the subflow is one of the stream, what lies beyond the window is cut off: it is not
     /// acknowledged, and comes again (RFC 9293 section 3.10.7.4). Says whether anything was.
+    #[inline(always)]
     pub(super) fn fit_window(&mut self, id: usize, start: u64, payload: &mut Bytes) -> bool {
         if !self.negotiation.is_plain() {
             return false;

@@ -144,7 +144,7 @@ impl Connection {
         self.settle_syn_data(id, segment);
         let subflow = &mut self.subflows[id];
         subflow.negotiate(segment, &self.config, scale);
-        subflow.establish(now, self.config.rack, &mut self.congestion.paths[id]);
+        subflow.establish(now, segment, self.config.rack, &mut self.congestion.paths[id]);
         subflow.receiver_mut().acknowledge_now();
         self.pass_on_cookie(segment);
         match self.subflows[id].opening().origin {
@@ -228,6 +228,10 @@ impl Connection {
             }
         }
         if self.negotiation.is_open() {
+            let subflow = &mut self.subflows[id];
+            if !segment.payload.is_empty() && subflow.opening_mut().overtaking.keep(segment) {
+                subflow.record_mut().tally.put_off(segment.payload.len() as u64);
+            }
             return Ok(false);
         }
         if unsettled && self.negotiation.is_plain() && !segment.flags.syn() {
@@ -237,7 +241,7 @@ impl Connection {
             self.fate.tell(EndpointEvent::Answered);
         }
         let rack = self.config.rack;
-        self.subflows[id].establish(now, rack, &mut self.congestion.paths[id]);
+        self.subflows[id].establish(now, segment, rack, &mut self.congestion.paths[id]);
         self.set_plain_mapping(id);
         self.activate(now, id);
         if self.subflows[id].opening().opened_here {
@@ -286,7 +290,8 @@ impl Connection {
             None if self.negotiation.version() == Version::V0 && segment.options.dss.is_some() => {
                 self.negotiation.settle()
             }
-            // Options get through: what brings the keys was lost or overtaken, and will come again.
+            // Options get through: what brings the keys was overtaken, or was lost and will come again. Data waits for it: to
+            // drop it would look like congestion.
             None if segment.options.dss.is_some() => {}
             None => self.fall_back(id, FallbackReason::ThirdAck),
         }

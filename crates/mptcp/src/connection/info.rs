@@ -88,7 +88,8 @@ impl Connection {
         ConnectionUse {
             receive_bytes: self.recv.held()
                 + queues().map(|queue| queue.held()).sum::<u64>()
-                + self.subflows.iter().map(|subflow| subflow.mapper().held()).sum::<u64>(),
+                + self.subflows.iter().map(|subflow| subflow.mapper().held()).sum::<u64>()
+                + self.subflows.iter().map(|subflow| subflow.opening().overtaking.bytes()).sum::<u64>(),
             pieces: self.recv.early().pieces() + queues().map(|queue| queue.pieces()).sum::<usize>(),
             mappings: self.subflows.iter().map(|subflow| subflow.mapper().mappings()).sum(),
             segments_in_flight: self.subflows.iter().map(|subflow| subflow.sender().board.queue.len()).sum(),

@@ -2,8 +2,7 @@
 
 use arrayvec::ArrayVec;
 use mptcp_clock::Instant;
-use mptcp_wire::crypto::Version;
-use mptcp_wire::{Flags, MpJoin, MptcpOption, Options, ResetReason, Segment};
+use mptcp_wire::{Flags, MptcpOption, Segment};
 
 use super::Connection;
 use super::offers::reset_reason;
@@ -12,7 +11,6 @@ use super::subflow_error::{Outcome, SubflowError};
 use crate::event::EventKind;
 use crate::ids::SubflowId;
 use crate::subflow::check::Verdict;
-use crate::subflow::mapping::{ReceivedMapping, WireMapping};
 use crate::subflow::receiver::Range;
 use crate::subflow::sender::Ack;
 use crate::subflow::{Probation, State, SubflowCloseReason};
@@ -20,28 +18,53 @@ use crate::subflow::{Probation, State, SubflowCloseReason};
 /// How far beyond the last data that is here a segment may begin whose options count, bytes.
 const NEAR: u64 = 65_535;
 
+/// What came of a segment.
+enum Taken {
+    Whole,
+    /// It was the last of the handshake: what overtook it counts now.
+    Opened,
+}
+
 impl Connection {
-    pub(crate) fn handle_segment(&mut self, now: Instant, id: SubflowId, segment: &mut Segment) {
-        let Some(id) = self.subflows.slot(id) else { return };
-        if let Err(error) = self.take_segment(now, id, segment) {
-            self.end_subflow(now, id, error);
+    /// Takes a segment of a subflow. Returns whether it was the last of its handshake and others have overtaken it: they are taken
+    /// next, by [`Connection::take_overtaking`].
+    #[must_use]
+    pub(crate) fn handle_segment(&mut self, now: Instant, id: SubflowId, segment: &mut Segment) -> bool {
+        let Some(slot) = self.subflows.slot(id) else { return false };
+        match self.take_segment(now, slot, segment) {
+            Ok(Taken::Whole) => false,
+            Ok(Taken::Opened) => self.subflows[slot].opening().overtaking.bytes() > 0,
+            Err(error) => {
+                self.end_subflow(now, slot, error);
+                false
+            }
+        }
+    }
+
+    /// The handshake is over: data that overtook its last part counts now.
+    #[cold]
+    pub(crate) fn take_overtaking(&mut self, now: Instant, id: SubflowId) {
+        let Some(slot) = self.subflows.slot(id) else { return };
+        for mut segment in self.subflows[slot].opening_mut().overtaking.take() {
+            // Nothing is kept any more.
+            let _ = self.handle_segment(now, id, &mut segment);
         }
     }
 
     #[inline]
-    fn take_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) -> Outcome {
+    fn take_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) -> Outcome<Taken> {
         let window = self.recv.buffer().max(65_535);
         let subflow = &mut self.subflows[id];
         subflow.record_mut().tally.count_received(segment.payload.len() as u64);
         match subflow.state() {
-            State::Closed => return Ok(()),
-            State::SynSent => return self.on_syn_sent(now, id, segment),
+            State::Closed => return Ok(Taken::Whole),
+            State::SynSent => return self.on_syn_sent(now, id, segment).map(|()| Taken::Whole),
             State::SynReceived if subflow.exposes_stranger(segment) => {
                 // The SYN that seemed to open from the other side was somebody else's: ours is answered now, or theirs.
                 if subflow.is_answered_by(segment) {
                     subflow.set_state(State::SynSent);
                 }
-                return self.on_syn_sent(now, id, segment);
+                return self.on_syn_sent(now, id, segment).map(|()| Taken::Whole);
             }
             _ => {}
         }
@@ -64,15 +87,20 @@ impl Connection {
             }
             Verdict::Reset => return Err(self.reset_by(segment)),
             Verdict::Accept { start, ack } => {
-                if subflow.state() == State::SynReceived && !self.on_third_ack(now, id, segment, ack)? {
-                    return Ok(());
+                let opening = subflow.state() == State::SynReceived;
+                if opening && !self.on_third_ack(now, id, segment, ack)? {
+                    return Ok(Taken::Whole);
                 }
-                return self.on_accepted(now, id, segment, start, ack);
+                self.on_accepted(now, id, segment, start, ack)?;
+                if opening {
+                    return Ok(Taken::Opened);
+                }
             }
         }
-        Ok(())
+        Ok(Taken::Whole)
     }
 
+    #[inline(always)]
     fn on_accepted(
         &mut self,
         now: Instant,
@@ -167,6 +195,7 @@ impl Connection {
     }
 
     /// Returns whether that was the last word on the subflow: our FIN is acknowledged, and the peer's was before.
+    #[inline(always)]
     fn take_ack(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64) -> bool {
         let subflow = &mut self.subflows[id];
         let last_window = std::mem::replace(&mut subflow.window_mut().last, segment.window);
@@ -269,68 +298,6 @@ impl Connection {
             subflow.want_fin();
             self.give_up_sending(id);
         }
-    }
-
-    #[inline(never)]
-    fn take_options(&mut self, now: Instant, id: usize, options: &Options, in_order: bool) -> Outcome {
-        for option in &options.mptcp {
-            match option {
-                MptcpOption::Capable(capable) => {
-                    if let Some((length, checksum)) = capable.data {
-                        self.on_capable_with_data(id, length, checksum, in_order)?;
-                    }
-                }
-                MptcpOption::AddAddress(add) => self.on_add_address(now, id, add),
-                MptcpOption::RemoveAddress(remove) => self.on_remove_address(now, id, remove)?,
-                // RFC 8684 section 3.3.8: version 1 speaks of the subflow that it comes on, and has no address id.
-                MptcpOption::Prio(prio)
-                    if self.negotiation.version() == Version::V1 && prio.address_id.is_some() => {}
-                MptcpOption::Prio(prio) => self.subflows[id].ends_mut().peer_backup = prio.backup,
-                MptcpOption::Fail(_) => self.on_mp_fail(now, id)?,
-                MptcpOption::FastClose(key) => {
-                    if *key == self.negotiation.local().value {
-                        return Err(SubflowError::FastClose(None));
-                    }
-                }
-                // The third ACK of a join again: the fourth was lost (RFC 8684 section 3.2).
-                MptcpOption::Join(MpJoin::Ack { .. }) => self.subflows[id].receiver_mut().acknowledge_now(),
-                MptcpOption::Join(_) | MptcpOption::TcpRst(_) => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// MP_CAPABLE on the first data maps it (RFC 8684 section 3.1).
-    #[cold]
-    fn on_capable_with_data(
-        &mut self,
-        id: usize,
-        length: u16,
-        checksum: Option<u16>,
-        in_order: bool,
-    ) -> Outcome {
-        if !self.negotiation.is_multipath() || !self.is_initial(id) {
-            return Ok(());
-        }
-        let Some(remote) = self.negotiation.remote() else { return Ok(()) };
-        if self.negotiation.checksum() != checksum.is_some() {
-            // RFC 8684 section 3.3: without the checksum that was agreed on, or with one that was not, the subflow is broken.
-            return Err(SubflowError::because(ResetReason::MPTCP));
-        }
-        let checksum = checksum.filter(|_| self.negotiation.checksum()).map(|checksum| WireMapping {
-            dsn: remote.first,
-            subflow_sequence: 1,
-            length,
-            checksum,
-        });
-        let subflow = &mut self.subflows[id];
-        let start = subflow.opening().first_received;
-        let next = subflow.receiver().next();
-        self.recv.set_wide_numbers(self.recv.has_wide_numbers() || in_order);
-        subflow
-            .mapper_mut()
-            .announce(ReceivedMapping { start, length: u64::from(length), data: 0, checksum }, next);
-        Ok(())
     }
 
     /// What a RST of the peer ends: its subflow, or by MP_FASTCLOSE all, for the RSTs of the others may be lost

@@ -35,6 +35,7 @@ mod nagle;
 mod negotiation;
 mod observing;
 mod offers;
+mod options;
 mod output;
 mod pacing;
 mod path_mtu;

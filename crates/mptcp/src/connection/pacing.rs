@@ -1,9 +1,10 @@
 //! When a path may send again, so that what a full window has held back does not leave in one burst.
 //!
-//! Owns the pace: what the congestion controller asks for, or, where much room has gathered in the window, a little more than
+//! Owns the pace: what the congestion controller asks for, or, where room has gathered in the window, a little more than
 //! the window carries in a round trip, as Linux's internal pacing. What acknowledgements clock is left to them: to spread that
-//! too would cost a path its share of a drop-tail queue. Holds back what is sent again on its own subflow only where the
-//! controller sets windows and paces by what arrives.
+//! too would cost a path its share of a drop-tail queue. Where the round trip shows no queue there is no share to be lost, and
+//! what hurts is a burst: a buffer of ten packets has no room for one. Holds back what is sent again on its own subflow only
+//! where the controller sets windows and paces by what arrives.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -13,11 +14,21 @@ use super::Connection;
 const SLOW_START_RATIO: f64 = 2.0;
 /// Linux's `tcp_pacing_ca_ratio`.
 const AVOIDANCE_RATIO: f64 = 1.2;
-/// Segments for which room may be, and that may leave in a row, before the pace counts: as many as an initial window
-/// (RFC 6928).
-const BURST: u32 = 10;
-/// Segments for which a path that was too fast waits, so that it need not be woken for each.
-const WAIT: u32 = 4;
+/// What may leave in a row.
+#[derive(Clone, Copy)]
+struct Row {
+    /// Segments for which room may be, and that may leave, before the pace counts.
+    most: u32,
+    /// Segments for which a path that was too fast waits, so that it need not be woken for each.
+    wait: u32,
+}
+
+/// As many as an initial window (RFC 6928).
+const LONG: Row = Row { most: 10, wait: 4 };
+/// On a path whose queue is empty, once its window is known: four segments, the most that RFC 3390 lets a window begin with.
+const SHORT: Row = Row { most: 4, wait: 2 };
+/// By which part of the least round trip the usual one is longer where there is a queue.
+const QUEUED: u64 = 8;
 
 impl Connection {
     /// Whether what is lost has to wait for its subflow's pace, and until when is noted. A tail loss probe does not, nor what
@@ -49,8 +60,14 @@ impl Connection {
             }
         } else if let Some(rtt) = path.srtt.filter(|_| self.config.pacing) {
             let room = path.cwnd.saturating_sub(self.subflows[id].sender().in_flight());
+            if room <= path.mss * u64::from(SHORT.most) {
+                self.subflows[id].turn_mut().next_send = now;
+                return;
+            }
+            let empty = path.min_rtt.is_some_and(|least| rtt < least + least / QUEUED);
+            let row = if empty && !path.in_slow_start() { SHORT } else { LONG };
             let turn = self.subflows[id].turn_mut();
-            if room <= path.mss * u64::from(BURST) {
+            if room <= path.mss * u64::from(row.most) {
                 turn.next_send = now;
                 return;
             }
@@ -58,8 +75,8 @@ impl Connection {
             let time = |bytes: u64| rtt.mul_f64(bytes as f64 / (ratio * path.cwnd.max(1) as f64));
             turn.next_send = turn.next_send.max(now) + time(bytes);
             let segment = time(path.mss);
-            if turn.next_send > now + segment * u64::from(BURST) {
-                turn.held_until = now + segment * u64::from(WAIT);
+            if turn.next_send > now + segment * u64::from(row.most) {
+                turn.held_until = now + segment * u64::from(row.wait);
             }
         }
     }

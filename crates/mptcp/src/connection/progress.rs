@@ -16,6 +16,7 @@ pub(super) struct WindowPlace {
 
 impl Connection {
     /// Returns where in our stream it stands.
+    #[inline(always)]
     pub(super) fn take_data_ack(&mut self, now: Instant, dss: &Dss) -> Option<u64> {
         let offset = self.negotiation.local().offset(dss.ack?, self.send.buffer.una())?;
         if offset == self.send.buffer.written() + 1 && self.send.fin.is_sent() {

@@ -32,7 +32,9 @@ impl Endpoint {
                 self.settle(now, slot);
                 return self.handle_first(now, interface, segment, Some(iss));
             }
-            connection.handle_segment(now, subflow, segment);
+            if connection.handle_segment(now, subflow, segment) {
+                connection.take_overtaking(now, subflow);
+            }
         }
         self.settle_here(now, slot);
     }

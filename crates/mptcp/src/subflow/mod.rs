@@ -13,6 +13,7 @@ pub(crate) mod ecn;
 mod ending;
 pub(crate) mod mapping;
 mod opening;
+mod overtaking;
 mod parts;
 pub(crate) mod path_mtu;
 mod rack;

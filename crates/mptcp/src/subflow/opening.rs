@@ -66,13 +66,16 @@ impl Subflow {
     }
 
     /// Both SYNs are acknowledged; how long that took goes to its path.
-    pub(crate) fn establish(&mut self, now: Instant, rack: bool, path: &mut PathState) {
+    pub(crate) fn establish(&mut self, now: Instant, answer: &Segment, rack: bool, path: &mut PathState) {
         self.state = State::Established;
         self.opening.deadline = Instant::FAR_FUTURE;
         self.control = None;
         self.sender.synchronised(self.opening.first_sent, self.agreed.sack, rack);
-        if self.opening.attempts == 1 {
-            path.sample(now.since(self.opening.sent_at));
+        // RFC 6298 section 3: timestamps tell which SYN was answered when there were several.
+        let once = (self.opening.attempts == 1).then_some(self.opening.sent_at);
+        match once.or_else(|| self.echo_time(answer, now)) {
+            Some(sent) => path.sample(now.since(sent)),
+            None => self.sender.timeout.be_careful(),
         }
     }
 

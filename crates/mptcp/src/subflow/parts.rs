@@ -8,6 +8,7 @@ use bytes::Bytes;
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::{Cookie, Seq};
 
+use super::overtaking::Overtaking;
 use super::state::{Origin, Probation, SubflowCloseReason, SubflowStats};
 use crate::icmp_error::IcmpError;
 use crate::ids::{InterfaceId, SubflowId};
@@ -70,6 +71,8 @@ pub(crate) struct Opening {
     pub(crate) deadline: Instant,
     pub(crate) attempts: u32,
     pub(crate) sent_at: Instant,
+    /// Data that overtook the peer's keys.
+    pub(crate) overtaking: Overtaking,
 }
 
 impl Opening {
@@ -89,6 +92,7 @@ impl Opening {
             deadline: Instant::FAR_FUTURE,
             attempts: 0,
             sent_at: Instant::ZERO,
+            overtaking: Overtaking::default(),
         }
     }
 }

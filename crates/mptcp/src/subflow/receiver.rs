@@ -141,7 +141,7 @@ impl Receiver {
         }
         if self.fin.is_some_and(|fin| end > fin) {
             // There is more: that was not the end.
-            self.fin = None;
+            self.forget_fin();
         }
         if start > self.next {
             let arrival = self.enqueue(start, payload);
@@ -172,10 +172,20 @@ impl Receiver {
         if self.finished() || offset < self.next {
             return;
         }
+        self.forget_fin();
         self.fin = Some(offset);
         if self.next == offset {
             self.next += 1;
+        } else {
+            // One that comes alone is reported as well: it is a range without data.
+            self.note_recent((offset, offset));
         }
+    }
+
+    #[cold]
+    fn forget_fin(&mut self) {
+        self.fin = None;
+        self.recent.retain(|block| block.0 < block.1);
     }
 
     #[inline(never)]
@@ -206,7 +216,19 @@ impl Receiver {
         // RFC 2883 section 4.2.3: what of it is here already.
         let known = |block: &Range| (block.0.max(start), block.1.min(end));
         let known = self.recent.iter().map(known).find(|known| known.0 < known.1);
-        let mut merged = (start, end);
+        self.note_recent((start, end));
+        if inserted == Inserted::Known {
+            self.report_duplicate((start, end));
+            return Arrival::Duplicate;
+        }
+        if let Some(known) = known {
+            self.report_duplicate(known);
+        }
+        Arrival::OutOfOrder
+    }
+
+    /// What came last is the first of the blocks (RFC 2018 section 4), with what lies beside it.
+    fn note_recent(&mut self, mut merged: Range) {
         self.recent.retain(|block| {
             let touches = block.0 <= merged.1 && merged.0 <= block.1;
             if touches {
@@ -218,14 +240,6 @@ impl Receiver {
             self.recent.pop();
         }
         self.recent.insert(0, merged);
-        if inserted == Inserted::Known {
-            self.report_duplicate((start, end));
-            return Arrival::Duplicate;
-        }
-        if let Some(known) = known {
-            self.report_duplicate(known);
-        }
-        Arrival::OutOfOrder
     }
 
     fn report_duplicate(&mut self, range: Range) {
@@ -246,7 +260,7 @@ impl Receiver {
     }
 
     /// SACK blocks to send, at most `room` of them, a duplicate first (RFC 2883 section 4). The number of a FIN behind a block's data is
-    /// in it (RFC 2018 section 3): a segment that brought both has arrived whole.
+    /// in it, and one that came alone is a block (RFC 2018 section 3): what brought it has arrived whole.
     pub(crate) fn blocks(&self, room: usize) -> ArrayVec<Range, 4> {
         let recent = self.recent.iter().map(|&(start, end)| (start, end + u64::from(self.fin == Some(end))));
         self.duplicate.into_iter().chain(recent).take(room.min(4)).collect()

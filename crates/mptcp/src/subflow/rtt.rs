@@ -9,6 +9,8 @@ use crate::congestion::PathState;
 
 /// RFC 6298 section 2.1: before the first sample.
 const INITIAL_RTO: Duration = Duration::from_secs(1);
+/// RFC 6298 section 5.7: … where the timer of the SYN has expired, so that a second may be less than a round trip.
+const CAREFUL_RTO: Duration = Duration::from_secs(3);
 /// RFC 6298 section 2.5 allows a cap of 60 s or more; Linux has 120 s.
 const MAX_RTO: Duration = Duration::from_secs(120);
 
@@ -16,13 +18,20 @@ const MAX_RTO: Duration = Duration::from_secs(120);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RetransmissionTimeout {
     min: Duration,
+    /// Before the first sample.
+    first: Duration,
     backoff: u32,
     in_a_row: u32,
 }
 
 impl RetransmissionTimeout {
     pub(crate) fn new(min: Duration) -> Self {
-        Self { min, backoff: 0, in_a_row: 0 }
+        Self { min, first: INITIAL_RTO, backoff: 0, in_a_row: 0 }
+    }
+
+    /// The handshake took more than a second, and nobody knows how long a round trip is.
+    pub(crate) fn be_careful(&mut self) {
+        self.first = CAREFUL_RTO;
     }
 
     /// Progress was made: the next timeout is not doubled. Karn's rule (RFC 6298 section 5) would wait for a round trip that can
@@ -56,7 +65,7 @@ impl RetransmissionTimeout {
     /// that a path of 200 ms does not time out at its own round-trip time.
     pub(crate) fn base(&self, path: &PathState) -> Duration {
         match path.srtt {
-            None => INITIAL_RTO,
+            None => self.first,
             Some(srtt) => (srtt + (path.rttvar * 4).max(self.min)).min(MAX_RTO),
         }
     }

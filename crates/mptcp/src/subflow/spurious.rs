@@ -37,6 +37,8 @@ pub(super) struct Before {
     repeated: Option<(Instant, u64)>,
     /// Segments that went again, by their starts: their ends, and how many duplicates of them are to be reported.
     waiting: BTreeMap<u64, (u64, u32)>,
+    /// How many duplicates are to be reported of all of them.
+    missing: u32,
     /// Too many to wait for.
     too_many: bool,
 }
@@ -70,6 +72,7 @@ impl Spurious {
             ssthresh: path.ssthresh,
             repeated: None,
             waiting: BTreeMap::new(),
+            missing: 0,
             too_many: false,
         });
     }
@@ -133,7 +136,10 @@ impl Spurious {
     pub(super) fn on_duplicate(&mut self, (left, right): Range) {
         let Some(before) = self.before.as_mut().filter(|_| self.settings.undo) else { return };
         let covered = before.waiting.range_mut(left..right).filter(|(_, (end, _))| *end <= right);
-        covered.for_each(|(_, (_, copies))| *copies = copies.saturating_sub(1));
+        for (_, (_, copies)) in covered.filter(|(_, (_, copies))| *copies > 0) {
+            *copies -= 1;
+            before.missing -= 1;
+        }
     }
 
     /// Whether F-RTO looks for data that was sent once.
@@ -152,6 +158,7 @@ impl Spurious {
         before.repeated.get_or_insert((now, start));
         if self.settings.undo && !before.too_many {
             before.waiting.entry(start).or_insert((end, 0)).1 += 1;
+            before.missing += 1;
             before.too_many = before.waiting.len() > MOST_REPEATED;
         }
     }
@@ -171,8 +178,7 @@ impl Spurious {
     /// Whether every segment that went again was reported as a duplicate (RFC 3708 section 3).
     pub(super) fn all_were_duplicates(&self) -> bool {
         let Some(before) = self.before.as_ref().filter(|_| self.settings.undo) else { return false };
-        let reported = before.waiting.values().all(|(_, copies)| *copies == 0);
-        reported && !before.waiting.is_empty() && !before.too_many
+        before.missing == 0 && !before.waiting.is_empty() && !before.too_many
     }
 
     /// Whether an acknowledgement up to `number`, of a segment that left at `echo`, answers one that left before any went again

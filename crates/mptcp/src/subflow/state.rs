@@ -98,6 +98,14 @@ impl SubflowStats {
         self.bytes_received += length;
         self.longest_received = self.longest_received.max(length);
     }
+
+    /// It waits, and comes again: it counts then.
+    #[cold]
+    pub(crate) fn put_off(&mut self, length: u64) {
+        self.segments_received -= 1;
+        self.data_segments_received -= u64::from(length > 0);
+        self.bytes_received -= length;
+    }
 }
 
 /// How a new subflow waits.

@@ -1,5 +1,6 @@
 //! Handshakes whose segments are lost, late or of somebody else.
 
+use crate::hand::Hand;
 use crate::pair::{self, Fate, Pair, pattern};
 use mptcp::{Config, EventKind, Mode};
 use mptcp_clock::Duration;
@@ -54,6 +55,45 @@ fn a_lost_third_ack_does_not_hinder_a_server_that_speaks_first() {
     pair.server.write(pair.now, accepted, data.clone().into());
     pair.run(Duration::from_secs(5));
     assert_eq!(pair.received[1], data);
+}
+
+/// The whole first window overtakes what brings the keys: nothing is sent again, and the window stays.
+#[test]
+fn data_that_overtakes_the_keys_is_not_lost() {
+    let mut pair = Pair::builder().seed(25).links(&[10]).connect();
+    let mut overtaken = Vec::new();
+    let mut over = false;
+    pair.rule = Box::new(move |to_server, _, segment| {
+        if over || !to_server || segment.flags.syn() {
+            return Fate::Deliver;
+        }
+        let keys = segment.options.mptcp.iter().any(|option| matches!(option, MptcpOption::Capable(_)));
+        if keys {
+            overtaken.push(segment.clone());
+            return Fate::Drop;
+        }
+        over = segment.payload.len() < 1000;
+        let late = if over { std::mem::take(&mut overtaken) } else { Vec::new() };
+        Fate::Several([segment.clone()].into_iter().chain(late).collect())
+    });
+    delivers(&mut pair, 9_100);
+    let info = pair.client.info(pair.now, pair.connection).unwrap();
+    assert_eq!(info.subflows[0].retransmissions, 0, "{:#?}", info.subflows[0]);
+    assert_eq!(info.mode, Mode::Multipath);
+}
+
+/// What waits for the keys is bounded, in segments and in bytes.
+#[test]
+fn little_waits_for_the_keys() {
+    for (length, segments, bytes) in [(100, 16, 1_600), (20_000, 3, 60_000)] {
+        let mut hand = Hand::begun(Config::default());
+        for number in 0..100 {
+            let sent = hand.send_data(hand.flow, 1 + number * u32::from(length), 1, length);
+            assert!(sent.is_empty(), "{sent:?}");
+        }
+        let usage = hand.host.info(hand.now, hand.connection).unwrap().usage;
+        assert_eq!(usage.receive_bytes, bytes, "{segments} segments of {length}");
+    }
 }
 
 #[test]

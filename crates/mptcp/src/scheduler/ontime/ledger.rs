@@ -97,9 +97,10 @@ fn capacity(candidate: &Candidate, window: u64) -> f64 {
 impl Ledger {
     /// Whether a path is to carry nothing now.
     pub(super) fn rests(&self, now: Instant, path: &Candidate) -> bool {
+        let tried = self.trial.as_ref().is_some_and(|trial| trial.subflow == path.subflow);
         self.accounts
             .get(path.subflow)
-            .is_some_and(|account| account.rests_until > now && account.id == Some(path.id))
+            .is_some_and(|account| (tried || account.rests_until > now) && account.id == Some(path.id))
     }
 
     /// There is one path only: nobody waits for anybody.
@@ -191,18 +192,18 @@ impl Ledger {
         if now < account.trusted_until {
             account.overdrawn = account.overdrawn.min(0.0);
         } else if account.overdrawn > allowance && !busy && account.rests_until <= now {
-            account.begin_rest(now, Trial::length(view));
+            account.begin_rest(now);
             self.trial = Trial::begin(view, candidate, &self.meter);
         }
     }
 }
 
 impl Account {
-    fn begin_rest(&mut self, now: Instant, least: Duration) {
+    fn begin_rest(&mut self, now: Instant) {
         if now.since(self.since) > self.rest * 4 {
             self.rest = REST.0;
         }
-        self.rests_until = now + self.rest.max(least);
+        self.rests_until = now + self.rest;
         self.since = self.rests_until;
         self.rest = (self.rest * 2).min(REST.1);
         self.overdrawn = 0.0;

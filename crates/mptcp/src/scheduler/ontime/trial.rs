@@ -7,8 +7,8 @@ use mptcp_clock::{Duration, Instant};
 
 use crate::scheduler::{Candidate, SendView};
 
-/// Rates are means over so long at least.
-const SPAN: Duration = Duration::from_millis(500);
+/// Rates are means over so long at least, and at most.
+const SPAN: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(4));
 /// Without the path this part of what came before has to come.
 const KEPT: f64 = 0.95;
 /// A path that brings a smaller part of all is not put to the test: rates differ by as much from one moment to the next.
@@ -42,12 +42,14 @@ pub(super) enum Finding {
     Wrong,
 }
 
-fn longest(view: &SendView<'_>) -> Duration {
-    view.candidates.iter().map(|c| c.srtt).max().unwrap_or_default()
+/// The longest round trip of all paths, or of all but one.
+fn longest(view: &SendView<'_>, but: Option<usize>) -> Duration {
+    let others = view.candidates.iter().filter(|c| Some(c.subflow) != but);
+    others.map(|c| c.srtt).max().unwrap_or_default()
 }
 
-fn span(view: &SendView<'_>) -> Duration {
-    SPAN.max(longest(view) * 4)
+fn span(longest: Duration) -> Duration {
+    (longest * 4).clamp(SPAN.0, SPAN.1)
 }
 
 fn since(view: &SendView<'_>, (at, acknowledged): (Instant, u64)) -> f64 {
@@ -61,7 +63,7 @@ impl Meter {
         if view.now >= self.due {
             let last = (view.now, view.acknowledged);
             let before = if self.due == Instant::ZERO { last } else { self.last };
-            *self = Self { due: view.now + span(view), last, before };
+            *self = Self { due: view.now + span(longest(view, None)), last, before };
         }
     }
 }
@@ -70,23 +72,27 @@ impl Trial {
     /// A path's rest begins: a trial where it is one that can tell.
     pub(super) fn begin(view: &SendView<'_>, path: &Candidate, meter: &Meter) -> Option<Self> {
         let rate = since(view, meter.before);
-        // What it has under way has to arrive first, and the others to take its place.
-        let trial = Self { subflow: path.subflow, rate, due: view.now + longest(view) * 2, from: None };
+        // What it has under way has to arrive first.
+        let due = view.now + longest(view, None) * 2;
+        let trial = Self { subflow: path.subflow, rate, due, from: None };
         path.delivery_rate.is_some_and(|own| own > LEAST_SHARE * rate).then_some(trial)
-    }
-
-    /// How long a path has to rest for a finding.
-    pub(super) fn length(view: &SendView<'_>) -> Duration {
-        longest(view) * 2 + span(view) + SPAN
     }
 
     /// Looks at a moment; says what was found at the end.
     pub(super) fn look(&mut self, view: &SendView<'_>) -> Option<Finding> {
+        // How long it took itself says nothing of those that carry on: it may have been behind a queue of minutes.
+        let others = longest(view, Some(self.subflow));
+        if self.from.is_none()
+            && view.candidates.iter().all(|c| c.subflow != self.subflow || c.in_flight == 0)
+        {
+            // It has; the others take its place.
+            self.due = self.due.min(view.now + others * 2);
+        }
         if view.now < self.due {
             return None;
         }
         let Some(from) = self.from else {
-            (self.from, self.due) = (Some((view.now, view.acknowledged)), view.now + span(view));
+            (self.from, self.due) = (Some((view.now, view.acknowledged)), view.now + span(others));
             return None;
         };
         Some(if since(view, from) < KEPT * self.rate { Finding::Wrong } else { Finding::Right })

@@ -8,6 +8,7 @@ use crate::congestion::Congestion;
 
 impl Sender {
     /// What the acknowledgement tells of the last reduction.
+    #[inline]
     pub(super) fn take_back(
         &mut self,
         ack: &Ack<'_>,
@@ -15,9 +16,16 @@ impl Sender {
         path: usize,
         congestion: &mut Congestion,
     ) {
-        if !self.spurious.is_open() {
+        let usual = matches!(self.state, Recovery::Open | Recovery::Disorder);
+        if !self.spurious.is_open() || usual && ack.blocks.is_empty() && !ack.echoes {
+            // After a recovery only reports of duplicates tell more.
             return;
         }
+        self.judge_reduction(ack, advanced, path, congestion);
+    }
+
+    #[inline(never)]
+    fn judge_reduction(&mut self, ack: &Ack<'_>, advanced: u64, path: usize, congestion: &mut Congestion) {
         if self.marks.is_on() && ack.echoes {
             // RFC 4015 section 3.2: where marks tell of congestion, nothing is taken back.
             return self.spurious.forget();
