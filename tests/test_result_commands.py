@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 from pathlib import Path
 
 import pyarrow as pa
@@ -51,6 +52,16 @@ def test_plot(cli: Cli, results: Path, more: list[str]) -> None:
     assert (results / "a.svg").read_bytes().startswith(b"<?xml")
     cli("plot", "seeds", "--seed", "3", "--output", "b.png")
     assert (results / "b.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_pictures_as_large_as_somebody_wants(cli: Cli, results: Path) -> None:
+    for command in (["plot", "both", "--metric", "cwnd"], ["cdf", "both:wifi"]):
+        cli(*command, "--size", "3.5x2.25", "--output", "s.png")
+        header = (results / "s.png").read_bytes()[16:24]
+        # 144 dots in an inch.
+        assert struct.unpack(">II", header) == (504, 324)
+    for wrong in ("3", "3x", "0.5x2", "3x41", "x", "3x2in", "nanx2"):
+        assert "inches, each 1 to 40" in cli("plot", "both", "--size", wrong, expect=2).stderr
 
 
 def test_cdf(cli: Cli, results: Path) -> None:

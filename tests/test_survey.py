@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -21,7 +22,7 @@ from mptcplab.scenario import HISTORICAL, Scenario
 from mptcplab.summary import summary
 from mptcplab.survey.hunt import hunt
 from mptcplab.survey.measure import Measured, Policy, survey
-from mptcplab.survey.networks import FRAME, KINDS, Link, Network, draw
+from mptcplab.survey.networks import DISCIPLINES, FRAME, KINDS, Link, Network, draw
 from mptcplab.survey.oracle import PAYLOAD, bound
 from mptcplab.survey.policies import policy
 from mptcplab.survey.report import distribution, sentence, times
@@ -42,12 +43,37 @@ def test_networks_lie_in_the_distribution_that_is_described(kind: str) -> None:
     links = [link for network in networks for link in network.links]
     assert {len(network.links) for network in networks} == {2, 3, 4}
     assert all(1e6 <= link.rate <= 100e6 and 5e-3 <= link.rtt <= 0.4 and link.queue >= 10 for link in links)
-    assert all(link.queue <= max(10.5, 5 * link.bdp / FRAME + 1) for link in links)
+    most = [20 if kind == "short" else max(10.5, 5 * link.bdp / FRAME + 1) for link in links]
+    assert all(link.queue <= here for link, here in zip(links, most, strict=True))
     assert 0.2 < np.mean([link.loss > 0 for link in links]) < 0.3
     assert all(link.loss == 0 or 1e-4 <= link.loss <= 2e-2 for link in links)
     assert 0.4 < np.mean([network.buffer is None for network in networks]) < 0.6
     assert all(network.buffer is None or 200e3 <= network.buffer <= 4e6 for network in networks)
     networks[0].scenario({"transport": "mptcp"})
+
+
+def test_each_kind_has_what_it_is_called_for() -> None:
+    def drawn(kind: str) -> tuple[list[Link], dict[str, Any], str]:
+        network = draw(3, 5, kind)
+        text = network.scenario({"transport": "mptcp"}).to_toml()
+        return list(network.links), tomllib.loads(text), str(network)
+
+    links, table, text = drawn("reorder")
+    assert all(path["reorder"] for path in table["paths"].values())
+    assert all(0 < link.jitter <= link.rtt / 20 for link in links)
+    assert "out of order" in text
+    links, table, text = drawn("managed")
+    assert {path["queue"]["kind"] for path in table["paths"].values()} <= set(DISCIPLINES)
+    assert links[0].discipline in text
+    links, table, text = drawn("asymmetric")
+    assert all(64e3 <= link.back <= max(64e3, link.rate / 20) for link in links)
+    assert all(path["backward"]["rate"] != path["forward"]["rate"] for path in table["paths"].values())
+    links, table, text = drawn("changing")
+    (dip,) = [(f"path{at}", link) for at, link in enumerate(links, 1) if link.dip]
+    assert dip[1].rate / 10 <= dip[1].dip <= dip[1].rate / 2
+    assert [(event["at"], event["path"]) for event in table["events"]] == [("12s", dip[0]), ("20s", dip[0])]
+    assert "from 12 s to 20 s" in text
+    assert "events" not in draw(3, 5).scenario({"transport": "mptcp"}).to_toml()
 
 
 def test_a_burst_loses_as_much_as_is_said() -> None:

@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mptcplab.commands.common import BadInput, add_interval, duration, pictures, print_json, write_picture
+from mptcplab.commands.common import BadInput, add_interval, duration, print_json
+from mptcplab.commands.outputs import add_size, pictures, write_picture
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -43,6 +44,7 @@ def add_distribution(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output", type=Path, default=Path("cdf.png"), metavar="FILE", help="PNG or SVG (default: cdf.png)"
     )
+    add_size(parser)
     parser.add_argument("--json", action="store_true", help="print quantiles as JSON")
 
 
@@ -87,7 +89,7 @@ def draw(given: argparse.Namespace, groups: Groups) -> int:
         from io import StringIO
 
         with redirect_stdout(StringIO()):
-            write_picture(figure, given.output)
+            write_picture(figure, given.output, given.size)
         print_json(
             [
                 {
@@ -113,5 +115,5 @@ def draw(given: argparse.Namespace, groups: Groups) -> int:
                 f"{'  ' if group else ''}{name}: median {middle:.3g} {unit(given.metric)}, 5 to 95 % {low:.3g} to "
                 f"{high:.3g}, {values.size} samples"
             )
-    write_picture(figure, given.output)
+    write_picture(figure, given.output, given.size)
     return 0

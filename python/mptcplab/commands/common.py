@@ -5,13 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from matplotlib.figure import Figure
 
     from mptcplab.events import Trace
     from mptcplab.scenario import Scenario
@@ -191,37 +188,6 @@ def add_interval(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         help="length of a step, such as 1s (default: 500ms)",
     )
-
-
-def ready(output: Path) -> None:
-    """Makes the directory of results, and sees that what writes them is there, before anything runs for it."""
-    from mptcplab import export  # noqa: F401 - a package that is missing is said now
-    from mptcplab.files import folder
-
-    need_pictures()
-    folder(output)
-
-
-def need_pictures() -> None:
-    """Sees that what draws is there, before anything runs for a picture."""
-    import matplotlib as mpl  # noqa: F401 - a package that is missing is said now
-
-
-def pictures(path: Path) -> Path:
-    """A file name that says PNG or SVG."""
-    if path.suffix.lower() not in (".png", ".svg"):
-        raise BadInput(f"mptcplab: {path}: a picture is .png or .svg")
-    return path
-
-
-def write_picture(figure: Figure, path: Path) -> None:
-    """Writes a picture as its name says, and says so."""
-    from mptcplab import plots
-    from mptcplab.files import folder, write_bytes
-
-    folder(path.parent)
-    write_bytes(path, plots.svg(figure) if path.suffix.lower() == ".svg" else plots.png(figure))
-    print(f"written to {path}")
 
 
 def print_json(value: Any) -> None:

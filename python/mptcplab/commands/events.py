@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from mptcplab.commands.common import BadInput, instant, natural, pictures, positive, write_picture
+from mptcplab.commands.common import BadInput, instant, natural, positive
+from mptcplab.commands.outputs import add_size, pictures, write_picture
 
 NAME = "events"
 HELP = "list the events of a run that was traced, or draw them"
@@ -37,6 +38,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="where the picture goes, PNG or SVG (default: NAME.svg)"
     )
+    add_size(parser)
 
 
 def execute(given: argparse.Namespace) -> int:
@@ -47,8 +49,9 @@ def execute(given: argparse.Namespace) -> int:
     if given.picture is not None:
         choose(given.picture, PICTURES, "picture", "--picture")
         output = pictures(given.output or Path(f"{given.picture}.svg"))
-    elif given.output is not None:
-        raise BadInput("mptcplab: --output is for a picture; say which with --picture, for example sequence")
+    elif given.output is not None or given.size is not None:
+        option = "--output" if given.output is not None else "--size"
+        raise BadInput(f"mptcplab: {option} is for a picture; say which with --picture, for example sequence")
     run = load(given.result, given.seed)
     if given.qlog is not None:
         from mptcplab import qlog
@@ -59,7 +62,7 @@ def execute(given: argparse.Namespace) -> int:
         from mptcplab import event_plots
 
         chosen = Selection(None, given.flow, given.path, given.host, given.since, given.until)
-        write_picture(event_plots.draw(given.picture, run, chosen), output)
+        write_picture(event_plots.draw(given.picture, run, chosen), output, given.size)
         return 0
     chosen = Selection(given.kind, given.flow, given.path, given.host, given.since, given.until)
     rows = run.select(chosen)

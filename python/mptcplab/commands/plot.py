@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mptcplab.commands.common import STEP_S, BadInput, add_interval, natural, pictures, write_picture
+from mptcplab.commands.common import STEP_S, BadInput, add_interval, natural
+from mptcplab.commands.outputs import add_size, pictures, write_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,6 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output", type=Path, default=Path("plot.png"), metavar="FILE", help="PNG or SVG (default: plot.png)"
     )
+    add_size(parser)
 
 
 def execute(given: argparse.Namespace) -> int:
@@ -59,7 +61,7 @@ def execute(given: argparse.Namespace) -> int:
         seeds = ", ".join(str(run.seed) for run in runs)
         raise BadResult(f"{given.result}: there is no run with seed {given.seed}; seeds: {seeds or 'none'}")
     if given.published is not None:
-        write_picture(_published(chosen, given.published), output)
+        write_picture(_published(chosen, given.published), output, given.size)
         return 0
     metrics = [name.strip() for name in (METRICS if given.metric is None else given.metric).split(",")]
     interval = STEP_S if given.interval is None else given.interval
@@ -68,7 +70,7 @@ def execute(given: argparse.Namespace) -> int:
     figure = plot_metrics(
         first, metrics, flow=given.flow, path=given.path, interval=interval, scale=given.scale, title=title
     )
-    write_picture(figure, output)
+    write_picture(figure, output, given.size)
     return 0
 
 

@@ -13,10 +13,10 @@ from mptcplab.commands.common import (
     add_backend,
     add_workers,
     check_backend,
-    need_pictures,
     positive,
     print_json,
 )
+from mptcplab.commands.outputs import need_pictures
 from mptcplab.version import commit
 
 if TYPE_CHECKING:

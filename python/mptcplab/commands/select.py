@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from mptcplab.commands.cdf import add_distribution, draw, samples
-from mptcplab.commands.common import pictures
+from mptcplab.commands.outputs import pictures
 
 NAME = "select"
 HELP = "find the interfaces of results on the same channel, or path, and draw their distributions"

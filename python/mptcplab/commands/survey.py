@@ -39,7 +39,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--kind",
         action="append",
         metavar="KIND",
-        help="what is drawn: bulk, burst, jitter or competing (default: bulk)",
+        help="what is drawn: bulk, burst, jitter, competing, reorder, short, managed, asymmetric or changing (default: "
+        "bulk)",
     )
     parser.add_argument(
         "--policy",

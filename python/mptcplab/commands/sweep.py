@@ -15,10 +15,10 @@ from mptcplab.commands.common import (
     natural,
     positive,
     print_json,
-    ready,
     table,
 )
 from mptcplab.commands.common import seeds as all_seeds
+from mptcplab.commands.outputs import ready
 from mptcplab.commands.settings import add_set, over, variations
 
 if TYPE_CHECKING:

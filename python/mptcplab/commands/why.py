@@ -11,13 +11,11 @@ from mptcplab.commands.common import (
     RunFailed,
     check_runs,
     natural,
-    pictures,
     positive,
     print_json,
-    ready,
     seeds,
-    write_picture,
 )
+from mptcplab.commands.outputs import add_size, pictures, ready, write_picture
 from mptcplab.commands.settings import add_set, over
 
 if TYPE_CHECKING:
@@ -36,6 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", type=positive, default=3, metavar="N", help="runs of each (default: 3)")
     add_set(parser)
     parser.add_argument("--output", type=Path, metavar="FILE", help="draw it as PNG or SVG (the first flow)")
+    add_size(parser)
     parser.add_argument("--json", action="store_true", help="print JSON: a list with an entry for each flow")
     parser.add_argument("--quiet", action="store_true", help="print no progress")
 
@@ -43,6 +42,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def execute(given: argparse.Namespace) -> int:
     """Runs it beside plain TCP and with what may help, and says what came out."""
     output = pictures(given.output) if given.output else None
+    if given.size is not None and output is None:
+        raise BadInput("mptcplab: --size is for a picture; say where it goes with --output FILE")
     from mptcplab.scenario import Scenario
     from mptcplab.why import explain, picture
 
@@ -64,7 +65,7 @@ def execute(given: argparse.Namespace) -> int:
         if given.flow is None and scenario.core.transports.count("mptcp") > len(answers):
             print(f"these are the first {len(answers)} flows: --flow names another")
     if output:
-        write_picture(picture(answers[0]), output)
+        write_picture(picture(answers[0]), output, given.size)
     return 0
 
 

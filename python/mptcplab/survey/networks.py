@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,14 +18,22 @@ from mptcplab.scenario import NO_JITTER, Scenario
 FRAME = 1514
 """Bytes of a full Ethernet frame without its check sequence, as links count."""
 DURATION_S, WARMUP_S = 30.0, 5.0
+DIP_S = 12, 20
+"""When the rate of a changing path falls and rises again."""
 
 KINDS = {
     "bulk": "two to four paths, one path in four with random loss; one flow that always has data",
     "burst": "as bulk, but losses come in bursts (Gilbert-Elliott) of 5 frames on average",
     "jitter": "as bulk, and the delay of each path varies by up to half of it, in order",
     "competing": "as bulk, and each path carries one or two TCP flows of others",
+    "reorder": "as bulk, and the delay of each frame varies by up to a tenth of the round trip, out of order",
+    "short": "as bulk, but queues hold 10 to 20 packets, whatever the product",
+    "managed": "as bulk, but each queue is run by fq_codel, codel or pie",
+    "asymmetric": "as bulk, but the way back has a twentieth to an eightieth of the rate, 64 kb/s at least",
+    "changing": "as bulk, but one path has a tenth to a half of its rate from 12 s to 20 s",
 }
 """The rows of a survey about goodput, and what each draws."""
+DISCIPLINES = ("fq_codel", "codel", "pie")
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,14 @@ class Link:
     """The delay of each direction varies uniformly by so much up and down, s."""
     others: int = 0
     """TCP flows of others."""
+    reorder: bool = False
+    """Each frame has a delay of its own: later ones may come first."""
+    discipline: str = ""
+    """What runs the queue, if not drop-tail."""
+    back: float = 0.0
+    """Rate of the way back where it is another one, bit/s."""
+    dip: float = 0.0
+    """Rate between `DIP_S` where it changes, bit/s."""
 
     @property
     def bdp(self) -> float:
@@ -55,6 +71,11 @@ class Link:
             "rtt": f"{self.rtt * 1e6:.0f}us",
             "queue": f"{self.queue}p",
         }
+        if self.discipline:
+            keys["queue"] = {"kind": self.discipline, "limit": keys["queue"]}
+        if self.back:
+            keys["forward"] = {key: keys.pop(key) for key in ("rate", "queue")}
+            keys["backward"] = {"rate": f"{self.back / 1e3:.0f}kbit", "queue": "50p"}
         if self.loss and self.burst > 1:
             # All frames are lost in the bad state, whose mean length is 1/r; its share of the time is the loss.
             bad, good = 1 / self.burst, self.loss / (self.burst * (1 - self.loss))
@@ -63,6 +84,8 @@ class Link:
             keys["loss"] = f"{100 * self.loss:.4f}%"
         if self.jitter:
             keys["jitter"] = f"{self.jitter * 1e6:.0f}us"
+        if self.reorder:
+            keys["reorder"] = True
         return keys
 
 
@@ -77,7 +100,7 @@ class Network:
     @property
     def chance(self) -> bool:
         """Whether seeds differ."""
-        return any(link.loss or link.jitter for link in self.links)
+        return any(link.loss or link.jitter or link.discipline for link in self.links)
 
     def scenario(
         self, flow: Mapping[str, Any], *, duration: float = DURATION_S, warmup: float = WARMUP_S, name: str = ""
@@ -95,6 +118,12 @@ class Network:
                 flows[f"other{at}"] = own | {"autotuning": True, "stagger": "500ms"}
         if any(link.others for link in self.links):
             flows["flow"]["start"] = "1s"
+        events = [
+            {"at": f"{at}s", "path": f"path{number}", "set": {"rate": f"{rate / 1e3:.0f}kbit"}}
+            for number, link in enumerate(self.links, 1)
+            if link.dip
+            for at, rate in zip(DIP_S, (link.dip, link.rate), strict=True)
+        ]
         return Scenario(
             jitter=NO_JITTER,
             name=name or self.name,
@@ -103,6 +132,7 @@ class Network:
             sample="1s",
             paths=paths,
             flows=flows,
+            **({"events": events} if events else {}),
         )
 
     def __str__(self) -> str:
@@ -113,7 +143,11 @@ class Network:
             words += f" loss {link.loss:.2%}" if link.loss else ""
             words += f" in bursts of {link.burst:g}" if link.loss and link.burst > 1 else ""
             words += f" jitter {link.jitter * 1e3:.3g} ms" if link.jitter else ""
+            words += " out of order" if link.reorder else ""
             words += f" with {link.others} other flows" if link.others else ""
+            words += f" {link.discipline}" if link.discipline else ""
+            words += f" {link.back / 1e6:.3g} Mb/s back" if link.back else ""
+            words += f" {link.dip / 1e6:.3g} Mb/s from {DIP_S[0]} s to {DIP_S[1]} s" if link.dip else ""
             links.append(words)
         buffer = "buffers tuned" if self.buffer is None else f"buffers of {self.buffer / 1e3:.0f} kB"
         return f"{'; '.join(links)}; {buffer}"
@@ -146,4 +180,17 @@ def draw(seed: int, number: int, kind: str = "bulk") -> Network:
             )
         )
     buffer = None if chance.random() < 0.5 else round(between(200e3, 4e6))
+    # What a kind has of its own is drawn last, so that the paths are those of bulk's distribution.
+    match kind:
+        case "reorder":
+            links = [replace(link, jitter=float(chance.uniform(0, 0.05)) * link.rtt, reorder=True) for link in links]
+        case "short":
+            links = [replace(link, queue=int(chance.integers(10, 21))) for link in links]
+        case "managed":
+            links = [replace(link, discipline=str(chance.choice(DISCIPLINES))) for link in links]
+        case "asymmetric":
+            links = [replace(link, back=max(64e3, link.rate / between(20, 80))) for link in links]
+        case "changing":
+            at = int(chance.integers(len(links)))
+            links[at] = replace(links[at], dip=links[at].rate / between(2, 10))
     return Network(f"{kind}-{seed}-{number}", tuple(links), buffer)

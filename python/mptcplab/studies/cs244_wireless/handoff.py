@@ -65,17 +65,17 @@ class Handoff(Experiment):
         )
 
     def _picture(self, variant: str, how: str, run: Run) -> Picture:
-        figure, (axes,) = plots.new_figure(width=7.6)
+        figure, (axes,) = plots.new_figure(width=5.2, height=3.3)
         for path in PATHS:
             times, values = run.series("interface_throughput", path=path)
             plots.curve(axes, times, values / 1e6, path, plots.LOOKS[path], markers=20)
         for at, path, up in CHANGES:
             axes.axvline(at, color="#999999", linewidth=0.8)
             axes.annotate(
-                f"{path} {'up' if up else 'down'}", (at, 1), xycoords=("data", "axes fraction"),
-                xytext=(3, -2), textcoords="offset points", va="top", fontsize=8, color="#555555",
+                f"{path}\n{'up' if up else 'down'}", (at, 1), xycoords=("data", "axes fraction"),
+                xytext=(3, -2), textcoords="offset points", va="top", fontsize=9, color="#555555",
             )  # fmt: skip
-        plots.finish(axes, x="time [s]", y="throughput of each interface [Mb/s]", legend=None, top=12.0)
+        plots.finish(axes, x="time [s]", y="interface throughput [Mb/s]", legend=None, top=12.0)
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3)
         caption = (
             f"Throughput of each interface in bins of 0.5 s, one run; {how}. The study's figure 2 shows the same "
