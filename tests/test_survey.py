@@ -42,11 +42,13 @@ def test_networks_lie_in_the_distribution_that_is_described(kind: str) -> None:
     networks = [draw(11, number, kind) for number in range(400)]
     links = [link for network in networks for link in network.links]
     assert {len(network.links) for network in networks} == {2, 3, 4}
-    assert all(1e6 <= link.rate <= 100e6 and 5e-3 <= link.rtt <= 0.4 and link.queue >= 10 for link in links)
-    most = [20 if kind == "short" else max(10.5, 5 * link.bdp / FRAME + 1) for link in links]
+    far = 5 if kind == "far" else 1
+    assert all(1e6 <= link.rate <= 100e6 and 5e-3 <= link.rtt / far <= 0.4 and link.queue >= 10 for link in links)
+    most = [20 if kind == "short" else far * max(10.5, 5 * link.bdp / far / FRAME + 1) for link in links]
     assert all(link.queue <= here for link, here in zip(links, most, strict=True))
-    assert 0.2 < np.mean([link.loss > 0 for link in links]) < 0.3
-    assert all(link.loss == 0 or 1e-4 <= link.loss <= 2e-2 for link in links)
+    lossy = kind == "lossy"
+    assert (1 if lossy else 0.2) <= np.mean([link.loss > 0 for link in links]) <= (1 if lossy else 0.3)
+    assert all(link.loss == 0 or 1e-4 <= link.loss <= (5e-2 if lossy else 2e-2) for link in links)
     assert 0.4 < np.mean([network.buffer is None for network in networks]) < 0.6
     assert all(network.buffer is None or 200e3 <= network.buffer <= 4e6 for network in networks)
     networks[0].scenario({"transport": "mptcp"})

@@ -31,6 +31,8 @@ KINDS = {
     "managed": "as bulk, but each queue is run by fq_codel, codel or pie",
     "asymmetric": "as bulk, but the way back has a twentieth to an eightieth of the rate, 64 kb/s at least",
     "changing": "as bulk, but one path has a tenth to a half of its rate from 12 s to 20 s",
+    "far": "as bulk, but round trips are five times as long, up to 2 s",
+    "lossy": "as bulk, but each path loses 0.1-5 % of its frames",
 }
 """The rows of a survey about goodput, and what each draws."""
 DISCIPLINES = ("fq_codel", "codel", "pie")
@@ -193,4 +195,8 @@ def draw(seed: int, number: int, kind: str = "bulk") -> Network:
         case "changing":
             at = int(chance.integers(len(links)))
             links[at] = replace(links[at], dip=links[at].rate / between(2, 10))
+        case "far":
+            links = [replace(link, rtt=5 * link.rtt, queue=5 * link.queue) for link in links]
+        case "lossy":
+            links = [replace(link, loss=between(1e-3, 5e-2)) for link in links]
     return Network(f"{kind}-{seed}-{number}", tuple(links), buffer)
