@@ -154,6 +154,14 @@ impl<M> Chosen<M> {
         &self.make
     }
 
+    /// What tells it from others, as TOML: the kind, and its values in the order of their keys. In which order a kind asks for them may
+    /// depend on what is given.
+    pub(crate) fn identity(&self) -> String {
+        let mut keys: Vec<_> = self.table().into_iter().collect();
+        keys.sort_by(|(one, _), (other, _)| (one != "kind", one).cmp(&(other != "kind", other)));
+        keys.into_iter().collect::<toml::Table>().to_string()
+    }
+
     /// The kind and its values in one table.
     pub(crate) fn table(&self) -> toml::Table {
         let kind = ("kind".to_owned(), toml::Value::String(self.kind.clone()));

@@ -283,3 +283,17 @@ fn a_near_path_of_a_slow_line_does_not_keep_the_end_of_a_short_file() {
     let all = completion(&paths, 4_000_000, 100_000, "");
     assert!(all < 1.05 * tcp, "{all:.3} s, and {tcp:.3} s of TCP");
 }
+
+#[test]
+fn a_window_that_doubles_sends_the_end_of_a_short_file_sooner_than_a_near_path_of_a_slow_line() {
+    // It took 1.35 times as long: as if the first path went on with the window that it had.
+    let paths = [
+        (89_988, 55_269, "212p", ""),
+        (1_333, 7_796, "10p", ""),
+        (4_087, 82_462, "75p", ""),
+        (1_969, 52_931, "22p", ""),
+    ];
+    let tcp = completion(&paths, 2_535_350, 100_000, "transport = \"tcp\"\npaths = [\"p0\"]");
+    let all = completion(&paths, 2_535_350, 100_000, "");
+    assert!(all < 1.05 * tcp, "{all:.3} s, and {tcp:.3} s of TCP");
+}

@@ -111,7 +111,8 @@ impl Connection {
         if !self.send.writer.is_closed() || board.in_flight() < 2 * path.mss {
             return Duration::ZERO;
         }
-        let rate = path.delivery.rate();
+        let rate =
+            path.delivery.rate().map(|rate| if self.candidate(id).ramps() { 2.0 * rate } else { rate });
         rate.map_or(Duration::ZERO, |rate| {
             Duration::from_secs_f64((board.in_flight() + path.mss) as f64 / rate)
         })

@@ -18,9 +18,12 @@ use ledger::Ledger;
 const STEP: f64 = 0.1;
 /// The most that it grows to.
 const MOST: f64 = 2.0;
-/// What a path is taken to carry at the end of the data before it has delivered more in a round trip: bytes a second, 1 Mb/s, a
-/// slow line. All wait for a window that turns out to wait there.
+/// What a new path is taken to carry before it has delivered more in a round trip: bytes a second, 1 Mb/s, a slow line. All wait for
+/// a window that turns out to wait there.
 const UNKNOWN_RATE: f64 = 125_000.0;
+
+/// How many times its size a window is taken to grow to at most.
+const MOST_GROWN: f64 = 1e6;
 
 /// See the top of the file.
 #[derive(Clone, Debug)]
@@ -74,26 +77,26 @@ fn takes(view: &SendView<'_>, candidate: &Candidate) -> f64 {
     if view.closed {
         return takes_at_the_end(candidate);
     }
-    delay_at(candidate, candidate.delivery_rate)
+    let is_new = candidate.delivered <= 10 * candidate.mss;
+    delay_at(candidate, candidate.delivery_rate.or_else(|| is_new.then(|| guess(candidate))))
 }
 
 /// By the rate that is known, or by what has arrived in a round trip.
 #[cold]
 fn takes_at_the_end(candidate: &Candidate) -> f64 {
-    let rate = candidate.delivery_rate.unwrap_or_else(|| guess(candidate));
-    delay_at(candidate, Some(rate)) - way_back(candidate)
+    let rate = candidate.delivery_rate.map(|rate| if candidate.ramps() { 2.0 * rate } else { rate });
+    delay_at(candidate, Some(rate.unwrap_or_else(|| guess(candidate)))) - way_back(candidate)
 }
 
 fn way_back(candidate: &Candidate) -> f64 {
     nanos(candidate.min_rtt) / 2.0
 }
 
-/// Bytes a second, from a first window: what has arrived later says nothing of a round trip.
+/// Bytes a second, from what has arrived in a round trip: half of a window that has grown, twice that where it doubles.
 fn guess(candidate: &Candidate) -> f64 {
-    if candidate.delivered > 10 * candidate.mss {
-        return UNKNOWN_RATE;
-    }
-    larger(real(candidate.delivered) * 1e9 / larger(nanos(candidate.srtt), 1e3), UNKNOWN_RATE)
+    let round = candidate.srtt.max(candidate.latest_rtt);
+    let arrived = real(candidate.delivered.min(candidate.cwnd / 2)) * 1e9 / larger(nanos(round), 1e3);
+    larger(if candidate.ramps() { 2.0 * arrived } else { arrived }, UNKNOWN_RATE)
 }
 
 /// Bytes a nanosecond that it carries, at most twice of what it did: a window that is new, or has filled a queue, is no rate.
@@ -104,6 +107,19 @@ fn rate(candidate: &Candidate) -> f64 {
     }
     let window = real(candidate.cwnd) / larger(nanos(candidate.srtt), 1e3);
     candidate.delivery_rate.map_or(window, |rate| window.clamp(1e-9 * rate, 2e-9 * rate))
+}
+
+/// Bytes that it sends in a time, nanoseconds, if it goes on as it does: where its window doubles, twice of it in the first round trip,
+/// four times in the next, evenly as acknowledgements come.
+fn sends(candidate: &Candidate, time: f64) -> f64 {
+    if !candidate.ramps() || candidate.has_room && candidate.in_flight == 0 {
+        return rate(candidate) * time;
+    }
+    let (mut grown, mut left) = (1.0, time / larger(nanos(candidate.srtt), 1e3));
+    while left >= 1.0 && grown < MOST_GROWN {
+        (grown, left) = (2.0 * grown, left - 1.0);
+    }
+    2.0 * real(candidate.cwnd) * (grown * (1.0 + left) - 1.0)
 }
 
 impl OnTime {
@@ -129,8 +145,15 @@ impl OnTime {
         if rates * until * margin + real(slow.in_flight + slow.mss) > window {
             return false;
         }
+        if view.more_to_come {
+            return true;
+        }
         // All that is left goes on the faster paths before this one has answered.
-        view.more_to_come || first + real(view.unsent) / larger(rates, 1e-9) >= takes
+        if view.closed {
+            let faster = view.candidates.iter().zip(&self.times).filter(|(_, time)| **time < takes);
+            return faster.map(|(fast, _)| sends(fast, takes - first)).sum::<f64>() <= real(view.unsent);
+        }
+        first + real(view.unsent) / larger(rates, 1e-9) >= takes
     }
 
     /// Whether a path rests. Who is left alone does not.

@@ -73,6 +73,12 @@ impl Candidate {
         }
     }
 
+    /// Whether its window doubles in each round trip, and no queue shows in the latest.
+    #[must_use]
+    pub fn ramps(&self) -> bool {
+        self.cwnd < self.ssthresh && self.latest_rtt <= self.min_rtt + self.min_rtt / 8
+    }
+
     /// What its window carries, bytes a second; infinite before the first sample.
     #[must_use]
     pub fn rate(&self) -> f64 {

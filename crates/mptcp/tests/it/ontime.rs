@@ -15,6 +15,9 @@ fn paths(slow: Duration) -> [Candidate; 2] {
     (fast.has_room, fast.in_flight) = (false, 100 * MSS);
     let mut slow = Candidate::new(1, slow, 20 * MSS, MSS);
     slow.in_flight = MSS;
+    // Neither is new or in slow start.
+    (fast.delivered, slow.delivered) = (1_000 * MSS, 1_000 * MSS);
+    (fast.ssthresh, slow.ssthresh) = (MSS, MSS);
     [fast, slow]
 }
 
@@ -119,6 +122,7 @@ fn a_new_path_is_taken_to_be_slow_at_the_end() {
     // The fast path has sent what is left in 50 ms; ten segments at 1 Mb/s take twice as long, and two do not.
     let mut candidates = paths(ms(10));
     candidates[0].delivery_rate = Some(100.0 * MSS as f64 / 0.01);
+    (candidates[1].delivered, candidates[1].ssthresh) = (0, u64::MAX);
     let chosen = |candidates: &[Candidate], closed: bool| {
         let mut moment = view(candidates, 1 << 30);
         (moment.unsent, moment.more_to_come, moment.closed) = (400 * MSS, !closed, closed);
@@ -131,9 +135,40 @@ fn a_new_path_is_taken_to_be_slow_at_the_end() {
     // In one round trip it has delivered as much as it is to carry.
     candidates[1].delivered = 10 * MSS;
     assert_eq!(chosen(&candidates, true), Some(1));
-    // Over many, it says nothing of one.
-    candidates[1].delivered = 200 * MSS;
+    // Over many: half of a window in each.
+    (candidates[1].delivered, candidates[1].cwnd, candidates[1].ssthresh) = (200 * MSS, 2 * MSS, MSS);
     assert_eq!(chosen(&candidates, true), None);
+}
+
+#[test]
+fn a_window_that_doubles_is_expected_to() {
+    // The slow path answers after 110 ms at 1 Mb/s. Until then the fast one sends 900 segments at the rate that it had, and 2 045 times
+    // its window if that doubles every 10 ms: all that is left.
+    let mut candidates = paths(ms(10));
+    (candidates[1].delivered, candidates[1].in_flight) = (0, 9 * MSS);
+    candidates[0].delivery_rate = Some(100.0 * MSS as f64 / 0.01);
+    let mut chosen = |ssthresh: u64, latest: Duration| {
+        (candidates[0].ssthresh, candidates[0].latest_rtt) = (ssthresh, latest);
+        let mut moment = view(&candidates, 1 << 30);
+        (moment.unsent, moment.more_to_come, moment.closed) = (10_000 * MSS, false, true);
+        OnTime::default().choose(&moment)
+    };
+    assert_eq!(chosen(u64::MAX, ms(10)), None, "it doubles");
+    assert_eq!(chosen(MSS, ms(10)), Some(1), "after a loss it does not");
+    assert_eq!(chosen(u64::MAX, ms(12)), Some(1), "its queue has begun to fill");
+}
+
+#[test]
+fn a_new_path_does_not_fill_a_small_window_at_once() {
+    // At 1 Mb/s ten segments take 110 ms, in which the fast path could send more than the window holds; one does no harm.
+    let mut candidates = paths(ms(10));
+    (candidates[1].delivered, candidates[1].ssthresh) = (0, u64::MAX);
+    let chosen = |candidates: &[Candidate]| OnTime::default().choose(&view(candidates, 300 * MSS));
+    assert_eq!(chosen(&candidates), Some(1));
+    candidates[1].in_flight = 9 * MSS;
+    assert_eq!(chosen(&candidates), None);
+    candidates[1].delivered = 11 * MSS;
+    assert_eq!(chosen(&candidates), Some(1), "it is new no more, and answers after 10 ms");
 }
 
 /// The window is full, the fast path empty, and the oldest data on the slow path, again and again, until that rests. What is

@@ -196,7 +196,7 @@ pub(super) fn disciplines(
             let chosen = context.kind(at, context.registry.queues())?;
             let make = (chosen.make())(&Place { flows: &names, frame: link.mtu + ETHERNET })
                 .map_err(|problem| context.error(at, problem))?;
-            line.discipline = Some(QueueKind::new(chosen.table().to_string(), move || make()));
+            line.discipline = Some(QueueKind::new(chosen.identity(), move || make()));
         }
     }
     Ok(())
@@ -206,7 +206,7 @@ fn loss(context: &Context<'_>, table: &DirectionTable, at: &[&str]) -> Result<Lo
     if table.loss_model.is_some() {
         let chosen = context.kind(&[at, &["loss_model"]].concat(), context.registry.losses())?;
         let make = chosen.make().clone();
-        return Ok(Loss::Custom(CustomLoss::new(chosen.table().to_string(), move || make())));
+        return Ok(Loss::Custom(CustomLoss::new(chosen.identity(), move || make())));
     }
     let Some(model) = &table.gilbert_elliott else {
         let share = table.loss.map_or(0.0, Percent::fraction);
