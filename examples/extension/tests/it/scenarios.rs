@@ -31,8 +31,8 @@ fn a_scenario_that_names_everything_survives_being_written() {
     assert_eq!(
         registered(&scenario),
         [
-            "loss model of wifi forward: every-nth (n = 200, least = \"1kB\")",
-            "loss model of wifi backward: every-nth (n = 200, least = \"1kB\")",
+            "loss model of wifi forward: every-nth (least = \"1kB\", n = 200)",
+            "loss model of wifi backward: every-nth (least = \"1kB\", n = 200)",
             "queue of lte forward: head-drop (packets = 200)",
             "queue of lte backward: head-drop (packets = 200)",
             "middlebox shaper on lte: clamp-window (window = \"32KB\")",
