@@ -14,6 +14,8 @@ pub(crate) struct Blocks {
     interval: Option<Duration>,
     /// When the next one is ready.
     due: Option<Instant>,
+    /// Bytes of the blocks that were begun, written or not.
+    begun: u64,
     /// When those were ready that are not read whole, in order.
     open: VecDeque<Instant>,
 }
@@ -22,16 +24,15 @@ impl Blocks {
     /// Blocks of `size` bytes at `rate` bit/s.
     pub(crate) fn new(size: u64, rate: Option<u64>) -> Self {
         let interval = rate.map(|rate| Duration::from_secs_f64(size as f64 * 8.0 / rate as f64));
-        Self { size, interval, due: None, open: VecDeque::new() }
+        Self { size, interval, due: None, begun: 0, open: VecDeque::new() }
     }
 }
 
 impl Application for Blocks {
-    /// Blocks that were begun are finished first; a new one begins when its time has come and the
+    /// Blocks that were begun are finished first; a new one begins when its time has come, or, where none has a time, when the
     /// send buffer has room for some of it.
     fn write(&mut self, now: Instant, outlet: &mut Outlet<'_>) {
-        let begun = outlet.written().next_multiple_of(self.size);
-        if !outlet.write_to(begun) {
+        if !outlet.write_to(self.begun) {
             return;
         }
         loop {
@@ -48,7 +49,8 @@ impl Application for Blocks {
                 }
                 self.open.push_back(now);
             }
-            if !outlet.write(self.size) {
+            self.begun += self.size;
+            if !outlet.write_to(self.begun) {
                 return;
             }
         }

@@ -1,5 +1,6 @@
 //! Scenarios: what is read, what is refused, and what a run gives.
 
+mod blocks;
 mod boxes;
 mod broken;
 mod captures;

@@ -4,6 +4,7 @@ use mptcp_clock::{Duration, Instant};
 
 use super::delivery::DeliveryRate;
 use super::local::LocalQueue;
+use super::losses::Losses;
 use super::marks::{Echoed, Mark};
 use super::sample::{Lost, Sample};
 
@@ -30,6 +31,8 @@ pub struct PathState {
     pub unacked: u64,
     /// How fast it delivers.
     pub delivery: DeliveryRate,
+    /// How often it loses.
+    pub losses: Losses,
     /// The queue of this host's own interface.
     pub local: LocalQueue,
     /// The most bytes a second that the path may send; None for no limit but the window.

@@ -167,6 +167,7 @@ impl Congestion {
     pub(crate) fn on_delivered(&mut self, path: usize, now: Instant, bytes: u64) {
         let state = &mut self.paths[path];
         state.delivery.on_delivered(now, bytes, state.srtt);
+        state.losses.on_delivered(bytes);
         self.overshoot.raise(path, state, now);
     }
 
@@ -192,6 +193,7 @@ impl Congestion {
             self.overshoot.begin(path, &self.paths[path], now);
         }
         let state = &mut self.paths[path];
+        state.losses.on_loss(now);
         state.ssthresh = ssthresh;
         state.credit = 0.0;
         ssthresh

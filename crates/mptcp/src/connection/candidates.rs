@@ -120,6 +120,7 @@ fn seen(slot: usize, subflow: &Subflow, path: &PathState, lead: Duration) -> Can
         local_queue: path.local.bytes,
         delivery_rate: path.delivery.rate(),
         delivered: board.una,
+        between_losses: None,
         mss: path.mss,
         pacing: path.pacing,
         has_room: true,
@@ -201,6 +202,7 @@ impl Connection {
         found.clear();
         let holds = Holds::of(self);
         let (next, una) = (self.send.buffer.next(), self.send.buffer.una());
+        let streams = self.send.writer.streams(now);
         let (mut segments, mut bytes) = (0, 0);
         // Backup or not, then on probation or not, then in timeout or not: the first kind that exists is used.
         let mut best = u8::MAX;
@@ -233,7 +235,11 @@ impl Connection {
             }
             let lead = self.choice.leads.of(slot, subflow.record().id);
             let has_room = paced.is_none() && holds.have_room(subflow, path, in_flight);
-            found.push(Candidate { has_room, ..seen(slot, subflow, path, lead) });
+            let mut candidate = Candidate { has_room, ..seen(slot, subflow, path, lead) };
+            if streams {
+                candidate.between_losses = path.losses.bytes_between(now);
+            }
+            found.push(candidate);
         }
         self.choice.held = (segments, bytes);
         if self.is_crowded() {

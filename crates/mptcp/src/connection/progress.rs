@@ -43,7 +43,7 @@ impl Connection {
         }
         self.choice.leads.on_data_acknowledged(now, offset);
         self.timers.data_progress(now);
-        self.wake_writer();
+        self.wake_writer(now);
         if self.negotiation.is_plain() {
             self.finish_if_done(now);
         }

@@ -62,7 +62,7 @@ impl Connection {
         }
         let mss = self.congestion.paths[id].mss;
         let Waiting { data, payload } = self.subflows[id].backlog_mut().pop(mss)?;
-        self.wake_writer();
+        self.wake_writer(now);
         Some(self.put_again(now, id, data, payload, out))
     }
 

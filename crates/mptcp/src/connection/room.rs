@@ -2,7 +2,7 @@
 //!
 //! Owns its size: what was set, what M3 makes of it, what Linux would have. The bytes are `send_buffer`'s.
 
-use mptcp_clock::Duration;
+use mptcp_clock::{Duration, Instant};
 
 use super::Connection;
 use super::limits::Limit;
@@ -17,7 +17,7 @@ impl Connection {
 
     /// Tells a writer that waits of the room there is.
     #[inline(always)]
-    pub(super) fn wake_writer(&mut self) {
+    pub(super) fn wake_writer(&mut self, now: Instant) {
         if self.send.writer.waits() {
             let buffer = self.send_buffer();
             self.send.tuned = buffer;
@@ -28,6 +28,7 @@ impl Connection {
             // As Linux: where little may wait, half of it has to be gone.
             let early = self.config.notsent_lowat.is_some_and(|most| unsent * 2 >= most);
             if !early && self.send.writer.wake(unsent, room, buffer, patient) {
+                self.send.writer.note_woken(now);
                 self.fate.pending.note(EventKind::Writable);
             }
         }

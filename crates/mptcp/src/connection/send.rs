@@ -2,10 +2,15 @@
 //!
 //! Owns the writer's wishes and the DATA_FIN; the bytes themselves are `send_buffer`'s.
 
+use mptcp_clock::{Duration, Instant};
+
 use super::send_buffer::SendBuffer;
 
 /// Unsent bytes below which a waiting writer is woken for any room at all.
 const LITTLE_LEFT: u64 = 16_384;
+
+/// A writer that has not waited for room for so long writes as it goes.
+const SETTLED: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]
 pub(super) struct SendStream {
@@ -28,6 +33,8 @@ pub(super) struct SendStream {
 pub(super) struct Writer {
     closed: bool,
     waits: bool,
+    /// When it was last told that it waits no longer.
+    woken: Option<Instant>,
     corked: bool,
     /// It said that more follows at once.
     more: bool,
@@ -51,6 +58,15 @@ impl Writer {
 
     pub(super) fn set_waiting(&mut self, waits: bool) {
         self.waits = waits;
+    }
+
+    pub(super) fn note_woken(&mut self, now: Instant) {
+        self.woken = Some(now);
+    }
+
+    /// Whether it writes as it goes: it has not waited for room of late, and may go on.
+    pub(super) fn streams(&self, now: Instant) -> bool {
+        !self.waits && !self.closed && self.woken.is_none_or(|woken| now.since(woken) >= SETTLED)
     }
 
     /// Whether one that waits is told of the room there is: when little is left to send, or when a third

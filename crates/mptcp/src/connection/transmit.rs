@@ -104,6 +104,7 @@ impl Connection {
             candidates,
             unsent: outgoing.unsent(),
             more_to_come: self.send.writer.waits(),
+            streams: self.send.writer.streams(now),
             closed: self.send.writer.is_closed(),
             in_flight: outgoing.next() - outgoing.una(),
             acknowledged: outgoing.una(),
@@ -200,7 +201,7 @@ impl Connection {
         if (payload.len() as u64) < mss {
             self.send.buffer.note_small();
         }
-        self.wake_writer();
+        self.wake_writer(now);
         if !self.negotiation.is_plain() {
             let end = self.subflows[id].sender().board.next + payload.len() as u64;
             let put = Put { subflow: self.subflow_id(id), end };

@@ -3,7 +3,7 @@
 //! In the line of BLEST (Ferlin et al., IFIP Networking 2016) and ECF (Lim et al., CoNEXT 2017). The paths in order of
 //! their round-trip times: the first one with room gets the next segment, unless what is faster would be held up by it. That
 //! is so when the faster paths could send more, until the segment is acknowledged, than the window or the send buffer has
-//! room for; or when they could send all that is left.
+//! room for; or when they could send all that is left. Where an application writes as it goes, a path that loses is late.
 
 mod ledger;
 mod trial;
@@ -21,7 +21,9 @@ const MOST: f64 = 2.0;
 /// What a new path is taken to carry before it has delivered more in a round trip: bytes a second, 1 Mb/s, a slow line. All wait for
 /// a window that turns out to wait there.
 const UNKNOWN_RATE: f64 = 125_000.0;
-
+/// A path that loses more than once in so many segments counts as late as what it sends again: of blocks of a few segments one in a
+/// hundred waits for that.
+const OFTEN: u64 = 1000;
 /// How many times its size a window is taken to grow to at most.
 const MOST_GROWN: f64 = 1e6;
 
@@ -71,11 +73,16 @@ fn delay_at(candidate: &Candidate, rate: Option<f64>) -> f64 {
     rate.map_or(said, |rate| larger(said, before / rate))
 }
 
-/// How long what is compared between paths takes: until a segment is acknowledged, which moves the window on, or at the end of the
-/// data, where nothing waits for its way back, until it is there.
+/// Whether what counts is when data is there: at the end of all, and where the application writes as it goes. Else the window has to
+/// move on.
+fn by_arrival(view: &SendView<'_>) -> bool {
+    view.closed || view.streams
+}
+
+/// How long what is compared between paths takes: until a segment is acknowledged, or until it is there.
 fn takes(view: &SendView<'_>, candidate: &Candidate) -> f64 {
-    if view.closed {
-        return takes_at_the_end(candidate);
+    if by_arrival(view) {
+        return arrives(candidate) + if view.closed { 0.0 } else { mending(candidate) };
     }
     let is_new = candidate.delivered <= 10 * candidate.mss;
     delay_at(candidate, candidate.delivery_rate.or_else(|| is_new.then(|| guess(candidate))))
@@ -83,9 +90,17 @@ fn takes(view: &SendView<'_>, candidate: &Candidate) -> f64 {
 
 /// By the rate that is known, or by what has arrived in a round trip.
 #[cold]
-fn takes_at_the_end(candidate: &Candidate) -> f64 {
+fn arrives(candidate: &Candidate) -> f64 {
     let rate = candidate.delivery_rate.map(|rate| if candidate.ramps() { 2.0 * rate } else { rate });
     delay_at(candidate, Some(rate.unwrap_or_else(|| guess(candidate)))) - way_back(candidate)
+}
+
+/// How long what is lost waits until it is found and has gone again, a round trip each: where that happens so often that the latest of
+/// what a stream carries come by it, and where the window is beyond what the last loss left of it and the next one is near.
+fn mending(candidate: &Candidate) -> f64 {
+    let often = candidate.between_losses.is_some_and(|bytes| bytes < OFTEN * candidate.mss);
+    let beyond = candidate.in_flight + candidate.mss > candidate.ssthresh;
+    if often || beyond { 2.0 * nanos(candidate.srtt) } else { 0.0 }
 }
 
 fn way_back(candidate: &Candidate) -> f64 {
@@ -140,7 +155,7 @@ impl OnTime {
         // A path that carries more than all that it might hold up is worth a stall: it is not kept small for being in the way.
         let margin = if rate(slow) > rates { 1.0 } else { self.margin };
         // A DATA_ACK comes back on the path that is the first to say so.
-        let round = if view.closed { takes + way_back(slow) } else { takes };
+        let round = if by_arrival(view) { takes + way_back(slow) } else { takes };
         let until = larger(round - nanos(slow.lead), first);
         if rates * until * margin + real(slow.in_flight + slow.mss) > window {
             return false;
@@ -149,7 +164,7 @@ impl OnTime {
             return true;
         }
         // All that is left goes on the faster paths before this one has answered.
-        if view.closed {
+        if by_arrival(view) {
             let faster = view.candidates.iter().zip(&self.times).filter(|(_, time)| **time < takes);
             return faster.map(|(fast, _)| sends(fast, takes - first)).sum::<f64>() <= real(view.unsent);
         }

@@ -37,6 +37,8 @@ pub struct Candidate {
     pub delivered: u64,
     /// The best rate at which it delivered in its last round trips, bytes a second; None before the first.
     pub delivery_rate: Option<f64>,
+    /// Bytes that arrive on it from one loss to the next; None where it did not lose twice of late.
+    pub between_losses: Option<u64>,
     /// Payload bytes of a full segment.
     pub mss: u64,
     /// The pace that the congestion controller asks for, bytes a second.
@@ -66,6 +68,7 @@ impl Candidate {
             local_queue: 0,
             delivered: 0,
             delivery_rate: None,
+            between_losses: None,
             mss,
             pacing: None,
             has_room: true,
@@ -98,6 +101,8 @@ pub struct SendView<'a> {
     pub unsent: u64,
     /// The application waits for room: it has more than `unsent`.
     pub more_to_come: bool,
+    /// The application writes as it goes, and has not waited for room for a second: what counts is when each of its bytes is there.
+    pub streams: bool,
     /// The application has closed its side: nothing comes after `unsent`, and what counts is when that is there.
     pub closed: bool,
     /// Bytes given to subflows and not acknowledged at the data level.
@@ -121,6 +126,7 @@ impl<'a> SendView<'a> {
             candidates,
             unsent: 0,
             more_to_come: true,
+            streams: false,
             closed: false,
             in_flight: 0,
             acknowledged: 0,

@@ -220,3 +220,54 @@ fn a_path_that_brings_little_rests_whatever_comes_without_it() {
     let (again, since) = rest(1e6, 8e6);
     assert!(again.since(since) >= ms(1_000), "{:?}", again.since(since));
 }
+
+/// Two paths with room, of 20 and 60 ms, which carry what an application writes as it goes: a block of six segments.
+fn streaming() -> [Candidate; 2] {
+    let mut candidates = paths(ms(60));
+    for path in &mut candidates {
+        (path.srtt, path.min_rtt, path.latest_rtt) = (path.srtt * 2, path.srtt * 2, path.srtt * 2);
+        (path.has_room, path.in_flight, path.cwnd, path.ssthresh) = (true, 0, 100 * MSS, 50 * MSS);
+    }
+    candidates[1].srtt = ms(60);
+    (candidates[1].min_rtt, candidates[1].latest_rtt) = (ms(60), ms(60));
+    candidates
+}
+
+fn stream(candidates: &[Candidate]) -> Option<usize> {
+    let mut moment = SendView::new(Instant::ZERO + ms(1_000), candidates);
+    (moment.unsent, moment.more_to_come, moment.streams) = (6 * MSS, false, true);
+    OnTime::default().choose(&moment)
+}
+
+#[test]
+fn a_stream_leaves_a_near_path_that_loses_to_others() {
+    let mut candidates = streaming();
+    assert_eq!(stream(&candidates), Some(0));
+    candidates[0].between_losses = Some(1_001 * MSS);
+    assert_eq!(stream(&candidates), Some(0), "hardly a block waits for it");
+    // There after 10 ms, or after 50 what is lost; on the other path after 30.
+    candidates[0].between_losses = Some(200 * MSS);
+    assert_eq!(stream(&candidates), Some(1));
+    candidates[1].between_losses = Some(200 * MSS);
+    assert_eq!(stream(&candidates), Some(0), "both lose");
+}
+
+#[test]
+fn a_stream_does_not_fill_a_path_until_it_loses() {
+    let mut candidates = streaming();
+    candidates[0].in_flight = 40 * MSS;
+    assert_eq!(stream(&candidates), Some(0));
+    candidates[0].in_flight = 50 * MSS;
+    assert_eq!(stream(&candidates), Some(1), "the last loss left a window of fifty");
+    candidates[1].in_flight = 50 * MSS;
+    assert_eq!(stream(&candidates), Some(0), "so it did on the other");
+}
+
+#[test]
+fn to_a_file_that_ends_losses_are_no_reason() {
+    let mut candidates = streaming();
+    candidates[0].between_losses = Some(200 * MSS);
+    let mut moment = SendView::new(Instant::ZERO + ms(1_000), &candidates);
+    (moment.unsent, moment.more_to_come, moment.closed) = (6 * MSS, false, true);
+    assert_eq!(OnTime::default().choose(&moment), Some(0));
+}
