@@ -50,6 +50,7 @@ impl Losses {
 
     /// Bytes that arrive from one loss to the next; None where there were not two of late.
     #[must_use]
+    #[inline(never)]
     pub fn bytes_between(&self, now: Instant) -> Option<u64> {
         let known = &self.events[..self.count];
         let late = known.iter().position(|event| now.since(event.at) < REMEMBERED)?;

@@ -235,11 +235,8 @@ impl Connection {
             }
             let lead = self.choice.leads.of(slot, subflow.record().id);
             let has_room = paced.is_none() && holds.have_room(subflow, path, in_flight);
-            let mut candidate = Candidate { has_room, ..seen(slot, subflow, path, lead) };
-            if streams {
-                candidate.between_losses = path.losses.bytes_between(now);
-            }
-            found.push(candidate);
+            let between_losses = if streams { path.losses.bytes_between(now) } else { None };
+            found.push(Candidate { has_room, between_losses, ..seen(slot, subflow, path, lead) });
         }
         self.choice.held = (segments, bytes);
         if self.is_crowded() {

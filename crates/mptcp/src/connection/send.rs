@@ -65,8 +65,14 @@ impl Writer {
     }
 
     /// Whether it writes as it goes: it has not waited for room of late, and may go on.
+    #[inline(always)]
     pub(super) fn streams(&self, now: Instant) -> bool {
-        !self.waits && !self.closed && self.woken.is_none_or(|woken| now.since(woken) >= SETTLED)
+        !self.waits && self.has_settled(now)
+    }
+
+    #[cold]
+    fn has_settled(&self, now: Instant) -> bool {
+        !self.closed && self.woken.is_none_or(|woken| now.since(woken) >= SETTLED)
     }
 
     /// Whether one that waits is told of the room there is: when little is left to send, or when a third
