@@ -18,14 +18,20 @@ fn goodputs(text: &str) -> Vec<f64> {
 /// A path: rate in kbit/s, round trip in microseconds, queue, and further keys.
 type Path = (u32, u32, &'static str, &'static str);
 
-/// Multipath TCP with `keys`, and the best that plain TCP has over one of the paths, Mb/s.
-fn against_best(paths: &[Path], buffers: &str, keys: &str) -> (f64, f64) {
-    let mut text = "duration = \"20s\"\nwarmup = \"5s\"\nsample = \"1s\"\n".to_owned();
+/// A scenario's beginning and its paths, `p0` and so on.
+fn network(beginning: &str, paths: &[Path]) -> String {
+    let mut text = beginning.to_owned();
     for (at, (rate, rtt, queue, more)) in paths.iter().enumerate() {
         text += &format!(
             "[paths.p{at}]\nrate = \"{rate}kbit\"\nrtt = \"{rtt}us\"\nqueue = \"{queue}\"\n{more}\n"
         );
     }
+    text
+}
+
+/// Multipath TCP with `keys`, and the best that plain TCP has over one of the paths, Mb/s.
+fn against_best(paths: &[Path], buffers: &str, keys: &str) -> (f64, f64) {
+    let text = network("duration = \"20s\"\nwarmup = \"5s\"\nsample = \"1s\"\n", paths);
     let alone = (0..paths.len()).map(|at| {
         let flow = format!("[flows.f]\ntransport = \"tcp\"\npaths = [\"p{at}\"]\n{buffers}\n");
         goodputs(&(text.clone() + &flow))[0]
@@ -235,12 +241,7 @@ fn behind_one_bottleneck_it_takes_no_more_than_with_the_historical_rules() {
 
 /// Seconds until a file of `bytes` has arrived.
 fn completion(paths: &[Path], buffer: u64, bytes: u64, keys: &str) -> f64 {
-    let mut text = "duration = \"30s\"\njitter = { start = \"0s\", processing = \"0s\" }\n".to_owned();
-    for (at, (rate, rtt, queue, more)) in paths.iter().enumerate() {
-        text += &format!(
-            "[paths.p{at}]\nrate = \"{rate}kbit\"\nrtt = \"{rtt}us\"\nqueue = \"{queue}\"\n{more}\n"
-        );
-    }
+    let mut text = network("duration = \"30s\"\njitter = { start = \"0s\", processing = \"0s\" }\n", paths);
     text += &format!("[flows.f]\nbytes = \"{bytes}B\"\n{}\n{keys}\n", buffers(buffer));
     let scenario = Scenario::parse(&text, "network").unwrap_or_else(|e| panic!("{e}"));
     let run = World::new(&scenario, 1).expect("a network").run().expect("it comes to its end");
@@ -300,12 +301,7 @@ fn a_window_that_doubles_sends_the_end_of_a_short_file_sooner_than_a_near_path_o
 
 /// The 99th percentile of the times of blocks of 8 KiB at a rate, after the first 5 s, over two seeds; seconds.
 fn latest_blocks(paths: &[Path], buffer: u64, rate: &str, keys: &str) -> f64 {
-    let mut text = "duration = \"25s\"\n".to_owned();
-    for (at, (rate, rtt, queue, more)) in paths.iter().enumerate() {
-        text += &format!(
-            "[paths.p{at}]\nrate = \"{rate}kbit\"\nrtt = \"{rtt}us\"\nqueue = \"{queue}\"\n{more}\n"
-        );
-    }
+    let mut text = network("duration = \"25s\"\n", paths);
     text += &format!("[flows.f]\nblocks = \"8KiB\"\nrate = \"{rate}\"\n{}\n{keys}\n", buffers(buffer));
     let scenario = Scenario::parse(&text, "network").unwrap_or_else(|e| panic!("{e}"));
     let of_seed = |seed| {

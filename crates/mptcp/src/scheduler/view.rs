@@ -37,7 +37,8 @@ pub struct Candidate {
     pub delivered: u64,
     /// The best rate at which it delivered in its last round trips, bytes a second; None before the first.
     pub delivery_rate: Option<f64>,
-    /// Bytes that arrive on it from one loss to the next; None where it did not lose twice of late.
+    /// Bytes that arrive on it from one loss to the next; None where it did not lose twice in the last minute. Looked up only while
+    /// the application streams ([`SendView::streams`]); None else.
     pub between_losses: Option<u64>,
     /// Payload bytes of a full segment.
     pub mss: u64,
