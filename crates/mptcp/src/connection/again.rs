@@ -16,9 +16,9 @@ use crate::subflow::backlog::Waiting;
 const LONG_SILENT: u32 = 16;
 
 impl Connection {
-    /// Whether something waits to be given to a subflow once more.
+    /// Whether all that is under way goes to the subflows once more.
     pub(super) fn has_data_again(&self) -> bool {
-        self.send.again.is_some() || self.send.buffer.first_again().is_some()
+        self.send.again.is_some()
     }
 
     /// All that is under way goes again, from the first byte on, whoever carries it.
@@ -27,14 +27,11 @@ impl Connection {
         self.send.again = (!buffer.nothing_in_flight()).then(|| buffer.una());
     }
 
-    /// The next piece of what goes again, for the queue of a subflow.
+    /// The next piece of what goes again, for the queue of a subflow. Not where options are eaten: a peer that has fallen back
+    /// would take it for what follows (RFC 8684 section 3.7).
     pub(super) fn next_again(&mut self, id: usize) -> Option<Waiting> {
-        while let Some(start) = self.send.buffer.first_again() {
-            self.send.buffer.pop_again();
-            let una = self.send.buffer.una();
-            if self.send.buffer.chunk_at(start).is_some_and(|c| c.queued && c.end() > una) {
-                return self.repeat(id, start);
-            }
+        if self.subflows[id].turn().optionless {
+            return None;
         }
         let from = self.send.again?.max(self.send.buffer.una());
         let repeated = self.repeat(id, from);
@@ -43,12 +40,12 @@ impl Connection {
     }
 
     /// The chunk that holds `from`, for the queue of a subflow.
-    fn repeat(&mut self, id: usize, from: u64) -> Option<Waiting> {
+    pub(super) fn repeat(&mut self, id: usize, from: u64) -> Option<Waiting> {
         let length = self.send.buffer.chunk_at(from)?.payload.len() as u64;
         let put = self.place_in_queue(id, length);
         let chunk = self.send.buffer.chunk_at(from)?;
         chunk.put(put);
-        let waiting = Waiting { data: chunk.start, payload: chunk.payload.clone() };
+        let waiting = Waiting { data: chunk.start, payload: chunk.payload.clone(), repeated: true };
         self.choice.leads.forget();
         self.send.reinjected += length;
         self.subflows[id].record_mut().tally.bytes_reinjected += length;

@@ -41,11 +41,24 @@ impl Connection {
     }
 
     /// Whether a fallback is still possible: no other subflow was ever open, on which the peer may have
-    /// sent data, nothing was resent, nothing is out of order (RFC 8684 section 3.7).
-    fn may_fall_back(&self, id: usize) -> bool {
+    /// sent data, nothing was resent by either side, nothing is out of order (RFC 8684 section 3.7). Of what
+    /// came on the subflow `rest` has found no place in the stream yet.
+    fn may_fall_back(&self, id: usize, rest: &[Bytes]) -> bool {
         let mut others = self.subflows.iter().enumerate().filter(|&(other, _)| other != id);
         let only = others.all(|(_, subflow)| subflow.sender().board.una == 0);
-        self.is_initial(id) && only && self.send.reinjected == 0 && self.recv.early().is_empty()
+        let resent = self.send.reinjected > 0 || self.peer_has_resent(id, rest);
+        self.is_initial(id) && only && !resent && self.recv.early().is_empty()
+    }
+
+    /// Whether the peer has sent data on a subflow that it had sent before: what comes next there need not be what comes next in
+    /// its stream.
+    fn peer_has_resent(&self, id: usize, rest: &[Bytes]) -> bool {
+        let subflow = &self.subflows[id];
+        let receiver = subflow.receiver();
+        let end = receiver.next().saturating_sub(u64::from(receiver.finished()));
+        let came = end.saturating_sub(subflow.opening().first_received);
+        let rest = rest.iter().map(|bytes| bytes.len() as u64).sum::<u64>();
+        came != self.recv.next() + subflow.mapper().waiting() + rest
     }
 
     /// The first segments after the handshake show whether the peer, and all boxes on the way, let
@@ -61,7 +74,7 @@ impl Connection {
         if keys || proves_nothing || segment.options.has_mptcp() {
             return Ok(());
         }
-        if !self.may_fall_back(id) {
+        if !self.may_fall_back(id, &[]) {
             // The peer takes a FIN on this subflow for the end of the stream: it gets none.
             return if segment.flags.fin() { Err(SubflowError::because(ResetReason::MPTCP)) } else { Ok(()) };
         }
@@ -86,7 +99,7 @@ impl Connection {
     pub(super) fn fall_back_if_stripped(&mut self, now: Instant) {
         let stripped = self.negotiation.is_multipath()
             && self.subflows.first().is_some_and(|first| first.turn().optionless && !first.is_closed())
-            && self.may_fall_back(0);
+            && self.may_fall_back(0, &[]);
         if stripped {
             if let Err(error) = self.fall_back_here(now, 0, Vec::new(), FallbackReason::Stripped) {
                 self.end_subflow(now, 0, error);
@@ -139,7 +152,7 @@ impl Connection {
     /// A mapping of length 0: the peer has fallen back (RFC 8684 section 3.7).
     #[cold]
     pub(super) fn on_infinite_mapping(&mut self, now: Instant, id: usize) -> Outcome {
-        if !self.may_fall_back(id) {
+        if !self.may_fall_back(id, &[]) {
             return Err(SubflowError::because(ResetReason::MPTCP));
         }
         // The stream goes on where it stands: this segment may have overtaken others.
@@ -148,7 +161,7 @@ impl Connection {
 
     /// Payload without a mapping: TCP's if MPTCP never worked here, an error otherwise.
     pub(super) fn on_unmapped(&mut self, now: Instant, id: usize, rest: Vec<Bytes>) -> Outcome {
-        if !self.may_fall_back(id) {
+        if !self.may_fall_back(id, &rest) {
             return Err(SubflowError::because(ResetReason::MPTCP));
         }
         self.fall_back_here(now, id, rest, FallbackReason::Unmapped)
@@ -164,7 +177,7 @@ impl Connection {
     ) -> Outcome {
         let Some(remote) = self.negotiation.remote() else { return Ok(()) };
         let number = remote.at(data);
-        if !self.may_fall_back(id) {
+        if !self.may_fall_back(id, &rest) {
             let reason = Some(ResetReason::MIDDLEBOX);
             return Err(SubflowError::Reset { reason, failed: Some(number) });
         }
@@ -182,7 +195,7 @@ impl Connection {
             return Ok(());
         }
         let Some(remote) = self.negotiation.remote() else { return Ok(()) };
-        if !self.may_fall_back(id) {
+        if !self.may_fall_back(id, &[]) {
             return Err(SubflowError::because(ResetReason::MIDDLEBOX));
         }
         // Room for one more mapping: the infinite one, which tells the peer.

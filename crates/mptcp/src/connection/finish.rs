@@ -42,10 +42,13 @@ impl Connection {
         }
         if !self.negotiation.is_multipath()
             || !self.send.writer.is_closed()
-            || !all_sent
             || self.send.fin.is_acknowledged()
         {
             self.disarm_data_fin();
+            return None;
+        }
+        if !all_sent {
+            // Data goes before it, again perhaps: the DATA_FIN that went already keeps its timer.
             return None;
         }
         if !self.send.fin.is_sent() || self.timers.data_fin_wanted {

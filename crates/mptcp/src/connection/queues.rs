@@ -35,7 +35,12 @@ impl Connection {
         let closed = self.negotiation.is_multipath() && self.fill_queues(now);
         let mut held = false;
         for id in 0..self.subflows.len() {
-            if self.subflows[id].backlog().is_empty() || !self.subflows[id].can_send() {
+            let subflow = &self.subflows[id];
+            if subflow.backlog().is_empty() || !subflow.can_send() {
+                continue;
+            }
+            if subflow.turn().optionless && subflow.backlog().repeats() {
+                // It waits for what the data-level timer makes of that: see `next_again`.
                 continue;
             }
             if self.may_send_now(now, id) {
@@ -61,7 +66,7 @@ impl Connection {
             self.begin_anew(now, id);
         }
         let mss = self.congestion.paths[id].mss;
-        let Waiting { data, payload } = self.subflows[id].backlog_mut().pop(mss)?;
+        let Waiting { data, payload, .. } = self.subflows[id].backlog_mut().pop(mss)?;
         self.wake_writer(now);
         Some(self.put_again(now, id, data, payload, out))
     }
@@ -70,6 +75,14 @@ impl Connection {
     fn fill_queues(&mut self, now: Instant) -> bool {
         let mut candidates = std::mem::take(&mut self.choice.candidates);
         let mut closed = false;
+        if self.send.buffer.first_again().is_some() {
+            self.find_active(&mut candidates);
+            while let Some((start, id)) = self.next_for_another(&candidates) {
+                let Some(waiting) = self.repeat(id, start) else { break };
+                self.subflows[id].backlog_mut().push(waiting);
+                self.find_active(&mut candidates);
+            }
+        }
         while self.has_data_again() || self.send.buffer.unsent() > 0 {
             self.find_active(&mut candidates);
             if candidates.is_empty() {
@@ -128,7 +141,7 @@ impl Connection {
         }
         let put = self.place_in_queue(id, payload.len() as u64);
         self.send.buffer.send(Chunk::new(data, payload.clone(), put));
-        Some(Waiting { data, payload })
+        Some(Waiting { data, payload, repeated: false })
     }
 
     /// The subflows that may be given data: backups only when nothing else works (`mptcp_subflow_get_send`), those that are stale not

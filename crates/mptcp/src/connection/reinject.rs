@@ -24,7 +24,11 @@ impl Connection {
     /// The subflow is dead: what no living one carries goes to the others.
     pub(super) fn abandon(&mut self, id: usize) {
         let queues = self.config.linux_stack.subflow_queues;
-        if self.subflows[id].record().tally.data_segments_sent == 0 && !queues {
+        let subflow = &self.subflows[id];
+        // A join that failed carried nothing. Linux sends all again even then, on a subflow whose peer may just have fallen back
+        // and takes it for what follows.
+        let failed = subflow.sender().board.una == 0 || subflow.opening().unconfirmed;
+        if subflow.record().tally.data_segments_sent == 0 && (!queues || failed) {
             return;
         }
         self.subflows[id].backlog_mut().clear();

@@ -262,6 +262,12 @@ impl Connection {
     /// Carries the oldest requested chunk on a subflow that has not carried it yet.
     #[inline(never)]
     fn transmit_again(&mut self, now: Instant, candidates: &[Candidate], out: &mut Segment) -> Option<usize> {
+        let (start, id) = self.next_for_another(candidates)?;
+        self.carry(now, start, id, out)
+    }
+
+    /// The oldest requested chunk, and the subflow that has not carried it yet and is to; it is no longer requested then.
+    pub(super) fn next_for_another(&mut self, candidates: &[Candidate]) -> Option<(u64, usize)> {
         while let Some(start) = self.send.buffer.first_again() {
             let una = self.send.buffer.una();
             let Some(chunk) =
@@ -288,7 +294,7 @@ impl Connection {
             let fresh = fresh.filter(|c| !self.subflows[c.subflow].turn().optionless);
             let id = fresh.min_by_key(|c| c.srtt)?.subflow;
             self.send.buffer.pop_again();
-            return self.carry(now, start, id, out);
+            return Some((start, id));
         }
         None
     }

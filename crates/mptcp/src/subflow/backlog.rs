@@ -16,6 +16,8 @@ pub(crate) struct Waiting {
     /// Offset of its first byte in the connection's stream.
     pub data: u64,
     pub payload: Bytes,
+    /// It was given to a subflow before.
+    pub repeated: bool,
 }
 
 #[derive(Debug, Default)]
@@ -49,6 +51,11 @@ impl Backlog {
         self.queue.front().map_or(0, |waiting| waiting.payload.len() as u64)
     }
 
+    /// Whether the first piece was given to a subflow before.
+    pub(crate) fn repeats(&self) -> bool {
+        self.queue.front().is_some_and(|waiting| waiting.repeated)
+    }
+
     pub(crate) fn push(&mut self, waiting: Waiting) {
         self.bytes += waiting.payload.len() as u64;
         self.queue.push_back(waiting);
@@ -59,7 +66,7 @@ impl Backlog {
         let front = self.queue.front_mut()?;
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let waiting = if front.payload.len() > most {
-            let part = Waiting { data: front.data, payload: front.payload.split_to(most) };
+            let part = Waiting { payload: front.payload.split_to(most), ..*front };
             front.data += most as u64;
             part
         } else {
@@ -86,8 +93,8 @@ mod tests {
     #[test]
     fn pieces_leave_in_order_and_in_parts_where_segments_became_smaller() {
         let mut backlog = Backlog::default();
-        backlog.push(Waiting { data: 100, payload: Bytes::from(vec![1; 1000]) });
-        backlog.push(Waiting { data: 1100, payload: Bytes::from(vec![2; 500]) });
+        backlog.push(Waiting { data: 100, payload: Bytes::from(vec![1; 1000]), repeated: false });
+        backlog.push(Waiting { data: 1100, payload: Bytes::from(vec![2; 500]), repeated: false });
         assert_eq!((backlog.bytes(), backlog.first()), (1500, 1000));
         let taken: Vec<(u64, usize)> = std::iter::from_fn(|| backlog.pop(600))
             .map(|waiting| (waiting.data, waiting.payload.len()))

@@ -73,6 +73,11 @@ impl Mapper {
         self.mappings.len() + usize::from(self.alone.is_some())
     }
 
+    /// Bytes of payload that wait for their checksum.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.held.bytes()
+    }
+
     /// Bytes of memory that payload keeps alive which waits for its checksum, at most.
     pub(crate) fn held(&self) -> u64 {
         self.held.held()

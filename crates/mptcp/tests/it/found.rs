@@ -5,11 +5,11 @@ use mptcp::congestion::{Lia, Reno};
 use mptcp::path_manager::NdiffPorts;
 use mptcp::{Config, Mechanisms};
 
-fn path(delay_ms: u16) -> Path {
+pub(crate) fn path(delay_ms: u16) -> Path {
     Path { delay_ms, jitter_us: 0, loss_percent: 0, rate: 1_000_000_000, queue_ms: 10 }
 }
 
-fn plain_mechanisms() -> Mechanisms {
+pub(crate) fn plain_mechanisms() -> Mechanisms {
     Mechanisms {
         opportunistic_retransmission: false,
         penalisation: false,
@@ -20,7 +20,7 @@ fn plain_mechanisms() -> Mechanisms {
 }
 
 /// Without anything that can be left out.
-fn bare() -> Config {
+pub(crate) fn bare() -> Config {
     Config {
         congestion: Reno.into(),
         mechanisms: plain_mechanisms(),
@@ -38,22 +38,28 @@ fn small() -> Config {
     Config { receive_buffer: 2000, send_buffer: 2000, ..config }
 }
 
-fn check(seed: u64, config: Config, paths: Vec<Path>, operations: &[Operation]) {
+pub(crate) fn check(seed: u64, config: Config, paths: Vec<Path>, operations: &[Operation]) {
     check_two(seed, config.clone(), config, paths, operations);
 }
 
-fn check_two(seed: u64, client: Config, server: Config, paths: Vec<Path>, operations: &[Operation]) {
+pub(crate) fn check_two(
+    seed: u64,
+    client: Config,
+    server: Config,
+    paths: Vec<Path>,
+    operations: &[Operation],
+) {
     let settings = Settings { seed, client, server, paths, gso: Gso::default() };
     let mut arena = Arena::new(&settings);
     operations.iter().for_each(|operation| arena.execute(operation));
     arena.finish();
 }
 
-fn write(bytes: u32) -> Operation {
+pub(crate) fn write(bytes: u32) -> Operation {
     Operation::Write { side: Side::Client, bytes }
 }
 
-fn advance(ms: u32) -> Operation {
+pub(crate) fn advance(ms: u32) -> Operation {
     Operation::Advance { ms }
 }
 
@@ -61,7 +67,7 @@ fn dead() -> Path {
     Path { loss_percent: 100, ..path(0) }
 }
 
-fn drop_at(at: u16) -> Operation {
+pub(crate) fn drop_at(at: u16) -> Operation {
     Operation::Drop { at }
 }
 

@@ -7,6 +7,7 @@ mod ending;
 mod examples;
 mod fast_open;
 mod found;
+mod found_queues;
 mod hand;
 mod handoff;
 mod hostile_blind;

@@ -119,6 +119,24 @@ fn a_mapping_of_no_length_without_data_is_no_fallback() {
     assert_eq!(hand.mode(), Mode::Plain);
 }
 
+/// RFC 8684 section 3.7: only while what came on the subflow is the stream, byte for byte. What a peer had repeated there would
+/// be read twice from where the mappings end.
+#[test]
+fn nobody_falls_back_where_the_peer_has_repeated_data() {
+    for repeats in [false, true] {
+        let (mut hand, _) = Hand::open(Config::default());
+        hand.send_data(hand.flow, 1, 1, 100);
+        hand.send_data(hand.flow, 101, if repeats { 1 } else { 101 }, 100);
+        let answers =
+            hand.send(hand.flow, 201, 1, |segment| segment.payload = Bytes::from_static(b"unmapped"));
+        let ended = answers.iter().any(|answer| answer.flags.rst());
+        assert_eq!((ended, hand.mode() == Mode::Plain), (repeats, !repeats), "{answers:?}");
+        let read: usize =
+            std::iter::from_fn(|| hand.host.read(hand.now, hand.connection)).map(|data| data.len()).sum();
+        assert_eq!(read, if repeats { 100 } else { 208 });
+    }
+}
+
 /// RFC 8684 section 3.3.8: the address id is of version 0.
 #[test]
 fn a_priority_in_the_form_of_version_0_is_ignored() {

@@ -1,0 +1,183 @@
+//! What random operations have found where subflows have queues of their own, as Linux's do, shrunk.
+
+use crate::arena::{Operation, Path, Side};
+use crate::found::{advance, bare, check, check_two, drop_at, path, plain_mechanisms, write};
+use mptcp::congestion::{Bbr, Reno};
+use mptcp::{Config, LinuxCompat, LinuxStack, Mechanisms, SpuriousLoss};
+
+/// Queues, and nothing else of Linux's stack.
+fn queues() -> LinuxStack {
+    LinuxStack { subflow_queues: true, ..LinuxStack::default() }
+}
+
+/// Data that has to go again once the DATA_FIN went does not stop that from going again, too.
+#[test]
+fn a_data_fin_that_was_lost_goes_again_after_data_that_went_again() {
+    let side = Config {
+        sack: true,
+        timestamps: false,
+        spurious_loss: Some(SpuriousLoss { undo: false, frto: true }),
+        pacing: true,
+        byte_counting: false,
+        restart_after_idle: None,
+        small_queues: None,
+        ..bare()
+    };
+    let client = Config {
+        congestion: Bbr::default().into(),
+        linux_stack: queues(),
+        receive_buffer: 25_632,
+        send_buffer: 57_181,
+        initial_window: 5,
+        max_subflows: 2,
+        ..side.clone()
+    };
+    let server = Config {
+        congestion: Reno.into(),
+        checksum: true,
+        mechanisms: Mechanisms { opportunistic_retransmission: true, ..plain_mechanisms() },
+        receive_buffer: 81_218,
+        send_buffer: 40_755,
+        initial_window: 12,
+        max_subflows: 1,
+        ..side
+    };
+    let from_server = |bytes| Operation::Write { side: Side::Server, bytes };
+    check_two(
+        2_548_959_761_964_224_763,
+        client,
+        server,
+        vec![path(66), Path { loss_percent: 16, ..path(0) }, path(0)],
+        &[
+            from_server(6990),
+            Operation::Duplicate { at: 0 },
+            advance(1),
+            Operation::Step,
+            Operation::Step,
+            Operation::Delay { at: 42_056, ms: 68 },
+            Operation::Delay { at: 0, ms: 68 },
+            Operation::Duplicate { at: 0 },
+            from_server(14_486),
+            advance(1),
+            Operation::Step,
+            Operation::Step,
+            drop_at(31_291),
+            Operation::Backup { side: Side::Client, path: 34, backup: true },
+            from_server(65),
+            advance(0),
+            Operation::Join { at: 12_360 },
+            advance(0),
+            advance(0),
+            advance(0),
+            advance(864),
+            write(33_029),
+            Operation::Step,
+            Operation::Delay { at: 39_922, ms: 201 },
+            advance(1),
+            Operation::Close { side: Side::Client },
+        ],
+    );
+}
+
+/// A join that failed makes all data go again, but not to a peer that has fallen back: it would take it for more.
+#[test]
+fn nothing_goes_again_where_options_are_eaten() {
+    let side = Config {
+        max_subflows: 1,
+        linux_compat: LinuxCompat { data_fin_everywhere: true, ..LinuxCompat::default() },
+        linux_stack: LinuxStack { data_level_timer: true, ..queues() },
+        initial_window: 2,
+        receive_buffer: 2000,
+        send_buffer: 2000,
+        ..bare()
+    };
+    check(
+        5_903_132_965_631_100,
+        side,
+        vec![path(79), path(143)],
+        &[advance(500), drop_at(0), write(1), write(1), Operation::Join { at: 6206 }, advance(144)],
+    );
+}
+
+/// What a subflow carries already is not given to it again because acknowledgements take long.
+#[test]
+fn a_slow_subflow_is_not_given_its_data_again() {
+    let side = Config {
+        congestion: mptcp::congestion::LinuxCubic::default().into(),
+        scheduler: mptcp::scheduler::Linux::default().into(),
+        max_subflows: 0,
+        mechanisms: Mechanisms { autotuning: true, ..plain_mechanisms() },
+        linux_compat: LinuxCompat {
+            plain_time_wait: true,
+            minshall: true,
+            fin_with_data: true,
+            ..LinuxCompat::default()
+        },
+        linux_stack: queues(),
+        restart_after_idle: None,
+        small_queues: None,
+        wide_data_acks: true,
+        receive_buffer: 84_872,
+        send_buffer: 71_279,
+        mss: 1329,
+        rack: true,
+        delayed_ack: true,
+        nagle: true,
+        initial_window: 16,
+        pacing: true,
+        byte_counting: false,
+        spurious_loss: Some(SpuriousLoss { undo: false, frto: false }),
+        ..bare()
+    };
+    check(
+        15_855_678_494_473_720_331,
+        side,
+        vec![Path { loss_percent: 9, rate: 11_545_733, queue_ms: 15, ..path(49) }],
+        &[
+            write(123_735),
+            Operation::Step,
+            Operation::Step,
+            write(17_650),
+            advance(30),
+            advance(4336),
+            Operation::Write { side: Side::Server, bytes: 2579 },
+            Operation::Join { at: 29_795 },
+        ],
+    );
+}
+/// The peer fell back, and its word of that is slower than the reset of a join.
+#[test]
+fn a_join_that_failed_makes_nothing_go_again() {
+    let side = Config {
+        max_subflows: 1,
+        linux_compat: LinuxCompat { data_fin_everywhere: true, ..LinuxCompat::default() },
+        linux_stack: LinuxStack { data_level_timer: true, buffer_memory: true, ..queues() },
+        restart_after_idle: None,
+        small_queues: None,
+        receive_buffer: 6433,
+        send_buffer: 3984,
+        mss: 638,
+        sack: true,
+        timestamps: false,
+        initial_window: 11,
+        pacing: true,
+        byte_counting: false,
+        spurious_loss: Some(SpuriousLoss { undo: false, frto: true }),
+        ..bare()
+    };
+    check(
+        9_520_013_407_421_030_665,
+        side,
+        vec![Path { loss_percent: 6, ..path(152) }, Path { jitter_us: 13_963, ..path(94) }],
+        &[
+            drop_at(0),
+            advance(1497),
+            write(6141),
+            Operation::Delay { at: 45, ms: 153 },
+            Operation::Write { side: Side::Server, bytes: 1 },
+            Operation::Join { at: 807 },
+            Operation::Corrupt { at: 900, position: 0, bit: 0 },
+            advance(0),
+        ],
+    );
+}
