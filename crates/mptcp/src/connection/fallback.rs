@@ -45,7 +45,7 @@ impl Connection {
     /// came on the subflow `rest` has found no place in the stream yet.
     fn may_fall_back(&self, id: usize, rest: &[Bytes]) -> bool {
         let mut others = self.subflows.iter().enumerate().filter(|&(other, _)| other != id);
-        let only = others.all(|(_, subflow)| subflow.sender().board.una == 0);
+        let only = others.all(|(_, subflow)| !subflow.opening().was_open && !subflow.opening().unconfirmed);
         let resent = self.send.reinjected > 0 || self.peer_has_resent(id, rest);
         self.is_initial(id) && only && !resent && self.recv.early().is_empty()
     }

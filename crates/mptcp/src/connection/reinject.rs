@@ -27,8 +27,8 @@ impl Connection {
         let subflow = &self.subflows[id];
         // A join that failed carried nothing. Linux sends all again even then, on a subflow whose peer may just have fallen back
         // and takes it for what follows.
-        let failed = subflow.sender().board.una == 0 || subflow.opening().unconfirmed;
-        if subflow.record().tally.data_segments_sent == 0 && (!queues || failed) {
+        let never = subflow.record().tally.data_segments_sent == 0;
+        if never && (!queues || !subflow.opening().was_open) {
             return;
         }
         self.subflows[id].backlog_mut().clear();

@@ -1,8 +1,9 @@
 //! What random operations have found where subflows have queues of their own, as Linux's do, shrunk.
 
-use crate::arena::{Operation, Path, Side};
+use crate::arena::{Operation, Path, Side, Strip};
 use crate::found::{advance, bare, check, check_two, drop_at, path, plain_mechanisms, write};
 use mptcp::congestion::{Bbr, Reno};
+use mptcp::path_manager::NdiffPorts;
 use mptcp::{Config, LinuxCompat, LinuxStack, Mechanisms, SpuriousLoss};
 
 /// Queues, and nothing else of Linux's stack.
@@ -177,6 +178,34 @@ fn a_join_that_failed_makes_nothing_go_again() {
             Operation::Write { side: Side::Server, bytes: 1 },
             Operation::Join { at: 807 },
             Operation::Corrupt { at: 900, position: 0, bit: 0 },
+            advance(0),
+        ],
+    );
+}
+
+/// The options of joins are eaten, and those of data: a SYN/ACK without them is no reason to send anything again.
+#[test]
+fn a_join_that_was_answered_as_tcp_makes_nothing_go_again() {
+    let small = Config { receive_buffer: 2000, send_buffer: 2000, initial_window: 1, ..bare() };
+    let client = Config {
+        path_manager: NdiffPorts { subflows: 3 }.into(),
+        max_subflows: 2,
+        linux_stack: LinuxStack { data_level_timer: true, ..queues() },
+        ..small.clone()
+    };
+    let what = Strip { syn: [true, false], other: [true, false] };
+    check_two(
+        263_978_622_165_919_099,
+        client,
+        Config { max_subflows: 0, ..small },
+        vec![path(0)],
+        &[
+            write(719),
+            advance(1),
+            advance(0),
+            Operation::Strip { path: 0, what },
+            Operation::Interface { side: Side::Client, path: 0, up: true },
+            write(1),
             advance(0),
         ],
     );
