@@ -77,8 +77,10 @@ impl Connection {
         let mut closed = false;
         if self.send.buffer.first_again().is_some() {
             self.find_active(&mut candidates);
-            while let Some((start, id)) = self.next_for_another(&candidates) {
-                let Some(waiting) = self.repeat(id, start) else { break };
+            while !candidates.is_empty()
+                && let Some((start, id)) = self.next_for_another(&candidates)
+                && let Some(waiting) = self.repeat(id, start)
+            {
                 self.subflows[id].backlog_mut().push(waiting);
                 self.find_active(&mut candidates);
             }

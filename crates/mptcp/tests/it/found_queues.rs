@@ -210,3 +210,58 @@ fn a_join_that_was_answered_as_tcp_makes_nothing_go_again() {
         ],
     );
 }
+/// Nobody was there to take it when its subflow ended.
+#[test]
+fn what_a_dead_subflow_had_goes_on_the_next_one() {
+    let side = Config {
+        congestion: mptcp::congestion::Bbr3::default().into(),
+        scheduler: mptcp::scheduler::Linux::default().into(),
+        max_subflows: 1,
+        wide_data_acks: true,
+        linux_compat: LinuxCompat { push_where_writes_end: true, ..LinuxCompat::default() },
+        linux_stack: LinuxStack { silent_path_probe: Some(mptcp_clock::Duration::from_secs(1)), ..queues() },
+        restart_after_idle: None,
+        small_queues: None,
+        receive_buffer: 20_000,
+        send_buffer: 20_000,
+        mss: 253,
+        sack: true,
+        rack: true,
+        nagle: true,
+        ecn: Some(mptcp::Ecn::On),
+        initial_window: 6,
+        pacing: true,
+        byte_counting: false,
+        spurious_loss: Some(SpuriousLoss { undo: true, frto: true }),
+        ..Config::default()
+    };
+    let side = Config { mechanisms: plain_mechanisms(), delayed_ack: false, ..side };
+    let server = |bytes| Operation::Write { side: Side::Server, bytes };
+    check(
+        13_755_085_771_306_007_135,
+        side,
+        vec![Path { loss_percent: 1, ..path(121) }, Path { jitter_us: 1, loss_percent: 36, ..path(72) }],
+        &[
+            advance(1),
+            advance(121),
+            write(1),
+            Operation::Step,
+            Operation::Duplicate { at: 0 },
+            advance(1),
+            server(1),
+            Operation::Delay { at: 0, ms: 0 },
+            write(20_000),
+            server(9271),
+            Operation::Interface { side: Side::Client, path: 36, up: false },
+            server(315),
+            advance(15_145),
+            Operation::Step,
+            Operation::Step,
+            advance(62),
+            advance(11),
+            Operation::Step,
+            server(1),
+            Operation::Backup { side: Side::Client, path: 187, backup: true },
+        ],
+    );
+}
