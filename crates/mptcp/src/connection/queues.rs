@@ -91,7 +91,8 @@ impl Connection {
                 break;
             }
             let view = self.view(now, &candidates);
-            let Some(chosen) = self.choice.scheduler.choose(&view) else { break };
+            let chosen = self.choice.scheduler.choose(&view);
+            let Some(chosen) = chosen.or_else(|| self.when_nothing_is_under_way(&candidates)) else { break };
             let given = self.give(candidates[chosen].subflow, self.choice.scheduler.burst());
             if given == 0 {
                 let next = self.send.buffer.next();

@@ -116,8 +116,8 @@ impl Connection {
 
     /// A scheduler that waits while nothing is under way waits for nothing.
     #[inline(never)]
-    fn when_nothing_is_under_way(&self, candidates: &[Candidate]) -> Option<usize> {
-        if self.subflows.iter().any(|subflow| !subflow.sender().is_idle()) {
+    pub(super) fn when_nothing_is_under_way(&self, candidates: &[Candidate]) -> Option<usize> {
+        if self.subflows.iter().any(|subflow| !subflow.sender().is_idle() || !subflow.backlog().is_empty()) {
             return None;
         }
         let with_room = candidates.iter().enumerate().filter(|(_, candidate)| candidate.has_room);

@@ -4,6 +4,7 @@ use crate::arena::{Operation, Path, Side, Strip};
 use crate::found::{advance, bare, check, check_two, drop_at, path, plain_mechanisms, write};
 use mptcp::congestion::{Bbr, Reno};
 use mptcp::path_manager::NdiffPorts;
+use mptcp::scheduler::RoundRobin;
 use mptcp::{Config, LinuxCompat, LinuxStack, Mechanisms, SpuriousLoss};
 
 /// Queues, and nothing else of Linux's stack.
@@ -262,6 +263,60 @@ fn what_a_dead_subflow_had_goes_on_the_next_one() {
             Operation::Step,
             server(1),
             Operation::Backup { side: Side::Client, path: 187, backup: true },
+        ],
+    );
+}
+/// A scheduler that would rather wait, while nothing is under way, has a closed window asked for all the same.
+#[test]
+fn a_closed_window_is_asked_for_whatever_the_scheduler_says() {
+    let side = Config {
+        restart_after_idle: None,
+        small_queues: None,
+        initial_window: 2,
+        pacing: false,
+        byte_counting: false,
+        timestamps: false,
+        spurious_loss: Some(SpuriousLoss { undo: false, frto: false }),
+        ..bare()
+    };
+    let client = Config {
+        receive_buffer: 2000,
+        send_buffer: 2324,
+        max_subflows: 2,
+        linux_stack: queues(),
+        ..side.clone()
+    };
+    let server = Config {
+        receive_buffer: 2272,
+        send_buffer: 2000,
+        max_subflows: 1,
+        scheduler: RoundRobin::default().into(),
+        ..side
+    };
+    check_two(
+        141_970_801_837_978_274,
+        client,
+        server,
+        vec![
+            Path { jitter_us: 15_156, rate: 10_869_408, ..path(21) },
+            Path { rate: 2_185_426, ..path(24) },
+            path(27),
+        ],
+        &[
+            Operation::Step,
+            Operation::Duplicate { at: 0 },
+            advance(1),
+            write(9153),
+            advance(289),
+            write(13_161),
+            Operation::Duplicate { at: 877 },
+            Operation::Step,
+            advance(412),
+            advance(8),
+            Operation::Step,
+            Operation::Corrupt { at: 5830, position: 0, bit: 0 },
+            drop_at(9637),
+            advance(0),
         ],
     );
 }
