@@ -17,6 +17,9 @@ use super::pair::{PORT, client_address, frames, server_address};
 pub use draw::{Gso, Operation, Path, Settings, Side, Strip, case};
 use watch::Watch;
 
+/// Payload of a joined segment, at most: an IPv4 packet has 65 535 bytes, of which headers take up to 120.
+const MOST_JOINED: usize = 65_415;
+
 /// A wakeup that sends nothing, delivers nothing and reports nothing may happen this often in a row.
 const IDLE_WAKEUPS: u32 = 200;
 /// How long a healed connection may take: more than any backed-off timer, and many of them.
@@ -293,7 +296,8 @@ impl Arena {
         let follows = |item: &(Side, usize, Segment)| {
             let (other, _, segment) = item;
             let same = *other == side && segment.source == first.source;
-            same && segment.sequence == end && !segment.payload.is_empty() && !segment.flags.syn()
+            let fits = first.payload.len() + segment.payload.len() <= MOST_JOINED;
+            same && segment.sequence == end && !segment.payload.is_empty() && !segment.flags.syn() && fits
         };
         let plain = !first.payload.is_empty() && !first.flags.syn() && !first.flags.fin();
         let next = self.wires.iter().find(|(_, item)| plain && follows(item)).map(|(key, _)| *key);
