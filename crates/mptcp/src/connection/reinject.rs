@@ -27,8 +27,8 @@ impl Connection {
         let subflow = &self.subflows[id];
         // A join that failed carried nothing. Linux sends all again even then, on a subflow whose peer may just have fallen back
         // and takes it for what follows.
-        let never = subflow.record().tally.data_segments_sent == 0;
-        if never && (!queues || !subflow.opening().was_open) {
+        let unused = subflow.record().tally.data_segments_sent == 0;
+        if unused && (!queues || !subflow.opening().was_open) {
             return;
         }
         self.subflows[id].backlog_mut().clear();

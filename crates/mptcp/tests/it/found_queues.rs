@@ -12,6 +12,11 @@ fn queues() -> LinuxStack {
     LinuxStack { subflow_queues: true, ..LinuxStack::default() }
 }
 
+/// Without what is not drawn.
+fn drawn() -> Config {
+    Config { restart_after_idle: None, small_queues: None, byte_counting: false, ..bare() }
+}
+
 /// Data that has to go again once the DATA_FIN went does not stop that from going again, too.
 #[test]
 fn a_data_fin_that_was_lost_goes_again_after_data_that_went_again() {
@@ -20,10 +25,7 @@ fn a_data_fin_that_was_lost_goes_again_after_data_that_went_again() {
         timestamps: false,
         spurious_loss: Some(SpuriousLoss { undo: false, frto: true }),
         pacing: true,
-        byte_counting: false,
-        restart_after_idle: None,
-        small_queues: None,
-        ..bare()
+        ..drawn()
     };
     let client = Config {
         congestion: Bbr::default().into(),
@@ -116,8 +118,6 @@ fn a_slow_subflow_is_not_given_its_data_again() {
             ..LinuxCompat::default()
         },
         linux_stack: queues(),
-        restart_after_idle: None,
-        small_queues: None,
         wide_data_acks: true,
         receive_buffer: 84_872,
         send_buffer: 71_279,
@@ -127,9 +127,8 @@ fn a_slow_subflow_is_not_given_its_data_again() {
         nagle: true,
         initial_window: 16,
         pacing: true,
-        byte_counting: false,
         spurious_loss: Some(SpuriousLoss { undo: false, frto: false }),
-        ..bare()
+        ..drawn()
     };
     check(
         15_855_678_494_473_720_331,
@@ -154,8 +153,6 @@ fn a_join_that_failed_makes_nothing_go_again() {
         max_subflows: 1,
         linux_compat: LinuxCompat { data_fin_everywhere: true, ..LinuxCompat::default() },
         linux_stack: LinuxStack { data_level_timer: true, buffer_memory: true, ..queues() },
-        restart_after_idle: None,
-        small_queues: None,
         receive_buffer: 6433,
         send_buffer: 3984,
         mss: 638,
@@ -163,9 +160,8 @@ fn a_join_that_failed_makes_nothing_go_again() {
         timestamps: false,
         initial_window: 11,
         pacing: true,
-        byte_counting: false,
         spurious_loss: Some(SpuriousLoss { undo: false, frto: true }),
-        ..bare()
+        ..drawn()
     };
     check(
         9_520_013_407_421_030_665,
@@ -266,18 +262,16 @@ fn what_a_dead_subflow_had_goes_on_the_next_one() {
         ],
     );
 }
+
 /// A scheduler that would rather wait, while nothing is under way, has a closed window asked for all the same.
 #[test]
 fn a_closed_window_is_asked_for_whatever_the_scheduler_says() {
     let side = Config {
-        restart_after_idle: None,
-        small_queues: None,
         initial_window: 2,
         pacing: false,
-        byte_counting: false,
         timestamps: false,
         spurious_loss: Some(SpuriousLoss { undo: false, frto: false }),
-        ..bare()
+        ..drawn()
     };
     let client = Config {
         receive_buffer: 2000,
