@@ -15,6 +15,8 @@ use crate::subflow::sender::Recovery;
 const LOOKED_AT_ONCE: usize = 64;
 /// It does not begin anew more often.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
+/// While the application writes, by which part of a round trip M1 has to win: what is expected is not known better than that.
+const WORTH: u64 = 8;
 
 impl Connection {
     /// M1 and M2: `fast` has room in its congestion window, but the shared window or the send buffer
@@ -61,8 +63,9 @@ impl Connection {
             .find_map(|c| Some((c.subflow, self.rescue_on(now, c.subflow, &mut left)?)))
     }
 
-    /// The first chunk that would come sooner on `fast` than by those that carry it. Where there is none
-    /// it is asked again when the oldest is overdue.
+    /// The first chunk that would come sooner on `fast` than by those that carry it, and that all behind it wait for: until all is
+    /// written, what comes no later than something before it frees nothing by coming sooner. Where there is none it is asked again when
+    /// the oldest is overdue.
     fn rescue_on(&mut self, now: Instant, fast: usize, left: &mut usize) -> Option<u64> {
         if self.subflows[fast].turn().optionless {
             return None;
@@ -70,26 +73,29 @@ impl Connection {
         let round = self.delay_on(fast);
         let comes = round.max(self.queued_on(fast)) - self.way_back(fast);
         // What was on its way is looked at again after a part of a round trip, or when the first of it is overdue.
-        let Looked { to, at, mut overdue } = self.subflows[fast].turn().rescued;
+        let Looked { to, at, mut overdue, mut latest } = self.subflows[fast].turn().rescued;
         let again = now.since(at) >= (round / 4).max(LOOK_AGAIN) || overdue <= now;
         let (from, at) = if again { (0, now) } else { (to, at) };
         let mut looked = from.max(self.send.buffer.una());
         if again {
-            overdue = Instant::FAR_FUTURE;
+            (overdue, latest) = (Instant::FAR_FUTURE, now);
         }
+        let closed = self.send.writer.is_closed();
+        let worth = if closed { Duration::ZERO } else { round / WORTH };
         let found = self.send.buffer.in_flight_from(looked).take(*left).find(|chunk| {
             *left -= 1;
             let carried = chunk.carried_by(fast);
             let (due, lost) = self.expected(now, chunk);
-            let late = !carried && (due > now + comes || lost <= now);
+            let before = if closed { now + comes } else { latest.max(now + comes) };
+            let late = !carried && (due > before + worth || lost <= now);
             if !late {
-                looked = chunk.end();
+                (looked, latest) = (chunk.end(), latest.max(due.min(lost)));
                 overdue = if carried { overdue } else { overdue.min(lost) };
             }
             late
         });
         let found = found.map(|chunk| (chunk.start, chunk.payload.len() as u64));
-        self.subflows[fast].turn_mut().rescued = Looked { to: looked, at, overdue };
+        self.subflows[fast].turn_mut().rescued = Looked { to: looked, at, overdue, latest };
         let Some((start, length)) = found else {
             self.timers.pace = self.timers.pace.min(overdue);
             return None;

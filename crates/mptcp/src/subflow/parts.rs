@@ -205,6 +205,8 @@ pub(crate) struct Looked {
     pub(crate) at: Instant,
     /// When the first of it counts as lost.
     pub(crate) overdue: Instant,
+    /// When the last of it is expected.
+    pub(crate) latest: Instant,
 }
 
 /// Data-level timeouts that found data on a subflow.
@@ -249,7 +251,7 @@ impl Default for Turn {
             reinjected: false,
             probation: None,
             duplicated: 0,
-            rescued: Looked { to: 0, at: Instant::ZERO, overdue: Instant::FAR_FUTURE },
+            rescued: Looked { to: 0, at: Instant::ZERO, overdue: Instant::FAR_FUTURE, latest: Instant::ZERO },
             next_send: Instant::ZERO,
             held_until: Instant::ZERO,
             next_cap: Instant::ZERO,
