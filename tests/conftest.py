@@ -60,8 +60,8 @@ loss = "1%"
 """
 
 MACHINE = {
-    "emulate", "every_option", "host", "host_setup", "kernel_backend", "kernel_policies", "live", "namespaces",
-    "validate", "wire",
+    "emulate", "every_option", "host", "host_setup", "kernel_backend", "kernel_policies", "kernel_tools", "live",
+    "namespaces", "validate", "wire",
 }  # fmt: skip
 """Files with tests that make namespaces, devices or controllers of the kernel: in turn, each looks for what is left."""
 
