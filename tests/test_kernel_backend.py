@@ -14,7 +14,7 @@ import pytest
 from conftest import Cli
 from emulated import TWO_PATHS, Machine, cannot, machine, made_by
 from mptcplab import Scenario, emulation, kernel
-from mptcplab.commands import run_kernel
+from mptcplab.commands import run_real
 
 __all__ = ["machine"]
 
@@ -159,9 +159,9 @@ def test_what_speaks_against_baselines_is_told() -> None:
         return kernel.Report(1, variant, "6.18", [], [], None, doubts)
 
     reports = [report("", None), report("TCP over wifi", "it stood still"), report("TCP over lte", None)]
-    said = run_kernel._said(reports)
+    said = run_real._said(reports)
     assert said[1:] == ["    TCP over wifi, seed 1: DOUBTFUL: it stood still"]
-    (known,) = run_kernel._by_run(reports)
+    (known,) = run_real._by_run(reports)
     assert [one["doubts"] for one in known["baselines"]] == ["it stood still", None]
 
 

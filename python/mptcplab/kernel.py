@@ -63,6 +63,7 @@ class Report:
     variant: str
     """Empty for the flows of the scenario; what a baseline is."""
     kernel: str
+    """Its release; empty of a run on our own stack."""
     lacks: list[Lack]
     flows: list[Sockets]
     links: EmulationRow | None
@@ -137,7 +138,7 @@ def _loading(lacks: list[Lack]) -> str:
 
 def told(report: Report) -> str:
     """What a person has to know of a run beside its summary."""
-    lines = [f"  on Linux {report.kernel}"]
+    lines = [f"  on Linux {report.kernel}" if report.kernel else "  on our own stack, in real time"]
     lines += [f"    {lack.flow}: {lack.closest} in place of {lack.what}" for lack in report.lacks[:10]]
     lines += [f"    {one.flow}: {one.problem}" for one in report.flows[:10] if one.problem]
     if report.links is not None:

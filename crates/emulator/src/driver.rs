@@ -9,12 +9,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use mptcp_clock::{Duration, Instant};
-use mptcp_live::{Sleeper, Tun, monotonic, run_first};
+use mptcp_live::{Link, Sleeper, monotonic, run_first};
 use netsim::Counters;
 
 use crate::capture::Recording;
 use crate::emulation::Emulation;
 use crate::lateness::{Lateness, Spread};
+use crate::ports::{Attachment, Ports};
 use crate::turns::Turns;
 
 /// Packets read from one device before anything that is due is written.
@@ -59,25 +60,27 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Starts at time zero. The devices are those of the plan, in its order, and offload nothing.
+    /// Starts at time zero. Each device of the plan is attached once, and nothing is offloaded.
     ///
     /// # Errors
     /// When the system gives no thread or no descriptors.
     pub fn start(
         emulation: Emulation,
         links: usize,
-        devices: Vec<Tun>,
+        attached: Vec<Attachment>,
         recording: Option<Recording>,
     ) -> io::Result<Self> {
         let (ended, stop) = io::pipe()?;
-        let sources = devices.iter().map(|tun| tun as &dyn AsFd).chain([&ended as &dyn AsFd]);
+        let sources = attached.iter().map(|one| &one.link as &dyn AsFd).chain([&ended as &dyn AsFd]);
         let sleeper = Sleeper::new(sources)?;
         let published = Arc::new(Mutex::new(Snapshot::default()));
         let epoch = monotonic();
+        let ports = Ports::of(emulation.plan(), &attached);
         let turn = Loop {
             emulation,
             links,
-            devices,
+            attached,
+            ports,
             recording,
             sleeper,
             published: Arc::clone(&published),
@@ -135,7 +138,8 @@ impl Drop for Driver {
 struct Loop {
     emulation: Emulation,
     links: usize,
-    devices: Vec<Tun>,
+    attached: Vec<Attachment>,
+    ports: Ports,
     recording: Option<Recording>,
     sleeper: Sleeper,
     published: Arc<Mutex<Snapshot>>,
@@ -153,7 +157,7 @@ impl Loop {
         self.first = run_first().is_ok();
         let mut publish = Instant::ZERO;
         self.turns.begin(self.now());
-        while !self.sleeper.is_ready(self.devices.len()) {
+        while !self.sleeper.is_ready(self.attached.len()) {
             self.write_due()?;
             let more = self.read()?;
             self.write_due()?;
@@ -178,16 +182,17 @@ impl Loop {
     /// Reads what the devices have that were ready; whether one may have more.
     fn read(&mut self) -> io::Result<bool> {
         let mut more = false;
-        for port in 0..self.devices.len() {
-            if !self.sleeper.is_ready(port) {
+        for at in 0..self.attached.len() {
+            if !self.sleeper.is_ready(at) {
                 continue;
             }
             let mut count = 0;
             while count < BATCH {
-                match self.devices[port].read(self.emulation.room()) {
+                match self.attached[at].link.read(self.emulation.room()) {
                     Ok(length) => {
+                        let port = self.ports.outward(at, &self.emulation.room()[..length]);
                         if let Some(recording) = &self.recording {
-                            recording.keep(port, &self.emulation.room()[..length]);
+                            recording.keep(at, &self.emulation.room()[..length]);
                         }
                         let now = Instant::from_nanos(monotonic().saturating_sub(self.epoch));
                         self.emulation.offer(now, port, length);
@@ -195,7 +200,7 @@ impl Loop {
                     Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                     Err(error) if error.kind() == ErrorKind::Interrupted => {}
                     // EBADFD: the device was removed, with its namespace.
-                    Err(error) => return Err(told(&self.devices[port], &error)),
+                    Err(error) => return Err(told(&self.attached[at].link, &error)),
                 }
                 count += 1;
             }
@@ -212,11 +217,12 @@ impl Loop {
         loop {
             let now = Instant::from_nanos(monotonic().saturating_sub(self.epoch));
             let Some(delivery) = self.emulation.deliver(now) else { return Ok(()) };
-            let Some(device) = self.devices.get(delivery.port) else { continue };
+            let Some(at) = self.ports.inward(delivery.port) else { continue };
+            let link = &self.attached[at].link;
             if let Some(recording) = &self.recording {
-                recording.keep(delivery.port, delivery.packet);
+                recording.keep(at, delivery.packet);
             }
-            match device.write(delivery.packet) {
+            match link.write(delivery.packet) {
                 Ok(()) => {}
                 // As on a real wire nobody hears of it.
                 Err(error) if error.raw_os_error() == Some(EIO) => self.down += 1,
@@ -228,7 +234,7 @@ impl Loop {
                 {
                     self.refused += 1;
                 }
-                Err(error) => return Err(told(device, &error)),
+                Err(error) => return Err(told(link, &error)),
             }
             let written = Instant::from_nanos(monotonic().saturating_sub(self.epoch));
             self.lateness.count(written.since(delivery.due));
@@ -261,6 +267,6 @@ impl Loop {
 /// The error of a device that is down (asm-generic/errno-base.h).
 const EIO: i32 = 5;
 
-fn told(device: &Tun, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("device {}: {error}", device.name()))
+fn told(link: &Link, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("device {}: {error}", link.name()))
 }

@@ -36,13 +36,23 @@ pub enum EmulatorError {
     },
     /// The traffic tool sends bulk and files.
     #[error(
-        "flow {flow:?} sends {what}: on the kernel's sockets flows send in bulk or files (bytes) in this version"
+        "flow {flow:?} sends {what}: on real sockets flows send in bulk or files (bytes) in this version"
     )]
     Traffic {
         /// The flow.
         flow: String,
         /// What it sends.
         what: &'static str,
+    },
+    /// Nobody tells our stack of departures from a real interface.
+    #[error(
+        "flow {flow:?} has {key}: what waits in its own interface is known in the simulator only; leave it out"
+    )]
+    Departures {
+        /// The flow.
+        flow: String,
+        /// What looks at that queue.
+        key: &'static str,
     },
     /// The kernel has one subflow for a pair of addresses.
     #[error(

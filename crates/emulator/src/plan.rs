@@ -111,6 +111,16 @@ impl Plan {
     }
 }
 
+impl Host {
+    /// The device, by its place, by which packets to an address leave: the one in its subnet, or the one that leads there.
+    #[must_use]
+    pub fn way(&self, to: Ipv4Addr) -> Option<usize> {
+        let near = |device: &Device| device.address.octets()[..3] == to.octets()[..3];
+        let routed = || self.routes.iter().find(|route| route.to == to).map(|route| route.device);
+        self.devices.iter().position(near).or_else(routed)
+    }
+}
+
 /// A host that opens flows is reached at each address by one path only, so nobody could join a connection that it accepts.
 fn refuse_both(scenario: &Scenario) -> Result<(), EmulatorError> {
     for accepted in scenario.flows.iter().filter(|flow| flow.transport == Transport::Mptcp) {

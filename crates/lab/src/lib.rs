@@ -10,6 +10,7 @@ mod classes;
 pub mod cli;
 pub mod events;
 mod export;
+mod flow_config;
 pub mod measurements;
 pub mod middlebox;
 pub mod pattern;
@@ -22,6 +23,7 @@ pub mod world;
 
 pub use baselines::{Baseline, TooManyRuns};
 pub use export::export;
+pub use flow_config::flow_config;
 pub use mptcp_clock::{Duration, Instant, Rng};
 pub use mptcp_wire::Segment;
 pub use registry::{Registry, RegistryError};

@@ -5,7 +5,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use mptcp_wire::ChecksumMode;
 
 use crate::{Offload, Pipe, Tun};
@@ -44,6 +44,32 @@ impl Link {
         match self {
             Self::Tun(tun) => tun.offload(),
             Self::Pipe(_) => Offload::None,
+        }
+    }
+
+    /// Reads one packet, as [`Tun::read`] and without offload: as much of it as `buffer` holds.
+    ///
+    /// # Errors
+    /// `WouldBlock` when nothing waits, and what the device says; `BrokenPipe` of a pipe whose other end is gone.
+    pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Tun(tun) => tun.read(buffer),
+            Self::Pipe(pipe) => pipe.take().map(|packet| {
+                let length = packet.len().min(buffer.len());
+                buffer[..length].copy_from_slice(&packet[..length]);
+                length
+            }),
+        }
+    }
+
+    /// Writes one packet, as [`Tun::write`] and without offload.
+    ///
+    /// # Errors
+    /// What the device says; `WouldBlock` of a pipe that is full, or whose other end is gone.
+    pub fn write(&self, packet: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Tun(tun) => tun.write(packet),
+            Self::Pipe(pipe) => pipe.put(Bytes::copy_from_slice(packet)),
         }
     }
 

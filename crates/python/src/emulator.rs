@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use mptcp_emulator::kernel::{self, Ability, Order};
-use mptcp_emulator::{Driver, Emulation, EmulatorError, Recording, Snapshot, Spread};
+use mptcp_emulator::{Attachment, Driver, Emulation, EmulatorError, Recording, Snapshot, Spread, wire};
+use mptcp_lab::measurements::Measurements;
 use mptcp_lab::netsim::Counters;
 use mptcp_live::{Offload, Tun, namespace};
 use pyo3::exceptions::PyRuntimeError;
@@ -34,9 +35,17 @@ pub struct Emulator {
 
 enum State {
     Made(Box<Emulation>),
-    Open(Box<Emulation>, Vec<Tun>, Vec<String>),
-    Running(Arc<Driver>, Vec<String>),
+    Open(Box<Emulation>, Vec<Attachment>, Outside),
+    Running(Arc<Driver>, Outside),
     Over,
+}
+
+/// What stands outside of the links.
+enum Outside {
+    /// By host its namespace.
+    Namespaces(Vec<String>),
+    /// Endpoints of ours, which last as long as the links.
+    Ours(Arc<wire::Hosts>),
 }
 
 /// How long a signal may wait.
@@ -136,17 +145,35 @@ impl Emulator {
         }
         let opened = py.detach(|| {
             let mut opened = Vec::new();
-            for (host, name) in hosts.iter().zip(&namespaces) {
-                opened.extend(namespace::within(name, || {
-                    let devices = host.devices.iter();
+            for (at, (host, name)) in hosts.iter().zip(&namespaces).enumerate() {
+                let devices = host.devices.iter();
+                let tuns = namespace::within(name, || {
                     devices
                         .map(|device| Tun::open_with(&device.name, Offload::None))
                         .collect::<Result<Vec<_>, _>>()
-                })?);
+                })?;
+                let places = tuns.into_iter().enumerate();
+                opened.extend(places.map(|(place, tun)| Attachment {
+                    link: tun.into(),
+                    host: at,
+                    device: Some(place),
+                }));
             }
             Ok::<_, std::io::Error>(opened)
         })?;
-        *state = State::Open(emulation, opened, namespaces);
+        *state = State::Open(emulation, opened, Outside::Namespaces(namespaces));
+        Ok(())
+    }
+
+    /// Joins the links to endpoints of our own stack, one for each host, inside this process.
+    fn open_ours(&self) -> PyResult<()> {
+        wire::refuse(&self.scenario).map_err(told)?;
+        let mut state = self.state();
+        let State::Made(emulation) = std::mem::replace(&mut *state, State::Over) else {
+            return Err(PyRuntimeError::new_err("an emulator is opened once"));
+        };
+        let (hosts, attached) = wire::Hosts::start(&self.plan)?;
+        *state = State::Open(emulation, attached, Outside::Ours(Arc::new(hosts)));
         Ok(())
     }
 
@@ -154,17 +181,18 @@ impl Emulator {
     #[pyo3(signature = (pcap = None))]
     fn start(&self, pcap: Option<PathBuf>) -> PyResult<()> {
         let mut state = self.state();
-        let State::Open(emulation, devices, namespaces) = std::mem::replace(&mut *state, State::Over) else {
+        let State::Open(emulation, devices, outside) = std::mem::replace(&mut *state, State::Over) else {
             return Err(PyRuntimeError::new_err("an emulator starts once, with its devices open"));
         };
-        let names =
-            self.plan.hosts.iter().flat_map(|host| {
-                host.devices.iter().map(move |device| format!("{}-{}", host.name, device.name))
-            });
+        let names = devices.iter().map(|one| {
+            let host = &self.plan.hosts[one.host];
+            let device = one.device.map_or("any", |place| host.devices[place].name.as_str());
+            format!("{}-{device}", host.name)
+        });
         let names: Vec<String> = names.collect();
         let recording = pcap.map(|path| Recording::start(&path, &names)).transpose()?;
         let driver = Driver::start(*emulation, self.scenario.links.len(), devices, recording)?;
-        *state = State::Running(Arc::new(driver), namespaces);
+        *state = State::Running(Arc::new(driver), outside);
         Ok(())
     }
 
@@ -187,28 +215,33 @@ impl Emulator {
     ) -> PyResult<(Results, Vec<Given>)> {
         let ability = Ability::of(&self.scenario, &controllers, ours).map_err(told)?;
         let (driver, namespaces) = match &*self.state() {
-            State::Running(driver, namespaces) => (Arc::clone(driver), namespaces.clone()),
-            _ => return Err(PyRuntimeError::new_err("flows run while an emulator does")),
+            State::Running(driver, Outside::Namespaces(names)) => (Arc::clone(driver), names.clone()),
+            _ => return Err(PyRuntimeError::new_err("flows run while an emulator does, over its devices")),
         };
         let (scenario, plan) = (Arc::clone(&self.scenario), self.plan.clone());
         let order = Order { scenario, plan, namespaces, options: ability.options };
-        let off = Arc::new(AtomicBool::new(false));
-        let began = Instant::now();
-        let called = Arc::clone(&off);
-        let running = std::thread::spawn(move || kernel::run(&order, &driver, &called));
-        while !running.is_finished() {
-            py.detach(|| std::thread::sleep(SLICE));
-            if let Err(raised) = py.check_signals() {
-                off.store(true, Ordering::Relaxed);
-                let _ = py.detach(|| running.join());
-                return Err(raised);
-            }
-        }
-        let ended = running.join();
-        let ran = ended.map_err(|_| PyRuntimeError::new_err("the thread of the flows ended by itself"))??;
-        let given =
-            ran.flows.into_iter().map(|one| (one.congestion, one.buffers.0, one.buffers.1, one.problem));
-        Ok((Results::new(ran.measured, began.elapsed().as_secs_f64()), given.collect()))
+        on_a_thread(py, move |off| {
+            let ran = kernel::run(&order, &driver, off)?;
+            let given = ran.flows.into_iter();
+            let given = given.map(|one| (one.congestion, one.buffers.0, one.buffers.1, one.problem));
+            Ok((ran.measured, given.collect()))
+        })
+    }
+
+    /// Runs the flows on our own stack, which `open_ours` has joined, to the end of the scenario: as `run_flows`; buffers are as
+    /// they were asked for.
+    fn run_ours(&self, py: Python<'_>) -> PyResult<(Results, Vec<Given>)> {
+        let (driver, hosts) = match &*self.state() {
+            State::Running(driver, Outside::Ours(hosts)) => (Arc::clone(driver), Arc::clone(hosts)),
+            _ => return Err(PyRuntimeError::new_err("flows run while an emulator does, over our stack")),
+        };
+        let order = wire::Order { scenario: Arc::clone(&self.scenario), plan: self.plan.clone(), hosts };
+        on_a_thread(py, move |off| {
+            let ran = wire::run(&order, &driver, off)?;
+            let given = ran.flows.into_iter();
+            let given = given.map(|one| (one.congestion, one.buffers.0, one.buffers.1, one.problem));
+            Ok((ran.measured, given.collect()))
+        })
     }
 
     /// What there was a moment ago; None before the start and after the end.
@@ -238,6 +271,29 @@ impl Emulator {
         })?;
         self.table(py, &last).map(Some)
     }
+}
+
+/// Runs on a thread of its own, so that signals are heard meanwhile.
+fn on_a_thread(
+    py: Python<'_>,
+    run: impl FnOnce(&AtomicBool) -> std::io::Result<(Measurements, Vec<Given>)> + Send + 'static,
+) -> PyResult<(Results, Vec<Given>)> {
+    let off = Arc::new(AtomicBool::new(false));
+    let began = Instant::now();
+    let called = Arc::clone(&off);
+    let running = std::thread::spawn(move || run(&called));
+    while !running.is_finished() {
+        py.detach(|| std::thread::sleep(SLICE));
+        if let Err(raised) = py.check_signals() {
+            off.store(true, Ordering::Relaxed);
+            let _ = py.detach(|| running.join());
+            return Err(raised);
+        }
+    }
+    let ended = py.detach(|| running.join());
+    let (measured, given) =
+        ended.map_err(|_| PyRuntimeError::new_err("the thread of the flows ended by itself"))??;
+    Ok((Results::new(measured, began.elapsed().as_secs_f64()), given))
 }
 
 fn told(error: EmulatorError) -> PyErr {

@@ -8,12 +8,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from mptcplab.events import Trace
     from mptcplab.scenario import Scenario
 
-BACKENDS = {"kernel": "Linux's own MPTCP over emulated links", "wire": "our MPTCP on real interfaces"}
+BACKENDS = {"kernel": "Linux's own MPTCP over emulated links", "wire": "our own stack in real time over emulated links"}
 
 
 STEP_S = 0.5
@@ -32,17 +32,22 @@ class RunFailed(Exception):
 
 def add_backend(parser: argparse.ArgumentParser, known: tuple[str, ...] = ("sim",)) -> None:
     """`--backend`, of which a command has those that are known."""
-    names = " and ".join(known)
+    names = _listed(known, "and")
     parser.add_argument(
         "--backend", default="sim", metavar="NAME", help=f"what runs it; this version has {names} (default: sim)"
     )
+
+
+def _listed(names: Sequence[str], word: str) -> str:
+    """`a`, `a or b`, `a, b or c`."""
+    return f" {word} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def check_backend(name: str, known: tuple[str, ...] = ("sim",)) -> None:
     """Refuses what this command cannot run."""
     if name in known:
         return
-    use = " or ".join(f"--backend {one}" for one in known)
+    use = _listed([f"--backend {one}" for one in known], "or")
     if name in BACKENDS:
         raise BadInput(
             f"mptcplab: this does not run on the backend {name} ({BACKENDS[name]}) in this version; use {use}, or "

@@ -32,7 +32,7 @@ NAME = "run"
 HELP = "run a scenario file and say what happened"
 EXAMPLE = "mptcplab run handoff.toml --seed 7 --output results"
 
-KNOWN = ("sim", "kernel")
+KNOWN = ("sim", "kernel", "wire")
 
 Baselines = dict[str, dict[str, list["Run"]]]
 
@@ -71,15 +71,15 @@ def execute(given: argparse.Namespace) -> int:
     """Runs it, with its baselines."""
     check_backend(given.backend, KNOWN)
     if given.closest and given.backend != "kernel":
-        raise BadInput("mptcplab: --closest is for what the kernel cannot do; the simulator does all of it")
+        raise BadInput("mptcplab: --closest is for what the kernel cannot do; the others do all of it")
     from mptcplab.batch import Interrupted
     from mptcplab.scenario import Scenario
 
     scenario = over(Scenario.load(given.file), given.set)
-    if given.backend == "kernel":
-        from mptcplab.commands.run_kernel import execute as on_the_kernel
+    if given.backend != "sim":
+        from mptcplab.commands.run_real import execute as in_real_time
 
-        return on_the_kernel(scenario, given)
+        return in_real_time(scenario, given)
     wanted = trace(given)
     if (given.pcap or given.trace) and given.output is None:
         given.output = Path("results")

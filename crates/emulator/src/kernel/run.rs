@@ -1,29 +1,22 @@
-//! A run: all flows at their times, a look at each of them at every sample, to the end of the scenario.
+//! A run: all flows at their times, on the kernel's sockets, to the end of the scenario.
 //!
-//! Owns the threads and the table of samples.
+//! Owns the threads, and what is said of sockets that are not as they were asked for.
 
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::SocketAddrV4;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration as StdDuration;
+use std::sync::atomic::AtomicBool;
 use std::{io, thread};
 
-use mptcp_clock::Instant;
-use mptcp_lab::measurements::{Measurements, Metric, Samples};
-use mptcp_lab::scenario::names::DataDirection;
-use mptcp_lab::scenario::{Flow, Scenario, Traffic};
-use mptcp_live::kernel::{Options, given};
+use mptcp_lab::measurements::Measurements;
+use mptcp_lab::scenario::{Flow, Scenario};
+use mptcp_live::kernel::{Options, given, info};
 
-use super::ends::{Course, Tally, Task, accept, open, ready};
-use super::summary;
-use super::watch::Watch;
-use crate::driver::{Driver, LinkCounters};
+use super::ends::{Sender, Task, accept, open, ready};
+use crate::driver::Driver;
+use crate::flows::course::{Course, load};
+use crate::flows::tally::Tally;
+use crate::flows::{FIRST_PORT, address_of};
 use crate::plan::Plan;
-
-/// The port of the first flow; the others follow.
-const FIRST_PORT: u16 = 5001;
-/// Between two looks whether the run was called off.
-const SLICE: StdDuration = StdDuration::from_millis(20);
 
 /// What is to be run.
 #[derive(Clone, Debug)]
@@ -69,100 +62,22 @@ pub fn run(order: &Order, driver: &Driver, off: &AtomicBool) -> io::Result<Ran> 
     let tasks: Vec<Task> =
         (0..scenario.flows.len()).map(|flow| task(order, flow)).collect::<io::Result<_>>()?;
     let listeners = tasks.iter().map(ready).collect::<io::Result<Vec<_>>>()?;
-    let tallies: Vec<Tally> = tasks.iter().map(|_| Tally::new()).collect();
-    let course = Course { epoch: driver.epoch(), over: Arc::new(AtomicBool::new(false)) };
+    let tallies: Vec<Tally<Sender>> = tasks.iter().map(|_| Tally::new()).collect();
+    let course = Course::new(scenario, &order.plan, driver);
     thread::scope(|scope| {
-        let ends = tasks.iter().zip(&listeners).zip(&tallies);
-        for ((task, listener), tally) in ends {
-            let course = &course;
-            scope.spawn(move || accept(task, listener, course, tally));
-            scope.spawn(move || open(task, course, tally));
+        for ((task, listener), tally) in tasks.iter().zip(&listeners).zip(&tallies) {
+            let clock = &course.clock;
+            scope.spawn(move || accept(task, listener, clock, tally));
+            scope.spawn(move || open(task, clock, tally));
         }
-        let ran = look_on(order, &tasks, &tallies, &course, driver, off);
-        course.over.store(true, Ordering::Relaxed);
-        Ok(ran)
+        let measured = course.look_on(&tallies, off, |(stream, ends)| info(stream, *ends).ok());
+        let reports = scenario.flows.iter().zip(&tasks).zip(&tallies);
+        let flows = reports.map(|((flow, task), tally)| report(flow, &task.options, tally)).collect();
+        Ok(Ran { measured, flows })
     })
 }
 
-/// Samples until the end.
-fn look_on(
-    order: &Order,
-    tasks: &[Task],
-    tallies: &[Tally],
-    course: &Course,
-    driver: &Driver,
-    off: &AtomicBool,
-) -> Ran {
-    let scenario = &*order.scenario;
-    let names: Vec<String> = scenario.links.iter().map(|link| link.name.clone()).collect();
-    let mut samples = Samples::default();
-    let addresses =
-        |flow: &Flow| names.iter().map(|link| address_of(&order.plan, &flow.from, link)).collect();
-    let flows = scenario.flows.iter().enumerate();
-    let mut watches: Vec<Watch> = flows.map(|(at, flow)| Watch::new(at, addresses(flow))).collect();
-    let (warmup, end) = (Instant::ZERO + scenario.warmup, Instant::ZERO + scenario.duration);
-    let mut before: (Instant, Vec<LinkCounters>) = (Instant::ZERO, Vec::new());
-    let mut nominal = Instant::ZERO;
-    while nominal < end && !off.load(Ordering::Relaxed) && driver.is_running() {
-        nominal = (nominal + scenario.sample).min(end);
-        while course.now() < nominal && !off.load(Ordering::Relaxed) {
-            thread::sleep(StdDuration::from_nanos(nominal.since(course.now()).as_nanos()).min(SLICE));
-        }
-        let now = course.now();
-        for ((watch, task), tally) in watches.iter_mut().zip(tasks).zip(tallies) {
-            watch.look(nominal, now, warmup, task, tally, &mut samples);
-        }
-        let snapshot = driver.snapshot();
-        let at = Instant::ZERO + snapshot.elapsed;
-        sample_links(nominal, tasks.len(), (at, &snapshot.links), &before, &mut samples);
-        before = (at, snapshot.links);
-    }
-    let counters = driver.snapshot().links;
-    let reports = scenario.flows.iter().zip(tasks).zip(tallies);
-    let reports = reports.map(|((flow, task), tally)| report(flow, &task.options, tally));
-    let sums = scenario.flows.iter().zip(&watches).zip(tallies);
-    let measured = Measurements {
-        flow_names: scenario.flows.iter().map(|flow| flow.name.clone()).collect(),
-        flows: sums
-            .map(|((flow, watch), tally)| summary::flow(flow, &names, scenario.warmup, end, watch, tally))
-            .collect(),
-        links: scenario
-            .links
-            .iter()
-            .zip(&counters)
-            .flat_map(|(link, both)| summary::link(link, both))
-            .collect(),
-        data_packets: counters.iter().flatten().map(|counters| counters.delivered_frames).sum(),
-        path_names: names,
-        samples,
-        events: None,
-    };
-    Ran { measured, flows: reports.collect() }
-}
-
-fn sample_links(
-    nominal: Instant,
-    no_flow: usize,
-    now: (Instant, &[LinkCounters]),
-    then: &(Instant, Vec<LinkCounters>),
-    samples: &mut Samples,
-) {
-    let span = now.0.since(then.0).as_secs_f64();
-    for (path, [out, back]) in now.1.iter().enumerate() {
-        let [old_out, old_back] = then.1.get(path).copied().unwrap_or_default();
-        let rate = |now: u64, then: u64| (now - then) as f64 * 8.0 / span.max(1e-9);
-        let (sent, received) =
-            (rate(out.sent_bytes, old_out.sent_bytes), rate(back.delivered_bytes, old_back.delivered_bytes));
-        samples.push(nominal, no_flow, path, Metric::InterfaceThroughput, sent);
-        samples.push(nominal, no_flow, path, Metric::InterfaceReceived, received);
-        let both = |pick: fn(&netsim::Counters) -> u64| (pick(out) + pick(back)) as f64;
-        samples.push(nominal, no_flow, path, Metric::Queue, both(|c| c.backlog_bytes));
-        samples.push(nominal, no_flow, path, Metric::QueueDrops, both(|c| c.dropped_frames));
-        samples.push(nominal, no_flow, path, Metric::RandomLosses, both(|c| c.lost_frames));
-    }
-}
-
-fn report(flow: &Flow, wanted: &Options, tally: &Tally) -> FlowReport {
+fn report(flow: &Flow, wanted: &Options, tally: &Tally<Sender>) -> FlowReport {
     let sender = tally.sender().and_then(|(stream, _)| given(&*stream).ok());
     let sender = sender.map(|(congestion, _, buffer)| (congestion, buffer));
     let problem = tally.problem().or_else(|| mismatch(wanted, sender.as_ref(), tally.receive_buffer()));
@@ -212,22 +127,13 @@ fn task(order: &Order, flow: usize) -> io::Result<Task> {
         let said = format!("flow {:?}: path {first:?} has no address at its ends", spec.name);
         return Err(io::Error::new(io::ErrorKind::AddrNotAvailable, said));
     };
-    let end = Instant::ZERO + scenario.duration;
     Ok(Task {
         namespaces: [opens, accepts],
         from,
         to: SocketAddrV4::new(to, FIRST_PORT.wrapping_add(flow as u16)),
         options: order.options.get(flow).cloned().unwrap_or_default(),
-        upload: spec.direction == DataDirection::Upload,
-        bytes: if let Traffic::File { bytes } = spec.traffic { Some(bytes) } else { None },
-        start: Instant::ZERO + spec.start,
-        stop: spec.stop.map_or(end, |stop| Instant::ZERO + stop),
+        load: load(scenario, spec),
     })
-}
-
-fn address_of(plan: &Plan, host: &str, link: &str) -> Option<Ipv4Addr> {
-    let host = plan.hosts.iter().find(|known| known.name == host)?;
-    host.devices.iter().find(|device| device.link == link).map(|device| device.address)
 }
 
 #[cfg(test)]

@@ -5,3 +5,4 @@ mod links;
 mod packets;
 mod plans;
 mod scenes;
+mod wire;

@@ -3,7 +3,6 @@
 mod lookup;
 mod queues;
 mod routes;
-mod settings;
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -21,12 +20,10 @@ use super::ports::FIRST_PORT;
 use super::sampler::Sampler;
 use super::{Alarm, ScheduledAction, World};
 use crate::classes::class_of;
+use crate::flow_config::flow_config;
 use crate::scenario::names::DownMode;
 use crate::scenario::{Link, Scenario};
 use crate::wiring::Wiring;
-
-/// TCP and IPv4 headers without options, bytes: what the MSS leaves out of the MTU.
-const HEADERS: u32 = 40;
 
 impl World {
     /// Builds what `scenario` describes; all chance follows from `seed`.
@@ -150,7 +147,11 @@ impl<'a> Builder<'a> {
     fn add_flows(&mut self) {
         for (index, flow) in self.scenario.flows.iter().enumerate() {
             let (from, to) = (self.host(&flow.from), self.host(&flow.to));
-            let config = self.config(flow, from);
+            let config = Config {
+                // Payload is slices of one pattern, which stays anyway.
+                receive_block: 0,
+                ..flow_config(self.scenario, flow, |path| self.interface_named(from, path))
+            };
             let port = FIRST_PORT.wrapping_add(index as u16);
             // Ports of flows differ by construction.
             let accepting = Config { interfaces: None, backups: Vec::new(), ..config.clone() };

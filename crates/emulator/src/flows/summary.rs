@@ -1,6 +1,6 @@
-//! What a run on the kernel gave, in the tables of the simulator.
+//! What a run on sockets gave, in the tables of the simulator.
 //!
-//! Owns the words for what the kernel does not tell: nothing of middleboxes, penalties or limits, which are the simulator's.
+//! Owns the words for what sockets do not tell: nothing of middleboxes, penalties or limits, which are the simulator's.
 
 use mptcp_clock::{Duration, Instant};
 use mptcp_lab::measurements::{Fallback, FlowSummary, LinkSummary, PathSummary};
@@ -8,18 +8,18 @@ use mptcp_lab::scenario::names::Transport;
 use mptcp_lab::scenario::{Flow, Link, Traffic};
 use std::sync::atomic::Ordering;
 
-use super::ends::Tally;
+use super::tally::Tally;
 use super::watch::Watch;
 use crate::driver::LinkCounters;
 
 /// A flow, as the simulator would sum it up.
-pub(crate) fn flow(
+pub(crate) fn flow<S: Clone>(
     spec: &Flow,
     names: &[String],
     warmup: Duration,
     end: Instant,
     watch: &Watch,
-    tally: &Tally,
+    tally: &Tally<S>,
 ) -> FlowSummary {
     let start = Instant::ZERO + spec.start;
     let begun = Instant::ZERO + warmup;
@@ -43,7 +43,7 @@ pub(crate) fn flow(
         fallback: fell_back.then(|| Fallback {
             at: tally.started().unwrap_or(start).as_secs_f64(),
             path: spec.paths.first().cloned().unwrap_or_default(),
-            reason: "the kernel went on as TCP",
+            reason: "it went on as TCP",
         }),
         bytes_received,
         bytes_received_total: received,

@@ -1,4 +1,4 @@
-//! What a flow does over time: the kernel is asked at each sample, and rows are made of what it says.
+//! What a flow does over time: its sender is asked at each sample, and rows are made of what it says.
 //!
 //! Owns what was said last. A subflow that is over is asked no more, and what it said last still counts.
 
@@ -6,10 +6,10 @@ use std::net::Ipv4Addr;
 
 use mptcp_clock::Instant;
 use mptcp_lab::measurements::{Metric, Samples};
-use mptcp_live::kernel::{PathInfo, SocketInfo, info};
-
-use super::ends::{Tally, Task};
+use mptcp_live::kernel::{PathInfo, SocketInfo};
 use std::sync::atomic::Ordering;
+
+use super::tally::Tally;
 
 /// Totals of a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub(crate) struct Mark {
 #[derive(Debug)]
 pub(crate) struct Watch {
     flow: usize,
+    /// Who opened it sends.
+    upload: bool,
     /// The opener's address on each link, by the place of the link.
     addresses: Vec<Option<Ipv4Addr>>,
     /// Every subflow there was.
@@ -48,11 +50,12 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    pub(crate) fn new(flow: usize, addresses: Vec<Option<Ipv4Addr>>) -> Self {
+    pub(crate) fn new(flow: usize, upload: bool, addresses: Vec<Option<Ipv4Addr>>) -> Self {
         let links = addresses.len();
         let empty = Mark { received: 0, paths: vec![Count::default(); links] };
         Self {
             flow,
+            upload,
             addresses,
             subflows: Vec::new(),
             last: empty.clone(),
@@ -65,21 +68,19 @@ impl Watch {
         }
     }
 
-    /// Asks, and adds rows for the sample of `nominal`, which was taken at `now`.
-    pub(crate) fn look(
+    /// Takes what the sender says, if there is one, and adds rows for the sample of `nominal`, which was taken at `now`.
+    pub(crate) fn look<S: Clone>(
         &mut self,
-        nominal: Instant,
-        now: Instant,
+        (nominal, now): (Instant, Instant),
         warmup: Instant,
-        task: &Task,
-        tally: &Tally,
+        said: Option<SocketInfo>,
+        tally: &Tally<S>,
         samples: &mut Samples,
     ) {
-        let said = tally.sender().and_then(|(stream, ends)| info(&stream, ends).ok());
         if let Some(said) = said {
-            self.take(said, nominal > warmup, task, nominal, samples);
+            self.take(said, nominal > warmup, nominal, samples);
         }
-        let mark = Mark { received: tally.received.load(Ordering::Relaxed), paths: self.counts(task) };
+        let mark = Mark { received: tally.received.load(Ordering::Relaxed), paths: self.counts() };
         let span = now.since(self.last_at).as_secs_f64();
         let rate = |now: u64, then: u64| now.saturating_sub(then) as f64 * 8.0 / span.max(1e-9);
         let all = self.addresses.len();
@@ -107,8 +108,8 @@ impl Watch {
         }
     }
 
-    /// What the kernel said of the subflows that live.
-    fn take(&mut self, said: SocketInfo, warm: bool, task: &Task, at: Instant, samples: &mut Samples) {
+    /// What was said of the subflows that live.
+    fn take(&mut self, said: SocketInfo, warm: bool, at: Instant, samples: &mut Samples) {
         self.multipath = said.multipath;
         self.reinjected = self.reinjected.max(said.reinjected);
         for subflow in said.paths {
@@ -117,7 +118,7 @@ impl Watch {
                 Some(known) => *known = subflow,
                 None => self.subflows.push(subflow),
             }
-            let Some(path) = self.path_of(&subflow, task) else { continue };
+            let Some(path) = self.path_of(&subflow) else { continue };
             let mss = f64::from(subflow.mss);
             samples.push(at, self.flow, path, Metric::Cwnd, f64::from(subflow.cwnd) * mss);
             if let Some(ssthresh) = subflow.ssthresh {
@@ -136,10 +137,10 @@ impl Watch {
         }
     }
 
-    fn counts(&self, task: &Task) -> Vec<Count> {
+    fn counts(&self) -> Vec<Count> {
         let mut counts = vec![Count::default(); self.addresses.len()];
         for subflow in &self.subflows {
-            let Some(count) = self.path_of(subflow, task).and_then(|path| counts.get_mut(path)) else {
+            let Some(count) = self.path_of(subflow).and_then(|path| counts.get_mut(path)) else {
                 continue;
             };
             count.sent += subflow.bytes_sent;
@@ -152,8 +153,8 @@ impl Watch {
     }
 
     /// The link at the host that opened it.
-    fn path_of(&self, subflow: &PathInfo, task: &Task) -> Option<usize> {
-        let own = if task.upload { subflow.local } else { subflow.remote };
+    fn path_of(&self, subflow: &PathInfo) -> Option<usize> {
+        let own = if self.upload { subflow.local } else { subflow.remote };
         self.addresses.iter().position(|address| address.as_ref() == Some(own.ip()))
     }
 }

@@ -1,8 +1,9 @@
-"""`mptcplab run --backend kernel`: one run after the other, on real time."""
+"""`mptcplab run --backend kernel` and `wire`: one run after the other, in real time."""
 
 from __future__ import annotations
 
 import argparse
+import functools
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,8 @@ from mptcplab.commands.common import BadInput, RunFailed, check_runs, print_json
 from mptcplab.commands.common import seeds as all_seeds
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mptcplab.commands.run import Baselines
     from mptcplab.kernel import Report
     from mptcplab.results import Run
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 def execute(scenario: Scenario, given: argparse.Namespace) -> int:
     """Runs it with each seed, and its baselines; then what `run` does with results of the simulator."""
     if sys.platform != "linux":
-        raise BadInput(f"mptcplab: the backend kernel is Linux's; this is {sys.platform}")
+        raise BadInput(f"mptcplab: the backend {given.backend} is for Linux; this is {sys.platform}")
     if given.trace:
         raise BadInput("mptcplab: --trace is for the simulator, which sees its endpoints from inside")
     if given.pcap and given.output is None:
@@ -43,11 +46,11 @@ def execute(scenario: Scenario, given: argparse.Namespace) -> int:
         from mptcplab.json_files import write_json
 
         save(Runs(runs), baselines, given.output)
-        write_json([report.document() for report in reports], given.output / "kernel.json")
+        write_json([report.document() for report in reports], given.output / f"{given.backend}.json")
     if given.json:
         documents = [document(run, baselines) for run in runs]
         for one, known in zip(documents, _by_run(reports), strict=True):
-            one["mptcplab"]["kernel"] = known
+            one["mptcplab"][given.backend] = known
         print_json(documents[0] if given.seeds == 1 else documents)
     elif not given.quiet:
         tell(Runs(runs), baselines)
@@ -60,20 +63,31 @@ def execute(scenario: Scenario, given: argparse.Namespace) -> int:
 def _run(scenario: Scenario, given: argparse.Namespace) -> tuple[list[Run], Baselines, list[Report]]:
     """The runs, by flow and path those of plain TCP, and what is to be known of all of them, in this order."""
     from mptcplab.files import folder
-    from mptcplab.kernel import run
 
+    run = _backend(given)
     runs, reports = [], []
     baselines: Baselines = {}
     for seed in all_seeds(given):
         pcap = folder(given.output, "pcap") / f"seed-{seed}.pcapng" if given.pcap else None
-        one, report = run(scenario, seed, closest=given.closest, pcap=pcap)
+        one, report = run(scenario, seed, pcap=pcap)
         runs.append(one)
         reports.append(report)
     for flow, path, alone in scenario.baselines():
-        several = [run(alone, seed, closest=given.closest, variant=f"TCP over {path}") for seed in all_seeds(given)]
+        several = [run(alone, seed, variant=f"TCP over {path}") for seed in all_seeds(given)]
         baselines.setdefault(flow, {})[path] = [one for one, _ in several]
         reports += [report for _, report in several]
     return runs, baselines, reports
+
+
+def _backend(given: argparse.Namespace) -> Callable[..., tuple[Run, Report]]:
+    """What runs a scenario with a seed."""
+    if given.backend == "kernel":
+        from mptcplab import kernel
+
+        return functools.partial(kernel.run, closest=given.closest)
+    from mptcplab import own_stack
+
+    return own_stack.run
 
 
 def _by_run(reports: list[Report]) -> list[dict[str, Any]]:

@@ -1,0 +1,139 @@
+//! The scenario's samples: a look at each flow and link at every one of them, to the end.
+//!
+//! Owns the table of samples.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration as StdDuration;
+
+use mptcp_clock::Instant;
+use mptcp_lab::measurements::{Measurements, Metric, Samples};
+use mptcp_lab::scenario::names::DataDirection;
+use mptcp_lab::scenario::{Flow, Scenario, Traffic};
+use mptcp_live::kernel::SocketInfo;
+
+use super::tally::{Clock, Tally};
+use super::transfer::Load;
+use super::watch::Watch;
+use super::{address_of, summary};
+use crate::driver::{Driver, LinkCounters};
+use crate::plan::Plan;
+
+/// Between two looks whether the run was called off.
+const SLICE: StdDuration = StdDuration::from_millis(20);
+
+/// A run: what is looked at, over which links, by whose clock.
+pub(crate) struct Course<'a> {
+    pub scenario: &'a Scenario,
+    pub plan: &'a Plan,
+    pub driver: &'a Driver,
+    pub clock: Clock,
+}
+
+impl<'a> Course<'a> {
+    /// Over a driver that has just started.
+    pub(crate) fn new(scenario: &'a Scenario, plan: &'a Plan, driver: &'a Driver) -> Self {
+        let clock = Clock { epoch: driver.epoch(), over: Arc::new(AtomicBool::new(false)) };
+        Self { scenario, plan, driver, clock }
+    }
+
+    /// Samples until the end, or until `off` says so; `ask` is what the socket that sends says. Then it is over for all who
+    /// share the clock.
+    pub(crate) fn look_on<S: Clone>(
+        &self,
+        tallies: &[Tally<S>],
+        off: &AtomicBool,
+        ask: impl Fn(&S) -> Option<SocketInfo>,
+    ) -> Measurements {
+        let scenario = self.scenario;
+        let mut samples = Samples::default();
+        let mut watches: Vec<Watch> =
+            scenario.flows.iter().enumerate().map(|(at, flow)| self.watch(at, flow)).collect();
+        let (warmup, end) = (Instant::ZERO + scenario.warmup, Instant::ZERO + scenario.duration);
+        let mut before: (Instant, Vec<LinkCounters>) = (Instant::ZERO, Vec::new());
+        let mut nominal = Instant::ZERO;
+        while nominal < end && !off.load(Ordering::Relaxed) && self.driver.is_running() {
+            nominal = (nominal + scenario.sample).min(end);
+            while self.clock.now() < nominal && !off.load(Ordering::Relaxed) {
+                let left = StdDuration::from_nanos(nominal.since(self.clock.now()).as_nanos());
+                thread::sleep(left.min(SLICE));
+            }
+            let now = self.clock.now();
+            for (watch, tally) in watches.iter_mut().zip(tallies) {
+                let said = tally.sender().and_then(|sender| ask(&sender));
+                watch.look((nominal, now), warmup, said, tally, &mut samples);
+            }
+            let snapshot = self.driver.snapshot();
+            let at = Instant::ZERO + snapshot.elapsed;
+            sample_links(nominal, tallies.len(), (at, &snapshot.links), &before, &mut samples);
+            before = (at, snapshot.links);
+        }
+        let measured = self.sum_up(&watches, tallies, samples);
+        self.clock.over.store(true, Ordering::Relaxed);
+        measured
+    }
+
+    fn watch(&self, at: usize, flow: &Flow) -> Watch {
+        let links = self.scenario.links.iter();
+        let addresses = links.map(|link| address_of(self.plan, &flow.from, &link.name)).collect();
+        Watch::new(at, flow.direction == DataDirection::Upload, addresses)
+    }
+
+    fn sum_up<S: Clone>(&self, watches: &[Watch], tallies: &[Tally<S>], samples: Samples) -> Measurements {
+        let scenario = self.scenario;
+        let names: Vec<String> = scenario.links.iter().map(|link| link.name.clone()).collect();
+        let end = Instant::ZERO + scenario.duration;
+        let counters = self.driver.snapshot().links;
+        let sums = scenario.flows.iter().zip(watches).zip(tallies);
+        Measurements {
+            flow_names: scenario.flows.iter().map(|flow| flow.name.clone()).collect(),
+            flows: sums
+                .map(|((flow, watch), tally)| summary::flow(flow, &names, scenario.warmup, end, watch, tally))
+                .collect(),
+            links: scenario
+                .links
+                .iter()
+                .zip(&counters)
+                .flat_map(|(link, both)| summary::link(link, both))
+                .collect(),
+            data_packets: counters.iter().flatten().map(|counters| counters.delivered_frames).sum(),
+            path_names: names,
+            samples,
+            events: None,
+        }
+    }
+}
+
+/// What a flow sends, and when.
+pub(crate) fn load(scenario: &Scenario, flow: &Flow) -> Load {
+    let end = Instant::ZERO + scenario.duration;
+    Load {
+        upload: flow.direction == DataDirection::Upload,
+        bytes: if let Traffic::File { bytes } = flow.traffic { Some(bytes) } else { None },
+        start: Instant::ZERO + flow.start,
+        stop: flow.stop.map_or(end, |stop| Instant::ZERO + stop),
+    }
+}
+
+fn sample_links(
+    nominal: Instant,
+    no_flow: usize,
+    now: (Instant, &[LinkCounters]),
+    then: &(Instant, Vec<LinkCounters>),
+    samples: &mut Samples,
+) {
+    let span = now.0.since(then.0).as_secs_f64();
+    for (path, [out, back]) in now.1.iter().enumerate() {
+        let [old_out, old_back] = then.1.get(path).copied().unwrap_or_default();
+        let rate = |now: u64, then: u64| (now - then) as f64 * 8.0 / span.max(1e-9);
+        let (sent, received) =
+            (rate(out.sent_bytes, old_out.sent_bytes), rate(back.delivered_bytes, old_back.delivered_bytes));
+        samples.push(nominal, no_flow, path, Metric::InterfaceThroughput, sent);
+        samples.push(nominal, no_flow, path, Metric::InterfaceReceived, received);
+        let both = |pick: fn(&netsim::Counters) -> u64| (pick(out) + pick(back)) as f64;
+        samples.push(nominal, no_flow, path, Metric::Queue, both(|c| c.backlog_bytes));
+        samples.push(nominal, no_flow, path, Metric::QueueDrops, both(|c| c.dropped_frames));
+        samples.push(nominal, no_flow, path, Metric::RandomLosses, both(|c| c.lost_frames));
+    }
+}

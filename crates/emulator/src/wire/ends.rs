@@ -1,0 +1,107 @@
+//! The two ends of a flow on connections of ours, each a thread: they open or accept, then send or receive until it is over.
+//!
+//! Owns sockets.
+
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use mptcp_lab::mptcp::Config;
+use mptcp_live::{Driver, MptcpListener, MptcpStream};
+
+use crate::flows::tally::{Clock, Tally};
+use crate::flows::transfer::{self, Load, ROOM, SLICE};
+
+/// What a flow does, in the words of our sockets.
+pub(super) struct Task<'a> {
+    pub from: &'a Driver,
+    pub to: &'a Driver,
+    pub remote: SocketAddr,
+    /// Of the end that opens.
+    pub config: Config,
+    pub load: Load,
+}
+
+/// The socket that sends.
+pub(super) type Sender = Arc<MptcpStream>;
+
+/// Listens before anything starts.
+pub(super) fn ready(task: &Task<'_>) -> io::Result<MptcpListener> {
+    let config = Config { interfaces: None, backups: Vec::new(), ..task.config.clone() };
+    MptcpListener::bind_to(task.to, task.remote, config, 1)
+}
+
+/// The end that accepts, to the end of the flow.
+pub(super) fn accept(task: &Task<'_>, listener: &MptcpListener, clock: &Clock, tally: &Tally<Sender>) {
+    let run = || -> io::Result<()> {
+        while !clock.is_over() {
+            match listener.accept_timeout(SLICE) {
+                Ok((stream, _)) => return work(task, stream, !task.load.upload, clock, tally),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    };
+    if let Err(error) = run() {
+        tally.fail("the end that accepts", &error);
+    }
+}
+
+/// The end that opens, to the end of the flow.
+pub(super) fn open(task: &Task<'_>, clock: &Clock, tally: &Tally<Sender>) {
+    let run = || -> io::Result<()> {
+        task.load.wait(clock);
+        while !clock.is_over() {
+            match connect(task, clock) {
+                Ok(Some(stream)) => {
+                    tally.note_connected(clock.now());
+                    return work(task, stream, task.load.upload, clock, tally);
+                }
+                Ok(None) => {}
+                // The path is down at this moment: try again as a person would.
+                Err(error) if matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::NetworkDown) => {
+                    transfer::rest(clock);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    };
+    if let Err(error) = run() {
+        tally.fail("the end that opens", &error);
+    }
+}
+
+/// None when it was over before anybody answered.
+fn connect(task: &Task<'_>, clock: &Clock) -> io::Result<Option<MptcpStream>> {
+    let stream = MptcpStream::open(task.from, task.remote, task.config.clone())?;
+    while !clock.is_over() {
+        if stream.wait_connected(Some(SLICE))? {
+            return Ok(Some(stream));
+        }
+    }
+    Ok(None)
+}
+
+fn work(
+    task: &Task<'_>,
+    stream: MptcpStream,
+    sends: bool,
+    clock: &Clock,
+    tally: &Tally<Sender>,
+) -> io::Result<()> {
+    stream.set_read_timeout(Some(SLICE))?;
+    stream.set_write_timeout(Some(ROOM))?;
+    if sends {
+        let stream = Arc::new(stream);
+        tally.note_sender(Arc::clone(&stream), clock.now());
+        if transfer::send(&task.load, &*stream, clock)? {
+            stream.shutdown_write()?;
+        }
+        transfer::stay(clock);
+        return Ok(());
+    }
+    tally.note_receive_buffer(u32::try_from(task.config.receive_buffer).unwrap_or(u32::MAX));
+    transfer::receive(&stream, clock, tally)
+}

@@ -1,0 +1,108 @@
+//! What a flow of a scenario tells its connection, in the simulator and on real packets.
+
+use mptcp::{Config, CouplingScope, InterfaceId, OpportunisticRule, PenaltyRule, SpuriousLoss};
+
+use crate::scenario::names::{
+    Coupled, Ecn, MtuProbing, Opportunistic, Penalty, Reinjection, SendQueueRule, SlowStart, Transport,
+    Version,
+};
+use crate::scenario::{Flow, MOST_SUBFLOWS, Scenario};
+
+/// TCP and IPv4 headers without options, bytes: what the MSS leaves out of the MTU.
+const HEADERS: u32 = 40;
+
+/// The configuration of the end that opens: `interface` gives the one that stands for a path, if the host has it.
+///
+/// What accepts has the same without `interfaces` and `backups`.
+#[must_use]
+pub fn flow_config(
+    scenario: &Scenario,
+    flow: &Flow,
+    interface: impl Fn(&str) -> Option<InterfaceId>,
+) -> Config {
+    let mtu = scenario.links.iter().map(|link| link.mtu).min().unwrap_or(1500);
+    let interfaces = flow.paths.iter().filter_map(|path| interface(path));
+    let backups = flow.backup.iter().filter_map(|path| interface(path));
+    Config {
+        multipath: flow.transport == Transport::Mptcp,
+        version: match flow.version {
+            Version::V0 => mptcp::Version::V0,
+            Version::V1 => mptcp::Version::V1,
+        },
+        checksum: flow.checksum,
+        congestion: flow.congestion.make().clone(),
+        coupling: match flow.coupled {
+            Coupled::All => CouplingScope::All,
+            Coupled::Shared => CouplingScope::Shared,
+        },
+        send_queue_rule: match flow.send_queue_rule {
+            SendQueueRule::Off => None,
+            SendQueueRule::Published => Some(mptcp::SendQueueRule::Published),
+            SendQueueRule::Unacked => Some(mptcp::SendQueueRule::Unacked),
+            SendQueueRule::Linked => Some(mptcp::SendQueueRule::Linked),
+        },
+        scheduler: flow.scheduler.make().clone(),
+        path_manager: flow.path_manager.make().clone(),
+        mechanisms: mptcp::Mechanisms {
+            opportunistic_retransmission: flow.mechanisms.opportunistic_retransmission,
+            opportunistic_rule: match flow.mechanisms.opportunistic {
+                Opportunistic::Original => OpportunisticRule::Original,
+                Opportunistic::Sooner => OpportunisticRule::Sooner,
+            },
+            penalisation: flow.mechanisms.penalisation,
+            penalty_rule: match flow.mechanisms.penalty {
+                Penalty::Original => PenaltyRule::Original,
+                Penalty::Later => PenaltyRule::Later,
+            },
+            autotuning: flow.mechanisms.autotuning,
+            send_buffer_shrinks: flow.mechanisms.sndbuf_shrinks,
+            cwnd_capping: flow.mechanisms.cwnd_capping,
+        },
+        interfaces: Some(interfaces.collect()),
+        backups: backups.collect(),
+        receive_buffer: flow.tcp.rcvbuf,
+        send_buffer: flow.tcp.sndbuf,
+        mss: flow.tcp.mss.unwrap_or(mtu - HEADERS).min(mtu - HEADERS).min(65_495) as u16,
+        slow_start: match flow.tcp.slow_start {
+            SlowStart::Standard => mptcp::SlowStart::Standard,
+            SlowStart::HyStartPlusPlus => mptcp::SlowStart::HyStartPlusPlus,
+            SlowStart::HyStart => mptcp::SlowStart::HyStart,
+        },
+        pacing: flow.tcp.pacing,
+        wide_data_acks: flow.waiting.wide_data_acks,
+        announce_timeout: flow.waiting.add_addr_timeout,
+        linux_stack: mptcp::LinuxStack {
+            subflow_queues: flow.waiting.subflow_queues,
+            buffer_memory: flow.waiting.buffer_memory,
+            data_level_timer: flow.waiting.reinjection == Reinjection::DataLevel,
+            silent_path_probe: flow.waiting.silent_path_probe,
+        },
+        sack: flow.tcp.sack,
+        timestamps: flow.tcp.timestamps,
+        rack: flow.tcp.rack,
+        spurious_loss: Some(SpuriousLoss { undo: flow.tcp.undo, frto: flow.tcp.frto }),
+        user_timeout: flow.tcp.user_timeout,
+        notsent_lowat: flow.tcp.notsent_lowat,
+        byte_counting: flow.tcp.byte_counting,
+        ecn: match flow.tcp.ecn {
+            Ecn::Off => None,
+            Ecn::Passive => Some(mptcp::Ecn::Passive),
+            Ecn::On => Some(mptcp::Ecn::On),
+        },
+        abe: flow.tcp.abe,
+        restart_after_idle: Some(flow.tcp.restart_after_idle),
+        mtu_probing: match flow.tcp.mtu_probing {
+            MtuProbing::Off => mptcp::MtuProbing::Off,
+            MtuProbing::BlackHole => mptcp::MtuProbing::BlackHole,
+            MtuProbing::On => mptcp::MtuProbing::On,
+        },
+        delayed_ack: flow.tcp.delayed_ack,
+        nagle: flow.tcp.nagle,
+        min_rto: flow.tcp.min_rto,
+        initial_window: flow.tcp.initial_window,
+        initial_ssthresh: flow.tcp.ssthresh,
+        small_queues: flow.tcp.small_queues,
+        max_subflows: MOST_SUBFLOWS as u8,
+        ..Config::default()
+    }
+}

@@ -1,0 +1,102 @@
+"""`mptcplab run --backend wire`: a scenario's flows on our own stack in real time, without any privilege."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import Cli
+from mptcplab import Scenario
+
+if sys.platform != "linux":
+    pytest.skip("our stack on real packets is Linux's", allow_module_level=True)
+
+from mptcplab import own_stack
+
+PATHS = """
+duration = "3s"
+warmup = "1s"
+sample = "200ms"
+[paths.near]
+rate = "20Mbit"
+rtt = "20ms"
+queue = "60p"
+[paths.far]
+rate = "10Mbit"
+rtt = "60ms"
+queue = "100p"
+"""
+
+
+def test_it_gives_what_the_simulator_predicts() -> None:
+    scenario = Scenario.parse(PATHS + "[flows.bulk]\n")
+    (real, report), simulated = own_stack.run(scenario), scenario.run(seed=1)
+    got, predicted = real.flow("bulk"), simulated.flow("bulk")
+    assert got["intact"]
+    assert got["multipath"]
+    if report.doubts is None:
+        assert got["goodput"] == pytest.approx(predicted["goodput"], rel=0.2)
+    assert {path["path"] for path in real.flow("bulk")["paths"]} == {"near", "far"}
+    assert real.backend == "wire"
+    assert real.samples.column_names == simulated.samples.column_names
+    assert len(real.series("cwnd", flow="bulk", path="near")[0]) == 15
+
+
+def test_a_file_arrives_whole_in_either_direction() -> None:
+    flow = "[flows.{way}]\ndirection = '{way}'\nbytes = '2MB'\n"
+    scenario = Scenario.parse(PATHS + flow.format(way="upload") + flow.format(way="download"))
+    run, _ = own_stack.run(scenario, seed=2)
+    for way in ("upload", "download"):
+        row = run.flow(way)
+        assert (row["bytes_received_total"], row["intact"], row["closed"]) == (2_000_000, True, "Finished")
+        assert row["completion_s"] is not None
+        assert 0.5 < row["completion_s"] < 3.0
+
+
+def test_a_link_that_goes_and_comes_back_is_left_and_joined_again() -> None:
+    events = "[[events]]\nat = '{at}'\npath = 'near'\nset = {{ up = {up} }}\n"
+    scenario = Scenario.parse(
+        PATHS + events.format(at="1s", up="false") + events.format(at="2s", up="true") + "[flows.bulk]\n"
+    )
+    run, _ = own_stack.run(scenario)
+    assert run.flow("bulk")["intact"]
+    near = run.path("near", flow="bulk")
+    assert near is not None
+    assert near["subflows"] == 2
+    times, rates = run.series("throughput", flow="bulk", path="near")
+    assert rates[(times > 1.3) & (times < 1.9)].max() < 1e5
+    assert rates[times > 2.5].max() > 1e6
+
+
+def test_the_command_writes_tables_and_a_capture(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text(PATHS + "[flows.bulk]\nbaselines = true\n")
+    said = cli("run", tmp_path / "two.toml", "--backend", "wire", "--output", "out", "--pcap").stdout
+    assert "bulk (MPTCP): goodput" in said
+    assert "plain TCP alone: near" in said
+    assert "on our own stack, in real time" in said
+    out = next(tmp_path.rglob("wire.json")).parent
+    (known,) = [one for one in json.loads((out / "wire.json").read_text()) if not one["variant"]]
+    assert known["links"]["lateness"]["count"] > 1000
+    assert json.loads((out / "run.json").read_text())["backend"] == "wire"
+    # Each option of it is right: what is wrong ends with another code.
+    said = cli("verify", out / "pcap" / "seed-1.pcapng").stdout
+    assert "MP_JOIN" in said
+
+
+@pytest.mark.parametrize(
+    ("flow", "says"),
+    [
+        ("blocks = '8KiB'\nrate = '1Mbit'", "flow 'bulk' sends blocks: on real sockets flows send in bulk or files"),
+        ("small_queues = '10KB'", "has small_queues: what waits in its own interface is known in the simulator only"),
+    ],
+)
+def test_what_only_the_simulator_has_is_refused(cli: Cli, tmp_path: Path, flow: str, says: str) -> None:
+    (tmp_path / "two.toml").write_text(PATHS + f"[flows.bulk]\n{flow}\n")
+    said = cli("run", tmp_path / "two.toml", "--backend", "wire", expect=2).stderr
+    assert says.replace("'bulk'", '"bulk"') in said
+    assert said.count("\n") == 1
+    said = cli("run", tmp_path / "two.toml", "--backend", "wire", "--closest", expect=2).stderr
+    assert "--closest is for what the kernel cannot do" in said
