@@ -493,7 +493,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "preset_of_no_name",
-        r#"preset_of_no_name.toml:5: paths.wifi.gilbert_elliott.preset = "in_flight": is not one of "in_flight_long", "in_flight_short""#,
+        r#"preset_of_no_name.toml:5: paths.wifi.gilbert_elliott.preset = "in_flight": is not one of "in_flight_long", "in_flight_short", "backbone", "inria_maryland", "columbia_gmd", "columbia_umass", "ucsc_umass""#,
     ),
     (
         "pauses_of_a_stream",

@@ -22,6 +22,7 @@ mod middleboxes;
 mod never_slower;
 mod path_mtu;
 mod policies;
+mod published_losses;
 mod queues;
 mod reading;
 mod reference;
