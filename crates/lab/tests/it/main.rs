@@ -20,6 +20,7 @@ mod linux_stack;
 mod mechanisms;
 mod middleboxes;
 mod never_slower;
+mod on_off;
 mod path_mtu;
 mod policies;
 mod published_losses;
