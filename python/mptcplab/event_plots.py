@@ -55,19 +55,25 @@ REASONS = ("fastest", "only", "faster_full", "passed_over", "out_of_turn")
 """Why the scheduler chose, in the order of the lanes."""
 
 
-def draw(name: str, run: TracedRun, chosen: Selection) -> Figure:
-    """A picture by its name."""
+def draw(name: str, run: TracedRun, chosen: Selection, size: tuple[float, float] | None = None) -> Figure:
+    """A picture by its name, in its own size or in this one, inches."""
     from mptcplab.message_plot import messages
+    from mptcplab.narrow import fit
     from mptcplab.topology_plot import topology
+
+    if name == "messages":
+        return messages(run, chosen, size)
 
     known: dict[str, Callable[[TracedRun, Selection], Figure]] = {
         "sequence": sequence,
-        "messages": messages,
         "decisions": decisions,
         "limits": limits,
         "topology": topology,
     }
-    return known[name](run, chosen)
+    figure = known[name](run, chosen)
+    if size is not None:
+        fit(figure, *size)
+    return figure
 
 
 def one_flow(run: TracedRun, chosen: Selection) -> tuple[Selection, str]:
