@@ -3,7 +3,7 @@
 # Not built yet: where this was written there was no Docker.
 FROM rust:1.95-slim-bookworm AS build
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends make python3=3.11.* python3-venv=3.11.* \
+    && apt-get install --yes --no-install-recommends make=4.3-* python3=3.11.* python3-venv=3.11.* \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY . .

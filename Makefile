@@ -22,7 +22,7 @@ endif
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PYO3_BUILD_EXTENSION_MODULE := 1
 
-.PHONY: help reproduce verdicts test released compiled arranged test-rust test-python check-long build bench instructions deny docs wheel-test lint-workflows fuzz conformance clean prerequisites
+.PHONY: help reproduce verdicts test released compiled arranged test-rust test-python check-long build bench instructions deny docs other-systems wheel-test lint-workflows fuzz conformance clean prerequisites
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -73,6 +73,9 @@ bench: build ## Run the standard benchmarks S1 to S4
 
 instructions: build ## Count the instructions a data packet costs (S1, S2; valgrind); fails when they rose by more than 3 %
 	@"$$(tools/check-prerequisites --python)" tools/instructions.py
+
+other-systems: ## Check that the simulator compiles for Windows and macOS (rustup gets their standard libraries)
+	@tools/other-systems
 
 docs: ## Build the documentation of the crates; a warning is an error
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet

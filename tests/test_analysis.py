@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -236,3 +237,26 @@ def test_a_run_is_read_without_the_others(two_paths: Scenario, tmp_path: Path) -
     assert loaded[0].series("no such", flow="bulk", path="wifi")[0].size == 0
     file = SampleFile(tmp_path / "many" / "samples.parquet")
     assert not file.of(("nobody", 1, "")).flows
+
+
+def test_groups_of_other_variants_are_not_even_looked_at(
+    two_paths: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mptcplab.sample_file import SampleFile
+
+    two_paths.vary({"duration": "2s"}).sweep({"paths.wifi.loss": ["0%", "1%"]}, seeds=range(1, 4)).save(tmp_path)
+    table = pq.read_table(tmp_path / "samples.parquet")
+    pq.write_table(table, tmp_path / "samples.parquet", row_group_size=50)
+    looked: list[int] = []
+    read = SampleFile._group
+
+    def look(self: SampleFile, number: int) -> pa.Table:
+        looked.append(number)
+        return read(self, number)
+
+    monkeypatch.setattr(SampleFile, "_group", look)
+    last = saved.load(tmp_path)[-1]
+    assert last.flows == ["bulk"]
+    groups = pq.read_metadata(tmp_path / "samples.parquet").num_row_groups
+    assert min(looked) >= groups / 2 - 1
+    assert len(set(looked)) < groups / 2

@@ -136,6 +136,29 @@ def test_pictures_of_one_and_of_fifty_flows(picture: str, flows: int) -> None:
         assert word in said, (word, said)
 
 
+@pytest.mark.parametrize("picture", ["sequence", "messages", "decisions", "limits"])
+@pytest.mark.parametrize("flows", [1, 50])
+def test_pictures_of_four_hundred_pixels_lose_no_word(
+    picture: str, flows: int, recwarn: pytest.WarningsRecorder
+) -> None:
+    text = TRACED if flows == 1 else TRACED.replace("[flows.a]", "[flows.a]\ncount = 50")
+    run = TracedRun.of(Scenario.parse(text).run(trace="schedule,reinjection,retransmission,limit,option_in,option_out"))
+    figure = event_plots.draw(picture, run, Selection(), (2.7, 3.4))
+    with plots.house_style():
+        figure.draw_without_rendering()
+    assert not recwarn.list, "where nothing fits, matplotlib gives up its layout with a warning"
+    assert figure.get_size_inches().tolist() == [2.7, 3.4]
+    whole = figure.bbox
+    (axes,) = figure.axes
+    said = [*axes.texts, *(text for legend in figure.legends for text in legend.get_texts())]
+    # Ticks that lie beyond an axis have labels too, which nobody sees.
+    said += axes.get_yticklabels() if picture in ("decisions", "limits") else []
+    for shown in [*said, *(text for text in axes.get_children() if isinstance(text, matplotlib.text.Text))]:
+        box = shown.get_window_extent()
+        inside = box.x0 > whole.x0 - 3 and box.x1 < whole.x1 + 3 and box.y0 > whole.y0 - 3 and box.y1 < whole.y1 + 3
+        assert inside or not shown.get_text(), (shown.get_text(), box, whole)
+
+
 def test_each_option_arrives_once(traced: Path) -> None:
     rows = load(traced).select(Selection(kinds="option_out,option_in")).to_pylist()
     found = message_plot.pair(rows)

@@ -11,7 +11,7 @@ import pytest
 from conftest import Cli
 from mptcplab import Scenario, plots
 from mptcplab import cli as commands
-from mptcplab.message_plot import LINE, _spot
+from mptcplab.message_plot import LETTER, LINE, WIDE, _spot
 from mptcplab.report import write_report
 from mptcplab.reproduce import reproduce
 from mptcplab.result_plots import plot_metrics
@@ -163,7 +163,7 @@ def test_labels_of_arrows_that_cross_do_not_hide_each_other() -> None:
     taken: list[tuple[float, float, float]] = []
     for at in range(6):
         for end in ((0.5, at + 0.6), (1.0, at + 6.0)):
-            _spot("2 × DSS with data, 2848 B", (0.0, float(at)), end, taken)
+            _spot(LETTER / WIDE * len("2 × DSS with data, 2848 B"), (0.0, float(at)), end, taken)
     for number, (x, y, wide) in enumerate(taken):
         assert wide / 2 <= x <= 1 - wide / 2
         others = taken[number + 1 :]

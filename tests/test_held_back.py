@@ -11,20 +11,24 @@ import pytest
 
 from conftest import Cli
 from mptcplab import plots
+from mptcplab.batch import Job, run_jobs
+from mptcplab.reasons import WORDS
 from mptcplab.report import page
-from mptcplab.reproduce import Reproduction, reproduce
+from mptcplab.reproduce import HELD, Reproduction, reproduce
 from mptcplab.studies import STUDIES
 from mptcplab.studies.base import Effort, Measured, Study
 from mptcplab.studies.cs244_rcvbuf.network import MAIN, mptcp, paths, tcp
 from mptcplab.studies.cs244_rcvbuf.window import Window
+from mptcplab.studies.cs244_wireless.handoff import Handoff, handoff
 from mptcplab.studies.held_back import Curve, multipath, of_flows, of_keys, sentences, whole
-from mptcplab.studies.held_panels import LOOKS, NAMES, explain
+from mptcplab.studies.held_panels import LANE_LOOKS, LOOKS, NAMES, explain, under_distribution
 from mptcplab.summary import LIMITS
 
 if TYPE_CHECKING:
     from matplotlib.patches import Rectangle
 
     from mptcplab._core import FlowRow
+    from mptcplab.results import Run
 
 
 def made(label: str, shares: dict[str, tuple[float, ...]], rates: tuple[float, ...], **more: bool) -> Curve:
@@ -160,12 +164,59 @@ def test_bars_stand_below_their_bars() -> None:
 
 def test_reasons_have_the_names_of_the_core_and_are_told_apart_in_grey() -> None:
     assert set(NAMES) == set(LOOKS) == set(LIMITS)
-    looks = []
-    for color, hatch in LOOKS.values():
-        red, green, blue = (int(color[at : at + 2], 16) for at in (1, 3, 5))
-        looks.append((0.299 * red + 0.587 * green + 0.114 * blue, hatch))
-    for at, (grey, hatch) in enumerate(looks):
-        assert all(abs(grey - other) > 15 or hatch != its for other, its in looks[at + 1 :]), list(LOOKS)[at]
+    for table in (LOOKS, {name: look for name, look in LANE_LOOKS.items() if name in WORDS}):
+        looks = []
+        for color, hatch in table.values():
+            red, green, blue = (int(color[at : at + 2], 16) for at in (1, 3, 5))
+            looks.append((0.299 * red + 0.587 * green + 0.114 * blue, hatch))
+        for at, (grey, hatch) in enumerate(looks):
+            assert all(abs(grey - other) > 15 or hatch != its for other, its in looks[at + 1 :]), list(table)[at]
+
+
+@pytest.fixture(scope="module")
+def handed_over() -> Run:
+    """The first study's handoff, watched as `reproduce` does it."""
+    return run_jobs([Job(handoff("admin").core, 1, trace=HELD)], quiet=True)[0]
+
+
+def test_a_time_course_has_a_lane_for_each_path(handed_over: Run) -> None:
+    with plots.house_style():
+        picture = Handoff()._picture("admin", "", handed_over)
+        above, panel = picture.figure.axes[0], picture.figure.axes[-1]
+        assert len(plots.svg(picture.figure)) < 100_000
+    assert [text.get_text() for text in panel.get_yticklabels()] == ["ethernet", "wifi", "3g"]
+    assert panel.get_xlim() == above.get_xlim()
+    said = picture.why[-1]
+    # Ethernet is down for 21 s of 40, WiFi for 7; 3G loses 2 %.
+    assert "ethernet: nothing: it had no subflow 53 %" in said
+    assert "wifi: its own rate" in said
+    assert "it had no subflow 18 %" in said
+    assert re.search(r"3g: loss [89]\d %", said)
+    down = [bar for bar in cast("list[Rectangle]", panel.patches) if bar.get_y() < 0 and bar.get_x() > 6]
+    assert 6.9 < down[0].get_x() < 7.5
+    assert 27.5 < down[0].get_x() + down[0].get_width() < 28.6
+
+
+def test_a_run_that_nobody_watched_has_no_lanes() -> None:
+    picture = Handoff()._picture("admin", "", handoff("admin").run())
+    assert len(picture.figure.axes) == 1
+    assert picture.why
+
+
+def test_a_distribution_has_a_bar_for_each_curve(measured: Measured) -> None:
+    flows = {f"{size} KB": multipath(measured.runs(size)) for size in (50, 200)}
+    figure, _ = plots.new_figure()
+    assert under_distribution(figure, flows) == whole(flows)
+    panel = figure.axes[-1]
+    assert [text.get_text() for text in panel.get_yticklabels()] == ["50 KB", "200 KB"]
+    bars = cast("list[Rectangle]", panel.patches)
+    for place in (0, 1):
+        mine = [bar for bar in bars if abs(bar.get_y() + bar.get_height() / 2 - place) < 1e-9]
+        assert sum(bar.get_width() for bar in mine) == pytest.approx(100, abs=2)
+    alike = {"a": flows["50 KB"], "b": flows["50 KB"]}
+    before = len(figure.axes)
+    assert under_distribution(figure, alike) == whole(alike)
+    assert len(figure.axes) == before, "one reason everywhere needs no bars"
 
 
 def test_a_drawing_is_smaller_and_still_one() -> None:

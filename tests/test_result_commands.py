@@ -46,6 +46,14 @@ def test_analyse_several_in_other_formats(cli: Cli, results: Path) -> None:
     assert "," in (results / "csv" / "total.csv").read_text().splitlines()[0]
 
 
+def test_means_alone_are_those_of_the_tables(cli: Cli, results: Path) -> None:
+    means = cli("analyse", "both", "seeds", "--means").stdout
+    assert not (results / "both" / "analysis").exists()
+    whole = cli("analyse", "both", "seeds").stdout
+    assert means == whole.partition("written to")[0]
+    assert "writes nothing" in cli("analyse", "both", "--means", "--output", "x", expect=2).stderr
+
+
 @pytest.mark.parametrize("more", [["--scale"], ["--path", "wifi"], ["--path", "total"], ["--flow", "bulk"]])
 def test_plot(cli: Cli, results: Path, more: list[str]) -> None:
     cli("plot", "both", "--metric", "throughput,utilisation,cwnd,send_queue", *more, "--output", "a.svg")

@@ -15,6 +15,7 @@ from mptcplab.reproduce import Reproduction, reproduce
 from mptcplab.studies import STUDIES
 from mptcplab.studies.abdrabou_heterogeneous import network as pairs
 from mptcplab.studies.base import Effort, Experiment, Key
+from mptcplab.studies.cs244_rcvbuf.network import MAIN, mptcp, paths
 from mptcplab.studies.ro_bottleneck import contest, network
 from mptcplab.studies.ucl_wifi import figures, mobility, sharing
 from mptcplab.studies.ucl_wifi.network import DUAL, Setup, interface, mbps, single
@@ -149,6 +150,19 @@ def test_what_6_mbit_carry_by_each_reading() -> None:
     }
     assert rates["PHY rate"] == pytest.approx(4.7, rel=0.05)
     assert rates["token bucket"] == pytest.approx(6 * 1428 / 1514, rel=0.02)
+
+
+def test_the_spike_of_the_window_s_curve_lasts_until_wifi_loses() -> None:
+    """As the caption says: 7.4 Mb/s at 175 KB for as long as the study measures, then what its neighbours have."""
+    rates = {}
+    for size in (165, 175, 180):
+        run = mptcp(paths(MAIN), "none", size).vary({"duration": "100s"}).run(trace="loss")
+        lost = [row["time_s"] for row in run.events.to_pylist() if row["path"] == "wifi" and row["time_s"] > 1]
+        assert (40 < lost[0] < 45) if size == 175 else (5 < lost[0] < 10), lost
+        times, goodput = run.series("goodput", flow="bulk")
+        rates[size] = [goodput[(times > start) & (times <= start + 30)].mean() / 1e6 for start in (10, 60)]
+    assert rates[175][0] > 7 > 5 > max(rates[165][0], rates[180][0])
+    assert rates[175][1] == pytest.approx((rates[165][1] + rates[180][1]) / 2, rel=0.2)
 
 
 def test_with_small_buffers_only_small_queues_leave_something_to_wifi() -> None:

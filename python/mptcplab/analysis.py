@@ -82,19 +82,21 @@ def check_metric(name: str) -> str:
     return choose(name, [*COLUMNS, UTILISATION], "metric")
 
 
-def tables(run: SavedRun, interval: float = INTERVAL, *, flow: str | None = None) -> dict[str, pa.Table]:
+def tables(
+    run: SavedRun, interval: float = INTERVAL, *, flow: str | None = None, only: Sequence[str] = tuple(COLUMNS)
+) -> dict[str, pa.Table]:
     """A table for each interface and for `TOTAL`, a row for each step of `interval` seconds.
 
     Columns are `time_s` (the end of the step), `utilisation` and those of `QUANTITIES`, in their units. What was
     not measured is NaN; a rate of an interface whose subflow is closed is 0. In the total, bytes and rates add up,
-    round trips are means. `flow` takes one flow alone.
+    round trips are means. `flow` takes one flow alone, `only` some of `COLUMNS`, with the throughput.
     """
     if flow is not None:
         choose(flow, run.flows, "flow")
     steps = _steps(run, interval)
     paths = run.paths
-    columns = {path: _columns(run, path, steps, interval, flow) for path in paths}
-    total = {name: _over_interfaces(run, name, columns, steps, interval, flow) for name in COLUMNS}
+    columns = {path: {name: _column(run, name, path, steps, interval, flow) for name in only} for path in paths}
+    total = {name: _over_interfaces(run, name, columns, steps, interval, flow) for name in only}
     parts = np.array([np.nan_to_num(columns[path]["throughput"]) for path in paths])
     split = shares(parts) * 100 if len(paths) else parts
     found = {}
@@ -155,11 +157,6 @@ def resample(times: Reals, values: Reals, steps: Reals, interval: float, kind: K
     with np.errstate(invalid="ignore", divide="ignore"):
         found: Floats = np.where(weights > 0, sums / weights, math.nan)
     return found
-
-
-def _columns(run: SavedRun, path: str, steps: Floats, interval: float, flow: str | None) -> dict[str, Floats]:
-    """The columns of one interface, over all flows or one."""
-    return {name: _column(run, name, path, steps, interval, flow) for name in COLUMNS}
 
 
 def _column(  # noqa: PLR0913, RUF100 - what a column is made of

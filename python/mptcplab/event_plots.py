@@ -16,7 +16,7 @@ from mptcplab.inputs import BadResult
 from mptcplab.reasons import WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import pyarrow as pa
     from matplotlib.axes import Axes
@@ -55,19 +55,25 @@ REASONS = ("fastest", "only", "faster_full", "passed_over", "out_of_turn")
 """Why the scheduler chose, in the order of the lanes."""
 
 
-def draw(name: str, run: TracedRun, chosen: Selection) -> Figure:
-    """A picture by its name."""
+def draw(name: str, run: TracedRun, chosen: Selection, size: tuple[float, float] | None = None) -> Figure:
+    """A picture by its name, in its own size or in this one, inches."""
     from mptcplab.message_plot import messages
+    from mptcplab.narrow import fit
     from mptcplab.topology_plot import topology
+
+    if name == "messages":
+        return messages(run, chosen, size)
 
     known: dict[str, Callable[[TracedRun, Selection], Figure]] = {
         "sequence": sequence,
-        "messages": messages,
         "decisions": decisions,
         "limits": limits,
         "topology": topology,
     }
-    return known[name](run, chosen)
+    figure = known[name](run, chosen)
+    if size is not None:
+        fit(figure, *size)
+    return figure
 
 
 def one_flow(run: TracedRun, chosen: Selection) -> tuple[Selection, str]:
@@ -185,38 +191,47 @@ def limits(run: TracedRun, chosen: Selection) -> Figure:
         figure, (axes,) = plots.new_figure(width=7.6, height=0.5 * len(lanes) + 1.7)
         axes.grid(visible=False)
         for at, lane in enumerate(lanes):
-            used |= dict.fromkeys(_bars(axes, at, rows, lane, end))
+            used |= dict.fromkeys(bars(axes, at, rows, lane, end))
         names = [f"{flow} {path}" if several else str(path) for flow, path in lanes]
         axes.set_yticks(range(len(lanes)), names)
         axes.set_ylim(len(lanes) - 0.5, -0.5)
         axes.set_xlabel("time [s]")
         beside = f", the first {MOST_LANES} of {MOST_LANES + more}" if more > 0 else ""
         axes.set_title(f"what held each path back{beside}")
-        handles = [_patch(limit) for limit in WORDS if limit in used]
+        handles = [patch(limit) for limit in WORDS if limit in used]
         figure.legend(handles=handles, loc="outside lower center", ncols=3)
     return figure
 
 
-def _bars(axes: Axes, at: int, rows: pa.Table, lane: tuple[str, str], end: float) -> list[str]:
-    """Draws a lane; of what is too short to be seen, each column shows what lasts longest in it."""
+def bars(  # noqa: PLR0913, RUF100 - what a lane is made of
+    axes: Axes,
+    at: int,
+    rows: pa.Table,
+    lane: tuple[str, str],
+    end: float,
+    columns: int = COLUMNS,
+    looks: Mapping[str, tuple[str, str]] = LIMIT_LOOKS,
+) -> list[str]:
+    """Draws a lane, a flow's on a path, and says which reasons it shows; each column has what lasts longest in it."""
     mine = [row for row in rows.to_pylist() if (row["flow"], row["path"]) == lane]
     starts = np.array([row["time_s"] for row in mine])
     names = list(dict.fromkeys(row["what"] for row in mine))
     states = np.array([names.index(row["what"]) for row in mine])
-    edges = np.linspace(starts[0], max(end, starts[0] + 1e-9), COLUMNS + 1)
-    looked = np.linspace(edges[0], edges[-1], COLUMNS * LOOKS, endpoint=False)
-    found = states[np.searchsorted(starts, looked, side="right") - 1].reshape(COLUMNS, LOOKS)
+    edges = np.linspace(starts[0], max(end, starts[0] + 1e-9), columns + 1)
+    looked = np.linspace(edges[0], edges[-1], columns * LOOKS, endpoint=False)
+    found = states[np.searchsorted(starts, looked, side="right") - 1].reshape(columns, LOOKS)
     longest = np.array([np.bincount(column, minlength=len(names)).argmax() for column in found])
-    changes = [0, *(np.flatnonzero(np.diff(longest)) + 1).tolist(), COLUMNS]
+    changes = [0, *(np.flatnonzero(np.diff(longest)) + 1).tolist(), columns]
     for first, last in itertools.pairwise(changes):
-        color, hatch = LIMIT_LOOKS.get(names[longest[first]], ("#ffffff", ""))
+        color, hatch = looks.get(names[longest[first]], ("#ffffff", ""))
         axes.barh(at, edges[last] - edges[first], 0.62, left=edges[first], color=color, hatch=hatch,
                   edgecolor="#333333", linewidth=0.0 if last - first < 4 else 0.3)  # fmt: skip
     return [names[state] for state in dict.fromkeys(longest.tolist())]
 
 
-def _patch(limit: str) -> Any:
+def patch(limit: str, looks: Mapping[str, tuple[str, str]] = LIMIT_LOOKS) -> Any:
+    """What stands for a reason in a legend."""
     from matplotlib.patches import Patch
 
-    color, hatch = LIMIT_LOOKS[limit]
+    color, hatch = looks[limit]
     return Patch(facecolor=color, hatch=hatch, edgecolor="#333333", linewidth=0.4, label=WORDS[limit])

@@ -6,6 +6,7 @@ has no arrival was lost, or never traced.
 
 from __future__ import annotations
 
+import textwrap
 from collections import defaultdict, deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,10 +22,12 @@ if TYPE_CHECKING:
 
 MOST = 22
 """Arrows in one diagram."""
-PARTS = (0.3, 0.5, 0.66, 0.4, 0.58, 0.74, 0.22)
+PARTS = (0.3, 0.5, 0.66, 0.4, 0.58, 0.74, 0.22, 0.82, 0.9)
 """Of an arrow's length: where its label may stand, the best first."""
-LETTER, LINE = 0.0142, 0.5
-"""Width of a letter and height of a label, in the units of the two axes."""
+LETTER, LINE = 0.094, 0.5
+"""Width of a letter over that of the picture, an inch; height of a label, in the unit of its axis."""
+WIDE, STEP, ROOM = 6.6, 0.29, 1.0
+"""Inches: the picture, a moment in it, and what is above and below them all."""
 
 Spot = tuple[float, float, float]
 """The middle of a label, and how wide it is."""
@@ -49,29 +52,37 @@ class Message:
         return f"{times}{self.text}{f', {self.payload} B' if self.payload else ''}"
 
 
-def messages(run: TracedRun, chosen: Selection) -> Figure:
-    """Arrows from host to host, in the order of time; the paths by their looks."""
+def messages(run: TracedRun, chosen: Selection, size: tuple[float, float] | None = None) -> Figure:
+    """Arrows from host to host, in the order of time; the paths by their looks.
+
+    In a picture of a `size`, inches, as many as it has room for.
+    """
     chosen, title = one_flow(run, chosen)
+    width = size[0] if size else WIDE
     rows = rows_of(run, chosen, "option_out,option_in,dss_out,dss_in").to_pylist()
     hosts = list(dict.fromkeys(row["host"] for row in rows))[:2]
     found = gathered(pair(rows[: 400 * MOST]))[:MOST]
+    while size and len(found) > 1 and STEP * len(_moments(found)) + ROOM > size[1]:
+        found.pop()
     drawn = plots.looks(list(dict.fromkeys(one.path for one in found)))
     place = {moment: float(at) for at, moment in enumerate(_moments(found))}
     with plots.house_style():
-        figure, (axes,) = plots.new_figure(width=6.6, height=max(2.6, 0.29 * len(place) + 1.0))
+        figure, (axes,) = plots.new_figure(width=width, height=size[1] if size else max(2.6, STEP * len(place) + ROOM))
         axes.axis("off")
         for at, host in enumerate(hosts):
             axes.plot([at, at], [-0.6, len(place) - 0.4], color="#222222", linewidth=1.2)
             axes.text(at, -1.1, host, ha="center", va="bottom", fontweight="bold", fontsize=11)
         taken: list[Spot] = []
-        for one in found:
-            _arrow(axes, one, hosts, place, drawn[one.path], taken)
+        # Arrows that never arrive are short, so that their labels have the first choice.
+        for one in sorted(found, key=lambda one: one.came is not None):
+            _arrow(axes, one, hosts, place, drawn[one.path], taken, LETTER / width)
         for path, look in drawn.items():
             axes.plot([], [], color=look.color, linestyle=look.line, label=path)
-        axes.set_xlim(-0.22, 1.22)
+        beside = 0.22 * WIDE / width
+        axes.set_xlim(-beside, 1 + beside)
         axes.set_ylim(len(place) + 0.2, -2.0)
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, -0.06), ncols=4)
-        axes.set_title(title)
+        axes.set_title(textwrap.fill(title, max(12, int(width / 0.092))))
     return figure
 
 
@@ -79,8 +90,14 @@ def _moments(found: list[Message]) -> list[float]:
     return sorted({one.left for one in found} | {one.came for one in found if one.came is not None})
 
 
-def _arrow(
-    axes: Axes, one: Message, hosts: list[str], place: dict[float, float], look: plots.Look, taken: list[Spot]
+def _arrow(  # noqa: PLR0913, RUF100 - what an arrow is made of
+    axes: Axes,
+    one: Message,
+    hosts: list[str],
+    place: dict[float, float],
+    look: plots.Look,
+    taken: list[Spot],
+    letter: float,
 ) -> None:
     start = hosts.index(one.sender) if one.sender in hosts else 0
     begin = place[one.left]
@@ -89,16 +106,18 @@ def _arrow(
     axes.annotate("", (x, end), (start, begin), arrowprops=style)
     if one.came is None:
         axes.plot([x], [end], marker="X", color=look.color, markersize=9)
-    there, at = _spot(one.label, (start, begin), (x, end), taken)
-    axes.text(there, at, one.label, ha="center", va="center",
+        taken.append((x, end, 2 * letter))
+    # A label is no longer than the way from host to host.
+    label = textwrap.fill(one.label.replace(" B", "\u00a0B"), max(12, int(1 / letter)))
+    there, at = _spot(letter * max(map(len, label.split("\n"))), (start, begin), (x, end), taken)
+    axes.text(there, at, label, ha="center", va="center",
               fontsize=8.5, color="#111111", bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})  # fmt: skip
     side, beside = ("right", -0.02) if start == 0 else ("left", 1.02)
     axes.text(beside, begin, f"{one.left * 1e3:.2f} ms", ha=side, va="center", fontsize=8)
 
 
-def _spot(label: str, begin: tuple[float, float], end: tuple[float, float], taken: list[Spot]) -> tuple[float, float]:
-    """Where on an arrow its label stands: where it hides least of those before and of the hosts."""
-    wide = LETTER * len(label)
+def _spot(wide: float, begin: tuple[float, float], end: tuple[float, float], taken: list[Spot]) -> tuple[float, float]:
+    """Where on an arrow a label so wide stands: where it hides least of those before and of the hosts."""
 
     def hidden(part: float) -> float:
         x, y = (begin[axis] + (end[axis] - begin[axis]) * part for axis in (0, 1))

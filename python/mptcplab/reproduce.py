@@ -11,12 +11,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mptcplab.batch import Interrupted, Job, run_jobs
+from mptcplab.events import Trace
 from mptcplab.plots import house_style
 from mptcplab.results import Run, Runs
 from mptcplab.scenario import Scenario
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Point, Study
 
 Change = Callable[[Scenario], Scenario]
+HELD: Trace = (["limit"], 0.0, 1e9)
+"""What is kept of a run that is watched."""
 
 
 @dataclass(frozen=True)
@@ -118,14 +121,19 @@ class _Work:
         """Runs what is not known yet; whether all of it was run."""
         jobs: list[Job] = []
         first = len(self._known)
+        watched: set[int] = set()
         for experiment, points in asked.items():
             for point in points:
                 scenario = self._change(point.scenario) if self._change else point.scenario
                 at = self._known.setdefault((scenario.to_toml(), point.seed), len(self._known))
                 self._places[id(point)] = at
+                if point.watched:
+                    watched.add(at)
                 if at == first + len(jobs):
                     variant = " ".join([experiment.study, experiment.name, *(str(part) for part in point.key)])
                     jobs.append(Job(scenario.core, point.seed, variant))
+
+        jobs = [replace(job, trace=HELD) if first + at in watched else job for at, job in enumerate(jobs)]
 
         def keep(at: int, run: Run) -> None:
             self.slots[first + at] = run

@@ -20,17 +20,20 @@ from numpy.typing import NDArray
 
 from mptcplab.files import BadFile
 from mptcplab.inputs import BadResult
-from mptcplab.reading import LONGEST, SAMPLES, damaged, open_table
+from mptcplab.reading import LONGEST, SAMPLES, WHO, damaged, open_table
 from mptcplab.tables import ALL
 
 Who = tuple[str, int, str]
 """Run, seed and variant."""
 Floats = NDArray[np.float64]
+Span = tuple[int, int] | tuple[str, str] | None
 K = TypeVar("K")
 V = TypeVar("V")
 
 GROUPS, RUNS = 2, 4
 """How much is held: groups of rows of a file, and runs."""
+CUT = 60
+"""Letters from which the first and the last text of a group may have been cut short."""
 _TEXT = ("run", "variant", "flow", "path", "metric")
 
 
@@ -43,14 +46,18 @@ class RunSamples:
         self._names = {name: names for name, (_, names) in columns.items()}
         codes = [codes for codes, _ in columns.values()]
         flow = codes[0]
-        self.times: Floats = np.unique(table["time_s"].to_numpy())
+        self.times = _different(table["time_s"].to_numpy())
         self.flows = _known(*columns["flow"])
         self.metrics = _known(*columns["metric"])
         whole = self._names["flow"].index(ALL) if ALL in self._names["flow"] else -1
         self.paths = _known(codes[1][flow != whole], self._names["path"])
         key = (flow * len(self._names["path"]) + codes[1]) * len(self._names["metric"]) + codes[2]
-        order = np.argsort(key, kind="stable")
-        self._keys, starts = np.unique(key[order], return_index=True)
+        # Small numbers are sorted by counting.
+        small = key.size and int(key.max()) < 1 << 16
+        order = np.argsort(key.astype(np.uint16) if small else key, kind="stable")
+        ordered = key[order]
+        starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+        self._keys = ordered[starts]
         self._rows = np.split(order, starts[1:]) if order.size else []
         self._times, self._values = table["time_s"].to_numpy(), table["value"].to_numpy()
 
@@ -81,7 +88,7 @@ class SampleFile:
             for name in SAMPLES:
                 if schema.names.count(name) != 1:
                     raise damaged(file, f"it has no column {name!r}")
-            self._spans = [_seeds(parquet, group) for group in range(parquet.num_row_groups)]
+            self._spans = [_spans(parquet, group) for group in range(parquet.num_row_groups)]
         # Where the runs of a group are is known once it was read, and kept.
         self._places: dict[int, dict[Who, list[slice]]] = {}
         self._groups = _Few[int, pa.Table](GROUPS)
@@ -94,7 +101,7 @@ class SampleFile:
     def _read(self, who: Who) -> RunSamples:
         parts = []
         for group, span in enumerate(self._spans):
-            if span is not None and not span[0] <= who[1] <= span[1]:
+            if any(_beyond(own, known) for own, known in zip(who, span, strict=True)):
                 continue
             if group not in self._places:
                 self._groups.get(group, self._group)
@@ -170,16 +177,46 @@ def _runs(table: pa.Table) -> dict[Who, list[slice]]:
     return found
 
 
-def _seeds(parquet: pq.ParquetFile, group: int) -> tuple[int, int] | None:
-    """The least and the largest seed of a group of rows; None where the file does not say."""
-    at = parquet.schema_arrow.get_field_index("seed")
-    if parquet.schema_arrow.field(at).type != pa.uint64():
+def _spans(parquet: pq.ParquetFile, group: int) -> tuple[Span, Span, Span]:
+    """The first and the last run, seed and variant of a group of rows; None where the file does not say."""
+    return tuple(_span(parquet, group, name, kind) for name, kind in WHO.items())  # type: ignore[return-value, unused-ignore]
+
+
+def _span(parquet: pq.ParquetFile, group: int, name: str, kind: pa.DataType) -> Span:
+    at = parquet.schema_arrow.get_field_index(name)
+    of = parquet.schema_arrow.field(at).type
+    if (of.value_type if pa.types.is_dictionary(of) else of) != kind:
         return None
     try:
         said = parquet.metadata.row_group(group).column(at).statistics
-        return (int(said.min), int(said.max)) if said is not None and said.has_min_max else None
+        if said is None or not said.has_min_max:
+            return None
+        return (int(said.min), int(said.max)) if kind == WHO["seed"] else _texts(said.min, said.max)
     except (pa.ArrowException, OSError, ValueError, TypeError, IndexError):
         return None
+
+
+def _texts(low: object, high: object) -> Span:
+    """Texts as they are ordered by the file: by bytes, as Python orders them. A writer may cut long ones short."""
+    whole = isinstance(low, str) and isinstance(high, str) and len(low) < CUT and len(high) < CUT
+    return (str(low), str(high)) if whole else None
+
+
+def _beyond(own: object, span: Span) -> bool:
+    """Whether a group of rows has no such run, seed or variant; False where that is not known."""
+    if span is None:
+        return False
+    low, high = span
+    if isinstance(own, str) and isinstance(low, str) and isinstance(high, str):
+        return not low <= own <= high
+    return isinstance(own, int) and isinstance(low, int) and isinstance(high, int) and not low <= own <= high
+
+
+def _different(times: Floats) -> Floats:
+    """Each time once, in order; the rows of a run mostly are."""
+    if times.size and bool(np.all(times[1:] >= times[:-1])):
+        return times[np.concatenate(([True], times[1:] > times[:-1]))]
+    return np.unique(times)
 
 
 def _encoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -201,8 +238,11 @@ def _numbered(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
 
 def _known(codes: NDArray[np.int64], names: list[str]) -> list[str]:
     """The names that occur, in the order in which they come, but for all."""
-    places, first = np.unique(codes, return_index=True)
-    return [names[code] for code in places[np.argsort(first)] if names[code] != ALL]
+    first = np.full(len(names), codes.size)
+    # Of several rows with a name, what is written last is the first of them.
+    first[codes[::-1]] = np.arange(codes.size)[::-1]
+    order = np.argsort(first, kind="stable")
+    return [names[code] for code in order if first[code] < codes.size and names[code] != ALL]
 
 
 def _empty() -> pa.Table:

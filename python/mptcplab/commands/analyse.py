@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mptcplab.commands.common import add_interval, print_json, table
+from mptcplab.commands.common import BadInput, add_interval, print_json, table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,30 +32,36 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=FORMATS, default="txt", help="txt has spaces between its columns (default: txt)"
     )
+    parser.add_argument("--means", action="store_true", help="print the means alone, and write no tables")
     parser.add_argument("--json", action="store_true", help="print the means as JSON")
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Writes a file for each interface and the total, and prints their means."""
+    """Writes a file for each interface and the total, unless only their means are asked for, and prints these."""
     from mptcplab import analysis
     from mptcplab.files import folder
     from mptcplab.saved import load
 
+    if given.means and given.output:
+        raise BadInput("mptcplab: --means writes nothing; leave out --output")
     summary: list[dict[str, Any]] = []
     written: list[Path] = []
+    only = [name for name in SHOWN if name in analysis.COLUMNS] if given.means else list(analysis.COLUMNS)
     for directory in given.results:
         runs = load(directory)
         for run in runs:
-            found = analysis.tables(run, given.interval, flow=given.flow)
+            found = analysis.tables(run, given.interval, flow=given.flow, only=only)
+            summary += [
+                {"result": str(directory), "run": run.name, "seed": run.seed, "variant": run.variant,
+                 "interface": name} | _means(columns, run.warmup)
+                for name, columns in found.items()
+            ]  # fmt: skip
+            if given.means:
+                continue
             target = _target(given, directory, run, alone=len(runs) == 1)
             folder(target)
             for name, columns in found.items():
-                with_rate = _with_bit_rate(run, name, columns)
-                _write(with_rate, target / f"{_slug(name)}.{given.format}")
-                summary.append(
-                    {"result": str(directory), "run": run.name, "seed": run.seed, "variant": run.variant,
-                     "interface": name} | _means(columns, run.warmup)
-                )  # fmt: skip
+                _write(_with_bit_rate(run, name, columns), target / f"{_slug(name)}.{given.format}")
             written.append(target)
     if given.json:
         print_json(summary)

@@ -10,7 +10,7 @@ from mptcplab.commands.common import BadInput, add_interval, duration, print_jso
 from mptcplab.commands.outputs import add_size, pictures, write_picture
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -54,23 +54,31 @@ def execute(given: argparse.Namespace) -> int:
     from mptcplab.inputs import readable
     from mptcplab.saved import load
 
-    members = {}
+    curves: dict[str, tuple[str, str]] = {}
     for curve in given.curves:
         directory, colon, path = curve.rpartition(":")
         if not colon or not directory or not path:
             raise BadInput(f"mptcplab: {curve!r}: write DIR:PATH, for example results:wifi")
-        members[readable(f"{Path(directory).name} {path}")] = samples(given, load(directory), path)
-    return draw(given, {"": members})
+        curves[readable(f"{Path(directory).name} {path}")] = directory, path
+    found: dict[tuple[str, str], NDArray[np.float64]] = {}
+    for directory in dict.fromkeys(directory for directory, _ in curves.values()):
+        paths = [path for where, path in curves.values() if where == directory]
+        of = samples(given, load(directory), paths)
+        found |= {(directory, path): values for path, values in zip(paths, of, strict=True)}
+    return draw(given, {"": {name: found[where] for name, where in curves.items()}})
 
 
-def samples(given: argparse.Namespace, runs: Iterable[SavedRun], path: str) -> NDArray[np.float64]:
-    """The steps of all runs on an interface."""
+def samples(given: argparse.Namespace, runs: Iterable[SavedRun], paths: Sequence[str]) -> list[NDArray[np.float64]]:
+    """The steps of all runs on each of some interfaces; each run is read once."""
     import numpy as np
 
     from mptcplab import analysis
 
-    parts = [analysis.values(run, given.metric, path, interval=given.interval, warmup=given.warmup) for run in runs]
-    return np.concatenate(parts) if parts else np.zeros(0)
+    parts: list[list[NDArray[np.float64]]] = [[] for _ in paths]
+    for run in runs:
+        for mine, path in zip(parts, paths, strict=True):
+            mine.append(analysis.values(run, given.metric, path, interval=given.interval, warmup=given.warmup))
+    return [np.concatenate(mine) if mine else np.zeros(0) for mine in parts]
 
 
 def draw(given: argparse.Namespace, groups: Groups) -> int:

@@ -62,7 +62,7 @@ def execute(given: argparse.Namespace) -> int:
         from mptcplab import event_plots
 
         chosen = Selection(None, given.flow, given.path, given.host, given.since, given.until)
-        write_picture(event_plots.draw(given.picture, run, chosen), output, given.size)
+        write_picture(event_plots.draw(given.picture, run, chosen, given.size), output)
         return 0
     chosen = Selection(given.kind, given.flow, given.path, given.host, given.since, given.until)
     rows = run.select(chosen)

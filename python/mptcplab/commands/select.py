@@ -52,7 +52,7 @@ def execute(given: argparse.Namespace) -> int:
     word = "channel" if by_channel else "path"
     groups = {
         f"{word} {group}": {
-            label: samples(given, [run for run in results[directory] if path in run.paths], path)
+            label: samples(given, [run for run in results[directory] if path in run.paths], [path])[0]
             for label, directory, path in found[group]
         }
         for group in chosen

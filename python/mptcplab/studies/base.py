@@ -113,6 +113,8 @@ class Point:
     key: Key
     scenario: Scenario
     seed: int = 1
+    watched: bool = False
+    """Whether a figure shows what held its paths back from one moment to the next: who looks changes nothing."""
 
 
 @dataclass

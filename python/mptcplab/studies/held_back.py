@@ -87,7 +87,7 @@ def of_flows(
         label,
         tuple(words(value) for value in rows),
         tuple(float(value) for value in rows) if places is None else tuple(places),
-        tuple(_mean(found) for found in rows.values()),
+        tuple(mean(found) for found in rows.values()),
         tuple(fmean(row["goodput"] for row in found) / 1e6 for found in rows.values()),
         ordered,
     )
@@ -107,7 +107,8 @@ def of_keys(  # noqa: PLR0913, RUF100 - the same as `of_flows`, by key
     return of_flows(label, rows, say=say, places=places)
 
 
-def _mean(rows: Sequence[FlowRow]) -> dict[str, float]:
+def mean(rows: Sequence[FlowRow]) -> dict[str, float]:
+    """Shares by reason, means over flows."""
     names = dict.fromkeys(name for row in rows for name in row["limits"])
     return {name: fmean(row["limits"].get(name, 0.0) for row in rows) for name in names}
 
@@ -136,7 +137,7 @@ def whole(flows: Mapping[str, Sequence[FlowRow]]) -> tuple[str, ...]:
     together: dict[str, list[str]] = {}
     for label, rows in flows.items():
         if rows:
-            shares = sorted(((share, name) for name, share in _mean(rows).items() if share >= 0.05), reverse=True)
+            shares = sorted(((share, name) for name, share in mean(rows).items() if share >= 0.05), reverse=True)
             said = ", ".join(f"{LIMITS.get(name, name)} {_percent(share)}" for share, name in shares)
             together.setdefault(said, []).append(label)
     return tuple(

@@ -6,7 +6,7 @@ Owns the draw, and what counts as planted: a cause that costs the flow something
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,9 +19,13 @@ from mptcplab.scenario import NO_JITTER, Scenario
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from mptcplab._core import FlowRow
+
 COSTS = 0.1
 """A planted cause takes at least this part of the goodput; else another is drawn."""
 DURATION = "15s"
+QUEUES = (0.7, 3.0)
+"""Queues of scenarios with a cause, BDP."""
 ANY_QUEUE = (0.35, 8.0)
 """Queues of scenarios without a cause, BDP: from small ones to bloated ones."""
 
@@ -59,14 +63,17 @@ class _Draw:
     def between(self, least: float, most: float) -> float:
         return float(math.exp(self.chance.uniform(math.log(least), math.log(most))))
 
-    def network(self, queues: tuple[float, float] = (0.7, 3.0)) -> dict[str, dict[str, Any]]:
+    def network(self, queues: tuple[float, float] = QUEUES) -> dict[str, dict[str, Any]]:
         """Two paths: 4-40 Mb/s, round trips of 10-100 ms, queues of so many BDP."""
-        paths = {}
-        for name in ("wifi", "lte"):
-            rate, rtt = self.between(4e6, 40e6), self.between(10e-3, 100e-3)
-            queue = max(12, round(self.between(*queues) * rate * rtt / 8 / 1514))
-            paths[name] = {"rate": f"{rate / 1e3:.0f}kbit", "rtt": f"{rtt * 1e6:.0f}us", "queue": f"{queue}p"}
-        return paths
+        return {name: self.line((4e6, 40e6), (10e-3, 100e-3), queues) for name in ("wifi", "lte")}
+
+    def line(
+        self, rates: tuple[float, float], trips: tuple[float, float], queues: tuple[float, float] = QUEUES
+    ) -> dict[str, Any]:
+        """One path, its queue by its own rate and round trip."""
+        rate, rtt = self.between(*rates), self.between(*trips)
+        queue = max(12, round(self.between(*queues) * rate * rtt / 8 / 1514))
+        return {"rate": f"{rate / 1e3:.0f}kbit", "rtt": f"{rtt * 1e6:.0f}us", "queue": f"{queue}p"}
 
     def path(self) -> str:
         return str(self.chance.choice(["wifi", "lte"]))
@@ -145,8 +152,8 @@ def _application(draw: _Draw, number: int) -> Planted:
 def _penalty(draw: _Draw, number: int) -> Planted:
     paths, slow = draw.network(), draw.path()
     fast = "lte" if slow == "wifi" else "wifi"
-    paths[fast] |= {"rate": f"{draw.between(10e6, 40e6) / 1e3:.0f}kbit", "rtt": f"{draw.between(10, 30) * 1e3:.0f}us"}
-    paths[slow] |= {"rate": f"{draw.between(8e6, 20e6) / 1e3:.0f}kbit", "rtt": f"{draw.between(80, 200) * 1e3:.0f}us"}
+    paths[fast] = draw.line((10e6, 40e6), (10e-3, 30e-3))
+    paths[slow] = draw.line((8e6, 20e6), (80e-3, 200e-3))
     flow = {
         "scheduler": "minrtt",
         "opportunistic_retransmission": True,
@@ -202,13 +209,21 @@ def judge(seed: int, causes: int, none: int, *, workers: int | None = None) -> l
     return verdicts + _judge(nothing, seed, workers)
 
 
+def _struck(row: FlowRow, without: FlowRow) -> str | None:
+    """The path that lost most by the cause: M2 halves who is slower just then, whichever was drawn as slower."""
+    carried, before = ({path["path"]: path["bytes_acked"] for path in one["paths"]} for one in (row, without))
+    return max(before, key=lambda name: before[name] - carried.get(name, 0), default=None)
+
+
 def _judge(drawn: list[Planted], seed: int, workers: int | None) -> list[Verdict]:
     jobs = [Job(one.scenario.core, seed, trace=REASONS) for one in drawn]
     jobs += [Job(one.without.core, seed) for one in drawn]
     runs = run_jobs(jobs, workers=workers, label="planted")
     verdicts = []
-    for at, one in enumerate(drawn):
+    for at, planted in enumerate(drawn):
         row, without = runs[at].flow(), runs[len(drawn) + at].flow()
+        struck = _struck(row, without) if planted.cause == "penalty" else None
+        one = replace(planted, path=struck) if struck else planted
         found = findings(row)
         named = (found[0].cause, found[0].path) if found else None
         cost = 1 - row["goodput"] / max(without["goodput"], 1.0)

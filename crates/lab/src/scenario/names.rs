@@ -265,6 +265,16 @@ names! {
         InFlightLong = "in_flight_long",
         /// The upper end: bursts of 2 frames, 12 % lost.
         InFlightShort = "in_flight_short",
+        /// An IP backbone: 0.1 % lost, in periods of 166 frames that lose 45 % (Hasslinger and Hohlfeld 2008).
+        Backbone = "backbone",
+        /// Across the Atlantic in 1992, packets 8 ms apart: 23 % lost, 60 % after a lost one (Bolot 1993).
+        InriaMaryland = "inria_maryland",
+        /// Across the Atlantic around 2000, 30 ms apart: 0.47 % lost, 14.9 % after a lost one (Jiang and Schulzrinne 2000, trace 1).
+        ColumbiaGmd = "columbia_gmd",
+        /// Inside the United States around 2000, 30 ms apart: 9 % lost, 33 % after a lost one (the same, trace 2).
+        ColumbiaUmass = "columbia_umass",
+        /// Across the United States around 2000, 30 ms apart: 2.82 % lost, 44.1 % after a lost one (the same, trace 4).
+        UcscUmass = "ucsc_umass",
     }
 }
 

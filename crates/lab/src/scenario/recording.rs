@@ -112,6 +112,9 @@ fn opportunities(text: &str) -> Result<Trace, String> {
         last = time;
         times.push(Duration::from_millis(time));
     }
+    if times.is_empty() {
+        return Err("is empty: a recording has a time in whole milliseconds in each line".to_owned());
+    }
     Trace::new(&times).ok_or_else(|| "has no opportunity after 0 ms: nothing would ever leave".to_owned())
 }
 

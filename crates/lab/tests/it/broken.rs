@@ -289,6 +289,10 @@ const FAULTS: &[(&str, &str)] = &[
         r#"trace_missing.toml:4: paths.wifi.trace = "traces/none.up": traces/none.up cannot be read: No such file or directory (os error 2)"#,
     ),
     (
+        "trace_empty",
+        r#"trace_empty.toml:4: paths.wifi.trace = "traces/empty.up": is empty: a recording has a time in whole milliseconds in each line"#,
+    ),
+    (
         "trace_of_nothing",
         r#"trace_of_nothing.toml:4: paths.wifi.trace = "traces/nothing.up": has no opportunity after 0 ms: nothing would ever leave"#,
     ),
@@ -493,7 +497,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "preset_of_no_name",
-        r#"preset_of_no_name.toml:5: paths.wifi.gilbert_elliott.preset = "in_flight": is not one of "in_flight_long", "in_flight_short""#,
+        r#"preset_of_no_name.toml:5: paths.wifi.gilbert_elliott.preset = "in_flight": is not one of "in_flight_long", "in_flight_short", "backbone", "inria_maryland", "columbia_gmd", "columbia_umass", "ucsc_umass""#,
     ),
     (
         "pauses_of_a_stream",

@@ -146,6 +146,26 @@ fn reinjections_and_penalties_are_those_of_the_summary() {
     assert!(lte.limits.iter().any(|(name, share)| *name == "penalty" && *share > 0.5), "{lte:?}");
 }
 
+/// Slow start overflows a queue of a third of a BDP, which round trips tell of a round too late: no loss of chance. M2 halves the window once while
+/// that is repaired, and it takes the rest of the time to grow back.
+#[test]
+fn a_window_that_m2_halved_among_losses_is_m2_s() {
+    let share = |more: &str, wanted: &str| {
+        let text = format!(
+            "duration = \"15s\"\n[paths.wifi]\nrate = \"17937kbit\"\ndelay = \"65978us\"\nqueue = \"63p\"\n[paths.lte]\n\
+             rate = \"14492kbit\"\ndelay = \"14315us\"\nqueue = \"57p\"\n[flows.a]\nrcvbuf = \"805kB\"\nsndbuf = \"16MB\"\n\
+             scheduler = \"minrtt\"\ncongestion = \"lia\"\nopportunistic_retransmission = true\nopportunistic = \"original\"\n{more}\n\
+             [jitter]\nstart = \"0s\"\nprocessing = \"0s\"\n"
+        );
+        let (measured, _) = traced(&text, &["penalty"]);
+        let wifi = measured.flows[0].paths.iter().find(|path| path.path == "wifi").expect("it was used");
+        wifi.limits.iter().find(|(name, _)| *name == wanted).map_or(0.0, |(_, share)| *share)
+    };
+    let (with_it, without) = ("penalisation = true\npenalty = \"original\"", "penalisation = false");
+    assert!(share(with_it, "penalty") > 0.6, "{}", share(with_it, "penalty"));
+    assert!(share(without, "penalty") == 0.0 && share(without, "loss") < 0.2, "{}", share(without, "loss"));
+}
+
 #[test]
 fn shares_of_a_path_leave_no_time_unexplained() {
     let measured = run(TWO, Some(Filter::NONE));

@@ -10,7 +10,7 @@ use mptcp_wire::{DataSequence, Dss, MpJoin, MptcpOption, Segment};
 
 use super::Connection;
 use super::negotiation::Mode;
-use super::watch::{Seen, Standing, Watch};
+use super::watch::{Cut, Seen, Standing, Watch};
 use crate::congestion::PathState;
 use crate::ids::{ConnectionId, SubflowId};
 use crate::observe::{Event, Observer, PathClock, PathReasons, Place, Wanted, WindowChange};
@@ -116,7 +116,7 @@ impl Connection {
         let path = &self.congestion.paths[slow];
         let (cwnd, ssthresh) = (path.cwnd, threshold(path));
         if let Some(seen) = self.watch.as_deref_mut().and_then(|watch| watch.seen.get_mut(slow)) {
-            seen.penalised = Some(seen.penalised.map_or(before, |most| most.max(before)));
+            seen.penalised = Some(Cut::again(seen.penalised, before));
             (seen.cwnd, seen.ssthresh) = (path.cwnd, path.ssthresh);
         }
         self.tell(now, slow, Event::Penalty { cwnd, ssthresh }, Some(fast));
@@ -172,12 +172,11 @@ fn compare(watch: &mut Watch, now: Instant, slot: usize, subflow: &Subflow, path
     let (timed_out, found) = (sender.timeouts > before.timeouts, sender.recoveries > before.recoveries);
     if found || timed_out {
         // A queue that is full shows in the round trips before; chance does not.
-        seen.by_chance = !seen.queue.may_be_full();
-        seen.penalised = None;
+        seen.by_chance = !seen.queue.may_be_full(before.cwnd < before.ssthresh);
+        seen.penalised = seen.penalised.and_then(|cut| cut.after_loss(before.cwnd, path.ssthresh));
     }
-    if seen.penalised.is_some_and(|window| path.cwnd >= window) {
-        seen.penalised = None;
-    }
+    // While losses are repaired, the window is what lets them be, and no measure.
+    seen.penalised = seen.penalised.filter(|cut| sender.state != Recovery::Open || !cut.is_over(path.cwnd));
     if let Some(latest) = path.latest_rtt.filter(|_| path.samples > before.samples.max(1)) {
         seen.queue.note(now, latest, path.srtt.unwrap_or(latest));
     }

@@ -13,6 +13,9 @@ use crate::ids::{ConnectionId, SubflowId};
 use crate::observe::{Event, Observer, PathClock, PathReasons, Place, Record, Wanted};
 use crate::subflow::State;
 
+/// A queue that is shorter in time is none: a clock makes as much of nothing.
+const LEAST: Duration = Duration::from_millis(1);
+
 /// Subflows that lost their place and are remembered.
 const REMEMBERED: usize = 128;
 
@@ -30,13 +33,42 @@ pub(super) struct Seen {
     pub(super) undone: u64,
     pub(super) reductions: u64,
     pub(super) reinjected: u64,
-    /// What M2 made smaller: the window before.
-    pub(super) penalised: Option<u64>,
+    /// What M2 made smaller, and losses since.
+    pub(super) penalised: Option<Cut>,
     /// The last reduction followed a loss that came without a queue.
     pub(super) by_chance: bool,
     pub(super) queue: Standing,
     pub(super) clock: PathClock,
     pub(super) blamed: Duration,
+}
+
+/// A window that M2 halved and that has not grown back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut {
+    /// What it was before the first halving.
+    window: u64,
+    /// What losses since have left of it: a factor.
+    by_loss: f64,
+}
+
+impl Cut {
+    /// M2 halved a window of `before`, once more perhaps.
+    pub(super) fn again(earlier: Option<Self>, before: u64) -> Self {
+        let Self { window, by_loss } = earlier.unwrap_or(Self { window: before, by_loss: 1.0 });
+        Self { window: window.max(before), by_loss }
+    }
+
+    /// A loss made a window of `from` into one of `to`: what is left of this, if M2 has more of the whole than losses have.
+    pub(super) fn after_loss(self, from: u64, to: u64) -> Option<Self> {
+        let by_loss = self.by_loss * (to as f64 / from.max(1) as f64).min(1.0);
+        let whole = to as f64 / self.window.max(1) as f64;
+        (by_loss * by_loss > whole).then_some(Self { by_loss, ..self })
+    }
+
+    /// Whether a window is what it was.
+    pub(super) fn is_over(self, cwnd: u64) -> bool {
+        cwnd >= self.window
+    }
 }
 
 /// Whether a queue stands before the bottleneck of a path: as CoDel sees it (RFC 8289 section 3), by the shortest round trip
@@ -70,15 +102,16 @@ impl Standing {
         }
     }
 
-    /// Whether one stands: all of a round was longer than the shortest by a sixteenth, and by more than a clock makes of nothing.
+    /// Whether one stands: all of a round was longer than the shortest by a sixteenth, and by more than `LEAST`.
     pub(super) fn is_there(&self) -> bool {
-        const LEAST: Duration = Duration::from_millis(1);
         self.last > self.shortest.min(Duration::MAX - LEAST) + (self.shortest / 16).max(LEAST)
     }
 
-    /// Whether what is lost now may have found a full queue: one stands, or has just come to be a third of a round trip.
-    pub(super) fn may_be_full(&self) -> bool {
-        self.is_there() || self.latest > self.shortest.min(Duration::MAX / 2) + self.shortest / 3
+    /// Whether what is lost now may have found a full queue: one stands, or has just come to be a third of a round trip. In slow start a
+    /// sixteenth will do: what such a sample tells of is a round old, and the window has doubled since.
+    pub(super) fn may_be_full(&self, slow_start: bool) -> bool {
+        let enough = if slow_start { (self.shortest / 16).max(LEAST) } else { self.shortest / 3 };
+        self.is_there() || self.latest > self.shortest.min(Duration::MAX / 2) + enough
     }
 }
 

@@ -13,7 +13,7 @@ from mptcplab.scenario import HISTORICAL, NO_JITTER, Event, Flow, Scenario
 from mptcplab.statistics import Interval, difference, ratio
 from mptcplab.studies.base import LINUX_2013, Effort, Experiment, Fact, Measured, Outcome, Picture, Point
 from mptcplab.studies.cs244_wireless.network import CELLULAR, CONTROLLER, ETHERNET, NAME, WIFI
-from mptcplab.studies.held_back import multipath, whole
+from mptcplab.studies.held_panels import under_time
 from mptcplab.studies.verdicts import Bound, Check, every
 
 PATHS = ("ethernet", "wifi", "3g")
@@ -45,7 +45,7 @@ class Handoff(Experiment):
         for variant in VARIANTS:
             scenario = handoff(variant)
             for seed in effort.seeds(3, 20, 40):
-                yield Point((variant,), scenario, seed)
+                yield Point((variant,), scenario, seed, watched=seed == effort.first)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
         """Facts A-1.1 to A-1.6."""
@@ -81,7 +81,8 @@ class Handoff(Experiment):
             f"Throughput of each interface in bins of 0.5 s, one run; {how}. The study's figure 2 shows the same "
             "order of the paths, and the same recovery."
         )
-        return Picture(f"a1-handoff-{variant}", caption, figure, whole({"": multipath([run])}))
+        why = under_time(figure, axes, {path: (run, "bulk", path) for path in PATHS})
+        return Picture(f"a1-handoff-{variant}", caption, figure, why)
 
 
 def handoff(how: str) -> Scenario:

@@ -8,7 +8,8 @@ from mptcplab import plots
 from mptcplab.results import Run
 from mptcplab.statistics import Estimate, difference, estimate
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
-from mptcplab.studies.held_back import multipath, whole
+from mptcplab.studies.held_back import multipath
+from mptcplab.studies.held_panels import under_distribution
 from mptcplab.studies.ro_bottleneck.contest import (
     FALLS,
     LESS,
@@ -226,7 +227,7 @@ def _times(measured: Measured) -> Picture:
     axes.minorticks_off()
     plots.finish(axes, x="measured up to [s]", y="MPTCP / TCP throughput", legend="upper right")
     keys = {"round trip under 1 ms": ("time",), "round trip 200 ms": ("LIA", LONG)}
-    why = whole({label: multipath(measured.runs(*key), "mptcp") for label, key in keys.items()})
+    why = under_distribution(figure, {label: multipath(measured.runs(*key), "mptcp") for label, key in keys.items()})
     caption = "LIA on 100 packets: the ratio against the time measured, less the first 5 s."
     return Picture("d1-time", caption, figure, why)
 

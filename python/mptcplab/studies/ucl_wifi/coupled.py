@@ -12,7 +12,8 @@ from mptcplab import plots
 from mptcplab.results import Run
 from mptcplab.statistics import Interval, estimate, interval
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
-from mptcplab.studies.held_back import multipath, whole
+from mptcplab.studies.held_back import multipath
+from mptcplab.studies.held_panels import under_distribution
 from mptcplab.studies.published import Published
 from mptcplab.studies.ucl_wifi.figures import contest, draw_distributions, draw_ratios, draw_traffic, split
 from mptcplab.studies.ucl_wifi.network import BOTH, DUAL, NAME, RESIDUAL, WORDS, Channels, interface, mbps, single
@@ -248,7 +249,7 @@ def _traffic_picture(measured: Measured) -> Picture:
         "where the networks differ; where they do not, the larger part changes sides. Published: the sum of MPTCP is "
         "that of a single flow, here the mean of both."
     )
-    return Picture("ucl-wifi-e6-traffic", caption, figure, whole(shown))
+    return Picture("ucl-wifi-e6-traffic", caption, figure, under_distribution(figure, shown))
 
 
 def _cross_picture(measured: Measured) -> Picture:
@@ -271,7 +272,7 @@ def _cross_picture(measured: Measured) -> Picture:
         f"MPTCP, {label}".replace("\n", " "): multipath(measured.runs(*key), DUAL)
         for key, label in zip(keys, labels, strict=True)
     }
-    return Picture("ucl-wifi-e6-cross", caption, figure, whole(joint))
+    return Picture("ucl-wifi-e6-cross", caption, figure, under_distribution(figure, joint))
 
 
 def _uplink_picture(measured: Measured, cases: Sequence[str]) -> Picture:
@@ -300,5 +301,5 @@ def _uplink_picture(measured: Measured, cases: Sequence[str]) -> Picture:
         "Figure 8: Coupled uplink at 2.4 and 5 GHz takes one share on each network, like New Reno; downlink it takes "
         "one in all."
     )
-    why = whole({"MPTCP with LIA, up": multipath(measured.runs("cross", "upload", "lia"), DUAL)})
+    why = under_distribution(figure, {"MPTCP with LIA, up": multipath(measured.runs("cross", "upload", "lia"), DUAL)})
     return Picture("ucl-wifi-e7-uplink", caption, figure, why)

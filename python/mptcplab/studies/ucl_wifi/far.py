@@ -11,7 +11,8 @@ from mptcplab import plots
 from mptcplab.results import Run
 from mptcplab.statistics import correlation, difference
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point
-from mptcplab.studies.held_back import multipath, whole
+from mptcplab.studies.held_back import multipath
+from mptcplab.studies.held_panels import under_distribution, under_time
 from mptcplab.studies.ucl_wifi.network import BOTH, DUAL, NAME, RESIDUAL, Setup, interface, mbps, single
 from mptcplab.studies.ucl_wifi.windows import START_S, WHY
 from mptcplab.studies.verdicts import Bound, Check, every
@@ -44,7 +45,7 @@ class Far(Experiment):
                         "apart", congestion=congestion, extra_delay_ms=extra, loss=loss, seconds=effort.pick(20, 40, 60)
                     )
                     for seed in effort.seeds(2, 5, 10):
-                        yield Point((loss, extra, congestion), setup.scenario(), seed)
+                        yield Point((loss, extra, congestion), setup.scenario(), seed, watched=seed == effort.first)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
         """Facts E-9.1 to E-9.5."""
@@ -153,7 +154,7 @@ def _cdf_picture(measured: Measured, loss: str) -> Picture:
     lines, labels = axes[0].get_legend_handles_labels()
     figure.legend(lines, labels, loc="outside lower center", ncols=2)
     caption = f"Figure 10a: goodput without and with 100 ms more, uplink, {loss} residual loss."
-    why = whole({
+    why = under_distribution(figure, {
         f"{title}, +{extra} ms": multipath(measured.runs(loss, extra, congestion), DUAL)
         for congestion, title in (("lia", "Coupled"), ("reno", "New Reno"))
         for extra in (0, 100)
@@ -172,4 +173,5 @@ def _plot_picture(run: Run) -> Picture:
     plots.finish(left, x="time [s]", y="congestion window [kB]", legend="upper right", top=165)
     plots.finish(right, x="time [s]", y="throughput [Mb/s]", legend="upper right")
     caption = "Figure 10b: the windows of the MPTCP flow with 100 ms more, and the throughput that follows them."
-    return Picture("ucl-wifi-e9-time", caption, figure, whole({"MPTCP": multipath([run], DUAL)}))
+    why = under_time(figure, left, {f"network {at}": (run, DUAL, interface(at)) for at in BOTH})
+    return Picture("ucl-wifi-e9-time", caption, figure, why)

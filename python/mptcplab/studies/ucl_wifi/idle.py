@@ -10,7 +10,8 @@ import numpy as np
 from mptcplab import plots
 from mptcplab.statistics import quantile, ratio
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point
-from mptcplab.studies.held_back import multipath, whole
+from mptcplab.studies.held_back import multipath
+from mptcplab.studies.held_panels import under_distribution
 from mptcplab.studies.ucl_wifi.figures import SECOND, TOTAL, draw_distributions, samples
 from mptcplab.studies.ucl_wifi.network import (
     BOTH,
@@ -228,4 +229,4 @@ def _idle_picture(measured: Measured) -> Picture:
     axes[1].legend(loc="lower right")
     caption = "Figure 12: Coupled on idle networks, downlink, beside two single flows in parallel."
     joint = {f"Coupled, {WORDS[at]}": multipath(measured.runs(at, "coupled"), DUAL) for at in CHANNELS}
-    return Picture("ucl-wifi-e10-idle", caption, figure, whole(joint))
+    return Picture("ucl-wifi-e10-idle", caption, figure, under_distribution(figure, joint))

@@ -10,7 +10,7 @@ from mptcplab import plots
 from mptcplab.results import Run
 from mptcplab.scenario import Event, Scenario
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point
-from mptcplab.studies.held_back import multipath, whole
+from mptcplab.studies.held_panels import under_time
 from mptcplab.studies.ucl_wifi.figures import TOTAL
 from mptcplab.studies.ucl_wifi.network import BOTH, DUAL, NAME, Setup, interface
 from mptcplab.studies.verdicts import Bound, Check, every
@@ -78,7 +78,7 @@ class Mobility(Experiment):
         for power in POWERS:
             scenario = walk(power)
             for seed in effort.seeds(2, 5, 10):
-                yield Point((power,), scenario, seed)
+                yield Point((power,), scenario, seed, watched=power == MAIN and seed == effort.first)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
         """Facts E-11.1 and E-11.2."""
@@ -170,4 +170,5 @@ def _picture(run: Run, shares: list[float]) -> Picture:
         "Figure 13: what arrives over each interface while the client walks, every 500 ms, one run; shares are means "
         "over the seeds."
     )
-    return Picture("ucl-wifi-e11-walk", caption, figure, whole({"MPTCP": multipath([run], DUAL)}))
+    why = under_time(figure, below, {f"interface {at}": (run, DUAL, interface(at)) for at in BOTH})
+    return Picture("ucl-wifi-e11-walk", caption, figure, why)

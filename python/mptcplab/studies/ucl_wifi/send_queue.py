@@ -15,8 +15,8 @@ from mptcplab import plots
 from mptcplab.results import Run
 from mptcplab.statistics import Estimate, interval
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
-from mptcplab.studies.held_back import multipath, of_flows, sentences, whole
-from mptcplab.studies.held_panels import explain
+from mptcplab.studies.held_back import multipath, of_flows, sentences
+from mptcplab.studies.held_panels import explain, under_time
 from mptcplab.studies.ucl_wifi.network import BDP, BOTH, DUAL, NAME, Setup, interface, mbps, single
 from mptcplab.studies.verdicts import Bound, Check
 
@@ -62,6 +62,8 @@ CONDITIONS: Mapping[str, tuple[str, Setup, Mapping[str, str]]] = {
 }
 IDLE = ("idle", "far", "remote")
 ELSEWHERE = ("far contended", "half", "unequal", "alone")
+DRAWN = {"none": "wifi", "small": "3g", "published": "mptcp", "linked": "reno"}
+"""Remedies whose windows are drawn, and their looks."""
 COMPARED = ("none", "published", "linked")
 """What is run elsewhere too."""
 
@@ -97,7 +99,8 @@ class SendQueueRule(Experiment):
                 )
                 scenario = one.scenario().vary(values)
                 for seed in effort.seeds(2, 5, 10):
-                    yield Point((name, condition), scenario, seed)
+                    watched = condition == "contended" and name in DRAWN and seed == effort.first
+                    yield Point((name, condition), scenario, seed, watched)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
         """Facts E-12.1 to E-12.4."""
@@ -264,7 +267,7 @@ def _cost_picture(measured: Measured, cost: Mapping[str, Mapping[str, Estimate]]
 
 def _window_picture(measured: Measured) -> Picture:
     figure, (axes,) = plots.new_figure(width=7.6)
-    for name, look in (("none", "wifi"), ("small", "3g"), ("published", "mptcp"), ("linked", "reno")):
+    for name, look in DRAWN.items():
         times, windows = measured.one(name, "contended").series("cwnd", flow=DUAL, path=interface("1"))
         plots.curve(axes, times, windows / 1e3, REMEDIES[name].words, plots.LOOKS[look], markers=8)
     plots.published_line(axes, BDP / 1e3, "bandwidth-delay product (25 kB)")
@@ -272,8 +275,8 @@ def _window_picture(measured: Measured) -> Picture:
     axes.set_yscale("log")
     axes.set_ylim(2, 1000)
     caption = "The window of the subflow at 2.4 GHz beside a single flow, logarithmic."
-    drawn = ("none", "small", "published", "linked")
-    why = whole({REMEDIES[name].words: multipath([measured.one(name, "contended")], DUAL) for name in drawn})
+    runs = {REMEDIES[name].words: measured.one(name, "contended") for name in DRAWN}
+    why = under_time(figure, axes, {words: (run, DUAL, interface("1")) for words, run in runs.items()})
     return Picture("ucl-wifi-e12-window", caption, figure, why)
 
 

@@ -9,7 +9,8 @@ from typing import Literal
 from mptcplab import plots
 from mptcplab.statistics import Interval, estimate, interval
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point
-from mptcplab.studies.held_back import multipath, whole
+from mptcplab.studies.held_back import multipath
+from mptcplab.studies.held_panels import under_distribution
 from mptcplab.studies.ucl_wifi.figures import contest, draw_distributions, draw_ratios
 from mptcplab.studies.ucl_wifi.network import BOTH, DUAL, NAME, Setup, mbps, path_mbps, single
 from mptcplab.studies.verdicts import Bound, Check
@@ -106,7 +107,7 @@ class _Contest(Experiment):
             "single flow beside it gets, with 95 % intervals."
         )
         joint = {f"MPTCP, {CASES[case][0]}": multipath(measured.runs(case), DUAL) for case in SHOWN}
-        return Picture(f"ucl-wifi-e{number}-reno", caption, figure, whole(joint))
+        return Picture(f"ucl-wifi-e{number}-reno", caption, figure, under_distribution(figure, joint))
 
 
 class Downlink(_Contest):

@@ -11,7 +11,7 @@ from mptcplab import plots
 from mptcplab.results import Run
 from mptcplab.statistics import Interval, correlation
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
-from mptcplab.studies.held_back import multipath, whole
+from mptcplab.studies.held_panels import under_time
 from mptcplab.studies.published import TIME, Published
 from mptcplab.studies.ucl_wifi.network import BDP, BOTH, DUAL, IDLE_RTT, NAME, RESIDUAL, Setup, interface, mbps, single
 from mptcplab.studies.verdicts import Bound, Check, Origin
@@ -47,7 +47,7 @@ class Growth(Experiment):
                 "apart", dual=False, singles=("1",), station=station, seconds=GROWTH_S, warmup=START_S, loss=loss
             )
             for seed in effort.seeds(2, 5, 10):
-                yield Point(("crowd", loss), crowd.scenario(), seed)
+                yield Point(("crowd", loss), crowd.scenario(), seed, watched=seed == effort.first)
                 yield Point(("alone", loss), alone.scenario(), seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
@@ -174,7 +174,8 @@ def _crowd_picture(run: Run) -> Picture:
         "Figure 9: the windows of the two subflows of an uplink connection beside a single flow on each network, with "
         "cards that lose nothing, which is not the network that is judged."
     )
-    return Picture("ucl-wifi-e8-crowd", caption, figure, whole({"MPTCP": multipath([run], DUAL)}))
+    why = under_time(figure, axes, {f"network {at}": (run, DUAL, interface(at)) for at in BOTH})
+    return Picture("ucl-wifi-e8-crowd", caption, figure, why)
 
 
 def _growth_picture(run: Run, flow: str) -> Picture:

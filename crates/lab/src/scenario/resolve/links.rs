@@ -4,13 +4,13 @@ use mptcp_clock::Duration;
 use netsim::{Batch, CustomLoss, GilbertElliott, Loss, QueueKind, QueueLimit};
 
 use super::context::{Context, ENDS};
+use super::published;
 use crate::queues::Place;
 use crate::scenario::error::ScenarioError;
 use crate::scenario::file::{
     DirectionTable, GilbertElliottTable, LinkTable, PathTable, QueueValue, ScenarioFile,
 };
 use crate::scenario::model::{Flow, Line, Link, LinkKind};
-use crate::scenario::names::LossPreset;
 use crate::scenario::recording::Recording;
 use crate::scenario::units::{LineRate, Percent, Span};
 
@@ -219,7 +219,7 @@ fn loss(context: &Context<'_>, table: &DirectionTable, at: &[&str]) -> Result<Lo
             let problem = format!("the preset {:?} says it; give one of them", preset.name());
             return Err(context.error(&[at, &["gilbert_elliott", key]].concat(), problem));
         }
-        return Ok(Loss::GilbertElliott(published(*preset)));
+        return Ok(Loss::GilbertElliott(published::loss(*preset)));
     }
     let (Some(p), Some(r)) = (p, r) else {
         let problem = "the model needs p and r (try { p = \"1%\", r = \"25%\" })";
@@ -231,14 +231,4 @@ fn loss(context: &Context<'_>, table: &DirectionTable, at: &[&str]) -> Result<Lo
         loss_in_bad: loss_bad.map_or(1.0, Percent::fraction),
         loss_in_good: loss_good.map_or(0.0, Percent::fraction),
     }))
-}
-
-/// F. Michel's thesis (UCLouvain 2023), from measurements in flight, gives ranges: p 1 to 8 %, r 8 to 50 %, h 0 to 10 %, k 98 to 100 %.
-/// These are the lower ends of p and r with the upper ones of 1-h and 1-k, and the other way round.
-fn published(preset: LossPreset) -> GilbertElliott {
-    let [good_to_bad, bad_to_good, loss_in_bad, loss_in_good] = match preset {
-        LossPreset::InFlightLong => [0.01, 0.08, 1.0, 0.02],
-        LossPreset::InFlightShort => [0.08, 0.5, 0.9, 0.0],
-    };
-    GilbertElliott { good_to_bad, bad_to_good, loss_in_bad, loss_in_good }
 }

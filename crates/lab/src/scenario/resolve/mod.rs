@@ -11,6 +11,7 @@ mod limits;
 mod links;
 mod middleboxes;
 mod policies;
+mod published;
 mod routes;
 mod stack;
 mod traffic;
