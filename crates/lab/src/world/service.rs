@@ -25,7 +25,7 @@ impl World {
             while self.send(now, at) {
                 sent = true;
             }
-            if !sent {
+            if !sent || !self.hosts[at].endpoint.has_news() {
                 break;
             }
         }

@@ -16,7 +16,7 @@ use crate::scheduler::{Candidate, SendView};
 impl Connection {
     /// New data, or data that another subflow did not get through.
     pub(super) fn transmit_data(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
-        let seen = self.choice.seen.take() == Some(now);
+        let (seen, fresh) = (self.choice.seen.take() == Some(now), std::mem::take(&mut self.choice.fresh));
         if self.send.buffer.written() == 0 && !self.send.writer.is_closed() {
             // A pure receiver has nothing to weigh.
             return None;
@@ -30,10 +30,10 @@ impl Connection {
             );
         }
         let mut candidates = std::mem::take(&mut self.choice.candidates);
-        if seen {
-            self.refresh_candidates(now, self.choice.sent, &mut candidates);
-        } else {
+        if !seen {
             self.find_candidates(now, &mut candidates);
+        } else if !fresh {
+            self.refresh_candidates(now, self.choice.sent, &mut candidates);
         }
         let sent = self.transmit_on(now, &candidates, out);
         self.choice.candidates = candidates;
@@ -57,16 +57,12 @@ impl Connection {
         if self.send.buffer.unsent() == 0 {
             return self.on_nothing_new(now, candidates, out);
         }
-        let view = self.view(now, candidates);
-        let chosen =
-            self.choice.scheduler.choose(&view).or_else(|| self.when_nothing_is_under_way(candidates));
+        let chosen = self.choose(now, candidates).or_else(|| self.when_nothing_is_under_way(candidates));
         let Some(chosen) = chosen else {
             let limit = if candidates.iter().any(|c| c.has_room) {
                 Limit::Scheduler
-            } else if candidates.iter().any(|c| self.is_held(now, c.subflow)) {
-                Limit::LocalQueue
             } else {
-                Limit::CongestionWindow
+                self.no_room(now, candidates)
             };
             return self.rest(now, limit, false);
         };
@@ -83,6 +79,7 @@ impl Connection {
         }
         let size = self.segment_size(id, mss);
         if self.send.buffer.next() + size > self.send.buffer.edge() {
+            let view = self.view(now, candidates);
             self.choice.scheduler.on_window_full(&view, chosen);
             return self.on_closed_window(now, id, size, candidates, out);
         }
@@ -95,6 +92,24 @@ impl Connection {
         self.choice.held.0 += 1;
         self.choice.held.1 += self.send.buffer.next() - before;
         Some(sent)
+    }
+
+    /// Asks the scheduler, where there is anything to be chosen.
+    #[inline]
+    pub(super) fn choose(&mut self, now: Instant, candidates: &[Candidate]) -> Option<usize> {
+        if let [only] = candidates
+            && self.choice.scheduler.takes_the_only_one()
+        {
+            return only.has_room.then_some(0);
+        }
+        let view = self.view(now, candidates);
+        self.choice.scheduler.choose(&view)
+    }
+
+    /// Why no candidate has room.
+    pub(super) fn no_room(&self, now: Instant, candidates: &[Candidate]) -> Limit {
+        let held = candidates.iter().any(|candidate| self.is_held(now, candidate.subflow));
+        if held { Limit::LocalQueue } else { Limit::CongestionWindow }
     }
 
     pub(super) fn view<'a>(&self, now: Instant, candidates: &'a [Candidate]) -> SendView<'a> {

@@ -131,10 +131,14 @@ impl Endpoint {
                 let disturbed = std::mem::take(&mut entry.disturbed);
                 if let Some(subflow) = connection.poll_transmit(now, disturbed, out) {
                     let (id, interface) = (connection.subflow_id(subflow), connection.interface_of(subflow));
-                    if self.interfaces.get(interface).is_some_and(|interface| interface.departures) {
+                    let departs =
+                        self.interfaces.get(interface).is_some_and(|interface| interface.departures);
+                    if departs {
                         connection.note_queued(subflow, out.packet_length() as u64);
                     }
-                    if connection.is_silent() && connection.is_quiet() {
+                    if !departs && connection.rests_at_once(now) {
+                        self.rest(now, slot);
+                    } else if connection.is_silent() && connection.is_quiet() {
                         // It need not be asked to say that this was all.
                         let at = connection.deadline();
                         self.deadlines.set(slot, at);
@@ -143,14 +147,22 @@ impl Endpoint {
                     }
                     return Some((interface, Some((self.slots.id(slot), id))));
                 }
-                let at = connection.deadline();
-                self.deadlines.set(slot, at);
             }
-            entry.ready = false;
-            self.ready.pop_front();
-            self.settle_quietly(now, slot);
+            self.rest(now, slot);
         }
         None
+    }
+
+    /// The first of those that were to be asked has nothing more to send.
+    #[inline]
+    fn rest(&mut self, now: Instant, slot: u32) {
+        let entry = self.slots.at(slot);
+        entry.ready = false;
+        self.ready.pop_front();
+        if let Some(connection) = &entry.connection {
+            self.deadlines.set(slot, connection.deadline());
+        }
+        self.settle_quietly(now, slot);
     }
 
     /// An answer to a stranger waits, or somebody is to hear of what is sent.
@@ -177,6 +189,13 @@ impl Endpoint {
     #[must_use]
     pub fn wants_transmit(&self) -> bool {
         !self.ready.is_empty() || !self.strays.is_empty()
+    }
+
+    /// Whether [`Endpoint::poll_event`] or [`Endpoint::poll_transmit`] may have something.
+    #[must_use]
+    #[inline]
+    pub fn has_news(&self) -> bool {
+        !self.eventful.is_empty() || self.wants_transmit()
     }
 
     /// The next event.

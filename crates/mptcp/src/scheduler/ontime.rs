@@ -190,6 +190,11 @@ impl Scheduler for OnTime {
         "ontime"
     }
 
+    fn takes_the_only_one(&mut self) -> bool {
+        self.ledger.pause();
+        true
+    }
+
     fn choose(&mut self, view: &SendView<'_>) -> Option<usize> {
         if let [only] = view.candidates {
             self.ledger.pause();
