@@ -202,14 +202,16 @@ impl World {
         if frame.payload == DATAGRAM {
             return self.take_datagram(now, frame);
         }
-        let segment = self.pool.get(frame.payload);
+        let mut segment = self.pool.get(frame.payload);
         if frame.ecn == netsim::Codepoint::Ce {
             segment.ecn = Codepoint::Ce;
         }
         let interface = host::interface_of(segment.destination.ip());
         self.data_packets += u64::from(!segment.payload.is_empty());
-        self.record(now, at, interface, frame.payload);
-        let segment = self.pool.get(frame.payload);
+        if self.captures.is_some() {
+            self.record(now, at, interface, frame.payload, None);
+            segment = self.pool.get(frame.payload);
+        }
         self.hosts[at].endpoint.handle_segment_in_place(now, interface, segment);
         self.pool.give_back(frame.payload);
         self.service(now, at);

@@ -72,14 +72,19 @@ impl World {
         }
         let (payload, segment) = self.pool.next();
         let Some((interface, subflow)) = host.endpoint.poll_transmit_into(now, segment) else { return false };
-        self.record_leaving(now, at, interface, payload, subflow);
-        let segment = self.pool.get(payload);
-        let host = &mut self.hosts[at];
+        let mut segment = segment;
+        if self.captures.is_some() {
+            self.record(now, at, interface, payload, subflow);
+            segment = self.pool.get(payload);
+        }
         let Some(destination) = host::lookup(&self.addresses, segment.destination.ip()) else { return true };
+        let bytes = (segment.packet_length() + ETHERNET) as u32;
+        let ecn = Codepoint::from_bits(segment.ecn.bits());
         let (direction, label) = if self.spreads {
             let Some(chosen) = self.spread(at, interface, subflow, payload, destination) else { return true };
             chosen
         } else {
+            let host = &mut self.hosts[at];
             let Some(direction) = host.way_out(&mut self.network, interface, destination) else {
                 return true;
             };
@@ -91,9 +96,6 @@ impl World {
             };
             (direction, label)
         };
-        let segment = self.pool.get(payload);
-        let bytes = (segment.packet_length() + ETHERNET) as u32;
-        let ecn = Codepoint::from_bits(segment.ecn.bits());
         self.pool.lend();
         // A frame that is lost comes back through `Network::lost`.
         let fate = self.network.send(now, direction, Frame { bytes, destination, label, ecn, payload });

@@ -245,6 +245,7 @@ impl Connection {
     }
 
     /// The same when all that has happened since is that new data went on the subflow in the slot `sent`.
+    #[inline(always)]
     pub(super) fn refresh_candidates(&mut self, now: Instant, sent: usize, found: &mut [Candidate]) {
         let holds = Holds::of(self);
         for candidate in &mut *found {

@@ -13,6 +13,7 @@ use crate::subflow::{Control, Due, State, Subflow};
 impl Connection {
     /// Puts the next segment to send into `out`; returns the subflow it belongs to. `disturbed` says that something may have
     /// happened to the connection since the one before.
+    #[inline(always)]
     pub(crate) fn poll_transmit(
         &mut self,
         now: Instant,
@@ -72,10 +73,8 @@ impl Connection {
     }
 
     /// What all subflows have waiting.
+    #[inline]
     fn due(&self) -> Due {
-        if self.subflows.iter().all(Subflow::owes_nothing) {
-            return Due::default();
-        }
         self.subflows.iter().fold(Due::default(), |due, subflow| due | subflow.due())
     }
 

@@ -33,11 +33,17 @@ impl Connection {
         if !seen {
             self.find_candidates(now, &mut candidates);
         } else if !fresh {
-            self.refresh_candidates(now, self.choice.sent, &mut candidates);
+            self.refresh_late(now, &mut candidates);
         }
         let sent = self.transmit_on(now, &candidates, out);
         self.choice.candidates = candidates;
         sent
+    }
+
+    /// Nobody has looked at the candidates since the segment before.
+    #[inline(never)]
+    fn refresh_late(&mut self, now: Instant, candidates: &mut [Candidate]) {
+        self.refresh_candidates(now, self.choice.sent, candidates);
     }
 
     fn transmit_on(&mut self, now: Instant, candidates: &[Candidate], out: &mut Segment) -> Option<usize> {
@@ -95,13 +101,18 @@ impl Connection {
     }
 
     /// Asks the scheduler, where there is anything to be chosen.
-    #[inline]
+    #[inline(always)]
     pub(super) fn choose(&mut self, now: Instant, candidates: &[Candidate]) -> Option<usize> {
         if let [only] = candidates
             && self.choice.scheduler.takes_the_only_one()
         {
             return only.has_room.then_some(0);
         }
+        self.choose_among(now, candidates)
+    }
+
+    #[inline(never)]
+    fn choose_among(&mut self, now: Instant, candidates: &[Candidate]) -> Option<usize> {
         let view = self.view(now, candidates);
         self.choice.scheduler.choose(&view)
     }

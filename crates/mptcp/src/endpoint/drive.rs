@@ -127,10 +127,11 @@ impl Endpoint {
         }
         while let Some(&slot) = self.ready.front() {
             let entry = self.slots.at(slot);
+            let known = entry.id(slot);
             if let Some(connection) = &mut entry.connection {
                 let disturbed = std::mem::take(&mut entry.disturbed);
                 if let Some(subflow) = connection.poll_transmit(now, disturbed, out) {
-                    let (id, interface) = (connection.subflow_id(subflow), connection.interface_of(subflow));
+                    let (id, interface) = connection.sent_by(subflow);
                     let departs =
                         self.interfaces.get(interface).is_some_and(|interface| interface.departures);
                     if departs {
@@ -145,7 +146,7 @@ impl Endpoint {
                         entry.ready = false;
                         self.ready.pop_front();
                     }
-                    return Some((interface, Some((self.slots.id(slot), id))));
+                    return Some((interface, Some((known, id))));
                 }
             }
             self.rest(now, slot);
@@ -154,7 +155,7 @@ impl Endpoint {
     }
 
     /// The first of those that were to be asked has nothing more to send.
-    #[inline]
+    #[inline(always)]
     fn rest(&mut self, now: Instant, slot: u32) {
         let entry = self.slots.at(slot);
         entry.ready = false;
@@ -205,7 +206,7 @@ impl Endpoint {
             if let Some(connection) = &mut entry.connection
                 && let Some(kind) = connection.pending().take()
             {
-                return Some(Event { connection: self.slots.id(slot), kind });
+                return Some(Event { connection: entry.id(slot), kind });
             }
             let over = entry.connection.as_ref().is_some_and(|connection| connection.closed().is_some());
             entry.eventful = false;

@@ -47,8 +47,9 @@ impl Subflow {
             && !self.receiver.wants_ack()
     }
 
+    #[inline]
     pub(crate) fn due(&self) -> Due {
-        let again = self.sender.board.lost > 0 || self.sender.wants_probe();
+        let again = (self.sender.board.lost > 0) | self.sender.wants_probe();
         Due(u8::from(self.control.is_some())
             | u8::from(again) << 1
             | u8::from(self.fin_wanted) << 2
