@@ -101,38 +101,44 @@ fn end_probation(subflow: &mut Subflow, now: Instant, next: u64, una: u64) {
     }
 }
 
-/// What a scheduler sees of a subflow; it has room.
+#[cold]
+fn add_place(found: &mut Vec<Candidate>) {
+    found.push(Candidate::new(0, Duration::ZERO, 0, 0));
+}
+
+/// Writes what a scheduler sees of a subflow into its place; it has room.
 #[inline(always)]
-fn seen(slot: usize, subflow: &Subflow, path: &PathState, lead: Duration) -> Candidate {
+fn see(place: &mut Candidate, slot: usize, subflow: &Subflow, path: &PathState, lead: Duration) {
     let board = &subflow.sender().board;
-    Candidate {
-        subflow: slot,
-        id: subflow.record().id,
-        srtt: path.srtt.unwrap_or_default(),
-        rttvar: path.rttvar,
-        min_rtt: path.min_rtt.unwrap_or_default(),
-        latest_rtt: path.latest_rtt.unwrap_or_default(),
-        lead,
-        cwnd: path.cwnd,
-        ssthresh: path.ssthresh,
-        in_flight: board.in_flight(),
-        held: board.next - board.una,
-        local_queue: path.local.bytes,
-        delivery_rate: path.delivery.rate(),
-        delivered: board.una,
-        between_losses: None,
-        mss: path.mss,
-        pacing: path.pacing,
-        has_room: true,
-        backup: subflow.ends().peer_backup || subflow.ends().backup,
-    }
+    place.subflow = slot;
+    place.id = subflow.record().id;
+    place.srtt = path.srtt.unwrap_or_default();
+    place.rttvar = path.rttvar;
+    place.min_rtt = path.min_rtt.unwrap_or_default();
+    place.latest_rtt = path.latest_rtt.unwrap_or_default();
+    place.lead = lead;
+    place.cwnd = path.cwnd;
+    place.ssthresh = path.ssthresh;
+    place.in_flight = board.in_flight();
+    place.held = board.next - board.una;
+    place.local_queue = path.local.bytes;
+    place.delivery_rate = path.delivery.rate();
+    place.delivered = board.una;
+    place.between_losses = None;
+    place.mss = path.mss;
+    place.pacing = path.pacing;
+    place.has_room = true;
+    place.backup = subflow.ends().peer_backup || subflow.ends().backup;
 }
 
 impl Connection {
     /// What a scheduler sees of a subflow, with room or without.
     pub(super) fn candidate(&self, id: usize) -> Candidate {
         let subflow = &self.subflows[id];
-        seen(id, subflow, &self.congestion.paths[id], self.choice.leads.of(id, subflow.record().id))
+        let mut candidate = Candidate::new(id, Duration::ZERO, 0, 0);
+        let lead = self.choice.leads.of(id, subflow.record().id);
+        see(&mut candidate, id, subflow, &self.congestion.paths[id], lead);
+        candidate
     }
 
     /// Whether nothing holds a segment of a subflow back; where it is its pace, until when is noted.
@@ -199,7 +205,8 @@ impl Connection {
     /// The subflows that may carry data. Backups only when nothing else works, and those on probation; those in
     /// timeout not at all, unless there is no other.
     pub(super) fn find_candidates(&mut self, now: Instant, found: &mut Vec<Candidate>) {
-        found.clear();
+        // Places are used again: what stands in them is written over.
+        let mut count = 0;
         let holds = Holds::of(self);
         let (next, una) = (self.send.buffer.next(), self.send.buffer.una());
         let streams = self.send.writer.streams(now);
@@ -226,7 +233,7 @@ impl Connection {
             }
             if kind < best {
                 best = kind;
-                found.clear();
+                count = 0;
             }
             let in_flight = subflow.sender().in_flight();
             let paced = holds.paced_until(now, subflow, path);
@@ -235,9 +242,18 @@ impl Connection {
             }
             let lead = self.choice.leads.of(slot, subflow.record().id);
             let has_room = paced.is_none() && holds.have_room(subflow, path, in_flight);
-            let between_losses = if streams { path.losses.bytes_between(now) } else { None };
-            found.push(Candidate { has_room, between_losses, ..seen(slot, subflow, path, lead) });
+            if count == found.len() {
+                add_place(found);
+            }
+            let Some(place) = found.get_mut(count) else { break };
+            count += 1;
+            see(place, slot, subflow, path, lead);
+            place.has_room = has_room;
+            if streams {
+                place.between_losses = path.losses.bytes_between(now);
+            }
         }
+        found.truncate(count);
         self.choice.held = (segments, bytes);
         if self.is_crowded() {
             found.iter_mut().for_each(|candidate| candidate.has_room = false);
@@ -285,9 +301,20 @@ impl Connection {
     }
 
     /// Whether this host itself holds a subflow back.
+    #[inline(never)]
     pub(super) fn is_held(&self, now: Instant, id: usize) -> bool {
         let (subflow, path) = (&self.subflows[id], &self.congestion.paths[id]);
         Holds::of(self).paced_until(now, subflow, path).is_some() || self.is_queue_full(id)
+    }
+
+    /// Whether it holds any of these back.
+    #[inline]
+    pub(super) fn holds_any(&self, now: Instant, candidates: &[Candidate]) -> bool {
+        let holds = Holds::of(self);
+        candidates.iter().any(|candidate| {
+            let (subflow, path) = (&self.subflows[candidate.subflow], &self.congestion.paths[candidate.subflow]);
+            holds.paced_until(now, subflow, path).is_some() || holds.is_queue_full(path)
+        })
     }
 
     /// Small queues: whether enough of a subflow's packets wait in the interface. Two always may.

@@ -119,8 +119,7 @@ impl Connection {
 
     /// Why no candidate has room.
     pub(super) fn no_room(&self, now: Instant, candidates: &[Candidate]) -> Limit {
-        let held = candidates.iter().any(|candidate| self.is_held(now, candidate.subflow));
-        if held { Limit::LocalQueue } else { Limit::CongestionWindow }
+        if self.holds_any(now, candidates) { Limit::LocalQueue } else { Limit::CongestionWindow }
     }
 
     pub(super) fn view<'a>(&self, now: Instant, candidates: &'a [Candidate]) -> SendView<'a> {

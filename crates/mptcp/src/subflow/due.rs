@@ -40,11 +40,11 @@ impl BitOr for Due {
 impl Subflow {
     #[inline]
     pub(crate) fn owes_nothing(&self) -> bool {
-        self.control.is_none()
+        !self.receiver.wants_ack()
+            && self.control.is_none()
             && self.sender.board.lost == 0
             && !self.sender.wants_probe()
             && !self.fin_wanted
-            && !self.receiver.wants_ack()
     }
 
     #[inline]
