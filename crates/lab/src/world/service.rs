@@ -20,7 +20,9 @@ impl World {
     /// Lets a host do all it can do now: applications, segments, timer.
     pub(super) fn service(&mut self, now: Instant, at: usize) {
         loop {
-            self.serve_events(now, at);
+            if self.hosts[at].endpoint.has_events() {
+                self.serve_events(now, at);
+            }
             let mut sent = false;
             while self.send(now, at) {
                 sent = true;

@@ -154,15 +154,19 @@ impl Connection {
 
     /// How much new data goes in one segment: one frame's, or as many whole frames as the device cuts and
     /// the windows have room for.
+    #[inline]
     pub(super) fn segment_size(&self, id: usize, mss: u64) -> u64 {
         let (unsent, next) = (self.send.buffer.unsent(), self.send.buffer.next());
         // No segment crosses the end of a record.
         let unsent = self.send.buffer.ends().record_behind(next).map_or(unsent, |end| unsent.min(end - next));
         let largest = self.subflows[id].agreed().gso_max;
+        if unsent <= mss || largest <= mss {
+            return unsent.min(mss);
+        }
         // The first data may carry the keys, which are for one frame.
         let settled = self.negotiation.confirmed() || self.negotiation.is_plain();
-        if unsent <= mss || largest <= mss || !settled || self.negotiation.infinite_from().is_some() {
-            return unsent.min(mss);
+        if !settled || self.negotiation.infinite_from().is_some() {
+            return mss;
         }
         let path = &self.congestion.paths[id];
         let largest = paced_row(path, largest);
@@ -312,7 +316,8 @@ impl Connection {
     pub(super) fn holds_any(&self, now: Instant, candidates: &[Candidate]) -> bool {
         let holds = Holds::of(self);
         candidates.iter().any(|candidate| {
-            let (subflow, path) = (&self.subflows[candidate.subflow], &self.congestion.paths[candidate.subflow]);
+            let (subflow, path) =
+                (&self.subflows[candidate.subflow], &self.congestion.paths[candidate.subflow]);
             holds.paced_until(now, subflow, path).is_some() || holds.is_queue_full(path)
         })
     }

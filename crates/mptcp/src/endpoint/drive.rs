@@ -192,11 +192,18 @@ impl Endpoint {
         !self.ready.is_empty() || !self.strays.is_empty()
     }
 
-    /// Whether [`Endpoint::poll_event`] or [`Endpoint::poll_transmit`] may have something.
+    /// Whether [`Endpoint::poll_event`] may have something.
+    #[must_use]
+    #[inline]
+    pub fn has_events(&self) -> bool {
+        !self.eventful.is_empty()
+    }
+
+    /// Whether it or [`Endpoint::poll_transmit`] may.
     #[must_use]
     #[inline]
     pub fn has_news(&self) -> bool {
-        !self.eventful.is_empty() || self.wants_transmit()
+        self.has_events() || self.wants_transmit()
     }
 
     /// The next event.
