@@ -1,7 +1,7 @@
 //! The order of what happens: one pending time for each source.
 //!
-//! Owns the times, in groups of eight, and above them the first of each group, in groups of eight, up to one: so the first of all is
-//! among eight, and a new time for a source is told upwards as far as it changes a first. Never knows what a source is.
+//! Owns the times, in groups of sixteen, and above them the first of each group, in groups of sixteen, up to one: so the first of all
+//! is among sixteen, and a new time for a source is told upwards as far as it changes a first. Never knows what a source is.
 //!
 //! Two sources pending at one instant go by their number, the lower first: a rule that depends on
 //! nothing but the order of creation, so it is the same in every run.
@@ -9,18 +9,57 @@
 use mptcp_clock::Instant;
 
 /// What stands in a group.
-const SIZE: usize = 8;
-
-/// Times of sources in nanoseconds.
-type Times = [u64; SIZE];
-
-/// Nothing pending.
-const NEVER: Times = [u64::MAX; SIZE];
+const SIZE: usize = 16;
+/// The half of it that is looked at where it has no more.
+const HALF: usize = SIZE / 2;
 
 /// A time and its source: in the order of what happens.
 type Pending = (u64, u32);
 
-/// The firsts of eight groups.
+/// Times in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    list: [u64; SIZE],
+    /// More than half of it is used.
+    many: bool,
+}
+
+impl Times {
+    /// Nothing pending.
+    const NEVER: Self = Self { list: [u64::MAX; SIZE], many: false };
+
+    /// The least time and where it is, the first of them.
+    #[inline]
+    fn least(&self) -> Least {
+        let (left, right) = self.list.split_at(HALF);
+        let mut least = Least { time: left[0], place: 0 };
+        least.look(&left[1..], 1);
+        if self.many {
+            least.look(right, HALF);
+        }
+        least
+    }
+}
+
+/// The least time so far.
+struct Least {
+    time: u64,
+    place: usize,
+}
+
+impl Least {
+    /// Looks at more times, the first of which is at `from`.
+    #[inline]
+    fn look(&mut self, times: &[u64], from: usize) {
+        for (at, &time) in times.iter().enumerate() {
+            if time < self.time {
+                (self.time, self.place) = (time, from + at);
+            }
+        }
+    }
+}
+
+/// The firsts of sixteen groups.
 #[derive(Clone, Copy, Debug)]
 struct Firsts {
     times: Times,
@@ -28,35 +67,23 @@ struct Firsts {
 }
 
 impl Firsts {
-    const NONE: Self = Self { times: NEVER, sources: [0; SIZE] };
+    const NONE: Self = Self { times: Times::NEVER, sources: [0; SIZE] };
 
     #[inline]
     fn at(&self, place: usize) -> Pending {
-        (self.times[place % SIZE], self.sources[place % SIZE])
+        (self.times.list[place % SIZE], self.sources[place % SIZE])
     }
 
     #[inline]
     fn set(&mut self, place: usize, first: Pending) {
-        (self.times[place % SIZE], self.sources[place % SIZE]) = first;
+        (self.times.list[place % SIZE], self.sources[place % SIZE]) = first;
     }
 
     #[inline]
     fn first(&self) -> Pending {
-        let (time, place) = least(&self.times);
+        let Least { time, place } = self.times.least();
         (time, self.sources[place % SIZE])
     }
-}
-
-/// The least time and where it is, the first of them.
-#[inline]
-fn least(times: &Times) -> (u64, usize) {
-    let (mut least, mut place) = (times[0], 0);
-    for (at, &time) in times.iter().enumerate().skip(1) {
-        if time < least {
-            (least, place) = (time, at);
-        }
-    }
-    (least, place)
 }
 
 /// Pending times of sources numbered from 0.
@@ -71,29 +98,35 @@ pub(crate) struct EventQueue {
 
 impl EventQueue {
     pub(crate) fn new() -> Self {
-        Self { times: vec![NEVER], firsts: Vec::new(), sources: 0 }
+        Self { times: vec![Times::NEVER], firsts: Vec::new(), sources: 0 }
     }
 
     /// A new source with nothing pending.
     pub(crate) fn add(&mut self) -> u32 {
-        let source = self.sources as u32;
+        let source = self.sources;
         self.sources += 1;
         if self.sources > SIZE * self.times.len() {
-            self.times.push(NEVER);
+            self.times.push(Times::NEVER);
             self.add_group(self.times.len());
         }
-        source
+        self.times[source / SIZE].many = source % SIZE >= HALF;
+        source as u32
     }
 
     /// There are so many groups of times now.
     #[cold]
     fn add_group(&mut self, mut groups: usize) {
         for level in &mut self.firsts {
+            let place = groups - 1;
             groups = groups.div_ceil(SIZE);
-            if level.len() == groups {
+            let grows = level.len() < groups;
+            if grows {
+                level.push(Firsts::NONE);
+            }
+            level[place / SIZE].times.many = place % SIZE >= HALF;
+            if !grows {
                 return;
             }
-            level.push(Firsts::NONE);
         }
         // The last level was one group, and is two now.
         let first = match self.firsts.last() {
@@ -116,7 +149,7 @@ impl EventQueue {
     /// When `source` is pending.
     #[inline]
     pub(crate) fn pending(&self, source: u32) -> Instant {
-        Instant::from_nanos(self.times[source as usize / SIZE][source as usize % SIZE])
+        Instant::from_nanos(self.times[source as usize / SIZE].list[source as usize % SIZE])
     }
 
     /// Sets the pending time of `source`; [`Instant::FAR_FUTURE`] for nothing pending.
@@ -124,7 +157,7 @@ impl EventQueue {
     pub(crate) fn set(&mut self, source: u32, at: Instant) {
         let mut place = source as usize / SIZE;
         let Some(times) = self.times.get_mut(place) else { return };
-        times[source as usize % SIZE] = at.as_nanos();
+        times.list[source as usize % SIZE] = at.as_nanos();
         let mut levels = self.firsts.iter_mut();
         let Some(level) = levels.next() else { return };
         let Some(mut group) = level.get_mut(place / SIZE) else { return };
@@ -154,7 +187,7 @@ impl EventQueue {
 /// The first of a group of times, whose sources begin where the group stands.
 #[inline]
 fn first_of(times: &Times, group: usize) -> Pending {
-    let (time, place) = least(times);
+    let Least { time, place } = times.least();
     (time, (SIZE * group + place) as u32)
 }
 
