@@ -109,6 +109,7 @@ impl Mapper {
 
     /// Stores a mapping. Repetitions and those wholly before `next` are dropped. False when there is no place for it: its
     /// payload has to be dropped too.
+    #[inline(always)]
     pub(crate) fn announce(&mut self, mapping: ReceivedMapping, next: u64) -> bool {
         if mapping.start + mapping.length <= next || mapping.length == 0 || self.infinite.is_some() {
             return true;
