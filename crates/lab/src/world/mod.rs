@@ -158,7 +158,7 @@ impl World {
     #[cold]
     fn on_impaired(&mut self, now: Instant, event: Event<u32>) {
         match event {
-            Event::Arrived { node, frame, .. } => self.on_arrival(now, node, &frame),
+            Event::Arrived { node, frame, .. } => self.on_arrival_rarely(now, node, &frame),
             Event::Tapped { direction, frame } => self.on_tapped(now, direction, frame),
             Event::Timer(_) | Event::Departed { .. } | Event::Impaired { .. } => {}
         }
@@ -191,6 +191,11 @@ impl World {
             measured.events = self.events();
         }
         measured
+    }
+
+    #[inline(never)]
+    fn on_arrival_rarely(&mut self, now: Instant, node: netsim::NodeId, frame: &Frame<u32>) {
+        self.on_arrival(now, node, frame);
     }
 
     #[inline(always)]

@@ -68,16 +68,15 @@ impl World {
 
     /// Takes the next segment of a host to its link; false when there is none.
     fn send(&mut self, now: Instant, at: usize) -> bool {
-        let host = &mut self.hosts[at];
+        let mut host = &mut self.hosts[at];
         if !host.endpoint.wants_transmit() {
             return false;
         }
-        let (payload, segment) = self.pool.next();
+        let (payload, mut segment) = self.pool.next();
         let Some((interface, subflow)) = host.endpoint.poll_transmit_into(now, segment) else { return false };
-        let mut segment = segment;
         if self.captures.is_some() {
             self.record(now, at, interface, payload, subflow);
-            segment = self.pool.get(payload);
+            (host, segment) = (&mut self.hosts[at], self.pool.get(payload));
         }
         let Some(destination) = host::lookup(&self.addresses, segment.destination.ip()) else { return true };
         let bytes = (segment.packet_length() + ETHERNET) as u32;
@@ -86,7 +85,6 @@ impl World {
             let Some(chosen) = self.spread(at, interface, subflow, payload, destination) else { return true };
             chosen
         } else {
-            let host = &mut self.hosts[at];
             let Some(direction) = host.way_out(&mut self.network, interface, destination) else {
                 return true;
             };
