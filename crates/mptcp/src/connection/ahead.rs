@@ -27,9 +27,18 @@ impl Connection {
     /// Looks at the candidates again; where none has room, and the scheduler waits for one, it rests.
     #[inline]
     fn is_out_of_room(&mut self, now: Instant) -> bool {
+        self.choice.fresh = true;
+        if self.choice.candidates.is_empty() {
+            // There is one subflow, of which none was made.
+            let waits = !self.has_room_alone(now);
+            if waits {
+                self.choice.seen = None;
+                self.rest_alone(now);
+            }
+            return waits;
+        }
         let mut candidates = std::mem::take(&mut self.choice.candidates);
         self.refresh_candidates(now, self.choice.sent, &mut candidates);
-        self.choice.fresh = true;
         let full = !candidates.iter().any(|candidate| candidate.has_room);
         let waits = full && self.choose(now, &candidates).is_none();
         if waits {

@@ -1,93 +1,16 @@
 //! Which subflows could carry data now, and how much of it in one segment.
 //!
-//! Owns what holds a subflow back: its window, its pace, its interface's queue, probation, too much that is under way.
+//! Owns who may carry at all: who is on probation, a backup, in timeout, or has too much under way.
 
 use mptcp_clock::{Duration, Instant};
 
 use super::Connection;
+use super::holds::{Holds, paced_row};
 use crate::congestion::{Departure, PathState};
 use crate::ids::SubflowId;
 use crate::memory::most_segments;
 use crate::scheduler::Candidate;
-use crate::subflow::{DSS_SPACE, Probation, Subflow};
-
-/// What a connection's settings and its data have to say of all subflows.
-#[derive(Clone, Copy)]
-struct Holds {
-    unsent: u64,
-    small_queues: Option<u64>,
-    pacing: bool,
-    /// What a segment carries less than one of TCP, at the end of the stream; 0 before, and see [`Connection::last_allowance`].
-    option: u64,
-}
-
-impl Holds {
-    #[inline]
-    fn of(connection: &Connection) -> Self {
-        Self {
-            unsent: connection.send.buffer.unsent(),
-            small_queues: connection.config.small_queues,
-            pacing: connection.config.pacing,
-            option: if connection.send.writer.is_closed() { connection.last_allowance() } else { 0 },
-        }
-    }
-
-    /// Whether what is unsent decides for subflows that nothing went on, too.
-    #[inline]
-    fn depend_on_unsent(&self, subflow: &Subflow, path: &PathState) -> bool {
-        subflow.agreed().gso_max > 0 || self.option > 0 && self.unsent < path.mss
-    }
-
-    /// Small queues: whether enough of a subflow's packets wait in the interface. Two always may.
-    #[inline]
-    fn is_queue_full(&self, path: &PathState) -> bool {
-        self.small_queues.is_some_and(|limit| path.local.bytes >= limit.max(2 * path.mss))
-    }
-
-    /// Whether the window of a subflow has room: for a frame, or on a device that cuts segments for a quarter of the window, so
-    /// that a few large segments are under way and not many small ones; but for no more than leaves in one row.
-    #[inline]
-    fn has_window(&self, subflow: &Subflow, path: &PathState, in_flight: u64) -> bool {
-        let (largest, mss) = (subflow.agreed().gso_max, path.mss);
-        let one = if largest <= mss {
-            mss
-        } else {
-            paced_row(path, largest.min(path.cwnd / 4).min(self.unsent)).max(mss)
-        };
-        in_flight + one <= path.cwnd || self.is_last(path, in_flight)
-    }
-
-    /// Whether all that is left is less than a segment, and TCP, whose segments carry more for want of a DSS option, would have
-    /// sent it along with what this window holds.
-    #[inline]
-    fn is_last(&self, path: &PathState, in_flight: u64) -> bool {
-        let (left, mss) = (self.unsent, path.mss);
-        self.option > 0
-            && (1..mss).contains(&left)
-            && in_flight + left <= path.cwnd + path.cwnd / mss * self.option
-    }
-
-    /// Whether its interface's queue has room too.
-    #[inline]
-    fn have_room(&self, subflow: &Subflow, path: &PathState, in_flight: u64) -> bool {
-        (self.has_window(subflow, path, in_flight) || subflow.sender().wants_probe())
-            && !self.is_queue_full(path)
-    }
-
-    /// The time until which a path is held back, if it is.
-    #[inline]
-    fn paced_until(&self, now: Instant, subflow: &Subflow, path: &PathState) -> Option<Instant> {
-        // A controller that no longer asks for a pace holds nobody back.
-        let paces = self.pacing || path.pacing.is_some();
-        paces.then(|| subflow.turn().held_until).filter(|&until| until > now)
-    }
-}
-
-/// As much of `large` as leaves in a row: what a controller paces goes in its rows.
-#[inline]
-fn paced_row(path: &PathState, large: u64) -> u64 {
-    if path.pacing.is_some() { large.min(path.quantum.max(path.mss)) } else { large }
-}
+use crate::subflow::{Probation, Subflow};
 
 /// Looks whether a new subflow has waited for long enough, where `next` is to be sent and `una` to be acknowledged.
 #[cold]
@@ -174,17 +97,6 @@ impl Connection {
         let open = self.send.buffer.window_room();
         let most = largest.min(room).min(open);
         if unsent <= most && !self.config.nagle { unsent } else { (most.min(unsent) / mss).max(1) * mss }
-    }
-
-    /// Bytes by which the last segment of a closed stream may be beyond a window for each segment in it: 0 while anything else may go
-    /// there, so that it is new data and no more than that.
-    #[cold]
-    fn last_allowance(&self) -> u64 {
-        let buffer = &self.send.buffer;
-        let queues = self.config.linux_stack.subflow_queues;
-        let alone = buffer.first_again().is_none() && !self.choice.duplicates && !queues;
-        let fits = buffer.unsent() <= buffer.window_room();
-        if alone && fits && !self.negotiation.is_plain() { DSS_SPACE } else { 0 }
     }
 
     /// Whether any congestion window has room.
@@ -287,6 +199,23 @@ impl Connection {
         if self.is_crowded() {
             found.iter_mut().for_each(|candidate| candidate.has_room = false);
         }
+    }
+
+    /// Whether the only subflow of a connection has room now, without a candidate being made of it; where it is its pace that has not,
+    /// until when is noted.
+    #[inline]
+    pub(super) fn has_room_alone(&mut self, now: Instant) -> bool {
+        let holds = Holds::of(self);
+        let (Some(subflow), Some(path)) = (self.subflows.first(), self.congestion.paths.first()) else {
+            return false;
+        };
+        let board = &subflow.sender().board;
+        self.choice.held = (board.queue.len(), board.next - board.una);
+        let paced = holds.paced_until(now, subflow, path);
+        if let Some(until) = paced {
+            self.timers.pace = self.timers.pace.min(until);
+        }
+        paced.is_none() && holds.have_room(subflow, path, board.in_flight()) && !self.is_crowded()
     }
 
     /// Whether subflows hold so much that was not acknowledged there that they take no more: in segments, and in bytes beyond

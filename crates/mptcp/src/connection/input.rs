@@ -268,6 +268,7 @@ impl Connection {
         }
     }
 
+    #[inline(always)]
     pub(super) fn note_finished(&mut self, now: Instant, id: usize) {
         if self.subflows[id].receiver().finished() {
             self.note_fin(now, id);

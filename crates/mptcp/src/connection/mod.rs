@@ -5,7 +5,7 @@
 //! the connection for a segment, ports and tokens are the endpoint's affair.
 //!
 //! What happens to a connection is spread over files in one order, none of which needs one above it: this one; `room`, `observing`; `writes`, `again`, `reinject`,
-//! `unblock`, `pacing`, `addresses`, `arm`, `segments`; `close`, `candidates`; `reasons`; `progress`, `begin`; `fallback`; `data`, `joins`; `handshake`,
+//! `unblock`, `pacing`, `addresses`, `arm`, `segments`; `put`, `holds`; `close`, `candidates`; `reasons`; `progress`, `begin`; `fallback`; `data`, `joins`; `handshake`,
 //! `signalled`; `input`, `transmit`, `finish`; `ahead`, `queues`; `output`, `timeouts`.
 
 mod address_manager;
@@ -24,6 +24,7 @@ mod fallback;
 mod fast_open;
 mod finish;
 mod handshake;
+mod holds;
 mod idle;
 mod info;
 mod input;
@@ -41,6 +42,7 @@ mod output;
 mod pacing;
 mod path_mtu;
 mod progress;
+mod put;
 mod queues;
 mod reasons;
 mod recv;

@@ -3,14 +3,12 @@
 //!
 //! Owns the choice; how a segment looks is `output`'s affair.
 
-use bytes::Bytes;
 use mptcp_clock::Instant;
 use mptcp_wire::Segment;
 
 use super::Connection;
 use super::limits::Limit;
-use super::segments::Piece;
-use super::send_buffer::{Chunk, Put};
+use super::send_buffer::Put;
 use crate::scheduler::{Candidate, SendView};
 
 impl Connection {
@@ -29,8 +27,18 @@ impl Connection {
                 false,
             );
         }
+        if self.is_simple_and_alone() && self.choice.scheduler.takes_the_only_one() {
+            // It was looked at when the segment before had left, if that is fresh.
+            let has_room = seen && fresh || self.has_room_alone(now);
+            if !has_room {
+                return self.rest_alone(now);
+            }
+            if let Some(sent) = self.transmit_alone(now, out) {
+                return Some(sent);
+            }
+        }
         let mut candidates = std::mem::take(&mut self.choice.candidates);
-        if !seen {
+        if !seen || candidates.is_empty() {
             self.find_candidates(now, &mut candidates);
         } else if !fresh {
             self.refresh_late(now, &mut candidates);
@@ -38,6 +46,46 @@ impl Connection {
         let sent = self.transmit_on(now, &candidates, out);
         self.choice.candidates = candidates;
         sent
+    }
+
+    /// Whether there is one subflow, which may carry data, and nothing but new data could go: then nobody is to be chosen, and no
+    /// candidates are made. Who observes is shown them all the same.
+    #[inline]
+    pub(super) fn is_simple_and_alone(&self) -> bool {
+        let [subflow] = &self.subflows[..] else { return false };
+        self.send.buffer.unsent() > 0
+            && self.send.buffer.first_again().is_none()
+            && self.watch.is_none()
+            && !self.choice.duplicates
+            && subflow.can_send()
+            && subflow.turn().probation.is_none()
+            && !subflow.mtu().is_known()
+    }
+
+    /// New data on the only subflow, which has room; None, and nothing done, where there is more to be looked at: something has to
+    /// begin anew, to wait for more, or for the peer's window.
+    #[inline]
+    fn transmit_alone(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+        let mss = self.congestion.paths.first()?.mss;
+        let size = self.segment_size(0, mss);
+        let idle = self.subflows.first()?.sender().is_idle();
+        if idle
+            || self.send.buffer.next() + size > self.send.buffer.edge()
+            || self.must_wait_for_more(size, mss)
+        {
+            return None;
+        }
+        let sent = self.send_new(now, 0, size, out);
+        (self.choice.seen, self.choice.sent) = (Some(now), sent);
+        self.choice.candidates.clear();
+        Some(sent)
+    }
+
+    /// The only subflow has no room.
+    #[inline]
+    pub(super) fn rest_alone(&mut self, now: Instant) -> Option<usize> {
+        let limit = if self.is_held(now, 0) { Limit::LocalQueue } else { Limit::CongestionWindow };
+        self.rest(now, limit, false)
     }
 
     /// Nobody has looked at the candidates since the segment before.
@@ -203,85 +251,6 @@ impl Connection {
         }
         self.arm(now, window_closed);
         None
-    }
-
-    /// New data that is not the scheduler's to give.
-    #[inline(never)]
-    pub(super) fn send_out_of_turn(
-        &mut self,
-        now: Instant,
-        id: usize,
-        size: u64,
-        out: &mut Segment,
-    ) -> usize {
-        self.choice.sent = usize::MAX;
-        self.send_new(now, id, size, out)
-    }
-
-    #[inline(always)]
-    fn send_new(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> usize {
-        let data = self.send.buffer.next();
-        let mss = self.congestion.paths[id].mss;
-        let payload = self.send.buffer.cut(size, mss);
-        if (payload.len() as u64) < mss {
-            self.send.buffer.note_small();
-        }
-        self.wake_writer(now);
-        if !self.negotiation.is_plain() {
-            let end = self.subflows[id].sender().board.next + payload.len() as u64;
-            let put = Put { subflow: self.subflow_id(id), end };
-            self.choice.leads.watch(id, put.subflow, end, self.send.buffer.next());
-            self.send.buffer.send(Chunk::new(data, payload.clone(), put));
-        }
-        let fin = self.config.linux_compat.fin_with_data && self.ends_with_data();
-        self.put(now, id, data, payload, fin, out)
-    }
-
-    /// Whether what was cut last is the end of a TCP's stream.
-    #[cold]
-    fn ends_with_data(&self) -> bool {
-        self.negotiation.is_plain() && self.send.writer.is_closed() && self.send.buffer.unsent() == 0
-    }
-
-    /// Puts stream data on a subflow as new subflow data.
-    #[inline(always)]
-    fn put(
-        &mut self,
-        now: Instant,
-        id: usize,
-        data: u64,
-        payload: Bytes,
-        fin: bool,
-        out: &mut Segment,
-    ) -> usize {
-        let subflow = &mut self.subflows[id];
-        let start = subflow.sender().board.next;
-        let capable = subflow.sender().marks.is_on();
-        let piece = Piece { start, data, whole: None, fin };
-        subflow.sender_mut().send(now, data, payload.clone(), fin, &self.congestion.paths[id]);
-        if fin {
-            subflow.want_fin();
-            subflow.fin_sent();
-        }
-        self.pace(now, id, payload.len() as u64);
-        self.data_segment(now, id, &piece, payload, out);
-        if capable {
-            self.subflows[id].mark_capable(out);
-        }
-        id
-    }
-
-    /// The same for data that was on another one before.
-    #[inline(never)]
-    pub(super) fn put_again(
-        &mut self,
-        now: Instant,
-        id: usize,
-        data: u64,
-        payload: Bytes,
-        out: &mut Segment,
-    ) -> usize {
-        self.put(now, id, data, payload, false, out)
     }
 
     /// Carries the oldest requested chunk on a subflow that has not carried it yet.
