@@ -30,12 +30,10 @@ impl Connection {
         self.choice.fresh = true;
         if self.choice.candidates.is_empty() {
             // There is one subflow, of which none was made.
-            let waits = !self.has_room_alone(now);
-            if waits {
-                self.choice.seen = None;
-                self.rest_alone(now);
-            }
-            return waits;
+            let Some(limit) = self.waits_alone(now) else { return false };
+            self.choice.seen = None;
+            self.rest(now, limit, false);
+            return true;
         }
         let mut candidates = std::mem::take(&mut self.choice.candidates);
         self.refresh_candidates(now, self.choice.sent, &mut candidates);

@@ -6,6 +6,7 @@ use mptcp_clock::{Duration, Instant};
 
 use super::Connection;
 use super::holds::{Holds, paced_row};
+use super::limits::Limit;
 use crate::congestion::{Departure, PathState};
 use crate::ids::SubflowId;
 use crate::memory::most_segments;
@@ -77,7 +78,7 @@ impl Connection {
 
     /// How much new data goes in one segment: one frame's, or as many whole frames as the device cuts and
     /// the windows have room for.
-    #[inline]
+    #[inline(always)]
     pub(super) fn segment_size(&self, id: usize, mss: u64) -> u64 {
         let (unsent, next) = (self.send.buffer.unsent(), self.send.buffer.next());
         // No segment crosses the end of a record.
@@ -201,21 +202,25 @@ impl Connection {
         }
     }
 
-    /// Whether the only subflow of a connection has room now, without a candidate being made of it; where it is its pace that has not,
-    /// until when is noted.
-    #[inline]
-    pub(super) fn has_room_alone(&mut self, now: Instant) -> bool {
+    /// Why the only subflow of a connection has no room now, without a candidate being made of it; None where it has. Where it is its
+    /// pace, until when is noted.
+    #[inline(always)]
+    pub(super) fn waits_alone(&mut self, now: Instant) -> Option<Limit> {
         let holds = Holds::of(self);
-        let (Some(subflow), Some(path)) = (self.subflows.first(), self.congestion.paths.first()) else {
-            return false;
-        };
+        let (subflow, path) = self.subflows.first().zip(self.congestion.paths.first())?;
         let board = &subflow.sender().board;
         self.choice.held = (board.queue.len(), board.next - board.una);
         let paced = holds.paced_until(now, subflow, path);
         if let Some(until) = paced {
             self.timers.pace = self.timers.pace.min(until);
         }
-        paced.is_none() && holds.have_room(subflow, path, board.in_flight()) && !self.is_crowded()
+        let held = paced.is_some() || holds.is_queue_full(path);
+        let open = holds.have_window(subflow, path, board.in_flight()) && !self.is_crowded();
+        match open {
+            _ if held => Some(Limit::LocalQueue),
+            true => None,
+            false => Some(Limit::CongestionWindow),
+        }
     }
 
     /// Whether subflows hold so much that was not acknowledged there that they take no more: in segments, and in bytes beyond

@@ -64,11 +64,16 @@ impl Holds {
             && in_flight + left <= path.cwnd + path.cwnd / mss * self.option
     }
 
+    /// Whether the window has room, or a probe goes beyond it.
+    #[inline]
+    pub(super) fn have_window(&self, subflow: &Subflow, path: &PathState, in_flight: u64) -> bool {
+        self.has_window(subflow, path, in_flight) || subflow.sender().wants_probe()
+    }
+
     /// Whether its interface's queue has room too.
     #[inline]
     pub(super) fn have_room(&self, subflow: &Subflow, path: &PathState, in_flight: u64) -> bool {
-        (self.has_window(subflow, path, in_flight) || subflow.sender().wants_probe())
-            && !self.is_queue_full(path)
+        self.have_window(subflow, path, in_flight) && !self.is_queue_full(path)
     }
 
     /// The time until which a path is held back, if it is.

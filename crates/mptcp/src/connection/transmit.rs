@@ -29,9 +29,10 @@ impl Connection {
         }
         if self.is_simple_and_alone() && self.choice.scheduler.takes_the_only_one() {
             // It was looked at when the segment before had left, if that is fresh.
-            let has_room = seen && fresh || self.has_room_alone(now);
-            if !has_room {
-                return self.rest_alone(now);
+            if !(seen && fresh)
+                && let Some(limit) = self.waits_alone(now)
+            {
+                return self.rest(now, limit, false);
             }
             if let Some(sent) = self.transmit_alone(now, out) {
                 return Some(sent);
@@ -64,7 +65,7 @@ impl Connection {
 
     /// New data on the only subflow, which has room; None, and nothing done, where there is more to be looked at: something has to
     /// begin anew, to wait for more, or for the peer's window.
-    #[inline]
+    #[inline(always)]
     fn transmit_alone(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         let mss = self.congestion.paths.first()?.mss;
         let size = self.segment_size(0, mss);
@@ -79,13 +80,6 @@ impl Connection {
         (self.choice.seen, self.choice.sent) = (Some(now), sent);
         self.choice.candidates.clear();
         Some(sent)
-    }
-
-    /// The only subflow has no room.
-    #[inline]
-    pub(super) fn rest_alone(&mut self, now: Instant) -> Option<usize> {
-        let limit = if self.is_held(now, 0) { Limit::LocalQueue } else { Limit::CongestionWindow };
-        self.rest(now, limit, false)
     }
 
     /// Nobody has looked at the candidates since the segment before.
