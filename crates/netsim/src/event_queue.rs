@@ -1,97 +1,194 @@
 //! The order of what happens: one pending time for each source.
 //!
-//! Owns the times, in groups of four, and above them the least time of each group, in groups of four, up to one: so the
-//! first is found by going down, and a new time for a source is told upwards as far as it changes a least. Never knows what
-//! a source is.
+//! Owns the times, in groups of sixteen, and above them the first of each group, in groups of sixteen, up to one: so the first of all
+//! is among sixteen, and a new time for a source is told upwards as far as it changes a first. Never knows what a source is.
 //!
 //! Two sources pending at one instant go by their number, the lower first: a rule that depends on
 //! nothing but the order of creation, so it is the same in every run.
 
 use mptcp_clock::Instant;
 
-/// Four times.
-type Group = [u64; 4];
+/// What stands in a group.
+const SIZE: usize = 16;
+/// The half of it that is looked at where it has no more.
+const HALF: usize = SIZE / 2;
 
-/// Nothing pending.
-const NEVER: Group = [u64::MAX; 4];
+/// A time and its source: in the order of what happens.
+type Pending = (u64, u32);
+
+/// Times in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    list: [u64; SIZE],
+    /// More than half of it is used.
+    many: bool,
+}
+
+impl Times {
+    /// Nothing pending.
+    const NEVER: Self = Self { list: [u64::MAX; SIZE], many: false };
+
+    /// The least time and where it is, the first of them.
+    #[inline]
+    fn least(&self) -> Least {
+        let (left, right) = self.list.split_at(HALF);
+        let mut least = Least { time: left[0], place: 0 };
+        least.look(&left[1..], 1);
+        if self.many {
+            least.look(right, HALF);
+        }
+        least
+    }
+}
+
+/// The least time so far.
+struct Least {
+    time: u64,
+    place: usize,
+}
+
+impl Least {
+    /// Looks at more times, the first of which is at `from`.
+    #[inline]
+    fn look(&mut self, times: &[u64], from: usize) {
+        for (at, &time) in times.iter().enumerate() {
+            if time < self.time {
+                (self.time, self.place) = (time, from + at);
+            }
+        }
+    }
+}
+
+/// The firsts of sixteen groups.
+#[derive(Clone, Copy, Debug)]
+struct Firsts {
+    times: Times,
+    sources: [u32; SIZE],
+}
+
+impl Firsts {
+    const NONE: Self = Self { times: Times::NEVER, sources: [0; SIZE] };
+
+    #[inline]
+    fn at(&self, place: usize) -> Pending {
+        (self.times.list[place % SIZE], self.sources[place % SIZE])
+    }
+
+    #[inline]
+    fn set(&mut self, place: usize, first: Pending) {
+        (self.times.list[place % SIZE], self.sources[place % SIZE]) = first;
+    }
+
+    #[inline]
+    fn first(&self) -> Pending {
+        let Least { time, place } = self.times.least();
+        (time, self.sources[place % SIZE])
+    }
+}
 
 /// Pending times of sources numbered from 0.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
-    /// The times of the sources in nanoseconds, then the least ones of the groups below; the last level is one group.
-    levels: Vec<Vec<Group>>,
+    times: Vec<Times>,
+    /// The firsts of the groups of times, then those of the groups below; the last level is one group. No level above one group of
+    /// times.
+    firsts: Vec<Vec<Firsts>>,
     sources: usize,
-}
-
-#[inline]
-fn least(group: &Group) -> u64 {
-    group[0].min(group[1]).min(group[2].min(group[3]))
-}
-
-/// Where the least one is, the first of them.
-#[inline]
-fn place_of_least(group: &Group) -> usize {
-    let left = usize::from(group[1] < group[0]);
-    let right = 2 + usize::from(group[3] < group[2]);
-    if group[right] < group[left] { right } else { left }
 }
 
 impl EventQueue {
     pub(crate) fn new() -> Self {
-        Self { levels: vec![vec![NEVER]], sources: 0 }
+        Self { times: vec![Times::NEVER], firsts: Vec::new(), sources: 0 }
     }
 
     /// A new source with nothing pending.
     pub(crate) fn add(&mut self) -> u32 {
         let source = self.sources;
         self.sources += 1;
-        let mut place = source;
-        for level in &mut self.levels {
-            place /= 4;
-            if level.len() > place {
-                return source as u32;
-            }
-            level.push(NEVER);
+        if self.sources > SIZE * self.times.len() {
+            self.times.push(Times::NEVER);
+            self.add_group(self.times.len());
         }
-        if let Some([first, _]) = self.levels.last().and_then(|top| top.first_chunk()) {
-            self.levels.push(vec![[least(first), u64::MAX, u64::MAX, u64::MAX]]);
-        }
+        self.times[source / SIZE].many = source % SIZE >= HALF;
         source as u32
+    }
+
+    /// There are so many groups of times now.
+    #[cold]
+    fn add_group(&mut self, mut groups: usize) {
+        for level in &mut self.firsts {
+            let place = groups - 1;
+            groups = groups.div_ceil(SIZE);
+            let grows = level.len() < groups;
+            if grows {
+                level.push(Firsts::NONE);
+            }
+            level[place / SIZE].times.many = place % SIZE >= HALF;
+            if !grows {
+                return;
+            }
+        }
+        // The last level was one group, and is two now.
+        let first = match self.firsts.last() {
+            Some(last) => last[0].first(),
+            None => first_of(&self.times[0], 0),
+        };
+        let mut top = Firsts::NONE;
+        top.set(0, first);
+        self.firsts.push(vec![top]);
     }
 
     /// The first pending time and its source; [`Instant::FAR_FUTURE`] if nothing is pending.
     #[inline]
     pub(crate) fn first(&self) -> (Instant, u32) {
-        let (mut at, mut time) = (0, u64::MAX);
-        for level in self.levels.iter().rev() {
-            let Some(group) = level.get(at) else { break };
-            let place = place_of_least(group);
-            time = group[place];
-            at = 4 * at + place;
-        }
-        (Instant::from_nanos(time), at as u32)
+        let top = self.firsts.last().and_then(|level| level.first());
+        let (time, source) = top.map_or_else(|| first_of(&self.times[0], 0), Firsts::first);
+        (Instant::from_nanos(time), source)
     }
 
     /// When `source` is pending.
     #[inline]
     pub(crate) fn pending(&self, source: u32) -> Instant {
-        Instant::from_nanos(self.levels[0][source as usize / 4][source as usize % 4])
+        Instant::from_nanos(self.times[source as usize / SIZE].list[source as usize % SIZE])
     }
 
     /// Sets the pending time of `source`; [`Instant::FAR_FUTURE`] for nothing pending.
     #[inline]
     pub(crate) fn set(&mut self, source: u32, at: Instant) {
-        let (mut place, mut time) = (source as usize, at.as_nanos());
-        for level in &mut self.levels {
-            let Some(group) = level.get_mut(place / 4) else { return };
-            if group[place % 4] == time {
-                return;
-            }
-            group[place % 4] = time;
-            time = least(group);
-            place /= 4;
+        let mut place = source as usize / SIZE;
+        let Some(times) = self.times.get_mut(place) else { return };
+        times.list[source as usize % SIZE] = at.as_nanos();
+        let mut levels = self.firsts.iter_mut();
+        let Some(level) = levels.next() else { return };
+        let Some(mut group) = level.get_mut(place / SIZE) else { return };
+        let (new, known) = ((at.as_nanos(), source), group.at(place));
+        let mut first = match new < known {
+            true => new,
+            false if known.1 == source => first_of(times, place),
+            false => return,
+        };
+        loop {
+            let before = group.at(place);
+            group.set(place, first);
+            let Some(above) = levels.next() else { return };
+            place /= SIZE;
+            let Some(next) = above.get_mut(place / SIZE) else { return };
+            let known = next.at(place);
+            first = match first < known {
+                true => first,
+                false if known == before => group.first(),
+                false => return,
+            };
+            group = next;
         }
     }
+}
+
+/// The first of a group of times, whose sources begin where the group stands.
+#[inline]
+fn first_of(times: &Times, group: usize) -> Pending {
+    let Least { time, place } = times.least();
+    (time, (SIZE * group + place) as u32)
 }
 
 #[cfg(test)]

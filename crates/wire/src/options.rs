@@ -160,16 +160,18 @@ impl Options {
     /// Removes all options, keeping what memory there is.
     #[inline]
     pub fn clear(&mut self) {
+        if !self.mptcp.is_empty() {
+            self.mptcp.clear();
+        }
+        self.verbatim = None;
+        self.fast_open = None;
         self.mss = None;
         self.window_scale = None;
         self.sack_permitted = false;
         self.timestamps = None;
-        self.fast_open = None;
         self.fast_open_experimental = false;
         self.sack.clear();
         self.dss = None;
-        self.mptcp.clear();
-        self.verbatim = None;
     }
 
     /// Forgets the verbatim form, so that the fields alone are what gets emitted and compared.

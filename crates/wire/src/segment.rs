@@ -54,6 +54,11 @@ impl Segment {
     /// Makes this an empty segment between two addresses, keeping what memory it has.
     #[inline]
     pub fn reset(&mut self, source: SocketAddr, destination: SocketAddr) {
+        // What may free memory comes first, so that what is written next is not written twice.
+        if !self.payload.is_empty() {
+            self.payload = Bytes::new();
+        }
+        self.options.clear();
         self.source = source;
         self.destination = destination;
         self.sequence = Seq::default();
@@ -62,10 +67,6 @@ impl Segment {
         self.window = 0;
         self.urgent = 0;
         self.ecn = Codepoint::NotEct;
-        self.options.clear();
-        if !self.payload.is_empty() {
-            self.payload = Bytes::new();
-        }
     }
 
     /// Sequence space taken: payload bytes, plus one for SYN and one for FIN.

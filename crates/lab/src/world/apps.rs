@@ -252,12 +252,12 @@ impl App {
     fn read(&mut self, now: Instant, hosts: &mut [Host]) {
         let Some(connection) = self.receiving_connection() else { return };
         let endpoint = &mut hosts[self.receiving_host()].endpoint;
-        while let Some(data) = endpoint.read(now, connection) {
+        endpoint.read_all(now, connection, |data| {
             self.intact &= pattern::matches(self.received, &data);
             self.received += data.len() as u64;
             self.first_byte_at.get_or_insert(now);
             self.last_byte_at = Some(now);
-        }
+        });
         if let Some(application) = &mut self.application {
             application.read(now, self.received, &mut self.blocks);
         }

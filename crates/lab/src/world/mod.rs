@@ -158,7 +158,7 @@ impl World {
     #[cold]
     fn on_impaired(&mut self, now: Instant, event: Event<u32>) {
         match event {
-            Event::Arrived { node, frame, .. } => self.on_arrival(now, node, &frame),
+            Event::Arrived { node, frame, .. } => self.on_arrival_rarely(now, node, &frame),
             Event::Tapped { direction, frame } => self.on_tapped(now, direction, frame),
             Event::Timer(_) | Event::Departed { .. } | Event::Impaired { .. } => {}
         }
@@ -193,6 +193,11 @@ impl World {
         measured
     }
 
+    #[inline(never)]
+    fn on_arrival_rarely(&mut self, now: Instant, node: netsim::NodeId, frame: &Frame<u32>) {
+        self.on_arrival(now, node, frame);
+    }
+
     #[inline(always)]
     fn on_arrival(&mut self, now: Instant, node: netsim::NodeId, frame: &Frame<u32>) {
         let Some(at) = self.host_of_node.get(node.index()).copied().flatten() else { return };
@@ -202,14 +207,16 @@ impl World {
         if frame.payload == DATAGRAM {
             return self.take_datagram(now, frame);
         }
-        let segment = self.pool.get(frame.payload);
+        let mut segment = self.pool.get(frame.payload);
         if frame.ecn == netsim::Codepoint::Ce {
             segment.ecn = Codepoint::Ce;
         }
         let interface = host::interface_of(segment.destination.ip());
         self.data_packets += u64::from(!segment.payload.is_empty());
-        self.record(now, at, interface, frame.payload);
-        let segment = self.pool.get(frame.payload);
+        if self.captures.is_some() {
+            self.record(now, at, interface, frame.payload, None);
+            segment = self.pool.get(frame.payload);
+        }
         self.hosts[at].endpoint.handle_segment_in_place(now, interface, segment);
         self.pool.give_back(frame.payload);
         self.service(now, at);

@@ -28,30 +28,10 @@ impl World {
         self.captures.as_mut().map_or(Ok(Vec::new()), Captures::finish)
     }
 
-    #[inline]
-    pub(super) fn record(&mut self, now: Instant, at: usize, interface: InterfaceId, payload: u32) {
-        if self.captures.is_some() {
-            self.write_down(now, at, interface, payload, None);
-        }
-    }
-
-    /// The same of a packet that leaves: what was told of its subflow since the one before says why.
-    #[inline]
-    pub(super) fn record_leaving(
-        &mut self,
-        now: Instant,
-        at: usize,
-        interface: InterfaceId,
-        payload: u32,
-        whose: Option<(ConnectionId, SubflowId)>,
-    ) {
-        if self.captures.is_some() {
-            self.write_down(now, at, interface, payload, whose);
-        }
-    }
-
+    /// Hands a packet to the captures, where there are any. Of one that leaves, what was told of its subflow since the one before
+    /// says why.
     #[cold]
-    fn write_down(
+    pub(super) fn record(
         &mut self,
         now: Instant,
         at: usize,

@@ -20,12 +20,14 @@ impl World {
     /// Lets a host do all it can do now: applications, segments, timer.
     pub(super) fn service(&mut self, now: Instant, at: usize) {
         loop {
-            self.serve_events(now, at);
+            if self.hosts[at].endpoint.has_events() {
+                self.serve_events(now, at);
+            }
             let mut sent = false;
             while self.send(now, at) {
                 sent = true;
             }
-            if !sent {
+            if !sent || !self.hosts[at].endpoint.has_news() {
                 break;
             }
         }
@@ -66,16 +68,19 @@ impl World {
 
     /// Takes the next segment of a host to its link; false when there is none.
     fn send(&mut self, now: Instant, at: usize) -> bool {
-        let host = &mut self.hosts[at];
+        let mut host = &mut self.hosts[at];
         if !host.endpoint.wants_transmit() {
             return false;
         }
-        let (payload, segment) = self.pool.next();
+        let (payload, mut segment) = self.pool.next();
         let Some((interface, subflow)) = host.endpoint.poll_transmit_into(now, segment) else { return false };
-        self.record_leaving(now, at, interface, payload, subflow);
-        let segment = self.pool.get(payload);
-        let host = &mut self.hosts[at];
+        if self.captures.is_some() {
+            self.record(now, at, interface, payload, subflow);
+            (host, segment) = (&mut self.hosts[at], self.pool.get(payload));
+        }
         let Some(destination) = host::lookup(&self.addresses, segment.destination.ip()) else { return true };
+        let bytes = (segment.packet_length() + ETHERNET) as u32;
+        let ecn = Codepoint::from_bits(segment.ecn.bits());
         let (direction, label) = if self.spreads {
             let Some(chosen) = self.spread(at, interface, subflow, payload, destination) else { return true };
             chosen
@@ -91,9 +96,6 @@ impl World {
             };
             (direction, label)
         };
-        let segment = self.pool.get(payload);
-        let bytes = (segment.packet_length() + ETHERNET) as u32;
-        let ecn = Codepoint::from_bits(segment.ecn.bits());
         self.pool.lend();
         // A frame that is lost comes back through `Network::lost`.
         let fate = self.network.send(now, direction, Frame { bytes, destination, label, ecn, payload });

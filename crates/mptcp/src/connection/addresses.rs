@@ -31,7 +31,7 @@ impl Connection {
         let most = usize::from(self.most_subflows()) + 1;
         let (missing, again) = self.addresses.consult(now, client, &existing, &wanted, most);
         missing.into_iter().for_each(|pair| self.fate.tell(EndpointEvent::Wanted(pair)));
-        self.timers.rejoin = again;
+        self.timers.rejoin_at(again);
     }
 
     fn pairs(&self) -> Vec<Pair> {
@@ -137,7 +137,7 @@ impl Connection {
         let again_at = now + self.config.announce_timeout;
         let echoed = self.negotiation.version() == Version::V0;
         if self.addresses.note_announced(address, interface, echoed, again_at) {
-            self.timers.announcements = self.addresses.next_announcement();
+            self.timers.announce_at(self.addresses.next_announcement());
         }
     }
 

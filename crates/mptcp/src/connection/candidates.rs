@@ -1,93 +1,17 @@
 //! Which subflows could carry data now, and how much of it in one segment.
 //!
-//! Owns what holds a subflow back: its window, its pace, its interface's queue, probation, too much that is under way.
+//! Owns who may carry at all: who is on probation, a backup, in timeout, or has too much under way.
 
 use mptcp_clock::{Duration, Instant};
 
 use super::Connection;
+use super::holds::{Holds, paced_row};
+use super::limits::Limit;
 use crate::congestion::{Departure, PathState};
 use crate::ids::SubflowId;
 use crate::memory::most_segments;
 use crate::scheduler::Candidate;
-use crate::subflow::{DSS_SPACE, Probation, Subflow};
-
-/// What a connection's settings and its data have to say of all subflows.
-#[derive(Clone, Copy)]
-struct Holds {
-    unsent: u64,
-    small_queues: Option<u64>,
-    pacing: bool,
-    /// What a segment carries less than one of TCP, at the end of the stream; 0 before, and see [`Connection::last_allowance`].
-    option: u64,
-}
-
-impl Holds {
-    #[inline]
-    fn of(connection: &Connection) -> Self {
-        Self {
-            unsent: connection.send.buffer.unsent(),
-            small_queues: connection.config.small_queues,
-            pacing: connection.config.pacing,
-            option: if connection.send.writer.is_closed() { connection.last_allowance() } else { 0 },
-        }
-    }
-
-    /// Whether what is unsent decides for subflows that nothing went on, too.
-    #[inline]
-    fn depend_on_unsent(&self, subflow: &Subflow, path: &PathState) -> bool {
-        subflow.agreed().gso_max > 0 || self.option > 0 && self.unsent < path.mss
-    }
-
-    /// Small queues: whether enough of a subflow's packets wait in the interface. Two always may.
-    #[inline]
-    fn is_queue_full(&self, path: &PathState) -> bool {
-        self.small_queues.is_some_and(|limit| path.local.bytes >= limit.max(2 * path.mss))
-    }
-
-    /// Whether the window of a subflow has room: for a frame, or on a device that cuts segments for a quarter of the window, so
-    /// that a few large segments are under way and not many small ones; but for no more than leaves in one row.
-    #[inline]
-    fn has_window(&self, subflow: &Subflow, path: &PathState, in_flight: u64) -> bool {
-        let (largest, mss) = (subflow.agreed().gso_max, path.mss);
-        let one = if largest <= mss {
-            mss
-        } else {
-            paced_row(path, largest.min(path.cwnd / 4).min(self.unsent)).max(mss)
-        };
-        in_flight + one <= path.cwnd || self.is_last(path, in_flight)
-    }
-
-    /// Whether all that is left is less than a segment, and TCP, whose segments carry more for want of a DSS option, would have
-    /// sent it along with what this window holds.
-    #[inline]
-    fn is_last(&self, path: &PathState, in_flight: u64) -> bool {
-        let (left, mss) = (self.unsent, path.mss);
-        self.option > 0
-            && (1..mss).contains(&left)
-            && in_flight + left <= path.cwnd + path.cwnd / mss * self.option
-    }
-
-    /// Whether its interface's queue has room too.
-    #[inline]
-    fn have_room(&self, subflow: &Subflow, path: &PathState, in_flight: u64) -> bool {
-        (self.has_window(subflow, path, in_flight) || subflow.sender().wants_probe())
-            && !self.is_queue_full(path)
-    }
-
-    /// The time until which a path is held back, if it is.
-    #[inline]
-    fn paced_until(&self, now: Instant, subflow: &Subflow, path: &PathState) -> Option<Instant> {
-        // A controller that no longer asks for a pace holds nobody back.
-        let paces = self.pacing || path.pacing.is_some();
-        paces.then(|| subflow.turn().held_until).filter(|&until| until > now)
-    }
-}
-
-/// As much of `large` as leaves in a row: what a controller paces goes in its rows.
-#[inline]
-fn paced_row(path: &PathState, large: u64) -> u64 {
-    if path.pacing.is_some() { large.min(path.quantum.max(path.mss)) } else { large }
-}
+use crate::subflow::{Probation, Subflow};
 
 /// Looks whether a new subflow has waited for long enough, where `next` is to be sent and `una` to be acknowledged.
 #[cold]
@@ -101,38 +25,44 @@ fn end_probation(subflow: &mut Subflow, now: Instant, next: u64, una: u64) {
     }
 }
 
-/// What a scheduler sees of a subflow; it has room.
+#[cold]
+fn add_place(found: &mut Vec<Candidate>) {
+    found.push(Candidate::new(0, Duration::ZERO, 0, 0));
+}
+
+/// Writes what a scheduler sees of a subflow into its place; it has room.
 #[inline(always)]
-fn seen(slot: usize, subflow: &Subflow, path: &PathState, lead: Duration) -> Candidate {
+fn see(place: &mut Candidate, slot: usize, subflow: &Subflow, path: &PathState, lead: Duration) {
     let board = &subflow.sender().board;
-    Candidate {
-        subflow: slot,
-        id: subflow.record().id,
-        srtt: path.srtt.unwrap_or_default(),
-        rttvar: path.rttvar,
-        min_rtt: path.min_rtt.unwrap_or_default(),
-        latest_rtt: path.latest_rtt.unwrap_or_default(),
-        lead,
-        cwnd: path.cwnd,
-        ssthresh: path.ssthresh,
-        in_flight: board.in_flight(),
-        held: board.next - board.una,
-        local_queue: path.local.bytes,
-        delivery_rate: path.delivery.rate(),
-        delivered: board.una,
-        between_losses: None,
-        mss: path.mss,
-        pacing: path.pacing,
-        has_room: true,
-        backup: subflow.ends().peer_backup || subflow.ends().backup,
-    }
+    place.subflow = slot;
+    place.id = subflow.record().id;
+    place.srtt = path.srtt.unwrap_or_default();
+    place.rttvar = path.rttvar;
+    place.min_rtt = path.min_rtt.unwrap_or_default();
+    place.latest_rtt = path.latest_rtt.unwrap_or_default();
+    place.lead = lead;
+    place.cwnd = path.cwnd;
+    place.ssthresh = path.ssthresh;
+    place.in_flight = board.in_flight();
+    place.held = board.next - board.una;
+    place.local_queue = path.local.bytes;
+    place.delivery_rate = path.delivery.rate();
+    place.delivered = board.una;
+    place.between_losses = None;
+    place.mss = path.mss;
+    place.pacing = path.pacing;
+    place.has_room = true;
+    place.backup = subflow.ends().peer_backup || subflow.ends().backup;
 }
 
 impl Connection {
     /// What a scheduler sees of a subflow, with room or without.
     pub(super) fn candidate(&self, id: usize) -> Candidate {
         let subflow = &self.subflows[id];
-        seen(id, subflow, &self.congestion.paths[id], self.choice.leads.of(id, subflow.record().id))
+        let mut candidate = Candidate::new(id, Duration::ZERO, 0, 0);
+        let lead = self.choice.leads.of(id, subflow.record().id);
+        see(&mut candidate, id, subflow, &self.congestion.paths[id], lead);
+        candidate
     }
 
     /// Whether nothing holds a segment of a subflow back; where it is its pace, until when is noted.
@@ -148,15 +78,19 @@ impl Connection {
 
     /// How much new data goes in one segment: one frame's, or as many whole frames as the device cuts and
     /// the windows have room for.
+    #[inline(always)]
     pub(super) fn segment_size(&self, id: usize, mss: u64) -> u64 {
         let (unsent, next) = (self.send.buffer.unsent(), self.send.buffer.next());
         // No segment crosses the end of a record.
         let unsent = self.send.buffer.ends().record_behind(next).map_or(unsent, |end| unsent.min(end - next));
         let largest = self.subflows[id].agreed().gso_max;
+        if unsent <= mss || largest <= mss {
+            return unsent.min(mss);
+        }
         // The first data may carry the keys, which are for one frame.
         let settled = self.negotiation.confirmed() || self.negotiation.is_plain();
-        if unsent <= mss || largest <= mss || !settled || self.negotiation.infinite_from().is_some() {
-            return unsent.min(mss);
+        if !settled || self.negotiation.infinite_from().is_some() {
+            return mss;
         }
         let path = &self.congestion.paths[id];
         let largest = paced_row(path, largest);
@@ -164,17 +98,6 @@ impl Connection {
         let open = self.send.buffer.window_room();
         let most = largest.min(room).min(open);
         if unsent <= most && !self.config.nagle { unsent } else { (most.min(unsent) / mss).max(1) * mss }
-    }
-
-    /// Bytes by which the last segment of a closed stream may be beyond a window for each segment in it: 0 while anything else may go
-    /// there, so that it is new data and no more than that.
-    #[cold]
-    fn last_allowance(&self) -> u64 {
-        let buffer = &self.send.buffer;
-        let queues = self.config.linux_stack.subflow_queues;
-        let alone = buffer.first_again().is_none() && !self.choice.duplicates && !queues;
-        let fits = buffer.unsent() <= buffer.window_room();
-        if alone && fits && !self.negotiation.is_plain() { DSS_SPACE } else { 0 }
     }
 
     /// Whether any congestion window has room.
@@ -199,7 +122,8 @@ impl Connection {
     /// The subflows that may carry data. Backups only when nothing else works, and those on probation; those in
     /// timeout not at all, unless there is no other.
     pub(super) fn find_candidates(&mut self, now: Instant, found: &mut Vec<Candidate>) {
-        found.clear();
+        // Places are used again: what stands in them is written over.
+        let mut count = 0;
         let holds = Holds::of(self);
         let (next, una) = (self.send.buffer.next(), self.send.buffer.una());
         let streams = self.send.writer.streams(now);
@@ -226,7 +150,7 @@ impl Connection {
             }
             if kind < best {
                 best = kind;
-                found.clear();
+                count = 0;
             }
             let in_flight = subflow.sender().in_flight();
             let paced = holds.paced_until(now, subflow, path);
@@ -235,9 +159,18 @@ impl Connection {
             }
             let lead = self.choice.leads.of(slot, subflow.record().id);
             let has_room = paced.is_none() && holds.have_room(subflow, path, in_flight);
-            let between_losses = if streams { path.losses.bytes_between(now) } else { None };
-            found.push(Candidate { has_room, between_losses, ..seen(slot, subflow, path, lead) });
+            if count == found.len() {
+                add_place(found);
+            }
+            let Some(place) = found.get_mut(count) else { break };
+            count += 1;
+            see(place, slot, subflow, path, lead);
+            place.has_room = has_room;
+            if streams {
+                place.between_losses = path.losses.bytes_between(now);
+            }
         }
+        found.truncate(count);
         self.choice.held = (segments, bytes);
         if self.is_crowded() {
             found.iter_mut().for_each(|candidate| candidate.has_room = false);
@@ -245,6 +178,7 @@ impl Connection {
     }
 
     /// The same when all that has happened since is that new data went on the subflow in the slot `sent`.
+    #[inline(always)]
     pub(super) fn refresh_candidates(&mut self, now: Instant, sent: usize, found: &mut [Candidate]) {
         let holds = Holds::of(self);
         for candidate in &mut *found {
@@ -268,6 +202,27 @@ impl Connection {
         }
     }
 
+    /// Why the only subflow of a connection has no room now, without a candidate being made of it; None where it has. Where it is its
+    /// pace, until when is noted.
+    #[inline(always)]
+    pub(super) fn waits_alone(&mut self, now: Instant) -> Option<Limit> {
+        let holds = Holds::of(self);
+        let (subflow, path) = self.subflows.first().zip(self.congestion.paths.first())?;
+        let board = &subflow.sender().board;
+        self.choice.held = (board.queue.len(), board.next - board.una);
+        let paced = holds.paced_until(now, subflow, path);
+        if let Some(until) = paced {
+            self.timers.pace = self.timers.pace.min(until);
+        }
+        let held = paced.is_some() || holds.is_queue_full(path);
+        let open = holds.have_window(subflow, path, board.in_flight()) && !self.is_crowded();
+        match open {
+            _ if held => Some(Limit::LocalQueue),
+            true => None,
+            false => Some(Limit::CongestionWindow),
+        }
+    }
+
     /// Whether subflows hold so much that was not acknowledged there that they take no more: in segments, and in bytes beyond
     /// what the send buffer accounts for. Data that has arrived otherwise leaves that buffer, and not the subflow.
     #[inline]
@@ -284,9 +239,21 @@ impl Connection {
     }
 
     /// Whether this host itself holds a subflow back.
+    #[inline(never)]
     pub(super) fn is_held(&self, now: Instant, id: usize) -> bool {
         let (subflow, path) = (&self.subflows[id], &self.congestion.paths[id]);
         Holds::of(self).paced_until(now, subflow, path).is_some() || self.is_queue_full(id)
+    }
+
+    /// Whether it holds any of these back.
+    #[inline]
+    pub(super) fn holds_any(&self, now: Instant, candidates: &[Candidate]) -> bool {
+        let holds = Holds::of(self);
+        candidates.iter().any(|candidate| {
+            let (subflow, path) =
+                (&self.subflows[candidate.subflow], &self.congestion.paths[candidate.subflow]);
+            holds.paced_until(now, subflow, path).is_some() || holds.is_queue_full(path)
+        })
     }
 
     /// Small queues: whether enough of a subflow's packets wait in the interface. Two always may.

@@ -85,6 +85,25 @@ impl Connection {
         }
         // What is next, where nothing waits behind it: as nearly all is.
         receiver.take_next(now, payload.len() as u64);
+        let Some(data) = mapper.place_of(start, payload.len() as u64) else {
+            return self.map_payload(now, id, start, payload);
+        };
+        let before = incoming.next();
+        let filled = incoming.place(data, payload) == Placed::Filled;
+        if filled && !self.config.linux_stack.buffer_memory {
+            receiver.acknowledge_now();
+        }
+        if incoming.next() > before {
+            self.fate.pending.note(EventKind::Readable);
+        }
+        Ok(())
+    }
+
+    /// The same where several mappings may have a part of it, or a checksum is to be waited for.
+    #[inline(never)]
+    fn map_payload(&mut self, now: Instant, id: usize, start: u64, payload: Bytes) -> Outcome {
+        let (subflow, incoming) = (&mut self.subflows[id], &mut self.recv);
+        let (receiver, mapper) = subflow.receiving();
         let (before, mut filled) = (incoming.next(), false);
         let mapped = mapper.map(start, payload, |data, bytes| {
             filled |= incoming.place(data, bytes) == Placed::Filled;

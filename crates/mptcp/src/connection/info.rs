@@ -38,8 +38,16 @@ impl Connection {
         self.subflows.first().map(|subflow| subflow.ends().local.port())
     }
 
+    /// The interface of the subflow in a place.
     pub(crate) fn interface_of(&self, id: usize) -> InterfaceId {
         self.subflows.get(id).map_or(InterfaceId(0), |subflow| subflow.ends().interface)
+    }
+
+    /// What the subflow in a place is known by, and where it leaves.
+    #[inline]
+    pub(crate) fn sent_by(&self, slot: usize) -> (SubflowId, InterfaceId) {
+        let subflow = &self.subflows[slot];
+        (subflow.record().id, subflow.ends().interface)
     }
 
     /// What the connection knows of itself.

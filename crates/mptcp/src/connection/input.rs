@@ -29,6 +29,7 @@ impl Connection {
     /// Takes a segment of a subflow. Returns whether it was the last of its handshake and others have overtaken it: they are taken
     /// next, by [`Connection::take_overtaking`].
     #[must_use]
+    #[inline(always)]
     pub(crate) fn handle_segment(&mut self, now: Instant, id: SubflowId, segment: &mut Segment) -> bool {
         let Some(slot) = self.subflows.slot(id) else { return false };
         match self.take_segment(now, slot, segment) {
@@ -51,7 +52,7 @@ impl Connection {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn take_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) -> Outcome<Taken> {
         let window = self.recv.buffer().max(65_535);
         let subflow = &mut self.subflows[id];
@@ -267,6 +268,7 @@ impl Connection {
         }
     }
 
+    #[inline(always)]
     pub(super) fn note_finished(&mut self, now: Instant, id: usize) {
         if self.subflows[id].receiver().finished() {
             self.note_fin(now, id);

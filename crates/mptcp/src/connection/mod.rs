@@ -5,12 +5,13 @@
 //! the connection for a segment, ports and tokens are the endpoint's affair.
 //!
 //! What happens to a connection is spread over files in one order, none of which needs one above it: this one; `room`, `observing`; `writes`, `again`, `reinject`,
-//! `unblock`, `pacing`, `addresses`, `arm`, `segments`; `close`, `candidates`; `reasons`; `progress`, `begin`; `fallback`; `data`, `joins`; `handshake`,
-//! `signalled`; `input`, `transmit`, `finish`; `queues`; `output`, `timeouts`.
+//! `unblock`, `pacing`, `addresses`, `arm`, `segments`; `put`, `holds`; `close`, `candidates`; `reasons`; `progress`, `begin`; `fallback`; `data`, `joins`; `handshake`,
+//! `signalled`; `input`, `transmit`, `finish`; `ahead`, `queues`; `output`, `timeouts`.
 
 mod address_manager;
 mod addresses;
 mod again;
+mod ahead;
 mod arm;
 mod begin;
 mod candidates;
@@ -23,6 +24,7 @@ mod fallback;
 mod fast_open;
 mod finish;
 mod handshake;
+mod holds;
 mod idle;
 mod info;
 mod input;
@@ -40,6 +42,7 @@ mod output;
 mod pacing;
 mod path_mtu;
 mod progress;
+mod put;
 mod queues;
 mod reasons;
 mod recv;
@@ -100,6 +103,8 @@ struct Choice {
     seen: Option<Instant>,
     /// The slot of that one; none where new data went that was not the scheduler's to give.
     sent: usize,
+    /// That one has been looked at again since, as long as `seen` holds.
+    fresh: bool,
     /// How much sooner than on their own paths data is acknowledged.
     leads: Leads,
     /// Segments and bytes that subflows hold which were not acknowledged there, as long as `seen` holds.
@@ -115,6 +120,7 @@ impl Choice {
             candidates: Vec::new(),
             seen: None,
             sent: 0,
+            fresh: false,
             leads: Leads::default(),
             held: (0, 0),
         }

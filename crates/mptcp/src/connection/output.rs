@@ -13,6 +13,7 @@ use crate::subflow::{Control, Due, State, Subflow};
 impl Connection {
     /// Puts the next segment to send into `out`; returns the subflow it belongs to. `disturbed` says that something may have
     /// happened to the connection since the one before.
+    #[inline(always)]
     pub(crate) fn poll_transmit(
         &mut self,
         now: Instant,
@@ -30,7 +31,9 @@ impl Connection {
         }
         // New data on a subflow that owed nothing leaves it so.
         let due = if self.choice.seen == Some(now) { Due::default() } else { self.due() };
-        if due.has(Due::CONTROL)
+        let owes = !due.is_empty();
+        if owes
+            && due.has(Due::CONTROL)
             && let Some(sent) = self.transmit_control(now, out)
         {
             return Some(sent);
@@ -40,7 +43,8 @@ impl Connection {
             self.bare_segment(now, 0, out);
             return Some(0);
         }
-        if due.has(Due::AGAIN)
+        if owes
+            && due.has(Due::AGAIN)
             && let Some(sent) = self.transmit_retransmission(now, out)
         {
             return Some(sent);
@@ -48,7 +52,7 @@ impl Connection {
         let sent =
             if self.has_queues() { self.transmit_queued(now, out) } else { self.transmit_data(now, out) };
         if let Some(sent) = sent {
-            if !due.is_empty() {
+            if owes {
                 self.choice.seen = None;
             }
             return Some(sent);
@@ -72,10 +76,8 @@ impl Connection {
     }
 
     /// What all subflows have waiting.
+    #[inline]
     fn due(&self) -> Due {
-        if self.subflows.iter().all(Subflow::owes_nothing) {
-            return Due::default();
-        }
         self.subflows.iter().fold(Due::default(), |due, subflow| due | subflow.due())
     }
 

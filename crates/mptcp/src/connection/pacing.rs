@@ -47,7 +47,24 @@ impl Connection {
     }
 
     /// New data leaves on a path.
+    #[inline]
     pub(super) fn pace(&mut self, now: Instant, id: usize, bytes: u64) {
+        let (path, subflow) = (&self.congestion.paths[id], &mut self.subflows[id]);
+        if path.pacing.is_none() && (!self.config.pacing || path.srtt.is_none()) {
+            return;
+        }
+        let room = path.cwnd.saturating_sub(subflow.sender().in_flight());
+        if path.pacing.is_none() && room <= path.mss * u64::from(SHORT.most) {
+            // As nearly always.
+            subflow.turn_mut().next_send = now;
+            return;
+        }
+        self.set_pace(now, id, bytes, room);
+    }
+
+    /// The same where a pace is asked for, or room has gathered.
+    #[inline(never)]
+    fn set_pace(&mut self, now: Instant, id: usize, bytes: u64, room: u64) {
         let path = &self.congestion.paths[id];
         let quantum = path.quantum;
         if let Some(rate) = path.pacing {
@@ -59,11 +76,6 @@ impl Connection {
                 turn.held_until = turn.next_send;
             }
         } else if let Some(rtt) = path.srtt.filter(|_| self.config.pacing) {
-            let room = path.cwnd.saturating_sub(self.subflows[id].sender().in_flight());
-            if room <= path.mss * u64::from(SHORT.most) {
-                self.subflows[id].turn_mut().next_send = now;
-                return;
-            }
             let empty = path.min_rtt.is_some_and(|least| rtt < least + least / QUEUED);
             let row = if empty && !path.in_slow_start() { SHORT } else { LONG };
             let turn = self.subflows[id].turn_mut();

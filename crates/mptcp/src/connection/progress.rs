@@ -65,24 +65,24 @@ impl Connection {
     #[inline(always)]
     pub(super) fn take_window(&mut self, id: usize, segment: &Segment, place: WindowPlace) {
         let WindowPlace { start, ack, acknowledged } = place;
-        let subflow = &self.subflows[id];
+        let subflow = &mut self.subflows[id];
         let scale = if segment.flags.syn() { 0 } else { subflow.agreed().send_scale };
         let window = u64::from(segment.window) << scale;
-        let has_ack = segment.options.dss.as_ref().is_some_and(|dss| dss.ack.is_some());
-        let from = match (self.negotiation.mode(), has_ack) {
-            (Mode::Multipath, true) => acknowledged,
-            (Mode::Plain, _) if subflow.is_synchronised() => ack.map(|ack| subflow.stream_offset(ack)),
+        let plain = self.negotiation.is_plain() && subflow.is_synchronised();
+        let has_ack = || segment.options.dss.as_ref().is_some_and(|dss| dss.ack.is_some());
+        let from = match self.negotiation.mode() {
+            _ if plain => ack.map(|ack| subflow.stream_offset(ack)),
+            Mode::Multipath if has_ack() => acknowledged,
             // Who still sends keys has received nothing. Without any of these it may be late, and its
             // window may count from less than what is acknowledged now.
-            (Mode::Multipath, false) => super::offers::capable(&segment.options).map(|_| 0),
+            Mode::Multipath => super::offers::capable(&segment.options).map(|_| 0),
             _ => Some(self.send.buffer.una()),
         };
         let Some(from) = from.filter(|&from| from <= self.send.buffer.next() + 1) else { return };
         self.send.buffer.note_window(window);
-        let plain = self.negotiation.is_plain() && self.subflows[id].is_synchronised();
         if plain {
             let (Some(start), Some(ack)) = (start, ack) else { return };
-            if !self.subflows[id].window_is_news(start, ack) {
+            if !subflow.window_is_news(start, ack) {
                 return;
             }
         }
@@ -95,9 +95,8 @@ impl Connection {
 
     /// TCP's acknowledgements are the stream's.
     pub(super) fn acknowledge_plainly(&mut self, now: Instant, id: usize) {
-        let offset = self.subflows[id]
-            .stream_offset(self.subflows[id].sender().board.una)
-            .min(self.send.buffer.next());
+        let subflow = &self.subflows[id];
+        let offset = subflow.stream_offset(subflow.sender().board.una).min(self.send.buffer.next());
         self.acknowledge_data(now, offset);
     }
 }

@@ -160,8 +160,10 @@ impl RecvStream {
         if start > self.next {
             return self.keep_early(start, data);
         }
-        self.duplicate_bytes += self.next - start;
-        data.advance((self.next - start) as usize);
+        if start < self.next {
+            self.duplicate_bytes += self.next - start;
+            data.advance((self.next - start) as usize);
+        }
         self.append(data);
         if self.early.is_empty() {
             return Placed::Fresh;

@@ -76,13 +76,16 @@ impl Connection {
 
     /// The send buffer's size now. With M3 it follows twice what all paths can hold, in the formula
     /// of RFC 8684 section 3.3.4: the sum of rates times the longest round-trip time.
+    #[inline]
     pub(super) fn send_buffer(&self) -> u64 {
         if self.config.linux_stack.buffer_memory && !self.negotiation.is_open() {
             return self.send_memory_of_all();
         }
-        if !self.config.mechanisms.autotuning {
-            return self.config.send_buffer;
-        }
+        if self.config.mechanisms.autotuning { self.tuned_send_buffer() } else { self.config.send_buffer }
+    }
+
+    #[inline(never)]
+    fn tuned_send_buffer(&self) -> u64 {
         let active = self.congestion.paths.iter().filter(|path| path.active);
         let (mut rate, mut longest) = (0.0_f64, Duration::ZERO);
         for path in active {
@@ -98,6 +101,7 @@ impl Connection {
 
     /// The same as Linux has it: SO_SNDBUF twice, or the sum of what the subflows' have become (net/mptcp/protocol.h,
     /// `__mptcp_sync_sndbuf`).
+    #[inline(never)]
     fn send_memory_of_all(&self) -> u64 {
         let most = memory_of(self.config.send_buffer);
         if !self.config.mechanisms.autotuning {

@@ -9,7 +9,7 @@ use mptcp_wire::{Checksum, DataSequence, Dss, Flags, Mapping, MptcpOption, Segme
 
 use super::Connection;
 use crate::subflow::sent::OriginalMapping;
-use crate::subflow::{Origin, State};
+use crate::subflow::{State, Subflow};
 
 /// Where a piece of the stream stands that is put on a subflow.
 #[derive(Clone, Debug)]
@@ -31,10 +31,13 @@ impl Connection {
     /// The same where that is all there is to say.
     #[inline(always)]
     pub(super) fn acknowledgement(&mut self, now: Instant, id: usize, segment: &mut Segment) {
-        self.header(now, id, segment);
-        segment.sequence = self.subflows[id].sequence_at(self.subflows[id].sender().board.next);
-        let forgotten =
-            self.config.linux_compat.plain_time_wait && self.subflows[id].state() == State::TimeWait;
+        let window = self.recv.window();
+        let subflow = &mut self.subflows[id];
+        fill_header(subflow, now, window, segment);
+        segment.sequence = subflow.sequence_at(subflow.sender().board.next);
+        let forgotten = self.config.linux_compat.plain_time_wait && subflow.state() == State::TimeWait;
+        let (known_as, reports) =
+            (subflow.record().id, subflow.agreed().sack && subflow.receiver().has_blocks());
         if self.negotiation.is_multipath() && !forgotten {
             if !self.negotiation.confirmed()
                 && self.negotiation.client()
@@ -50,17 +53,19 @@ impl Connection {
                     Some(Dss { ack: Some(self.data_ack()), mapping: None, data_fin: false });
             }
         }
-        self.tell_failure(id, segment);
-        self.add_blocks(id, segment);
+        if let Some(number) = self.negotiation.tell_failure(known_as) {
+            self.add_failure(number, segment);
+        }
+        if reports {
+            self.add_blocks(id, segment);
+        }
         self.subflows[id].acknowledgement_sent();
     }
 
     /// As many SACK blocks as fit beside the other options.
-    pub(super) fn add_blocks(&self, id: usize, segment: &mut Segment) {
+    #[inline(never)]
+    fn add_blocks(&self, id: usize, segment: &mut Segment) {
         let subflow = &self.subflows[id];
-        if !subflow.agreed().sack || !subflow.receiver().has_blocks() {
-            return;
-        }
         let room = mptcp_wire::Options::SPACE.saturating_sub(segment.options.length());
         let irs = subflow.opening().irs;
         for (left, right) in subflow.receiver().blocks(room.saturating_sub(4) / 8) {
@@ -78,18 +83,26 @@ impl Connection {
         payload: Bytes,
         segment: &mut Segment,
     ) {
-        self.header(now, id, segment);
+        let window = self.recv.window();
         let subflow = &mut self.subflows[id];
+        fill_header(subflow, now, window, segment);
         segment.sequence = subflow.sequence_at(piece.start);
         let length = payload.len() as u64;
         segment.payload = payload;
         if piece.fin {
             segment.flags |= Flags::FIN;
         }
+        if subflow.agreed().sack && subflow.receiver().has_blocks() {
+            // Blocks would make a full segment too long (RFC 9293 section 3.7.1): the acknowledgement
+            // that brings them stays due.
+            subflow.number_acknowledged();
+        } else {
+            subflow.acknowledgement_sent();
+        }
         if length > 0 {
             subflow.record_mut().tally.data_segments_sent += 1;
             subflow.record_mut().tally.bytes_sent += length;
-            if self.pushes(piece.data + length, length, self.congestion.paths[id].mss) {
+            if self.pushes(piece.data + length, length, id) {
                 segment.flags |= Flags::PSH;
             }
         }
@@ -97,14 +110,6 @@ impl Connection {
             self.add_mapping(id, segment, piece);
         } else if length > 0 && self.negotiation.infinite_from() == Some(piece.start) {
             self.add_infinite_mapping(segment, piece);
-        }
-        let subflow = &mut self.subflows[id];
-        if subflow.agreed().sack && subflow.receiver().has_blocks() {
-            // Blocks would make a full segment too long (RFC 9293 section 3.7.1): the acknowledgement
-            // that brings them stays due.
-            subflow.number_acknowledged();
-        } else {
-            subflow.acknowledgement_sent();
         }
     }
 
@@ -195,26 +200,28 @@ impl Connection {
     #[inline(always)]
     pub(super) fn header(&mut self, now: Instant, id: usize, segment: &mut Segment) {
         let window = self.recv.window();
-        let subflow = &mut self.subflows[id];
-        subflow.window_mut().said = window;
-        subflow.record_mut().tally.segments_sent += 1;
-        segment.reset(subflow.ends().local, subflow.ends().remote);
-        // RFC 3168 section 6.1.3: every acknowledgement says it.
-        segment.flags = if subflow.echo().is_on() { Flags::ACK | Flags::ECE } else { Flags::ACK };
-        segment.acknowledgment = subflow.opening().irs + subflow.receiver().next() as u32;
-        segment.window = (window >> subflow.agreed().receive_scale).min(65_535) as u16;
-        segment.options.timestamps = subflow.timestamps_at(now);
-        debug_assert!(
-            subflow.opening().origin != Origin::Initial || id == 0,
-            "only the first subflow is initial"
-        );
+        fill_header(&mut self.subflows[id], now, window, segment);
+        debug_assert!(!self.is_initial(id) || id == 0, "only the first subflow is initial");
     }
 
     /// MP_FAIL goes with each acknowledgement until the peer answers with its own or with the infinite mapping: one alone could
     /// be lost, and a peer that knows nothing of it waits for data acknowledgements (RFC 8684 section 3.7).
-    pub(super) fn tell_failure(&mut self, id: usize, segment: &mut Segment) {
-        let Some(number) = self.negotiation.tell_failure(self.subflow_id(id)) else { return };
+    #[cold]
+    fn add_failure(&self, number: u64, segment: &mut Segment) {
         segment.options.mptcp.push(MptcpOption::Fail(number));
         segment.options.dss = Some(Dss { ack: Some(self.data_ack()), mapping: None, data_fin: false });
     }
+}
+
+/// The same for a subflow, with the window that is said.
+#[inline(always)]
+fn fill_header(subflow: &mut Subflow, now: Instant, window: u64, segment: &mut Segment) {
+    subflow.window_mut().said = window;
+    subflow.record_mut().tally.segments_sent += 1;
+    segment.reset(subflow.ends().local, subflow.ends().remote);
+    // RFC 3168 section 6.1.3: every acknowledgement says it.
+    segment.flags = if subflow.echo().is_on() { Flags::ACK | Flags::ECE } else { Flags::ACK };
+    segment.acknowledgment = subflow.opening().irs + subflow.receiver().next() as u32;
+    segment.window = (window >> subflow.agreed().receive_scale).min(65_535) as u16;
+    segment.options.timestamps = subflow.timestamps_at(now);
 }

@@ -139,6 +139,7 @@ impl SendBuffer {
     }
 
     /// Data that was cut is under way on a subflow.
+    #[inline(always)]
     pub(crate) fn send(&mut self, chunk: Chunk) {
         self.flight.push_back(chunk);
     }

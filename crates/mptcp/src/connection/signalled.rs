@@ -24,7 +24,7 @@ impl Connection {
         }
         if add.echo {
             self.addresses.note_echo(add.id, add.address);
-            self.timers.announcements = self.addresses.next_announcement();
+            self.timers.announce_at(self.addresses.next_announcement());
             return;
         }
         let Some(remote) = self.negotiation.remote() else { return };

@@ -67,11 +67,12 @@ impl Connection {
                 self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
             }
         }
-        if self.timers.announcements <= now {
-            self.timers.announcements = self.announce_again(now);
+        if self.timers.announcements() <= now {
+            let next = self.announce_again(now);
+            self.timers.announce_at(next);
         }
-        if self.timers.rejoin <= now {
-            self.timers.rejoin = Instant::FAR_FUTURE;
+        if self.timers.rejoin() <= now {
+            self.timers.rejoin_at(Instant::FAR_FUTURE);
             self.consult_path_manager(now);
         }
         let orphaned = self.timers.take_orphan(now);

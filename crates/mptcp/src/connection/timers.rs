@@ -24,9 +24,11 @@ pub(crate) struct Timers {
     pub data_fin_wanted: bool,
     /// No subflow is left.
     orphan: Instant,
-    pub announcements: Instant,
+    announcements: Instant,
     /// A path that failed may be tried again.
-    pub rejoin: Instant,
+    rejoin: Instant,
+    /// The first of these three and of the DATA_FIN's, which change rarely.
+    rare: Instant,
     /// A paced subflow may send again, or M1 looks again for what is overdue.
     pub pace: Instant,
     /// What is corked has waited long enough.
@@ -51,6 +53,7 @@ impl Default for Timers {
             orphan: Instant::FAR_FUTURE,
             announcements: Instant::FAR_FUTURE,
             rejoin: Instant::FAR_FUTURE,
+            rare: Instant::FAR_FUTURE,
             pace: Instant::FAR_FUTURE,
             cork: Instant::FAR_FUTURE,
             probing_since: None,
@@ -61,8 +64,33 @@ impl Default for Timers {
 impl Timers {
     /// The first of them.
     pub(super) fn earliest(&self) -> Instant {
-        let waits = self.probe.min(self.data).min(self.data_fin);
-        waits.min(self.orphan).min(self.announcements).min(self.rejoin).min(self.pace).min(self.cork)
+        self.probe.min(self.data).min(self.rare).min(self.pace).min(self.cork)
+    }
+
+    /// One of those that change rarely has changed.
+    #[cold]
+    fn note_rare(&mut self) {
+        self.rare = self.data_fin.min(self.orphan).min(self.announcements).min(self.rejoin);
+    }
+
+    /// When addresses are announced again.
+    pub(super) fn announcements(&self) -> Instant {
+        self.announcements
+    }
+
+    pub(super) fn announce_at(&mut self, at: Instant) {
+        self.announcements = at;
+        self.note_rare();
+    }
+
+    /// When a path that failed is tried again.
+    pub(super) fn rejoin(&self) -> Instant {
+        self.rejoin
+    }
+
+    pub(super) fn rejoin_at(&mut self, at: Instant) {
+        self.rejoin = at;
+        self.note_rare();
     }
 
     /// The peer acknowledged new data: the wait begins anew when there is more to wait for.
@@ -167,6 +195,7 @@ impl Timers {
         if due {
             self.data_fin = Instant::FAR_FUTURE;
             self.data_fin_wanted = true;
+            self.note_rare();
         }
         due
     }
@@ -176,11 +205,13 @@ impl Timers {
         self.data_fin_tries += 1;
         self.data_fin_una = una;
         self.data_fin = at;
+        self.note_rare();
     }
 
     pub(super) fn disarm_data_fin(&mut self) {
         self.data_fin = Instant::FAR_FUTURE;
         self.data_fin_wanted = false;
+        self.note_rare();
     }
 
     /// What was acknowledged at the data level when the DATA_FIN went last.
@@ -193,15 +224,18 @@ impl Timers {
         let due = self.orphan <= now;
         if due {
             self.orphan = Instant::FAR_FUTURE;
+            self.note_rare();
         }
         due
     }
 
     pub(super) fn orphaned(&mut self, at: Instant) {
         self.orphan = self.orphan.min(at);
+        self.note_rare();
     }
 
     pub(super) fn adopted(&mut self) {
         self.orphan = Instant::FAR_FUTURE;
+        self.note_rare();
     }
 }

@@ -3,20 +3,18 @@
 //!
 //! Owns the choice; how a segment looks is `output`'s affair.
 
-use bytes::Bytes;
 use mptcp_clock::Instant;
 use mptcp_wire::Segment;
 
 use super::Connection;
 use super::limits::Limit;
-use super::segments::Piece;
-use super::send_buffer::{Chunk, Put};
+use super::send_buffer::Put;
 use crate::scheduler::{Candidate, SendView};
 
 impl Connection {
     /// New data, or data that another subflow did not get through.
     pub(super) fn transmit_data(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
-        let seen = self.choice.seen.take() == Some(now);
+        let (seen, fresh) = (self.choice.seen.take() == Some(now), std::mem::take(&mut self.choice.fresh));
         if self.send.buffer.written() == 0 && !self.send.writer.is_closed() {
             // A pure receiver has nothing to weigh.
             return None;
@@ -29,15 +27,65 @@ impl Connection {
                 false,
             );
         }
+        if self.is_simple_and_alone() && self.choice.scheduler.takes_the_only_one() {
+            // It was looked at when the segment before had left, if that is fresh.
+            if !(seen && fresh)
+                && let Some(limit) = self.waits_alone(now)
+            {
+                return self.rest(now, limit, false);
+            }
+            if let Some(sent) = self.transmit_alone(now, out) {
+                return Some(sent);
+            }
+        }
         let mut candidates = std::mem::take(&mut self.choice.candidates);
-        if seen {
-            self.refresh_candidates(now, self.choice.sent, &mut candidates);
-        } else {
+        if !seen || candidates.is_empty() {
             self.find_candidates(now, &mut candidates);
+        } else if !fresh {
+            self.refresh_late(now, &mut candidates);
         }
         let sent = self.transmit_on(now, &candidates, out);
         self.choice.candidates = candidates;
         sent
+    }
+
+    /// Whether there is one subflow, which may carry data, and nothing but new data could go: then nobody is to be chosen, and no
+    /// candidates are made. Who observes is shown them all the same.
+    #[inline]
+    pub(super) fn is_simple_and_alone(&self) -> bool {
+        let [subflow] = &self.subflows[..] else { return false };
+        self.send.buffer.unsent() > 0
+            && self.send.buffer.first_again().is_none()
+            && self.watch.is_none()
+            && !self.choice.duplicates
+            && subflow.can_send()
+            && subflow.turn().probation.is_none()
+            && !subflow.mtu().is_known()
+    }
+
+    /// New data on the only subflow, which has room; None, and nothing done, where there is more to be looked at: something has to
+    /// begin anew, to wait for more, or for the peer's window.
+    #[inline(always)]
+    fn transmit_alone(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+        let mss = self.congestion.paths.first()?.mss;
+        let size = self.segment_size(0, mss);
+        let idle = self.subflows.first()?.sender().is_idle();
+        if idle
+            || self.send.buffer.next() + size > self.send.buffer.edge()
+            || self.must_wait_for_more(size, mss)
+        {
+            return None;
+        }
+        let sent = self.send_new(now, 0, size, out);
+        (self.choice.seen, self.choice.sent) = (Some(now), sent);
+        self.choice.candidates.clear();
+        Some(sent)
+    }
+
+    /// Nobody has looked at the candidates since the segment before.
+    #[inline(never)]
+    fn refresh_late(&mut self, now: Instant, candidates: &mut [Candidate]) {
+        self.refresh_candidates(now, self.choice.sent, candidates);
     }
 
     fn transmit_on(&mut self, now: Instant, candidates: &[Candidate], out: &mut Segment) -> Option<usize> {
@@ -57,16 +105,12 @@ impl Connection {
         if self.send.buffer.unsent() == 0 {
             return self.on_nothing_new(now, candidates, out);
         }
-        let view = self.view(now, candidates);
-        let chosen =
-            self.choice.scheduler.choose(&view).or_else(|| self.when_nothing_is_under_way(candidates));
+        let chosen = self.choose(now, candidates).or_else(|| self.when_nothing_is_under_way(candidates));
         let Some(chosen) = chosen else {
             let limit = if candidates.iter().any(|c| c.has_room) {
                 Limit::Scheduler
-            } else if candidates.iter().any(|c| self.is_held(now, c.subflow)) {
-                Limit::LocalQueue
             } else {
-                Limit::CongestionWindow
+                self.no_room(now, candidates)
             };
             return self.rest(now, limit, false);
         };
@@ -83,6 +127,7 @@ impl Connection {
         }
         let size = self.segment_size(id, mss);
         if self.send.buffer.next() + size > self.send.buffer.edge() {
+            let view = self.view(now, candidates);
             self.choice.scheduler.on_window_full(&view, chosen);
             return self.on_closed_window(now, id, size, candidates, out);
         }
@@ -95,6 +140,28 @@ impl Connection {
         self.choice.held.0 += 1;
         self.choice.held.1 += self.send.buffer.next() - before;
         Some(sent)
+    }
+
+    /// Asks the scheduler, where there is anything to be chosen.
+    #[inline(always)]
+    pub(super) fn choose(&mut self, now: Instant, candidates: &[Candidate]) -> Option<usize> {
+        if let [only] = candidates
+            && self.choice.scheduler.takes_the_only_one()
+        {
+            return only.has_room.then_some(0);
+        }
+        self.choose_among(now, candidates)
+    }
+
+    #[inline(never)]
+    fn choose_among(&mut self, now: Instant, candidates: &[Candidate]) -> Option<usize> {
+        let view = self.view(now, candidates);
+        self.choice.scheduler.choose(&view)
+    }
+
+    /// Why no candidate has room.
+    pub(super) fn no_room(&self, now: Instant, candidates: &[Candidate]) -> Limit {
+        if self.holds_any(now, candidates) { Limit::LocalQueue } else { Limit::CongestionWindow }
     }
 
     pub(super) fn view<'a>(&self, now: Instant, candidates: &'a [Candidate]) -> SendView<'a> {
@@ -178,85 +245,6 @@ impl Connection {
         }
         self.arm(now, window_closed);
         None
-    }
-
-    /// New data that is not the scheduler's to give.
-    #[inline(never)]
-    pub(super) fn send_out_of_turn(
-        &mut self,
-        now: Instant,
-        id: usize,
-        size: u64,
-        out: &mut Segment,
-    ) -> usize {
-        self.choice.sent = usize::MAX;
-        self.send_new(now, id, size, out)
-    }
-
-    #[inline(always)]
-    fn send_new(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> usize {
-        let data = self.send.buffer.next();
-        let mss = self.congestion.paths[id].mss;
-        let payload = self.send.buffer.cut(size, mss);
-        if (payload.len() as u64) < mss {
-            self.send.buffer.note_small();
-        }
-        self.wake_writer(now);
-        if !self.negotiation.is_plain() {
-            let end = self.subflows[id].sender().board.next + payload.len() as u64;
-            let put = Put { subflow: self.subflow_id(id), end };
-            self.choice.leads.watch(id, put.subflow, end, self.send.buffer.next());
-            self.send.buffer.send(Chunk::new(data, payload.clone(), put));
-        }
-        let fin = self.config.linux_compat.fin_with_data && self.ends_with_data();
-        self.put(now, id, data, payload, fin, out)
-    }
-
-    /// Whether what was cut last is the end of a TCP's stream.
-    #[cold]
-    fn ends_with_data(&self) -> bool {
-        self.negotiation.is_plain() && self.send.writer.is_closed() && self.send.buffer.unsent() == 0
-    }
-
-    /// Puts stream data on a subflow as new subflow data.
-    #[inline(always)]
-    fn put(
-        &mut self,
-        now: Instant,
-        id: usize,
-        data: u64,
-        payload: Bytes,
-        fin: bool,
-        out: &mut Segment,
-    ) -> usize {
-        let subflow = &mut self.subflows[id];
-        let start = subflow.sender().board.next;
-        let capable = subflow.sender().marks.is_on();
-        let piece = Piece { start, data, whole: None, fin };
-        subflow.sender_mut().send(now, data, payload.clone(), fin, &self.congestion.paths[id]);
-        if fin {
-            subflow.want_fin();
-            subflow.fin_sent();
-        }
-        self.pace(now, id, payload.len() as u64);
-        self.data_segment(now, id, &piece, payload, out);
-        if capable {
-            self.subflows[id].mark_capable(out);
-        }
-        id
-    }
-
-    /// The same for data that was on another one before.
-    #[inline(never)]
-    pub(super) fn put_again(
-        &mut self,
-        now: Instant,
-        id: usize,
-        data: u64,
-        payload: Bytes,
-        out: &mut Segment,
-    ) -> usize {
-        self.put(now, id, data, payload, false, out)
     }
 
     /// Carries the oldest requested chunk on a subflow that has not carried it yet.

@@ -83,10 +83,10 @@ impl Connection {
 
     /// Whether a segment is pushed that ends at an offset of the stream: one behind which nothing waits (RFC 9293 section
     /// 3.9.1.2, MUST-61), or with which a record ends. Linux pushes where any write ended, and what the device cuts.
-    #[inline]
-    pub(super) fn pushes(&self, end: u64, length: u64, mss: u64) -> bool {
+    #[inline(always)]
+    pub(super) fn pushes(&self, end: u64, length: u64, slot: usize) -> bool {
         let large = if self.config.linux_compat.push_where_writes_end {
-            length > mss
+            length > self.congestion.paths[slot].mss
         } else {
             self.send.buffer.unsent() == 0
         };

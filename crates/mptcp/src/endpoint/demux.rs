@@ -36,7 +36,7 @@ impl Demux {
     }
 
     /// The connection and the subflow that a segment is for.
-    #[inline]
+    #[inline(always)]
     pub(super) fn find(&mut self, segment: &Segment) -> Option<(u32, SubflowId)> {
         let (local, remote) = (&segment.destination, &segment.source);
         let lately = &mut self.lately[mixed(local, remote) % LATELY];

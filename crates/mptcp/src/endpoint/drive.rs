@@ -12,11 +12,12 @@ use crate::ids::{ConnectionId, InterfaceId, SubflowId};
 impl Endpoint {
     /// A segment arrived on an interface.
     pub fn handle_segment(&mut self, now: Instant, interface: InterfaceId, mut segment: Segment) {
-        self.handle_segment_in_place(now, interface, &mut segment);
+        self.handle_segment_rarely(now, interface, &mut segment);
     }
 
     /// As [`Endpoint::handle_segment`], for drivers that use their segments again: the payload is
     /// taken out, the rest stays.
+    #[inline(always)]
     pub fn handle_segment_in_place(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
         if self.telling {
             return self.handle_segment_observed(now, interface, segment);
@@ -43,8 +44,13 @@ impl Endpoint {
     #[cold]
     fn handle_unknown(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
         if self.handle_stranger(now, interface, segment) {
-            self.handle_segment_in_place(now, interface, segment);
+            self.handle_segment_rarely(now, interface, segment);
         }
+    }
+
+    #[inline(never)]
+    fn handle_segment_rarely(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
+        self.handle_segment_in_place(now, interface, segment);
     }
 
     /// The time given by [`Endpoint::poll_timeout`] has come.
@@ -67,7 +73,7 @@ impl Endpoint {
     fn handle_segment_observed(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
         let known = self.demux.find(segment);
         self.telling = false;
-        self.handle_segment_in_place(now, interface, segment);
+        self.handle_segment_rarely(now, interface, segment);
         self.telling = true;
         if let Some((slot, subflow)) = known.or_else(|| self.demux.find(segment))
             && let Some(connection) = self.slots.at(slot).connection.as_deref_mut()
@@ -85,7 +91,7 @@ impl Endpoint {
         let mut asked = std::mem::take(&mut self.asked);
         asked.extend(&self.ready);
         self.unusual = false;
-        let sent = self.poll_transmit_into(now, out);
+        let sent = self.poll_transmit_rarely(now, out);
         self.unusual = true;
         let whose = sent.and_then(|(_, whose)| whose);
         for slot in asked.drain(..) {
@@ -111,12 +117,13 @@ impl Endpoint {
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
         let mut segment = Segment::new(nowhere, nowhere);
-        let (interface, subflow) = self.poll_transmit_into(now, &mut segment)?;
+        let (interface, subflow) = self.poll_transmit_rarely(now, &mut segment)?;
         Some(Transmit { interface, subflow, segment })
     }
 
     /// As [`Endpoint::poll_transmit`], into a segment of the driver's; returns where it leaves and
     /// the subflow it belongs to. Without a return value the segment is in no particular state.
+    #[inline(always)]
     pub fn poll_transmit_into(
         &mut self,
         now: Instant,
@@ -127,30 +134,52 @@ impl Endpoint {
         }
         while let Some(&slot) = self.ready.front() {
             let entry = self.slots.at(slot);
+            let known = entry.id(slot);
             if let Some(connection) = &mut entry.connection {
                 let disturbed = std::mem::take(&mut entry.disturbed);
                 if let Some(subflow) = connection.poll_transmit(now, disturbed, out) {
-                    let (id, interface) = (connection.subflow_id(subflow), connection.interface_of(subflow));
-                    if self.interfaces.get(interface).is_some_and(|interface| interface.departures) {
+                    let (id, interface) = connection.sent_by(subflow);
+                    let departs =
+                        self.interfaces.get(interface).is_some_and(|interface| interface.departures);
+                    if departs {
                         connection.note_queued(subflow, out.packet_length() as u64);
                     }
-                    if connection.is_silent() && connection.is_quiet() {
+                    if !departs && connection.rests_at_once(now) {
+                        self.rest(now, slot);
+                    } else if connection.is_silent() && connection.is_quiet() {
                         // It need not be asked to say that this was all.
                         let at = connection.deadline();
                         self.deadlines.set(slot, at);
                         entry.ready = false;
                         self.ready.pop_front();
                     }
-                    return Some((interface, Some((self.slots.id(slot), id))));
+                    return Some((interface, Some((known, id))));
                 }
-                let at = connection.deadline();
-                self.deadlines.set(slot, at);
             }
-            entry.ready = false;
-            self.ready.pop_front();
-            self.settle_quietly(now, slot);
+            self.rest(now, slot);
         }
         None
+    }
+
+    #[inline(never)]
+    fn poll_transmit_rarely(
+        &mut self,
+        now: Instant,
+        out: &mut Segment,
+    ) -> Option<(InterfaceId, Option<(ConnectionId, SubflowId)>)> {
+        self.poll_transmit_into(now, out)
+    }
+
+    /// The first of those that were to be asked has nothing more to send.
+    #[inline(always)]
+    fn rest(&mut self, now: Instant, slot: u32) {
+        let entry = self.slots.at(slot);
+        entry.ready = false;
+        self.ready.pop_front();
+        if let Some(connection) = &entry.connection {
+            self.deadlines.set(slot, connection.deadline());
+        }
+        self.settle_quietly(now, slot);
     }
 
     /// An answer to a stranger waits, or somebody is to hear of what is sent.
@@ -169,7 +198,7 @@ impl Endpoint {
                 Some((stray.interface, stray.subflow))
             }
             None if self.telling => self.poll_transmit_observed(now, out),
-            None => self.poll_transmit_into(now, out),
+            None => self.poll_transmit_rarely(now, out),
         }
     }
 
@@ -179,6 +208,20 @@ impl Endpoint {
         !self.ready.is_empty() || !self.strays.is_empty()
     }
 
+    /// Whether [`Endpoint::poll_event`] may have something.
+    #[must_use]
+    #[inline]
+    pub fn has_events(&self) -> bool {
+        !self.eventful.is_empty()
+    }
+
+    /// Whether it or [`Endpoint::poll_transmit`] may.
+    #[must_use]
+    #[inline]
+    pub fn has_news(&self) -> bool {
+        self.has_events() || self.wants_transmit()
+    }
+
     /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
         while let Some(&slot) = self.eventful.front() {
@@ -186,7 +229,7 @@ impl Endpoint {
             if let Some(connection) = &mut entry.connection
                 && let Some(kind) = connection.pending().take()
             {
-                return Some(Event { connection: self.slots.id(slot), kind });
+                return Some(Event { connection: entry.id(slot), kind });
             }
             let over = entry.connection.as_ref().is_some_and(|connection| connection.closed().is_some());
             entry.eventful = false;

@@ -61,6 +61,18 @@ impl Endpoint {
         Some(data)
     }
 
+    /// Hands all bytes of a connection that can be read now to `take`, in order.
+    #[inline]
+    pub fn read_all(&mut self, now: Instant, id: ConnectionId, mut take: impl FnMut(Bytes)) {
+        let Some(connection) = self.slots.connection_mut(id) else { return };
+        while let Some(data) = connection.read(now) {
+            take(data);
+        }
+        if connection.wants_attention() {
+            self.line_up(id.place);
+        }
+    }
+
     /// No more will be written; what was written still arrives.
     pub fn close(&mut self, now: Instant, id: ConnectionId) {
         self.with(now, id, Connection::close_write);

@@ -20,6 +20,14 @@ pub(super) struct Slot {
     generation: u32,
 }
 
+impl Slot {
+    /// How the connection in it is called, where `place` is its own.
+    #[inline]
+    pub(super) fn id(&self, place: u32) -> ConnectionId {
+        ConnectionId { place, generation: self.generation }
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Slots {
     list: Vec<Slot>,

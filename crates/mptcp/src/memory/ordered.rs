@@ -132,12 +132,18 @@ impl<T> Ordered<T> {
     #[inline]
     pub(crate) fn insert(&mut self, offset: u64, value: T) {
         if self.last().is_none_or(|(last, _)| last < offset) {
-            if self.last.len() >= LONGEST {
-                self.begin_row();
-            }
-            return self.last.push_back((offset, value));
+            return self.push(offset, value);
         }
         self.insert_between(offset, value);
+    }
+
+    /// Adds a value behind all others.
+    #[inline]
+    pub(crate) fn push(&mut self, offset: u64, value: T) {
+        if self.last.len() >= LONGEST {
+            self.begin_row();
+        }
+        self.last.push_back((offset, value));
     }
 
     /// The last row is full.

@@ -74,7 +74,7 @@ impl Reassembly {
     pub(crate) fn insert(&mut self, start: u64, data: Bytes) -> Inserted {
         if !data.is_empty() && self.end().is_none_or(|last| last <= start) {
             // Behind all that waits, as nearly everything is.
-            return if self.has_room() { self.keep(start, data) } else { Inserted::Refused };
+            return if self.has_room() { self.keep_last(start, data) } else { Inserted::Refused };
         }
         self.insert_between(start, data)
     }
@@ -121,21 +121,27 @@ impl Reassembly {
         Inserted::Fresh(length - known)
     }
 
-    /// Keeps what is all new.
-    fn keep(&mut self, start: u64, data: Bytes) -> Inserted {
+    /// Keeps what is all new, and behind all that waits.
+    #[inline(always)]
+    fn keep_last(&mut self, start: u64, data: Bytes) -> Inserted {
         let length = data.len() as u64;
-        self.put(start, data);
+        self.put_by(start, data, Ordered::push);
         Inserted::Fresh(length)
     }
 
     fn put(&mut self, start: u64, data: Bytes) {
+        self.put_by(start, data, Ordered::insert);
+    }
+
+    #[inline(always)]
+    fn put_by(&mut self, start: u64, data: Bytes, place: impl FnOnce(&mut Ordered<Bytes>, u64, Bytes)) {
         self.bytes += data.len() as u64;
         let (data, shared) = self.pins.settle(data);
         if shared {
             self.pins.enter(&data);
             self.borrowed.push(start);
         }
-        self.pieces.insert(start, data);
+        place(&mut self.pieces, start, data);
         self.since += 1;
         if shared && (self.pins.wasteful(self.bytes) || self.borrowed.len() > 2 * self.most) {
             self.own();
@@ -155,6 +161,7 @@ impl Reassembly {
     }
 
     /// The piece that holds `next` or ends before it; what is taken again and again brings all that is in order.
+    #[inline]
     pub(crate) fn take(&mut self, next: u64) -> Option<(u64, Bytes)> {
         let (start, data) = self.pieces.pop_up_to(next)?;
         self.bytes -= data.len() as u64;

@@ -11,6 +11,10 @@ impl Scheduler for MinRtt {
         "minrtt"
     }
 
+    fn takes_the_only_one(&mut self) -> bool {
+        true
+    }
+
     fn choose(&mut self, view: &SendView<'_>) -> Option<usize> {
         let candidates = view.candidates;
         (0..candidates.len()).filter(|&i| candidates[i].has_room).min_by_key(|&i| candidates[i].srtt)

@@ -84,8 +84,11 @@ fn takes(view: &SendView<'_>, candidate: &Candidate) -> f64 {
     if by_arrival(view) {
         return arrives(candidate) + if view.closed { 0.0 } else { mending(candidate) };
     }
-    let is_new = candidate.delivered <= 10 * candidate.mss;
-    delay_at(candidate, candidate.delivery_rate.or_else(|| is_new.then(|| guess(candidate))))
+    let rate = match candidate.delivery_rate {
+        None if candidate.delivered <= 10 * candidate.mss => Some(guess(candidate)),
+        known => known,
+    };
+    delay_at(candidate, rate)
 }
 
 /// By the rate that is known, or by what has arrived in a round trip.
@@ -188,6 +191,11 @@ impl OnTime {
 impl Scheduler for OnTime {
     fn name(&self) -> &'static str {
         "ontime"
+    }
+
+    fn takes_the_only_one(&mut self) -> bool {
+        self.ledger.pause();
+        true
     }
 
     fn choose(&mut self, view: &SendView<'_>) -> Option<usize> {

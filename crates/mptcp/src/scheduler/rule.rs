@@ -14,6 +14,12 @@ pub trait Scheduler: std::fmt::Debug + Send {
     /// asked further: then the data goes on the candidate with room that has the smallest round-trip time.
     fn choose(&mut self, view: &SendView<'_>) -> Option<usize>;
 
+    /// Whether one that is the only candidate gets the data whenever it has room: then [`Scheduler::choose`] is not asked, and no view
+    /// is made for it. Asked each time, instead of it; who says yes notes here what `choose` would have noted.
+    fn takes_the_only_one(&mut self) -> bool {
+        false
+    }
+
     /// The candidate at `position` has room, and the peer's receive window has not: what it holds waits for data on other
     /// subflows. Told each time it is found, several times in a round trip.
     fn on_window_full(&mut self, view: &SendView<'_>, position: usize) {

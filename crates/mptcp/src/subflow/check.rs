@@ -23,6 +23,7 @@ pub(crate) enum Verdict {
 impl Subflow {
     /// `window` is the largest receive window that the peer may have been offered, `peer_window` the largest one that it has
     /// ever offered (MAX.SND.WND), both in bytes.
+    #[inline(always)]
     pub(crate) fn check(
         &mut self,
         now: Instant,

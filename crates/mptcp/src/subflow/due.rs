@@ -40,15 +40,16 @@ impl BitOr for Due {
 impl Subflow {
     #[inline]
     pub(crate) fn owes_nothing(&self) -> bool {
-        self.control.is_none()
+        !self.receiver.wants_ack()
+            && self.control.is_none()
             && self.sender.board.lost == 0
             && !self.sender.wants_probe()
             && !self.fin_wanted
-            && !self.receiver.wants_ack()
     }
 
+    #[inline]
     pub(crate) fn due(&self) -> Due {
-        let again = self.sender.board.lost > 0 || self.sender.wants_probe();
+        let again = (self.sender.board.lost > 0) | self.sender.wants_probe();
         Due(u8::from(self.control.is_some())
             | u8::from(again) << 1
             | u8::from(self.fin_wanted) << 2

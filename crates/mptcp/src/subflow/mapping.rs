@@ -109,6 +109,7 @@ impl Mapper {
 
     /// Stores a mapping. Repetitions and those wholly before `next` are dropped. False when there is no place for it: its
     /// payload has to be dropped too.
+    #[inline(always)]
     pub(crate) fn announce(&mut self, mapping: ReceivedMapping, next: u64) -> bool {
         if mapping.start + mapping.length <= next || mapping.length == 0 || self.infinite.is_some() {
             return true;
@@ -141,6 +142,18 @@ impl Mapper {
         }
         self.mappings.insert(mapping.start, mapping);
         true
+    }
+
+    /// The stream offset of `length` bytes that are next in the subflow, where one mapping without a checksum has them all, and
+    /// nothing else is to be done with them.
+    #[inline]
+    pub(crate) fn place_of(&self, start: u64, length: u64) -> Option<u64> {
+        if let Some((from, data)) = self.infinite {
+            return Some(data + (start - from));
+        }
+        let alone = self.alone.as_ref()?;
+        let whole = alone.start <= start && start + length <= alone.end() && alone.checksum.is_none();
+        whole.then(|| alone.data + (start - alone.start))
     }
 
     /// Maps payload that is next in subflow order. What follows a fault comes back with it.

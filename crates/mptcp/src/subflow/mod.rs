@@ -140,9 +140,14 @@ impl Subflow {
     }
 
     /// The offset that a sequence number of the peer's stands for, near what is expected now.
+    #[inline]
     pub(crate) fn receive_offset(&self, sequence: Seq) -> Option<u64> {
         let near = self.receiver.next();
         let distance = sequence.offset_from(self.opening.irs + near as u32);
+        if distance == 0 {
+            // What is next, as nearly all is.
+            return Some(near);
+        }
         near.checked_add_signed(i64::from(distance))
     }
 
@@ -216,7 +221,7 @@ impl Subflow {
     pub(crate) fn window_is_news(&mut self, start: u64, ack: u64) -> bool {
         let (last_start, last_ack) = self.window.from;
         // As in Linux, more that is acknowledged is news too: a peer that repeats old data may have no other way to tell.
-        let news = (start, ack) >= self.window.from || ack > last_ack;
+        let news = start > last_start || ack > last_ack || (start, ack) == (last_start, last_ack);
         if news {
             self.window.from = (last_start.max(start), last_ack.max(ack));
         }

@@ -75,6 +75,7 @@ impl<P> Network<P> {
                 radio: None,
                 tap: None,
                 stops,
+                open: true,
             });
         }
         Ok(link)
@@ -171,7 +172,9 @@ impl<P> Network<P> {
         let number = self.lines[direction.index()].pipes.len() as u32;
         let source = self.add_source(Source::Pipe(direction, number));
         let stream = self.stream_of(direction).child(&format!("filter {number}"));
-        self.lines[direction.index()].pipes.push(Pipe::new(labels, delay, loss, stream, source));
+        let line = &mut self.lines[direction.index()];
+        line.pipes.push(Pipe::new(labels, delay, loss, stream, source));
+        line.open = false;
         Ok(())
     }
 

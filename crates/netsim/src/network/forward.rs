@@ -34,13 +34,25 @@ impl<P> Network<P> {
     /// Gives a frame to a direction, or to the tap before it.
     #[inline(always)]
     pub(super) fn offer_tapped(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
+        let line = &mut self.lines[direction.index()];
+        if line.open && !line.direction.is_managed() {
+            // As nearly all.
+            line.direction.count_offered(frame.bytes);
+            return line.enqueue(now, frame, &mut self.drops, &mut self.event_queue);
+        }
+        self.offer_otherwise(now, direction, frame)
+    }
+
+    #[inline(never)]
+    fn offer_otherwise(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
         if self.lines[direction.index()].tap == Some(TapSide::Entry) {
             return self.stop_before(now, direction, frame);
         }
         self.offer(now, direction, frame)
     }
 
-    #[inline(always)]
+    /// Gives a frame to a direction, whose tap it has passed.
+    #[inline(never)]
     pub(super) fn offer(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
         let line = &mut self.lines[direction.index()];
         line.direction.count_offered(frame.bytes);

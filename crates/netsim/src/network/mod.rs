@@ -86,6 +86,8 @@ struct Line<P> {
     tap: Option<TapSide>,
     /// Whether frames that come out may have to stop for the driver.
     stops: bool,
+    /// Nothing stands before its queue: neither tap nor filters, and it is a wire.
+    open: bool,
 }
 
 #[derive(Debug)]

@@ -22,7 +22,8 @@ impl<P> Network<P> {
         }
         let forward = &mut self.lines[link.forward().index()];
         (forward.tap, forward.stops) = (Some(TapSide::Exit), true);
-        self.lines[link.backward().index()].tap = Some(TapSide::Entry);
+        let backward = &mut self.lines[link.backward().index()];
+        (backward.tap, backward.open) = (Some(TapSide::Entry), false);
         Ok(())
     }
 

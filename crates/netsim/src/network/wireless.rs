@@ -72,6 +72,7 @@ impl<P> Network<P> {
                 source,
                 watch: None,
                 radio: Some(radio),
+                open: false,
                 tap: None,
                 stops: false,
             });
