@@ -329,15 +329,11 @@ impl Config {
     /// no pacing.
     #[must_use]
     pub fn historical() -> Self {
-        let mechanisms = Mechanisms {
-            opportunistic_rule: OpportunisticRule::Original,
-            penalisation: true,
-            ..Mechanisms::default()
-        };
+        let opportunistic_rule = OpportunisticRule::Original;
         Self {
             scheduler: MinRtt.into(),
             coupling: CouplingScope::All,
-            mechanisms,
+            mechanisms: Mechanisms { opportunistic_rule, penalisation: true, ..Mechanisms::default() },
             slow_start: SlowStart::Standard,
             pacing: false,
             ..Self::default()

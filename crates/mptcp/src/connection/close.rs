@@ -90,7 +90,7 @@ impl Connection {
         self.fate.want_nothing();
         self.recv.give_up();
         self.send.buffer.give_up();
-        self.limits.note(now, super::limits::Limit::Idle);
+        self.choice.limits.note(now, super::limits::Limit::Idle);
     }
 
     /// A subflow cannot go on. The one place where subflows end, unless the connection ends with all of them: what looks
@@ -206,7 +206,7 @@ impl Connection {
             }
         }
         self.subflows.tell_closed(&mut self.fate);
-        self.limits.note(now, super::limits::Limit::Idle);
+        self.choice.limits.note(now, super::limits::Limit::Idle);
         self.fate.close(CloseReason::Finished);
     }
 

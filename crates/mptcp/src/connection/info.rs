@@ -84,7 +84,7 @@ impl Connection {
             reinjected_bytes: self.send.reinjected,
             opportunistic_bytes: self.send.opportunistic,
             penalties: self.congestion.penalties(),
-            limits: self.limits.totals(now),
+            limits: self.choice.limits.totals(now),
             usage: self.usage(),
             subflows: (0..self.subflows.len()).map(|id| self.subflow_info(id)).collect(),
             past: self.subflows.past().cloned().collect(),

@@ -92,7 +92,7 @@ use timers::Timers;
 use watch::Watch;
 pub use writes::WriteFlags;
 
-/// The scheduler, and scratch for its view, so that looking costs no allocation.
+/// The scheduler, scratch for its view, so that looking costs no allocation, and why nothing is sent.
 #[derive(Debug)]
 struct Choice {
     scheduler: Box<dyn Scheduler>,
@@ -109,10 +109,12 @@ struct Choice {
     leads: Leads,
     /// Segments and bytes that subflows hold which were not acknowledged there, as long as `seen` holds.
     held: (usize, u64),
+    /// Why nothing was sent, and for how long.
+    limits: LimitClock,
 }
 
 impl Choice {
-    fn new(scheduler: Box<dyn Scheduler>) -> Self {
+    fn new(limits: LimitClock, scheduler: Box<dyn Scheduler>) -> Self {
         let duplicates = scheduler.duplicates();
         Self {
             scheduler,
@@ -123,6 +125,7 @@ impl Choice {
             fresh: false,
             leads: Leads::default(),
             held: (0, 0),
+            limits,
         }
     }
 }
@@ -140,7 +143,6 @@ pub struct Connection {
     recv: RecvStream,
     signals: Signals,
     timers: Timers,
-    limits: LimitClock,
     fate: Fate,
     /// Somebody is told of what happens.
     watch: Option<Box<Watch>>,
@@ -186,12 +188,11 @@ impl Connection {
             subflows: SubflowSet::default(),
             addresses: AddressManager::new(local, config.path_manager.build()),
             congestion,
-            choice: Choice::new(config.scheduler.build()),
+            choice: Choice::new(LimitClock::new(now), config.scheduler.build()),
             send: SendStream::default(),
             recv,
             signals: Signals::default(),
             timers: Timers::default(),
-            limits: LimitClock::new(now),
             fate: Fate::default(),
             watch: None,
             config,
@@ -313,7 +314,7 @@ impl Connection {
             }
         }
         if let Some(scheduler) = scheduler {
-            self.choice = Choice::new(scheduler);
+            self.choice = Choice::new(self.choice.limits, scheduler);
         }
     }
 

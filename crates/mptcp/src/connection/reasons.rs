@@ -18,7 +18,7 @@ impl Connection {
     pub(crate) fn observe_asked(&mut self, now: Instant, gave: Option<SubflowId>, segment: &Segment) {
         self.observe(now);
         let slot = gave.and_then(|id| self.subflows.slot(id));
-        let Some(slot) = slot else { return self.observe_rest(now, self.limits.current()) };
+        let Some(slot) = slot else { return self.observe_rest(now, self.choice.limits.current()) };
         let next = self.send.buffer.next();
         let reinjected = self.subflows[slot].record().tally.bytes_reinjected;
         if let Some(watch) = &mut self.watch {

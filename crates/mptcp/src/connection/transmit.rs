@@ -237,7 +237,7 @@ impl Connection {
 
     /// Nothing more to send now.
     pub(super) fn rest(&mut self, now: Instant, limit: Limit, window_closed: bool) -> Option<usize> {
-        self.limits.note(now, limit);
+        self.choice.limits.note(now, limit);
         self.congestion.on_rest();
         if self.congestion.needs_samples() {
             self.note_full_windows();

@@ -35,11 +35,11 @@ impl Subflow {
     }
 
     pub(crate) fn clock(&self) -> &TimestampClock {
-        &self.clock
+        &self.agreed.timestamps
     }
 
     pub(crate) fn clock_mut(&mut self) -> &mut TimestampClock {
-        &mut self.clock
+        &mut self.agreed.timestamps
     }
 
     pub(crate) fn sender(&self) -> &Sender {
@@ -126,24 +126,24 @@ impl Subflow {
 
     /// What is to be said beside data.
     pub(crate) fn control(&self) -> Option<Control> {
-        self.control
+        self.owed.control
     }
 
     pub(crate) fn set_control(&mut self, control: Option<Control>) {
-        self.control = control;
+        self.owed.control = control;
     }
 
     pub(crate) fn take_control(&mut self) -> Option<Control> {
-        self.control.take()
+        self.owed.control.take()
     }
 
     /// Whether a FIN is wanted after what was sent.
     pub(crate) fn wants_fin(&self) -> bool {
-        self.fin_wanted
+        self.owed.fin
     }
 
     pub(crate) fn want_fin(&mut self) {
-        self.fin_wanted = true;
+        self.owed.fin = true;
     }
 
     /// Both parts that received data passes.

@@ -37,8 +37,9 @@ impl Subflow {
             return if flags.rst() { Verdict::Drop } else { self.challenge(now) };
         };
         let next = self.receiver.next();
-        if let Some(timestamps) = segment.options.timestamps.filter(|_| self.clock.on && !flags.rst())
-            && timestamps.value.wrapping_sub(self.clock.recent) >= 1 << 31
+        if let Some(timestamps) =
+            segment.options.timestamps.filter(|_| self.agreed.timestamps.on && !flags.rst())
+            && timestamps.value.wrapping_sub(self.agreed.timestamps.recent) >= 1 << 31
             && !self.timestamp_expired(now)
         {
             // RFC 7323 section 5.3 R1.
@@ -82,7 +83,11 @@ impl Subflow {
         match self.send_offset(segment.acknowledgment) {
             // RFC 9293 section 3.10.7.4: in SYN-RECEIVED it is refused, which is the handshake's affair.
             Some(ack) if ack > board.next && self.state == State::SynReceived => {
-                if self.rations.challenges.take(now) { Verdict::Accept { start, ack } } else { Verdict::Drop }
+                if self.owed.rations.challenges.take(now) {
+                    Verdict::Accept { start, ack }
+                } else {
+                    Verdict::Drop
+                }
             }
             Some(ack) if ack > board.next => self.challenge(now),
             Some(ack) if ack + peer_window < una => self.challenge(now),
@@ -93,13 +98,13 @@ impl Subflow {
 
     #[cold]
     fn challenge(&mut self, now: Instant) -> Verdict {
-        if self.rations.challenges.take(now) { Verdict::Acknowledge } else { Verdict::Drop }
+        if self.owed.rations.challenges.take(now) { Verdict::Acknowledge } else { Verdict::Drop }
     }
 
     /// The peer repeats itself: our acknowledgement may be lost.
     #[cold]
     fn repeat(&mut self, now: Instant) -> Verdict {
-        if self.rations.repetitions.take(now) { Verdict::Acknowledge } else { Verdict::Drop }
+        if self.owed.rations.repetitions.take(now) { Verdict::Acknowledge } else { Verdict::Drop }
     }
 
     #[cold]

@@ -41,18 +41,18 @@ impl Subflow {
     #[inline]
     pub(crate) fn owes_nothing(&self) -> bool {
         !self.receiver.wants_ack()
-            && self.control.is_none()
+            && self.owed.control.is_none()
             && self.sender.board.lost == 0
             && !self.sender.wants_probe()
-            && !self.fin_wanted
+            && !self.owed.fin
     }
 
     #[inline]
     pub(crate) fn due(&self) -> Due {
         let again = (self.sender.board.lost > 0) | self.sender.wants_probe();
-        Due(u8::from(self.control.is_some())
+        Due(u8::from(self.owed.control.is_some())
             | u8::from(again) << 1
-            | u8::from(self.fin_wanted) << 2
+            | u8::from(self.owed.fin) << 2
             | u8::from(self.receiver.wants_ack()) << 3)
     }
 }

@@ -68,9 +68,9 @@ impl Subflow {
     /// Whether a SYN may begin a new connection in place of this one, which is over (RFC 9293 section 3.10.7.4, RFC 6191): its
     /// timestamp or its sequence number is newer than all that came. Our own numbers have to go on behind the old ones.
     pub(crate) fn gives_way(&self, syn: &Segment) -> Option<u32> {
-        let newer = match syn.options.timestamps.filter(|_| self.clock.on) {
-            Some(timestamps) if timestamps.value != self.clock.recent => {
-                timestamps.value.wrapping_sub(self.clock.recent) < 1 << 31
+        let newer = match syn.options.timestamps.filter(|_| self.agreed.timestamps.on) {
+            Some(timestamps) if timestamps.value != self.agreed.timestamps.recent => {
+                timestamps.value.wrapping_sub(self.agreed.timestamps.recent) < 1 << 31
             }
             _ => syn.sequence.offset_from(self.opening.irs + self.receiver.next() as u32) > 0,
         };

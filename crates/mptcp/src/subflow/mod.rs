@@ -43,10 +43,9 @@ pub(crate) use due::Due;
 use echo::Echo;
 pub(crate) use ending::LINGER;
 use mapping::Mapper;
-use parts::{Agreed, Ends, Opening, PeerWindow, Record, TimestampClock, Turn, Watch};
+use parts::{Agreed, Ends, Opening, Owed, PeerWindow, Record, Turn, Watch};
 pub(crate) use parts::{Looked, Silence};
 use path_mtu::PathMtu;
-use rations::Rations;
 use receiver::Receiver;
 use sender::Sender;
 pub(crate) use state::{Control, Origin, Probation};
@@ -66,19 +65,14 @@ pub(crate) struct Subflow {
     state: State,
     opening: Opening,
     agreed: Agreed,
-    clock: TimestampClock,
     sender: Sender,
     backlog: Backlog,
     receiver: Receiver,
     mapper: Mapper,
     echo: Echo,
     mtu: PathMtu,
-    /// What is to be said beside data.
-    control: Option<Control>,
-    /// The application or the connection wants a FIN after what was sent.
-    fin_wanted: bool,
+    owed: Owed,
     window: PeerWindow,
-    rations: Rations,
     watch: Watch,
     record: Record,
     turn: Turn,
@@ -98,7 +92,6 @@ impl Subflow {
             state: State::Closed,
             opening: Opening::new(origin, Seq::new(iss)),
             agreed: Agreed::default(),
-            clock: TimestampClock::default(),
             sender: Sender::new(
                 config.min_rto,
                 2 * most_segments(config.send_buffer),
@@ -114,10 +107,8 @@ impl Subflow {
             mapper: Mapper::new(config.receive_buffer, config.receive_block),
             echo: Echo::default(),
             mtu: PathMtu::default(),
-            control: None,
-            fin_wanted: false,
+            owed: Owed::default(),
             window: PeerWindow::default(),
-            rations: Rations::default(),
             watch: Watch { user_timeout: config.user_timeout, ..Watch::default() },
             record: Record::default(),
             turn: Turn::default(),
@@ -135,7 +126,7 @@ impl Subflow {
             true if config.wide_data_acks => WIDE_DSS_SPACE,
             true => DSS_SPACE,
         };
-        let options = dss + if self.clock.on { TIMESTAMPS_SPACE } else { 0 };
+        let options = dss + if self.agreed.timestamps.on { TIMESTAMPS_SPACE } else { 0 };
         u64::from(self.agreed.peer_mss.min(config.mss).min(self.mtu.limit())).saturating_sub(options).max(16)
     }
 
@@ -187,7 +178,7 @@ impl Subflow {
     pub(crate) fn can_send(&self) -> bool {
         matches!(self.state, State::Established | State::CloseWait)
             && !self.opening.unconfirmed
-            && !self.fin_wanted
+            && !self.owed.fin
     }
 
     /// Past the handshake and not over.

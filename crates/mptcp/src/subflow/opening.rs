@@ -21,7 +21,7 @@ impl Subflow {
         self.opening.irs = segment.sequence;
         self.receiver.synchronised();
         self.window.last_ack_sent = 1;
-        (self.agreed.send_scale, self.agreed.receive_scale, self.clock.on) = (0, 0, false);
+        (self.agreed.send_scale, self.agreed.receive_scale, self.agreed.timestamps.on) = (0, 0, false);
         let default = if segment.source.is_ipv4() { DEFAULT_MSS } else { DEFAULT_MSS_6 };
         self.agreed.peer_mss = options.mss.unwrap_or(default).max(64);
         if let Some(peer_scale) = options.window_scale {
@@ -32,8 +32,8 @@ impl Subflow {
         self.agreed.sack = config.sack && options.sack_permitted;
         self.agree_on_marks(segment, config.ecn.unwrap_or_default());
         if let Some(timestamps) = options.timestamps.filter(|_| config.timestamps) {
-            self.clock.on = true;
-            self.clock.recent = timestamps.value;
+            self.agreed.timestamps.on = true;
+            self.agreed.timestamps.recent = timestamps.value;
         }
     }
 
@@ -59,9 +59,9 @@ impl Subflow {
         let flags = segment.flags;
         if flags.syn() && !flags.ack() && segment.sequence == self.opening.irs {
             self.reconsider_marks(segment);
-            self.control = Some(Control::SynAck);
+            self.owed.control = Some(Control::SynAck);
         } else {
-            self.control.get_or_insert(Control::Acknowledge);
+            self.owed.control.get_or_insert(Control::Acknowledge);
         }
     }
 
@@ -69,7 +69,7 @@ impl Subflow {
     pub(crate) fn establish(&mut self, now: Instant, answer: &Segment, rack: bool, path: &mut PathState) {
         self.state = State::Established;
         self.opening.deadline = Instant::FAR_FUTURE;
-        self.control = None;
+        self.owed.control = None;
         self.sender.synchronised(self.opening.first_sent, self.agreed.sack, rack);
         // RFC 6298 section 3: timestamps tell which SYN was answered when there were several.
         let once = (self.opening.attempts == 1).then_some(self.opening.sent_at);
@@ -90,7 +90,7 @@ impl Subflow {
         let capable = if multipath { CAPABLE_SPACE } else { 0 };
         if syn.options.timestamps.is_some() && COMMON_SPACE + cookie + capable > Options::SPACE {
             // As Linux: of all options, timestamps make room.
-            self.clock.on = false;
+            self.agreed.timestamps.on = false;
         }
     }
 }

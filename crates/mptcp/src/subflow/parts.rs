@@ -9,7 +9,8 @@ use mptcp_clock::{Duration, Instant};
 use mptcp_wire::{Cookie, Seq};
 
 use super::overtaking::Overtaking;
-use super::state::{Origin, Probation, SubflowCloseReason, SubflowStats};
+use super::rations::Rations;
+use super::state::{Control, Origin, Probation, SubflowCloseReason, SubflowStats};
 use crate::icmp_error::IcmpError;
 use crate::ids::{InterfaceId, SubflowId};
 use crate::path_manager::{LocalAddress, Pair, RemoteAddress};
@@ -106,11 +107,19 @@ pub(crate) struct Agreed {
     pub(crate) peer_mss: u16,
     /// Most payload of one segment that the device cuts into frames, bytes; 0 where it cuts none.
     pub(crate) gso_max: u64,
+    pub(crate) timestamps: TimestampClock,
 }
 
 impl Default for Agreed {
     fn default() -> Self {
-        Self { send_scale: 0, receive_scale: 0, sack: false, peer_mss: DEFAULT_MSS, gso_max: 0 }
+        Self {
+            send_scale: 0,
+            receive_scale: 0,
+            sack: false,
+            peer_mss: DEFAULT_MSS,
+            gso_max: 0,
+            timestamps: TimestampClock::default(),
+        }
     }
 }
 
@@ -129,6 +138,15 @@ impl Default for TimestampClock {
     fn default() -> Self {
         Self { on: false, recent: 0, recent_at: Instant::ZERO, offset: 0 }
     }
+}
+
+/// What is to be said beside data, and how much of it others may cause.
+#[derive(Debug, Default)]
+pub(crate) struct Owed {
+    pub(super) control: Option<Control>,
+    /// The application or the connection wants a FIN after what was sent.
+    pub(super) fin: bool,
+    pub(super) rations: Rations,
 }
 
 /// What the peer's window fields said.

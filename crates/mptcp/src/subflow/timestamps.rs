@@ -8,17 +8,20 @@ use super::Subflow;
 impl Subflow {
     /// The timestamp clock: milliseconds, RFC 7323 section 5.4.
     pub(crate) fn timestamps_at(&self, now: Instant) -> Option<Timestamps> {
-        self.clock.on.then(|| Timestamps { value: self.clock_at(now), echo: self.clock.recent })
+        self.agreed
+            .timestamps
+            .on
+            .then(|| Timestamps { value: self.clock_at(now), echo: self.agreed.timestamps.recent })
     }
 
     /// Our clock.
     pub(crate) fn clock_at(&self, now: Instant) -> u32 {
-        timestamp_clock(now, self.clock.offset)
+        timestamp_clock(now, self.agreed.timestamps.offset)
     }
 
     /// When the segment was sent that this echo answers.
     pub(crate) fn echo_time(&self, segment: &Segment, now: Instant) -> Option<Instant> {
-        let echo = segment.options.timestamps.filter(|_| self.clock.on)?.echo;
+        let echo = segment.options.timestamps.filter(|_| self.agreed.timestamps.on)?.echo;
         let age = self.clock_at(now).wrapping_sub(echo);
         (echo != 0 && age < 1 << 31).then(|| now - Duration::from_millis(u64::from(age)))
     }
@@ -26,18 +29,18 @@ impl Subflow {
     /// RFC 7323 section 4.3: remembers the timestamp of a segment that covers the last
     /// acknowledgement sent.
     pub(crate) fn note_timestamp(&mut self, now: Instant, segment: &Segment, start: u64) {
-        if let Some(timestamps) = segment.options.timestamps.filter(|_| self.clock.on)
+        if let Some(timestamps) = segment.options.timestamps.filter(|_| self.agreed.timestamps.on)
             && start <= self.window.last_ack_sent
-            && timestamps.value.wrapping_sub(self.clock.recent) < 1 << 31
+            && timestamps.value.wrapping_sub(self.agreed.timestamps.recent) < 1 << 31
         {
-            self.clock.recent = timestamps.value;
-            self.clock.recent_at = now;
+            self.agreed.timestamps.recent = timestamps.value;
+            self.agreed.timestamps.recent_at = now;
         }
     }
 
     /// Whether RFC 7323 section 5.5 says that the remembered timestamp is too old to count.
     pub(crate) fn timestamp_expired(&self, now: Instant) -> bool {
-        now.since(self.clock.recent_at) > Duration::from_secs(24 * 24 * 3600)
+        now.since(self.agreed.timestamps.recent_at) > Duration::from_secs(24 * 24 * 3600)
     }
 }
 
