@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mptcplab import Run, Scenario, _core, analysis, datasets, result_plots, saved, statistics
-from mptcplab.analysis import TOTAL, resample
+from mptcplab.analysis import TOTAL
 from mptcplab.files import slug
 from mptcplab.inputs import BadResult, choose, seconds
+from mptcplab.resampling import resample
 
 AMOUNTS = st.lists(st.floats(min_value=0, max_value=1e9), min_size=1, max_size=20)
 VALUES = st.lists(st.floats(min_value=-1e6, max_value=1e6), min_size=1, max_size=50)

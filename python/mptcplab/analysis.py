@@ -1,6 +1,6 @@
 """What a result says by interface and time, in steps of equal length, as mp-analyze of the UCL study made it.
 
-Owns resampling and the tables by interface and in total. Never reads a file, never draws. Source of the quantities:
+Owns the tables by interface and in total. Never reads a file, never draws. Source of the quantities:
 UCL MSc report "Wireless Interference and Multipath TCP" (2013), sections 3.4 and 3.5.
 """
 
@@ -9,20 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from mptcplab.inputs import BadResult, choose
+from mptcplab.resampling import Floats, Kind, between, resample
 from mptcplab.saved import SavedRun
 from mptcplab.statistics import shares
 from mptcplab.tables import ALL, LINK_METRICS, MEANS
-
-Floats = NDArray[np.float64]
-Reals = NDArray[np.floating[Any]]
-Kind = Literal["rate", "state", "count"]
 
 INTERVAL = 0.5
 """Seconds between two rows, as mp-stats samples."""
@@ -91,19 +86,26 @@ def tables(
     not measured is NaN; a rate of an interface whose subflow is closed is 0. In the total, bytes and rates add up,
     round trips are means. `flow` takes one flow alone, `only` some of `COLUMNS`, with the throughput.
     """
+    return {name: pa.table(found) for name, found in columns(run, interval, flow=flow, only=only).items()}
+
+
+def columns(
+    run: SavedRun, interval: float = INTERVAL, *, flow: str | None = None, only: Sequence[str] = tuple(COLUMNS)
+) -> dict[str, dict[str, Floats]]:
+    """The same as arrays."""
     if flow is not None:
         choose(flow, run.flows, "flow")
     steps = _steps(run, interval)
     paths = run.paths
-    columns = {path: {name: _column(run, name, path, steps, interval, flow) for name in only} for path in paths}
-    total = {name: _over_interfaces(run, name, columns, steps, interval, flow) for name in only}
-    parts = np.array([np.nan_to_num(columns[path]["throughput"]) for path in paths])
+    found = {path: {name: _column(run, name, path, steps, interval, flow) for name in only} for path in paths}
+    total = {name: _over_interfaces(run, name, found, steps, interval, flow) for name in only}
+    parts = np.array([found[path]["throughput"] for path in paths])
     split = shares(parts) * 100 if len(paths) else parts
-    found = {}
-    for at, path in enumerate(paths):
-        found[path] = _table(steps, split[at], columns[path])
-    found[TOTAL] = _table(steps, split.sum(axis=0) if len(paths) else np.full(steps.size, math.nan), total)
-    return found
+    whole = split.sum(axis=0) if len(paths) else np.full(steps.size, math.nan)
+    return {
+        name: {"time_s": steps, UTILISATION: used, **own}
+        for name, used, own in zip((*paths, TOTAL), (*split, whole), (*found.values(), total), strict=True)
+    }
 
 
 def values(run: SavedRun, metric: str, path: str, *, interval: float = INTERVAL, warmup: float | None = None) -> Floats:
@@ -113,7 +115,8 @@ def values(run: SavedRun, metric: str, path: str, *, interval: float = INTERVAL,
     steps = _steps(run, interval)
     skip = run.warmup if warmup is None else warmup
     if metric == UTILISATION or path == TOTAL:
-        column: Floats = tables(run, interval)[path][metric].to_numpy()
+        needed = ["throughput"] if metric == UTILISATION else list(dict.fromkeys(("throughput", metric)))
+        column = columns(run, interval, only=needed)[path][metric]
     else:
         column = _column(run, metric, path, steps, interval, None)
     column = column[steps > skip + 1e-9]
@@ -124,39 +127,14 @@ def _steps(run: SavedRun, interval: float) -> Floats:
     times = run.samples.times
     if not times.size:
         return np.zeros(0)
-    between = float(np.median(np.diff(times, prepend=0.0)))
-    if interval < between * (1 - 1e-6):
+    usual = between(times)
+    if interval < usual * (1 - 1e-6):
         raise BadResult(
-            f"{run.source or run.name}: an interval of {interval:g} s is shorter than the {between:g} s between its "
+            f"{run.source or run.name}: an interval of {interval:g} s is shorter than the {usual:g} s between its "
             "samples; take a longer one, or set a shorter `sample` in the scenario"
         )
     count = max(1, math.ceil(times[-1] / interval - 1e-6))
     return np.arange(1, count + 1) * interval
-
-
-def resample(times: Reals, values: Reals, steps: Reals, interval: float, kind: Kind) -> Floats:
-    """A series in steps of `interval` that end at `steps`; NaN where there is no sample.
-
-    Rates hold over the time since the sample before them, so a step's rate is the mean weighted by time, and bytes
-    are kept. States are the mean of the samples in the step. Counts give the growth within the step.
-    """
-    if not times.size:
-        return np.full(steps.size, math.nan)
-    if kind == "count":
-        grown = np.maximum.accumulate(values)
-        at = np.searchsorted(times, steps + 1e-9, side="right")
-        last = np.where(at > 0, grown[np.maximum(at - 1, 0)], 0.0)
-        return np.diff(last, prepend=0.0)
-    place = np.clip(np.ceil(times / interval - 1e-6).astype(int) - 1, 0, steps.size - 1)
-    weight = np.diff(times, prepend=0.0) if kind == "rate" else np.ones(times.size)
-    if kind == "rate" and times.size > 1:
-        weight = np.minimum(weight, np.median(np.diff(times)) * 1.5)
-    known = np.isfinite(values)
-    sums = np.bincount(place[known], weights=(values * weight)[known], minlength=steps.size)
-    weights = np.bincount(place[known], weights=weight[known], minlength=steps.size)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        found: Floats = np.where(weights > 0, sums / weights, math.nan)
-    return found
 
 
 def _column(  # noqa: PLR0913, RUF100 - what a column is made of
@@ -165,8 +143,8 @@ def _column(  # noqa: PLR0913, RUF100 - what a column is made of
     quantity = COLUMNS[name]
     whose = [ALL] if quantity.metric in LINK_METRICS else [flow] if flow else run.flows
     parts = [_one(run, quantity, one, path, steps, interval) for one in whose]
-    column = _add([part for part in parts if np.isfinite(part).any()], steps, mean=name in MEANS)
-    return (np.nan_to_num(column) if name == "throughput" else column) / quantity.scale
+    column = _add(parts, steps, mean=name in MEANS)
+    return (_filled(column) if name == "throughput" else column) / quantity.scale
 
 
 def _over_interfaces(  # noqa: PLR0913, RUF100 - what a table is made of
@@ -182,11 +160,9 @@ def _over_interfaces(  # noqa: PLR0913, RUF100 - what a table is made of
     if quantity.metric not in LINK_METRICS and name != "throughput":
         whose = [flow] if flow else run.flows
         parts = [_one(run, quantity, one, ALL, steps, interval) for one in whose]
-        measured = [part for part in parts if np.isfinite(part).any()]
-        if measured:
-            return _add(measured, steps, mean=False) / quantity.scale
-    parts = [own[name] for own in columns.values() if np.isfinite(own[name]).any()]
-    return _add(parts, steps, mean=name in MEANS)
+        if any(np.isfinite(part).any() for part in parts):
+            return _add(parts, steps, mean=False) / quantity.scale
+    return _add([own[name] for own in columns.values()], steps, mean=name in MEANS)
 
 
 def _one(run: SavedRun, quantity: Quantity, flow: str, path: str, steps: Floats, interval: float) -> Floats:
@@ -200,11 +176,15 @@ def _add(parts: Sequence[Floats], steps: Floats, *, mean: bool) -> Floats:
         return np.full(steps.size, math.nan)
     stack = np.array(parts)
     known = np.isfinite(stack)
+    if known.all():
+        every: Floats = stack.sum(axis=0) / (len(parts) if mean else 1)
+        return every
     count = known.sum(axis=0)
     total = np.where(known, stack, 0.0).sum(axis=0)
     found: Floats = np.where(count > 0, total / np.maximum(count, 1) if mean else total, math.nan)
     return found
 
 
-def _table(steps: Floats, split: Floats, columns: dict[str, Floats]) -> pa.Table:
-    return pa.table({"time_s": steps, UTILISATION: split, **columns})
+def _filled(column: Floats) -> Floats:
+    """Nothing where it is not known."""
+    return column if np.isfinite(column).all() else np.nan_to_num(column)

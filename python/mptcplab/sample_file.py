@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -16,16 +16,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from mptcplab.files import BadFile
 from mptcplab.inputs import BadResult
 from mptcplab.reading import LONGEST, SAMPLES, WHO, damaged, open_table
+from mptcplab.sample_rows import Floats, Rows, Series, encoded, numbered
 from mptcplab.tables import ALL
 
 Who = tuple[str, int, str]
 """Run, seed and variant."""
-Floats = NDArray[np.float64]
 Span = tuple[int, int] | tuple[str, str] | None
 K = TypeVar("K")
 V = TypeVar("V")
@@ -35,46 +34,38 @@ GROUPS, RUNS = 2, 4
 CUT = 60
 """Letters from which the first and the last text of a group may have been cut short."""
 _TEXT = ("run", "variant", "flow", "path", "metric")
+_NONE = np.zeros(0, np.int64)
 
 
 class RunSamples:
     """The series of one run, by flow, path and metric."""
 
-    def __init__(self, table: pa.Table) -> None:
-        """Sorts the rows; text columns are numbered or plain."""
-        columns = {name: _numbered(table[name]) for name in ("flow", "path", "metric")}
-        self._names = {name: names for name, (_, names) in columns.items()}
-        codes = [codes for codes, _ in columns.values()]
-        flow = codes[0]
-        self.times = _different(table["time_s"].to_numpy())
-        self.flows = _known(*columns["flow"])
-        self.metrics = _known(*columns["metric"])
-        whole = self._names["flow"].index(ALL) if ALL in self._names["flow"] else -1
-        self.paths = _known(codes[1][flow != whole], self._names["path"])
-        key = (flow * len(self._names["path"]) + codes[1]) * len(self._names["metric"]) + codes[2]
-        # Small numbers are sorted by counting.
-        small = key.size and int(key.max()) < 1 << 16
-        order = np.argsort(key.astype(np.uint16) if small else key, kind="stable")
-        ordered = key[order]
-        starts = np.flatnonzero(np.diff(ordered, prepend=-1))
-        self._keys = ordered[starts]
-        self._rows = np.split(order, starts[1:]) if order.size else []
-        self._times, self._values = table["time_s"].to_numpy(), table["value"].to_numpy()
+    def __init__(self, rows: Rows) -> None:
+        """Sorts the rows."""
+        self._series: dict[Series, tuple[Floats, Floats]] = {}
+        self.times = _different(rows.times)
+        codes = rows.codes
+        order = np.argsort(codes, kind="stable")
+        ordered = codes[order]
+        starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1]))) if codes.size else _NONE
+        times, values = rows.times[order], rows.values[order]
+        edges = [*starts.tolist(), codes.size]
+        # In the order in which they come in the rows, as their names are listed.
+        for at in np.argsort(order[starts]).tolist():
+            mine = slice(edges[at], edges[at + 1])
+            self._series[rows.series(int(ordered[edges[at]]))] = times[mine], values[mine]
+        self.flows = _each(flow for flow, _, _ in self._series)
+        self.paths = _each(path for flow, path, _ in self._series if flow != ALL)
+        self.metrics = _each(metric for _, _, metric in self._series)
+
+    @classmethod
+    def of(cls, table: pa.Table) -> RunSamples:
+        """Those of a table of one run."""
+        return cls(Rows.of(table))
 
     def series(self, metric: str, flow: str, path: str) -> tuple[Floats, Floats]:
         """Times and values, both empty where it was not measured."""
-        try:
-            flow_at, path_at, metric_at = (
-                self._names[column].index(name) for column, name in (("flow", flow), ("path", path), ("metric", metric))
-            )
-        except ValueError:
-            return np.zeros(0), np.zeros(0)
-        key = (flow_at * len(self._names["path"]) + path_at) * len(self._names["metric"]) + metric_at
-        at = int(np.searchsorted(self._keys, key))
-        if at == len(self._keys) or self._keys[at] != key:
-            return np.zeros(0), np.zeros(0)
-        rows = self._rows[at]
-        return self._times[rows], self._values[rows]
+        return self._series.get((flow, path, metric)) or (np.zeros(0), np.zeros(0))
 
 
 class SampleFile:
@@ -91,7 +82,9 @@ class SampleFile:
             self._spans = [_spans(parquet, group) for group in range(parquet.num_row_groups)]
         # Where the runs of a group are is known once it was read, and kept.
         self._places: dict[int, dict[Who, list[slice]]] = {}
-        self._groups = _Few[int, pa.Table](GROUPS)
+        # Which groups may have runs of a name and variant.
+        self._likely: dict[tuple[str, str], list[int]] = {}
+        self._groups = _Few[int, Rows](GROUPS)
         self._runs = _Few[Who, RunSamples](RUNS)
 
     def of(self, who: Who) -> RunSamples:
@@ -99,23 +92,30 @@ class SampleFile:
         return self._runs.get(who, self._read)
 
     def _read(self, who: Who) -> RunSamples:
+        run, seed, variant = who
+        if (run, variant) not in self._likely:
+            self._likely[run, variant] = [
+                group
+                for group, (runs, _, variants) in enumerate(self._spans)
+                if not _beyond(run, runs) and not _beyond(variant, variants)
+            ]
         parts = []
-        for group, span in enumerate(self._spans):
-            if any(_beyond(own, known) for own, known in zip(who, span, strict=True)):
-                continue
+        for group in self._likely[run, variant]:
             if group not in self._places:
+                if _beyond(seed, self._spans[group][1]):
+                    continue
                 self._groups.get(group, self._group)
-            places = self._places[group].get(who, [])
+            places = self._places[group].get(who)
             if places:
-                table = self._groups.get(group, self._group)
-                parts += [table.slice(own.start, own.stop - own.start) for own in places]
-        whole = pa.concat_tables(parts).unify_dictionaries() if parts else _empty()
-        return RunSamples(whole)
+                rows = self._groups.get(group, self._group)
+                parts.append(rows.part(places))
+        return RunSamples(Rows.joined(parts))
 
-    def _group(self, number: int) -> pa.Table:
+    def _group(self, number: int) -> Rows:
         try:
             with open_table(self._file, _TEXT) as parquet:
-                table = parquet.read_row_group(number, columns=list(SAMPLES))
+                # One thread: several cost more than they bring, and wait for each other where the machine is busy.
+                table = parquet.read_row_group(number, columns=list(SAMPLES), use_threads=False)
             table.validate(full=True)
             table = self._checked(table)
         except (BadResult, BadFile):
@@ -124,14 +124,14 @@ class SampleFile:
             first = str(error).strip().partition("\n")[0][:200] or type(error).__name__
             raise damaged(self._file, f"this is no Parquet file that can be read: {first}") from error
         self._places[number] = _runs(table)
-        return table
+        return Rows.of(table)
 
     def _checked(self, table: pa.Table) -> pa.Table:
         """The columns of their own types, without holes, times in order of magnitude of a run."""
         for at, (name, kind) in enumerate(SAMPLES.items()):
             column = table[name]
             if name in _TEXT:
-                column = _encoded(column)
+                column = encoded(column)
             elif column.type != kind:
                 column = column.cast(kind)
             if column.null_count:
@@ -139,9 +139,10 @@ class SampleFile:
             table = table.set_column(at, name, column)
         table = table.combine_chunks()
         if table.num_rows:
-            low, high = pc.min_max(table["time_s"]).as_py().values()
+            times = table["time_s"].to_numpy()
             # What is not a number is neither.
-            if not pc.all(pc.is_finite(table["time_s"])).as_py() or low < 0 or high > LONGEST:
+            if not (times.min() >= 0 and times.max() <= LONGEST):
+                low, high = pc.min_max(table["time_s"]).as_py().values()
                 raise damaged(self._file, f"its times go from {low} to {high} s")
         return table
 
@@ -166,9 +167,9 @@ def _runs(table: pa.Table) -> dict[Who, list[slice]]:
     """Where the rows of each run are."""
     if not table.num_rows:
         return {}
-    (runs, run_names), (variants, variant_names) = _numbered(table["run"]), _numbered(table["variant"])
+    (runs, run_names), (variants, variant_names) = numbered(table["run"]), numbered(table["variant"])
     seeds = table["seed"].to_numpy()
-    changed = (np.diff(runs) != 0) | (np.diff(variants) != 0) | (seeds[1:] != seeds[:-1])
+    changed = (runs[1:] != runs[:-1]) | (variants[1:] != variants[:-1]) | (seeds[1:] != seeds[:-1])
     edges = [0, *(np.flatnonzero(changed) + 1).tolist(), table.num_rows]
     found: dict[Who, list[slice]] = {}
     for start, stop in itertools.pairwise(edges):
@@ -219,31 +220,6 @@ def _different(times: Floats) -> Floats:
     return np.unique(times)
 
 
-def _encoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Text as numbers and names."""
-    if pa.types.is_dictionary(column.type):
-        if column.type.value_type != pa.string():
-            column = column.cast(column.type.value_type)
-        else:
-            return column.unify_dictionaries()
-    return column.cast(pa.string()).dictionary_encode().unify_dictionaries()
-
-
-def _numbered(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
-    encoded = _encoded(column).combine_chunks()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.chunk(0) if encoded.num_chunks else pa.array([], pa.string()).dictionary_encode()
-    return encoded.indices.to_numpy().astype(np.int64), encoded.dictionary.to_pylist()
-
-
-def _known(codes: NDArray[np.int64], names: list[str]) -> list[str]:
-    """The names that occur, in the order in which they come, but for all."""
-    first = np.full(len(names), codes.size)
-    # Of several rows with a name, what is written last is the first of them.
-    first[codes[::-1]] = np.arange(codes.size)[::-1]
-    order = np.argsort(first, kind="stable")
-    return [names[code] for code in order if first[code] < codes.size and names[code] != ALL]
-
-
-def _empty() -> pa.Table:
-    return pa.schema(list(SAMPLES.items())).empty_table()
+def _each(names: Iterable[str]) -> list[str]:
+    """Each name once, in the order in which they come, but for all."""
+    return [name for name in dict.fromkeys(names) if name != ALL]

@@ -48,7 +48,7 @@ class SavedRun:
     def of(cls, run: Run) -> SavedRun:
         """The same of a run that was never saved, for notebooks."""
         scenario = tomllib.loads(run.scenario.to_toml())
-        samples = RunSamples(run.samples)
+        samples = RunSamples.of(run.samples)
         return cls("", run.name, run.seed, run.variant, scenario, lambda: samples)
 
     @property

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from mptcplab.commands.common import BadInput, add_interval, print_json, table
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from mptcplab.saved import SavedRun
 
@@ -38,6 +40,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(given: argparse.Namespace) -> int:
     """Writes a file for each interface and the total, unless only their means are asked for, and prints these."""
+    import pyarrow as pa
+
     from mptcplab import analysis
     from mptcplab.files import folder
     from mptcplab.saved import load
@@ -50,7 +54,7 @@ def execute(given: argparse.Namespace) -> int:
     for directory in given.results:
         runs = load(directory)
         for run in runs:
-            found = analysis.tables(run, given.interval, flow=given.flow, only=only)
+            found = analysis.columns(run, given.interval, flow=given.flow, only=only)
             summary += [
                 {"result": str(directory), "run": run.name, "seed": run.seed, "variant": run.variant,
                  "interface": name} | _means(columns, run.warmup)
@@ -61,7 +65,7 @@ def execute(given: argparse.Namespace) -> int:
             target = _target(given, directory, run, alone=len(runs) == 1)
             folder(target)
             for name, columns in found.items():
-                _write(_with_bit_rate(run, name, columns), target / f"{_slug(name)}.{given.format}")
+                _write(_with_bit_rate(run, name, pa.table(columns)), target / f"{_slug(name)}.{given.format}")
             written.append(target)
     if given.json:
         print_json(summary)
@@ -92,19 +96,24 @@ def _slug(name: str) -> str:
     return slug(name)
 
 
-def _means(columns: pa.Table, warmup: float) -> dict[str, float]:
+def _means(columns: dict[str, NDArray[np.float64]], warmup: float) -> dict[str, float]:
     """The mean of each column after the warm-up, the sum of a count."""
     import numpy as np
 
     from mptcplab.analysis import COLUMNS
 
-    late = columns["time_s"].to_numpy() > warmup + 1e-9
+    first = int(np.searchsorted(columns["time_s"], warmup + 1e-9, side="right"))
+    names = list(columns)[1:]
+    late = np.array([columns[name][first:] for name in names])
+    known = np.isfinite(late)
+    number = known.sum(axis=1)
     means = {}
-    for name in columns.column_names[1:]:
-        column = columns[name].to_numpy()[late]
-        known = column[np.isfinite(column)]
+    for name, column, mine, n, total in zip(
+        names, late, known, number.tolist(), late.sum(axis=1).tolist(), strict=True
+    ):
+        found = total if n == column.size else float(column[mine].sum())
         count = name in COLUMNS and COLUMNS[name].kind == "count"
-        means[name] = float("nan") if not known.size else float(known.sum() if count else known.mean())
+        means[name] = float("nan") if not n else found if count else found / n
     return means
 
 

@@ -1,0 +1,112 @@
+"""Series in steps of equal length.
+
+Owns how samples become a rate, a state or a count in each step. Series of the same times, as those of a run and the
+runs of a sweep mostly are, share where each sample goes.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property, lru_cache
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Reals = NDArray[np.floating[Any]]
+Kind = Literal["rate", "state", "count"]
+
+KEPT = 8
+"""How many different times are remembered."""
+
+
+def resample(times: Reals, values: Reals, steps: Reals, interval: float, kind: Kind) -> Floats:
+    """A series in steps of `interval` that end at `steps`; NaN where there is no sample.
+
+    Rates hold over the time since the sample before them, so a step's rate is the mean weighted by time, and bytes
+    are kept. States are the mean of the samples in the step. Counts give the growth within the step.
+    """
+    if not times.size:
+        return np.full(steps.size, math.nan)
+    places = _places(times.tobytes(), times.dtype.str, steps.tobytes(), steps.dtype.str, interval)
+    return places.growth(values) if kind == "count" else places.mean(values, weighted=kind == "rate")
+
+
+def between(times: Floats) -> float:
+    """The usual time between two samples, the first of them after 0."""
+    return _between(times.tobytes())
+
+
+class _Places:
+    """Where samples go that are taken at some times."""
+
+    def __init__(self, times: Reals, steps: Reals, interval: float) -> None:
+        self._times, self._steps, self._interval = times, steps, interval
+
+    def growth(self, values: Reals) -> Floats:
+        """What came on top in each step."""
+        at, begun = self._last
+        last = np.maximum.accumulate(values)[at]
+        last = np.concatenate(([0.0], last if begun is None else np.where(begun, last, 0.0)))
+        return last[1:] - last[:-1]
+
+    def mean(self, values: Reals, *, weighted: bool) -> Floats:
+        """The mean of each step."""
+        known = np.isfinite(values)
+        amounts = values * self._lengths if weighted else values
+        place, everywhere = self._place, False
+        if known.all():
+            sums: NDArray[Any] = np.bincount(place, weights=amounts, minlength=self._steps.size)
+            weights, everywhere = self._by_length if weighted else self._by_number
+        else:
+            place, lengths = place[known], self._lengths[known] if weighted else None
+            sums = np.bincount(place, weights=amounts[known], minlength=self._steps.size)
+            weights = np.bincount(place, weights=lengths, minlength=self._steps.size)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean: Floats = sums / weights
+        return mean if everywhere else np.where(weights > 0, mean, math.nan)
+
+    @cached_property
+    def _last(self) -> tuple[NDArray[np.intp], NDArray[np.bool_] | None]:
+        """The last sample up to the end of each step, and whether there is one; None where there always is."""
+        at = np.searchsorted(self._times, self._steps + 1e-9, side="right")
+        begun = at > 0
+        return np.maximum(at - 1, 0), None if begun.all() else begun
+
+    @cached_property
+    def _place(self) -> NDArray[np.int_]:
+        """The step of each sample."""
+        place = np.ceil(self._times / self._interval - 1e-6).astype(int) - 1
+        found: NDArray[np.int_] = np.minimum(np.maximum(place, 0), self._steps.size - 1)
+        return found
+
+    @cached_property
+    def _lengths(self) -> Reals:
+        """The time that a rate holds for; not through a long hole before it."""
+        lengths = np.diff(self._times, prepend=0.0)
+        if lengths.size > 1:
+            lengths = np.minimum(lengths, np.median(np.diff(self._times)) * 1.5)
+        return lengths
+
+    @cached_property
+    def _by_length(self) -> tuple[NDArray[Any], bool]:
+        """Time with samples in each step, and whether there always is some."""
+        weights = np.bincount(self._place, weights=self._lengths, minlength=self._steps.size)
+        return weights, bool((weights > 0).all())
+
+    @cached_property
+    def _by_number(self) -> tuple[NDArray[Any], bool]:
+        """Samples in each step, and whether there always are some."""
+        weights = np.bincount(self._place, minlength=self._steps.size)
+        return weights, bool((weights > 0).all())
+
+
+@lru_cache(maxsize=KEPT)
+def _places(times: bytes, kind: str, steps: bytes, of_steps: str, interval: float) -> _Places:
+    return _Places(np.frombuffer(times, kind), np.frombuffer(steps, of_steps), interval)
+
+
+@lru_cache(maxsize=KEPT)
+def _between(times: bytes) -> float:
+    return float(np.median(np.diff(np.frombuffer(times), prepend=0.0)))
