@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from mptcplab.event_plots import LIMIT_LOOKS, bars, patch
 from mptcplab.reasons import WORDS
 from mptcplab.studies.held_back import Curve, mean, multipath, sentences, whole
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.gridspec import GridSpec
@@ -129,6 +127,8 @@ def _said(shares: Mapping[str, float]) -> str:
 
 def _shares(events: pa.Table, flow: str, path: str, end: float) -> dict[str, float]:
     """What held a flow back on a path, as shares of the time from the first event on; empty where nobody watched."""
+    import pyarrow.compute as pc
+
     rows = events.filter((pc.field("kind") == "limit") & (pc.field("flow") == flow) & (pc.field("path") == path))
     starts = rows["time_s"].to_pylist()
     shares: dict[str, float] = {}
