@@ -52,12 +52,12 @@ def test_what_is_coupled_takes_one_share_and_two_renos_take_two(goals: ModuleTyp
 def test_the_table_has_the_kernel_beside_both_simulations(
     goals: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for stack, value in (("kernel", 0.9), ("linux", 0.6), ("sim", 1.2)):
+    for stack, value in (("kernel", 0.9), ("linux", 0.6), ("wire", 0.7), ("sim", 1.2)):
         figures = {goal: [value, value] for goal in goals.GOALS}
         kept = {"stack": stack, "controller": "olia", "figures": figures}
         (tmp_path / f"{stack}.json").write_text(json.dumps(kept))
     goals.table(sorted(tmp_path.iterdir()))
-    assert "| OLIA | do no harm | 0.90, 0.90 | 0.90 | 0.60 | 1.50 | 1.20 |" in capsys.readouterr().out
+    assert "| OLIA | do no harm | 0.90, 0.90 | 0.90 | 0.60 | 1.50 | 0.70 | 1.20 |" in capsys.readouterr().out
 
 
 def test_what_is_the_same_on_the_kernel_runs_once(on_kernel: ModuleType) -> None:
