@@ -5,6 +5,7 @@
 //! `wire` do, and say how one is read, written and asked.
 
 pub(crate) mod course;
+pub(crate) mod report;
 pub(crate) mod summary;
 pub(crate) mod tally;
 pub(crate) mod transfer;

@@ -7,5 +7,6 @@ mod ability;
 mod ends;
 mod run;
 
+pub use crate::flows::report::{FlowReport, Ran};
 pub use ability::{Ability, Lack, Setting};
-pub use run::{FlowReport, Order, Ran, run};
+pub use run::{Order, run};

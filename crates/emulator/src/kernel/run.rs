@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::{io, thread};
 
-use mptcp_lab::measurements::Measurements;
 use mptcp_lab::scenario::{Flow, Scenario};
 use mptcp_live::kernel::{Options, given, info};
 
 use super::ends::{Sender, Task, accept, open, ready};
 use crate::driver::Driver;
 use crate::flows::course::{Course, load};
+use crate::flows::report::{FlowReport, Ran};
 use crate::flows::tally::Tally;
 use crate::flows::{FIRST_PORT, address_of};
 use crate::plan::Plan;
@@ -29,28 +29,6 @@ pub struct Order {
     pub namespaces: Vec<String>,
     /// By flow: what its sockets are.
     pub options: Vec<Options>,
-}
-
-/// What a flow was given by the kernel.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FlowReport {
-    /// The flow.
-    pub flow: String,
-    /// The congestion controller, read back.
-    pub congestion: String,
-    /// SO_RCVBUF of the receiver and SO_SNDBUF of the sender, read back, bytes; 0 of a flow that was never connected.
-    pub buffers: (u32, u32),
-    /// What went wrong, in words.
-    pub problem: Option<String>,
-}
-
-/// What a run gave.
-#[derive(Debug)]
-pub struct Ran {
-    /// As the simulator gives it.
-    pub measured: Measurements,
-    /// By flow.
-    pub flows: Vec<FlowReport>,
 }
 
 /// Runs it over a driver that has just started, until the end of the scenario or until `off` says so.

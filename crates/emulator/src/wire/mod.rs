@@ -12,8 +12,9 @@ use mptcp_lab::scenario::{Scenario, Traffic};
 
 use crate::error::EmulatorError;
 
+pub use crate::flows::report::{FlowReport, Ran};
 pub use hosts::Hosts;
-pub use run::{FlowReport, Order, Ran, run};
+pub use run::{Order, run};
 
 /// Refuses what flows cannot do here.
 ///

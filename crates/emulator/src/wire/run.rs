@@ -10,7 +10,6 @@ use std::{io, thread};
 
 use mptcp_clock::{Duration, Instant};
 use mptcp_lab::flow_config;
-use mptcp_lab::measurements::Measurements;
 use mptcp_lab::mptcp::{ConnectionInfo, InterfaceId, Mode, SubflowInfo};
 use mptcp_lab::scenario::{Flow, Scenario};
 use mptcp_live::kernel::{PathInfo, SocketInfo};
@@ -19,6 +18,7 @@ use super::ends::{Sender, Task, accept, open, ready};
 use super::hosts::Hosts;
 use crate::driver::Driver;
 use crate::flows::course::{Course, load};
+use crate::flows::report::{FlowReport, Ran};
 use crate::flows::tally::{Clock, Tally};
 use crate::flows::{FIRST_PORT, address_of};
 use crate::plan::Plan;
@@ -35,28 +35,6 @@ pub struct Order {
     pub plan: Plan,
     /// Its hosts.
     pub hosts: Arc<Hosts>,
-}
-
-/// What is to be known of a flow beside the tables.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FlowReport {
-    /// The flow.
-    pub flow: String,
-    /// The congestion controller.
-    pub congestion: String,
-    /// Of the receiver's receive buffer and the sender's send buffer, bytes as they were asked for.
-    pub buffers: (u32, u32),
-    /// What went wrong, in words.
-    pub problem: Option<String>,
-}
-
-/// What a run gave.
-#[derive(Debug)]
-pub struct Ran {
-    /// As the simulator gives it.
-    pub measured: Measurements,
-    /// By flow.
-    pub flows: Vec<FlowReport>,
 }
 
 /// Runs it over a driver that has just started, until the end of the scenario or until `off` says so.
