@@ -18,7 +18,7 @@ from mptcplab import Scenario, sweeps
 from mptcplab.batch import Interrupted
 from mptcplab.commands.common import BadInput
 from mptcplab.commands.settings import over, split, variations
-from mptcplab.json_files import write_json
+from mptcplab.json_files import write_json, write_long
 from mptcplab.reading import read_table
 from mptcplab.statistics import paired
 from mptcplab.sweep_plot import picture, scale
@@ -114,7 +114,7 @@ def test_parts_give_the_same_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     def saved(name: str, most: int) -> Path:
         monkeypatch.setattr(sweeps, "MOST_RUNS", most)
-        Sweep(scenario, vary, range(1, 6)).run(tmp_path / name, ["goodput"], quiet=True)
+        Sweep(scenario, vary, range(1, 6)).run(tmp_path / name, lambda _: None, quiet=True)
         return tmp_path / name
 
     one, many = saved("one", 100), saved("many", 3)
@@ -125,6 +125,14 @@ def test_parts_give_the_same_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             read_table(many / f"{table}.parquet").to_pylist()
         ), table
     assert (one / "run.json").read_bytes() == (many / "run.json").read_bytes()
+
+
+@pytest.mark.parametrize("rows", [[], [{"run": "a", "none": math.nan}], [{"run": "ä\nb", "more": {"x": [1, 2]}}, 3]])
+def test_a_long_list_is_written_as_a_short_one(tmp_path: Path, rows: list[object]) -> None:
+    head = {"mptcplab": "1", "backend": "sim"}
+    write_json(head | {"runs": rows}, tmp_path / "whole.json")
+    write_long(head, "runs", iter(rows), tmp_path / "long.json")
+    assert (tmp_path / "long.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
 
 
 def test_an_interrupt_between_a_part_and_its_count_loses_nothing(
@@ -140,7 +148,7 @@ def test_an_interrupt_between_a_part_and_its_count_loses_nothing(
 
     monkeypatch.setattr(sweeps, "write_json", interrupted)
     with pytest.raises(Interrupted) as caught:
-        Sweep(scenario, {"paths.lte.loss": ["1%"]}, range(1, 7)).run(tmp_path, ["goodput"], quiet=True)
+        Sweep(scenario, {"paths.lte.loss": ["1%"]}, range(1, 7)).run(tmp_path, lambda _: None, quiet=True)
     assert (caught.value.count, caught.value.total) == (4, 6)
     assert read_table(tmp_path / "flows.parquet").num_rows == 4
 
@@ -195,7 +203,8 @@ def test_pictures_of_names_and_of_numbers() -> None:
     scenario = Scenario.load(TWO).vary({"duration": "1s", "warmup": "0s"})
     for vary in ({"flows.*.scheduler": ["minrtt", "roundrobin"]}, {"paths.lte.delay": ["10ms", "80ms"]}):
         sweep = Sweep(scenario, vary, range(1, 3))
-        found = Found(sweep, sweep.run(None, ["goodput", "throughput"], quiet=True), ["goodput", "throughput"])
+        found = Found(sweep, ["goodput", "throughput"])
+        sweep.run(None, found.take, quiet=True)
         axes = picture(found, "two").axes
         assert [one.get_ylabel() for one in axes] == ["goodput [Mb/s]", "throughput [Mb/s]"]
         joined = [line for line in axes[0].lines if line.get_linestyle() not in ("None", "")]

@@ -7,15 +7,33 @@ from __future__ import annotations
 
 import json
 import math
+import textwrap
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from mptcplab.files import write_text
+from mptcplab.files import replacing, write_text
 
 
 def write_json(value: Any, path: Path) -> None:
     """Writes JSON for people and machines; what is not a number becomes null."""
-    write_text(path, json.dumps(finite(value), indent=2, ensure_ascii=False) + "\n")
+    write_text(path, _text(value) + "\n")
+
+
+def write_long(head: Mapping[str, Any], name: str, rows: Iterable[Any], path: Path) -> None:
+    """Writes what `write_json` would of `head` with the list `name` behind it, row by row: memory holds one."""
+    with replacing(path) as file:
+        begin = _text({**head, name: []}).removesuffix("[]\n}")
+        between = "[\n"
+        file.write(begin.encode())
+        for row in rows:
+            file.write((between + textwrap.indent(_text(row), "    ")).encode())
+            between = ",\n"
+        file.write(b"[]\n}\n" if between == "[\n" else b"\n  ]\n}\n")
+
+
+def _text(value: Any) -> str:
+    return json.dumps(finite(value), indent=2, ensure_ascii=False)
 
 
 def finite(value: Any) -> Any:

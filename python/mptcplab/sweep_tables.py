@@ -6,6 +6,7 @@ Owns which metrics there are and how they are said. Never runs or draws.
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ from mptcplab.inputs import BadResult, choose
 from mptcplab.statistics import Estimate, Paired, estimate, paired
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from mptcplab.sweeps import Sweep
 
 MOST_FLOWS = 10
@@ -49,18 +52,27 @@ def unit(metric: str) -> tuple[str, float]:
 class Found:
     """The values of a sweep by point, flow and metric, one for each seed."""
 
-    def __init__(self, sweep: Sweep, rows: Sequence[Mapping[str, Any]], wanted: Sequence[str]) -> None:
-        """Sorts the rows of `flows`."""
+    def __init__(self, sweep: Sweep, wanted: Sequence[str]) -> None:
+        """Nothing yet: `take` has what was found."""
         self.vary, self.seeds, self.metrics = sweep.vary, sweep.seeds, list(wanted)
         self.points = [point.values for point in sweep.points]
-        at = {point.variant: number for number, point in enumerate(sweep.points)}
-        self.flows = list(dict.fromkeys(str(row["flow"]) for row in rows))[:MOST_FLOWS]
-        self._values: dict[tuple[int, str, str], list[float]] = {}
-        for row in rows:
+        self._at = {point.variant: number for number, point in enumerate(sweep.points)}
+        self.flows: list[str] = []
+        # Eight bytes a value, for sweeps of a hundred thousand runs.
+        self._values: dict[tuple[int, str, str], array[float]] = {}
+
+    def take(self, flows: pa.Table) -> None:
+        """Sorts rows of the table `flows`."""
+        names = ["variant", "flow", *(name for name in self.metrics if name in flows.column_names)]
+        for row in flows.select(names).to_pylist():
+            if row["flow"] not in self.flows:
+                if len(self.flows) == MOST_FLOWS:
+                    continue
+                self.flows.append(row["flow"])
             for metric in self.metrics:
                 value = row.get(metric)
                 number = math.nan if value is None else float(value) / unit(metric)[1]
-                self._values.setdefault((at[row["variant"]], row["flow"], metric), []).append(number)
+                self._values.setdefault((self._at[row["variant"]], row["flow"], metric), array("d")).append(number)
 
     @staticmethod
     def check_reference(vary: Mapping[str, Sequence[str]], text: str) -> tuple[str, str]:

@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ from mptcplab.export import TABLES, described, tables_of, write_parquet
 from mptcplab.files import folder, write_text
 from mptcplab.inputs import BadResult
 from mptcplab.joining import join
-from mptcplab.json_files import write_json
+from mptcplab.json_files import write_json, write_long
 from mptcplab.reading import read_json, read_table
 from mptcplab.results import Runs
 
@@ -100,18 +100,17 @@ class Sweep:
     def run(  # noqa: PLR0913, RUF100 - what a person can ask for
         self,
         output: Path | None,
-        keep: Sequence[str],
+        take: Callable[[pa.Table], None],
         *,
         resume: bool = False,
         workers: int | None = None,
         quiet: bool = False,
-    ) -> list[dict[str, Any]]:
-        """Runs what is missing; returns a row for each run and flow, with the columns `keep` of `flows`.
+    ) -> None:
+        """Runs what is missing; gives `take` the table of flows of each part, in order.
 
         Raises `Interrupted` after Ctrl-C; what was finished is in `output` then, and `resume` goes on there.
         """
         store = _Store(self, output, resume=resume) if output else None
-        rows = list[dict[str, Any]]()
         progress = Progress(self.runs, "sweep", quiet=quiet)
         done = 0
         try:
@@ -122,7 +121,7 @@ class Sweep:
                     found = results.flows
                     if store:
                         store.write(number, results)
-                rows += _chosen(found, keep)
+                take(found)
                 done += len(runs)
                 progress.tick(done)
         except KeyboardInterrupt as interrupt:
@@ -138,7 +137,6 @@ class Sweep:
         if store:
             store.join(done)
             store.clear()
-        return rows
 
     def _part(self, runs: range, progress: Progress, workers: int | None) -> Runs:
         finished = itertools.count(runs.start + 1)
@@ -229,12 +227,14 @@ class _Store:
             if files:
                 schemas = [pq.read_schema(file) for file in files]
                 join((pq.read_table(file) for file in files), schemas, self._output / f"{table}.parquet")
-        names, rows = self._scenarios(), list[dict[str, Any]]()
-        for number in numbers:
-            text = self._list(number).read_text(encoding="utf-8")
-            rows += [row | {"scenario": names[row["variant"]]} for row in json.loads(text)]
-        if rows:
-            write_json({"mptcplab": _core.__version__, "backend": "sim", "runs": rows}, self._output / "run.json")
+        names = self._scenarios()
+        if numbers:
+            rows = (
+                row | {"scenario": names[row["variant"]]}
+                for number in numbers
+                for row in json.loads(self._list(number).read_text(encoding="utf-8"))
+            )
+            write_long({"mptcplab": _core.__version__, "backend": "sim"}, "runs", rows, self._output / "run.json")
 
     def _scenarios(self) -> dict[str, str]:
         """Writes each scenario once; the file of each variant."""
@@ -251,10 +251,3 @@ class _Store:
         """Takes the parts away, the plan last: parts without one would be nobody's."""
         shutil.rmtree(self._parts)
         (self._output / PLAN).unlink()
-
-
-def _chosen(flows: pa.Table, keep: Sequence[str]) -> list[dict[str, Any]]:
-    """The rows, with who they are and the columns that are there."""
-    names = [name for name in ("variant", "flow", *keep) if name in flows.column_names]
-    rows: list[dict[str, Any]] = flows.select(names).to_pylist()
-    return rows

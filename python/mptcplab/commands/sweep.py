@@ -92,8 +92,9 @@ def execute(given: argparse.Namespace) -> int:
         ready(given.output)
     if given.compare:
         Found.check_reference(vary, given.compare)
+    found = Found(sweep, wanted)
     try:
-        rows = sweep.run(given.output, wanted, resume=given.resume, workers=given.workers, quiet=given.quiet)
+        sweep.run(given.output, found.take, resume=given.resume, workers=given.workers, quiet=given.quiet)
     except Interrupted as interrupt:
         if given.output:
             where = f"{interrupt}; they are in {given.output}/, and --resume goes on with the rest"
@@ -101,7 +102,6 @@ def execute(given: argparse.Namespace) -> int:
         raise
     except RuntimeError as error:
         raise RunFailed(str(error)) from error
-    found = Found(sweep, rows, wanted)
     if given.output:
         _draw(found, given.output, scenario.name)
     if given.json:
