@@ -46,7 +46,7 @@ def execute(given: argparse.Namespace) -> int:
     from mptcplab.studies.published import marked
 
     study, experiment = _find(given.experiment)
-    found = _points(experiment, Effort("full" if given.full else "default"))
+    found = scenarios_of(experiment, Effort("full" if given.full else "default"))
     if given.toml or given.point:
         name = _chosen(experiment, found, given.point)
         print(over(marked(found[name][0].scenario, experiment), given.set).to_toml(), end="")
@@ -87,7 +87,7 @@ def _find(text: str) -> tuple[Study, Experiment]:
     return study, experiments[choose(wanted, experiments, "experiment", study.name)]
 
 
-def _points(experiment: Experiment, effort: Any) -> dict[str, list[Point]]:
+def scenarios_of(experiment: Experiment, effort: Any) -> dict[str, list[Point]]:
     """Runs by the name of their scenario."""
     found: dict[str, list[Point]] = {}
     texts: dict[str, str] = {}
