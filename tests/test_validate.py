@@ -15,6 +15,7 @@ from mptcplab import validation, validation_set
 from mptcplab.commands.validate import tell
 from mptcplab.namespaces import CannotMake
 from mptcplab.validation import Answer, Row
+from mptcplab.validation_draw import drawn
 
 __all__ = ["machine"]
 
@@ -127,7 +128,18 @@ def test_the_set_is_checked_and_has_no_name_twice() -> None:
     assert len(set(names)) == len(names)
     multipath = [cell for cell in validation_set.cells() if not cell.name.startswith("tcp ")]
     assert len(multipath) >= 60
-    assert sum(cell.blind for cell in multipath) == len(multipath) // 2
+    assert not any(cell.blind for cell in multipath)
+
+
+def test_scenarios_are_drawn_by_a_number() -> None:
+    cells = drawn(40, 7)
+    assert [cell.scenario.to_toml() for cell in drawn(3, 7)] == [cell.scenario.to_toml() for cell in cells[:3]]
+    assert drawn(1, 8)[0].scenario.to_toml() != cells[0].scenario.to_toml()
+    assert all(cell.blind for cell in cells)
+    texts = [cell.scenario.to_toml() for cell in cells]
+    assert 0 < sum("paths.three" in text for text in texts) < 20
+    assert 5 < sum(text.count('loss = "') - text.count('loss = "0%"') for text in texts) < 40
+    assert len({cell.name for cell in cells}) == 40
 
 
 def test_blind_scenarios_and_stalls_are_counted_apart() -> None:

@@ -7,18 +7,19 @@ late packets were. Flows run in the core, on sockets in the namespaces of `emula
 from __future__ import annotations
 
 import platform
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mptcplab.controllers import RULES, CannotLoad, prefix
 from mptcplab.emulation import CannotEmulate, emulated, why_no_mptcp, why_no_paths
+from mptcplab.netstat import Counters, counters
 from mptcplab.results import Run
 
 if TYPE_CHECKING:
     from mptcplab._core import EmulationRow
-    from mptcplab.emulation import Network
+    from mptcplab.emulation import Host, Network
     from mptcplab.scenario import Scenario
 
 CONTROLLERS = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
@@ -68,6 +69,8 @@ class Report:
     flows: list[Sockets]
     links: EmulationRow | None
     doubts: str | None
+    counters: dict[str, Counters] = field(default_factory=dict)
+    """By host: what Linux counted there of TCP and Multipath TCP, without what stayed 0."""
 
     def document(self) -> dict[str, Any]:
         """As a value for JSON."""
@@ -93,9 +96,10 @@ def run(
         network.start(pcap)
         results, given = network.emulator.run_flows(known, ours)
         network.check()
+        counted = {host.name: _counted(host) for host in network.hosts}
         last = network.stop()
     sockets = [Sockets(name, *one) for name, one in zip(scenario.core.flows, given, strict=True)]
-    report = Report(seed, variant, platform.release(), lacks, sockets, last, network.doubts())
+    report = Report(seed, variant, platform.release(), lacks, sockets, last, network.doubts(), counted)
     return Run(scenario.core, seed, results, variant, backend="kernel"), report
 
 
@@ -111,6 +115,14 @@ def _prepare(network: Network, scenario: Scenario, known: tuple[list[str], str],
         if Path(f"/proc/sys/{key.replace('.', '/')}").exists():
             network.host(host).namespace.sysctl(key, value)
     return lacks
+
+
+def _counted(host: Host) -> Counters:
+    found = counters(host.namespace.read("/proc/net/netstat"))
+    return {
+        group: {name: value for name, value in found.get(group, {}).items() if value}
+        for group in ("MPTcpExt", "TcpExt")
+    }
 
 
 def _is_multipath(settings: list[tuple[str, str, str]]) -> bool:

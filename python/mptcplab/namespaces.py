@@ -112,6 +112,10 @@ class Namespace:
         """A command line that runs a command in it."""
         return ["ip", "netns", "exec", self.name, *map(str, arguments)]
 
+    def read(self, path: str) -> str:
+        """A file as it is in there, such as /proc/net/netstat; empty where there is none."""
+        return _run(self.command("cat", path)).stdout
+
     def sysctl(self, key: str, value: str) -> None:
         """Sets a sysctl of it, such as `net.ipv4.ip_forward`, and looks whether it has what was asked for."""
         path = f"/proc/sys/{key.replace('.', '/')}"

@@ -1,8 +1,8 @@
 """The scenarios on which the simulator is held against the kernel.
 
-Owns which there are. Half of them may be looked at while the simulator is built; the other half is for predictions. A
-jitter of a millisecond, which overtakes nobody, makes seeds differ: without it one phase of queues and windows would
-stand for all.
+Owns which there are. All of them were looked at while the simulator was built: predictions are for those that are drawn
+(`validation_draw`). A jitter of a millisecond, which overtakes nobody, makes seeds differ: without it one phase of
+queues and windows would stand for all.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from typing import Any
 from mptcplab.scenario import Scenario
 
 Link = Mapping[str, Any]
+
+DURATION, WARMUP = "32s", "2s"
+"""Over 10 s after the warm-up the kernel itself came within 10 % of what it gave before in 49 of 55 flows."""
 
 WIFI: Link = {"rate": "8Mbit", "rtt": "20ms", "queue": "53p", "jitter": "1ms"}
 MOBILE: Link = {"rate": "2Mbit", "rtt": "150ms", "queue": "100p", "jitter": "1ms"}
@@ -55,7 +58,7 @@ class Cell:
 
 
 def cells() -> list[Cell]:
-    """The set of this version; half of each kind are blind. Plain TCP beside them."""
+    """The set of this version, plain TCP beside Multipath TCP."""
     multipath = [
         *(_cell(f"C {kind} rcvbuf {size}", C, congestion=kind, rcvbuf=size) for kind, size in _sweep()),
         *(
@@ -93,7 +96,7 @@ def cells() -> list[Cell]:
         for kind in ("reno", "cubic")
         for path in C
     ]
-    return alone + [Cell(cell.name, cell.scenario, blind=at % 4 in (1, 2)) for at, cell in enumerate(multipath)]
+    return alone + multipath
 
 
 def _sweep() -> list[tuple[str, str]]:
@@ -155,11 +158,12 @@ def _flow(**flow: Any) -> dict[str, Any]:
 
 
 def _scenario(name: str, **tables: Any) -> Scenario:
-    return Scenario(name=name, duration="12s", warmup="2s", sample="100ms", **tables)
+    return Scenario(**{"name": name, "duration": DURATION, "warmup": WARMUP, "sample": "100ms"} | tables)
 
 
 def _cell(name: str, links: Mapping[str, Link], events: Sequence[dict[str, Any]] = (), **flow: Any) -> Cell:
     tables: dict[str, Any] = {"paths": dict(links), "flows": {"bulk": _flow(**flow)}}
     if events:
-        tables["events"] = list(events)
+        # What happens is soon over.
+        tables |= {"events": list(events), "duration": "12s"}
     return Cell(name, _scenario(name, **tables))

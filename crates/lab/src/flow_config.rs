@@ -75,6 +75,7 @@ pub fn flow_config(
             subflow_queues: flow.waiting.subflow_queues,
             buffer_memory: flow.waiting.buffer_memory,
             data_level_timer: flow.waiting.reinjection == Reinjection::DataLevel,
+            windows_by_subflow: flow.waiting.windows_by_subflow,
             silent_path_probe: flow.waiting.silent_path_probe,
         },
         sack: flow.tcp.sack,

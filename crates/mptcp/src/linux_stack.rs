@@ -18,6 +18,12 @@ pub struct LinuxStack {
     /// subflows, a fragment at a time, on one that has nothing to send (`__mptcp_retrans`); all of it when a subflow ends, or has
     /// been silent for `stale_loss_cnt` such times. Without, as soon as a subflow times out. Needs `subflow_queues`.
     pub data_level_timer: bool,
+    /// The peer's window is what the TCP of the subflow keeps of it, which an acknowledgement that repeats the last one may
+    /// only widen (net/ipv4/tcp_input.c, `tcp_may_update_window`), from the data acknowledgement on (net/mptcp/options.c,
+    /// `ack_update_msk`): where a window shrinks while a subflow repeats itself, more is sent than was offered. Who receives
+    /// acknowledges that on the subflow and drops it (net/mptcp/protocol.c, `mptcp_data_queue_ofo`, MPTcpExtNoDSSInWindow).
+    /// Needs `data_level_timer`: nothing else sends it again.
+    pub windows_by_subflow: bool,
     /// How often a silent path is asked whether it is back; `None` is never, as in Linux.
     pub silent_path_probe: Option<Duration>,
 }
@@ -28,6 +34,7 @@ impl Default for LinuxStack {
             subflow_queues: false,
             buffer_memory: false,
             data_level_timer: false,
+            windows_by_subflow: false,
             silent_path_probe: Some(Duration::from_secs(1)),
         }
     }
@@ -35,12 +42,22 @@ impl Default for LinuxStack {
 
 impl LinuxStack {
     /// As Linux has it.
-    pub const LINUX: Self =
-        Self { subflow_queues: true, buffer_memory: true, data_level_timer: true, silent_path_probe: None };
+    pub const LINUX: Self = Self {
+        subflow_queues: true,
+        buffer_memory: true,
+        data_level_timer: true,
+        windows_by_subflow: true,
+        silent_path_probe: None,
+    };
 
     /// The largest window that a receive buffer of `asked` bytes may become.
     pub(crate) fn largest_window(&self, asked: u64) -> u64 {
         if self.buffer_memory { memory_of(asked) } else { asked }
+    }
+
+    /// Whether windows are what subflows keep of them.
+    pub(crate) fn keeps_windows(&self) -> bool {
+        self.windows_by_subflow && self.reinjects_late()
     }
 
     /// Whether data goes again by the data level's timer: it takes the queues for that.

@@ -27,6 +27,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "files", nargs="*", type=Path, metavar="FILE", help="scenario files (default: the set that comes with mptcplab)"
     )
+    parser.add_argument(
+        "--draw", type=positive, metavar="N", help="in place of the set: N networks that nobody has seen (--draw-seed)"
+    )
+    parser.add_argument("--draw-seed", type=natural, default=1, metavar="N", help="which ones (default: 1)")
     parser.add_argument("--seed", type=natural, default=1, metavar="N", help="the first seed (default: 1)")
     parser.add_argument("--seeds", type=positive, default=1, metavar="N", help="seeds for each scenario (default: 1)")
     parser.add_argument(
@@ -51,9 +55,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def execute(given: argparse.Namespace) -> int:
     """Predicts, measures, compares."""
     from mptcplab import predictions, validation
-    from mptcplab.scenario import Scenario
-    from mptcplab.validation_set import Cell
-    from mptcplab.validation_set import cells as the_set
 
     if given.predict and (given.against or given.output):
         raise BadInput("mptcplab: --predict measures nothing: --against and --output are for the run after it")
@@ -62,7 +63,7 @@ def execute(given: argparse.Namespace) -> int:
     for path in (given.predict, given.output):
         if path:
             predictions.absent(path)
-    cells = [Cell(str(file), Scenario.load(file)) for file in given.files] or the_set()
+    cells = _cells(given)
     seeds = all_seeds(given)
     for cell in cells:
         check_runs(cell.scenario, len(seeds))
@@ -87,6 +88,18 @@ def execute(given: argparse.Namespace) -> int:
         if problem is not None:
             raise RunFailed(f"{row.cell}, flow {row.flow!r}, {problem}")
     return 0
+
+
+def _cells(given: argparse.Namespace) -> list[Cell]:
+    from mptcplab.scenario import Scenario
+    from mptcplab.validation_draw import drawn
+    from mptcplab.validation_set import Cell, cells
+
+    if given.draw and given.files:
+        raise BadInput("mptcplab: --draw draws scenarios, and FILE has one; leave one of them out")
+    if given.draw:
+        return drawn(given.draw, given.draw_seed)
+    return [Cell(str(file), Scenario.load(file)) for file in given.files] or cells()
 
 
 def _predict(path: Path, cells: list[Cell], seeds: range) -> int:

@@ -17,6 +17,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from mptcplab.netstat import counters
+
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Interfaced = ipaddress.IPv4Interface | ipaddress.IPv6Interface
 
@@ -203,11 +205,10 @@ def _endpoint(row: dict[str, Any]) -> Endpoint:
 
 def _counters() -> dict[str, int]:
     try:
-        lines = Path("/proc/self/net/netstat").read_text().splitlines()
+        text = Path("/proc/self/net/netstat").read_text()
     except OSError:
         return {}
-    ours = [line.split()[1:] for line in lines if line.startswith("MPTcpExt:")]
-    return {name: int(value) for name, value in zip(*ours, strict=True)} if len(ours) == 2 else {}
+    return counters(text).get("MPTcpExt", {})
 
 
 def _both(*words: str) -> Iterable[dict[str, Any]]:

@@ -86,6 +86,7 @@ fn habits(draw: &mut Draw<'_>) -> (LinuxCompat, bool, LinuxStack) {
                 subflow_queues: bit(11),
                 buffer_memory: bit(12),
                 data_level_timer: bit(13),
+                windows_by_subflow: bit(15),
                 silent_path_probe: bit(14).then_some(Duration::from_secs(1)),
             };
             (habits, bit(0), stack)

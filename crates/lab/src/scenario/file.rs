@@ -180,6 +180,10 @@ table! {
         buffer_memory: bool,
         /// When data goes again on another subflow. Default: timeout; data_level with stack linux.
         reinjection: Reinjection,
+        /// The peer's window is what the TCP of each subflow keeps of it, as in Linux (net/mptcp/options.c, ack_update_msk): after
+        /// a loss more may be sent than was offered, which the peer drops. Needs reinjection data_level. Default: false; true with
+        /// stack linux.
+        windows_by_subflow: bool,
         /// How often a silent path is asked whether it is back, while others work; 0s is never. Default: 1s; 0s with stack linux.
         silent_path_probe: Span,
         /// DATA_ACKs of 8 bytes, as Linux sends them (net/mptcp/options.c). Default: false; true with stack linux.

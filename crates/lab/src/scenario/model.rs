@@ -173,6 +173,8 @@ pub struct Waiting {
     pub buffer_memory: bool,
     /// When it goes again.
     pub reinjection: Reinjection,
+    /// Windows are what the TCP of each subflow keeps of them.
+    pub windows_by_subflow: bool,
     /// How often a silent path is asked; `None` is never.
     pub silent_path_probe: Option<Duration>,
     /// DATA_ACKs of 8 bytes.

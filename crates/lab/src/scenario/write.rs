@@ -262,6 +262,7 @@ fn flow(flow: &Flow) -> FlowTable {
         subflow_queues: flow.waiting.subflow_queues.then_some(true),
         buffer_memory: flow.waiting.buffer_memory.then_some(true),
         reinjection: Some(flow.waiting.reinjection).filter(|rule| *rule != Reinjection::Timeout),
+        windows_by_subflow: flow.waiting.windows_by_subflow.then_some(true),
         silent_path_probe: Some(Span(flow.waiting.silent_path_probe.unwrap_or_default()))
             .filter(|span| span.0 != PROBE),
         wide_data_acks: flow.waiting.wide_data_acks.then_some(true),

@@ -79,6 +79,15 @@ impl Connection {
             _ => Some(self.send.buffer.una()),
         };
         let Some(from) = from.filter(|&from| from <= self.send.buffer.next() + 1) else { return };
+        let window = match (start, ack) {
+            // Where the peer's numbers begin is known after its SYN.
+            (Some(start), Some(ack))
+                if !plain && self.config.linux_stack.keeps_windows() && !segment.flags.syn() =>
+            {
+                subflow.kept_window(start, ack, window)
+            }
+            _ => window,
+        };
         self.send.buffer.note_window(window);
         if plain {
             let (Some(start), Some(ack)) = (start, ack) else { return };

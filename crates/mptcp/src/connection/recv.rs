@@ -150,7 +150,9 @@ impl RecvStream {
             self.duplicate_bytes += length;
             return Placed::Duplicate;
         }
-        if end > self.limit() || self.finished() {
+        // What is next has room as long as there is any; what is not, where it was offered.
+        let limit = if self.linux.is_some() && start > self.next { self.edge } else { self.limit() };
+        if end > limit || self.finished() {
             return Placed::Beyond;
         }
         if self.fin.is_some_and(|fin| end > fin) {

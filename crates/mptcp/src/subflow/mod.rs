@@ -219,6 +219,18 @@ impl Subflow {
         news
     }
 
+    /// The window that Linux has of this subflow after a segment with `window` (net/ipv4/tcp_input.c, `tcp_may_update_window`):
+    /// one that repeats the last acknowledgement widens it, or closes it.
+    pub(crate) fn kept_window(&mut self, start: u64, ack: u64, window: u64) -> u64 {
+        let (last_start, last_ack) = self.window.from;
+        let wider = start == last_start && (window > self.window.kept || window == 0);
+        if ack > last_ack || start > last_start || wider {
+            self.window.from = (start, last_ack.max(ack));
+            self.window.kept = window;
+        }
+        self.window.kept
+    }
+
     /// The largest payload that the peer takes without options, bytes.
     pub(crate) fn peer_mss(&self) -> u16 {
         self.agreed.peer_mss

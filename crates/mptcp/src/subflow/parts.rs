@@ -156,6 +156,8 @@ pub(crate) struct PeerWindow {
     pub(crate) last: u16,
     /// Sequence number and acknowledgement of the segment that the window was taken from: SND.WL1 and SND.WL2.
     pub(super) from: (u64, u64),
+    /// SND.WND, where windows go by subflow.
+    pub(super) kept: u64,
     /// The highest acknowledgement sent.
     pub(super) last_ack_sent: u64,
     /// The window that we said last.

@@ -3,7 +3,7 @@
 use crate::hand::Hand;
 use crate::pair::{Fate, Pair, pattern};
 use bytes::Bytes;
-use mptcp::{Announced, Config, LinuxCompat};
+use mptcp::{Announced, Config, LinuxCompat, LinuxStack};
 use mptcp_clock::Duration;
 use mptcp_wire::{DataSequence, Dss, Flags, MpJoin, MptcpOption, Segment};
 
@@ -187,4 +187,26 @@ fn slow_start_goes_on_where_more_than_half_of_the_window_was_under_way() {
         (state(&pair).0 - window) / mss
     };
     assert_eq!((grows(5), grows(6)), (0, 6));
+}
+
+/// An acknowledgement that repeats the last one on its subflow, while data came on another and the window shrank.
+#[test]
+fn a_repeated_acknowledgement_never_makes_a_window_smaller() {
+    let by_subflow = LinuxStack { buffer_memory: false, ..LinuxStack::LINUX };
+    for (linux_stack, offered) in [(LinuxStack::default(), 60_000 - 1_000), (by_subflow, 60_000)] {
+        let (mut hand, _) = Hand::open(Config { linux_stack, ..Config::default() });
+        hand.send_data(hand.flow, 1, 1, 100);
+        hand.host.write(hand.now, hand.connection, Bytes::from(vec![1; 5_000]));
+        hand.collect();
+        let dss = hand.dss(1, None);
+        hand.send(hand.flow, 101, 1, |segment| segment.options.dss = Some(dss));
+        let dss = hand.dss(1_001, None);
+        hand.send(hand.flow, 101, 1, |segment| (segment.window, segment.options.dss) = (59_000, Some(dss)));
+        let room = |hand: &Hand| hand.host.info(hand.now, hand.connection).unwrap().peer_window;
+        assert_eq!(room(&hand), offered);
+        // What acknowledges more says how much there is, but what was offered once stays.
+        let dss = hand.dss(2_001, None);
+        hand.send(hand.flow, 101, 501, |segment| (segment.window, segment.options.dss) = (58_000, Some(dss)));
+        assert_eq!(room(&hand), offered - 1_000);
+    }
 }

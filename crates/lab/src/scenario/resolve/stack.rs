@@ -88,15 +88,22 @@ impl Defaults {
             false => (Reinjection::Timeout, ANNOUNCE),
         };
         let probe = table.silent_path_probe.map(|span| Some(span.0).filter(|pause| !pause.is_zero()));
+        let reinjection = table.reinjection.unwrap_or(rule);
+        let late = reinjection == Reinjection::DataLevel;
         let waiting = Waiting {
             subflow_queues: table.subflow_queues.unwrap_or(linux),
             buffer_memory: table.buffer_memory.unwrap_or(linux),
-            reinjection: table.reinjection.unwrap_or(rule),
+            reinjection,
+            windows_by_subflow: table.windows_by_subflow.unwrap_or(linux && late),
             silent_path_probe: probe.unwrap_or(Some(PROBE).filter(|_| !linux)),
             wide_data_acks: table.wide_data_acks.unwrap_or(linux),
             add_addr_timeout: table.add_addr_timeout.map_or(announce, |span| span.0),
         };
-        if waiting.reinjection == Reinjection::DataLevel && !waiting.subflow_queues {
+        if waiting.windows_by_subflow && !late {
+            let problem = "what the peer drops goes again by the data level's timer alone (try reinjection = \"data_level\")";
+            return Err(context.error(&["flows", name, "windows_by_subflow"], problem));
+        }
+        if late && !waiting.subflow_queues {
             let key = if table.reinjection.is_some() { "reinjection" } else { "subflow_queues" };
             let problem = "data_level needs the queues by subflow (try subflow_queues = true, or reinjection = \"timeout\")";
             return Err(context.error(&["flows", name, key], problem));

@@ -309,6 +309,7 @@ fn config() -> impl Strategy<Value = Config> {
                     subflow_queues: plain_time_wait,
                     buffer_memory: echo_before_join,
                     data_level_timer: data_fin_everywhere,
+                    windows_by_subflow: steady_join_ack,
                     silent_path_probe: Some(Duration::from_secs(1)).filter(|_| !minshall),
                 },
                 ..Config::default()

@@ -116,7 +116,9 @@ impl Arena {
             strips: vec![Strip::default(); settings.paths.len()],
             paths: settings.paths.clone(),
             chance: Rng::new(settings.seed, "network"),
-            watch: Watch::default(),
+            watch: Watch::new(
+                [&settings.client, &settings.server].map(|side| side.linux_stack.windows_by_subflow),
+            ),
             idle_wakeups: 0,
             healed: false,
             checksum: settings.client.checksum || settings.server.checksum,
