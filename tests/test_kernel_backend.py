@@ -47,6 +47,9 @@ def test_the_kernel_s_mptcp_has_the_simulator_s_tables(able: Machine, cli: Cli) 
     assert report["lacks"] == [{"flow": "bulk", "what": "scheduler ontime", "closest": "default"}]
     assert report["flows"][0]["congestion"] == "reno"
     assert report["links"]["lateness"]["count"] > 1000
+    assert report["counters"]["client"]["MPTcpExt"]["MPJoinSynTx"] == 1
+    assert "MPCapableSYNTX" not in report["counters"]["server"]["MPTcpExt"], "what stayed 0"
+    assert report["counters"]["client"]["TcpExt"]["TCPDelivered"] > 1000
     assert (out / "pcap" / "seed-1.pcapng").stat().st_size > 1_000_000
     assert {path.name for path in out.iterdir()} >= {
         "samples.parquet",
