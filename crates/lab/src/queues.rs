@@ -171,10 +171,18 @@ pub(crate) fn kinds() -> Vec<Kind<Maker>> {
 }
 
 fn codel(keys: &mut Parameters<'_>, usual: CoDel) -> Result<CoDel, ScenarioError> {
+    let limit = limit(keys, usual.limit)?;
+    let target = keys.positive_time("target", usual.target)?;
+    let interval = keys.positive_time("interval", usual.interval)?;
+    // RFC 8289 section 4.4: 5 to 10 % of the interval are right; no wait of a whole interval is below it.
+    if target >= interval {
+        let key = if keys.has("target") { "target" } else { "interval" };
+        return Err(keys.error(key, "target is less than interval: a twentieth of it is usual"));
+    }
     Ok(CoDel {
-        limit: limit(keys, usual.limit)?,
-        target: keys.positive_time("target", usual.target)?,
-        interval: keys.positive_time("interval", usual.interval)?,
+        limit,
+        target,
+        interval,
         ecn: keys.flag("ecn", usual.ecn)?,
         ce_threshold: keys.optional_time("ce_threshold")?,
         frame: usual.frame,

@@ -216,6 +216,10 @@ const FAULTS: &[(&str, &str)] = &[
         r#"queue_prio_of_nobody.toml:5: paths.wifi.queue: names a flow "voice" that is not there (there are: bulk)"#,
     ),
     (
+        "queue_codel_upside_down",
+        r#"queue_codel_upside_down.toml:5: paths.wifi.queue.target = "100ms": target is less than interval: a twentieth of it is usual"#,
+    ),
+    (
         "queue_red_upside_down",
         r#"queue_red_upside_down.toml:5: paths.wifi.queue.max = "20KB": min is less than max, and max no more than limit"#,
     ),
