@@ -15,9 +15,9 @@ use super::tally::{Clock, Tally};
 
 /// Between two looks whether it is over.
 pub(crate) const SLICE: StdDuration = StdDuration::from_millis(50);
-/// For room in the send buffer it waits longer, as applications do: the kernel wakes them when a third is free
-/// (net/core/stream.c, `sk_stream_write_space`), and who looks by himself finds some before.
-pub(crate) const ROOM: StdDuration = StdDuration::from_millis(500);
+/// For room in the send buffer it waits as applications do: the kernel wakes them when a third is free (net/core/stream.c,
+/// `sk_stream_write_space`), and who looks by himself finds some before. A run that ends wakes whoever still waits.
+pub(crate) const ROOM: StdDuration = StdDuration::from_secs(20);
 /// Between two looks whether somebody connects, or it is time to.
 pub(crate) const SHORT: StdDuration = StdDuration::from_millis(1);
 /// Bytes read at once.

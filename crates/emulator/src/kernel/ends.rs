@@ -1,6 +1,7 @@
 //! The two ends of a flow on the kernel's sockets, each a thread on its host: they open or accept, then send or receive until it is over.
 //!
-//! Owns sockets. Waits never longer than [`ROOM`] without looking whether it is over, but for a connection that is being opened.
+//! Owns sockets. Waits never longer than [`ROOM`] without looking whether it is over, but for a connection that is being opened;
+//! whoever ends the run ends the sockets, too.
 
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};

@@ -2,7 +2,7 @@
 //!
 //! Owns the threads, and what is said of sockets that are not as they were asked for.
 
-use std::net::SocketAddrV4;
+use std::net::{Shutdown, SocketAddrV4};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::{io, thread};
@@ -51,6 +51,10 @@ pub fn run(order: &Order, driver: &Driver, off: &AtomicBool) -> io::Result<Ran> 
         let measured = course.look_on(&tallies, off, |(stream, ends)| info(stream, *ends).ok());
         let reports = scenario.flows.iter().zip(&tasks).zip(&tallies);
         let flows = reports.map(|((flow, task), tally)| report(flow, &task.options, tally)).collect();
+        for (stream, _) in tallies.iter().filter_map(Tally::sender) {
+            // Whoever waits for room would wait on; one that has gone needs no word.
+            stream.shutdown(Shutdown::Both).ok();
+        }
         Ok(Ran { measured, flows })
     })
 }
