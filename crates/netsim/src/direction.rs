@@ -174,15 +174,22 @@ impl<P> Direction<P> {
         if self.particular && self.parameters.longest.is_some_and(|longest| frame.bytes > longest) {
             return Err(self.refuse_long(now, frame, drops));
         }
-        self.settle(now, drops);
         let (limit, rate) = (self.parameters.queue, self.parameters.rate);
-        let backlog = self.frames.len() - self.flying;
-        let idle = backlog == 0;
-        if !idle && !limit.admits(backlog, self.counters.backlog_bytes, frame.bytes, rate) {
-            self.counters.dropped_frames += 1;
-            drops.record(now, self.id, Cause::QueueFull, frame);
-            return Err(Cause::QueueFull);
+        let mut backlog = self.frames.len() - self.flying;
+        if self.due <= now && !self.has_held_more(backlog, frame.bytes) {
+            self.settle(now, drops);
+            backlog = self.frames.len() - self.flying;
         }
+        if backlog > 0 && !limit.admits(backlog, self.counters.backlog_bytes, frame.bytes, rate) {
+            self.settle(now, drops);
+            backlog = self.frames.len() - self.flying;
+            if !limit.fits(backlog, self.counters.backlog_bytes, frame.bytes, rate) {
+                self.counters.dropped_frames += 1;
+                drops.record(now, self.id, Cause::QueueFull, frame);
+                return Err(Cause::QueueFull);
+            }
+        }
+        let idle = backlog == 0;
         if self.particular
             && let Some(threshold) = self.parameters.mark
             && !threshold.admits(backlog, self.counters.backlog_bytes, frame.bytes, rate)
@@ -206,6 +213,17 @@ impl<P> Direction<P> {
         Ok(idle)
     }
 
+    /// Whether a plain queue has been longer than a frame makes what was not sent off yet: then nobody need know how much of that has
+    /// departed, and all of it is sent off later, many at once.
+    #[inline(always)]
+    fn has_held_more(&self, backlog: usize, bytes: u32) -> bool {
+        let counters = &self.counters;
+        self.plain
+            && !self.particular
+            && (backlog as u64) < counters.max_backlog_frames
+            && counters.backlog_bytes + u64::from(bytes) <= counters.max_backlog_bytes
+    }
+
     /// When this direction next wants attention: its next arrival, or the earliest time at which
     /// there might be one.
     #[inline]
@@ -226,7 +244,10 @@ impl<P> Direction<P> {
     /// The frame that arrives at or before `now`.
     #[inline]
     pub(crate) fn arrival(&mut self, now: Instant, drops: &mut DropLog<P>) -> Option<Frame<P>> {
-        self.settle(now, drops);
+        // Where all go the same way, none that departs is before one in flight: they are sent off many at once.
+        if !self.plain || self.flying < 2 {
+            self.settle(now, drops);
+        }
         let arrived = self.flying > 0 && self.frames.front().is_some_and(|(arrives, _)| *arrives <= now);
         let (_, frame) = if arrived { self.frames.pop_front()? } else { return None };
         self.flying -= 1;

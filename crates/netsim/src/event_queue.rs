@@ -10,8 +10,8 @@ use mptcp_clock::Instant;
 
 /// What stands in a group.
 const SIZE: usize = 16;
-/// The half of it that is looked at where it has no more.
-const HALF: usize = SIZE / 2;
+/// The part of it that is looked at, or not, as a whole.
+const QUARTER: usize = SIZE / 4;
 
 /// A time and its source: in the order of what happens.
 type Pending = (u64, u32);
@@ -20,22 +20,27 @@ type Pending = (u64, u32);
 #[derive(Clone, Copy, Debug)]
 struct Times {
     list: [u64; SIZE],
-    /// More than half of it is used.
-    many: bool,
+    /// So many of them are used, from the first on.
+    used: usize,
 }
 
 impl Times {
     /// Nothing pending.
-    const NEVER: Self = Self { list: [u64::MAX; SIZE], many: false };
+    const NEVER: Self = Self { list: [u64::MAX; SIZE], used: 0 };
 
     /// The least time and where it is, the first of them.
     #[inline]
     fn least(&self) -> Least {
-        let (left, right) = self.list.split_at(HALF);
-        let mut least = Least { time: left[0], place: 0 };
-        least.look(&left[1..], 1);
-        if self.many {
-            least.look(right, HALF);
+        let mut least = Least { time: self.list[0], place: 0 };
+        least.look(&self.list[1..QUARTER], 1);
+        if self.used > QUARTER {
+            least.look(&self.list[QUARTER..2 * QUARTER], QUARTER);
+        }
+        if self.used > 2 * QUARTER {
+            least.look(&self.list[2 * QUARTER..3 * QUARTER], 2 * QUARTER);
+        }
+        if self.used > 3 * QUARTER {
+            least.look(&self.list[3 * QUARTER..], 3 * QUARTER);
         }
         least
     }
@@ -109,7 +114,7 @@ impl EventQueue {
             self.times.push(Times::NEVER);
             self.add_group(self.times.len());
         }
-        self.times[source / SIZE].many = source % SIZE >= HALF;
+        self.times[source / SIZE].used = source % SIZE + 1;
         source as u32
     }
 
@@ -123,7 +128,7 @@ impl EventQueue {
             if grows {
                 level.push(Firsts::NONE);
             }
-            level[place / SIZE].times.many = place % SIZE >= HALF;
+            level[place / SIZE].times.used = place % SIZE + 1;
             if !grows {
                 return;
             }
@@ -135,6 +140,7 @@ impl EventQueue {
         };
         let mut top = Firsts::NONE;
         top.set(0, first);
+        top.times.used = 2;
         self.firsts.push(vec![top]);
     }
 

@@ -237,6 +237,13 @@ impl Dss {
         });
         4 + ack + mapping
     }
+
+    /// The same with padding to a multiple of 4: room for a checksum, whether there is one or not.
+    #[inline]
+    pub(crate) fn padded_length(&self) -> usize {
+        let ack = self.ack.map_or(0, DataSequence::length);
+        4 + ack + self.mapping.as_ref().map_or(0, |mapping| mapping.sequence.length() + 8)
+    }
 }
 
 impl MptcpOption {

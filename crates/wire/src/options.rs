@@ -100,7 +100,7 @@ impl Options {
         // The layouts that Linux uses: NOPs bring each option to a multiple of four.
         let mut length = if self.timestamps.is_some() { 12 } else { 0 };
         if let Some(dss) = &self.dss {
-            length += dss.length().next_multiple_of(4);
+            length += dss.padded_length();
         }
         if !self.sack.is_empty() {
             length += 4 + 8 * self.sack.len();
@@ -158,7 +158,7 @@ impl Options {
     }
 
     /// Removes all options, keeping what memory there is.
-    #[inline]
+    #[inline(always)]
     pub fn clear(&mut self) {
         if !self.mptcp.is_empty() {
             self.mptcp.clear();

@@ -52,7 +52,7 @@ impl Segment {
     }
 
     /// Makes this an empty segment between two addresses, keeping what memory it has.
-    #[inline]
+    #[inline(always)]
     pub fn reset(&mut self, source: SocketAddr, destination: SocketAddr) {
         // What may free memory comes first, so that what is written next is not written twice.
         if !self.payload.is_empty() {

@@ -209,6 +209,15 @@ impl App {
         live.or_else(|| self.last_words.0.clone())
     }
 
+    /// Bytes that wait out of order at the receiving host, or did so last.
+    pub(super) fn out_of_order(&self, hosts: &[Host]) -> Option<u64> {
+        let endpoint = &hosts[self.receiving_host()].endpoint;
+        let living = self.receiving_connection().and_then(|id| endpoint.connection(id));
+        living
+            .map(Connection::out_of_order)
+            .or_else(|| self.last_words.1.as_ref().map(|info| info.out_of_order))
+    }
+
     /// The connection as the receiving host knows it, or knew it last.
     pub(super) fn receiver_info(&self, now: Instant, hosts: &[Host]) -> Option<ConnectionInfo> {
         let live =

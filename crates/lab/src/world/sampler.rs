@@ -149,8 +149,8 @@ impl Sampler {
             self.samples.push(now, flow, all, Metric::Reinjected, info.reinjected_bytes as f64);
             self.sample_subflows(now, hosts, app, info);
         }
-        if let Some(info) = app.receiver_info(now, hosts) {
-            self.samples.push(now, flow, all, Metric::OutOfOrder, info.out_of_order as f64);
+        if let Some(waiting) = app.out_of_order(hosts) {
+            self.samples.push(now, flow, all, Metric::OutOfOrder, waiting as f64);
         }
         self.last[flow] = Mark { received: app.received, paths: counts };
         if now <= self.warmup || app.started_at.is_none() {
@@ -192,9 +192,9 @@ impl Sampler {
         let interface = host::interface_of(address.ip()).0 as usize;
         let name = opener.interface_names.get(interface).map_or("", String::as_str);
         let number = if self.numbered[app.flow] { slot } else { 0 };
-        let wanted = numbered(name, number);
-        let found = self.path_names.iter().position(|known| *known == wanted);
-        found.or_else(|| self.path_names.iter().position(|known| known == name)).unwrap_or(0)
+        let place = |wanted: &str| self.path_names.iter().position(|known| known == wanted);
+        let found = if number == 0 { None } else { place(&numbered(name, number)) };
+        found.or_else(|| place(name)).unwrap_or(0)
     }
 
     fn counts(&self, hosts: &[Host], app: &App, info: Option<&ConnectionInfo>) -> Vec<PathCount> {

@@ -36,9 +36,9 @@ impl Connection {
             return true;
         }
         let mut candidates = std::mem::take(&mut self.choice.candidates);
-        self.refresh_candidates(now, self.choice.sent, &mut candidates);
-        let full = !candidates.iter().any(|candidate| candidate.has_room);
-        let waits = full && self.choose(now, &candidates).is_none();
+        let open = self.refresh_candidates(now, self.choice.sent, &mut candidates);
+        let waits =
+            !open && (self.choice.scheduler.waits_for_room(now) || self.choose(now, &candidates).is_none());
         if waits {
             self.choice.seen = None;
             let limit = self.no_room(now, &candidates);

@@ -30,9 +30,17 @@ fn add_place(found: &mut Vec<Candidate>) {
     found.push(Candidate::new(0, Duration::ZERO, 0, 0));
 }
 
-/// Writes what a scheduler sees of a subflow into its place; it has room.
+/// What was found out of a subflow already.
+struct Known {
+    lead: Duration,
+    in_flight: u64,
+    has_room: bool,
+    backup: bool,
+}
+
+/// Writes what a scheduler sees of a subflow into its place.
 #[inline(always)]
-fn see(place: &mut Candidate, slot: usize, subflow: &Subflow, path: &PathState, lead: Duration) {
+fn see(place: &mut Candidate, slot: usize, subflow: &Subflow, path: &PathState, known: &Known) {
     let board = &subflow.sender().board;
     place.subflow = slot;
     place.id = subflow.record().id;
@@ -40,10 +48,10 @@ fn see(place: &mut Candidate, slot: usize, subflow: &Subflow, path: &PathState, 
     place.rttvar = path.rttvar;
     place.min_rtt = path.min_rtt.unwrap_or_default();
     place.latest_rtt = path.latest_rtt.unwrap_or_default();
-    place.lead = lead;
+    place.lead = known.lead;
     place.cwnd = path.cwnd;
     place.ssthresh = path.ssthresh;
-    place.in_flight = board.in_flight();
+    place.in_flight = known.in_flight;
     place.held = board.next - board.una;
     place.local_queue = path.local.bytes;
     place.delivery_rate = path.delivery.rate();
@@ -51,17 +59,27 @@ fn see(place: &mut Candidate, slot: usize, subflow: &Subflow, path: &PathState, 
     place.between_losses = None;
     place.mss = path.mss;
     place.pacing = path.pacing;
-    place.has_room = true;
-    place.backup = subflow.ends().peer_backup || subflow.ends().backup;
+    place.has_room = known.has_room;
+    place.backup = known.backup;
+}
+
+#[inline]
+fn is_backup(subflow: &Subflow) -> bool {
+    subflow.ends().peer_backup | subflow.ends().backup
 }
 
 impl Connection {
-    /// What a scheduler sees of a subflow, with room or without.
+    /// What a scheduler sees of a subflow, with room or without: it has room.
     pub(super) fn candidate(&self, id: usize) -> Candidate {
         let subflow = &self.subflows[id];
         let mut candidate = Candidate::new(id, Duration::ZERO, 0, 0);
-        let lead = self.choice.leads.of(id, subflow.record().id);
-        see(&mut candidate, id, subflow, &self.congestion.paths[id], lead);
+        let known = Known {
+            lead: self.choice.leads.of(id, subflow.record().id),
+            in_flight: subflow.sender().in_flight(),
+            has_room: true,
+            backup: is_backup(subflow),
+        };
+        see(&mut candidate, id, subflow, &self.congestion.paths[id], &known);
         candidate
     }
 
@@ -142,7 +160,7 @@ impl Connection {
             if !subflow.can_send() {
                 continue;
             }
-            let backup = subflow.ends().peer_backup || subflow.ends().backup;
+            let backup = is_backup(subflow);
             let probation = subflow.turn().probation.is_some();
             let kind = 4 * u8::from(subflow.sender().in_loss()) + 2 * u8::from(probation) + u8::from(backup);
             if kind > best {
@@ -164,8 +182,7 @@ impl Connection {
             }
             let Some(place) = found.get_mut(count) else { break };
             count += 1;
-            see(place, slot, subflow, path, lead);
-            place.has_room = has_room;
+            see(place, slot, subflow, path, &Known { lead, in_flight, has_room, backup });
             if streams {
                 place.between_losses = path.losses.bytes_between(now);
             }
@@ -177,14 +194,16 @@ impl Connection {
         }
     }
 
-    /// The same when all that has happened since is that new data went on the subflow in the slot `sent`.
+    /// The same when all that has happened since is that new data went on the subflow in the slot `sent`. Returns whether any has room.
     #[inline(always)]
-    pub(super) fn refresh_candidates(&mut self, now: Instant, sent: usize, found: &mut [Candidate]) {
+    pub(super) fn refresh_candidates(&mut self, now: Instant, sent: usize, found: &mut [Candidate]) -> bool {
         let holds = Holds::of(self);
+        let mut open = false;
         for candidate in &mut *found {
             let subflow = &self.subflows[candidate.subflow];
             let path = &self.congestion.paths[candidate.subflow];
             if candidate.subflow != sent && !holds.depend_on_unsent(subflow, path) {
+                open |= candidate.has_room;
                 continue;
             }
             let in_flight = subflow.sender().in_flight();
@@ -196,10 +215,13 @@ impl Connection {
             candidate.held = subflow.sender().board.next - subflow.sender().board.una;
             candidate.local_queue = path.local.bytes;
             candidate.has_room = paced.is_none() && holds.have_room(subflow, path, in_flight);
+            open |= candidate.has_room;
         }
         if self.is_crowded() {
             found.iter_mut().for_each(|candidate| candidate.has_room = false);
+            return false;
         }
+        open
     }
 
     /// Why the only subflow of a connection has no room now, without a candidate being made of it; None where it has. Where it is its

@@ -50,6 +50,9 @@ impl Chunk {
 
     /// Subflow offset behind its last byte, where it was put last on a subflow.
     pub(crate) fn end_on(&self, subflow: SubflowId) -> Option<u64> {
+        if self.puts.is_empty() {
+            return (self.put.subflow == subflow).then_some(self.put.end);
+        }
         let mut all = self.puts.iter().chain([&self.put]);
         all.find(|put| put.subflow == subflow).map(|put| put.end)
     }

@@ -171,7 +171,7 @@ impl Connection {
         }
         let subflow = &mut self.subflows[id];
         let end = subflow.mapper().data_at(start + payload.len() as u64);
-        let over = end.map_or(0, |end| end.saturating_sub(self.recv.limit()));
+        let over = end.map_or(0, |end| self.recv.excess(end));
         if over > 0 {
             payload.truncate(payload.len().saturating_sub(over as usize));
             subflow.receiver_mut().acknowledge_now();

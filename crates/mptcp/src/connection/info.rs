@@ -76,7 +76,7 @@ impl Connection {
             bytes_written: self.send.buffer.written(),
             bytes_acked: self.send.buffer.una(),
             bytes_received: self.recv.next(),
-            out_of_order: self.recv.early().bytes(),
+            out_of_order: self.out_of_order(),
             duplicate_bytes: self.recv.duplicate_bytes(),
             send_queue: self.send.buffer.held(),
             receive_buffer: self.recv.buffer(),
@@ -89,6 +89,12 @@ impl Connection {
             subflows: (0..self.subflows.len()).map(|id| self.subflow_info(id)).collect(),
             past: self.subflows.past().cloned().collect(),
         }
+    }
+
+    /// Bytes that came before their turn and wait, of all subflows; as [`ConnectionInfo::out_of_order`], without the rest.
+    #[must_use]
+    pub fn out_of_order(&self) -> u64 {
+        self.recv.early().bytes()
     }
 
     fn usage(&self) -> ConnectionUse {

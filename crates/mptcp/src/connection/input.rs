@@ -213,7 +213,7 @@ impl Connection {
                 }
             }
         }
-        let echo = subflow.echo_time(segment, now);
+        let echo = subflow.echo_on(segment);
         // RFC 5681 section 2: a window update is no duplicate; RFC 8684 section 3.3.5: nor is what
         // carries another MPTCP option than the DSS.
         let updates = self.negotiation.is_plain() && segment.window > last_window;

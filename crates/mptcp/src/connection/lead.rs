@@ -94,7 +94,7 @@ impl Leads {
     }
 
     /// All up to `una` is acknowledged on a subflow.
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_acknowledged(&mut self, now: Instant, slot: usize, una: u64) {
         let Some(path) = self.paths.get_mut(slot) else { return };
         let Some(watched) = path.watched.filter(|watched| watched.end <= una) else { return };

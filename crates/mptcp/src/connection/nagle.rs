@@ -9,6 +9,7 @@ use super::Connection;
 impl Connection {
     /// Nagle (RFC 9293 section 3.7.4): a small segment waits while data is in flight; corked, also when none is.
     /// What subflows have had acknowledged is not: Linux's DATA_ACK for it may come only with the answer to more.
+    #[inline(always)]
     pub(super) fn must_wait_for_more(&self, size: u64, mss: u64) -> bool {
         // A segment that a record ends, and others follow, waits for nothing.
         if size >= mss || size < self.send.buffer.unsent() {

@@ -47,7 +47,7 @@ impl Connection {
     }
 
     /// New data leaves on a path.
-    #[inline]
+    #[inline(always)]
     pub(super) fn pace(&mut self, now: Instant, id: usize, bytes: u64) {
         let (path, subflow) = (&self.congestion.paths[id], &mut self.subflows[id]);
         if path.pacing.is_none() && (!self.config.pacing || path.srtt.is_none()) {

@@ -137,6 +137,13 @@ impl RecvStream {
         self.edge.max(self.next + self.buffer.saturating_sub(self.ready.bytes()))
     }
 
+    /// By how much what ends at `end` lies beyond that, bytes.
+    #[inline(always)]
+    pub(crate) fn excess(&self, end: u64) -> u64 {
+        // What was offered holds, so it need not be known what would be.
+        if end <= self.edge { 0 } else { end.saturating_sub(self.limit()) }
+    }
+
     /// Takes data at `start`.
     #[inline(always)]
     pub(crate) fn place(&mut self, start: u64, mut data: Bytes) -> Placed {
@@ -150,9 +157,9 @@ impl RecvStream {
             self.duplicate_bytes += length;
             return Placed::Duplicate;
         }
-        // What is next has room as long as there is any; what is not, where it was offered.
-        let limit = if self.linux.is_some() && start > self.next { self.edge } else { self.limit() };
-        if end > limit || self.finished() {
+        // What was offered holds. What is next has room as long as there is any; what is not, where it was offered.
+        let as_offered = self.linux.is_some() && start > self.next;
+        if end > self.edge && (as_offered || self.excess(end) > 0) || self.finished() {
             return Placed::Beyond;
         }
         if self.fin.is_some_and(|fin| end > fin) {
@@ -264,6 +271,7 @@ impl RecvStream {
 
     /// The window to offer: it moves right, when it does, by a segment or half the buffer at least
     /// (RFC 9293 section 3.8.6.2.2).
+    #[inline(always)]
     pub(crate) fn window(&mut self) -> u64 {
         let open = self.next + self.open();
         // Linux rounds by the window scale, and no more.
@@ -291,11 +299,13 @@ impl RecvStream {
 
     /// Whether reading has opened the window so far that the peer should hear of it now.
     pub(crate) fn wants_update(&self) -> bool {
-        let open = self.next + self.open();
         let offered = self.edge.saturating_sub(self.next);
-        open > self.edge
-            && open - self.edge >= (2 * self.full_size).min(self.buffer / 2)
-            && offered < self.buffer / 2
+        if offered >= self.buffer / 2 {
+            // As nearly always.
+            return false;
+        }
+        let open = self.next + self.open();
+        open > self.edge && open - self.edge >= (2 * self.full_size).min(self.buffer / 2)
     }
 
     /// Mechanism M3: called when the application has read; `rtt` is the longest of all paths.

@@ -18,7 +18,7 @@ impl Connection {
     /// Tells a writer that waits of the room there is.
     #[inline(always)]
     pub(super) fn wake_writer(&mut self, now: Instant) {
-        if self.send.writer.waits() {
+        if self.send.writer.waits() && !self.has_no_room_yet() {
             let buffer = self.send_buffer();
             self.send.tuned = buffer;
             let unsent = self.send.buffer.unsent();
@@ -32,6 +32,14 @@ impl Connection {
                 self.fate.pending.note(EventKind::Writable);
             }
         }
+    }
+
+    /// Whether there is certainly too little to tell a writer of, as nearly always where the buffer has one size and counts bytes.
+    #[inline(always)]
+    fn has_no_room_yet(&self) -> bool {
+        let size = self.config.send_buffer;
+        let fixed = !self.config.linux_stack.buffer_memory && !self.config.mechanisms.autotuning;
+        fixed && self.send.writer.needs_more(self.send.buffer.unsent(), self.send.buffer.held(), size)
     }
 
     /// Room in the send buffer, bytes.

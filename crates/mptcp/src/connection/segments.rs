@@ -141,12 +141,16 @@ impl Connection {
             Some(whole) => (whole.start as u32, whole.data, &whole.payload),
             None => (piece.start as u32, piece.data, &segment.payload),
         };
-        let mapping = (length > 0).then(|| Mapping {
-            sequence: DataSequence::Wide(self.negotiation.local().at(data)),
-            subflow_sequence: start,
-            length: payload.len() as u16,
-            checksum: self.dss_checksum(data, start, payload.len() as u16, payload),
-        });
+        let mapping = if length > 0 {
+            Some(Mapping {
+                sequence: DataSequence::Wide(self.negotiation.local().at(data)),
+                subflow_sequence: start,
+                length: payload.len() as u16,
+                checksum: self.dss_checksum(data, start, payload.len() as u16, payload),
+            })
+        } else {
+            None
+        };
         segment.options.dss = Some(Dss { ack: Some(self.data_ack()), mapping, data_fin: false });
     }
 
@@ -172,6 +176,7 @@ impl Connection {
             Some(Dss { ack: Some(self.data_ack()), mapping: Some(mapping), data_fin: false });
     }
 
+    #[inline(always)]
     pub(super) fn dss_checksum(
         &self,
         data: u64,

@@ -85,6 +85,12 @@ impl Writer {
         wakes
     }
 
+    /// Whether one that waits is not told of the room that `held` bytes leave in a buffer.
+    #[inline(always)]
+    pub(super) fn needs_more(&self, unsent: u64, held: u64, buffer: u64) -> bool {
+        unsent >= LITTLE_LEFT && buffer.saturating_sub(held) < buffer / 3
+    }
+
     /// Small segments wait for more: it is corked, or has said so.
     pub(super) fn holds_back(&self) -> bool {
         self.corked || self.more

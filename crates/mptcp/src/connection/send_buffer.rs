@@ -203,15 +203,22 @@ impl SendBuffer {
     /// Cuts the next chunk of at most `size` bytes. Within one written buffer it is a slice; across
     /// two it is copied together, so that segments stay full. A large one (more than `mss`) rather ends
     /// with the buffer than be copied, unless little is left of that.
+    #[inline(always)]
     pub(crate) fn cut(&mut self, size: u64, mss: u64) -> Bytes {
-        let mut size = size.min(self.unsent_bytes) as usize;
-        let Some(front) = self.unsent.front_mut() else { return Bytes::new() };
-        if size < front.length {
+        let size = size.min(self.unsent_bytes) as usize;
+        if let Some(front) = self.unsent.front_mut().filter(|front| size < front.length) {
             front.length -= size;
             self.unsent_bytes -= size as u64;
             self.next += size as u64;
             return front.buffer.split_to(size);
         }
+        self.cut_last(size, mss)
+    }
+
+    /// The same where no more than that is left of what was written at once.
+    #[inline(never)]
+    fn cut_last(&mut self, mut size: usize, mss: u64) -> Bytes {
+        let Some(front) = self.unsent.front_mut() else { return Bytes::new() };
         if size as u64 > mss && front.length >= size / 4 {
             size = size.min(front.length);
         }

@@ -13,12 +13,25 @@ use crate::scheduler::{Candidate, SendView};
 
 impl Connection {
     /// New data, or data that another subflow did not get through.
+    #[inline(always)]
     pub(super) fn transmit_data(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         let (seen, fresh) = (self.choice.seen.take() == Some(now), std::mem::take(&mut self.choice.fresh));
         if self.send.buffer.written() == 0 && !self.send.writer.is_closed() {
             // A pure receiver has nothing to weigh.
             return None;
         }
+        self.transmit_written(now, seen, fresh, out)
+    }
+
+    /// The same where something was written. The candidates were `seen` before, and are `fresh`.
+    #[inline(never)]
+    fn transmit_written(
+        &mut self,
+        now: Instant,
+        seen: bool,
+        fresh: bool,
+        out: &mut Segment,
+    ) -> Option<usize> {
         if self.send.buffer.unsent() == 0 && self.send.buffer.nothing_in_flight() {
             let over = self.fate.closed().is_some() || self.congestion.paths.is_empty();
             return self.rest(
@@ -149,6 +162,13 @@ impl Connection {
             && self.choice.scheduler.takes_the_only_one()
         {
             return only.has_room.then_some(0);
+        }
+        // Asked only while something is unsent.
+        let usual = self.send.writer.waits()
+            && !self.send.writer.is_closed()
+            && candidates.first().is_some_and(|first| self.send.buffer.window_room() >= first.mss);
+        if usual && let Some(chosen) = self.choice.scheduler.choose_at_sight(now, candidates) {
+            return Some(chosen);
         }
         self.choose_among(now, candidates)
     }

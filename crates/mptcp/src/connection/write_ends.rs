@@ -46,7 +46,7 @@ impl WriteEnds {
     }
 
     /// The first end of a record behind an offset.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn record_behind(&self, offset: u64) -> Option<u64> {
         if self.ends.is_empty() {
             return None;

@@ -229,6 +229,11 @@ impl Endpoint {
             if let Some(connection) = &mut entry.connection
                 && let Some(kind) = connection.pending().take()
             {
+                // What comes next is news: nobody else waits, so it has the same turn then.
+                if connection.is_quiet() && self.eventful.len() == 1 {
+                    entry.eventful = false;
+                    self.eventful.pop_front();
+                }
                 return Some(Event { connection: entry.id(slot), kind });
             }
             let over = entry.connection.as_ref().is_some_and(|connection| connection.closed().is_some());

@@ -62,7 +62,7 @@ impl<T> Ordered<T> {
     }
 
     /// Takes the first one off, if it is at `offset` or before.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pop_up_to(&mut self, offset: u64) -> Option<(u64, T)> {
         let Some(row) = self.before.front_mut() else {
             return self.last.pop_front_if(|(at, _)| *at <= offset);

@@ -71,6 +71,7 @@ impl Reassembly {
     }
 
     /// Keeps `data` at `start`, as far as it is not known.
+    #[inline(always)]
     pub(crate) fn insert(&mut self, start: u64, data: Bytes) -> Inserted {
         if !data.is_empty() && self.end().is_none_or(|last| last <= start) {
             // Behind all that waits, as nearly everything is.
@@ -149,10 +150,13 @@ impl Reassembly {
     }
 
     /// Whether a further piece has a place; joins pieces where that makes one.
+    #[inline]
     fn has_room(&mut self) -> bool {
-        if self.pieces.len() < self.most {
-            return true;
-        }
+        self.pieces.len() < self.most || self.makes_room()
+    }
+
+    #[cold]
+    fn makes_room(&mut self) -> bool {
         if self.since < self.most / 4 {
             return false;
         }
@@ -161,7 +165,7 @@ impl Reassembly {
     }
 
     /// The piece that holds `next` or ends before it; what is taken again and again brings all that is in order.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self, next: u64) -> Option<(u64, Bytes)> {
         let (start, data) = self.pieces.pop_up_to(next)?;
         self.bytes -= data.len() as u64;

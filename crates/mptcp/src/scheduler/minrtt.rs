@@ -1,6 +1,8 @@
 //! Lowest round-trip time first: the default of the mptcp.org kernel and of the NSDI 2012 paper.
 
-use super::{Scheduler, SendView};
+use mptcp_clock::Instant;
+
+use super::{Candidate, Scheduler, SendView};
 
 /// Among the subflows with room in their congestion window, the one with the smallest srtt.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +18,18 @@ impl Scheduler for MinRtt {
     }
 
     fn choose(&mut self, view: &SendView<'_>) -> Option<usize> {
-        let candidates = view.candidates;
-        (0..candidates.len()).filter(|&i| candidates[i].has_room).min_by_key(|&i| candidates[i].srtt)
+        fastest(view.candidates)
     }
+
+    fn choose_at_sight(&self, _now: Instant, candidates: &[Candidate]) -> Option<usize> {
+        fastest(candidates)
+    }
+
+    fn waits_for_room(&self, _now: Instant) -> bool {
+        true
+    }
+}
+
+fn fastest(candidates: &[Candidate]) -> Option<usize> {
+    (0..candidates.len()).filter(|&i| candidates[i].has_room).min_by_key(|&i| candidates[i].srtt)
 }

@@ -84,6 +84,12 @@ fn takes(view: &SendView<'_>, candidate: &Candidate) -> f64 {
     if by_arrival(view) {
         return arrives(candidate) + if view.closed { 0.0 } else { mending(candidate) };
     }
+    answered(candidate)
+}
+
+/// How long a segment takes until it is acknowledged.
+#[inline(always)]
+fn answered(candidate: &Candidate) -> f64 {
     let rate = match candidate.delivery_rate {
         None if candidate.delivered <= 10 * candidate.mss => Some(guess(candidate)),
         known => known,
@@ -174,6 +180,12 @@ impl OnTime {
         first + real(view.unsent) / larger(rates, 1e-9) >= takes
     }
 
+    /// Whether a choice notes nothing, unless a window or the send buffer is full or the application is silent.
+    #[inline]
+    fn is_quiet(&self, now: Instant) -> bool {
+        now < self.due && self.ledger.is_quiet(now)
+    }
+
     /// Whether a path rests. Who is left alone does not.
     fn is_left_out(&self, view: &SendView<'_>, candidate: &Candidate) -> bool {
         let rests = |c: &Candidate| self.ledger.rests(view.now, c);
@@ -223,6 +235,26 @@ impl Scheduler for OnTime {
             }
         }
         best.map(|(_, at)| at)
+    }
+
+    fn choose_at_sight(&self, now: Instant, candidates: &[Candidate]) -> Option<usize> {
+        if candidates.len() < 2 || !self.is_quiet(now) {
+            return None;
+        }
+        let (mut least, mut best) = (f64::INFINITY, None);
+        for (at, candidate) in candidates.iter().enumerate() {
+            let time = answered(candidate);
+            if time < least {
+                (least, best) = (time, Some((at, candidate)));
+            }
+        }
+        // Nobody is held up by the fastest.
+        let (at, fastest) = best?;
+        (fastest.has_room && !self.ledger.rests(now, fastest)).then_some(at)
+    }
+
+    fn waits_for_room(&self, now: Instant) -> bool {
+        self.is_quiet(now)
     }
 
     fn on_window_full(&mut self, _view: &SendView<'_>, _position: usize) {

@@ -1,5 +1,7 @@
 //! Each subflow in turn, skipping those whose window is full.
 
+use mptcp_clock::Instant;
+
 use super::{Scheduler, SendView};
 
 /// Remembers who sent last.
@@ -19,5 +21,9 @@ impl Scheduler for RoundRobin {
         let chosen = after.or_else(|| candidates.iter().position(|c| c.has_room))?;
         self.last = candidates[chosen].subflow;
         Some(chosen)
+    }
+
+    fn waits_for_room(&self, _now: Instant) -> bool {
+        true
     }
 }

@@ -1,6 +1,8 @@
 //! What a scheduler is.
 
-use super::view::SendView;
+use mptcp_clock::Instant;
+
+use super::view::{Candidate, SendView};
 
 /// A rule for choosing.
 pub trait Scheduler: std::fmt::Debug + Send {
@@ -17,6 +19,21 @@ pub trait Scheduler: std::fmt::Debug + Send {
     /// Whether one that is the only candidate gets the data whenever it has room: then [`Scheduler::choose`] is not asked, and no view
     /// is made for it. Asked each time, instead of it; who says yes notes here what `choose` would have noted.
     fn takes_the_only_one(&mut self) -> bool {
+        false
+    }
+
+    /// The position that [`Scheduler::choose`] would give, where the candidates alone say so and nothing is to be noted; None where it
+    /// has to be asked. Asked before it, and no view is made for it, where these are what a choice is mostly made of: data is unsent,
+    /// the application waits to write more, and the peer's receive window has room for a segment of the first candidate.
+    fn choose_at_sight(&self, now: Instant, candidates: &[Candidate]) -> Option<usize> {
+        let _ = (now, candidates);
+        None
+    }
+
+    /// Whether [`Scheduler::choose`] would say no more than that it waits, now that data is unsent and no candidate has room. Asked
+    /// instead of it then, and it is asked where this says no.
+    fn waits_for_room(&self, now: Instant) -> bool {
+        let _ = now;
         false
     }
 

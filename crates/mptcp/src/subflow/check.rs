@@ -45,8 +45,9 @@ impl Subflow {
             // RFC 7323 section 5.3 R1.
             return self.challenge_unless_idle(now, segment);
         }
-        let end = start + u64::from(segment.sequence_length());
-        let in_window = end >= next && start <= next + window;
+        let end = || start + u64::from(segment.sequence_length());
+        // What is next, as nearly all is, lies in any window.
+        let in_window = start == next || end() >= next && start <= next + window;
         if flags.rst() {
             // RFC 5961 section 3.2.
             return match (start == next, in_window && start >= next) {
@@ -71,7 +72,7 @@ impl Subflow {
         if !in_window {
             // An empty segment just before the window is a probe (RFC 9293 sections 3.8.4 and 3.8.6.1); others without data
             // may be our own echo, and two ends could go on answering each other for ever.
-            let wants_answer = end > start || start + 1 == next;
+            let wants_answer = end() > start || start + 1 == next;
             return if wants_answer { self.repeat(now) } else { self.challenge(now) };
         }
         if !flags.ack() {

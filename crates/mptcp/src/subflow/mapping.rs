@@ -146,7 +146,7 @@ impl Mapper {
 
     /// The stream offset of `length` bytes that are next in the subflow, where one mapping without a checksum has them all, and
     /// nothing else is to be done with them.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn place_of(&self, start: u64, length: u64) -> Option<u64> {
         if let Some((from, data)) = self.infinite {
             return Some(data + (start - from));

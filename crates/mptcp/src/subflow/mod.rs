@@ -7,6 +7,7 @@
 mod access;
 pub(crate) mod backlog;
 pub(crate) mod check;
+mod clock;
 mod due;
 mod echo;
 pub(crate) mod ecn;
@@ -39,6 +40,7 @@ use crate::ids::InterfaceId;
 use crate::memory::most_segments;
 use crate::path_manager::Pair;
 use backlog::Backlog;
+pub(crate) use clock::timestamp_clock;
 pub(crate) use due::Due;
 use echo::Echo;
 pub(crate) use ending::LINGER;
@@ -50,7 +52,6 @@ use receiver::Receiver;
 use sender::Sender;
 pub(crate) use state::{Control, Origin, Probation};
 pub use state::{State, SubflowCloseReason, SubflowStats};
-pub(crate) use timestamps::timestamp_clock;
 
 /// Timestamps option with its two NOPs, bytes.
 const TIMESTAMPS_SPACE: u64 = 12;

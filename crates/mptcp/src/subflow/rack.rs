@@ -5,6 +5,7 @@
 
 use mptcp_clock::{Duration, Instant};
 
+use super::clock::TimestampEcho;
 use super::scoreboard::Scoreboard;
 use super::sent::Sent;
 
@@ -39,7 +40,7 @@ impl Rack {
         sent: &Sent,
         now: Instant,
         min_rtt: Option<Duration>,
-        echo: Option<Instant>,
+        echo: Option<TimestampEcho>,
     ) {
         let rtt = now.since(sent.sent_at);
         // RFC 8985 section 6.2 step 3 takes segments in the order of their numbers: only what lies
@@ -52,6 +53,7 @@ impl Rack {
             // The acknowledgement may be of the original: by its timestamp, or by being too early.
             let early = min_rtt.is_some_and(|min| rtt < min);
             // Timestamps tick in milliseconds.
+            let echo = echo.and_then(|echo| echo.sent_at(now));
             let original = echo.is_some_and(|echo| echo + Duration::from_millis(1) <= sent.sent_at);
             if early || original {
                 return;

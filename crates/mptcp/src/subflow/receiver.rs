@@ -112,7 +112,7 @@ impl Receiver {
     }
 
     /// Takes the `length` bytes that are next.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take_next(&mut self, now: Instant, length: u64) {
         self.full_size = self.full_size.max(length.min(self.mss));
         self.next += length;

@@ -58,6 +58,7 @@ impl Scoreboard {
         self.queue.get(at).filter(|sent| sent.start < end)
     }
 
+    #[inline(always)]
     pub(crate) fn push(&mut self, sent: Sent) {
         self.next = sent.end();
         self.queue.push_back(sent);

@@ -18,6 +18,7 @@ mod usage;
 
 use mptcp_clock::{Duration, Instant};
 
+use super::clock::TimestampEcho;
 use super::rack::Rack;
 use super::receiver::Range;
 use super::rtt::RetransmissionTimeout;
@@ -65,8 +66,8 @@ pub(crate) struct Ack<'a> {
     pub now: Instant,
     pub number: u64,
     pub blocks: &'a [Range],
-    /// When the segment that the peer answers was sent, by its timestamp echo.
-    pub echo: Option<Instant>,
+    /// What tells when the segment was sent that the peer answers.
+    pub echo: Option<TimestampEcho>,
     /// No payload, no window change: counts as a duplicate if it acknowledges nothing.
     pub bare: bool,
     /// No payload, whatever it says of the window.

@@ -4,6 +4,7 @@ use mptcp_clock::{Duration, Instant};
 use mptcp_wire::{Segment, Timestamps};
 
 use super::Subflow;
+use super::clock::{TimestampEcho, timestamp_clock};
 
 impl Subflow {
     /// The timestamp clock: milliseconds, RFC 7323 section 5.4.
@@ -21,9 +22,14 @@ impl Subflow {
 
     /// When the segment was sent that this echo answers.
     pub(crate) fn echo_time(&self, segment: &Segment, now: Instant) -> Option<Instant> {
-        let echo = segment.options.timestamps.filter(|_| self.agreed.timestamps.on)?.echo;
-        let age = self.clock_at(now).wrapping_sub(echo);
-        (echo != 0 && age < 1 << 31).then(|| now - Duration::from_millis(u64::from(age)))
+        self.echo_on(segment)?.sent_at(now)
+    }
+
+    /// What a segment echoes.
+    #[inline]
+    pub(crate) fn echo_on(&self, segment: &Segment) -> Option<TimestampEcho> {
+        let timestamps = segment.options.timestamps.filter(|_| self.agreed.timestamps.on)?;
+        Some(TimestampEcho { value: timestamps.echo, offset: self.agreed.timestamps.offset })
     }
 
     /// RFC 7323 section 4.3: remembers the timestamp of a segment that covers the last
@@ -42,9 +48,4 @@ impl Subflow {
     pub(crate) fn timestamp_expired(&self, now: Instant) -> bool {
         now.since(self.agreed.timestamps.recent_at) > Duration::from_secs(24 * 24 * 3600)
     }
-}
-
-/// Milliseconds from an offset of the connection's own (RFC 7323 section 7.1).
-pub(crate) fn timestamp_clock(now: Instant, offset: u32) -> u32 {
-    (now.as_millis() as u32).wrapping_add(1).wrapping_add(offset)
 }

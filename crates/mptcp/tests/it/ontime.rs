@@ -2,6 +2,7 @@
 
 use mptcp::scheduler::{Candidate, OnTime, Scheduler, SendView};
 use mptcp_clock::{Duration, Instant};
+use proptest::prelude::*;
 
 const MSS: u64 = 1_400;
 
@@ -270,4 +271,34 @@ fn to_a_file_that_ends_losses_are_no_reason() {
     let mut moment = SendView::new(Instant::ZERO + ms(1_000), &candidates);
     (moment.unsent, moment.more_to_come, moment.closed) = (6 * MSS, false, true);
     assert_eq!(OnTime::default().choose(&moment), Some(0));
+}
+
+proptest! {
+    #[test]
+    fn what_is_said_at_sight_is_what_a_look_at_everything_gives(
+        paths in prop::collection::vec(
+            (1_u64..400, 1_u64..60, 0_u64..60, any::<bool>(), prop::option::of(1e4..1e7)),
+            2..5,
+        ),
+        window in 102_u64..2_000,
+    ) {
+        let candidate = |(at, (rtt, cwnd, in_flight, has_room, rate)): (usize, (u64, u64, u64, bool, Option<f64>))| {
+            let mut candidate = Candidate::new(at, ms(rtt), cwnd * MSS, MSS);
+            (candidate.in_flight, candidate.has_room, candidate.delivery_rate) = (in_flight * MSS, has_room, rate);
+            candidate
+        };
+        let candidates: Vec<_> = paths.into_iter().enumerate().map(candidate).collect();
+        let mut scheduler = OnTime::default();
+        let moment = view(&candidates, window * MSS);
+        prop_assert_eq!(scheduler.choose_at_sight(moment.now, &candidates), None, "it has seen nothing yet");
+        scheduler.choose(&moment);
+        let (sight, waits) = (scheduler.choose_at_sight(moment.now, &candidates), scheduler.waits_for_room(moment.now));
+        prop_assert!(waits, "nothing is due a moment later");
+        let chosen = scheduler.choose(&moment);
+        if candidates.iter().any(|candidate| candidate.has_room) {
+            prop_assert!(sight.is_none() || sight == chosen);
+        } else {
+            prop_assert_eq!((sight, chosen), (None, None));
+        }
+    }
 }

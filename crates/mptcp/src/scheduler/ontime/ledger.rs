@@ -103,6 +103,12 @@ impl Ledger {
             .is_some_and(|account| (tried || account.rests_until > now) && account.id == Some(path.id))
     }
 
+    /// Whether a look at a moment would change nothing, unless a window or the send buffer is full or the application is silent.
+    #[inline]
+    pub(super) fn is_quiet(&self, now: Instant) -> bool {
+        self.stall.is_none() && self.trial.is_none() && !self.meter.is_due(now)
+    }
+
     /// There is one path only: nobody waits for anybody.
     pub(super) fn pause(&mut self) {
         (self.stall, self.trial) = (None, None);

@@ -58,9 +58,15 @@ fn since(view: &SendView<'_>, (at, acknowledged): (Instant, u64)) -> f64 {
 }
 
 impl Meter {
+    /// Whether it notes something when it looks next.
+    #[inline]
+    pub(super) fn is_due(&self, now: Instant) -> bool {
+        now >= self.due
+    }
+
     /// Looks at a moment; called for each choice.
     pub(super) fn note(&mut self, view: &SendView<'_>) {
-        if view.now >= self.due {
+        if self.is_due(view.now) {
             let last = (view.now, view.acknowledged);
             let before = if self.due == Instant::ZERO { last } else { self.last };
             *self = Self { due: view.now + span(longest(view, None)), last, before };

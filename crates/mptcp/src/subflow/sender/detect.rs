@@ -88,11 +88,13 @@ impl Sender {
             // RFC 7323 section 4: the echo tells which transmission is answered. It counts whole
             // milliseconds, so it never says less than what was measured.
             let least = min_rtt.unwrap_or(Duration::ZERO);
-            sample = ack.echo.map(|echo| ack.now.since(echo).max(least));
+            let echo = ack.echo.and_then(|echo| echo.sent_at(ack.now));
+            sample = echo.map(|echo| ack.now.since(echo).max(least));
         }
         (self.board.una - una, sample)
     }
 
+    #[inline(always)]
     pub(super) fn detect(&mut self, ack: &Ack<'_>, advanced: u64, path: &PathState) -> bool {
         if let Some(rack) = &mut self.rack {
             let quiet = self.board.sacked == 0 && self.board.lost == 0 && self.board.resent == 0;

@@ -30,7 +30,7 @@ impl Sender {
     }
 
     /// `[start, end)` has left, new or again.
-    #[inline]
+    #[inline(always)]
     pub(super) fn note_sent(&mut self, now: Instant, start: u64, end: u64, again: bool) {
         if !self.is_sampled() {
             return;

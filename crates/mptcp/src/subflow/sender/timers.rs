@@ -9,6 +9,7 @@ use crate::subflow::size_probe::SizeProbe;
 
 impl Sender {
     /// Sets the timers after something was sent or acknowledged.
+    #[inline(always)]
     pub(super) fn arm(&mut self, now: Instant, restart: bool, path: &PathState) {
         if self.board.queue.is_empty() {
             self.rto_deadline = Instant::FAR_FUTURE;
@@ -23,6 +24,7 @@ impl Sender {
     }
 
     /// RFC 8985 section 7.2.
+    #[inline(always)]
     fn probe_time(&self, now: Instant, path: &PathState) -> Option<Instant> {
         self.rack.as_ref()?;
         if !matches!(self.state, Recovery::Open | Recovery::Cwr { .. })

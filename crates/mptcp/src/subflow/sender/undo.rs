@@ -33,7 +33,8 @@ impl Sender {
         let original = self.spurious.take_original();
         let by_trial = original && matches!(self.state, Recovery::Loss { .. });
         let recovering = matches!(self.state, Recovery::Recovery { .. } | Recovery::Loss { .. });
-        let by_echo = recovering && advanced > 0 && self.spurious.answers_the_original(ack.number, ack.echo);
+        let echo = || ack.echo.and_then(|echo| echo.sent_at(ack.now));
+        let by_echo = recovering && advanced > 0 && self.spurious.answers_the_original(ack.number, echo());
         if by_trial || by_echo || self.spurious.all_were_duplicates() {
             return self.undo(path, congestion);
         }

@@ -1,8 +1,9 @@
 //! What the arrival of repeated segments tells of others.
 
-use mptcp_clock::{Duration, Instant};
+use mptcp_clock::Duration;
 
 use super::{MSS, Rig};
+use crate::subflow::clock::TimestampEcho;
 use crate::subflow::sender::Ack;
 
 #[test]
@@ -28,7 +29,7 @@ fn a_repeated_segment_that_is_lost_again_behind_a_gap_is_found_by_later_ones() {
     rig.send(10);
     rig.wait(100);
     // All but 3, 5, 7 and 9 are lost; what came last in order was sent first of all.
-    let echo = Some(Instant::ZERO + Duration::from_secs(1));
+    let echo = Some(TimestampEcho { value: 1_001, offset: 0 });
     let ack = |rig: &mut Rig, blocks: &[(u64, u64)]| {
         let blocks: Vec<_> = blocks.iter().map(|block| (1 + block.0 * MSS, 1 + block.1 * MSS)).collect();
         let ack =
