@@ -78,6 +78,10 @@ pub fn flow_config(
             windows_by_subflow: flow.waiting.windows_by_subflow,
             silent_path_probe: flow.waiting.silent_path_probe,
         },
+        linux_compat: mptcp::LinuxCompat {
+            window_use_by_round: flow.tcp.window_use_by_round,
+            ..mptcp::LinuxCompat::default()
+        },
         sack: flow.tcp.sack,
         timestamps: flow.tcp.timestamps,
         rack: flow.tcp.rack,

@@ -50,9 +50,9 @@ impl LinuxStack {
         silent_path_probe: None,
     };
 
-    /// The largest window that a receive buffer of `asked` bytes may become.
-    pub(crate) fn largest_window(&self, asked: u64) -> u64 {
-        if self.buffer_memory { memory_of(asked) } else { asked }
+    /// The window scale for a receive buffer of `asked` bytes, which may tune itself.
+    pub(crate) fn window_scale(&self, asked: u64, tunes: bool) -> u8 {
+        if self.buffer_memory { linux_window_scale(asked, tunes) } else { window_scale_for(asked) }
     }
 
     /// Whether windows are what subflows keep of them.
@@ -65,6 +65,21 @@ impl LinuxStack {
         self.data_level_timer && self.subflow_queues
     }
 }
+
+/// The shift that lets a buffer of so many bytes be offered (RFC 7323 section 2.3).
+fn window_scale_for(buffer: u64) -> u8 {
+    (0..14).find(|shift| buffer >> shift <= 65_535).unwrap_or(14)
+}
+
+/// The shift that Linux takes (net/ipv4/tcp_output.c, `tcp_select_initial_window`): by the window that the buffer gives before the first
+/// packet, or by the most that it may become; what it gives later may be more than can be said.
+pub(crate) fn linux_window_scale(asked: u64, tunes: bool) -> u8 {
+    let space = if tunes { memory_of(asked).max(RMEM_MAX) } else { window_of(memory_of(asked), 0) };
+    space.max(1).ilog2().saturating_sub(15).min(14) as u8
+}
+
+/// `net.core.rmem_max`.
+const RMEM_MAX: u64 = 212_992;
 
 /// Bytes that a subflow gets in a row: `MPTCP_SEND_BURST_SIZE` (net/mptcp/protocol.c).
 pub(crate) const BURST: u64 = 65_536 - 20 - 40 - 40 - 8;
@@ -132,6 +147,16 @@ mod tests {
         let memory = memory_of(6 << 20);
         assert_eq!(window_of(memory, 0), 6 << 20);
         assert!((7_700_000..7_800_000).contains(&window_of(memory, 1424)), "{}", window_of(memory, 1424));
+    }
+
+    #[test]
+    fn what_can_be_said_is_less_than_what_there_is() {
+        // Linux 6.18 with SO_RCVBUF of 116 KiB: a window scale of 1, and never more than 131070 bytes on the way.
+        assert_eq!(linux_window_scale(118_784, false), 1);
+        assert!(window_of(memory_of(118_784), 1424) > 65_535 << 1);
+        // 6 MiB, by SO_RCVBUF and by tcp_rmem.
+        assert_eq!((linux_window_scale(6 << 20, false), linux_window_scale(3 << 20, true)), (7, 7));
+        assert_eq!((linux_window_scale(0, false), linux_window_scale(u64::MAX, false)), (0, 14));
     }
 
     #[test]

@@ -220,6 +220,9 @@ table! {
         abe: bool,
         /// A window that was not used for a timeout begins anew (RFC 5681), as Linux's tcp_slow_start_after_idle. Default: false.
         restart_after_idle: bool,
+        /// A window is in use where it was full in the round, or, in slow start, where more than half of it was under way in the round, as
+        /// Linux has it (net/ipv4/tcp_output.c, tcp_cwnd_validate). Default: false, by what is under way now; true with stack linux.
+        window_use_by_round: bool,
         /// How segments find out what a path carries. Default: off.
         mtu_probing: MtuProbing,
         /// Delayed acknowledgements. Default: true.

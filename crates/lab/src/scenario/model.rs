@@ -216,6 +216,8 @@ pub struct Tcp {
     pub abe: bool,
     /// A window that was not used begins anew.
     pub restart_after_idle: bool,
+    /// Whether windows are in use is told by the round.
+    pub window_use_by_round: bool,
     /// How segments find out what a path carries.
     pub mtu_probing: MtuProbing,
     /// Delayed acknowledgements.

@@ -277,6 +277,7 @@ fn flow(flow: &Flow) -> FlowTable {
         ecn: Some(flow.tcp.ecn).filter(|ecn| *ecn != Ecn::Off),
         abe: flow.tcp.abe.then_some(true),
         restart_after_idle: flow.tcp.restart_after_idle.then_some(true),
+        window_use_by_round: flow.tcp.window_use_by_round.then_some(true),
         mtu_probing: Some(flow.tcp.mtu_probing).filter(|probing| *probing != MtuProbing::Off),
         delayed_ack: Some(flow.tcp.delayed_ack),
         nagle: Some(flow.tcp.nagle),

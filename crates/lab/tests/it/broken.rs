@@ -270,7 +270,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_flow_key",
-        r#"unknown_flow_key.toml:12: flows.bulk.scheduller: unknown key; did you mean "scheduler"? (allowed: from, to, permutation, direction, transport, version, stack, paths, congestion, coupled, send_queue_rule, scheduler, path_manager, subflows, backup, opportunistic_retransmission, opportunistic, penalisation, penalty, autotuning, sndbuf_shrinks, cwnd_capping, rcvbuf, sndbuf, mss, subflow_queues, buffer_memory, reinjection, windows_by_subflow, silent_path_probe, wide_data_acks, add_addr_timeout, small_queues, slow_start, pacing, sack, timestamps, byte_counting, rack, frto, undo, ecn, abe, restart_after_idle, mtu_probing, delayed_ack, nagle, min_rto, user_timeout, notsent_lowat, initial_window, ssthresh, checksum, bulk, bytes, blocks, rate, datagram, on, off, start, stop, count, stagger, baselines)"#,
+        r#"unknown_flow_key.toml:12: flows.bulk.scheduller: unknown key; did you mean "scheduler"? (allowed: from, to, permutation, direction, transport, version, stack, paths, congestion, coupled, send_queue_rule, scheduler, path_manager, subflows, backup, opportunistic_retransmission, opportunistic, penalisation, penalty, autotuning, sndbuf_shrinks, cwnd_capping, rcvbuf, sndbuf, mss, subflow_queues, buffer_memory, reinjection, windows_by_subflow, silent_path_probe, wide_data_acks, add_addr_timeout, small_queues, slow_start, pacing, sack, timestamps, byte_counting, rack, frto, undo, ecn, abe, restart_after_idle, window_use_by_round, mtu_probing, delayed_ack, nagle, min_rto, user_timeout, notsent_lowat, initial_window, ssthresh, checksum, bulk, bytes, blocks, rate, datagram, on, off, start, stop, count, stagger, baselines)"#,
     ),
     (
         "unknown_host",

@@ -5,7 +5,7 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use crate::linux_stack::{memory_for_window, memory_of, window_of};
+use crate::linux_stack::{linux_window_scale, memory_for_window, memory_of, window_of};
 
 /// Memory of a buffer that tunes itself, at the start: the second number of `tcp_rmem`.
 const INITIAL: u64 = 131_072;
@@ -18,6 +18,8 @@ pub(super) struct LinuxWindow {
     memory: u64,
     /// The most that it becomes; what it is, unless it tunes itself.
     most: u64,
+    /// The most that can be said, by the window scale.
+    largest: u64,
     /// The longest payload that has come.
     payload: u64,
     /// No more is offered yet: it grows by two segments with each that comes (`tcp_grow_window`).
@@ -37,6 +39,7 @@ impl LinuxWindow {
         Self {
             memory,
             most,
+            largest: 65_535 << linux_window_scale(asked, tunes),
             payload: 0,
             ssthresh,
             copied: 0,
@@ -60,7 +63,7 @@ impl LinuxWindow {
     pub(super) fn open(&self, waiting: u64) -> u64 {
         let whole = self.whole();
         let free = whole.saturating_sub(waiting);
-        if free < whole / 16 { 0 } else { free.min(self.ssthresh) }
+        if free < whole / 16 { 0 } else { free.min(self.ssthresh).min(self.largest) }
     }
 
     /// The application has read so much; `rtt` is the longest of the subflows (`mptcp_rcv_space_adjust`, net/mptcp/protocol.c).

@@ -82,7 +82,7 @@ use lead::Leads;
 use limits::LimitClock;
 pub use negotiation::Mode;
 use negotiation::Negotiation;
-pub(crate) use offers::{capable as capable_option, join as join_option, window_scale_for};
+pub(crate) use offers::{capable as capable_option, join as join_option};
 use recv::RecvStream;
 pub use report::{ConnectionInfo, SubflowInfo};
 use send::SendStream;

@@ -103,13 +103,9 @@ impl Connection {
     }
 
     pub(super) fn window_scale(&self) -> u8 {
-        window_scale_for(self.config.linux_stack.largest_window(self.config.receive_buffer))
+        let tunes = self.config.mechanisms.autotuning;
+        self.config.linux_stack.window_scale(self.config.receive_buffer, tunes)
     }
-}
-
-/// The shift that lets a buffer of so many bytes be offered (RFC 7323 section 2.3).
-pub(crate) fn window_scale_for(buffer: u64) -> u8 {
-    (0..14).find(|shift| buffer >> shift <= 65_535).unwrap_or(14)
 }
 
 pub(crate) fn capable(options: &Options) -> Option<&MpCapable> {

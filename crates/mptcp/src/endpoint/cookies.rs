@@ -12,7 +12,7 @@ use super::answering::Answering;
 use super::{Endpoint, Transmit};
 use crate::Version;
 use crate::config::{Config, Ecn};
-use crate::connection::{capable_option, window_scale_for};
+use crate::connection::capable_option;
 use crate::ids::InterfaceId;
 use crate::subflow::ecn::asks;
 use crate::subflow::timestamp_clock;
@@ -91,10 +91,9 @@ impl Endpoint {
             let before = clock.wrapping_sub(1 << TIMESTAMP_BITS) >> TIMESTAMP_BITS << TIMESTAMP_BITS;
             answer.options.timestamps = Some(Timestamps { value: before | agreed, echo: timestamps.value });
             answer.options.sack_permitted = sack;
-            answer.options.window_scale = syn
-                .options
-                .window_scale
-                .map(|_| window_scale_for(config.linux_stack.largest_window(config.receive_buffer)));
+            let (buffer, tunes) = (config.receive_buffer, config.mechanisms.autotuning);
+            let own = |_| config.linux_stack.window_scale(buffer, tunes);
+            answer.options.window_scale = syn.options.window_scale.map(own);
         }
         let offer = capable_option(&syn.options)
             .filter(|offer| config.multipath && offer.version >= 1 && offer.flags & MpCapable::HMAC != 0)
