@@ -16,7 +16,7 @@ fn goodputs(text: &str) -> Vec<f64> {
 }
 
 /// A path: rate in kbit/s, round trip in microseconds, queue, and further keys.
-type Path = (u32, u32, &'static str, &'static str);
+pub(crate) type Path = (u32, u32, &'static str, &'static str);
 
 /// A scenario's beginning and its paths, `p0` and so on.
 fn network(beginning: &str, paths: &[Path]) -> String {
@@ -240,7 +240,7 @@ fn behind_one_bottleneck_it_takes_no_more_than_with_the_historical_rules() {
 }
 
 /// Seconds until a file of `bytes` has arrived.
-fn completion(paths: &[Path], buffer: u64, bytes: u64, keys: &str) -> f64 {
+pub(crate) fn completion(paths: &[Path], buffer: u64, bytes: u64, keys: &str) -> f64 {
     let mut text = network("duration = \"30s\"\njitter = { start = \"0s\", processing = \"0s\" }\n", paths);
     text += &format!("[flows.f]\nbytes = \"{bytes}B\"\n{}\n{keys}\n", buffers(buffer));
     let scenario = Scenario::parse(&text, "network").unwrap_or_else(|e| panic!("{e}"));

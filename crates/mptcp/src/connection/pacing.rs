@@ -62,6 +62,26 @@ impl Connection {
         self.set_pace(now, id, bytes, room);
     }
 
+    /// What is left of a closed stream is less than a segment, and TCP, whose segments carry more, may have none: behind a queue it
+    /// waits until the line has room for one more. It arrives no later, and is not what a full queue drops, which nothing behind it
+    /// would tell.
+    #[inline(never)]
+    pub(super) fn hold_the_last(&mut self, now: Instant, id: usize) {
+        let (left, path) = (self.send.buffer.unsent(), &self.congestion.paths[id]);
+        if !(1..path.mss).contains(&left) || self.negotiation.is_plain() || path.pacing.is_some() {
+            return;
+        }
+        let (Some(latest), Some(least)) = (path.latest_rtt, path.min_rtt) else { return };
+        if latest <= least + least / QUEUED {
+            return;
+        }
+        // Half of what is in flight was so a round trip ago, where the window doubles.
+        let in_flight = self.subflows[id].sender().in_flight().max(path.mss);
+        let segment = latest.mul_f64(3.0 * path.mss as f64 / in_flight as f64);
+        self.subflows[id].turn_mut().held_until =
+            now + segment.min(Duration::from_nanos(latest.as_nanos() - least.as_nanos()));
+    }
+
     /// The same where a pace is asked for, or room has gathered.
     #[inline(never)]
     fn set_pace(&mut self, now: Instant, id: usize, bytes: u64, room: u64) {

@@ -40,7 +40,11 @@ impl Connection {
             self.send.buffer.send(Chunk::new(data, payload.clone(), put));
         }
         let fin = self.config.linux_compat.fin_with_data && self.ends_with_data();
-        self.put(now, id, data, payload, fin, out)
+        let sent = self.put(now, id, data, payload, fin, out);
+        if self.send.writer.is_closed() && self.config.pacing {
+            self.hold_the_last(now, id);
+        }
+        sent
     }
 
     /// Whether what was cut last is the end of a TCP's stream.
