@@ -21,7 +21,7 @@ impl Connection {
         subflow.opening_mut().sent_at = now;
         subflow.record_mut().opened_at = now;
         subflow.opening_mut().attempts = 1;
-        subflow.opening_mut().deadline = now + HANDSHAKE_TIMEOUT;
+        subflow.watch_mut().rare.set_opening(now + HANDSHAKE_TIMEOUT);
     }
 
     /// A synchronised subflow begins to carry data.

@@ -148,7 +148,9 @@ impl Connection {
         let (mut segments, mut bytes) = (0, 0);
         // Backup or not, then on probation or not, then in timeout or not: the first kind that exists is used.
         let mut best = u8::MAX;
-        for (slot, (subflow, path)) in self.subflows.iter_mut().zip(&self.congestion.paths).enumerate() {
+        let mut paths = self.congestion.paths.iter();
+        for (slot, subflow) in self.subflows.iter_mut().enumerate() {
+            let Some(path) = paths.next() else { break };
             if subflow.turn().probation.is_some() {
                 end_probation(subflow, now, next, una);
             }

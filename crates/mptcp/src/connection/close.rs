@@ -201,7 +201,8 @@ impl Connection {
                     subflow.backlog_mut().clear();
                     subflow.want_fin();
                     // A peer that acknowledges the data and not the subflow would hold its memory for long.
-                    subflow.opening_mut().deadline = subflow.opening().deadline.min(now + LINGER);
+                    let sooner = subflow.watch().rare.opening().min(now + LINGER);
+                    subflow.watch_mut().rare.set_opening(sooner);
                 }
             }
         }

@@ -95,17 +95,18 @@ impl Connection {
             _ if self.fate.closed().is_some() => return Err(SubflowError::RESET),
             _ if subflow.opening().unconfirmed => None,
             _ => {
-                subflow.opening_mut().deadline = Instant::FAR_FUTURE;
+                subflow.watch_mut().rare.set_opening(Instant::FAR_FUTURE);
                 return Ok(());
             }
         };
         if subflow.opening().attempts > self.config.syn_retries {
             return Err(SubflowError::Over(SubflowCloseReason::TimedOut));
         }
-        subflow.opening_mut().deadline = match self.congestion.paths[id].srtt.filter(|_| control.is_none()) {
+        let deadline = match self.congestion.paths[id].srtt.filter(|_| control.is_none()) {
             Some(srtt) if self.config.linux_compat.steady_join_ack => now + (srtt * 2).max(JOIN_ACK_PAUSE),
             _ => now + HANDSHAKE_TIMEOUT * (1 << subflow.opening().attempts.min(16)),
         };
+        subflow.watch_mut().rare.set_opening(deadline);
         subflow.opening_mut().attempts += 1;
         match control {
             Some(control) => subflow.set_control(Some(control)),

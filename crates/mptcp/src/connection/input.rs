@@ -114,7 +114,7 @@ impl Connection {
         subflow.note_timestamp(now, segment, start);
         self.send.writer.set_more(false);
         self.timers.answered();
-        if subflow.watch().keep_at != Instant::FAR_FUTURE {
+        if subflow.watch().rare.keep() != Instant::FAR_FUTURE {
             subflow.keep_alive(now, self.config.keepalive);
         }
         subflow.turn_mut().optionless |= !segment.options.has_mptcp();
@@ -124,7 +124,7 @@ impl Connection {
             subflow.opening_mut().unconfirmed = false;
             subflow.turn_mut().probation =
                 self.config.join_probation.map(|span| Probation::Until(now + span));
-            subflow.opening_mut().deadline = Instant::FAR_FUTURE;
+            subflow.watch_mut().rare.set_opening(Instant::FAR_FUTURE);
             self.activate(now, id);
         }
         // Who cannot see the connection hits its window now and then, but hardly what comes next.
@@ -144,8 +144,8 @@ impl Connection {
             self.end_subflow(now, id, SubflowError::Over(SubflowCloseReason::Finished));
         }
         let subflow = &mut self.subflows[id];
-        if subflow.watch().probe_deadline != Instant::FAR_FUTURE {
-            subflow.watch_mut().probe_deadline = Instant::FAR_FUTURE;
+        if subflow.watch().rare.probe() != Instant::FAR_FUTURE {
+            subflow.watch_mut().rare.set_probe(Instant::FAR_FUTURE);
             subflow.sender_mut().revive(now, &self.congestion.paths[id]);
         }
         let mut acknowledged = None;

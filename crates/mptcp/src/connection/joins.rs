@@ -136,10 +136,11 @@ impl Connection {
         subflow.ends_mut().peer_backup |= backup;
         subflow.opening_mut().unconfirmed = true;
         subflow.opening_mut().attempts = 1;
-        subflow.opening_mut().deadline = match path.srtt {
+        let deadline = match path.srtt {
             Some(srtt) if self.config.linux_compat.steady_join_ack => now + (srtt * 2).max(JOIN_ACK_PAUSE),
             _ => now + subflow.sender().timeout.after(path),
         };
+        subflow.watch_mut().rare.set_opening(deadline);
         Ok(())
     }
 

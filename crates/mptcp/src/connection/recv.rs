@@ -193,12 +193,15 @@ impl RecvStream {
     fn join_early(&mut self) -> Placed {
         let before = self.next;
         while let Some((start, mut data)) = self.early.take(self.next) {
-            let known = (self.next - start).min(data.len() as u64);
-            self.duplicate_bytes += known;
-            if known < data.len() as u64 {
+            if start < self.next {
+                let known = (self.next - start).min(data.len() as u64);
+                self.duplicate_bytes += known;
+                if known == data.len() as u64 {
+                    continue;
+                }
                 data.advance(known as usize);
-                self.append(data);
             }
+            self.append(data);
         }
         if self.next > before { Placed::Filled } else { Placed::Fresh }
     }

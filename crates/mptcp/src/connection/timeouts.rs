@@ -90,14 +90,14 @@ impl Connection {
         if subflow.is_closed() || subflow.deadline() > now {
             return Ok(());
         }
-        if subflow.opening().deadline <= now {
+        if subflow.watch().rare.opening() <= now {
             self.on_handshake_timeout(now, id)?;
         }
         let subflow = &mut self.subflows[id];
         if subflow.receiver().deadline() <= now {
             subflow.receiver_mut().on_deadline();
         }
-        if subflow.watch().keep_at <= now {
+        if subflow.watch().rare.keep() <= now {
             self.ask_whether_alive(now, id)?;
         }
         let subflow = &mut self.subflows[id];
@@ -105,9 +105,9 @@ impl Connection {
             // RFC 9293 section 3.10.8: the peer is not told.
             return Err(SubflowError::Over(SubflowCloseReason::TimedOut));
         }
-        if subflow.watch().probe_deadline <= now {
+        if subflow.watch().rare.probe() <= now {
             let pause = self.config.linux_stack.silent_path_probe;
-            subflow.watch_mut().probe_deadline = pause.map_or(Instant::FAR_FUTURE, |pause| now + pause);
+            subflow.watch_mut().rare.set_probe(pause.map_or(Instant::FAR_FUTURE, |pause| now + pause));
             subflow.set_control(Some(Control::Probe));
         }
         if subflow.sender().deadline() > now {
@@ -139,7 +139,7 @@ impl Connection {
     fn ask_whether_alive(&mut self, now: Instant, id: usize) -> Outcome {
         let subflow = &mut self.subflows[id];
         let Some(keepalive) = self.config.keepalive.filter(|_| subflow.is_synchronised()) else {
-            subflow.watch_mut().keep_at = Instant::FAR_FUTURE;
+            subflow.watch_mut().rare.set_keep(Instant::FAR_FUTURE);
             return Ok(());
         };
         if subflow.watch().kept >= keepalive.probes {
@@ -150,7 +150,7 @@ impl Connection {
             subflow.watch_mut().kept += 1;
             subflow.set_control(Some(Control::Probe));
         }
-        subflow.watch_mut().keep_at = now + keepalive.interval;
+        subflow.watch_mut().rare.set_keep(now + keepalive.interval);
         Ok(())
     }
 
@@ -166,8 +166,8 @@ impl Connection {
             .any(|(other, s)| other != id && s.can_send() && !s.sender().in_loss());
         let subflow = &mut self.subflows[id];
         let silent = subflow.sender().timeout.in_a_row() >= SILENT && subflow.can_send();
-        if silent && others && subflow.watch().probe_deadline == Instant::FAR_FUTURE {
-            subflow.watch_mut().probe_deadline = now + pause;
+        if silent && others && subflow.watch().rare.probe() == Instant::FAR_FUTURE {
+            subflow.watch_mut().rare.set_probe(now + pause);
         }
     }
 }

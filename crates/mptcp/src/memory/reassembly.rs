@@ -137,13 +137,22 @@ impl Reassembly {
     #[inline(always)]
     fn put_by(&mut self, start: u64, data: Bytes, place: impl FnOnce(&mut Ordered<Bytes>, u64, Bytes)) {
         self.bytes += data.len() as u64;
+        self.since += 1;
+        if self.pins.shares_blocks() {
+            return self.put_slice(start, data, place);
+        }
+        place(&mut self.pieces, start, data);
+    }
+
+    /// Keeps what is a slice of a block.
+    #[inline(never)]
+    fn put_slice(&mut self, start: u64, data: Bytes, place: impl FnOnce(&mut Ordered<Bytes>, u64, Bytes)) {
         let (data, shared) = self.pins.settle(data);
         if shared {
             self.pins.enter(&data);
             self.borrowed.push(start);
         }
         place(&mut self.pieces, start, data);
-        self.since += 1;
         if shared && (self.pins.wasteful(self.bytes) || self.borrowed.len() > 2 * self.most) {
             self.own();
         }

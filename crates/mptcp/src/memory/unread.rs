@@ -55,6 +55,15 @@ impl Unread {
             return;
         }
         self.end_tail();
+        if self.pins.shares_blocks() {
+            return self.push_slice(data);
+        }
+        self.pieces.push_back(data);
+    }
+
+    /// Keeps a slice of a block.
+    #[inline(never)]
+    fn push_slice(&mut self, data: Bytes) {
         let (data, shared) = if self.patient { self.pins.settle(data) } else { (data, true) };
         if shared {
             self.pins.enter(&data);

@@ -31,7 +31,7 @@ impl Subflow {
                 self.state = State::FinWait2;
                 if multipath {
                     // Both streams are over: only the peer's FIN is missing.
-                    self.opening.deadline = now + LINGER;
+                    self.watch.rare.set_opening(now + LINGER);
                 }
             }
             State::Closing => self.enter_time_wait(now),
@@ -53,7 +53,7 @@ impl Subflow {
 
     fn enter_time_wait(&mut self, now: Instant) {
         self.state = State::TimeWait;
-        self.opening.deadline = now + TIME_WAIT;
+        self.watch.rare.set_opening(now + TIME_WAIT);
     }
 
     /// The peer's FIN came again in TIME-WAIT: our acknowledgement was lost, and the next one may be too (RFC 9293 section
@@ -83,8 +83,8 @@ impl Subflow {
             self.state = State::Closed;
             self.record.closed_by.get_or_insert(why);
             self.record.closed_at.get_or_insert(now);
-            self.opening.deadline = Instant::FAR_FUTURE;
-            self.watch.probe_deadline = Instant::FAR_FUTURE;
+            self.watch.rare.set_opening(Instant::FAR_FUTURE);
+            self.watch.rare.set_probe(Instant::FAR_FUTURE);
             self.sender.board.clear();
             self.backlog.clear();
             self.receiver.clear();

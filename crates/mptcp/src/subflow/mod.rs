@@ -18,6 +18,7 @@ mod overtaking;
 mod parts;
 pub(crate) mod path_mtu;
 mod rack;
+mod rare;
 pub(crate) mod rates;
 mod rations;
 pub(crate) mod receiver;
@@ -199,7 +200,7 @@ impl Subflow {
     /// The peer was heard.
     pub(crate) fn keep_alive(&mut self, now: Instant, keepalive: Option<Keepalive>) {
         self.watch.kept = 0;
-        self.watch.keep_at = keepalive.map_or(Instant::FAR_FUTURE, |keepalive| now + keepalive.idle);
+        self.watch.rare.set_keep(keepalive.map_or(Instant::FAR_FUTURE, |keepalive| now + keepalive.idle));
     }
 
     /// Where a segment stands: the offsets of its first byte and of what it acknowledges.
@@ -248,7 +249,7 @@ impl Subflow {
         if self.state == State::Closed {
             return Instant::FAR_FUTURE;
         }
-        let halves = self.sender.deadline().min(self.receiver.deadline()).min(self.user_deadline());
-        halves.min(self.opening.deadline).min(self.watch.probe_deadline).min(self.watch.keep_at)
+        let usual = self.sender.deadline().min(self.receiver.deadline()).min(self.watch.rare.first());
+        if self.watch.user_timeout.is_none() { usual } else { usual.min(self.user_deadline()) }
     }
 }

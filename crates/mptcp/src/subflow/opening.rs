@@ -68,7 +68,7 @@ impl Subflow {
     /// Both SYNs are acknowledged; how long that took goes to its path.
     pub(crate) fn establish(&mut self, now: Instant, answer: &Segment, rack: bool, path: &mut PathState) {
         self.state = State::Established;
-        self.opening.deadline = Instant::FAR_FUTURE;
+        self.watch.rare.set_opening(Instant::FAR_FUTURE);
         self.owed.control = None;
         self.sender.synchronised(self.opening.first_sent, self.agreed.sack, rack);
         // RFC 6298 section 3: timestamps tell which SYN was answered when there were several.

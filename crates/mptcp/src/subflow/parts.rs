@@ -9,6 +9,7 @@ use mptcp_clock::{Duration, Instant};
 use mptcp_wire::{Cookie, Seq};
 
 use super::overtaking::Overtaking;
+use super::rare::RareDeadlines;
 use super::rations::Rations;
 use super::state::{Control, Origin, Probation, SubflowCloseReason, SubflowStats};
 use crate::icmp_error::IcmpError;
@@ -69,7 +70,6 @@ pub(crate) struct Opening {
     /// Offsets of the first bytes after the SYNs and what they carried, ours and the peer's.
     pub(crate) first_sent: u64,
     pub(crate) first_received: u64,
-    pub(crate) deadline: Instant,
     pub(crate) attempts: u32,
     pub(crate) sent_at: Instant,
     /// Data that overtook the peer's keys.
@@ -90,7 +90,6 @@ impl Opening {
             cookie_experimental: false,
             first_sent: 1,
             first_received: 1,
-            deadline: Instant::FAR_FUTURE,
             attempts: 0,
             sent_at: Instant::ZERO,
             overtaking: Overtaking::default(),
@@ -165,26 +164,13 @@ pub(crate) struct PeerWindow {
 }
 
 /// Whether the peer, or the path, is there.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Watch {
-    /// When to ask whether the peer is alive, and how often it was asked since it was heard.
-    pub(crate) keep_at: Instant,
+    pub(crate) rare: RareDeadlines,
+    /// How often the peer was asked whether it is alive since it was heard.
     pub(crate) kept: u32,
-    /// When to ask whether a silent path is back.
-    pub(crate) probe_deadline: Instant,
     /// How long data may stay unacknowledged.
     pub(crate) user_timeout: Option<Duration>,
-}
-
-impl Default for Watch {
-    fn default() -> Self {
-        Self {
-            keep_at: Instant::FAR_FUTURE,
-            kept: 0,
-            probe_deadline: Instant::FAR_FUTURE,
-            user_timeout: None,
-        }
-    }
 }
 
 /// What is told of it afterwards.
