@@ -1,7 +1,7 @@
 //! The bytes of a flow, at both ends: sent until it is over, received and compared.
 //!
-//! Owns no socket. Bytes are those of the simulator's flows, so a receiver knows each of them. Waits never longer than [`ROOM`]
-//! without looking whether it is over.
+//! Owns no socket. Bytes are those of the simulator's flows, so a receiver knows each of them. Waits no longer than the
+//! stream that it is given does, before it looks whether it is over.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::atomic::Ordering;
@@ -15,9 +15,6 @@ use super::tally::{Clock, Tally};
 
 /// Between two looks whether it is over.
 pub(crate) const SLICE: StdDuration = StdDuration::from_millis(50);
-/// For room in the send buffer it waits as applications do: the kernel wakes them when a third is free (net/core/stream.c,
-/// `sk_stream_write_space`), and who looks by himself finds some before. A run that ends wakes whoever still waits.
-pub(crate) const ROOM: StdDuration = StdDuration::from_secs(20);
 /// Between two looks whether somebody connects, or it is time to.
 pub(crate) const SHORT: StdDuration = StdDuration::from_millis(1);
 /// Bytes read at once.

@@ -6,12 +6,17 @@
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};
 use std::sync::Arc;
+use std::time::Duration;
 
 use mptcp_live::kernel::{Options, connect, ends, given, listen};
 use mptcp_live::namespace;
 
 use crate::flows::tally::{Clock, Tally};
-use crate::flows::transfer::{self, Load, ROOM, SHORT, SLICE};
+use crate::flows::transfer::{self, Load, SHORT, SLICE};
+
+/// For room in the send buffer it waits as applications do: the kernel wakes them when a third is free (net/core/stream.c,
+/// `sk_stream_write_space`), and who looks by himself finds some before. A run that ends wakes whoever still waits.
+const ROOM: Duration = Duration::from_secs(20);
 
 /// What a flow does, in the words of sockets.
 #[derive(Clone, Debug)]

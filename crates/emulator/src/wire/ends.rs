@@ -5,12 +5,13 @@
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mptcp_lab::mptcp::Config;
 use mptcp_live::{Driver, MptcpListener, MptcpStream};
 
 use crate::flows::tally::{Clock, Tally};
-use crate::flows::transfer::{self, Load, ROOM, SLICE};
+use crate::flows::transfer::{self, Load, SLICE};
 
 /// What a flow does, in the words of our sockets.
 pub(super) struct Task<'a> {
@@ -72,6 +73,9 @@ pub(super) fn open(task: &Task<'_>, clock: &Clock, tally: &Tally<Sender>) {
         tally.fail("the end that opens", &error);
     }
 }
+
+/// Between two looks whether it is over, of whoever waits for room in the send buffer.
+const ROOM: Duration = Duration::from_millis(500);
 
 /// None when it was over before anybody answered.
 fn connect(task: &Task<'_>, clock: &Clock) -> io::Result<Option<MptcpStream>> {
