@@ -68,6 +68,14 @@ fn is_backup(subflow: &Subflow) -> bool {
     subflow.ends().peer_backup | subflow.ends().backup
 }
 
+/// Backup or not (RFC 8684 section 3.3.8), then on probation or not, then in timeout or not: of the subflows that can send, those
+/// of the least kind may carry data.
+#[inline(always)]
+pub(super) fn kind(subflow: &Subflow) -> u8 {
+    let (in_loss, probation) = (subflow.sender().in_loss(), subflow.turn().probation.is_some());
+    4 * u8::from(in_loss) + 2 * u8::from(probation) + u8::from(is_backup(subflow))
+}
+
 impl Connection {
     /// What a scheduler sees of a subflow, with room or without: it has room.
     pub(super) fn candidate(&self, id: usize) -> Candidate {
@@ -146,7 +154,6 @@ impl Connection {
         let (next, una) = (self.send.buffer.next(), self.send.buffer.una());
         let streams = self.send.writer.streams(now);
         let (mut segments, mut bytes) = (0, 0);
-        // Backup or not, then on probation or not, then in timeout or not: the first kind that exists is used.
         let mut best = u8::MAX;
         let mut paths = self.congestion.paths.iter();
         for (slot, subflow) in self.subflows.iter_mut().enumerate() {
@@ -162,9 +169,7 @@ impl Connection {
             if !subflow.can_send() {
                 continue;
             }
-            let backup = is_backup(subflow);
-            let probation = subflow.turn().probation.is_some();
-            let kind = 4 * u8::from(subflow.sender().in_loss()) + 2 * u8::from(probation) + u8::from(backup);
+            let kind = kind(subflow);
             if kind > best {
                 continue;
             }
@@ -184,6 +189,7 @@ impl Connection {
             }
             let Some(place) = found.get_mut(count) else { break };
             count += 1;
+            let backup = is_backup(subflow);
             see(place, slot, subflow, path, &Known { lead, in_flight, has_room, backup });
             if streams {
                 place.between_losses = path.losses.bytes_between(now);

@@ -1,6 +1,9 @@
 //! Data that another subflow has to carry again: after a stall, after a death, and when nobody answers for it.
 
+use std::cmp::Ordering;
+
 use super::Connection;
+use super::candidates::kind;
 use super::send_buffer::carrier;
 use crate::subflow::Subflow;
 
@@ -64,13 +67,17 @@ impl Connection {
         working.fold(0, |bits, (id, _)| bits | carrier(id))
     }
 
-    /// Those of them that may carry data: backups only where nothing else works (RFC 8684 section 3.3.8).
+    /// The subflows that may carry data, one bit each.
     fn usable(&self) -> u64 {
-        let working = self.working();
-        let backups =
-            self.subflows.iter().enumerate().filter(|(_, s)| s.ends().backup || s.ends().peer_backup);
-        let regular = backups.fold(working, |bits, (id, _)| bits & !carrier(id));
-        if regular == 0 { working } else { regular }
+        let (mut least, mut usable) = (u8::MAX, 0);
+        for (id, subflow) in self.subflows.iter().enumerate().filter(|(_, s)| s.can_send()) {
+            match kind(subflow).cmp(&least) {
+                Ordering::Less => (least, usable) = (kind(subflow), carrier(id)),
+                Ordering::Equal => usable |= carrier(id),
+                Ordering::Greater => {}
+            }
+        }
+        usable
     }
 
     /// No acknowledgement at the data level for too long: the oldest chunk goes again, but not on
