@@ -30,38 +30,25 @@ impl Times {
 
     /// The least time and where it is, the first of them.
     #[inline]
-    fn least(&self) -> Least {
-        let mut least = Least { time: self.list[0], place: 0 };
-        least.look(&self.list[1..QUARTER], 1);
+    fn least(&self) -> (u64, usize) {
+        let mut least = least_of(&self.list[..QUARTER]);
         if self.used > QUARTER {
-            least.look(&self.list[QUARTER..2 * QUARTER], QUARTER);
+            least = least.min(least_of(&self.list[QUARTER..2 * QUARTER]));
         }
         if self.used > 2 * QUARTER {
-            least.look(&self.list[2 * QUARTER..3 * QUARTER], 2 * QUARTER);
+            least = least.min(least_of(&self.list[2 * QUARTER..3 * QUARTER]));
         }
         if self.used > 3 * QUARTER {
-            least.look(&self.list[3 * QUARTER..], 3 * QUARTER);
+            least = least.min(least_of(&self.list[3 * QUARTER..]));
         }
-        least
+        // Where it is, is asked of one time, and not of each that was the least so far.
+        (least, self.list.iter().position(|&time| time == least).unwrap_or(0))
     }
 }
 
-/// The least time so far.
-struct Least {
-    time: u64,
-    place: usize,
-}
-
-impl Least {
-    /// Looks at more times, the first of which is at `from`.
-    #[inline]
-    fn look(&mut self, times: &[u64], from: usize) {
-        for (at, &time) in times.iter().enumerate() {
-            if time < self.time {
-                (self.time, self.place) = (time, from + at);
-            }
-        }
-    }
+#[inline]
+fn least_of(times: &[u64]) -> u64 {
+    times.iter().fold(u64::MAX, |least, &time| least.min(time))
 }
 
 /// The firsts of sixteen groups.
@@ -86,7 +73,7 @@ impl Firsts {
 
     #[inline]
     fn first(&self) -> Pending {
-        let Least { time, place } = self.times.least();
+        let (time, place) = self.times.least();
         (time, self.sources[place % SIZE])
     }
 }
@@ -193,7 +180,7 @@ impl EventQueue {
 /// The first of a group of times, whose sources begin where the group stands.
 #[inline]
 fn first_of(times: &Times, group: usize) -> Pending {
-    let Least { time, place } = times.least();
+    let (time, place) = times.least();
     (time, (SIZE * group + place) as u32)
 }
 

@@ -55,7 +55,7 @@ pub use filter::Labels;
 pub use frame::{AddressId, Cause, Codepoint, DirectionId, Frame, LinkId, Lost, NodeId, TimerId};
 pub use jitter::{Jitter, Spread};
 pub use loss::{CustomLoss, GilbertElliott, Loss, LossModel};
-pub use network::{Budget, Event, Exhausted, Fate, Network};
+pub use network::{Arrival, Budget, Event, Exhausted, Fate, Network, Turn};
 pub use observer::{FrameEvent, Happening, Observer};
 pub use parameters::{Batch, Change, Parameters};
 pub use queue::{

@@ -124,8 +124,8 @@ impl World {
     }
 
     #[inline(never)]
-    pub(super) fn take_datagram(&mut self, now: Instant, frame: &Frame<u32>) {
-        let flow = flow_and_subflow(frame.label).map(|(flow, _)| flow);
+    pub(super) fn take_datagram(&mut self, now: Instant, label: u32) {
+        let flow = flow_and_subflow(label).map(|(flow, _)| flow);
         if let Some(app) = flow.and_then(|flow| self.apps.get_mut(flow)) {
             app.take_datagram(now);
             self.data_packets += 1;

@@ -31,8 +31,8 @@ impl World {
 
     /// Drops a frame that has a wrong bit, if it has.
     #[inline]
-    pub(super) fn refuses(&mut self, frame: &Frame<u32>) -> bool {
-        frame.payload == DAMAGED || (frame.payload != DATAGRAM && self.pool.refuses(frame.payload))
+    pub(super) fn refuses(&mut self, payload: u32) -> bool {
+        payload == DAMAGED || (payload != DATAGRAM && self.pool.refuses(payload))
     }
 }
 

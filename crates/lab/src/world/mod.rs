@@ -31,7 +31,7 @@ use mptcp::congestion::Departure;
 use mptcp::{InterfaceChange, InterfaceId};
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::Codepoint;
-use netsim::{AddressId, Budget, Event, Frame, Network, TimerId};
+use netsim::{AddressId, Arrival, Budget, Event, Frame, Network, TimerId};
 
 use crate::measurements::Measurements;
 use crate::scenario::Scenario;
@@ -132,19 +132,14 @@ impl World {
     #[inline(never)]
     pub fn advance(&mut self, until: Instant) -> Result<(), RunError> {
         let until = until.min(self.end);
-        while let Some((now, event)) = self.network.next_until(until) {
-            match event {
-                Event::Arrived { node, frame, .. } => self.on_arrival(now, node, &frame),
-                Event::Timer(timer) => self.on_alarm(now, timer),
-                Event::Tapped { direction, frame } => self.on_tapped(now, direction, frame),
-                Event::Departed { direction, label, bytes, service, alone } => {
-                    let bytes = u64::from(bytes) - ETHERNET as u64;
-                    self.on_departure(now, direction, label, Departure { bytes, service, alone });
-                }
-                Event::Impaired { direction, frame, duplicated, corrupted } => {
-                    let events = self.impaired(now, direction, frame, (duplicated, corrupted));
-                    events.into_iter().flatten().for_each(|event| self.on_impaired(now, event));
-                }
+        while let Some((now, turn)) = self.network.next_turn(until) {
+            match self.network.arrival(now, turn) {
+                Arrival::Here { node, frame, .. } => self.on_arrival(now, node, &frame),
+                Arrival::PassedOn => continue,
+                Arrival::Otherwise => match self.network.otherwise(now, turn) {
+                    Some(event) => self.on_event(now, event),
+                    None => continue,
+                },
             }
             if self.failure.is_some() {
                 return self.failure.take().map_or(Ok(()), Err);
@@ -152,6 +147,23 @@ impl World {
             self.tidy();
         }
         self.exhausted()
+    }
+
+    #[inline(never)]
+    fn on_event(&mut self, now: Instant, event: Event<u32>) {
+        match event {
+            Event::Arrived { node, frame, .. } => self.on_arrival_rarely(now, node, &frame),
+            Event::Timer(timer) => self.on_alarm(now, timer),
+            Event::Tapped { direction, frame } => self.on_tapped(now, direction, frame),
+            Event::Departed { direction, label, bytes, service, alone } => {
+                let bytes = u64::from(bytes) - ETHERNET as u64;
+                self.on_departure(now, direction, label, Departure { bytes, service, alone });
+            }
+            Event::Impaired { direction, frame, duplicated, corrupted } => {
+                let events = self.impaired(now, direction, frame, (duplicated, corrupted));
+                events.into_iter().flatten().for_each(|event| self.on_impaired(now, event));
+            }
+        }
     }
 
     /// What happens at once to a frame that went on from a link that doubled or damaged it.
@@ -201,11 +213,11 @@ impl World {
     #[inline(always)]
     fn on_arrival(&mut self, now: Instant, node: netsim::NodeId, frame: &Frame<u32>) {
         let Some(at) = self.host_of_node.get(node.index()).copied().flatten() else { return };
-        if self.impairs && self.refuses(frame) {
+        if self.impairs && self.refuses(frame.payload) {
             return;
         }
         if frame.payload == DATAGRAM {
-            return self.take_datagram(now, frame);
+            return self.take_datagram(now, frame.label);
         }
         let mut segment = self.pool.get(frame.payload);
         if frame.ecn == netsim::Codepoint::Ce {
@@ -222,7 +234,7 @@ impl World {
         self.service(now, at);
     }
 
-    #[inline(never)]
+    #[inline]
     fn on_alarm(&mut self, now: Instant, timer: TimerId) {
         let Some(&alarm) = self.alarms.get(timer.index()) else { return };
         match alarm {

@@ -17,17 +17,16 @@ impl<P> Network<P> {
     /// An empty network at time zero. All chance is drawn from `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        let mut event_queue = EventQueue::new();
-        event_queue.add();
         Self {
             now: Instant::ZERO,
             root: Rng::new(seed, "netsim"),
-            event_queue,
-            sources: vec![Source::Changes],
+            event_queue: EventQueue::new(),
+            sources: Vec::new(),
             topology: Topology::default(),
             lines: Vec::new(),
             timers: Vec::new(),
             changes: std::collections::BTreeMap::new(),
+            next_change: Instant::FAR_FUTURE,
             scheduled: 0,
             drops: DropLog { keep: false, frames: Vec::new(), observer: None },
             cells: Vec::new(),

@@ -2,7 +2,7 @@
 
 use mptcp_clock::Instant;
 
-use super::{CHANGES, Event, Fate, Network, Source};
+use super::{Arrival, Event, Fate, Network, Source, Turn};
 use crate::counters::Counters;
 use crate::frame::{DirectionId, Frame, LinkId, Lost, TimerId};
 use crate::parameters::Change;
@@ -56,7 +56,7 @@ impl<P> Network<P> {
     /// A time at or before the next event; `None` if nothing will ever happen by itself.
     #[must_use]
     pub fn next_time(&self) -> Option<Instant> {
-        Some(self.event_queue.first().0).filter(|&at| at != Instant::FAR_FUTURE)
+        Some(self.event_queue.first().0.min(self.next_change)).filter(|&at| at != Instant::FAR_FUTURE)
     }
 
     /// Lets time pass to the next event. `None` if nothing more will happen by itself.
@@ -69,9 +69,32 @@ impl<P> Network<P> {
     /// Lets time pass to the next event, but not beyond `limit`. `None` if nothing happens up to
     /// and at `limit`, or the budget is used up (see [`Self::exhausted`]); [`Self::now`] then stays at or before it.
     pub fn next_until(&mut self, limit: Instant) -> Option<(Instant, Event<P>)> {
+        while let Some((at, turn)) = self.next_turn(limit) {
+            let event = match self.arrival(at, turn) {
+                Arrival::Here { node, by, frame } => Some(Event::Arrived { node, by, frame }),
+                Arrival::PassedOn => None,
+                Arrival::Otherwise => self.otherwise(at, turn),
+            };
+            if let Some(event) = event {
+                return Some((at, event));
+            }
+        }
+        None
+    }
+
+    /// [`Self::next_until`] in two steps, for drivers to whom frames come that are for their nodes, and seldom anything else: lets
+    /// time pass to what has its turn. [`Self::arrival`] is the second step.
+    #[inline(always)]
+    pub fn next_turn(&mut self, limit: Instant) -> Option<(Instant, Turn)> {
         loop {
             let (at, source) = self.event_queue.first();
-            if at > limit || at == Instant::FAR_FUTURE {
+            if self.next_change <= at {
+                if !self.change_until(limit) {
+                    return None;
+                }
+                continue;
+            }
+            if at > limit {
                 return None;
             }
             let source = self.sources[source as usize];
@@ -80,18 +103,41 @@ impl<P> Network<P> {
                 return None;
             }
             self.now = at;
-            let event = match source {
-                Source::Arrivals(direction) => self.arrive(at, direction),
-                Source::Timer(timer) => self.fire(at, timer),
-                Source::Departures(direction) => self.depart(at, direction),
-                Source::Pipe(direction, number) => self.release(at, direction, number as usize),
-                Source::Changes => self.change(at),
-                Source::Medium(medium) => self.pass_air(at, medium),
-                Source::Taps => self.untap(),
-            };
-            if let Some(event) = event {
-                return Some((at, event));
-            }
+            return Some((at, Turn(source)));
+        }
+    }
+
+    /// The second step of [`Self::next_turn`]: the frame, if one has reached the node that owns its destination.
+    #[inline(always)]
+    pub fn arrival(&mut self, at: Instant, turn: Turn) -> Arrival<P> {
+        let Source::Arrivals(by) = turn.0 else { return Arrival::Otherwise };
+        let line = &mut self.lines[by.index()];
+        if line.stops {
+            return Arrival::Otherwise;
+        }
+        let frame = line.direction.arrival(at, &mut self.drops);
+        self.event_queue.set(line.source, line.direction.next_event());
+        let Some(frame) = frame else { return Arrival::PassedOn };
+        let node = self.topology.head(by);
+        if self.topology.owns(node, frame.destination) {
+            return Arrival::Here { node, by, frame };
+        }
+        // Taken apart, so that the usual frame need not lie in memory.
+        let Frame { bytes, destination, label, ecn, payload } = frame;
+        self.go_further(at, by, Frame { bytes, destination, label, ecn, payload });
+        Arrival::PassedOn
+    }
+
+    /// The second step where [`Self::arrival`] says that it is something else. An event, if it is the driver's affair.
+    #[inline(never)]
+    pub fn otherwise(&mut self, at: Instant, turn: Turn) -> Option<Event<P>> {
+        match turn.0 {
+            Source::Arrivals(direction) => self.arrive_at_stop(at, direction),
+            Source::Timer(timer) => self.fire(at, timer),
+            Source::Departures(direction) => self.depart(at, direction),
+            Source::Pipe(direction, number) => self.release(at, direction, number as usize),
+            Source::Medium(medium) => self.pass_air(at, medium),
+            Source::Taps => self.untap(),
         }
     }
 
@@ -122,16 +168,12 @@ impl<P> Network<P> {
         self.drops.frames.drain(..)
     }
 
-    #[inline(always)]
-    fn arrive(&mut self, now: Instant, by: DirectionId) -> Option<Event<P>> {
+    #[inline(never)]
+    fn arrive_at_stop(&mut self, now: Instant, by: DirectionId) -> Option<Event<P>> {
         let line = &mut self.lines[by.index()];
         let frame = line.direction.arrival(now, &mut self.drops);
         self.event_queue.set(line.source, line.direction.next_event());
-        let frame = frame?;
-        if line.stops {
-            return self.stop_behind(now, by, frame);
-        }
-        self.reach(now, by, frame)
+        self.stop_behind(now, by, frame?)
     }
 
     #[inline(never)]
@@ -169,8 +211,14 @@ impl<P> Network<P> {
         due.then_some(Event::Timer(id))
     }
 
+    /// Makes the first change that waits; false if it is not due at `limit`, or may not happen.
     #[cold]
-    fn change(&mut self, now: Instant) -> Option<Event<P>> {
+    fn change_until(&mut self, limit: Instant) -> bool {
+        let now = self.next_change;
+        if now > limit || now == Instant::FAR_FUTURE || !self.meter.allows(now, self.now, 1) {
+            return false;
+        }
+        self.now = now;
         if let Some((_, (direction, change))) = self.changes.pop_first() {
             let line = &mut self.lines[direction.index()];
             line.direction.change(now, change.clone(), &mut self.drops);
@@ -180,11 +228,10 @@ impl<P> Network<P> {
             self.reschedule(direction);
         }
         self.await_changes();
-        None
+        true
     }
 
     fn await_changes(&mut self) {
-        let at = self.changes.first_key_value().map_or(Instant::FAR_FUTURE, |((at, _), _)| *at);
-        self.event_queue.set(CHANGES, at);
+        self.next_change = self.changes.first_key_value().map_or(Instant::FAR_FUTURE, |((at, _), _)| *at);
     }
 }

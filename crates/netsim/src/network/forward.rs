@@ -100,25 +100,30 @@ impl<P> Network<P> {
     }
 
     /// A frame has come out of a direction: it is where it belongs, goes on, or is lost.
-    #[inline(always)]
+    #[inline]
     pub(super) fn reach(&mut self, now: Instant, by: DirectionId, frame: Frame<P>) -> Option<Event<P>> {
         let node = self.topology.head(by);
         if self.topology.owns(node, frame.destination) {
             return Some(Event::Arrived { node, by, frame });
         }
-        let router = self.topology.is_router(node);
-        let onward = if router { self.topology.onward(node, frame.destination, frame.label) } else { None };
-        match onward {
-            Some(onward) => {
-                self.pass_on(now, by, onward, frame);
-            }
-            None => self.drops.record(now, by, Cause::NoRoute, frame),
-        }
+        self.go_further(now, by, frame);
         None
     }
 
-    /// A router has it.
+    /// The same where it is not yet where it belongs.
     #[inline(never)]
+    pub(super) fn go_further(&mut self, now: Instant, by: DirectionId, frame: Frame<P>) {
+        let node = self.topology.head(by);
+        let router = self.topology.is_router(node);
+        let onward = if router { self.topology.onward(node, frame.destination, frame.label) } else { None };
+        match onward {
+            Some(onward) => self.pass_on(now, by, onward, frame),
+            None => self.drops.record(now, by, Cause::NoRoute, frame),
+        }
+    }
+
+    /// A router has it.
+    #[inline(always)]
     fn pass_on(&mut self, now: Instant, by: DirectionId, direction: DirectionId, frame: Frame<P>) {
         let line = &mut self.lines[direction.index()];
         if line.pipes.is_empty() && line.tap != Some(TapSide::Entry) {

@@ -27,9 +27,6 @@ use crate::wifi::{Air, CellId};
 use budget::Meter;
 pub use budget::{Budget, Exhausted};
 
-/// The event queue's first source: changes of parameters come before all else at their instant.
-const CHANGES: u32 = 0;
-
 /// A network of nodes and links that carries payloads of type `P`.
 ///
 /// Things that happen at one instant go in this order: changes of parameters, then arrivals, held
@@ -47,6 +44,8 @@ pub struct Network<P> {
     timers: Vec<Timer>,
     /// By time and order of scheduling.
     changes: BTreeMap<(Instant, u64), (DirectionId, Change)>,
+    /// The time of the first of them, which comes before all else at its instant.
+    next_change: Instant,
     scheduled: u64,
     drops: DropLog<P>,
     /// Names and access points of cells.
@@ -63,13 +62,34 @@ pub struct Network<P> {
 
 #[derive(Clone, Copy, Debug)]
 enum Source {
-    Changes,
     Arrivals(DirectionId),
     Departures(DirectionId),
     Pipe(DirectionId, u32),
     Timer(TimerId),
     Medium(u32),
     Taps,
+}
+
+/// What has its turn: see [`Network::next_turn`].
+#[derive(Clone, Copy, Debug)]
+pub struct Turn(Source);
+
+/// What [`Network::arrival`] says.
+#[derive(Debug)]
+pub enum Arrival<P> {
+    /// A frame is where it belongs: see [`Event::Arrived`].
+    Here {
+        /// The node that owns its destination.
+        node: NodeId,
+        /// The direction by which it came.
+        by: DirectionId,
+        /// The frame.
+        frame: Frame<P>,
+    },
+    /// That was all: it was lost or went on, or there was none yet.
+    PassedOn,
+    /// Something else: [`Network::otherwise`] lets it happen.
+    Otherwise,
 }
 
 /// A direction with what surrounds it.

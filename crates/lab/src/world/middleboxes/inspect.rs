@@ -14,7 +14,7 @@ impl World {
     /// A frame is at a tap: the boxes there have it, and what they give goes on.
     #[inline(never)]
     pub(in crate::world) fn on_tapped(&mut self, now: Instant, direction: DirectionId, frame: Frame<u32>) {
-        if self.impairs && self.refuses(&frame) {
+        if self.impairs && self.refuses(frame.payload) {
             return;
         }
         if frame.payload == DATAGRAM {
