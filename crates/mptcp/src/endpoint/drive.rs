@@ -25,19 +25,19 @@ impl Endpoint {
         let Some((slot, subflow)) = self.demux.find(segment) else {
             return self.handle_unknown(now, interface, segment);
         };
-        if let Some(connection) = self.slots.connection_at(slot) {
-            if segment.flags.syn()
-                && let Some(iss) = connection.gives_way(now, subflow, segment)
-            {
-                // RFC 9293 section 3.10.7.4: a new connection may follow an old one from TIME-WAIT.
-                self.settle(now, slot);
-                return self.handle_first(now, interface, segment, Some(iss));
-            }
+        if segment.flags.syn()
+            && let Some(connection) = self.slots.connection_at(slot)
+            && let Some(iss) = connection.gives_way(now, subflow, segment)
+        {
+            // RFC 9293 section 3.10.7.4: a new connection may follow an old one from TIME-WAIT.
+            self.settle(now, slot);
+            return self.handle_first(now, interface, segment, Some(iss));
+        }
+        self.handle_here(now, slot, |connection| {
             if connection.handle_segment(now, subflow, segment) {
                 connection.take_overtaking(now, subflow);
             }
-        }
-        self.settle_here(now, slot);
+        });
     }
 
     /// A segment that no subflow is for, unless it makes one.
@@ -89,7 +89,7 @@ impl Endpoint {
         out: &mut Segment,
     ) -> Option<(InterfaceId, Option<(ConnectionId, SubflowId)>)> {
         let mut asked = std::mem::take(&mut self.asked);
-        asked.extend(&self.ready);
+        asked.extend(self.ready.iter());
         self.unusual = false;
         let sent = self.poll_transmit_rarely(now, out);
         self.unusual = true;
@@ -132,7 +132,7 @@ impl Endpoint {
         if self.unusual {
             return self.poll_unusual(now, out);
         }
-        while let Some(&slot) = self.ready.front() {
+        while let Some(slot) = self.ready.first() {
             let entry = self.slots.at(slot);
             let known = entry.id(slot);
             if let Some(connection) = &mut entry.connection {
@@ -151,7 +151,7 @@ impl Endpoint {
                         let at = connection.deadline();
                         self.deadlines.set(slot, at);
                         entry.ready = false;
-                        self.ready.pop_front();
+                        self.ready.pop();
                     }
                     return Some((interface, Some((known, id))));
                 }
@@ -175,7 +175,7 @@ impl Endpoint {
     fn rest(&mut self, now: Instant, slot: u32) {
         let entry = self.slots.at(slot);
         entry.ready = false;
-        self.ready.pop_front();
+        self.ready.pop();
         if let Some(connection) = &entry.connection {
             self.deadlines.set(slot, connection.deadline());
         }
@@ -224,21 +224,21 @@ impl Endpoint {
 
     /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
-        while let Some(&slot) = self.eventful.front() {
+        while let Some(slot) = self.eventful.first() {
             let entry = self.slots.at(slot);
             if let Some(connection) = &mut entry.connection
                 && let Some(kind) = connection.pending().take()
             {
                 // What comes next is news: nobody else waits, so it has the same turn then.
-                if connection.is_quiet() && self.eventful.len() == 1 {
+                if connection.is_quiet() && self.eventful.is_one() {
                     entry.eventful = false;
-                    self.eventful.pop_front();
+                    self.eventful.pop();
                 }
                 return Some(Event { connection: entry.id(slot), kind });
             }
             let over = entry.connection.as_ref().is_some_and(|connection| connection.closed().is_some());
             entry.eventful = false;
-            self.eventful.pop_front();
+            self.eventful.pop();
             if over {
                 self.forget_if_all_is_told(slot);
             }

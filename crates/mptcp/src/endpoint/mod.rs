@@ -15,6 +15,7 @@ mod drive;
 mod fast_open;
 mod icmp;
 mod interfaces;
+mod line;
 mod listener;
 mod listeners;
 mod operations;
@@ -44,6 +45,7 @@ use demux::Demux;
 pub use devices::InterfaceChange;
 pub use icmp::IcmpMessage;
 use interfaces::Interfaces;
+use line::Line;
 pub use listeners::ListenError;
 use secret::Secret;
 use server_cookies::ServerCookies;
@@ -66,8 +68,8 @@ pub struct Endpoint {
     interfaces: Interfaces,
     slots: Slots,
     demux: Demux,
-    ready: VecDeque<u32>,
-    eventful: VecDeque<u32>,
+    ready: Line,
+    eventful: Line,
     strays: VecDeque<Transmit>,
     deadlines: Deadlines,
     random: Rng,
@@ -96,8 +98,8 @@ impl Endpoint {
             interfaces: Interfaces::default(),
             slots: Slots::default(),
             demux: Demux::new(secret),
-            ready: VecDeque::new(),
-            eventful: VecDeque::new(),
+            ready: Line::default(),
+            eventful: Line::default(),
             strays: VecDeque::new(),
             deadlines: Deadlines::default(),
             random,
@@ -146,7 +148,7 @@ impl Endpoint {
         let entry = self.slots.at(slot);
         if !entry.ready && entry.connection.is_some() {
             entry.ready = true;
-            self.ready.push_back(slot);
+            self.ready.push(slot);
         }
     }
 

@@ -29,27 +29,29 @@ impl Endpoint {
     /// After anything that may have changed a connection: its events, readiness.
     #[inline(never)]
     pub(super) fn settle(&mut self, now: Instant, slot: u32) {
-        self.settle_here(now, slot);
+        self.handle_here(now, slot, |_| ());
     }
 
-    /// The same after a segment.
+    /// The same after `handle`, which may change it.
     #[inline(always)]
-    pub(super) fn settle_here(&mut self, now: Instant, slot: u32) {
+    pub(super) fn handle_here(&mut self, now: Instant, slot: u32, handle: impl FnOnce(&mut Connection)) {
         let entry = self.slots.at(slot);
         let Some(connection) = entry.connection.as_deref_mut() else { return };
+        entry.disturbed = true;
+        handle(connection);
         if !connection.is_steady() {
             return self.settle_all(now, slot);
         }
         if !entry.eventful && !connection.pending().is_empty() {
             entry.eventful = true;
-            self.eventful.push_back(slot);
+            self.eventful.push(slot);
         }
         // One that has nothing to send need not be asked.
         if connection.is_silent() {
             self.deadlines.set(slot, connection.deadline());
         } else if !entry.ready {
             entry.ready = true;
-            self.ready.push_back(slot);
+            self.ready.push(slot);
         }
     }
 
@@ -73,7 +75,7 @@ impl Endpoint {
             self.settle_news(now, slot);
         } else if !entry.eventful && !connection.pending().is_empty() {
             entry.eventful = true;
-            self.eventful.push_back(slot);
+            self.eventful.push(slot);
         }
     }
 
@@ -84,7 +86,7 @@ impl Endpoint {
         let Some(connection) = entry.connection.as_mut() else { return };
         if !connection.pending().is_empty() && !entry.eventful {
             entry.eventful = true;
-            self.eventful.push_back(slot);
+            self.eventful.push(slot);
         }
         self.forget_if_finished(slot);
     }
