@@ -13,6 +13,10 @@ impl CongestionControl for Balia {
         "balia"
     }
 
+    fn hears_progress(&self) -> bool {
+        false
+    }
+
     fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
         let mut left = acked.bytes;
         if paths[path].in_slow_start() {

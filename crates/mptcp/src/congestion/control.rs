@@ -68,6 +68,11 @@ pub trait CongestionControl: std::fmt::Debug + Send {
         let _ = (paths, path, acked);
     }
 
+    /// Whether [`Self::on_progress`] does anything: who says no is not told. Asked once, when a connection gets the controller.
+    fn hears_progress(&self) -> bool {
+        true
+    }
+
     /// New data was acknowledged on `path` while its window was full.
     fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked);
 

@@ -52,6 +52,10 @@ impl CongestionControl for Cubic {
         }
     }
 
+    fn hears_progress(&self) -> bool {
+        false
+    }
+
     fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
         let state = &mut paths[path];
         let mut left = acked.bytes;

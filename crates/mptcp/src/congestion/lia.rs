@@ -11,6 +11,10 @@ impl CongestionControl for Lia {
         "lia"
     }
 
+    fn hears_progress(&self) -> bool {
+        false
+    }
+
     fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
         let mut left = acked.bytes;
         if paths[path].in_slow_start() {

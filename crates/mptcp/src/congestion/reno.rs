@@ -14,6 +14,10 @@ impl CongestionControl for Reno {
         "reno"
     }
 
+    fn hears_progress(&self) -> bool {
+        false
+    }
+
     fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
         let state = &mut paths[path];
         let mut left = acked.bytes;

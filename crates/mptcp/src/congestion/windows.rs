@@ -43,6 +43,7 @@ pub struct Congestion {
     polls: u64,
     /// The algorithm works by samples of the delivery rate.
     pub(super) sampled: bool,
+    hears_progress: bool,
     send_queue_rule: Option<SendQueueRule>,
     byte_counting: bool,
     slow_start: SlowStart,
@@ -69,6 +70,7 @@ impl Congestion {
             paths: Vec::new(),
             polls: 0,
             sampled: algorithm.needs_samples(),
+            hears_progress: algorithm.hears_progress(),
             algorithm,
             send_queue_rule: rule,
             byte_counting,
@@ -88,6 +90,7 @@ impl Congestion {
         }
         self.algorithm = with_rule(self.send_queue_rule, algorithm);
         self.sampled = self.algorithm.needs_samples();
+        self.hears_progress = self.algorithm.hears_progress();
     }
 
     /// Nothing more is sent now: acknowledgements that come from here on find the windows as full as they get.
@@ -138,7 +141,9 @@ impl Congestion {
         if let Some(bottlenecks) = self.bottlenecks.as_mut().filter(|_| self.paths.len() > 1) {
             bottlenecks.on_sample(&self.paths, path, acked.now, acked.bytes);
         }
-        self.ask(path, |algorithm, paths| algorithm.on_progress(paths, path, acked));
+        if self.hears_progress {
+            self.ask(path, |algorithm, paths| algorithm.on_progress(paths, path, acked));
+        }
     }
 
     /// Lets the algorithm see the paths that may share a bottleneck with `path` as active, and no others.
