@@ -54,13 +54,14 @@ impl Segment {
     /// Makes this an empty segment between two addresses, keeping what memory it has.
     #[inline(always)]
     pub fn reset(&mut self, source: SocketAddr, destination: SocketAddr) {
+        // The addresses are long, and are not kept until the rest is done.
+        self.source = source;
+        self.destination = destination;
         // What may free memory comes first, so that what is written next is not written twice.
         if !self.payload.is_empty() {
             self.payload = Bytes::new();
         }
         self.options.clear();
-        self.source = source;
-        self.destination = destination;
         self.sequence = Seq::default();
         self.acknowledgment = Seq::default();
         self.flags = Flags::NONE;

@@ -35,16 +35,20 @@ impl Connection {
             self.rest(now, limit, false);
             return true;
         }
-        let mut candidates = std::mem::take(&mut self.choice.candidates);
-        let open = self.refresh_candidates(now, self.choice.sent, &mut candidates);
-        let waits =
-            !open && (self.choice.scheduler.waits_for_room(now) || self.choose(now, &candidates).is_none());
-        if waits {
-            self.choice.seen = None;
-            let limit = self.no_room(now, &candidates);
-            self.rest(now, limit, false);
+        if self.refresh_candidates(now)
+            || !self.choice.scheduler.waits_for_room(now) && self.chooses_one_without_room(now)
+        {
+            return false;
         }
-        self.choice.candidates = candidates;
-        waits
+        self.choice.seen = None;
+        let limit = self.no_room(now, &self.choice.candidates);
+        self.rest(now, limit, false);
+        true
+    }
+
+    /// Whether the scheduler, which does not say that it waits, gives data to one that has no room.
+    #[inline(never)]
+    fn chooses_one_without_room(&mut self, now: Instant) -> bool {
+        self.choose(now).is_some()
     }
 }

@@ -32,9 +32,9 @@ fn add_place(found: &mut Vec<Candidate>) {
 
 /// What was found out of a subflow already.
 struct Known {
-    lead: Duration,
     in_flight: u64,
     has_room: bool,
+    waits_here: bool,
     backup: bool,
 }
 
@@ -48,7 +48,7 @@ fn see(place: &mut Candidate, slot: usize, subflow: &Subflow, path: &PathState, 
     place.rttvar = path.rttvar;
     place.min_rtt = path.min_rtt.unwrap_or_default();
     place.latest_rtt = path.latest_rtt.unwrap_or_default();
-    place.lead = known.lead;
+    place.lead = subflow.turn().lead;
     place.cwnd = path.cwnd;
     place.ssthresh = path.ssthresh;
     place.in_flight = known.in_flight;
@@ -60,6 +60,7 @@ fn see(place: &mut Candidate, slot: usize, subflow: &Subflow, path: &PathState, 
     place.mss = path.mss;
     place.pacing = path.pacing;
     place.has_room = known.has_room;
+    place.waits_here = known.waits_here;
     place.backup = known.backup;
 }
 
@@ -82,9 +83,9 @@ impl Connection {
         let subflow = &self.subflows[id];
         let mut candidate = Candidate::new(id, Duration::ZERO, 0, 0);
         let known = Known {
-            lead: self.choice.leads.of(id, subflow.record().id),
             in_flight: subflow.sender().in_flight(),
             has_room: true,
+            waits_here: false,
             backup: is_backup(subflow),
         };
         see(&mut candidate, id, subflow, &self.congestion.paths[id], &known);
@@ -147,7 +148,7 @@ impl Connection {
 
     /// The subflows that may carry data. Backups only when nothing else works, and those on probation; those in
     /// timeout not at all, unless there is no other.
-    pub(super) fn find_candidates(&mut self, now: Instant, found: &mut Vec<Candidate>) {
+    pub(super) fn find_candidates(&mut self, now: Instant) {
         // Places are used again: what stands in them is written over.
         let mut count = 0;
         let holds = Holds::of(self);
@@ -182,32 +183,32 @@ impl Connection {
             if let Some(until) = paced {
                 self.timers.pace = self.timers.pace.min(until);
             }
-            let lead = self.choice.leads.of(slot, subflow.record().id);
-            let has_room = paced.is_none() && holds.have_room(subflow, path, in_flight);
-            if count == found.len() {
-                add_place(found);
+            let waits_here = paced.is_some() || holds.is_queue_full(path);
+            let has_room = !waits_here && holds.have_window(subflow, path, in_flight);
+            if count == self.choice.candidates.len() {
+                add_place(&mut self.choice.candidates);
             }
-            let Some(place) = found.get_mut(count) else { break };
+            let Some(place) = self.choice.candidates.get_mut(count) else { break };
             count += 1;
             let backup = is_backup(subflow);
-            see(place, slot, subflow, path, &Known { lead, in_flight, has_room, backup });
+            see(place, slot, subflow, path, &Known { in_flight, has_room, waits_here, backup });
             if streams {
                 place.between_losses = path.losses.bytes_between(now);
             }
         }
-        found.truncate(count);
+        self.choice.candidates.truncate(count);
         self.choice.held = (segments, bytes);
         if self.is_crowded() {
-            found.iter_mut().for_each(|candidate| candidate.has_room = false);
+            self.choice.candidates.iter_mut().for_each(|candidate| candidate.has_room = false);
         }
     }
 
     /// The same when all that has happened since is that new data went on the subflow in the slot `sent`. Returns whether any has room.
     #[inline(always)]
-    pub(super) fn refresh_candidates(&mut self, now: Instant, sent: usize, found: &mut [Candidate]) -> bool {
-        let holds = Holds::of(self);
+    pub(super) fn refresh_candidates(&mut self, now: Instant) -> bool {
+        let (holds, sent) = (Holds::of(self), self.choice.sent);
         let mut open = false;
-        for candidate in &mut *found {
+        for candidate in &mut self.choice.candidates {
             let subflow = &self.subflows[candidate.subflow];
             let path = &self.congestion.paths[candidate.subflow];
             if candidate.subflow != sent && !holds.depend_on_unsent(subflow, path) {
@@ -222,11 +223,12 @@ impl Connection {
             candidate.in_flight = in_flight;
             candidate.held = subflow.sender().board.next - subflow.sender().board.una;
             candidate.local_queue = path.local.bytes;
-            candidate.has_room = paced.is_none() && holds.have_room(subflow, path, in_flight);
+            candidate.waits_here = paced.is_some() || holds.is_queue_full(path);
+            candidate.has_room = !candidate.waits_here && holds.have_window(subflow, path, in_flight);
             open |= candidate.has_room;
         }
         if self.is_crowded() {
-            found.iter_mut().for_each(|candidate| candidate.has_room = false);
+            self.choice.candidates.iter_mut().for_each(|candidate| candidate.has_room = false);
             return false;
         }
         open
@@ -284,6 +286,13 @@ impl Connection {
                 (&self.subflows[candidate.subflow], &self.congestion.paths[candidate.subflow]);
             holds.paced_until(now, subflow, path).is_some() || holds.is_queue_full(path)
         })
+    }
+
+    /// Why no candidate has room.
+    pub(super) fn no_room(&self, now: Instant, candidates: &[Candidate]) -> Limit {
+        let held = candidates.iter().any(|candidate| candidate.waits_here);
+        debug_assert_eq!(held, self.holds_any(now, candidates), "they were looked at in this moment");
+        if held { Limit::LocalQueue } else { Limit::CongestionWindow }
     }
 
     /// Small queues: whether enough of a subflow's packets wait in the interface. Two always may.

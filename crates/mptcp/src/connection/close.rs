@@ -175,6 +175,30 @@ impl Connection {
         }
     }
 
+    /// The end of the peer's stream is here.
+    #[cold]
+    pub(super) fn note_end(&mut self, now: Instant) {
+        self.fate.pending.note(EventKind::Finished);
+        self.acknowledge_everywhere();
+        self.finish_if_done(now);
+    }
+
+    /// The peer's FIN and all before it are here.
+    #[cold]
+    pub(super) fn note_fin(&mut self, now: Instant, id: usize) {
+        if self.negotiation.is_plain() {
+            self.recv.end_here();
+        }
+        let subflow = &mut self.subflows[id];
+        subflow.fin_received(now);
+        if !self.negotiation.is_plain() && subflow.state() == State::CloseWait && !self.recv.finished() {
+            // RFC 8684 section 3.3.3: without a DATA_FIN it ends this subflow only; after one it says
+            // nothing new, and our half goes on.
+            subflow.want_fin();
+            self.give_up_sending(id);
+        }
+    }
+
     /// RFC 8684 section 3.3.3: once both DATA_FINs are acknowledged, the subflows end.
     pub(super) fn finish_if_done(&mut self, now: Instant) {
         if self.negotiation.is_plain() {

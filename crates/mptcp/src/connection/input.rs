@@ -8,12 +8,11 @@ use super::Connection;
 use super::offers::reset_reason;
 use super::progress::WindowPlace;
 use super::subflow_error::{Outcome, SubflowError};
-use crate::event::EventKind;
 use crate::ids::SubflowId;
 use crate::subflow::check::Verdict;
 use crate::subflow::receiver::Range;
 use crate::subflow::sender::Ack;
-use crate::subflow::{Probation, State, SubflowCloseReason};
+use crate::subflow::{Probation, State, Subflow, SubflowCloseReason};
 
 /// How far beyond the last data that is here a segment may begin whose options count, bytes.
 const NEAR: u64 = 65_535;
@@ -23,6 +22,33 @@ enum Taken {
     Whole,
     /// It was the last of the handshake: what overtook it counts now.
     Opened,
+}
+
+/// How a segment that is accepted finds its subflow.
+#[derive(Clone, Copy)]
+struct Found {
+    in_order: bool,
+    /// That the peer is heard is to be noted, or confirms a join.
+    awaited: bool,
+    /// It had gone silent, and is asked whether it is back.
+    probed: bool,
+    /// A FIN has come, with the segment or before.
+    ends: bool,
+}
+
+impl Found {
+    #[inline(always)]
+    fn of(subflow: &mut Subflow, now: Instant, segment: &Segment, start: u64) -> Self {
+        subflow.note_timestamp(now, segment, start);
+        subflow.turn_mut().optionless |= !segment.options.has_mptcp();
+        let rare = &subflow.watch().rare;
+        Self {
+            in_order: start <= subflow.receiver().next(),
+            awaited: (rare.keep() != Instant::FAR_FUTURE) | subflow.opening().unconfirmed,
+            probed: rare.probe() != Instant::FAR_FUTURE,
+            ends: segment.flags.fin() | subflow.receiver().has_fin(),
+        }
+    }
 }
 
 impl Connection {
@@ -74,6 +100,11 @@ impl Connection {
             subflow.wait_anew(now);
         }
         match verdict {
+            Verdict::Accept { start, ack } if subflow.state() != State::SynReceived => {
+                let found = Found::of(subflow, now, segment, start);
+                self.on_accepted(now, id, segment, (start, ack), found)?;
+            }
+            Verdict::Accept { start, ack } => return self.on_opening(now, id, segment, start, ack),
             Verdict::Drop => {}
             Verdict::Acknowledge => {
                 if subflow.state() == State::SynReceived {
@@ -87,18 +118,43 @@ impl Connection {
                 subflow.set_state(State::SynSent);
             }
             Verdict::Reset => return Err(self.reset_by(segment)),
-            Verdict::Accept { start, ack } => {
-                let opening = subflow.state() == State::SynReceived;
-                if opening && !self.on_third_ack(now, id, segment, ack)? {
-                    return Ok(Taken::Whole);
-                }
-                self.on_accepted(now, id, segment, start, ack)?;
-                if opening {
-                    return Ok(Taken::Opened);
-                }
-            }
         }
         Ok(Taken::Whole)
+    }
+
+    /// The peer was heard, which was to be noted, or confirms a join.
+    #[cold]
+    fn on_awaited(&mut self, now: Instant, id: usize) {
+        let subflow = &mut self.subflows[id];
+        if subflow.watch().rare.keep() != Instant::FAR_FUTURE {
+            subflow.keep_alive(now, self.config.keepalive);
+        }
+        if subflow.opening().unconfirmed {
+            // RFC 8684 section 3.2: any acknowledgement of our third ACK confirms the join.
+            subflow.opening_mut().unconfirmed = false;
+            subflow.turn_mut().probation =
+                self.config.join_probation.map(|span| Probation::Until(now + span));
+            subflow.watch_mut().rare.set_opening(Instant::FAR_FUTURE);
+            self.activate(now, id);
+        }
+    }
+
+    /// The last of the handshake, if it is that.
+    #[cold]
+    fn on_opening(
+        &mut self,
+        now: Instant,
+        id: usize,
+        segment: &mut Segment,
+        start: u64,
+        ack: u64,
+    ) -> Outcome<Taken> {
+        if !self.on_third_ack(now, id, segment, ack)? {
+            return Ok(Taken::Whole);
+        }
+        let found = Found::of(&mut self.subflows[id], now, segment, start);
+        self.on_accepted(now, id, segment, (start, ack), found)?;
+        Ok(Taken::Opened)
     }
 
     #[inline(always)]
@@ -107,25 +163,13 @@ impl Connection {
         now: Instant,
         id: usize,
         segment: &mut Segment,
-        start: u64,
-        ack: u64,
+        (start, ack): (u64, u64),
+        Found { in_order, awaited, probed, ends }: Found,
     ) -> Outcome {
-        let subflow = &mut self.subflows[id];
-        subflow.note_timestamp(now, segment, start);
         self.send.writer.set_more(false);
         self.timers.answered();
-        if subflow.watch().rare.keep() != Instant::FAR_FUTURE {
-            subflow.keep_alive(now, self.config.keepalive);
-        }
-        subflow.turn_mut().optionless |= !segment.options.has_mptcp();
-        let in_order = start <= subflow.receiver().next();
-        if subflow.opening().unconfirmed {
-            // RFC 8684 section 3.2: any acknowledgement of our third ACK confirms the join.
-            subflow.opening_mut().unconfirmed = false;
-            subflow.turn_mut().probation =
-                self.config.join_probation.map(|span| Probation::Until(now + span));
-            subflow.watch_mut().rare.set_opening(Instant::FAR_FUTURE);
-            self.activate(now, id);
+        if awaited {
+            self.on_awaited(now, id);
         }
         // Who cannot see the connection hits its window now and then, but hardly what comes next.
         if !segment.options.mptcp.is_empty() && self.subflows[id].receiver().is_near(start, NEAR) {
@@ -143,10 +187,8 @@ impl Connection {
             // The last word on this subflow; what it says of the data still counts.
             self.end_subflow(now, id, SubflowError::Over(SubflowCloseReason::Finished));
         }
-        let subflow = &mut self.subflows[id];
-        if subflow.watch().rare.probe() != Instant::FAR_FUTURE {
-            subflow.watch_mut().rare.set_probe(Instant::FAR_FUTURE);
-            subflow.sender_mut().revive(now, &self.congestion.paths[id]);
+        if probed {
+            self.on_revival(now, id);
         }
         let mut acknowledged = None;
         if let Some(dss) = &segment.options.dss
@@ -191,8 +233,23 @@ impl Connection {
             let receiver = self.subflows[id].receiver_mut();
             if counts { receiver.on_fin(end) } else { receiver.acknowledge_now() }
         }
-        self.note_finished(now, id);
+        if ends && self.subflows[id].receiver().finished() {
+            self.note_fin(now, id);
+        }
+        if self.recv.report_finish() {
+            self.note_end(now);
+        }
         Ok(())
+    }
+
+    /// The peer is heard again on a subflow that had gone silent.
+    #[cold]
+    fn on_revival(&mut self, now: Instant, id: usize) {
+        let subflow = &mut self.subflows[id];
+        if subflow.watch().rare.probe() != Instant::FAR_FUTURE {
+            subflow.watch_mut().rare.set_probe(Instant::FAR_FUTURE);
+            subflow.sender_mut().revive(now, &self.congestion.paths[id]);
+        }
     }
 
     /// Returns whether that was the last word on the subflow: our FIN is acknowledged, and the peer's was before.
@@ -228,7 +285,11 @@ impl Connection {
         // Only news tells: an old segment with options may come after the first without.
         subflow.turn_mut().optionless &= !segment.options.has_mptcp();
         subflow.record_mut().tally.bytes_acked += advanced;
-        self.choice.leads.on_acknowledged(now, id, subflow.sender().board.una);
+        if let Some(lead) = self.choice.leads.on_acknowledged(now, id, subflow.sender().board.una)
+            && lead.0 == subflow.record().id
+        {
+            subflow.turn_mut().lead = lead.1;
+        }
         subflow.turn_mut().reinjected = false;
         if subflow.mtu().is_known() {
             self.reconsider_size(now, id);
@@ -265,40 +326,6 @@ impl Connection {
                 path.cwnd = cap;
                 path.ssthresh = path.ssthresh.min(cap);
             }
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn note_finished(&mut self, now: Instant, id: usize) {
-        if self.subflows[id].receiver().finished() {
-            self.note_fin(now, id);
-        }
-        if self.recv.report_finish() {
-            self.note_end(now);
-        }
-    }
-
-    /// The end of the peer's stream is here.
-    #[cold]
-    fn note_end(&mut self, now: Instant) {
-        self.fate.pending.note(EventKind::Finished);
-        self.acknowledge_everywhere();
-        self.finish_if_done(now);
-    }
-
-    /// The peer's FIN and all before it are here.
-    #[cold]
-    fn note_fin(&mut self, now: Instant, id: usize) {
-        if self.negotiation.is_plain() {
-            self.recv.end_here();
-        }
-        let subflow = &mut self.subflows[id];
-        subflow.fin_received(now);
-        if !self.negotiation.is_plain() && subflow.state() == State::CloseWait && !self.recv.finished() {
-            // RFC 8684 section 3.3.3: without a DATA_FIN it ends this subflow only; after one it says
-            // nothing new, and our half goes on.
-            subflow.want_fin();
-            self.give_up_sending(id);
         }
     }
 

@@ -45,8 +45,8 @@ impl Default for Leads {
 
 impl Leads {
     /// How much sooner the data of a subflow is acknowledged at the data level than on the subflow; zero where nothing is known.
-    #[inline]
-    pub(super) fn of(&self, slot: usize, id: SubflowId) -> Duration {
+    #[cfg(test)]
+    fn of(&self, slot: usize, id: SubflowId) -> Duration {
         self.paths.get(slot).filter(|path| path.id == id).and_then(|path| path.lead).unwrap_or_default()
     }
 
@@ -93,14 +93,22 @@ impl Leads {
         }
     }
 
-    /// All up to `una` is acknowledged on a subflow.
+    /// All up to `una` is acknowledged on a subflow. Where that says how much sooner its data is acknowledged at the data level, that
+    /// and whose data it was.
     #[inline(always)]
-    pub(super) fn on_acknowledged(&mut self, now: Instant, slot: usize, una: u64) {
-        let Some(path) = self.paths.get_mut(slot) else { return };
-        let Some(watched) = path.watched.filter(|watched| watched.end <= una) else { return };
+    pub(super) fn on_acknowledged(
+        &mut self,
+        now: Instant,
+        slot: usize,
+        una: u64,
+    ) -> Option<(SubflowId, Duration)> {
+        let path = self.paths.get_mut(slot)?;
+        let watched = path.watched.filter(|watched| watched.end <= una)?;
         path.watched = None;
         let sample = watched.acknowledged.map_or(Duration::ZERO, |then| now.since(then));
-        path.lead = Some(path.lead.map_or(sample, |lead| (lead * (SMOOTHING - 1) + sample) / SMOOTHING));
+        let lead = path.lead.map_or(sample, |lead| (lead * (SMOOTHING - 1) + sample) / SMOOTHING);
+        path.lead = Some(lead);
+        Some((path.id, lead))
     }
 
     /// Data goes on a second path: what is watched tells nothing.

@@ -203,9 +203,7 @@ impl Connection {
     pub(crate) fn read(&mut self, now: Instant) -> Option<Bytes> {
         let data = self.recv.read()?;
         if self.config.mechanisms.autotuning {
-            let rtt = self.longest_rtt();
-            // A pure receiver measures no round trips; the handshake's is what it has.
-            self.recv.tune(now, rtt.unwrap_or(Duration::from_millis(100)));
+            self.tune_window(now);
         }
         if self.config.linux_stack.buffer_memory {
             self.tell_opened_window();
@@ -213,6 +211,13 @@ impl Connection {
             self.acknowledge_everywhere();
         }
         Some(data)
+    }
+
+    #[inline(never)]
+    fn tune_window(&mut self, now: Instant) {
+        let rtt = self.longest_rtt();
+        // A pure receiver measures no round trips; the handshake's is what it has.
+        self.recv.tune(now, rtt.unwrap_or(Duration::from_millis(100)));
     }
 
     /// The longest round trip of all subflows that carry data, or did.
@@ -223,6 +228,7 @@ impl Connection {
 
     /// As Linux does it: only when the window has become twice what was said last, on each subflow by itself (net/mptcp/protocol.c,
     /// `mptcp_cleanup_rbuf`; net/ipv4/tcp.c, `__tcp_cleanup_rbuf`).
+    #[inline(never)]
     fn tell_opened_window(&mut self) {
         let (open, whole) = (self.recv.open(), self.recv.buffer());
         if open == 0 || open < 2 * self.recv.said() {
@@ -236,6 +242,7 @@ impl Connection {
         }
     }
 
+    #[inline(never)]
     fn acknowledge_everywhere(&mut self) {
         for subflow in self.subflows.iter_mut().filter(|subflow| subflow.is_synchronised()) {
             subflow.receiver_mut().acknowledge_now();
@@ -315,6 +322,7 @@ impl Connection {
         }
         if let Some(scheduler) = scheduler {
             self.choice = Choice::new(self.choice.limits, scheduler);
+            self.subflows.iter_mut().for_each(|subflow| subflow.turn_mut().lead = Duration::ZERO);
         }
     }
 

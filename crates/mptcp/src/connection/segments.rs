@@ -184,11 +184,17 @@ impl Connection {
         length: u16,
         payload: &[u8],
     ) -> Option<u16> {
-        self.negotiation.checksum().then(|| {
-            let mut sum = Checksum::dss(self.negotiation.local().at(data), subflow_sequence, length);
-            sum.add(payload);
-            sum.value()
-        })
+        if !self.negotiation.checksum() {
+            return None;
+        }
+        Some(self.sum_of(data, subflow_sequence, length, payload))
+    }
+
+    #[inline(never)]
+    fn sum_of(&self, data: u64, subflow_sequence: u32, length: u16, payload: &[u8]) -> u16 {
+        let mut sum = Checksum::dss(self.negotiation.local().at(data), subflow_sequence, length);
+        sum.add(payload);
+        sum.value()
     }
 
     /// As wide as the numbers that it answers (RFC 8684 section 3.3.2), or the low half, which leaves room for SACK.

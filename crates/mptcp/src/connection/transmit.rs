@@ -51,15 +51,20 @@ impl Connection {
                 return Some(sent);
             }
         }
-        let mut candidates = std::mem::take(&mut self.choice.candidates);
-        if !seen || candidates.is_empty() {
-            self.find_candidates(now, &mut candidates);
+        if !seen || self.choice.candidates.is_empty() {
+            self.find_candidates(now);
         } else if !fresh {
-            self.refresh_late(now, &mut candidates);
+            self.refresh_late(now);
         }
-        let sent = self.transmit_on(now, &candidates, out);
+        self.transmit_on(now, out)
+    }
+
+    /// Does what needs the candidates and may change the connection.
+    pub(super) fn with_candidates<T>(&mut self, act: impl FnOnce(&mut Self, &[Candidate]) -> T) -> T {
+        let candidates = std::mem::take(&mut self.choice.candidates);
+        let result = act(self, &candidates);
         self.choice.candidates = candidates;
-        sent
+        result
     }
 
     /// Whether there is one subflow, which may carry data, and nothing but new data could go: then nobody is to be chosen, and no
@@ -97,38 +102,37 @@ impl Connection {
 
     /// Nobody has looked at the candidates since the segment before.
     #[inline(never)]
-    fn refresh_late(&mut self, now: Instant, candidates: &mut [Candidate]) {
-        self.refresh_candidates(now, self.choice.sent, candidates);
+    fn refresh_late(&mut self, now: Instant) {
+        self.refresh_candidates(now);
     }
 
-    fn transmit_on(&mut self, now: Instant, candidates: &[Candidate], out: &mut Segment) -> Option<usize> {
-        if candidates.is_empty() {
+    fn transmit_on(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+        if self.choice.candidates.is_empty() {
             return self.rest(now, Limit::Idle, false);
         }
         if self.send.buffer.first_again().is_some()
-            && let Some(sent) = self.transmit_again(now, candidates, out)
+            && let Some(sent) = self.transmit_again(now, out)
         {
             return Some(sent);
         }
         if self.choice.duplicates
-            && let Some(sent) = self.transmit_duplicate(now, candidates, out)
+            && let Some(sent) = self.transmit_duplicate(now, out)
         {
             return Some(sent);
         }
         if self.send.buffer.unsent() == 0 {
-            return self.on_nothing_new(now, candidates, out);
+            return self.on_nothing_new(now, out);
         }
-        let chosen = self.choose(now, candidates).or_else(|| self.when_nothing_is_under_way(candidates));
+        let chosen = self.choose(now);
+        let chosen = chosen.or_else(|| self.when_nothing_is_under_way(&self.choice.candidates));
         let Some(chosen) = chosen else {
-            let limit = if candidates.iter().any(|c| c.has_room) {
-                Limit::Scheduler
-            } else {
-                self.no_room(now, candidates)
-            };
+            let candidates = &self.choice.candidates;
+            let open = candidates.iter().any(|c| c.has_room);
+            let limit = if open { Limit::Scheduler } else { self.no_room(now, candidates) };
             return self.rest(now, limit, false);
         };
-        let Candidate { subflow: id, mss, .. } = candidates[chosen];
-        if candidates[chosen].in_flight == 0 && self.subflows[id].sender().is_idle() {
+        let Candidate { subflow: id, mss, in_flight, .. } = self.choice.candidates[chosen];
+        if in_flight == 0 && self.subflows[id].sender().is_idle() {
             self.begin_anew(now, id);
         }
         if self.subflows[id].mtu().is_known()
@@ -140,12 +144,10 @@ impl Connection {
         }
         let size = self.segment_size(id, mss);
         if self.send.buffer.next() + size > self.send.buffer.edge() {
-            let view = self.view(now, candidates);
-            self.choice.scheduler.on_window_full(&view, chosen);
-            return self.on_closed_window(now, id, size, candidates, out);
+            return self.on_closed_window(now, (id, chosen), size, out);
         }
         if self.must_wait_for_more(size, mss) {
-            return self.on_nothing_new(now, candidates, out);
+            return self.on_nothing_new(now, out);
         }
         let before = self.send.buffer.next();
         let sent = self.send_new(now, id, size, out);
@@ -157,7 +159,8 @@ impl Connection {
 
     /// Asks the scheduler, where there is anything to be chosen.
     #[inline(always)]
-    pub(super) fn choose(&mut self, now: Instant, candidates: &[Candidate]) -> Option<usize> {
+    pub(super) fn choose(&mut self, now: Instant) -> Option<usize> {
+        let candidates = &self.choice.candidates[..];
         if let [only] = candidates
             && self.choice.scheduler.takes_the_only_one()
         {
@@ -170,18 +173,12 @@ impl Connection {
         if usual && let Some(chosen) = self.choice.scheduler.choose_at_sight(now, candidates) {
             return Some(chosen);
         }
-        self.choose_among(now, candidates)
+        self.choose_among(now)
     }
 
     #[inline(never)]
-    fn choose_among(&mut self, now: Instant, candidates: &[Candidate]) -> Option<usize> {
-        let view = self.view(now, candidates);
-        self.choice.scheduler.choose(&view)
-    }
-
-    /// Why no candidate has room.
-    pub(super) fn no_room(&self, now: Instant, candidates: &[Candidate]) -> Limit {
-        if self.holds_any(now, candidates) { Limit::LocalQueue } else { Limit::CongestionWindow }
+    fn choose_among(&mut self, now: Instant) -> Option<usize> {
+        self.with_candidates(|own, candidates| own.choice.scheduler.choose(&own.view(now, candidates)))
     }
 
     pub(super) fn view<'a>(&self, now: Instant, candidates: &'a [Candidate]) -> SendView<'a> {
@@ -214,18 +211,18 @@ impl Connection {
     /// Everything written is in flight. What M1 and M2 do for a full receive window they do here for
     /// a full send buffer; an application that has no more to say calls for no penalty.
     #[inline(never)]
-    fn on_nothing_new(&mut self, now: Instant, candidates: &[Candidate], out: &mut Segment) -> Option<usize> {
-        let view = self.view(now, candidates);
-        if let Some(chosen) = self.choice.scheduler.choose(&view) {
-            let fast = candidates[chosen].subflow;
+    fn on_nothing_new(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+        if let Some(chosen) = self.choose_among(now) {
+            let fast = self.choice.candidates[chosen].subflow;
             if let Some(start) = self.unblock(now, fast, self.send.writer.waits()) {
                 return self.carry(now, start, fast, out);
             }
         }
-        if let Some((id, start)) = self.rescue(now, candidates) {
+        if let Some((id, start)) = self.with_candidates(|own, candidates| own.rescue(now, candidates)) {
             return self.carry(now, start, id, out);
         }
-        self.rest(now, self.writer_limit(candidates.iter().any(|c| c.has_room)), false)
+        let open = self.choice.candidates.iter().any(|c| c.has_room);
+        self.rest(now, self.writer_limit(open), false)
     }
 
     /// The window has no room for a full segment.
@@ -233,11 +230,14 @@ impl Connection {
     fn on_closed_window(
         &mut self,
         now: Instant,
-        id: usize,
+        (id, chosen): (usize, usize),
         size: u64,
-        candidates: &[Candidate],
         out: &mut Segment,
     ) -> Option<usize> {
+        self.with_candidates(|own, candidates| {
+            let view = own.view(now, candidates);
+            own.choice.scheduler.on_window_full(&view, chosen);
+        });
         let open = self.send.buffer.window_room();
         let idle = self.subflows.iter().all(|subflow| subflow.sender().is_idle());
         // RFC 9293 section 3.8.6.2.1: a part goes when it is half of the largest window, or when
@@ -248,7 +248,7 @@ impl Connection {
         if let Some(start) = self.unblock(now, id, true) {
             return self.carry(now, start, id, out);
         }
-        if let Some((id, start)) = self.rescue(now, candidates) {
+        if let Some((id, start)) = self.with_candidates(|own, candidates| own.rescue(now, candidates)) {
             return self.carry(now, start, id, out);
         }
         let limit = if self.peer_holds_early_data() { Limit::HeadOfLine } else { Limit::ReceiveWindow };
@@ -269,8 +269,8 @@ impl Connection {
 
     /// Carries the oldest requested chunk on a subflow that has not carried it yet.
     #[inline(never)]
-    fn transmit_again(&mut self, now: Instant, candidates: &[Candidate], out: &mut Segment) -> Option<usize> {
-        let (start, id) = self.next_for_another(candidates)?;
+    fn transmit_again(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+        let (start, id) = self.with_candidates(Self::next_for_another)?;
         self.carry(now, start, id, out)
     }
 
@@ -323,14 +323,9 @@ impl Connection {
 
     /// The redundant scheduler: the first chunk that some subflow with room has not carried.
     #[inline(never)]
-    fn transmit_duplicate(
-        &mut self,
-        now: Instant,
-        candidates: &[Candidate],
-        out: &mut Segment,
-    ) -> Option<usize> {
-        for candidate in candidates.iter().filter(|c| c.has_room) {
-            let id = candidate.subflow;
+    fn transmit_duplicate(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+        for at in 0..self.choice.candidates.len() {
+            let Candidate { subflow: id, has_room: true, .. } = self.choice.candidates[at] else { continue };
             let Some(start) = self.send.buffer.first_not_on(id, &mut self.subflows[id].turn_mut().duplicated)
             else {
                 continue;

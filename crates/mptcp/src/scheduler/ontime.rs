@@ -117,6 +117,7 @@ fn way_back(candidate: &Candidate) -> f64 {
 }
 
 /// Bytes a second, from what has arrived in a round trip: half of a window that has grown, twice that where it doubles.
+#[inline(never)]
 fn guess(candidate: &Candidate) -> f64 {
     let round = candidate.srtt.max(candidate.latest_rtt);
     let arrived = real(candidate.delivered.min(candidate.cwnd / 2)) * 1e9 / larger(nanos(round), 1e3);
@@ -243,6 +244,10 @@ impl Scheduler for OnTime {
         }
         let (mut least, mut best) = (f64::INFINITY, None);
         for (at, candidate) in candidates.iter().enumerate() {
+            // It never takes less than it ever did.
+            if nanos(candidate.min_rtt) >= least {
+                continue;
+            }
             let time = answered(candidate);
             if time < least {
                 (least, best) = (time, Some((at, candidate)));

@@ -46,6 +46,8 @@ pub struct Candidate {
     pub pacing: Option<f64>,
     /// Whether the congestion window has room for a segment, and nothing else holds the subflow back.
     pub has_room: bool,
+    /// Whether this host itself holds it back: its pace, or a full queue of its interface.
+    pub waits_here: bool,
     /// Whether the subflow may be used only when no other one works.
     pub backup: bool,
 }
@@ -73,6 +75,7 @@ impl Candidate {
             mss,
             pacing: None,
             has_room: true,
+            waits_here: false,
             backup: false,
         }
     }

@@ -28,6 +28,20 @@ pub(crate) struct Rack {
     duplicate_round: Option<u64>,
 }
 
+/// Whether the acknowledgement of what was sent again may be of the original: by its timestamp, or by being too early.
+#[inline(never)]
+fn answers_original(
+    sent: &Sent,
+    now: Instant,
+    min_rtt: Option<Duration>,
+    echo: Option<TimestampEcho>,
+) -> bool {
+    let early = min_rtt.is_some_and(|min| now.since(sent.sent_at) < min);
+    // Timestamps tick in milliseconds.
+    let echo = echo.and_then(|echo| echo.sent_at(now));
+    early || echo.is_some_and(|echo| echo + Duration::from_millis(1) <= sent.sent_at)
+}
+
 impl Rack {
     /// An acknowledgement is about to be processed.
     pub(crate) fn on_ack(&mut self) {
@@ -49,15 +63,8 @@ impl Rack {
         if sent.end() < self.forward_before && !sent.ever_resent {
             self.reordering_seen = true;
         }
-        if sent.ever_resent {
-            // The acknowledgement may be of the original: by its timestamp, or by being too early.
-            let early = min_rtt.is_some_and(|min| rtt < min);
-            // Timestamps tick in milliseconds.
-            let echo = echo.and_then(|echo| echo.sent_at(now));
-            let original = echo.is_some_and(|echo| echo + Duration::from_millis(1) <= sent.sent_at);
-            if early || original {
-                return;
-            }
+        if sent.ever_resent && answers_original(sent, now, min_rtt, echo) {
+            return;
         }
         if (sent.sent_at, sent.end()) > (self.sent_at, self.end) {
             self.sent_at = sent.sent_at;

@@ -105,6 +105,12 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.next > fin)
     }
 
+    /// Whether a FIN of the peer's has come, with or without all before it.
+    #[inline]
+    pub(crate) fn has_fin(&self) -> bool {
+        self.fin.is_some()
+    }
+
     /// Whether payload at `start` is next, and nothing waits behind it.
     #[inline]
     pub(crate) fn takes_at_once(&self, start: u64) -> bool {
