@@ -88,11 +88,8 @@ impl SlowStart {
 }
 
 impl Watch {
-    /// Begins a round where the last one is over; returns whether it does.
-    fn turn(&mut self, round: Round) -> bool {
-        if round.una < self.end {
-            return false;
-        }
+    /// Begins a round.
+    fn begin(&mut self, round: Round) {
         *self = Self {
             end: round.next,
             started: round.now,
@@ -102,7 +99,6 @@ impl Watch {
             least: None,
             ..*self
         };
-        true
     }
 
     /// Takes the round trip of an acknowledgement; returns the least of the round once enough have come.
@@ -115,9 +111,10 @@ impl Watch {
 
     /// RFC 9406 section 4.2.
     fn plus_plus(&mut self, state: &mut PathState, round: Round) {
-        if self.turn(round) && state.conservative {
-            self.rounds += 1;
-            if self.rounds >= CONSERVATIVE_ROUNDS {
+        if round.una >= self.end {
+            self.begin(round);
+            self.rounds += u32::from(state.conservative);
+            if state.conservative && self.rounds >= CONSERVATIVE_ROUNDS {
                 state.conservative = false;
                 state.ssthresh = state.cwnd;
                 return;
@@ -134,7 +131,11 @@ impl Watch {
     }
 
     fn linux(&mut self, state: &mut PathState, round: Round) {
-        self.turn(round);
+        // A round is over when something behind it is acknowledged (`hystart_update`, net/ipv4/tcp_cubic.c), by which time more was
+        // sent than at its end.
+        if round.una > self.end {
+            self.begin(round);
+        }
         let Some(shortest) = state.min_rtt.filter(|_| state.cwnd >= LOW_WINDOW * state.mss) else { return };
         if round.now.since(self.train) <= TRAIN_GAP {
             self.train = round.now;
@@ -189,6 +190,21 @@ mod tests {
         assert_eq!(round(16, 51, ms(1), ms(100)).ssthresh, u64::MAX);
         assert_eq!(round(16, 53, ms(1), ms(100)).ssthresh, 16 * MSS);
         assert_eq!(round(16, 53, ms(3), ms(100)).ssthresh, u64::MAX, "no train");
+    }
+
+    #[test]
+    fn linux_ends_a_round_behind_its_end() {
+        let mut state = PathState::new(MSS, 16);
+        state.min_rtt = Some(ms(100));
+        let mut watch = Watch::default();
+        let mut ends = |una, next| {
+            let round = Round { now: Instant::ZERO, una, next, rtt: Some(ms(100)) };
+            SlowStart::HyStart.watch(&mut watch, &mut state, round);
+            watch.end
+        };
+        assert_eq!(ends(1001, 11_001), 11_001);
+        assert_eq!(ends(11_001, 21_001), 11_001, "all of it is acknowledged, and nothing behind it");
+        assert_eq!(ends(12_001, 23_001), 23_001);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use crate::linux_stack::{linux_window_scale, memory_for_window, memory_of, window_of};
+use crate::linux_stack::{memory_for_window, memory_of, window_of};
 
 /// Memory of a buffer that tunes itself, at the start: the second number of `tcp_rmem`.
 const INITIAL: u64 = 131_072;
@@ -18,8 +18,6 @@ pub(super) struct LinuxWindow {
     memory: u64,
     /// The most that it becomes; what it is, unless it tunes itself.
     most: u64,
-    /// The most that can be said, by the window scale.
-    largest: u64,
     /// The longest payload that has come.
     payload: u64,
     /// No more is offered yet: it grows by two segments with each that comes (`tcp_grow_window`).
@@ -39,7 +37,6 @@ impl LinuxWindow {
         Self {
             memory,
             most,
-            largest: 65_535 << linux_window_scale(asked, tunes),
             payload: 0,
             ssthresh,
             copied: 0,
@@ -59,11 +56,12 @@ impl LinuxWindow {
         self.ssthresh = (self.ssthresh + 2 * mss).min(self.whole()).max(self.ssthresh.min(self.whole()));
     }
 
-    /// The window while so many bytes wait, unread or out of order: as much less, and none below a sixteenth.
+    /// The window while so many bytes wait, unread or out of order: as much less, and none below a sixteenth. What is offered may be
+    /// more than the window scale can say (`tcp_select_window`, net/ipv4/tcp_output.c), and is said as the stream goes on.
     pub(super) fn open(&self, waiting: u64) -> u64 {
         let whole = self.whole();
         let free = whole.saturating_sub(waiting);
-        if free < whole / 16 { 0 } else { free.min(self.ssthresh).min(self.largest) }
+        if free < whole / 16 { 0 } else { free.min(self.ssthresh) }
     }
 
     /// The application has read so much; `rtt` is the longest of the subflows (`mptcp_rcv_space_adjust`, net/mptcp/protocol.c).
@@ -100,5 +98,13 @@ mod tests {
         let early = 4_611_584 / 2304 * 1424;
         assert!(window.open(early).abs_diff(4_926_976) < 50_000, "{}", window.open(early));
         assert_eq!(window.open(7_500_000), 0);
+    }
+
+    #[test]
+    fn what_is_offered_may_be_more_than_the_scale_can_say() {
+        // SO_RCVBUF of 116 kB has a scale of 1, and room for 146 kB.
+        let mut window = LinuxWindow::new(118_784, false, 1448);
+        (0..1000).for_each(|_| window.on_data(1424, 1448));
+        assert!((146_000..147_000).contains(&window.open(0)), "{}", window.open(0));
     }
 }
