@@ -221,10 +221,11 @@ def test_a_path_that_is_not_used_for_a_while(able: Machine, how: str) -> None:
     run, report = kernel.run(scenario.vary({"duration": "6s"}), closest=True)
     assert report.flows[0].problem is None
     times, carried = run.series("throughput", flow="f", path="lte")
-    during = [rate for time, rate in zip(times, carried, strict=True) if 1.5 < time <= 2.0]
-    assert all(rate == 0 for rate in during)
-    assert sum(rate for time, rate in zip(times, carried, strict=True) if time <= 1.0) > 0
-    assert sum(rate for time, rate in zip(times, carried, strict=True) if time > 2.0) > 0
+    series = list(zip(times, carried, strict=True))
+    before = max(rate for time, rate in series if time <= 1.0)
+    # What was under way at that time is acknowledged, and retransmissions may be counted.
+    assert all(rate < before / 20 for time, rate in series if 1.5 < time <= 2.0)
+    assert max(rate for time, rate in series if time > 2.0) > before / 3
 
 
 def test_a_path_that_never_answers_ends_with_the_run(able: Machine) -> None:
