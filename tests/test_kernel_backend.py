@@ -210,6 +210,24 @@ def test_a_flow_waits_for_its_path(able: Machine, transport: str) -> None:
     assert row["bytes_received_total"] > 0
 
 
+@pytest.mark.parametrize("how", ["endpoint", "route"])
+def test_a_path_that_is_not_used_for_a_while(able: Machine, how: str) -> None:
+    del able
+    events = "".join(
+        f'[[events]]\nat = "{at}"\npath = "lte"\nset = {{ up = {up} }}\nhow = "{how}"\n'
+        for at, up in (("1s", "false"), ("2s", "true"))
+    )
+    scenario = Scenario.parse(TWO_PATHS + f'[flows.f]\ntransport = "mptcp"\n{KERNEL}' + events)
+    run, report = kernel.run(scenario.vary({"duration": "6s"}), closest=True)
+    assert report.flows[0].problem is None
+    times, carried = run.series("throughput", flow="f", path="lte")
+    series = list(zip(times, carried, strict=True))
+    before = max(rate for time, rate in series if time <= 1.0)
+    # What was under way at that time is acknowledged, and retransmissions may be counted.
+    assert all(rate < before / 20 for time, rate in series if 1.5 < time <= 2.0)
+    assert max(rate for time, rate in series if time > 2.0) > before / 3
+
+
 def test_a_path_that_never_answers_ends_with_the_run(able: Machine) -> None:
     del able
     gone = '[[events]]\nat = "1ns"\npath = "lte"\nset = { up = false }\nhow = "blackhole"\n'

@@ -117,22 +117,34 @@ class Host:
                 f"{files}/hosts: {error.strerror}: names of hosts stand there while a run lasts"
             ) from error
 
-    def told(self, number: int, *, up: bool) -> None:
-        """A device goes, or is back: with it its routes, and its endpoint of Multipath TCP."""
+    def change(self, number: int, how: str, *, up: bool) -> None:
+        """A device goes, or is back; or its routes alone, or its endpoint of Multipath TCP.
+
+        Args:
+            number: the device
+            how: `admin`, the device and all that hangs on it; `endpoint`; `route`, which leaves no other way either
+            up: it is back
+        """
         device = self.plan["devices"][number]
-        endpoints = self.multipath and device in self.joining()
-        if up:
-            self.namespace.batch(self._up(number))
-            if endpoints:
-                self.namespace.batch([self._endpoint(device)])
+        if how == "route":
+            self.namespace.batch(self._routes(number) if up else self._no_routes(number))
             return
-        if endpoints:
+        if up and how == "admin":
+            self.namespace.batch(self._up(number))
+        if self.multipath and device in self.joining():
+            self._change_endpoint(device, up=up)
+        if not up and how == "admin":
+            self.namespace.ip(f"link set dev {device['name']} down")
+
+    def _change_endpoint(self, device: EmulatedDevice, *, up: bool) -> None:
+        if up:
+            self.namespace.batch([self._endpoint(device)])
+        else:
             shown = json.loads(self.namespace.ip("-j mptcp endpoint show") or "[]")
             lines = [f"mptcp endpoint del id {one['id']}" for one in shown if one["address"] == device["address"]]
             # The first subflow of a connection has number 0, whatever its address.
             lines.append(f"mptcp endpoint del id 0 {device['address']}")
             self.namespace.batch(lines)
-        self.namespace.ip(f"link set dev {device['name']} down")
 
     def count_drops(self) -> None:
         """Asks the devices."""
@@ -142,12 +154,19 @@ class Host:
 
     def _up(self, number: int) -> list[str]:
         """A device with its routes, which it loses whenever it goes down."""
+        return [f"link set dev {self.plan['devices'][number]['name']} up", *self._routes(number)]
+
+    def _routes(self, number: int) -> list[str]:
         name = self.plan["devices"][number]["name"]
-        lines = [f"link set dev {name} up"]
-        lines += [f"route replace {to} dev {name}" for to, device in self.plan["routes"] if device == number]
+        lines = [f"route replace {to} dev {name}" for to, device in self.plan["routes"] if device == number]
         if self.plan["opens"]:
             lines.append(f"route replace default dev {name} table {_TABLES + number}")
         return lines
+
+    def _no_routes(self, number: int) -> list[str]:
+        """What is sent from the address of a device goes nowhere."""
+        lines = [f"route del {to}" for to, device in self.plan["routes"] if device == number]
+        return [*lines, f"route replace unreachable default table {_TABLES + number}"]
 
     def joining(self) -> list[EmulatedDevice]:
         """The devices by which connections that are opened here may have a subflow, as many as get an endpoint."""
@@ -221,12 +240,12 @@ class Network:
         return self.last["doubts"] if self.last else None
 
     def _tell(self) -> None:
-        """Tells hosts of their devices when it is time."""
-        for at, host, device, up in self.emulator.notices():
+        """Changes devices, endpoints and routes of hosts when it is time."""
+        for at, host, device, up, how in self.emulator.notices():
             if self._over.wait(max(0.0, self.began + at - time.monotonic())):
                 return
             try:
-                self.hosts[host].told(device, up=up)
+                self.hosts[host].change(device, how, up=up)
             except Exception as error:  # noqa: BLE001
                 # Nobody else would hear of it: a run whose hosts were not told has other numbers.
                 self._problem = str(error) or type(error).__name__

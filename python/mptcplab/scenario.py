@@ -162,7 +162,7 @@ class Event:
     station: str | None = None
     middlebox: str | None = None
     direction: Literal["forward", "backward"] | None = None
-    how: Literal["admin", "blackhole"] | None = None
+    how: Literal["admin", "blackhole", "endpoint", "route"] | None = None
 
 
 class Scenario:

@@ -38,6 +38,8 @@ pub struct Notice {
     pub device: usize,
     /// It is back.
     pub up: bool,
+    /// What of it goes, or comes.
+    pub how: DownMode,
 }
 
 /// A host: a namespace of its own.
@@ -135,11 +137,17 @@ fn refuse_both(scenario: &Scenario) -> Result<(), EmulatorError> {
 /// As in the simulator, hosts that only accept have no interfaces to be told of.
 fn notices(scenario: &Scenario, hosts: &[Host]) -> Vec<Notice> {
     let mut notices = Vec::new();
-    for event in scenario.events.iter().filter(|event| event.how == DownMode::Admin) {
+    for event in scenario.events.iter().filter(|event| event.how != DownMode::Blackhole) {
         let Some(up) = event.set.up else { continue };
         for (at, host) in hosts.iter().enumerate().filter(|(_, host)| host.opens) {
             let device = host.devices.iter().position(|device| device.link == event.link);
-            notices.extend(device.map(|device| Notice { at: event.at, host: at, device, up }));
+            notices.extend(device.map(|device| Notice {
+                at: event.at,
+                host: at,
+                device,
+                up,
+                how: event.how,
+            }));
         }
     }
     notices

@@ -9,7 +9,7 @@ use netsim::{
     TopologyError,
 };
 
-use crate::scenario::names::{Routing, Side};
+use crate::scenario::names::{DownMode, Routing, Side};
 use crate::scenario::{Event, Scenario, Way};
 
 /// Ethernet's header counts as part of a frame, bytes.
@@ -60,7 +60,7 @@ impl Wiring {
     pub fn schedule<P>(&self, network: &mut Network<P>, scenario: &Scenario) {
         self.add_recordings(network, scenario);
         for event in &scenario.events {
-            for direction in self.directions(scenario, &event.link, event.way) {
+            for direction in self.directions(scenario, &event.link, way_of(scenario, event)) {
                 for change in changes(network, event, direction) {
                     network.schedule_change(at(event.at), direction, change);
                 }
@@ -165,6 +165,15 @@ impl Scenario {
     }
 }
 
+/// The directions that an event changes: of a lost route, those by which a host that opens flows would send.
+fn way_of(scenario: &Scenario, event: &Event) -> Way {
+    let link = scenario.links.iter().find(|link| link.name == event.link);
+    match link {
+        Some(link) if event.how == DownMode::Route => link.way_out(&scenario.flows).unwrap_or(event.way),
+        _ => event.way,
+    }
+}
+
 /// What an event changes of a direction.
 fn changes<P>(
     network: &Network<P>,
@@ -176,7 +185,11 @@ fn changes<P>(
     let jitter =
         |spread: Duration| (!spread.is_zero()).then_some(Jitter { spread, shape: Spread::Uniform, reorder });
     let changes = [
-        set.up.map(Change::Up),
+        set.up.and_then(|up| match event.how {
+            DownMode::Admin | DownMode::Blackhole => Some(Change::Up(up)),
+            DownMode::Route => Some(Change::Open(up)),
+            DownMode::Endpoint => None,
+        }),
         set.rate.map(|rate| Change::Rate(rate.and_then(Rate::new))),
         set.delay.map(Change::Delay),
         set.loss.map(|loss| Change::Loss(if loss > 0.0 { Loss::Bernoulli(loss) } else { Loss::None })),

@@ -91,6 +91,8 @@ pub enum Change {
     Longest(Option<u32>),
     /// Up, or down (see [`Parameters::up`]).
     Up(bool),
+    /// Up, or down as with [`Self::Up`], but what it holds arrives.
+    Open(bool),
     /// Metres between a station and its access point, for both directions. Wires ignore it.
     Distance(f64),
     /// The rate of a wireless direction, which ignores [`Self::Rate`]. Wires ignore this one.

@@ -118,12 +118,12 @@ impl Emulator {
         PyList::new(py, hosts)
     }
 
-    /// When hosts are told that a device goes or is back: seconds, host, device, whether it is up.
-    fn notices(&self) -> Vec<(f64, usize, usize, bool)> {
+    /// When something of a device goes or is back: seconds, host, device, whether it is back, and what (an event's `how`).
+    fn notices(&self) -> Vec<(f64, usize, usize, bool, &'static str)> {
         self.plan
             .notices
             .iter()
-            .map(|told| (told.at.as_secs_f64(), told.host, told.device, told.up))
+            .map(|told| (told.at.as_secs_f64(), told.host, told.device, told.up, told.how.name()))
             .collect()
     }
 

@@ -11,6 +11,7 @@ use std::{io, thread};
 use mptcp_clock::{Duration, Instant};
 use mptcp_lab::flow_config;
 use mptcp_lab::mptcp::{ConnectionInfo, InterfaceId, Mode, SubflowInfo};
+use mptcp_lab::scenario::names::DownMode;
 use mptcp_lab::scenario::{Flow, Scenario};
 use mptcp_live::kernel::{PathInfo, SocketInfo};
 
@@ -80,6 +81,10 @@ fn tell(order: &Order, clock: &Clock) {
         }
         if clock.is_over() {
             return;
+        }
+        // Where a route is lost the emulated link takes nothing.
+        if notice.how == DownMode::Route {
+            continue;
         }
         if let Some(driver) = order.hosts.driver(notice.host) {
             // An endpoint that has stopped has told its flows.

@@ -1,6 +1,7 @@
 //! What has to be around a network: hosts, devices, addresses, routes; and what cannot be had.
 
 use crate::scenes::{address, emulate};
+use mptcp_lab::scenario::names::DownMode;
 
 #[test]
 fn paths_have_a_subnet_each() {
@@ -69,10 +70,14 @@ fn who_opens_connections_is_told_of_its_devices() {
         "[paths.wifi]\nrate = \"1Mbit\"\n[paths.3g]\nrate = \"1Mbit\"\n[flows.bulk]\n\
          [[events]]\nat = \"1s\"\npath = \"3g\"\nset = { up = false }\n\
          [[events]]\nat = \"2s\"\npath = \"3g\"\nset = { up = true }\n\
-         [[events]]\nat = \"3s\"\npath = \"wifi\"\nset = { up = false }\nhow = \"blackhole\"",
+         [[events]]\nat = \"3s\"\npath = \"wifi\"\nset = { up = false }\nhow = \"blackhole\"\n\
+         [[events]]\nat = \"4s\"\npath = \"wifi\"\nset = { up = false }\nhow = \"endpoint\"\n\
+         [[events]]\nat = \"5s\"\npath = \"wifi\"\nset = { up = false }\nhow = \"route\"",
     )
     .unwrap_or_else(|error| panic!("{error}"));
     let told: Vec<_> =
-        emulation.plan().notices.iter().map(|told| (told.host, told.device, told.up)).collect();
-    assert_eq!(told, [(0, 1, false), (0, 1, true)]);
+        emulation.plan().notices.iter().map(|told| (told.host, told.device, told.up, told.how)).collect();
+    let (admin, endpoint, route) = (DownMode::Admin, DownMode::Endpoint, DownMode::Route);
+    let wifi = [(0, 0, false, endpoint), (0, 0, false, route)];
+    assert_eq!(told, [[(0, 1, false, admin), (0, 1, true, admin)], wifi].concat());
 }

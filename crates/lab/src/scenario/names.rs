@@ -255,6 +255,10 @@ names! {
         Admin = "admin",
         /// Nobody is told: packets just vanish.
         Blackhole = "blackhole",
+        /// Its host may no longer use it for Multipath TCP, or may again, as with `ip mptcp endpoint`; the link works.
+        Endpoint = "endpoint",
+        /// Its host has no route over it any more: what it would send is lost, its subflows live, and what comes arrives.
+        Route = "route",
     }
 }
 

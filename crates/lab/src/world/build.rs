@@ -220,7 +220,8 @@ impl<'a> Builder<'a> {
     fn add_events(&mut self) {
         self.wiring.schedule(&mut self.network, self.scenario);
         for event in &self.scenario.events {
-            if let (Some(up), DownMode::Admin) = (event.set.up, event.how) {
+            let told = matches!(event.how, DownMode::Admin | DownMode::Endpoint);
+            if let (Some(up), true) = (event.set.up, told) {
                 for host in 0..self.hosts.len() {
                     if let Some(interface) = self.interface_named(host, &event.link) {
                         let told = ScheduledAction::Interface(host, interface, up);

@@ -77,7 +77,11 @@ const FAULTS: &[(&str, &str)] = &[
     ("empty", r#"empty.toml: duration: a scenario needs a duration (try duration = "60s")"#),
     (
         "event_admin_one_way",
-        r#"event_admin_one_way.toml:18: events[0].how = "admin": takes both directions; for one alone say how = "blackhole""#,
+        r#"event_admin_one_way.toml:18: events[0].how = "admin": takes no direction; for one alone say how = "blackhole""#,
+    ),
+    (
+        "event_route_of_a_link_without_a_sender",
+        r#"event_route_of_a_link_without_a_sender.toml:21: events[0].how = "route": is for links of a host that opens flows"#,
     ),
     (
         "event_after_the_end",

@@ -24,6 +24,7 @@ impl<P> Direction<P> {
             }
             Change::Queue(limit) => self.parameters.queue = limit,
             Change::Longest(longest) => self.parameters.longest = longest,
+            Change::Open(open) => self.parameters.up = open,
             Change::Up(up) => {
                 self.parameters.up = up;
                 if !up {

@@ -81,6 +81,20 @@ fn down_loses_all_that_the_link_holds_and_up_begins_afresh() {
 }
 
 #[test]
+fn closed_takes_nothing_and_what_it_holds_arrives() {
+    let mut pair = Pair::new(line(10));
+    pair.send(us(0), 1000, 0);
+    pair.send(us(0), 1000, 1);
+    pair.network.schedule_link_change(us(500), pair.link, Change::Open(false));
+    pair.network.schedule_link_change(us(20_000), pair.link, Change::Open(true));
+    assert_eq!(pair.arrivals_until(us(12_000)), [(11_000_000, 0), (12_000_000, 1)]);
+    assert_eq!(pair.send(us(12_000), 1000, 2), Fate::Lost(Cause::Down));
+    assert_eq!(pair.arrivals_until(us(20_000)), []);
+    assert_eq!(pair.send(us(20_000), 1000, 3), Fate::Queued);
+    assert_eq!(pair.arrivals(), [(31_000_000, 3)]);
+}
+
+#[test]
 fn down_flushes_the_queue_and_reports_the_departures() {
     let mut pair = Pair::new(line(1));
     pair.network.watch_departures(pair.link.forward(), true);

@@ -104,8 +104,10 @@ fn scene() -> impl Strategy<Value = Scene> {
     (any::<u64>(), wires, (delay(), 0.0..0.5f64), sendings, changes, outages, any::<bool>()).prop_map(
         |(seed, wires, filter, sendings, mut changes, outages, watch)| {
             for (at, wire, long, change) in outages {
-                changes.extend([(at, wire, Change::Up(false)), (at, wire, change)]);
-                changes.push((at + long, wire, Change::Up(true)));
+                let flushes = long.as_nanos() % 2 == 0;
+                let set = |up| if flushes { Change::Up(up) } else { Change::Open(up) };
+                changes.extend([(at, wire, set(false)), (at, wire, change)]);
+                changes.push((at + long, wire, set(true)));
             }
             Scene { seed, wires, filter, sendings, changes, watch }
         },

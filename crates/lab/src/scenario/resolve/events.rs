@@ -13,12 +13,13 @@ pub(super) fn resolve(
     context: &Context<'_>,
     file: &ScenarioFile,
     links: &[Link],
+    flows: &[Flow],
     duration: Duration,
 ) -> Result<Vec<Event>, ScenarioError> {
     let mut events = Vec::new();
     let of_links = |table: &EventTable| table.middlebox.is_none();
     for (index, table) in file.events.iter().flatten().enumerate().filter(|(_, table)| of_links(table)) {
-        events.push(event(context, &index.to_string(), table, links, duration)?);
+        events.push(event(context, &index.to_string(), table, (links, flows), duration)?);
     }
     events.sort_by_key(|event| event.at);
     Ok(events)
@@ -45,7 +46,7 @@ fn event(
     context: &Context<'_>,
     index: &str,
     table: &EventTable,
-    links: &[Link],
+    (links, flows): (&[Link], &[Flow]),
     duration: Duration,
 ) -> Result<Event, ScenarioError> {
     let at = |key| ["events", index, key];
@@ -90,8 +91,13 @@ fn event(
         let problem = "says how a path goes down or comes back, and this event sets no up";
         return Err(context.error(&at("how"), problem));
     }
-    if table.direction.is_some() && table.how == Some(DownMode::Admin) {
-        let problem = "takes both directions; for one alone say how = \"blackhole\"";
+    if table.direction.is_some() && table.how.is_some_and(|how| how != DownMode::Blackhole) {
+        let problem = "takes no direction; for one alone say how = \"blackhole\"";
+        return Err(context.error(&at("how"), problem));
+    }
+    let of_a_host = matches!(table.how, Some(DownMode::Endpoint | DownMode::Route));
+    if of_a_host && link.way_out(flows).is_none() {
+        let problem = "is for links of a host that opens flows";
         return Err(context.error(&at("how"), problem));
     }
     let otherwise = if table.direction.is_some() { DownMode::Blackhole } else { DownMode::Admin };

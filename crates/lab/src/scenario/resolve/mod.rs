@@ -74,7 +74,7 @@ pub(super) fn resolve(
     let routes = routes::resolve(&context, file, &links, &flows, &relays)?;
     links::disciplines(&context, &mut links, &flows)?;
     instant::check(&context, &links, &flows)?;
-    let events = events::resolve(&context, file, &links, duration)?;
+    let events = events::resolve(&context, file, &links, &flows, duration)?;
     let filters = events::filters(&context, file, &links, &flows)?;
     let middleboxes = middleboxes::resolve(&context, file, &links)?;
     let switches = middleboxes::switches(&context, file, &middleboxes, duration)?;

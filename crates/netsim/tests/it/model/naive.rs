@@ -202,6 +202,7 @@ impl Naive {
             Change::Loss(loss) => (wire.parameters.loss, wire.bad) = (loss, false),
             Change::Distance(_) | Change::StationRate(_) | Change::Longest(_) => {}
             Change::Queue(limit) => wire.parameters.queue = limit,
+            Change::Open(open) => wire.parameters.up = open,
             Change::Up(up) => {
                 wire.parameters.up = up;
                 if !up {
