@@ -10,7 +10,7 @@ use netsim::{
 };
 
 use crate::scenario::names::{DownMode, Routing, Side};
-use crate::scenario::{Event, Scenario, Way};
+use crate::scenario::{Event, Scenario, Way, way_out};
 
 /// Ethernet's header counts as part of a frame, bytes.
 pub const ETHERNET: usize = 14;
@@ -169,7 +169,7 @@ impl Scenario {
 fn way_of(scenario: &Scenario, event: &Event) -> Way {
     let link = scenario.links.iter().find(|link| link.name == event.link);
     match link {
-        Some(link) if event.how == DownMode::Route => link.way_out(&scenario.flows).unwrap_or(event.way),
+        Some(link) if event.how == DownMode::Route => way_out(link, &scenario.flows).unwrap_or(event.way),
         _ => event.way,
     }
 }

@@ -49,6 +49,7 @@ pub(crate) use names::is_called;
 pub use parameters::Parameters;
 pub(crate) use policies::MOST_SUBFLOWS;
 pub use policies::Policy;
+pub(crate) use reach::way_out;
 pub use recording::{Recorded, Recording, Step};
 
 pub use crate::registry::{json_schema, reference_page};

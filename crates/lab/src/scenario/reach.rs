@@ -4,10 +4,22 @@
 
 use std::collections::{BTreeSet, BinaryHeap, HashMap, VecDeque};
 
-use super::model::Link;
+use super::model::{Flow, Link, Way};
+use super::names::Side;
 
 /// By node: the highest rate of a way there, and the least delay of one.
 pub(super) type Spans<'a> = HashMap<&'a str, (u64, u64)>;
+
+/// The way by which hosts at the ends of a link that open flows would send; None where there is no such host.
+pub(crate) fn way_out(link: &Link, flows: &[Flow]) -> Option<Way> {
+    let opens = |end: usize| flows.iter().any(|flow| flow.from == link.ends[end]);
+    match (opens(0), opens(1)) {
+        (true, true) => Some(Way::Both),
+        (true, false) => Some(Way::One(Side::Forward)),
+        (false, true) => Some(Way::One(Side::Backward)),
+        (false, false) => None,
+    }
+}
 
 /// The links as a graph. Hosts pass nothing on.
 pub(super) struct Reach<'a> {

@@ -3,10 +3,7 @@
 use mptcp_clock::Duration;
 use netsim::{Batch, Loss, QueueKind, QueueLimit};
 
-use super::Flow;
 use super::air::Station;
-use super::way::Way;
-use crate::scenario::names::Side;
 use crate::scenario::recording::Recording;
 
 /// A duplex link.
@@ -29,18 +26,6 @@ pub struct Link {
 }
 
 impl Link {
-    /// The way by which hosts at its ends that open flows would send; None where there is no such host.
-    #[must_use]
-    pub fn way_out(&self, flows: &[Flow]) -> Option<Way> {
-        let opens = |end: usize| flows.iter().any(|flow| flow.from == self.ends[end]);
-        match (opens(0), opens(1)) {
-            (true, true) => Some(Way::Both),
-            (true, false) => Some(Way::One(Side::Forward)),
-            (false, true) => Some(Way::One(Side::Backward)),
-            (false, false) => None,
-        }
-    }
-
     /// Whether a recording says the rate of one of its directions.
     #[must_use]
     pub fn is_recorded(&self) -> bool {

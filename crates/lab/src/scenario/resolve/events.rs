@@ -7,6 +7,7 @@ use crate::scenario::error::ScenarioError;
 use crate::scenario::file::{EventTable, ScenarioFile, SetTable};
 use crate::scenario::model::{Adjustment, Event, Filter, Flow, Link, LinkKind, Way};
 use crate::scenario::names::{DownMode, Side};
+use crate::scenario::reach::way_out;
 use crate::scenario::units::{Percent, Span};
 
 pub(super) fn resolve(
@@ -96,7 +97,7 @@ fn event(
         return Err(context.error(&at("how"), problem));
     }
     let of_a_host = matches!(table.how, Some(DownMode::Endpoint | DownMode::Route));
-    if of_a_host && link.way_out(flows).is_none() {
+    if of_a_host && way_out(link, flows).is_none() {
         let problem = "is for links of a host that opens flows";
         return Err(context.error(&at("how"), problem));
     }
