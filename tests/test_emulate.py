@@ -235,10 +235,10 @@ def test_nine_paths_have_eight_endpoints(machine: Machine) -> None:
 
 def test_a_host_that_could_not_be_told_ends_the_run() -> None:
     class Deaf:
-        def notices(self) -> list[tuple[float, int, int, bool]]:
-            return [(0.0, 0, 0, False)]
+        def notices(self) -> list[tuple[float, int, int, bool, str]]:
+            return [(0.0, 0, 0, False, "admin")]
 
-        def told(self, _number: int, *, up: bool) -> None:
+        def change(self, _number: int, _how: str, *, up: bool) -> None:
             raise ValueError(f"no such device, up={up}")
 
     network = emulation.Network(Deaf(), [Deaf()])  # type: ignore[arg-type, list-item]
