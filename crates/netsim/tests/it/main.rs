@@ -10,6 +10,7 @@ mod longest;
 mod marks;
 mod model;
 mod names;
+mod observer;
 mod queues;
 mod spreading;
 mod stations;

@@ -169,6 +169,25 @@ fn a_frame_that_is_too_weak_is_tried_again_and_given_up() {
     assert_eq!((counters.retry_drops, counters.backlog_frames, counters.backlog_bytes), (2, 0, 0));
 }
 
+/// What is on the air goes on, for nothing: its answer is no answer to what comes afterwards.
+#[test]
+fn who_comes_back_at_once_sends_anew() {
+    let mut pair = pair(fixed(54_000_000));
+    let link = pair.link;
+    pair.network.schedule_link_change(us(200), link, Change::Up(false));
+    pair.network.schedule_link_change(us(201), link, Change::Up(true));
+    pair.up(us(100), 1);
+    assert_eq!(pair.network.next_until(us(210)), None);
+    pair.up(us(210), 2);
+    let arrived = pair.arrivals();
+    assert_eq!(arrived.len(), 1);
+    let (at, number) = arrived[0];
+    // The air is free after the first, then DIFS and up to fifteen slots.
+    let first = us(100 + 2 * ALONE + 28);
+    assert!(number == 2 && at >= first && at <= first + Duration::from_micros(15 * 9), "{at:?}");
+    assert_eq!(pair.network.mac(link.forward()).map(|mac| mac.transmissions), Some(1), "of what is his");
+}
+
 /// Who goes down takes his frames out of the access point's queue, and the next one is the first from then on.
 #[test]
 fn a_station_that_leaves_lets_the_next_one_go_first() {
