@@ -174,8 +174,9 @@ fn a_frame_that_is_too_weak_is_tried_again_and_given_up() {
 fn who_comes_back_at_once_sends_anew() {
     let mut pair = pair(fixed(54_000_000));
     let link = pair.link;
-    pair.network.schedule_link_change(us(200), link, Change::Up(false));
-    pair.network.schedule_link_change(us(201), link, Change::Up(true));
+    // The one way alone: the other one's change would hide whose frame it was.
+    pair.network.schedule_change(us(200), link.forward(), Change::Up(false));
+    pair.network.schedule_change(us(201), link.forward(), Change::Up(true));
     pair.up(us(100), 1);
     assert_eq!(pair.network.next_until(us(210)), None);
     pair.up(us(210), 2);
