@@ -195,3 +195,6 @@ impl PathState {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
