@@ -62,6 +62,20 @@ fn its_delay_comes_after_the_mac_both_ways() {
     }
 }
 
+/// The air takes time, so that its hosts do too, whatever delay there is.
+#[test]
+fn hosts_of_a_cell_take_their_time() {
+    let late = |delay| {
+        let mut pair = pair(StationParameters { delay: Duration::from_millis(delay), ..fixed(54_000_000) });
+        pair.network.set_processing(pair.link.forward(), Duration::from_millis(50));
+        pair.up(us(100), 1);
+        pair.arrivals()[0].0.since(us(100 + ALONE + delay * 1000))
+    };
+    for delay in [0, 20] {
+        assert!(!late(delay).is_zero() && late(delay) <= Duration::from_millis(50), "{}", late(delay));
+    }
+}
+
 #[test]
 fn its_loss_takes_frames_that_the_mac_brought_over() {
     let mut pair = pair(StationParameters { loss: Loss::Bernoulli(1.0), ..fixed(54_000_000) });
