@@ -44,7 +44,6 @@ fn grows(algorithm: &mut dyn CongestionControl, paths: &[PathState], path: usize
     }
 }
 
-/// What each does while it doubles, and where the threshold lies in between.
 #[test]
 fn below_the_threshold_all_of_them_double() {
     let all: [&mut dyn CongestionControl; 6] =
@@ -195,6 +194,18 @@ fn cubic_after(losses: &[u64], seconds: u64) -> f64 {
     paths[0].cwnd as f64 / MSS as f64
 }
 
+/// RFC 9438 section 4.3: below the window before the loss 9/17 of Reno's growth, and Reno's where there was none.
+#[test]
+fn cubic_knows_nothing_of_a_path_that_ended() {
+    for (active, expected) in [(true, 90.0 / 17.0), (false, 10.0)] {
+        let mut cubic = Cubic::default();
+        let mut paths = [PathState { active, ..path(1000, 100) }];
+        cubic.on_loss(&mut paths, 0, ms(0));
+        cubic.on_path_change(&mut paths, 0);
+        grows(&mut cubic, &[path(100, 100)], 0, expected);
+    }
+}
+
 #[test]
 fn cubic_is_at_its_plateau_after_k_and_gives_room_to_newcomers() {
     // K is the cube root of 0.3 * 1000 / 0.4, 9.09 s.
@@ -206,7 +217,7 @@ fn cubic_is_at_its_plateau_after_k_and_gives_room_to_newcomers() {
     // A loss at 800 after one at 1000: the plateau is 0.85 * 800, from 560. K is 6.69 s.
     let room = cubic_after(&[1000, 800], 7);
     assert!((room - 680.0).abs() < 5.0, "{room}");
-    // A loss above the one before is no sign of newcomers. K is 9.09 s at 1000.
+    // A loss above the one before is no sign of newcomers.
     let none = cubic_after(&[800, 1000], 9);
     assert!((none - 1000.0).abs() < 5.0, "{none}");
 }
