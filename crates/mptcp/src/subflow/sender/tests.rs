@@ -1,6 +1,7 @@
 //! Loss recovery, one rule at a time.
 
 mod repeated;
+mod silent;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
