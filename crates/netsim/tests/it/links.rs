@@ -94,6 +94,22 @@ fn counters_follow_the_backlog_without_any_event() {
 }
 
 #[test]
+fn what_has_left_is_no_backlog_though_nobody_looked() {
+    let mut pair = Pair::new(line(1000));
+    for number in 0..20 {
+        pair.send(ms(number * 10), 1000, number);
+    }
+    let counters = pair.network.counters(pair.link.forward());
+    assert_eq!((counters.max_backlog_frames, counters.max_backlog_bytes), (1, 1000));
+    // Three at once are three, and one less for each that left meanwhile.
+    for at in [200, 200, 200, 201, 202] {
+        pair.send(ms(at), 1000, at);
+    }
+    let counters = pair.network.counters(pair.link.forward());
+    assert_eq!((counters.max_backlog_frames, counters.max_backlog_bytes), (3, 3000));
+}
+
+#[test]
 fn watched_departures_come_at_their_times() {
     let mut pair = Pair::new(line(10));
     pair.network.watch_departures(pair.link.forward(), true);
