@@ -245,3 +245,6 @@ fn with_rule(
         None => algorithm,
     }
 }
+
+#[cfg(test)]
+mod tests;
