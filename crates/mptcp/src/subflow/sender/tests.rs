@@ -1,5 +1,6 @@
 //! Loss recovery, one rule at a time.
 
+mod found;
 mod repeated;
 mod silent;
 
