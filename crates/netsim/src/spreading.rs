@@ -50,3 +50,6 @@ fn hash(salt: u64, label: u32, to: AddressId) -> u64 {
     }
     mixed
 }
+
+#[cfg(test)]
+mod tests;

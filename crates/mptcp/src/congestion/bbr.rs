@@ -341,3 +341,6 @@ impl CongestionControl for Bbr {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -177,3 +177,6 @@ impl Bottlenecks {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -200,3 +200,6 @@ impl PathState {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

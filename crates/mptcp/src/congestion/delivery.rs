@@ -49,3 +49,6 @@ impl DeliveryRate {
         (self.best > 0.0).then_some(self.best)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -75,4 +75,35 @@ mod tests {
         filter.take(10, 11, 50.0);
         assert!((filter.get() - 50.0).abs() < 1e-9);
     }
+
+    /// What the filter says at each count, of these values at their counts.
+    fn said(values: &[(u64, f64)]) -> Vec<f64> {
+        let mut filter = Highest::default();
+        values.iter().map(|&(at, value)| (filter.take(10, at, value), filter.get()).1).collect()
+    }
+
+    #[test]
+    fn after_the_best_the_best_since_then_counts() {
+        let mut values = vec![(0, 100.0), (3, 90.0), (6, 80.0)];
+        values.extend((7..=20).map(|at| (at, 50.0)));
+        let expected = |at: u64| match at {
+            0..=10 => 100.0,
+            11..=13 => 90.0,
+            14..=16 => 80.0,
+            _ => 50.0,
+        };
+        let expected: Vec<f64> = values.iter().map(|&(at, _)| expected(at)).collect();
+        assert_eq!(said(&values), expected);
+        // Where nothing came for a while, two of them are too old at once, or all.
+        assert_eq!(said(&[(0, 100.0), (3, 90.0), (6, 80.0), (15, 10.0)])[3], 80.0);
+        assert_eq!(said(&[(0, 100.0), (3, 90.0), (6, 80.0), (17, 10.0)])[3], 10.0);
+    }
+
+    #[test]
+    fn as_much_as_the_best_is_the_best_and_younger() {
+        assert_eq!(said(&[(0, 100.0), (9, 100.0), (19, 1.0)])[2], 100.0);
+        // A second best that is reached again is younger, too.
+        assert_eq!(said(&[(0, 100.0), (3, 70.0), (8, 70.0), (18, 1.0)])[3], 70.0);
+        assert_eq!(said(&[(0, 100.0), (3, 70.0), (8, 60.0), (9, 65.0), (19, 1.0)])[4], 65.0);
+    }
 }

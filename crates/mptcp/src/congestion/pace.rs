@@ -19,3 +19,6 @@ pub(super) fn pace(state: &mut PathState, rate: f64) {
     let row = ((rate / 1000.0) as u64).min(64 * 1024);
     state.quantum = if row < state.mss { state.mss } else { row.max(2 * state.mss) };
 }
+
+#[cfg(test)]
+mod tests;

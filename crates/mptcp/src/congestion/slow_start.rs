@@ -211,4 +211,66 @@ mod tests {
     fn linux_looks_at_no_small_window() {
         assert_eq!(round(15, 60, ms(1), ms(150)).ssthresh, u64::MAX);
     }
+
+    /// HyStart++ over rounds of so many acknowledgements of a segment with these round trips; the state after each round.
+    fn plus_plus(rounds: &[(u64, u64)]) -> Vec<(bool, bool)> {
+        let mut state = PathState::new(MSS, 10);
+        let (mut watch, mut una, mut now) = (Watch::default(), 0, Instant::ZERO);
+        let mut seen = Vec::new();
+        for &(count, rtt) in rounds {
+            let next = una + count * MSS;
+            for _ in 0..count {
+                now += ms(1);
+                let round = Round { now, una, next, rtt: Some(ms(rtt)) };
+                SlowStart::HyStartPlusPlus.watch(&mut watch, &mut state, round);
+                una += MSS;
+            }
+            seen.push((state.conservative, state.ssthresh == u64::MAX));
+        }
+        seen
+    }
+
+    /// RFC 9406 section 4.2: an eighth more, between 4 and 16 ms, by eight samples of a round.
+    #[test]
+    fn delays_that_grow_make_slow_start_conservative() {
+        const STILL: (bool, bool) = (false, true);
+        const CONSERVATIVE: (bool, bool) = (true, true);
+        assert_eq!(plus_plus(&[(8, 40), (8, 44)]), [STILL, STILL]);
+        assert_eq!(plus_plus(&[(8, 40), (8, 45)]), [STILL, CONSERVATIVE]);
+        assert_eq!(plus_plus(&[(8, 40), (7, 45)]), [STILL, STILL], "seven are too few");
+        assert_eq!(plus_plus(&[(8, 8), (8, 11)]), [STILL, STILL], "less than 4 ms");
+        assert_eq!(plus_plus(&[(8, 8), (8, 12)]), [STILL, CONSERVATIVE]);
+        assert_eq!(plus_plus(&[(8, 400), (8, 415)]), [STILL, STILL]);
+        assert_eq!(plus_plus(&[(8, 400), (8, 416)]), [STILL, CONSERVATIVE], "16 ms are enough");
+    }
+
+    #[test]
+    fn five_conservative_rounds_end_slow_start_and_a_shorter_delay_ends_them() {
+        let rounds = |then: &[u64]| {
+            let rounds = [40, 50].iter().chain(then).map(|&rtt| (10, rtt)).collect::<Vec<_>>();
+            plus_plus(&rounds)
+        };
+        let (still, conservative, over) = ((false, true), (true, true), (false, false));
+        // The round in which it began is none of the five.
+        let five = rounds(&[55, 55, 55, 55, 55]);
+        assert_eq!(five, [vec![still], vec![conservative; 5], vec![over]].concat());
+        // It was no queue.
+        assert_eq!(rounds(&[55, 49, 49]), [still, conservative, conservative, still, still]);
+        assert_eq!(rounds(&[55, 50]), [still, conservative, conservative, conservative]);
+    }
+
+    /// RFC 9406 section 4.2: L is 8 segments where nothing paces.
+    #[test]
+    fn one_acknowledgement_adds_eight_segments_at_most_before_the_first_loss() {
+        let mut state = PathState::new(MSS, 10);
+        let counted = |rule: SlowStart, state: &PathState, bytes| rule.counted(state, bytes);
+        assert_eq!(counted(SlowStart::HyStartPlusPlus, &state, 8 * MSS), 8 * MSS);
+        assert_eq!(counted(SlowStart::HyStartPlusPlus, &state, 9 * MSS), 8 * MSS);
+        assert_eq!(counted(SlowStart::Standard, &state, 9 * MSS), 9 * MSS);
+        (state.ssthresh, state.conservative) = (20 * MSS, true);
+        assert_eq!(counted(SlowStart::HyStartPlusPlus, &state, 9 * MSS), 9 * MSS);
+        let round = Round { now: Instant::ZERO, una: 0, next: 1, rtt: None };
+        SlowStart::HyStartPlusPlus.watch(&mut Watch::default(), &mut state, round);
+        assert!(!state.conservative, "after a loss it is as ever");
+    }
 }

@@ -250,3 +250,6 @@ fn with_rule(
         None => algorithm,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -330,3 +330,6 @@ impl RecvStream {
         self.buffer = self.buffer.max(wanted);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -330,3 +330,6 @@ impl SendBuffer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -246,3 +246,6 @@ impl Mapper {
         std::iter::from_fn(|| self.held.pop()).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

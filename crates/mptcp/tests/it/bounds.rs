@@ -108,6 +108,43 @@ fn a_full_backlog_drops_syns() {
     assert_eq!(call(10, 10, 0, Duration::ZERO), 10, "all at once");
 }
 
+/// A listener that ends takes its own with it: who waits at another port makes room there when he is taken.
+#[test]
+fn a_listener_that_ends_leaves_the_others_theirs() {
+    let mut client = Endpoint::new(Rng::new(1, "client"));
+    let mut server = Endpoint::new(Rng::new(1, "server"));
+    let near = client.add_interface([10, 0, 0, 2].into(), false);
+    let far = server.add_interface([10, 0, 0, 1].into(), false);
+    for port in [80, 81] {
+        let config = Config { syn_cookies: false, ..Config::default() };
+        assert_eq!(server.listen_on(port, config, None, Some(1)), Ok(()));
+    }
+    // Whether a connection to a port is open at the server at once; nobody takes it.
+    let mut call = |server: &mut Endpoint, port: u16| {
+        let now = Instant::ZERO;
+        assert!(client.connect(now, near, ([10, 0, 0, 1], port).into(), Config::default()).is_ok());
+        while let Some(sent) = client.poll_transmit(now) {
+            server.handle_segment(now, far, sent.segment);
+            while let Some(sent) = server.poll_transmit(now) {
+                client.handle_segment(now, near, sent.segment);
+            }
+        }
+        let events = std::iter::from_fn(|| server.poll_event());
+        events.filter(|event| event.kind == EventKind::Accepted).map(|event| event.connection).last()
+    };
+    let (first, second) = (call(&mut server, 80), call(&mut server, 81));
+    assert!(first.is_some() && second.is_some());
+    assert_eq!(call(&mut server, 81), None, "one waits");
+    assert!(server.unlisten(80) && !server.unlisten(80));
+    assert_eq!(call(&mut server, 81), None, "still");
+    server.accept(second.expect("it waits"));
+    assert!(call(&mut server, 81).is_some(), "there is room");
+    // The port is free for another listener, at which nobody waits.
+    assert_eq!(server.listen_on(80, Config::default(), None, Some(1)), Ok(()));
+    server.accept(first.expect("it goes on"));
+    assert!(call(&mut server, 80).is_some());
+}
+
 /// A listener on one interface is none on another, and a port has one listener.
 #[test]
 fn a_listener_on_one_interface() {

@@ -6,6 +6,7 @@ mod bounds;
 mod ending;
 mod examples;
 mod fast_open;
+mod formulas;
 mod found;
 mod found_queues;
 mod hand;

@@ -104,3 +104,6 @@ pub(super) fn take(
     law.emptied();
     None
 }
+
+#[cfg(test)]
+mod tests;

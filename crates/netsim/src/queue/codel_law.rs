@@ -78,3 +78,6 @@ impl CoDelLaw {
         self.interval.mul_f64(1.0 / f64::from(self.count).sqrt())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -196,3 +196,6 @@ impl QueueDiscipline for DualPi2Queue {
         *self = Self::new(self.settings);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -179,3 +179,6 @@ impl QueueDiscipline for FqCoDelQueue {
         *self = Self::new(self.settings);
     }
 }
+
+#[cfg(test)]
+mod tests;

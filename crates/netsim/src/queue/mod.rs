@@ -155,3 +155,6 @@ impl fmt::Debug for QueueKind {
         write!(f, "QueueKind({})", self.identity)
     }
 }
+
+#[cfg(test)]
+mod tests;

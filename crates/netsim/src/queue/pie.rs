@@ -194,3 +194,6 @@ impl QueueDiscipline for PieQueue {
         *self = Self::new(self.settings);
     }
 }
+
+#[cfg(test)]
+mod tests;

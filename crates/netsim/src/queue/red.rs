@@ -142,3 +142,6 @@ impl QueueDiscipline for RedQueue {
         *self = Self::new(self.settings);
     }
 }
+
+#[cfg(test)]
+mod tests;

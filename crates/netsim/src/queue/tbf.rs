@@ -95,3 +95,6 @@ impl QueueDiscipline for TokenBucketQueue {
         self.row.clear();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -105,3 +105,6 @@ impl QueueDiscipline for TurnsQueue {
         *self = Self::new(self.settings);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -123,3 +123,6 @@ impl Access {
         self.drawn = false;
     }
 }
+
+#[cfg(test)]
+mod tests;

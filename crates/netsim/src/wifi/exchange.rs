@@ -56,3 +56,6 @@ impl Exchange {
         self.heard[word] |= 1 << (contender % 64);
     }
 }
+
+#[cfg(test)]
+mod tests;

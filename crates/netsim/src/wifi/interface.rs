@@ -157,3 +157,6 @@ impl Interface {
 pub(crate) const fn mac_bytes(bytes: u32, overhead: u32) -> u32 {
     bytes.saturating_sub(14).saturating_add(overhead)
 }
+
+#[cfg(test)]
+mod tests;

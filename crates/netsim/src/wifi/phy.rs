@@ -194,3 +194,6 @@ impl CellParameters {
         Phy::new(self).rates.iter().map(|rate| rate.bits_per_second).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

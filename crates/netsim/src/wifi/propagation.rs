@@ -37,3 +37,6 @@ pub(crate) fn success(log_success: f64, bytes: u32) -> f64 {
     let log = log_success * f64::from(bytes) * 8.0;
     if log > -1e-9 { 1.0 } else { log.exp() }
 }
+
+#[cfg(test)]
+mod tests;

@@ -162,3 +162,6 @@ impl RateControl {
         (self.best, self.second, self.sturdiest) = (best, second, sturdiest);
     }
 }
+
+#[cfg(test)]
+mod tests;

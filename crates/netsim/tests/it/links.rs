@@ -94,6 +94,22 @@ fn counters_follow_the_backlog_without_any_event() {
 }
 
 #[test]
+fn what_has_left_is_no_backlog_though_nobody_looked() {
+    let mut pair = Pair::new(line(1000));
+    for number in 0..20 {
+        pair.send(ms(number * 10), 1000, number);
+    }
+    let counters = pair.network.counters(pair.link.forward());
+    assert_eq!((counters.max_backlog_frames, counters.max_backlog_bytes), (1, 1000));
+    // Three at once are three, and one less for each that left meanwhile.
+    for at in [200, 200, 200, 201, 202] {
+        pair.send(ms(at), 1000, at);
+    }
+    let counters = pair.network.counters(pair.link.forward());
+    assert_eq!((counters.max_backlog_frames, counters.max_backlog_bytes), (3, 3000));
+}
+
+#[test]
 fn watched_departures_come_at_their_times() {
     let mut pair = Pair::new(line(10));
     pair.network.watch_departures(pair.link.forward(), true);
@@ -165,4 +181,45 @@ fn next_until_stops_at_its_limit() {
     assert_eq!(pair.network.next_until(us(10_999)), None);
     assert!(pair.network.next_until(us(11_000)).is_some());
     assert_eq!(pair.network.next_time(), None);
+}
+
+/// How much later than without it 400 frames arrive, in ns, where the host at the far end takes up to 100 us for each.
+fn processed(wire: Parameters) -> Vec<u64> {
+    let arrivals = |most: u64| {
+        let mut pair = Pair::new(wire.clone());
+        pair.network.set_processing(pair.link.forward(), Duration::from_micros(most));
+        let mut arrived = Vec::new();
+        for number in 0..400 {
+            pair.send(ms(number * 20), 1000, number);
+            arrived.extend(pair.arrivals_until(ms(number * 20 + 19)));
+        }
+        assert!(arrived.iter().map(|(_, number)| *number).eq(0..400), "in order");
+        arrived
+    };
+    arrivals(100).iter().zip(arrivals(0)).map(|((at, _), (without, _))| at - without).collect()
+}
+
+#[test]
+fn a_host_takes_a_time_for_each_frame_between_nothing_and_the_most() {
+    for wire in [line(0), line(5), Parameters { rate: None, ..line(5) }] {
+        let times = processed(wire);
+        assert!(times.iter().all(|&time| time <= 100_000));
+        let mean = times.iter().sum::<u64>() as f64 / 400.0;
+        // Uniform: 50 us, and 1.4 us of standard deviation.
+        assert!((mean - 50_000.0).abs() < 6_000.0, "{mean}");
+        assert!(times.iter().any(|&time| time < 3_000) && times.iter().any(|&time| time > 97_000));
+    }
+    // Behind an ideal line the host takes no time either.
+    assert_eq!(processed(Parameters { rate: None, ..line(0) }), [0; 400]);
+}
+
+#[test]
+fn frames_that_come_together_stay_in_order_whatever_the_host_takes() {
+    let mut pair = Pair::new(Parameters { rate: None, ..line(5) });
+    pair.network.set_processing(pair.link.forward(), Duration::from_millis(3));
+    for number in 0..200 {
+        pair.send(us(number), 1000, number);
+    }
+    let arrived = pair.arrivals();
+    assert!(arrived.is_sorted() && arrived.iter().map(|(_, number)| *number).eq(0..200));
 }

@@ -141,3 +141,37 @@ fn a_cell_does_not_notice_a_cell_on_another_channel() {
     assert_eq!(alone(0), alone(1));
     assert_eq!(alone(0), alone(2));
 }
+
+/// Carrier sense and collision of two channels.
+fn factors(interference: Interference, a: u8, b: u8) -> (f64, f64) {
+    let one = interference.coupling(Channel(a), Channel(b));
+    assert_eq!(one, interference.coupling(Channel(b), Channel(a)), "the same in both directions");
+    (one.carrier_sense, one.collision)
+}
+
+#[test]
+fn channels_overlap_less_the_further_they_are_apart() {
+    let ideal = |a, b| {
+        let (sense, collision) = factors(Interference::Ideal, a, b);
+        assert_eq!(sense, collision);
+        (sense * 100.0).round() as i32
+    };
+    assert_eq!([1, 2, 3, 4, 5, 6, 7, 14].map(|other| ideal(1, other)), [100, 80, 60, 40, 20, 0, 0, 0]);
+    assert_eq!([36, 37, 38, 40, 44, 165].map(|other| ideal(36, other)), [100, 75, 50, 0, 0, 0]);
+    assert_eq!(ideal(14, 36), 0);
+}
+
+/// The table of `Interference::Ucl`.
+#[test]
+fn ucl_senses_less_on_one_channel_than_on_two() {
+    let ucl = |a, b| {
+        let (sense, collision) = factors(Interference::Ucl, a, b);
+        [(sense * 1000.0).round() as i32, (collision * 1000.0).round() as i32]
+    };
+    assert_eq!(ucl(6, 6), [50, 1000]);
+    assert_eq!(ucl(1, 3), [275, 525]);
+    assert_eq!([5, 6, 11].map(|other| ucl(1, other)), [[500, 50]; 3]);
+    // As ideal where nobody measured.
+    assert_eq!([36, 38, 40].map(|other| ucl(36, other)), [[1000, 1000], [500, 500], [0, 0]]);
+    assert_eq!(ucl(1, 36), [0, 0]);
+}

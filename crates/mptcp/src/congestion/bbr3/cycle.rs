@@ -202,4 +202,28 @@ mod tests {
         assert_eq!(inflight_at_loss(&lost), 91_836);
         assert_eq!(inflight_at_loss(&Lost { lost: 12_000, ..lost }), 89_795);
     }
+
+    /// `HandleLostPacket`: only losses of a probe say that too much was under way, and only more than 2 % of it.
+    #[test]
+    fn losses_of_a_probe_are_too_many_above_the_threshold() {
+        let too_high = |is_probe, lost, selective| {
+            let mut path = Path::default();
+            path.cycle.is_probe = is_probe;
+            let lost = Lost {
+                now: Instant::ZERO,
+                bytes: 1_000,
+                in_flight_then: 100_000,
+                lost,
+                delivered_in_all: 500_000,
+                app_limited: false,
+                selective,
+            };
+            path.on_lost(&PathState::new(1_000, 100), &lost, &mut Draws::default());
+            assert_eq!(path.cycle.is_probe, is_probe && !path.cycle.was_too_high, "a probe is judged once");
+            path.cycle.was_too_high
+        };
+        assert!(!too_high(true, 2_000, true) && too_high(true, 2_001, true));
+        assert!(too_high(true, 1_000, false), "without selective acknowledgements any will do");
+        assert!(!too_high(false, 50_000, true) && !too_high(false, 50_000, false));
+    }
 }

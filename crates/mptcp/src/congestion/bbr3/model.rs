@@ -220,3 +220,6 @@ impl Model {
         self.inflight_long = self.inflight_long.max(before.inflight_long);
     }
 }
+
+#[cfg(test)]
+mod tests;

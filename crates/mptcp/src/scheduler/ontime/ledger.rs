@@ -247,3 +247,6 @@ fn missed(view: &SendView<'_>, stall: &Stall, window: u64) -> f64 {
 fn bit(subflow: usize) -> u64 {
     if subflow < 64 { 1 << subflow } else { 0 }
 }
+
+#[cfg(test)]
+mod tests;

@@ -104,3 +104,6 @@ impl Trial {
         Some(if since(view, from) < KEPT * self.rate { Finding::Wrong } else { Finding::Right })
     }
 }
+
+#[cfg(test)]
+mod tests;

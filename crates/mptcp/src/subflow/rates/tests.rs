@@ -126,3 +126,21 @@ fn what_left_before_it_was_asked_says_nothing() {
     assert_eq!((sample.delivered_before, sample.newly_delivered, sample.rate), (None, 0, None));
     assert!(rates.take_losses().is_none());
 }
+
+#[test]
+fn a_sample_says_when_it_was_taken_and_what_has_arrived_in_all() {
+    let mut rates = Rates::default();
+    assert!(!acknowledge(&mut rates, 1, 0).window_limited, "nothing has left");
+    send(&mut rates, 10, 0, 4, 0);
+    let first = acknowledge(&mut rates, 110, 1000);
+    assert_eq!((first.now, first.delivered_in_all, first.newly_delivered), (at(110), 1000, 1000));
+    assert!(!first.window_limited);
+    // The window is full now: until what is under way has arrived.
+    rates.note_full(3000);
+    let [whole, over] = [(120, 4000), (130, 5000)].map(|(ms, una)| {
+        send(&mut rates, ms - 5, una, 1, 0);
+        acknowledge(&mut rates, ms, una)
+    });
+    assert_eq!((whole.delivered_in_all, whole.newly_delivered, whole.window_limited), (4000, 3000, true));
+    assert_eq!((over.now, over.delivered_in_all, over.window_limited), (at(130), 5000, false));
+}

@@ -1,6 +1,8 @@
 //! Loss recovery, one rule at a time.
 
+mod found;
 mod repeated;
+mod silent;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

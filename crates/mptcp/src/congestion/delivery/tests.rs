@@ -1,0 +1,52 @@
+use super::*;
+
+fn ms(n: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(n)
+}
+
+/// A path of 100 ms after acknowledgements at these times, ms, of so many bytes.
+fn rate(acknowledged: &[(u64, u64)]) -> Option<f64> {
+    let mut delivery = DeliveryRate::default();
+    for &(at, bytes) in acknowledged {
+        delivery.on_delivered(ms(at), bytes, Some(Duration::from_millis(100)));
+    }
+    delivery.rate()
+}
+
+#[test]
+fn a_rate_is_of_a_whole_round_trip_and_not_of_what_came_first() {
+    assert_eq!(rate(&[(0, 9_000), (50, 1_000), (99, 1_000)]), None);
+    assert_eq!(rate(&[(0, 9_000), (50, 1_000), (100, 1_000)]), Some(20_000.0));
+    // The next one begins there.
+    assert_eq!(rate(&[(0, 9_000), (100, 1_000), (150, 1_000), (200, 2_000)]), Some(30_000.0));
+    assert_eq!(rate(&[(0, 9_000), (100, 4_000), (200, 1_000)]), Some(40_000.0), "the best counts");
+}
+
+#[test]
+fn a_silence_is_no_rate() {
+    assert_eq!(rate(&[(0, 0), (199, 1_990)]), Some(10_000.0));
+    assert_eq!(rate(&[(0, 0), (200, 2_000)]), None);
+    assert_eq!(rate(&[(0, 0), (200, 2_000), (300, 500)]), Some(5_000.0), "it begins anew");
+}
+
+#[test]
+fn the_best_of_eight_round_trips_counts() {
+    let mut acknowledged = vec![(0, 0), (100, 9_000)];
+    for round in 2..=8 {
+        acknowledged.push((100 * round, 1_000));
+    }
+    assert_eq!(rate(&acknowledged), Some(90_000.0));
+    acknowledged.push((900, 1_000));
+    assert_eq!(rate(&acknowledged), Some(10_000.0));
+}
+
+#[test]
+fn a_round_is_ten_milliseconds_at_least() {
+    let mut delivery = DeliveryRate::default();
+    for (at, rtt) in [(0, None), (9, None), (9, Some(1))] {
+        delivery.on_delivered(ms(at), 100, rtt.map(Duration::from_millis));
+        assert_eq!(delivery.rate(), None);
+    }
+    delivery.on_delivered(ms(10), 100, Some(Duration::from_millis(1)));
+    assert_eq!(delivery.rate(), Some(30_000.0));
+}

@@ -1,0 +1,233 @@
+//! One order, one window, one end: RFC 8684 section 3.3, RFC 9293 section 3.8.6.
+
+use mptcp_clock::Rng;
+
+use super::*;
+
+const BUFFER: u64 = 100_000;
+
+fn stream(buffer: u64, autotuning: bool) -> RecvStream {
+    RecvStream::new(buffer, autotuning, 1_000, 0)
+}
+
+/// The stream's byte at an offset.
+fn byte(offset: u64) -> u8 {
+    (offset * 7 % 251) as u8
+}
+
+fn data(start: u64, length: u64) -> Bytes {
+    (start..start + length).map(byte).collect::<Vec<_>>().into()
+}
+
+fn place(stream: &mut RecvStream, start: u64, length: u64) -> Placed {
+    stream.place(start, data(start, length))
+}
+
+/// Reads all that is in order, and looks whether it is what comes there.
+fn read(stream: &mut RecvStream, from: &mut u64) {
+    while let Some(part) = stream.read() {
+        assert!(part.iter().zip(*from..).all(|(&is, offset)| is == byte(offset)));
+        *from += part.len() as u64;
+    }
+}
+
+#[test]
+fn data_is_told_by_what_it_does_to_the_order() {
+    let mut stream = stream(BUFFER, false);
+    assert_eq!(place(&mut stream, 0, 100), Placed::Fresh);
+    assert_eq!(place(&mut stream, 200, 100), Placed::Early);
+    assert_eq!(place(&mut stream, 200, 100), Placed::Duplicate);
+    assert_eq!(place(&mut stream, 50, 50), Placed::Duplicate);
+    assert_eq!(stream.duplicate_bytes(), 150);
+    // Half of it is known.
+    assert_eq!(place(&mut stream, 50, 100), Placed::Fresh);
+    assert_eq!((stream.next(), stream.duplicate_bytes()), (150, 200));
+    // It fills the gap, and reaches into what waits.
+    assert_eq!(place(&mut stream, 150, 80), Placed::Filled);
+    assert_eq!((stream.next(), stream.acknowledged(), stream.duplicate_bytes()), (300, 300, 230));
+    assert_eq!((stream.unread(), stream.early().bytes()), (300, 0));
+    let mut from = 0;
+    read(&mut stream, &mut from);
+    assert_eq!((from, stream.unread()), (300, 0));
+}
+
+/// Pieces of any kind in any order, many of them twice: the bytes are read in order, each once.
+#[test]
+fn any_order_of_arrival_is_one_stream() {
+    let mut random = Rng::new(5, "arrivals");
+    for _ in 0..100 {
+        let (mut stream, mut from, mut came) = (stream(20_000, false), 0, 0);
+        while from < 10_000 {
+            let start = stream.next().saturating_sub(200) + random.below(1_500);
+            let length = 1 + random.below(700);
+            came += length;
+            assert_ne!(place(&mut stream, start, length), Placed::Beyond);
+            if random.below(3) == 0 {
+                read(&mut stream, &mut from);
+            }
+            assert_eq!(came, stream.next() + stream.early().bytes() + stream.duplicate_bytes());
+        }
+    }
+}
+
+/// What was offered holds; beyond that only what is next has room, while there is any.
+#[test]
+fn what_lies_beyond_the_window_is_not_taken() {
+    let mut stream = stream(1_000, false);
+    assert_eq!(stream.window(), 1_000);
+    assert_eq!(place(&mut stream, 1, 1_000), Placed::Beyond);
+    assert_eq!(place(&mut stream, 500, 500), Placed::Early);
+    assert_eq!((stream.limit(), stream.excess(1_000), stream.excess(1_007)), (1_000, 0, 7));
+    assert_eq!(place(&mut stream, 0, 500), Placed::Filled);
+    assert_eq!((stream.window(), stream.said(), stream.open()), (0, 0, 0));
+    // Reading makes room before it was offered.
+    assert_eq!(place(&mut stream, 1_000, 1), Placed::Beyond);
+    let mut from = 0;
+    read(&mut stream, &mut from);
+    assert_eq!((stream.limit(), place(&mut stream, 1_000, 1_000)), (2_000, Placed::Fresh));
+}
+
+/// RFC 9293 section 3.8.6.2.2: the window moves by a segment or half of the buffer, and never back.
+#[test]
+fn a_window_opens_by_a_segment_or_half_of_the_buffer() {
+    let opened = |buffer: u64, segment: u64, unread: u64| {
+        let mut stream = stream(buffer, false);
+        stream.window();
+        let mut from = 0;
+        while stream.next() + segment <= buffer - unread {
+            let next = stream.next();
+            place(&mut stream, next, segment);
+        }
+        read(&mut stream, &mut from);
+        let next = stream.next();
+        place(&mut stream, next, unread);
+        let (update, before) = (stream.wants_update(), stream.edge);
+        let window = stream.window();
+        assert!(stream.edge >= before && stream.said() == window);
+        (stream.edge - before, update)
+    };
+    // All of ten segments was taken and read.
+    assert_eq!(opened(10_000, 1_000, 0), (10_000, true));
+    // All but half a segment would be opened.
+    assert_eq!(opened(10_000, 500, 500), (9_500, true));
+    let mut stream = stream(10_000, false);
+    stream.window();
+    // The largest segment so far has 700 bytes; in between nothing is worth a word.
+    for (length, edge) in [(700, 10_700), (200, 10_700), (400, 10_700), (100, 11_400)] {
+        let next = stream.next();
+        place(&mut stream, next, length);
+        read(&mut stream, &mut next.clone());
+        assert!(!stream.wants_update(), "more than half is still offered");
+        assert_eq!((stream.window(), stream.edge), (edge - stream.next(), edge));
+    }
+    // A buffer below two segments opens by halves.
+    let mut small = self::stream(1_000, false);
+    small.window();
+    place(&mut small, 0, 499);
+    read(&mut small, &mut 0);
+    assert_eq!((small.window(), small.edge), (501, 1_000));
+    place(&mut small, 499, 1);
+    read(&mut small, &mut 499);
+    assert_eq!((small.window(), small.edge), (1_000, 1_500));
+}
+
+/// Two segments that were read are worth a word, or half of a small buffer.
+#[test]
+fn a_reader_who_makes_room_tells_the_peer() {
+    let told = |read_bytes: u64| {
+        let mut stream = stream(10_000, false);
+        stream.window();
+        for start in (0..10_000).step_by(1_000) {
+            stream.place(start, data(start, 1_000));
+        }
+        assert_eq!((stream.window(), stream.wants_update()), (0, false));
+        let mut left = read_bytes;
+        while left > 0 {
+            let part = stream.read().expect("there is more");
+            left = left.saturating_sub(part.len() as u64);
+        }
+        stream.wants_update()
+    };
+    assert!(told(10_000));
+    assert!(!told(1), "one segment is less than two");
+}
+
+/// RFC 8684 section 3.3.3: the end is where the DATA_FIN says, once all before it is here.
+#[test]
+fn a_stream_ends_where_it_was_said_to() {
+    let mut stream = stream(1_000, false);
+    stream.end_at(200);
+    place(&mut stream, 0, 199);
+    assert!(!stream.finished() && !stream.report_finish());
+    assert_eq!(stream.acknowledged(), 199);
+    place(&mut stream, 199, 1);
+    assert!(stream.finished());
+    assert_eq!((stream.acknowledged(), stream.report_finish(), stream.report_finish()), (201, true, false));
+    // Nothing comes after it, and it is where it was.
+    assert_eq!(place(&mut stream, 200, 1), Placed::Beyond);
+    stream.end_at(500);
+    assert!(stream.finished());
+    let ended = |offset| {
+        let mut stream = self::stream(1_000, false);
+        place(&mut stream, 0, 100);
+        stream.end_at(offset);
+        stream.fin
+    };
+    assert_eq!([99, 100, 1_000, 1_001].map(ended), [None, Some(100), Some(1_000), None]);
+}
+
+#[test]
+fn data_beyond_an_end_says_that_it_was_none() {
+    let mut stream = stream(1_000, false);
+    stream.end_at(100);
+    assert_eq!(place(&mut stream, 50, 51), Placed::Early);
+    place(&mut stream, 0, 100);
+    assert!(!stream.finished());
+    stream.end_here();
+    assert!(stream.finished() && stream.next() == 101);
+    let mut exact = self::stream(1_000, false);
+    exact.end_at(100);
+    place(&mut exact, 50, 50);
+    exact.end_here();
+    assert_eq!(exact.fin, Some(100), "it has ended already");
+}
+
+/// Mechanism M3: twice what was taken in a round trip, and sixteen segments, up to the most.
+#[test]
+fn a_buffer_follows_what_is_taken_in_a_round_trip() {
+    let (rtt, at) = (Duration::from_millis(100), |ms| Instant::ZERO + Duration::from_millis(ms));
+    let mut stream = stream(1_000_000, true);
+    assert_eq!((stream.buffer(), stream.window()), (131_072, 131_072));
+    let mut from = 0;
+    let mut take = |stream: &mut RecvStream, bytes: u64| {
+        for _ in 0..bytes / 1_000 {
+            let next = stream.next();
+            place(stream, next, 1_000);
+        }
+        read(stream, &mut from);
+    };
+    take(&mut stream, 100_000);
+    stream.tune(at(99), rtt);
+    stream.tune(at(500), Duration::ZERO);
+    assert_eq!(stream.buffer(), 131_072);
+    stream.tune(at(100), rtt);
+    assert_eq!(stream.buffer(), 216_000);
+    // What is taken from here on counts.
+    take(&mut stream, 50_000);
+    stream.tune(at(199), rtt);
+    assert_eq!(stream.buffer(), 216_000);
+    stream.tune(at(200), rtt);
+    assert_eq!(stream.buffer(), 216_000, "it does not shrink");
+    take(&mut stream, 120_000);
+    stream.tune(at(300), rtt);
+    assert_eq!(stream.buffer(), 256_000);
+    take(&mut stream, 250_000);
+    take(&mut stream, 250_000);
+    take(&mut stream, 250_000);
+    stream.tune(at(400), rtt);
+    assert_eq!(stream.buffer(), 1_000_000);
+    assert_eq!(self::stream(50_000, true).buffer(), 50_000);
+    let mut fixed = self::stream(50_000, false);
+    fixed.tune(at(900), rtt);
+    assert_eq!(fixed.buffer(), 50_000);
+}

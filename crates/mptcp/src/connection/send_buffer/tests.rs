@@ -1,0 +1,233 @@
+//! What was written, what is under way, and what goes again.
+
+use mptcp_clock::Rng;
+
+use super::*;
+use crate::ids::SubflowId;
+
+const MSS: u64 = 100;
+
+fn subflow(slot: usize) -> SubflowId {
+    SubflowId::new(slot as u64, slot)
+}
+
+fn put(slot: usize, end: u64) -> Put {
+    Put { subflow: subflow(slot), end }
+}
+
+/// A buffer with chunks of a hundred bytes under way, on the subflows of these slots.
+fn under_way(slots: &[usize]) -> SendBuffer {
+    let mut buffer = SendBuffer::default();
+    for (number, &slot) in slots.iter().enumerate() {
+        buffer.write(&Bytes::from(vec![number as u8; 100]), 100);
+        let start = buffer.next();
+        let payload = buffer.cut(MSS, MSS);
+        buffer.send(Chunk::new(start, payload, put(slot, start + 101)));
+    }
+    buffer
+}
+
+/// The starts of what is to go again, in order.
+fn again(buffer: &mut SendBuffer) -> Vec<u64> {
+    std::iter::from_fn(|| buffer.first_again().inspect(|_| buffer.pop_again())).collect()
+}
+
+/// Whatever is written at once and however it is cut: the bytes leave in their order, and none is counted twice.
+#[test]
+fn what_was_written_leaves_in_its_order() {
+    let mut random = Rng::new(3, "writes");
+    for _ in 0..200 {
+        let (mut buffer, mut written, mut left) = (SendBuffer::default(), Vec::new(), Vec::new());
+        for _ in 0..60 {
+            if random.below(2) == 0 {
+                // A writer gets a part of its buffer taken, and comes back with the rest, or with something else.
+                let data: Vec<u8> = (0..1 + random.below(250)).map(|_| random.next_u64() as u8).collect();
+                let mut data = Bytes::from(data);
+                while !data.is_empty() && random.below(4) > 0 {
+                    let length = 1 + random.below(data.len() as u64) as usize;
+                    buffer.write(&data, length);
+                    written.extend_from_slice(&data.split_to(length));
+                }
+            } else if buffer.unsent() > 0 {
+                let size = [MSS, 3 * MSS][random.below(2) as usize];
+                let before = (buffer.next(), buffer.unsent());
+                let chunk = buffer.cut(size, MSS);
+                let length = chunk.len() as u64;
+                assert!(length <= size && length > 0);
+                // A full segment is full, where there is enough; a large one need not be.
+                let there = size.min(before.1);
+                assert!(length == there || there > MSS && length >= there / 4, "{length} of {there}");
+                assert_eq!((buffer.next(), buffer.unsent()), (before.0 + length, before.1 - length));
+                left.extend_from_slice(&chunk);
+            }
+            assert_eq!(buffer.written(), written.len() as u64);
+            assert_eq!(buffer.held(), buffer.written() - buffer.una());
+        }
+        while buffer.unsent() > 0 {
+            left.extend_from_slice(&buffer.cut(MSS, MSS));
+        }
+        assert_eq!(left, written);
+        assert!(buffer.cut(MSS, MSS).is_empty());
+    }
+}
+
+#[test]
+fn what_is_put_back_leaves_first() {
+    let mut buffer = SendBuffer::default();
+    buffer.write(&Bytes::from_static(b"cdef"), 4);
+    buffer.put_back(Bytes::from_static(b"ab"));
+    assert_eq!((buffer.unsent(), buffer.written()), (6, 6));
+    assert_eq!(buffer.cut(3, MSS), b"abc"[..]);
+    assert_eq!(buffer.cut(9, MSS), b"def"[..]);
+}
+
+/// A large segment is not copied together for the little that it would gain.
+#[test]
+fn a_large_segment_ends_with_what_was_written_at_once() {
+    let cut = |first: usize, size| {
+        let mut buffer = SendBuffer::default();
+        buffer.write(&Bytes::from(vec![1; first]), first);
+        buffer.write(&Bytes::from(vec![2; 1000]), 1000);
+        buffer.cut(size, MSS).len()
+    };
+    assert_eq!(cut(100, 400), 100, "a quarter of it");
+    assert_eq!(cut(99, 400), 400, "too little");
+    assert_eq!(cut(50, 100), 100, "a segment is full");
+}
+
+/// RFC 8684 section 3.3.1: the receive window is one for the connection, and counts from the data acknowledged.
+#[test]
+fn a_window_opens_and_shrinks_only_where_it_may() {
+    let mut buffer = under_way(&[0]);
+    assert!(buffer.offer(0, 500, false));
+    assert_eq!((buffer.edge(), buffer.window_room()), (500, 400));
+    assert!(!buffer.offer(0, 500, false) && !buffer.offer(100, 300, false));
+    assert_eq!(buffer.edge(), 500);
+    assert!(!buffer.offer(100, 300, true));
+    assert_eq!((buffer.edge(), buffer.window_room()), (400, 300));
+    assert!(buffer.offer(100, 301, true));
+    assert!(!buffer.offer(0, 50, true));
+    assert_eq!(buffer.window_room(), 0, "less than is under way");
+    [70, 900, 80].into_iter().for_each(|window| buffer.note_window(window));
+    assert_eq!(buffer.largest_window(), 900);
+}
+
+/// RFC 8684 section 3.3.2: acknowledged data is let go of; what was not sent cannot be acknowledged.
+#[test]
+fn an_acknowledgement_frees_what_it_covers() {
+    let mut buffer = under_way(&[0, 1, 0]);
+    assert_eq!((buffer.acknowledge(150), buffer.una()), (150, 150));
+    assert_eq!(buffer.head().map(|chunk| chunk.start), Some(100), "half of it is still needed");
+    assert_eq!((buffer.acknowledge(150), buffer.acknowledge(100), buffer.acknowledge(301)), (0, 0, 0));
+    assert_eq!((buffer.una(), buffer.held()), (150, 150));
+    assert_eq!(buffer.acknowledge(200), 50);
+    assert_eq!(buffer.head().map(|chunk| chunk.start), Some(200));
+    assert_eq!((buffer.acknowledge(300), buffer.nothing_in_flight(), buffer.held()), (100, true, 0));
+}
+
+#[test]
+fn a_segment_that_was_not_full_is_under_way_until_it_is_acknowledged() {
+    let mut buffer = under_way(&[0, 0]);
+    assert!(!buffer.small_in_flight());
+    buffer.note_small();
+    assert!(buffer.small_in_flight());
+    buffer.acknowledge(199);
+    assert!(buffer.small_in_flight());
+    buffer.acknowledge(200);
+    assert!(!buffer.small_in_flight());
+}
+
+/// What a dead subflow alone carried goes again, in the order of the stream.
+#[test]
+fn what_nobody_carries_any_more_goes_again() {
+    let mut buffer = under_way(&[1, 0, 1, 0, 1]);
+    buffer.chunk_at(200).expect("under way").put(put(0, 900));
+    buffer.abandon(1);
+    assert_eq!(again(&mut buffer), [0, 400]);
+    // It is queued already.
+    buffer.abandon(1);
+    assert_eq!(again(&mut buffer), []);
+    buffer.forget_carrier(0);
+    assert!(buffer.in_flight_from(0).all(|chunk| chunk.carriers == 0));
+    assert_eq!(again(&mut buffer), []);
+}
+
+#[test]
+fn what_stalled_subflows_carry_and_none_that_works_is_given_to_others() {
+    let mut buffer = under_way(&[0, 1, 2, 1]);
+    buffer.chunk_at(100).expect("under way").put(put(2, 900));
+    buffer.give_to_others(carrier(1) | carrier(0), carrier(2));
+    assert_eq!(again(&mut buffer), [0, 300]);
+    buffer.give_to_others(carrier(1) | carrier(0), 0);
+    assert_eq!(again(&mut buffer), [100], "the others wait already");
+}
+
+#[test]
+fn a_chunk_is_asked_for_again_once() {
+    let mut buffer = under_way(&[0, 0, 0]);
+    for start in [250, 200, 50, 299] {
+        buffer.request_again(start);
+    }
+    buffer.request_again(300);
+    assert_eq!(again(&mut buffer), [0, 200], "by where it begins");
+    buffer.chunk_at(250).expect("under way").put(put(1, 5));
+    buffer.request_again(250);
+    assert_eq!(again(&mut buffer), [200], "it was carried, and may be asked for anew");
+    buffer.request_again(0);
+    buffer.give_up();
+    assert!(buffer.nothing_in_flight() && again(&mut buffer).is_empty());
+    let mut plain = under_way(&[0, 0]);
+    plain.request_again(0);
+    plain.leave_to_subflow();
+    assert!(plain.nothing_in_flight() && again(&mut plain).is_empty());
+}
+
+#[test]
+fn a_chunk_is_found_by_any_of_its_bytes() {
+    let mut buffer = under_way(&[0, 1, 0]);
+    buffer.acknowledge(100);
+    let mut start = |offset| buffer.chunk_at(offset).map(|chunk| chunk.start);
+    assert_eq!(
+        [99, 100, 199, 200, 299, 300].map(&mut start),
+        [None, Some(100), Some(100), Some(200), Some(200), None]
+    );
+    let from = |offset| buffer.in_flight_from(offset).map(|chunk| chunk.start).collect::<Vec<_>>();
+    assert_eq!(
+        (from(0), from(199), from(200), from(300)),
+        (vec![100, 200], vec![100, 200], vec![200], vec![])
+    );
+    let mut on = 0;
+    assert_eq!((buffer.first_not_on(1, &mut on), on), (Some(200), 200));
+    assert_eq!((buffer.first_not_on(0, &mut on), on), (None, 300));
+    let mut on = 0;
+    assert_eq!((buffer.first_not_on(0, &mut on), on), (Some(100), 0));
+}
+
+/// A chunk that is too long for another path is cut in two, each with its place on the subflows that carried it.
+#[test]
+fn a_chunk_is_split_for_a_narrower_path() {
+    let mut buffer = under_way(&[0, 1]);
+    buffer.request_again(0);
+    buffer.split(0, 60);
+    buffer.split(100, 100);
+    buffer.split(300, 1);
+    let parts: Vec<_> = buffer
+        .in_flight_from(0)
+        .map(|chunk| (chunk.start, chunk.payload.len(), chunk.end_on(subflow(0)), chunk.end_on(subflow(1))))
+        .collect();
+    assert_eq!(parts, [(0, 60, Some(61), None), (60, 40, Some(101), None), (100, 100, None, Some(201))]);
+    assert_eq!(again(&mut buffer), [0, 60], "both wait");
+    // On a second subflow it has a place of its own, and the last one counts.
+    let chunk = buffer.chunk_at(100).expect("under way");
+    chunk.put(put(0, 500));
+    chunk.put(put(2, 700));
+    chunk.put(put(0, 800));
+    assert_eq!([0, 1, 2, 3].map(|slot| chunk.end_on(subflow(slot))), [Some(800), Some(201), Some(700), None]);
+    assert_eq!([0, 1, 2, 3].map(|slot| chunk.carried_by(slot)), [true, true, true, false]);
+    assert_eq!(chunk.first_subflow(), subflow(1));
+    buffer.split(100, 30);
+    let rest = buffer.chunk_at(130).expect("the rest");
+    assert_eq!([0, 1, 2].map(|slot| rest.end_on(subflow(slot))), [Some(800), Some(201), Some(700)]);
+    let first = buffer.chunk_at(129).expect("the first part");
+    assert_eq!([0, 1, 2].map(|slot| first.end_on(subflow(slot))), [Some(730), Some(131), Some(630)]);
+}

@@ -1,0 +1,350 @@
+//! What an algorithm does to a window at one acknowledgement, loss or mark, by the formula of its paper and numbers computed by hand.
+
+use mptcp::congestion::{
+    Acked, Balia, CongestionControl, Cubic, Dctcp, Echoed, Lia, Mark, Olia, PathState, Reno, WVegas,
+};
+use mptcp_clock::{Duration, Instant};
+
+const MSS: u64 = 1000;
+
+fn ms(n: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(n)
+}
+
+/// Beyond slow start.
+fn path(segments: u64, rtt_ms: u64) -> PathState {
+    PathState {
+        cwnd: segments * MSS,
+        ssthresh: MSS,
+        mss: MSS,
+        srtt: Some(Duration::from_millis(rtt_ms)),
+        active: true,
+        ..PathState::default()
+    }
+}
+
+/// 100 kB/s and 400 kB/s.
+fn two() -> Vec<PathState> {
+    vec![path(10, 100), path(20, 50)]
+}
+
+fn acked(bytes: u64) -> Acked {
+    Acked { now: ms(1000), bytes }
+}
+
+/// By how many bytes the window of `path` grows when a segment is acknowledged; it has to be this.
+fn grows(algorithm: &mut dyn CongestionControl, paths: &[PathState], path: usize, expected: f64) {
+    let mut paths = paths.to_vec();
+    let before = paths.clone();
+    algorithm.on_ack(&mut paths, path, acked(MSS));
+    for (at, (state, before)) in paths.iter().zip(&before).enumerate() {
+        let grown = state.cwnd as f64 + state.credit - before.cwnd as f64;
+        let expected = if at == path { expected } else { 0.0 };
+        assert!((grown - expected).abs() < 1e-6, "path {at}: {grown} bytes, {expected} expected");
+    }
+}
+
+#[test]
+fn below_the_threshold_all_of_them_double() {
+    let all: [&mut dyn CongestionControl; 6] =
+        [&mut Reno, &mut Lia, &mut Olia::default(), &mut Balia, &mut Cubic::default(), &mut Dctcp::default()];
+    for algorithm in all {
+        let mut paths = two();
+        paths[0].ssthresh = u64::MAX;
+        grows(algorithm, &paths, 0, 1000.0);
+        paths[0].ssthresh = 11_000;
+        grows(algorithm, &paths, 0, 1000.0);
+        assert_eq!(
+            algorithm.on_loss(&mut [path(2, 100)], 0, ms(0)),
+            2 * MSS,
+            "no window is below two segments"
+        );
+    }
+}
+
+/// RFC 5681 equations 3 and 4; RFC 8511 section 4.1.
+#[test]
+fn reno_adds_a_segment_for_a_window_and_keeps_a_half() {
+    grows(&mut Reno, &two(), 0, 100.0);
+    grows(&mut Reno, &two(), 1, 50.0);
+    let mut paths = two();
+    paths[0].ssthresh = 10_600;
+    // 600 bytes of slow start; 400 of 10600 for the rest.
+    grows(&mut Reno, &paths, 0, 600.0 + 400.0 * 1000.0 / 10_600.0);
+    assert_eq!(Reno.on_loss(&mut paths, 1, ms(0)), 10_000);
+    let mark = |gentle| Mark { now: ms(0), gentle };
+    assert_eq!(Reno.on_mark(&mut paths, 1, mark(false)), 10_000);
+    assert_eq!(Reno.on_mark(&mut paths, 1, mark(true)), 16_000);
+    assert_eq!(Reno.on_mark(&mut [path(2, 10)], 0, mark(true)), 2 * MSS);
+}
+
+/// RFC 6356 equation 1: alpha = cwnd_total * max(cwnd_i / rtt_i^2) / (sum cwnd_i / rtt_i)^2.
+#[test]
+fn lia_adds_no_more_than_linked_and_no_more_than_alone() {
+    // 8e6 / (5e5)^2 for each byte.
+    grows(&mut Lia, &two(), 0, 32.0);
+    grows(&mut Lia, &two(), 1, 32.0);
+    // A path that is slow and large: alone it would add less.
+    grows(&mut Lia, &[path(100, 1000), path(10, 10)], 0, 10.0);
+    let mut paths = two();
+    paths[1].active = false;
+    grows(&mut Lia, &paths, 0, 100.0);
+    paths[1].active = true;
+    paths[1].srtt = None;
+    grows(&mut Lia, &paths, 0, 100.0);
+    paths[0].srtt = None;
+    grows(&mut Lia, &paths, 0, 100.0);
+}
+
+/// Peng et al., equations 18 and 19 of the draft: x / rtt / (sum x)^2 * (1 + a) / 2 * (4 + a) / 5; min(a, 1.5) / 2 is lost.
+#[test]
+fn balia_is_balanced() {
+    // The slow one: a is 4. 4e-6 * 2.5 * 1.6.
+    grows(&mut Balia, &two(), 0, 16.0);
+    grows(&mut Balia, &two(), 1, 32.0);
+    assert_eq!(Balia.on_loss(&mut two(), 0, ms(0)), 2_500);
+    assert_eq!(Balia.on_loss(&mut two(), 1, ms(0)), 10_000);
+    // a is 1.25.
+    assert_eq!(Balia.on_loss(&mut [path(20, 50), path(25, 50)], 0, ms(0)), 7_500);
+    let mut paths = two();
+    paths[1].active = false;
+    grows(&mut Balia, &paths, 0, 100.0);
+    assert_eq!(Balia.on_loss(&mut paths, 0, ms(0)), 5_000);
+    paths[0].srtt = None;
+    grows(&mut Balia, &paths, 0, 100.0);
+    assert_eq!(Balia.on_loss(&mut paths, 0, ms(0)), 5_000);
+}
+
+/// Khalili et al., equation 5: w / rtt^2 / (sum w / rtt)^2 + a / w.
+#[test]
+fn olia_moves_window_from_the_largest_paths_to_the_best() {
+    let progress = |bytes: &[u64]| {
+        let mut olia = Olia::default();
+        for (path, &bytes) in bytes.iter().enumerate() {
+            olia.on_progress(&mut [], path, acked(bytes));
+        }
+        olia
+    };
+    // The largest is the best: nothing moves.
+    grows(&mut progress(&[0, 1_000_000]), &two(), 0, 4.0);
+    grows(&mut progress(&[0, 1_000_000]), &two(), 1, 32.0);
+    // The small one is better by the squares of the round trips: 4 times as many bytes are just as good.
+    let mut better = progress(&[4_100_000, 1_000_000]);
+    grows(&mut better, &two(), 0, 4.0 + 50.0);
+    grows(&mut better, &two(), 1, 32.0 - 25.0);
+    grows(&mut progress(&[3_900_000, 1_000_000]), &two(), 0, 4.0);
+    // An interval counts until the next one is over.
+    let loss = better.on_loss(&mut two(), 0, ms(0));
+    assert_eq!(loss, 5_000);
+    grows(&mut better, &two(), 0, 54.0);
+    better.on_progress(&mut [], 0, acked(5_000_000));
+    grows(&mut better, &two(), 0, 54.0);
+    better.on_loss(&mut two(), 0, ms(0));
+    better.on_loss(&mut two(), 0, ms(0));
+    grows(&mut better, &two(), 0, 4.0);
+    // Of three, one is neither the largest nor the best.
+    let three = [path(10, 100), path(20, 100), path(15, 100)];
+    let sum = 450_000.0_f64;
+    let own = |window: f64| window / 0.01 / (sum * sum) * 1e6;
+    let mut best = progress(&[3_000, 1_000, 2_000]);
+    grows(&mut best, &three, 0, own(10e3) + 1e6 / 3.0 / 10e3);
+    grows(&mut best, &three, 1, own(20e3) - 1e6 / 3.0 / 20e3);
+    grows(&mut best, &three, 2, own(15e3));
+    // Two are as good, or as large.
+    let mut equal = progress(&[3_000, 1_000, 3_000]);
+    grows(&mut equal, &three, 2, own(15e3) + 1e6 / 6.0 / 15e3);
+    let large = [path(10, 100), path(20, 100), path(20, 100)];
+    let own = |window: f64| window / 0.01 / 500_000.0_f64.powi(2) * 1e6;
+    grows(&mut best, &large, 1, own(20e3) - 1e6 / 6.0 / 20e3);
+    // Who has ended is neither, and forgotten.
+    let mut paths = two();
+    paths[1].active = false;
+    let mut olia = progress(&[4_100_000, 1_000_000]);
+    grows(&mut olia, &paths, 0, 100.0);
+    paths[0].active = false;
+    olia.on_path_change(&mut paths, 0);
+    grows(&mut olia, &two(), 0, 4.0);
+}
+
+/// RFC 9438 sections 4.6 and 4.7, RFC 8511 section 4.1.
+#[test]
+fn cubic_keeps_seven_tenths_and_more_of_a_mark() {
+    let mut cubic = Cubic::default();
+    let mark = |gentle| Mark { now: ms(0), gentle };
+    assert_eq!(cubic.on_loss(&mut [path(100, 100)], 0, ms(0)), 70_000);
+    assert_eq!(cubic.on_mark(&mut [path(100, 100)], 0, mark(false)), 70_000);
+    assert_eq!(cubic.on_mark(&mut [path(100, 100)], 0, mark(true)), 85_000);
+    assert_eq!(cubic.on_mark(&mut [path(2, 100)], 0, mark(true)), 2_000);
+}
+
+/// The window that CUBIC has so many seconds after losses at these windows, in segments.
+fn cubic_after(losses: &[u64], seconds: u64) -> f64 {
+    let mut cubic = Cubic::default();
+    let mut paths = [path(losses[0], 100)];
+    for &at in losses {
+        paths[0].cwnd = at * MSS;
+        paths[0].cwnd = cubic.on_loss(&mut paths, 0, ms(0));
+    }
+    let mut now = 0.0;
+    while now < seconds as f64 {
+        now += 0.1 * MSS as f64 / paths[0].cwnd as f64;
+        let acked = Acked { now: Instant::ZERO + Duration::from_secs_f64(now), bytes: MSS };
+        cubic.on_ack(&mut paths, 0, acked);
+    }
+    paths[0].cwnd as f64 / MSS as f64
+}
+
+/// RFC 9438 section 4.3: below the window before the loss 9/17 of Reno's growth, and Reno's where there was none.
+#[test]
+fn cubic_knows_nothing_of_a_path_that_ended() {
+    for (active, expected) in [(true, 90.0 / 17.0), (false, 10.0)] {
+        let mut cubic = Cubic::default();
+        let mut paths = [PathState { active, ..path(1000, 100) }];
+        cubic.on_loss(&mut paths, 0, ms(0));
+        cubic.on_path_change(&mut paths, 0);
+        grows(&mut cubic, &[path(100, 100)], 0, expected);
+    }
+}
+
+#[test]
+fn cubic_is_at_its_plateau_after_k_and_gives_room_to_newcomers() {
+    // K is the cube root of 0.3 * 1000 / 0.4, 9.09 s.
+    let plateau = cubic_after(&[1000], 9);
+    assert!((plateau - 1000.0).abs() < 5.0, "{plateau}");
+    // Three seconds later 0.4 * 3^3 more.
+    let later = cubic_after(&[1000], 12);
+    assert!((later - 1010.0).abs() < 5.0, "{later}");
+    // A loss at 800 after one at 1000: the plateau is 0.85 * 800, from 560. K is 6.69 s.
+    let room = cubic_after(&[1000, 800], 7);
+    assert!((room - 680.0).abs() < 5.0, "{room}");
+    // A loss above the one before is no sign of newcomers.
+    let none = cubic_after(&[800, 1000], 9);
+    assert!((none - 1000.0).abs() < 5.0, "{none}");
+}
+
+/// RFC 8257 section 3.3: alpha is the share of marked bytes, by sixteenths, once a window; half of it is lost.
+#[test]
+fn dctcp_loses_half_of_the_share_that_was_marked() {
+    let mut dctcp = Dctcp::default();
+    let mark = Mark { now: ms(0), gentle: true };
+    let cut = |dctcp: &mut Dctcp| dctcp.on_mark(&mut [path(64, 100)], 0, mark);
+    let echo = |dctcp: &mut Dctcp, bytes, marked, una, next| {
+        dctcp.on_echo(&mut [], 0, Echoed { now: ms(0), bytes, marked, una, next });
+    };
+    assert_eq!(cut(&mut dctcp), 32_000, "at first a mark is a loss");
+    // A window of nothing marked: alpha is 15/16.
+    echo(&mut dctcp, 1_000, false, 1_000, 11_000);
+    assert_eq!(cut(&mut dctcp), 34_000);
+    // The next one is over when 11000 is passed: a quarter of it was marked.
+    echo(&mut dctcp, 3_000, false, 4_000, 14_000);
+    echo(&mut dctcp, 1_000, true, 11_000, 21_000);
+    assert_eq!(cut(&mut dctcp), 34_000);
+    echo(&mut dctcp, 4_000, true, 11_001, 22_000);
+    // 5 of 8 thousand: 15/16 * 15/16 + 1/16 * 5/8 is 0.91796875.
+    assert_eq!(cut(&mut dctcp), (64_000.0_f64 * (1.0 - 0.917_968_75 / 2.0)) as u64);
+    assert!(dctcp.needs_marks());
+    assert_eq!(dctcp.on_mark(&mut [path(2, 100)], 0, mark), 2 * MSS);
+    let mut ended = [PathState { active: false, ..path(64, 100) }];
+    dctcp.on_path_change(&mut ended, 0);
+    assert_eq!(cut(&mut dctcp), 32_000, "a new path knows nothing");
+}
+
+/// wVegas over a path of 100 ms: an epoch of four acknowledgements with this round trip; the window afterwards, segments.
+struct Vegas {
+    wvegas: WVegas,
+    paths: Vec<PathState>,
+    now: u64,
+}
+
+impl Vegas {
+    fn new(segments: u64, ssthresh: u64) -> Self {
+        let state = PathState {
+            ssthresh: ssthresh.saturating_mul(MSS),
+            min_rtt: Some(Duration::from_millis(100)),
+            ..path(segments, 100)
+        };
+        let mut vegas = Self { wvegas: WVegas::default(), paths: vec![state], now: 1000 };
+        // The first acknowledgement is an epoch too short to say anything.
+        let before = vegas.paths[0].clone();
+        vegas.epoch(1, 100);
+        vegas.paths[0] = before;
+        vegas
+    }
+
+    fn epoch(&mut self, samples: u64, rtt: u64) -> f64 {
+        self.paths[0].latest_rtt = Some(Duration::from_millis(rtt));
+        for sample in 1..=samples {
+            self.now += if sample == samples { 1000 } else { 1 };
+            let acked = Acked { now: ms(self.now), bytes: MSS };
+            self.wvegas.on_progress(&mut self.paths, 0, acked);
+        }
+        (self.paths[0].cwnd as f64 + self.paths[0].credit) / MSS as f64
+    }
+}
+
+/// Cao, Xu, Fu (ICNP 2012): alpha segments of the connection's ten stay queued.
+#[test]
+fn wvegas_keeps_its_share_queued() {
+    // Of 40 segments at 125 ms 8 are queued: fewer than ten.
+    assert_eq!(Vegas::new(40, 1).epoch(4, 125), 41.0);
+    // Of 49 and of 51 a bit less than ten and a bit more.
+    assert_eq!(Vegas::new(49, 1).epoch(4, 125), 50.0);
+    assert_eq!(Vegas::new(51, 1).epoch(4, 125), 50.0);
+    // 60: twelve.
+    assert_eq!(Vegas::new(60, 1).epoch(4, 125), 59.0);
+    // Two samples say nothing: as Reno, one fortieth of a segment.
+    assert_eq!(Vegas::new(40, 1).epoch(2, 125), 40.025);
+    assert_eq!(Vegas::new(40, 1).epoch(3, 125), 41.0);
+}
+
+#[test]
+fn wvegas_leaves_slow_start_when_a_segment_is_queued() {
+    // Of 20 at 105 ms less than one.
+    let mut vegas = Vegas::new(20, u64::MAX);
+    assert_eq!((vegas.epoch(4, 105), vegas.paths[0].ssthresh), (20.0, u64::MAX));
+    // At 125 ms four: what fits, 16, and one.
+    assert_eq!((vegas.epoch(4, 125), vegas.paths[0].ssthresh), (17.0, 17_000));
+    let mut small = Vegas::new(2, u64::MAX);
+    assert_eq!(small.epoch(4, 400), 2.0);
+    let mut doubling = Vegas::new(20, u64::MAX);
+    doubling.wvegas.on_ack(&mut doubling.paths, 0, acked(MSS));
+    assert_eq!(doubling.paths[0].cwnd, 21_000);
+    let mut beyond = Vegas::new(20, 1);
+    beyond.wvegas.on_ack(&mut beyond.paths, 0, acked(MSS));
+    assert_eq!(beyond.paths[0].cwnd, 20_000, "later it grows by epochs alone");
+}
+
+/// Their section on queues that others fill: where the delay is twice the least, the queue is drained once.
+#[test]
+fn wvegas_drains_a_queue_that_has_doubled() {
+    let mut vegas = Vegas::new(100, 1);
+    // 20 queued at 125 ms.
+    assert_eq!(vegas.epoch(4, 125), 99.0);
+    assert_eq!(vegas.epoch(4, 149), 98.0, "49 ms are less than twice 25");
+    // 97 * 100 / (2 * 150).
+    assert!((vegas.epoch(4, 150) - 32.333).abs() < 0.001);
+    // Then the least is measured anew.
+    assert_eq!(vegas.epoch(4, 200), 31.333);
+    // Two segments stay.
+    let mut slow = Vegas::new(20, 1);
+    assert_eq!((slow.epoch(4, 150), slow.epoch(4, 2000)), (21.0, 2.0));
+}
+
+/// Weights by rates: of two paths with as much each gets five.
+#[test]
+fn wvegas_weighs_paths_by_their_rates() {
+    let window = |other: u64| {
+        let mut vegas = Vegas::new(30, 1);
+        vegas.paths.push(PathState { min_rtt: Some(Duration::from_millis(100)), ..path(other, 100) });
+        vegas.paths[1].latest_rtt = Some(Duration::from_millis(125));
+        for at in [2100, 2200, 2300, 4000] {
+            vegas.wvegas.on_progress(&mut vegas.paths, 1, Acked { now: ms(at), bytes: MSS });
+        }
+        // 6 queued.
+        vegas.epoch(4, 125)
+    };
+    // At once with it: 10 * 30 / 60 is five, and more is queued.
+    assert_eq!(window(30), 29.0);
+    // Alone it would be ten.
+    assert_eq!(window(2), 31.0);
+}
