@@ -50,7 +50,7 @@ impl Connection {
         let multipath = self.negotiation.is_open();
         first.take_syn_data(syn, multipath);
         let id = self.add_subflow(first);
-        self.note_window(id, syn);
+        self.note_window(now, id, syn);
         self.start_handshake(now, id, Control::SynAck);
         if self.deliver_syn_data(id) {
             // RFC 7413 section 4.2.2: the application need not wait for the end of the handshake.
@@ -179,7 +179,7 @@ impl Connection {
         }
         self.set_plain_mapping(id);
         self.activate(now, id);
-        self.note_window(id, segment);
+        self.note_window(now, id, segment);
         self.fate.pending.note(EventKind::Connected);
         if self.negotiation.is_plain() && !segment.payload.is_empty() {
             // RFC 9293 section 3.10.7.3 step 4; with Multipath TCP such data would have no mapping.

@@ -197,9 +197,14 @@ impl Connection {
             acknowledged = self.take_data_ack(now, dss);
         }
         if segment.flags.syn() {
-            self.note_window(id, segment);
+            self.note_window(now, id, segment);
         } else {
-            self.take_window(id, segment, WindowPlace { start: Some(start), ack: Some(ack), acknowledged });
+            self.take_window(
+                now,
+                id,
+                segment,
+                WindowPlace { start: Some(start), ack: Some(ack), acknowledged },
+            );
         }
         let end = start + segment.payload.len() as u64;
         let carries_data = end > start;
@@ -222,6 +227,10 @@ impl Connection {
         let cut = self.fit_window(id, start, &mut segment.payload);
         if !segment.payload.is_empty() {
             self.subflows[id].note_mark(segment);
+            if self.config.linux_stack.buffer_memory {
+                let length = segment.payload.len() as u64;
+                self.subflows[id].receiver_mut().note_push(segment.flags.contains(Flags::PSH), length);
+            }
             if let Err(error) = self.take_payload(now, id, start, std::mem::take(&mut segment.payload)) {
                 // What came before the fault may have been the last of the stream.
                 self.end_subflow(now, id, error);

@@ -230,6 +230,9 @@ impl Connection {
     /// `mptcp_cleanup_rbuf`; net/ipv4/tcp.c, `__tcp_cleanup_rbuf`).
     #[inline(never)]
     fn tell_opened_window(&mut self) {
+        if self.recv.unread() == 0 && self.recv.early().is_empty() {
+            self.subflows.iter_mut().for_each(|subflow| subflow.receiver_mut().on_all_read());
+        }
         let (open, whole) = (self.recv.open(), self.recv.buffer());
         if open == 0 || open < 2 * self.recv.said() {
             return;

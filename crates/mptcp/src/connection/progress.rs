@@ -52,18 +52,18 @@ impl Connection {
     /// The peer's window: its right edge counts from the data-level acknowledgement, and is the
     /// furthest over all subflows (RFC 8684 section 3.3.4).
     #[inline(never)]
-    pub(super) fn note_window(&mut self, id: usize, segment: &Segment) {
+    pub(super) fn note_window(&mut self, now: Instant, id: usize, segment: &Segment) {
         let (start, ack) = self.subflows[id].place_of(segment);
         let acknowledged = segment
             .options
             .dss
             .and_then(|dss| self.negotiation.local().offset(dss.ack?, self.send.buffer.una()));
-        self.take_window(id, segment, WindowPlace { start, ack, acknowledged });
+        self.take_window(now, id, segment, WindowPlace { start, ack, acknowledged });
     }
 
     /// The same, where it is known already where the segment stands.
     #[inline(always)]
-    pub(super) fn take_window(&mut self, id: usize, segment: &Segment, place: WindowPlace) {
+    pub(super) fn take_window(&mut self, now: Instant, id: usize, segment: &Segment, place: WindowPlace) {
         let WindowPlace { start, ack, acknowledged } = place;
         let subflow = &mut self.subflows[id];
         let scale = if segment.flags.syn() { 0 } else { subflow.agreed().send_scale };
@@ -99,6 +99,9 @@ impl Connection {
         // tells which window is the last one, and the furthest edge holds (RFC 8684 section 3.3.4).
         if self.send.buffer.offer(from, window, plain) {
             self.timers.window_opened();
+            if self.config.linux_stack.subflow_queues {
+                self.push_pending(now);
+            }
         }
     }
 

@@ -11,7 +11,7 @@ use super::Connection;
 use super::limits::Limit;
 use super::send_buffer::Chunk;
 use crate::linux_stack::{FRAGMENT, memory_of, send_memory, tuned_send_memory};
-use crate::scheduler::Candidate;
+use crate::scheduler::{Candidate, linux};
 use crate::subflow::backlog::Waiting;
 
 impl Connection {
@@ -32,7 +32,7 @@ impl Connection {
         if self.config.mechanisms.autotuning {
             self.tune_send_memory();
         }
-        let closed = self.negotiation.is_multipath() && self.fill_queues(now);
+        let closed = self.negotiation.is_multipath() && self.fill_queues(now, false);
         let mut held = false;
         for id in 0..self.subflows.len() {
             let subflow = &self.subflows[id];
@@ -41,6 +41,9 @@ impl Connection {
             }
             if subflow.turn().optionless && subflow.backlog().repeats() {
                 // It waits for what the data-level timer makes of that: see `next_again`.
+                continue;
+            }
+            if self.small_waits(id) {
                 continue;
             }
             if self.may_send_now(now, id) {
@@ -60,19 +63,45 @@ impl Connection {
         self.rest(now, limit, closed && !waits)
     }
 
+    /// Nagle, by subflow: what is small and last waits while something small is under way (`tcp_nagle_check`, `tcp_minshall_check`).
+    fn small_waits(&self, id: usize) -> bool {
+        let subflow = &self.subflows[id];
+        let mss = self.congestion.paths[id].mss;
+        self.config.nagle
+            && subflow.backlog().is_small(mss)
+            && subflow.backlog().small_end() > subflow.sender().board.una
+            && !self.send.writer.is_closed()
+    }
+
+    /// The peer's window has opened: what waits is given to the subflows before the application, which may have room now, can write
+    /// more (net/mptcp/options.c, `ack_update_msk`; `__mptcp_check_push`).
+    #[inline(never)]
+    pub(super) fn push_pending(&mut self, now: Instant) {
+        if self.negotiation.is_multipath() && self.has_queues() {
+            self.fill_queues(now, false);
+        }
+    }
+
+    /// The data level's timer has rung: the same is tried, whatever the window has room for (`mptcp_check_and_set_pending`).
+    pub(super) fn retry_pending(&mut self, now: Instant) {
+        self.fill_queues(now, true);
+    }
+
     /// Takes the first of a subflow's queue onto its way.
     pub(super) fn send_queued(&mut self, now: Instant, id: usize, out: &mut Segment) -> Option<usize> {
-        if self.subflows[id].sender().is_idle() {
-            self.begin_anew(now, id);
-        }
         let mss = self.congestion.paths[id].mss;
         let Waiting { data, payload, .. } = self.subflows[id].backlog_mut().pop(mss)?;
+        if (payload.len() as u64) < mss {
+            let end = self.subflows[id].sender().board.next + payload.len() as u64;
+            self.subflows[id].backlog_mut().note_small(end);
+        }
         self.wake_writer(now);
         Some(self.put_again(now, id, data, payload, out))
     }
 
-    /// Gives data to the subflows for as long as the scheduler finds one for it; returns whether the peer's window holds some back.
-    fn fill_queues(&mut self, now: Instant) -> bool {
+    /// Gives data to the subflows for as long as the scheduler finds one for it; returns whether the peer's window holds some back. The
+    /// kernel finds that out with a buffer in a subflow's queue, where it `tries` at all.
+    fn fill_queues(&mut self, now: Instant, mut tries: bool) -> bool {
         let mut candidates = std::mem::take(&mut self.choice.candidates);
         let mut closed = false;
         if self.send.buffer.first_again().is_some() {
@@ -93,13 +122,15 @@ impl Connection {
             let view = self.view(now, &candidates);
             let chosen = self.choice.scheduler.choose(&view);
             let Some(chosen) = chosen.or_else(|| self.when_nothing_is_under_way(&candidates)) else { break };
-            let given = self.give(candidates[chosen].subflow, self.choice.scheduler.burst());
+            let given = self.give(now, candidates[chosen].subflow, self.choice.scheduler.burst());
             if given == 0 {
-                let next = self.send.buffer.next();
-                closed =
-                    self.send.buffer.unsent() > 0 && next + candidates[chosen].mss > self.send.buffer.edge();
+                if tries {
+                    self.note_entailed(now, candidates[chosen].subflow);
+                }
+                closed = self.send.buffer.unsent() > 0 && self.send.buffer.window_room() == 0;
                 break;
             }
+            tries = true;
         }
         self.choice.candidates = candidates;
         closed
@@ -107,41 +138,49 @@ impl Connection {
 
     /// Gives `burst` bytes to a subflow, and the rest of the fragment: whether that is enough, and whether there is memory for more, is
     /// asked at the end of each (`__subflow_push_pending`). Returns how many it took.
-    fn give(&mut self, id: usize, burst: u64) -> u64 {
+    fn give(&mut self, now: Instant, id: usize, burst: u64) -> u64 {
         let mss = self.congestion.paths[id].mss;
         let mut given = 0;
         while let Some(waiting) = self.next_again(id).or_else(|| self.next_new(id, mss)) {
             let end = waiting.data + waiting.payload.len() as u64;
             let fragment_ends = end / FRAGMENT > waiting.data / FRAGMENT;
             given += waiting.payload.len() as u64;
-            self.subflows[id].backlog_mut().push(waiting);
-            // Segments are whole here, and reach over it by a part.
-            if fragment_ends && (given + mss > burst || !self.has_memory(id)) {
+            if self.subflows[id].backlog_mut().add(waiting, mss) {
+                self.note_entailed(now, id);
+            }
+            if fragment_ends && (given >= burst || !self.has_memory(id)) {
                 break;
             }
         }
         given
     }
 
-    /// The next piece of new data for a subflow, if the peer's window has room for it.
+    /// A buffer begins in a subflow's queue, if only to be taken out again: with nothing under way there its window begins anew
+    /// (`__mptcp_alloc_tx_skb`, `tcp_skb_entail`, `tcp_slow_start_after_idle_check`), once more for each buffer until one is sent. Its pace
+    /// is what the last acknowledgement left (`tcp_update_pacing_rate`).
+    #[cold]
+    fn note_entailed(&mut self, now: Instant, id: usize) {
+        if self.subflows[id].sender().is_idle() {
+            let pace = linux::pace(&self.candidate(id));
+            self.begin_anew(now, id);
+            let una = self.subflows[id].sender().board.una;
+            self.subflows[id].backlog_mut().keep_pace(una, pace);
+        }
+    }
+
+    /// The next piece of new data for a subflow, as large as the peer's window has room for (`mptcp_check_allowed_size`), in one segment
+    /// with what waits before it (`mptcp_skb_can_collapse_to`).
     fn next_new(&mut self, id: usize, mss: u64) -> Option<Waiting> {
-        let size = self.send.buffer.unsent().min(mss);
-        let idle = self.subflows.iter().all(|s| s.sender().is_idle() && s.backlog().is_empty());
+        let next = self.send.buffer.next();
+        let held = self.subflows[id].backlog().tail(next).filter(|&held| held < mss).unwrap_or(0);
         let open = self.send.buffer.window_room();
-        let size = if size > open && (idle || open >= self.send.buffer.largest_window() / 2) {
-            // RFC 9293 section 3.8.6.2.1, as where there are no queues.
-            open
-        } else {
-            size
-        };
-        if size == 0 || size > open || self.must_wait_for_more(size, mss) {
+        let size = self.send.buffer.unsent().min(mss - held).min(open).min(FRAGMENT - next % FRAGMENT);
+        let small = size < mss - held && self.send.buffer.is_in_crumbs(mss);
+        if size == 0 || small || self.must_wait_for_more(held + size, mss) {
             return None;
         }
         let data = self.send.buffer.next();
         let payload = self.send.buffer.cut(size, mss);
-        if (payload.len() as u64) < mss {
-            self.send.buffer.note_small();
-        }
         let put = self.place_in_queue(id, payload.len() as u64);
         self.send.buffer.send(Chunk::new(data, payload.clone(), put));
         Some(Waiting { data, payload, repeated: false })
@@ -157,6 +196,8 @@ impl Connection {
         for id in (0..self.subflows.len()).filter(active).filter(|&id| !(regular && is_backup(id))) {
             let mut candidate = self.candidate(id);
             candidate.held = self.memory_held(id);
+            candidate.pacing =
+                self.subflows[id].backlog().pace(self.subflows[id].sender().board.una).or(candidate.pacing);
             candidate.has_room = self.has_memory(id);
             found.push(candidate);
         }

@@ -10,6 +10,8 @@ use bytes::{Bytes, BytesMut};
 pub(crate) use super::chunk::{Chunk, Put, carrier};
 use super::write_ends::WriteEnds;
 
+/// Pieces under way that may be small, beside two for each full segment's bytes.
+const MOST_CRUMBS: u64 = 256;
 /// Places for chunks that an idle connection keeps.
 const MOST_IDLE: usize = 4096;
 
@@ -136,6 +138,12 @@ impl SendBuffer {
     /// The segment that was cut last was not full.
     pub(crate) fn note_small(&mut self) {
         self.small_end = self.next;
+    }
+
+    /// Whether what is under way is in so many pieces that no more small ones are cut: a peer that opens its window byte by byte would
+    /// have a piece noted for each.
+    pub(crate) fn is_in_crumbs(&self, mss: u64) -> bool {
+        self.flight.len() as u64 > MOST_CRUMBS + 2 * (self.next - self.una) / mss.max(1)
     }
 
     /// Data that was cut is under way on a subflow.

@@ -48,6 +48,7 @@ impl Connection {
                     self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
                 } else {
                     self.on_data_level_timer();
+                    self.retry_pending(now);
                     self.arm_data_timer(now);
                 }
             } else if self.timers.note_unanswered(u32::from(asked)) > MOST_TIMEOUTS {

@@ -17,7 +17,7 @@ pub struct Linux {
 
 /// Bytes a second: `tcp_update_pacing_rate` (net/ipv4/tcp_input.c), twice the window in a round trip below half of the threshold,
 /// 1.2 times above. None before the first round trip.
-fn pace(candidate: &Candidate) -> Option<u64> {
+pub(crate) fn pace(candidate: &Candidate) -> Option<u64> {
     if let Some(pace) = candidate.pacing {
         return Some(pace as u64);
     }

@@ -2,7 +2,7 @@
 //!
 //! Owns the choice among subflows that could send. Never touches windows or data.
 
-mod linux;
+pub(crate) mod linux;
 mod minrtt;
 mod ontime;
 mod redundant;

@@ -5,8 +5,10 @@
 
 use std::collections::VecDeque;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 
+/// Bytes in a buffer of the kernel's.
+const BUFFER: u64 = 65_215;
 /// Places that an empty one keeps.
 const MOST_IDLE: usize = 1024;
 
@@ -26,6 +28,12 @@ pub(crate) struct Backlog {
     bytes: u64,
     /// The send buffer that the subflow has, where it tunes itself, in bytes of memory.
     memory: u64,
+    /// Subflow offset behind the last small segment that was sent.
+    small_end: u64,
+    /// What was acknowledged on the subflow when its window began anew, and its pace before, bytes a second.
+    pace: Option<(u64, u64)>,
+    /// Bytes in the last buffer.
+    buffer: u64,
 }
 
 impl Backlog {
@@ -51,9 +59,65 @@ impl Backlog {
         self.queue.front().map_or(0, |waiting| waiting.payload.len() as u64)
     }
 
+    /// Where the first piece stands in the stream.
+    pub(crate) fn first_data(&self) -> Option<u64> {
+        self.queue.front().map(|waiting| waiting.data)
+    }
+
     /// Whether the first piece was given to a subflow before.
     pub(crate) fn repeats(&self) -> bool {
         self.queue.front().is_some_and(|waiting| waiting.repeated)
+    }
+
+    /// Bytes of the last piece where the stream goes on at `data` behind it.
+    pub(crate) fn tail(&self, data: u64) -> Option<u64> {
+        let last = self.queue.back().filter(|last| !last.repeated)?;
+        let length = last.payload.len() as u64;
+        (last.data + length == data).then_some(length)
+    }
+
+    /// What is left is less than a segment.
+    pub(crate) fn is_small(&self, mss: u64) -> bool {
+        self.bytes < mss && self.queue.len() == 1
+    }
+
+    pub(crate) fn small_end(&self) -> u64 {
+        self.small_end
+    }
+
+    /// The pace before the window began anew, until more than `una` is acknowledged.
+    pub(crate) fn pace(&self, una: u64) -> Option<f64> {
+        self.pace.filter(|&(at, _)| at == una).map(|(_, pace)| pace as f64)
+    }
+
+    pub(crate) fn keep_pace(&mut self, una: u64, pace: Option<u64>) {
+        if self.pace.is_none_or(|(at, _)| at != una) {
+            self.pace = pace.map(|pace| (una, pace));
+        }
+    }
+
+    pub(crate) fn note_small(&mut self, end: u64) {
+        self.small_end = end;
+    }
+
+    /// Puts it behind the others: what goes on where the last one ended goes into the same segment. Returns whether it began a buffer
+    /// of the kernel's.
+    pub(crate) fn add(&mut self, waiting: Waiting, mss: u64) -> bool {
+        let length = waiting.payload.len() as u64;
+        let tail = if waiting.repeated { None } else { self.tail(waiting.data) };
+        let begins = tail.is_none() || self.buffer + length > BUFFER / mss * mss;
+        self.buffer = if begins { length } else { self.buffer + length };
+        match self.queue.back_mut() {
+            Some(last) if tail.is_some_and(|tail| tail + length <= mss) => {
+                self.bytes += length;
+                let mut whole = BytesMut::with_capacity(last.payload.len() + waiting.payload.len());
+                whole.extend_from_slice(&last.payload);
+                whole.extend_from_slice(&waiting.payload);
+                last.payload = whole.freeze();
+            }
+            _ => self.push(waiting),
+        }
+        begins
     }
 
     pub(crate) fn push(&mut self, waiting: Waiting) {

@@ -44,6 +44,8 @@ pub(crate) struct Receiver {
     full_size: u64,
     /// What a frame can bring; a device may hand over several in one segment.
     mss: u64,
+    /// Of these, something ended what was written, or looked so.
+    pushed: bool,
     quick: u32,
     ack_now: bool,
     delay: bool,
@@ -62,6 +64,7 @@ impl Receiver {
             unacknowledged: 0,
             full_size: 1,
             mss: mss.into(),
+            pushed: false,
             quick: QUICK_ACKS,
             ack_now: false,
             delay,
@@ -290,6 +293,16 @@ impl Receiver {
         self.unacknowledged > 0
     }
 
+    /// A segment that was pushed or not, of `length` bytes, has come. One that is small looks like the end of something.
+    pub(crate) fn note_push(&mut self, pushed: bool, length: u64) {
+        self.pushed |= pushed || length < self.full_size;
+    }
+
+    /// All that has come was read: an end is acknowledged at once (net/ipv4/tcp.c, `__tcp_cleanup_rbuf`).
+    pub(crate) fn on_all_read(&mut self) {
+        self.ack_now |= self.pushed && self.unacknowledged > 0 && self.queue.is_empty();
+    }
+
     pub(crate) fn wants_ack(&self) -> bool {
         self.ack_now
     }
@@ -297,6 +310,7 @@ impl Receiver {
     /// An acknowledgement leaves with this segment.
     pub(crate) fn acknowledged(&mut self) {
         self.ack_now = false;
+        self.pushed = false;
         self.unacknowledged = 0;
         self.duplicate = None;
         self.deadline = Instant::FAR_FUTURE;
