@@ -166,4 +166,40 @@ mod tests {
         assert_eq!(taken, [(100, 600), (700, 400), (1100, 500)]);
         assert!(backlog.is_empty() && backlog.bytes() == 0);
     }
+
+    #[test]
+    fn what_goes_on_where_the_last_piece_ended_is_in_its_segment_and_in_its_buffer() {
+        let waiting = |data, length, repeated| Waiting {
+            data,
+            payload: Bytes::from(vec![data as u8; length]),
+            repeated,
+        };
+        let mut backlog = Backlog::default();
+        assert!(backlog.add(waiting(100, 300, false), 1000));
+        assert!(!backlog.add(waiting(400, 700, false), 1000));
+        assert!(!backlog.add(waiting(1100, 200, false), 1000));
+        // Elsewhere in the stream, or sent before: a buffer of its own.
+        assert!(backlog.add(waiting(5000, 100, false), 1000));
+        assert!(backlog.add(waiting(5100, 100, true), 1000));
+        let taken: Vec<(u64, usize)> = std::iter::from_fn(|| backlog.pop(1000))
+            .map(|waiting| (waiting.data, waiting.payload.len()))
+            .collect();
+        assert_eq!(taken, [(100, 1000), (1100, 200), (5000, 100), (5100, 100)]);
+        // 65 full segments are the most in one.
+        let begun: Vec<usize> = (0..200)
+            .filter(|&at| backlog.add(waiting(1000 * at, 1000, false), 1000))
+            .map(|at| at as usize)
+            .collect();
+        assert_eq!(begun, [0, 65, 130, 195]);
+    }
+
+    #[test]
+    fn a_pace_is_kept_until_more_is_acknowledged() {
+        let mut backlog = Backlog::default();
+        backlog.keep_pace(7, Some(5000));
+        backlog.keep_pace(7, Some(1000));
+        assert_eq!((backlog.pace(7), backlog.pace(8)), (Some(5000.0), None));
+        backlog.keep_pace(8, Some(1000));
+        assert_eq!(backlog.pace(8), Some(1000.0));
+    }
 }

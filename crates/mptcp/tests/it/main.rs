@@ -18,6 +18,7 @@ mod identity;
 mod kernel_policies;
 mod large;
 mod linux;
+mod linux_queues;
 mod local_queue;
 mod middleboxes;
 mod observed;

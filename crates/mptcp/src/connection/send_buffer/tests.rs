@@ -231,3 +231,20 @@ fn a_chunk_is_split_for_a_narrower_path() {
     let first = buffer.chunk_at(129).expect("the first part");
     assert_eq!([0, 1, 2].map(|slot| first.end_on(subflow(slot))), [Some(730), Some(131), Some(630)]);
 }
+
+/// A peer that opens its window byte by byte has no piece noted for each.
+#[test]
+fn what_is_under_way_is_in_few_small_pieces() {
+    let mut buffer = SendBuffer::default();
+    buffer.write(&Bytes::from(vec![1; 10_000]), 10_000);
+    let mut pieces = 0;
+    while !buffer.is_in_crumbs(MSS) {
+        let start = buffer.next();
+        let payload = buffer.cut(1, MSS);
+        buffer.send(Chunk::new(start, payload, put(0, start + 2)));
+        pieces += 1;
+    }
+    assert!((256..300).contains(&pieces), "{pieces}");
+    // Those of full segments are never too many.
+    assert!(!under_way(&[0; 500]).is_in_crumbs(MSS));
+}
