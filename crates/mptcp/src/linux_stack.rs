@@ -9,10 +9,11 @@ use mptcp_clock::Duration;
 pub struct LinuxStack {
     /// Data is given to subflows ahead of their congestion windows, in the bursts of the scheduler, as far as their send
     /// buffers and the peer's window have room (net/mptcp/protocol.c, `__mptcp_push_pending`): it waits there, whatever happens to
-    /// the path.
+    /// the path. A window is filled to its last byte; after a silence each buffer of a burst halves the congestion window anew.
     pub subflow_queues: bool,
     /// Buffers are SO_RCVBUF and SO_SNDBUF: memory, of which there is twice as much as was asked for, for the connection and
-    /// for each subflow. What waits out of order leaves less of the window (net/mptcp/protocol.h, `__mptcp_space`).
+    /// for each subflow. What waits out of order leaves less of the window (net/mptcp/protocol.h, `__mptcp_space`). A pushed end is
+    /// acknowledged once all is read (net/ipv4/tcp.c, `__tcp_cleanup_rbuf`).
     pub buffer_memory: bool,
     /// Data goes again on another subflow only when nothing was acknowledged at the data level for the longest timeout of the
     /// subflows, a fragment at a time, on one that has nothing to send (`__mptcp_retrans`); all of it when a subflow ends, or has

@@ -226,11 +226,7 @@ impl Connection {
         }
         let cut = self.fit_window(id, start, &mut segment.payload);
         if !segment.payload.is_empty() {
-            self.subflows[id].note_mark(segment);
-            if self.config.linux_stack.buffer_memory {
-                let length = segment.payload.len() as u64;
-                self.subflows[id].receiver_mut().note_push(segment.flags.contains(Flags::PSH), length);
-            }
+            self.subflows[id].note_data(segment);
             if let Err(error) = self.take_payload(now, id, start, std::mem::take(&mut segment.payload)) {
                 // What came before the fault may have been the last of the stream.
                 self.end_subflow(now, id, error);

@@ -85,7 +85,7 @@ impl Connection {
     /// 3.9.1.2, MUST-61), or with which a record ends. Linux pushes where any write ended, and what the device cuts.
     #[inline(always)]
     pub(super) fn pushes(&self, end: u64, length: u64, slot: usize) -> bool {
-        if self.has_queues() {
+        if self.config.linux_stack.subflow_queues && self.negotiation.is_multipath() {
             // What ends a row of data on a subflow (net/mptcp/protocol.c, `mptcp_sendmsg_frag`; net/ipv4/tcp.c, `tcp_push`).
             return self.subflows[slot].backlog().first_data() != Some(end);
         }

@@ -62,7 +62,7 @@ impl Subflow {
 
     /// A data segment came that is taken.
     #[inline(always)]
-    pub(crate) fn note_mark(&mut self, segment: &Segment) {
+    pub(super) fn note_mark(&mut self, segment: &Segment) {
         if !self.echo.heeds_marks() {
             return;
         }

@@ -34,7 +34,7 @@ mod timestamps;
 use std::net::SocketAddr;
 
 use mptcp_clock::Instant;
-use mptcp_wire::{Segment, Seq};
+use mptcp_wire::{Flags, Segment, Seq};
 
 use crate::config::{Config, Keepalive};
 use crate::ids::InterfaceId;
@@ -219,6 +219,13 @@ impl Subflow {
             self.window.from = (last_start.max(start), last_ack.max(ack));
         }
         news
+    }
+
+    /// A data segment came that is taken.
+    #[inline(always)]
+    pub(crate) fn note_data(&mut self, segment: &Segment) {
+        self.note_mark(segment);
+        self.receiver.note_push(segment.flags.contains(Flags::PSH), segment.payload.len() as u64);
     }
 
     /// The window that Linux has of this subflow after a segment with `window` (net/ipv4/tcp_input.c, `tcp_may_update_window`):
