@@ -77,6 +77,7 @@ pub fn flow_config(
             data_level_timer: flow.waiting.reinjection == Reinjection::DataLevel,
             windows_by_subflow: flow.waiting.windows_by_subflow,
             silent_path_probe: flow.waiting.silent_path_probe,
+            blackhole_timeout: flow.waiting.blackhole_timeout,
         },
         linux_compat: mptcp::LinuxCompat {
             window_use_by_round: flow.tcp.window_use_by_round,

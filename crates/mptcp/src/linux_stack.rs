@@ -27,6 +27,9 @@ pub struct LinuxStack {
     pub windows_by_subflow: bool,
     /// How often a silent path is asked whether it is back; `None` is never, as in Linux.
     pub silent_path_probe: Option<Duration>,
+    /// For how long connections of this endpoint open as TCP, once a SYN was answered only without MP_CAPABLE (net/mptcp/ctrl.c,
+    /// `net.mptcp.blackhole_timeout`); twice as long each time in a row that it happens again. `None` is not at all.
+    pub blackhole_timeout: Option<Duration>,
 }
 
 impl Default for LinuxStack {
@@ -37,6 +40,7 @@ impl Default for LinuxStack {
             data_level_timer: false,
             windows_by_subflow: false,
             silent_path_probe: Some(Duration::from_secs(1)),
+            blackhole_timeout: None,
         }
     }
 }
@@ -49,6 +53,7 @@ impl LinuxStack {
         data_level_timer: true,
         windows_by_subflow: true,
         silent_path_probe: None,
+        blackhole_timeout: Some(Duration::from_secs(3600)),
     };
 
     /// The window scale for a receive buffer of `asked` bytes, which may tune itself.

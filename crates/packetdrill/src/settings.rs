@@ -90,6 +90,10 @@ impl Settings {
             "net.mptcp.enabled" => self.mptcp = number != 0,
             "net.mptcp.checksum_enabled" => config.checksum = number != 0,
             "net.mptcp.add_addr_timeout" => config.announce_timeout = Duration::from_secs(number),
+            "net.mptcp.blackhole_timeout" => {
+                let timeout = Some(Duration::from_secs(number));
+                config.linux_stack.blackhole_timeout = timeout.filter(|timeout| !timeout.is_zero());
+            }
             "net.mptcp.close_timeout" => config.close_timeout = Duration::from_secs(number),
             "net.ipv4.tcp_timestamps" => config.timestamps = number != 0,
             "net.ipv4.tcp_ecn" => {

@@ -88,6 +88,7 @@ fn habits(draw: &mut Draw<'_>) -> (LinuxCompat, bool, LinuxStack) {
                 data_level_timer: bit(13),
                 windows_by_subflow: bit(15),
                 silent_path_probe: bit(14).then_some(Duration::from_secs(1)),
+                blackhole_timeout: bit(8).then_some(Duration::from_secs(1)),
             };
             (habits, bit(0), stack)
         }

@@ -191,6 +191,9 @@ table! {
         /// When an address that nobody has confirmed is announced again, as Linux's net.mptcp.add_addr_timeout. Default: 3s; 120s
         /// with stack linux.
         add_addr_timeout: Span,
+        /// For how long connections of a host open as TCP once a SYN was answered only without MP_CAPABLE, as Linux's
+        /// net.mptcp.blackhole_timeout; 0s is never. Default: 0s; 3600s with stack linux.
+        blackhole_timeout: Span,
         /// TCP small queues: no new data while this much of a subflow waits in this host's interface, as Linux's
         /// tcp_limit_output_bytes. Default: no limit.
         small_queues: Size,

@@ -181,6 +181,8 @@ pub struct Waiting {
     pub wide_data_acks: bool,
     /// When an announcement goes again.
     pub add_addr_timeout: Duration,
+    /// For how long a host opens TCP where MP_CAPABLE is eaten; `None` is not at all.
+    pub blackhole_timeout: Option<Duration>,
 }
 
 /// The settings of a flow's TCP.

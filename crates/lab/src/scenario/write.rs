@@ -267,6 +267,7 @@ fn flow(flow: &Flow) -> FlowTable {
             .filter(|span| span.0 != PROBE),
         wide_data_acks: flow.waiting.wide_data_acks.then_some(true),
         add_addr_timeout: Some(Span(flow.waiting.add_addr_timeout)).filter(|span| span.0 != ANNOUNCE),
+        blackhole_timeout: flow.waiting.blackhole_timeout.map(Span),
         small_queues: flow.tcp.small_queues.map(Size),
         sack: Some(flow.tcp.sack),
         timestamps: Some(flow.tcp.timestamps),

@@ -33,6 +33,8 @@ pub(crate) enum EndpointEvent {
     Cookie(IpAddr, Cookie, u16),
     /// The handshake is over: nobody waits for the third ACK any more.
     Answered,
+    /// The SYN with MP_CAPABLE was answered, or only one without that came after it.
+    Capable(bool),
     /// The third ACK said that the peer speaks TCP.
     FellBackOnThirdAck,
     /// The connection is over: its token is free.

@@ -8,7 +8,7 @@ use mptcp_wire::crypto::Version;
 use mptcp_wire::{MpCapable, Segment};
 
 use super::begin::{HANDSHAKE_TIMEOUT, JOIN_ACK_PAUSE};
-use super::offers::capable;
+use super::offers::{CAPABLE_SYNS, capable};
 use super::subflow_error::{Outcome, SubflowError};
 use super::{Connection, EndpointEvent};
 use crate::event::{EventKind, FallbackReason};
@@ -163,6 +163,7 @@ impl Connection {
             });
             match answer.and_then(|answer| Some((answer.flags, answer.sender_key?))) {
                 Some((flags, key)) => {
+                    self.fate.tell(EndpointEvent::Capable(true));
                     self.negotiation.settle();
                     self.negotiation.learn(key);
                     // RFC 8684 section 3.1: checksums are used if either side asks for them.
@@ -174,7 +175,12 @@ impl Connection {
                     }
                 }
                 // RFC 8684 section 3.7: no MP_CAPABLE in the answer means TCP.
-                None => self.fall_back(id, FallbackReason::SynAck),
+                None => {
+                    if self.subflows[id].opening().attempts > CAPABLE_SYNS {
+                        self.fate.tell(EndpointEvent::Capable(false));
+                    }
+                    self.fall_back(id, FallbackReason::SynAck);
+                }
             }
         }
         self.set_plain_mapping(id);

@@ -8,6 +8,9 @@ use mptcp_wire::{MpCapable, MpJoin, MptcpOption, Options, ResetReason, Segment};
 use super::Connection;
 use crate::subflow::{Control, Origin};
 
+/// SYNs with MP_CAPABLE before one without: Linux's `net.mptcp.syn_retrans_before_tcp_fallback` and the first.
+pub(super) const CAPABLE_SYNS: u32 = 3;
+
 impl Connection {
     /// The options of a SYN or SYN/ACK of ours.
     pub(super) fn handshake_options(&self, id: usize, control: Control) -> Vec<MptcpOption> {
@@ -19,8 +22,8 @@ impl Connection {
         }
         let option = match (subflow.opening().origin, control) {
             (Origin::Initial, Control::Syn) if self.negotiation.is_open() => {
-                // After three SYNs without answer, one without options: something may eat them.
-                if subflow.opening().attempts > 3 {
+                // After them, one without options: something may eat them.
+                if subflow.opening().attempts > CAPABLE_SYNS {
                     return Vec::new();
                 }
                 MptcpOption::Capable(MpCapable {

@@ -47,7 +47,7 @@ impl Endpoint {
         now: Instant,
         interface: InterfaceId,
         remote: SocketAddr,
-        config: Config,
+        mut config: Config,
         prepare: impl FnOnce(&mut Subflow),
     ) -> Result<ConnectionId, ConnectError> {
         let found = self.interfaces.get(interface).ok_or(ConnectError::NoInterface(interface))?;
@@ -59,6 +59,8 @@ impl Endpoint {
             return Err(ConnectError::Family(address, remote.ip()));
         }
         let local = self.free_port(address, remote).ok_or(ConnectError::NoPort(remote))?;
+        let timeout = config.linux_stack.blackhole_timeout;
+        config.multipath &= timeout.is_none_or(|timeout| !self.blackhole.holds(now, timeout));
         let addresses = self.interfaces.addresses_seen_from(interface, &config);
         let random = self.next_random();
         let iss = self.random.next_u32();

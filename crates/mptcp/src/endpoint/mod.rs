@@ -5,6 +5,7 @@
 //! gives what to do. Never decides anything inside a connection.
 
 mod answering;
+mod blackhole;
 mod connect;
 mod cookies;
 mod counters;
@@ -38,6 +39,7 @@ use crate::bounds::EndpointBounds;
 use crate::ids::{ConnectionId, InterfaceId, SubflowId};
 use crate::observe::{Observer, Wanted};
 use crate::ration::Ration;
+use blackhole::Blackhole;
 pub use connect::ConnectError;
 pub use counters::Counters;
 use deadlines::Deadlines;
@@ -75,6 +77,7 @@ pub struct Endpoint {
     random: Rng,
     opened: u64,
     cookies: ServerCookies,
+    blackhole: Blackhole,
     counters: Counters,
     bounds: EndpointBounds,
     /// Resets for strangers.
@@ -105,6 +108,7 @@ impl Endpoint {
             random,
             opened: 0,
             cookies: ServerCookies::default(),
+            blackhole: Blackhole::default(),
             counters: Counters::default(),
             refusals: bounds.refusals(),
             bounds,

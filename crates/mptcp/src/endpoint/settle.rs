@@ -121,6 +121,8 @@ impl Endpoint {
                 EndpointEvent::Wanted(pair) => self.open_wanted(now, place, pair),
                 EndpointEvent::Cookie(server, cookie, mss) => self.cookies.keep(server, cookie, mss),
                 EndpointEvent::Answered => self.note_opened(place),
+                EndpointEvent::Capable(true) => self.blackhole.forget(),
+                EndpointEvent::Capable(false) => self.blackhole.note(now),
                 EndpointEvent::FellBackOnThirdAck => self.counters.capable_fallback_acks += 1,
                 EndpointEvent::Over => {
                     self.demux.forget_token(place, token);

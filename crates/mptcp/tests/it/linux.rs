@@ -3,7 +3,7 @@
 use crate::hand::Hand;
 use crate::pair::{Fate, Pair, pattern};
 use bytes::Bytes;
-use mptcp::{Announced, Config, LinuxCompat, LinuxStack};
+use mptcp::{Announced, Config, EventKind, LinuxCompat, LinuxStack};
 use mptcp_clock::Duration;
 use mptcp_wire::{DataSequence, Dss, Flags, MpJoin, MptcpOption, Segment};
 
@@ -209,4 +209,34 @@ fn a_repeated_acknowledgement_never_makes_a_window_smaller() {
         hand.send(hand.flow, 101, 501, |segment| (segment.window, segment.options.dss) = (58_000, Some(dss)));
         assert_eq!(room(&hand), offered - 1_000);
     }
+}
+
+/// A box drops what begins with MP_CAPABLE: the second connection does not find that out again, nor the third after an hour.
+#[test]
+fn where_mp_capable_is_eaten_connections_open_as_tcp_for_an_hour() {
+    let opened_within = |config: Config| {
+        let mut pair = Pair::builder().config(config.clone()).connect();
+        pair.rule = Box::new(|_, _, segment| {
+            let capable =
+                segment.options.mptcp.iter().any(|option| matches!(option, MptcpOption::Capable(_)));
+            if segment.flags.syn() && capable { Fate::Drop } else { Fate::Deliver }
+        });
+        let mut waits = Vec::new();
+        for hours in [0, 0, 1, 1] {
+            pair.run(Duration::from_secs(3600 * hours + 60));
+            let begin = pair.now;
+            let at = mptcp::InterfaceId(0);
+            let to = (crate::pair::server_address(), crate::pair::PORT).into();
+            pair.connection =
+                pair.client.connect(begin, at, to, config.clone()).expect("the interface is up");
+            pair.events.clear();
+            while !pair.happened(true, EventKind::Connected) && pair.step() {}
+            waits.push(pair.now.since(begin).as_nanos() / 1_000_000_000);
+        }
+        waits
+    };
+    // The first connection of the pair has found it out a minute before. After an hour it is tried again, and then not for two.
+    let asked = Config { linux_stack: LinuxStack::LINUX, ..Config::default() };
+    assert_eq!(opened_within(asked), [0, 0, 7, 0]);
+    assert_eq!(opened_within(Config::default()), [7; 4]);
 }

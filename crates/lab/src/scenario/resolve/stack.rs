@@ -15,6 +15,8 @@ pub(in crate::scenario) const PROBE: Duration = Duration::from_secs(1);
 pub(in crate::scenario) const ANNOUNCE: Duration = Duration::from_secs(3);
 /// Linux's `net.mptcp.add_addr_timeout` (net/mptcp/ctrl.c).
 const ANNOUNCE_LINUX: Duration = Duration::from_secs(120);
+/// Linux's `net.mptcp.blackhole_timeout`, in the same file.
+const BLACKHOLE_LINUX: Option<Duration> = Some(Duration::from_secs(3600));
 /// Linux's CUBIC by name, and how scenarios ask for it.
 const CUBIC: &str = "cubic";
 
@@ -98,6 +100,9 @@ impl Defaults {
             silent_path_probe: probe.unwrap_or(Some(PROBE).filter(|_| !linux)),
             wide_data_acks: table.wide_data_acks.unwrap_or(linux),
             add_addr_timeout: table.add_addr_timeout.map_or(announce, |span| span.0),
+            blackhole_timeout: table.blackhole_timeout.map_or(BLACKHOLE_LINUX.filter(|_| linux), |span| {
+                Some(span.0).filter(|time| !time.is_zero())
+            }),
         };
         if waiting.windows_by_subflow && !late {
             let problem = "what the peer drops goes again by the data level's timer alone (try reinjection = \"data_level\")";

@@ -311,6 +311,7 @@ fn config() -> impl Strategy<Value = Config> {
                     data_level_timer: data_fin_everywhere,
                     windows_by_subflow: steady_join_ack,
                     silent_path_probe: Some(Duration::from_secs(1)).filter(|_| !minshall),
+                    blackhole_timeout: Some(Duration::from_secs(30)).filter(|_| minshall),
                 },
                 ..Config::default()
             }
