@@ -24,6 +24,7 @@ mod ending;
 mod hosts;
 mod link;
 mod linux;
+mod long;
 mod mtu;
 mod opening;
 mod repairs;
@@ -31,7 +32,9 @@ mod said;
 mod scenario;
 mod schedulers;
 mod settings;
+mod strange;
 mod windows;
+mod words;
 mod world;
 
 use std::fmt::Write;
@@ -66,8 +69,12 @@ fn hold_mostly_brief(family: &str, full: &[&str], scenarios: Vec<Scenario>) {
 
 /// Runs a family of scenarios, and compares with what is written down.
 fn hold(family: &str, scenarios: Vec<Scenario>) {
+    hold_text(family, &text_of(family, scenarios));
+}
+
+/// Compares a text with what is written down.
+fn hold_text(family: &str, found: &str) {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/it/record/{family}.txt"));
-    let found = text_of(family, scenarios);
     if std::env::var("MPTCP_RECORD").is_ok_and(|how| how == "write") {
         assert!(std::env::var_os("CI").is_none(), "records are not written where CI is set");
         std::fs::write(&file, found).unwrap();

@@ -10,7 +10,7 @@ use super::said::{self, Part};
 use super::world::{Act, CLIENT, Middlebox, PORT, SERVER, World};
 
 /// Every so many segments all that the ends say of themselves goes into a hash.
-const LOOKS: u64 = 64;
+const LOOKS: u64 = 20;
 /// When a line is written of how far it is, milliseconds.
 const SAMPLES: [u64; 3] = [150, 600, 2000];
 
@@ -189,6 +189,7 @@ impl Scenario {
         if self.arrives {
             assert!(whole.is_some(), "not all of it arrived: {}", said_of_rest(&world));
         }
+        look(&world, &mut looks);
         if whole.is_none() {
             lines.push("never whole".into());
             lines.extend(if self.brief { windows(&world) } else { state(&world) });
