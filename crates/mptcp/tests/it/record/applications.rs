@@ -76,6 +76,11 @@ fn write_and_read() {
             let id = w.id(CLIENT);
             w.ends[CLIENT].close(w.now, id);
         }));
+        all.push(new("policies that change on the way").up(200_000).at(80, |w| {
+            let id = w.id(CLIENT);
+            let congestion: Box<dyn mptcp::congestion::CongestionControl> = Box::new(mptcp::congestion::Reno);
+            w.ends[CLIENT].set_policies(id, Some(congestion), Some(Box::new(mptcp::scheduler::Redundant)));
+        }));
         let again = config.clone();
         all.push(new("several connections").up(30_000).at(40, move |w| {
             for number in 0..6_u64 {

@@ -15,7 +15,7 @@ use super::scenario::Scenario;
 use super::world::{CLIENT, SERVER};
 
 /// How many.
-const COUNT: u64 = 160;
+const COUNT: u64 = 320;
 
 fn one<T: Clone>(draws: &mut Rng, of: &[T]) -> T {
     of[draws.below(of.len() as u64) as usize].clone()
@@ -120,6 +120,8 @@ fn config(draws: &mut Rng) -> Config {
     let (idle, interval) = (Duration::from_millis(300), Duration::from_millis(200));
     config.keepalive = draws.chance(0.2).then_some(Keepalive { idle, interval, probes: 100 });
     config.notsent_lowat = draws.chance(0.2).then_some(6_000);
+    config.user_timeout = draws.chance(0.1).then_some(Duration::from_secs(60));
+    config.interfaces = draws.chance(0.1).then(|| vec![InterfaceId(0), InterfaceId(1)]);
     config.linux_compat = flags(draws);
     config.linux_stack = stack(draws);
     config
@@ -150,8 +152,10 @@ fn scenario(number: u64) -> Scenario {
     let mut draws = Rng::new(number, "scenario");
     let draws = &mut draws;
     let (near, far) = (config(draws), config(draws));
-    // A TCP ends with its interface.
-    let moves = near.multipath && far.multipath && near.version == far.version;
+    // A TCP ends with its interface; and ndiffports, refused from one address, does not go on to another one that comes later.
+    let spreads = format!("{:?}", near.path_manager).starts_with("Ndiff");
+    let joins = |config: &Config| config.multipath && config.join_initial_address;
+    let moves = joins(&near) && joins(&far) && near.version == far.version && !spreads;
     let links: Vec<Link> = (0..=draws.below(3)).map(|_| link(draws)).collect();
     let servers = vec![false; 1 + draws.below(2) as usize];
     let paths = links.len();
@@ -178,16 +182,32 @@ fn scenario(number: u64) -> Scenario {
     for _ in 0..draws.below(3) {
         let (at, path) = (30 + draws.below(800), draws.below(paths as u64) as usize);
         let back = at + 20 + draws.below(2_000);
-        scenario = match draws.below(4) {
+        scenario = match draws.below(9) {
             0 => {
                 let down = scenario.at(at, move |w| w.links[path].dead = true);
                 down.at(back, move |w| w.links[path].dead = false)
             }
             1 if paths > 1 && moves => {
+                // Not before it is open.
+                let (at, back) = (at + 300, back + 300);
                 let down = scenario.at(at, move |w| w.interface(CLIENT, path, InterfaceChange::Down));
                 down.at(back, move |w| w.interface(CLIENT, path, InterfaceChange::Up))
             }
             2 => scenario.at(at, move |w| w.interface(CLIENT, path, InterfaceChange::Backup(true))),
+            3 => scenario.at(at, move |w| w.links[path].rate = 100_000 + 1_000 * back),
+            4 => {
+                let lossy = scenario.at(at, move |w| w.links[path].loss = 0.3);
+                lossy.at(back, move |w| w.links[path].loss = 0.0)
+            }
+            5 => scenario.at(at, move |w| w.links[path].mtu = Some((1_100, true))),
+            6 => scenario.at(at, move |w| w.interface(SERVER, 0, InterfaceChange::Backup(back % 2 == 0))),
+            7 if paths > 1 => scenario.at(at, move |w| {
+                let id = w.id(CLIENT);
+                let last = w.ends[CLIENT].info(w.now, id).and_then(|info| info.subflows.last().map(|s| s.id));
+                if let Some(last) = last.filter(|last| last.number() > 0) {
+                    w.ends[CLIENT].close_subflow(w.now, id, last);
+                }
+            }),
             _ => scenario.at(at, move |w| w.links[path].delay = Duration::from_millis(back % 90)),
         };
     }

@@ -169,7 +169,11 @@ pub fn of(part: Part, end: &Endpoint, now: Instant, id: ConnectionId) -> Vec<Str
         .usual(part, "writable", end.writable(id), &["4194304"])
         .add("readable", end.readable(id))
         .usual(part, "largest_window", found.largest_window(), &["6291456"])
-        .hidden(part, "port", found.local_port());
+        .hidden(part, "port", found.local_port())
+        .hidden(part, "early", found.out_of_order())
+        .hidden(part, "ids", found.subflow_ids().map(mptcp::SubflowId::number).collect::<Vec<_>>())
+        .hidden(part, "place", id.place())
+        .hidden(part, "most", found.config().max_subflows);
     let mut lines = vec![connection(part, &info) + &more.0];
     for sub in info.subflows.iter().chain(&info.past) {
         let size = end.gso_size(id, sub.id).filter(|size| *size != sub.mss);

@@ -319,6 +319,13 @@ fn told(world: &World) -> Vec<String> {
         if end.counters() != mptcp::Counters::default() {
             lines.push(format!("  {name} {counters}"));
         }
+        let server = super::hosts::server_address(0, false);
+        if side == CLIENT && end.has_cookie(server) {
+            lines.push(format!(
+                "  {name} has a cookie, {} bytes fit beside it",
+                end.room_in_syn(server, 1460)
+            ));
+        }
         lines.extend(world.ears[side].text().map(|text| format!("  {name} heard: {text}")));
     }
     lines

@@ -235,14 +235,20 @@ impl World {
         loop {
             let mut quiet = true;
             for side in [CLIENT, SERVER] {
+                let (sends, tells) = (self.ends[side].wants_transmit(), self.ends[side].has_events());
+                assert_eq!(self.ends[side].has_news(), sends || tells);
                 while let Some(sent) = self.ends[side].poll_transmit(self.now) {
+                    assert!(sends, "a driver would not have asked for segments");
                     quiet = false;
                     self.post(side, sent);
                 }
-                while let Some(event) = self.ends[side].poll_event() {
+                while self.ends[side].has_events() {
+                    let Some(event) = self.ends[side].poll_event() else { break };
                     quiet = false;
                     self.hear(side, event.connection, event.kind);
                 }
+                assert!(!self.ends[side].wants_transmit(), "asked for segments in vain");
+                assert!(self.ends[side].poll_event().is_none(), "a driver would not have asked for events");
             }
             for flow in &mut self.flows {
                 for side in [CLIENT, SERVER] {
