@@ -200,7 +200,8 @@ fn scenario(number: u64) -> Scenario {
                 lossy.at(back, move |w| w.links[path].loss = 0.0)
             }
             5 => scenario.at(at, move |w| w.links[path].mtu = Some((1_100, true))),
-            6 => scenario.at(at, move |w| w.interface(SERVER, 0, InterfaceChange::Backup(back % 2 == 0))),
+            6 => scenario
+                .at(at, move |w| w.interface(SERVER, 0, InterfaceChange::Backup(back.is_multiple_of(2)))),
             7 if paths > 1 => scenario.at(at, move |w| {
                 let id = w.id(CLIENT);
                 let last = w.ends[CLIENT].info(w.now, id).and_then(|info| info.subflows.last().map(|s| s.id));
