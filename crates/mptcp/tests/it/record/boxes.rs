@@ -7,7 +7,7 @@ use mptcp_wire::{Codepoint, MptcpOption, Segment};
 use super::hold_mostly_brief;
 use super::link::Link;
 use super::scenario::Scenario;
-use super::world::{Middlebox, Passing};
+use super::world::{CLIENT, Middlebox, Passing, SERVER};
 
 fn kinds() -> Vec<(&'static str, Config)> {
     let linux_compat = LinuxCompat::LINUX;
@@ -269,6 +269,30 @@ fn that_change_segments() {
                 );
             }
         }
+        let one = |what: &str| {
+            let link = std::slice::from_ref(&links[0]);
+            Scenario::new(format!("{name}, one path, {what}"), config.clone(), link).up(150_000).down(60_000)
+        };
+        for (what, middlebox) in HARMLESS {
+            all.push(one(what).middlebox(middlebox()));
+        }
+        if config.checksum {
+            for number in [1, 2, 6, 40] {
+                for up in [true, false] {
+                    let spoiled = one(&format!("number {number} is changed, up {up}"));
+                    // The only path goes on as TCP, with what TCP would have taken.
+                    let spoiled = spoiled.app(CLIENT, |app| app.careless = true);
+                    let spoiled = spoiled.app(SERVER, |app| app.careless = true);
+                    all.push(spoiled.ends_otherwise().middlebox(Box::new(move |p| {
+                        if p.number == number && p.to_server == up {
+                            spoil(p.segment);
+                        }
+                        true
+                    })));
+                }
+            }
+        }
+        all.push(one("all before a moment is lost").middlebox(Box::new(|p| p.number % 11 != 4)));
     }
     hold_mostly_brief("boxes", &["v1, none", "v1, checksum, data"], all);
 }

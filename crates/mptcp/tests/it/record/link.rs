@@ -1,5 +1,6 @@
 //! A path of the record: a line with a rate, a queue that drops at its end or marks, a delay, and what goes wrong on it.
 
+use mptcp::IcmpError;
 use mptcp_clock::{Duration, Instant, Rng};
 
 /// How a path is; both directions are alike.
@@ -29,6 +30,8 @@ pub struct Link {
     pub mtu: Option<(u32, bool)>,
     /// Nothing comes through.
     pub dead: bool,
+    /// Nothing does, and a router says why.
+    pub refuses: Option<IcmpError>,
     /// Between addresses of version 6.
     pub v6: bool,
     /// The client's interface is a backup.
@@ -56,6 +59,7 @@ impl Link {
             duplicate: 0.0,
             mtu: None,
             dead: false,
+            refuses: None,
             v6: false,
             backup: false,
             departures: false,

@@ -131,6 +131,28 @@ fn in_every_way() {
                 })
                 .until(90_000),
         );
+        let fast_open = Some(ServerFastOpen { key: [7, 8], old_key: None, cookies: false });
+        let (near, there) = (config.clone(), Config { fast_open, ..config.clone() });
+        all.push(
+            new("fast open at a full listener")
+                .mute()
+                .deaf()
+                .at(0, move |w| {
+                    w.ends[SERVER].listen_on(PORT, there, None, Some(1)).unwrap();
+                    for size in [100, 300, 900, 2_000] {
+                        fast(w, near.clone(), size, false);
+                    }
+                })
+                .until(90_000),
+        );
+        for error in [IcmpError::NetworkUnreachable, IcmpError::TimeExceeded, IcmpError::ProtocolUnreachable]
+        {
+            let mut refusing = links.clone();
+            refusing[0].refuses = Some(error);
+            let what = format!("{name}, a router says {error:?}");
+            let refused = Scenario::new(what, config.clone(), &refusing).ends_otherwise();
+            all.push(refused.at(500, |w| w.links[0].refuses = None));
+        }
         for (cookies, key) in [(true, [1, 2]), (false, [3, 4])] {
             // A key of version 0 and a cookie are more than the space for options, and we send both.
             if cookies && config.version == Version::V0 && config.multipath {

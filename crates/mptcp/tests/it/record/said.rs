@@ -2,7 +2,7 @@
 //!
 //! But [`mptcp::ConnectionUse::receive_bytes`]: that counts blocks of memory by their addresses, which are an allocator's affair.
 
-use std::fmt::Debug;
+use std::fmt::{Debug, Write};
 
 use mptcp::observe::PathLimit;
 use mptcp::{ConnectionId, ConnectionInfo, Endpoint, SubflowInfo};
@@ -37,10 +37,16 @@ impl Line {
     }
 
     fn add(mut self, name: &str, value: impl Debug) -> Self {
-        let value = format!("{value:?}");
-        if !matches!(&*value, "0" | "false" | "None" | "0ns") {
-            let inner = value.strip_prefix("Some(").and_then(|inner| inner.strip_suffix(')'));
-            self.0 += &format!(" {name}={}", inner.unwrap_or(&value));
+        let before = self.0.len();
+        // Writing to a string does not fail.
+        let _ = write!(self.0, " {name}=");
+        let at = self.0.len();
+        let _ = write!(self.0, "{value:?}");
+        if matches!(&self.0[at..], "0" | "false" | "None" | "0ns") {
+            self.0.truncate(before);
+        } else if self.0[at..].starts_with("Some(") {
+            self.0.replace_range(at..at + 5, "");
+            self.0.pop();
         }
         self
     }

@@ -200,12 +200,15 @@ impl World {
     /// Puts a segment on a path; returns when it leaves the queue.
     fn carry(&mut self, side: usize, path: usize, mut segment: Segment) -> Instant {
         let length = segment.packet_length() as u64;
-        if let Some((mtu, told)) = self.links[path].mtu.filter(|(mtu, _)| length > u64::from(*mtu)) {
+        let link = &self.links[path];
+        let longer = link.mtu.filter(|(mtu, _)| length > u64::from(*mtu));
+        let long = longer.map(|(mtu, told)| told.then_some(IcmpError::TooBig { mtu }));
+        if let Some(error) = link.refuses.map(Some).or(long) {
             self.ways[path][side].segments += 1;
             self.ways[path][side].lost += 1;
-            if told {
+            if let Some(error) = error {
                 let (local, remote, sequence) = (segment.source, segment.destination, segment.sequence);
-                let message = IcmpMessage { local, remote, sequence, error: IcmpError::TooBig { mtu } };
+                let message = IcmpMessage { local, remote, sequence, error };
                 self.put(self.now + self.links[path].delay, Thing::Notice(side, message));
             }
             return self.now;
