@@ -1,10 +1,11 @@
 //! Every controller over one path and two, with losses and without, coupled and alone.
 
 use mptcp::policy::{Parameters, Policies, Value};
-use mptcp::{Config, CouplingScope, Ecn, SendQueueRule, SlowStart};
+use mptcp::{Config, CouplingScope, Ecn, InterfaceChange, SendQueueRule, SlowStart};
 
 use super::link::Link;
 use super::scenario::Scenario;
+use super::world::CLIENT;
 use super::{hold_brief, hold_mostly_brief};
 
 /// All that the registry has, and CUBIC as Linux computes it.
@@ -57,6 +58,21 @@ fn over_two_paths() {
         for scope in [CouplingScope::All, CouplingScope::Shared] {
             let config = Config { coupling: scope, ..config.clone() };
             all.push(Scenario::new(format!("{name}, {scope:?}"), config, &links).up(700_000));
+        }
+        let marked = [Link { lenient: true, ..links[0].clone().marks(6) }, links[1].clone().marks(12)];
+        for (what, first) in [("the second", 1), ("the first", 0)] {
+            all.push(
+                Scenario::new(
+                    format!("{name}, {what} interface goes and comes back, twice"),
+                    config.clone(),
+                    &marked,
+                )
+                .up(900_000)
+                .at(200, move |w| w.interface(CLIENT, first, InterfaceChange::Down))
+                .at(350, move |w| w.interface(CLIENT, first, InterfaceChange::Up))
+                .at(500, move |w| w.interface(CLIENT, first, InterfaceChange::Down))
+                .at(700, move |w| w.interface(CLIENT, first, InterfaceChange::Up)),
+            );
         }
         let unpaced = Config { pacing: false, ..config.clone() };
         let down = links[1].clone();
