@@ -219,3 +219,15 @@ fn scenario(number: u64) -> Scenario {
 fn by_number() {
     hold_brief("drawn", (0..COUNT).map(scenario).collect());
 }
+
+#[test]
+fn to_be_watched_changes_nothing() {
+    for number in 0..COUNT / 4 {
+        let run = |scenario: Scenario| scenario.brief().run().pop();
+        let (seen, unseen) = (run(scenario(number)), run(scenario(number).unobserved()));
+        // All but what was heard, and why each path waited.
+        let said =
+            |line: Option<String>| line.and_then(|line| Some(line.rsplitn(3, ' ').last()?.to_string()));
+        assert_eq!(said(seen), said(unseen), "{number}");
+    }
+}

@@ -35,6 +35,10 @@ fn over_slow_paths() {
         let marks = Config { ecn: Some(Ecn::On), ..tcp.clone() };
         let marked = [Link { queue: 30_000, ..slow.clone().marks(5) }];
         all.push(Scenario::new(format!("{name}, marks"), marks, &marked).up(800_000));
+        if name.starts_with("bbr") || name == "cubic" {
+            let far = [Link::new(200, 600, 250)];
+            all.push(Scenario::new(format!("{name}, far away"), tcp.clone(), &far).up(4_500_000));
+        }
         let two = [slow.clone(), Link::new(70, 25, 9)];
         let shared = Config { coupling: CouplingScope::Shared, ..config };
         all.push(

@@ -9,7 +9,11 @@
 //! MPTCP_RECORD=write cargo test -p mptcp --test it record::
 //! ```
 //!
-//! What it does judge: data arrives whole, in order and once, unless a scenario says that it ends otherwise.
+//! A scenario that is told briefly has a line for each sender (window/threshold, what went again) and one of numbers, with three hashes:
+//! of the segments, of the looks, of what was told to applications and observers. Which of them changes says where to look.
+//!
+//! What it does judge: data arrives whole, in order and once, unless a scenario says that it ends otherwise; and a driver is woken
+//! for all that an endpoint has for it, and not in vain.
 
 #![allow(clippy::unwrap_used, reason = "a harness")]
 
@@ -56,15 +60,18 @@ fn text_of(family: &str, scenarios: Vec<Scenario>) -> String {
 
 /// As [`hold`], of scenarios that are many: with few lines each.
 fn hold_brief(family: &str, scenarios: Vec<Scenario>) {
-    hold(family, scenarios.into_iter().map(Scenario::brief).collect());
+    hold_mostly_brief(family, &[], scenarios);
 }
 
 /// The same, and those whose names begin so with all lines.
 fn hold_mostly_brief(family: &str, full: &[&str], scenarios: Vec<Scenario>) {
-    let shorten = |scenario: Scenario| {
-        if full.iter().any(|full| scenario.name.starts_with(full)) { scenario } else { scenario.brief() }
+    // Nobody observes every second of them: who is observed takes ways of its own to the same end.
+    let shorten = |(number, scenario): (usize, Scenario)| match full {
+        _ if full.iter().any(|full| scenario.name.starts_with(full)) => scenario,
+        _ if number % 2 == 1 => scenario.brief().unobserved(),
+        _ => scenario.brief(),
     };
-    hold(family, scenarios.into_iter().map(shorten).collect());
+    hold(family, scenarios.into_iter().enumerate().map(shorten).collect());
 }
 
 /// Runs a family of scenarios, and compares with what is written down.
