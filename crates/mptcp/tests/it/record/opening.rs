@@ -104,6 +104,19 @@ fn in_every_way() {
                 .ends_otherwise()
                 .until(20_000),
         );
+        for (what, there) in [("alike", config.clone()), ("of the default", Config::default())] {
+            let near = config.clone();
+            all.push(
+                new(&format!("many callers at a small listener {what}, by cookies"))
+                    .mute()
+                    .deaf()
+                    .at(0, move |w| {
+                        w.ends[SERVER].listen_on(PORT, there, None, Some(2)).unwrap();
+                        calls(w, &near, 7);
+                    })
+                    .until(90_000),
+            );
+        }
         let without_cookies = Config { syn_cookies: false, ..config.clone() };
         let near = config.clone();
         all.push(
@@ -173,5 +186,5 @@ fn in_every_way() {
             }
         }
     }
-    hold_mostly_brief("opening", &["v1, nothing", "v1, fast", "v1, a full", "tcp, a full"], all);
+    hold_mostly_brief("opening", &["v1, nothing", "v1, fast", "v1, a full", "v1, many", "tcp, a full"], all);
 }
