@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn parts_of_one_and_numbers_below_a_bound_are_spread_over_all_there_is() {
         let mut draws = Draws::default();
-        let now = |number| Instant::from_nanos(1_000 * number);
+        let now = |number: u64| Instant::from_nanos(1_000 * number);
         let units: Vec<f64> = (0..1000).map(|number| draws.unit(now(number))).collect();
         assert!(units.iter().all(|unit| (0.0..1.0).contains(unit)));
         let mean = units.iter().sum::<f64>() / 1000.0;
