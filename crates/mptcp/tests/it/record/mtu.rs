@@ -40,6 +40,23 @@ fn of_paths() {
             );
             let hidden = Scenario::new(format!("{kind}, {probing:?}, two that differ"), wide.clone(), &both);
             all.push(hidden.up(400_000).down(50_000).until(100_000).ends_otherwise());
+            for (mtu, v6) in [
+                (9_000, false),
+                (1_200, false),
+                (0, false),
+                (40, false),
+                (1_300, true),
+                (600, true),
+                (0, true),
+            ] {
+                // For a while a router says so, whatever comes.
+                let path = Link { v6, ..near.clone() };
+                let name = format!("{kind}, {probing:?}, a router says {mtu}, version 6 {v6}");
+                let said = Scenario::new(name, config.clone(), std::slice::from_ref(&path)).up(300_000);
+                let error = mptcp::IcmpError::TooBig { mtu };
+                let said = said.at(90, move |w| w.links[0].refuses = Some(error));
+                all.push(said.at(130, |w| w.links[0].refuses = None));
+            }
             for gso in [3_000, 20_000, 65_535] {
                 let cut = |link: &Link| Link { gso, ..link.clone() };
                 let links = [cut(&near), cut(&far).loss(0.003)];
