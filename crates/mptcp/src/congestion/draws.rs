@@ -31,3 +31,22 @@ impl Draws {
         (self.next(now) >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_one_and_numbers_below_a_bound_are_spread_over_all_there_is() {
+        let mut draws = Draws::default();
+        let now = |number: u64| Instant::from_nanos(1_000 * number);
+        let units: Vec<f64> = (0..1000).map(|number| draws.unit(now(number))).collect();
+        assert!(units.iter().all(|unit| (0.0..1.0).contains(unit)));
+        let mean = units.iter().sum::<f64>() / 1000.0;
+        assert!((0.45..0.55).contains(&mean), "{mean}");
+        let mut counts = [0; 7];
+        (0..700).for_each(|number| counts[draws.below(now(number), 7) as usize] += 1);
+        assert!(counts.iter().all(|count| (60..140).contains(count)), "{counts:?}");
+        assert_eq!(draws.below(now(0), 0), 0);
+    }
+}

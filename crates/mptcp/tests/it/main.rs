@@ -30,6 +30,7 @@ mod path_mtu;
 mod peer;
 mod presets;
 mod rates;
+mod record;
 mod repairs;
 mod sampled;
 mod script;
