@@ -1,9 +1,10 @@
 //! What goes out next: control, retransmissions, data (see `transmit`), FINs, acknowledgements, in that
 //! order; and how each segment looks.
 
+use bytes::Bytes;
 use mptcp_clock::Instant;
 use mptcp_wire::crypto::Version;
-use mptcp_wire::{Flags, MpTcpRst, MptcpOption, Segment, Timestamps};
+use mptcp_wire::{Flags, MpTcpRst, MptcpOption, Options, Segment, Timestamps};
 
 use super::Connection;
 use super::segments::Piece;
@@ -150,6 +151,11 @@ impl Connection {
                     segment.payload = subflow.opening().syn_data.clone();
                 } else {
                     segment.options.fast_open = None;
+                }
+                // A cookie, and a key of RFC 6824: more than there is room for, and a connection that does not depend on the cookie.
+                if segment.options.length() > Options::SPACE {
+                    segment.options.fast_open = None;
+                    segment.payload = Bytes::new();
                 }
             }
             Control::Probe | Control::Acknowledge => {}

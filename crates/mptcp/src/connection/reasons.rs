@@ -21,7 +21,9 @@ impl Connection {
         let Some(slot) = slot else { return self.observe_rest(now, self.choice.limits.current()) };
         let next = self.send.buffer.next();
         let reinjected = self.subflows[slot].record().tally.bytes_reinjected;
-        if let Some(watch) = &mut self.watch {
+        if self.has_queues() {
+            self.observe_queued(now, slot, segment);
+        } else if let Some(watch) = &mut self.watch {
             let offset = std::mem::replace(&mut watch.sent, next);
             let before = std::mem::replace(&mut watch.seen[slot].reinjected, reinjected);
             let asked = std::mem::replace(&mut watch.opportunistic, self.send.opportunistic);
@@ -32,6 +34,27 @@ impl Connection {
             }
         }
         self.observe_options(now, slot, segment, true);
+    }
+
+    /// Data left that its subflow was given ahead of the window: new where it was given to that one first.
+    fn observe_queued(&self, now: Instant, slot: usize, segment: &Segment) {
+        let subflow = &self.subflows[slot];
+        let last = subflow.sender().board.queue.back().filter(|sent| !sent.ever_resent);
+        let Some(sent) = last.filter(|sent| {
+            !segment.payload.is_empty() && segment.sequence == subflow.sequence_at(sent.start)
+        }) else {
+            return;
+        };
+        let (offset, seq, bytes) = (sent.data, sent.start, sent.payload.len() as u64);
+        let first = self.send.buffer.in_flight_from(offset).next().map(|chunk| chunk.first_subflow());
+        let event = if first.is_none_or(|first| first == self.subflow_id(slot)) {
+            let alone = self.subflows.iter().filter(|subflow| subflow.can_send()).count() == 1;
+            let why = if alone { Picked::Only } else { Picked::OutOfTurn };
+            Event::Schedule { why, offset, bytes, seq }
+        } else {
+            Event::Reinjection { why: Reinjected::Stalled, offset, bytes, seq }
+        };
+        self.tell(now, slot, event, first.map(|first| first.slot()).filter(|&first| first != slot));
     }
 
     /// New data from `offset` on went on a subflow.

@@ -42,9 +42,9 @@ impl Connection {
             if !self.negotiation.confirmed()
                 && self.negotiation.client()
                 && self.is_initial(id)
-                && self.send.buffer.next() == 0
+                && self.send.buffer.una() == 0
             {
-                // The third ACK.
+                // The third ACK, or once more where the peer repeats its SYN/ACK: data with the keys may never arrive.
                 segment.options.mptcp.extend(self.capable_with_keys(None));
             } else if self.subflows[id].opening().unconfirmed {
                 segment.options.mptcp.extend(self.join_with_hmac(id));

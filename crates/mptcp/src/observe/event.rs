@@ -88,7 +88,7 @@ pub enum Picked {
     FasterFull,
     /// One with a shorter round trip had room, and the scheduler passed it over.
     PassedOver,
-    /// No scheduler was asked: a probe, or what a closed window still takes.
+    /// No scheduler was asked now: a probe, what a closed window still takes, or what was given to the subflow ahead of its window.
     OutOfTurn,
 }
 

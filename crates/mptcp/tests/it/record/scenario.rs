@@ -139,9 +139,7 @@ impl Scenario {
 
     /// Runs it; returns its lines.
     pub fn run(self) -> Vec<String> {
-        // What is queued ahead of the windows is more than was sent, and an observer's arithmetic does not know it yet.
-        let queues = self.configs.iter().any(|config| config.linux_stack.subflow_queues);
-        let mut world = World::new(self.seed, self.links, &self.servers, self.observed && !queues);
+        let mut world = World::new(self.seed, self.links, &self.servers, self.observed);
         world.middlebox = self.middlebox;
         let [near, far] = self.configs;
         if self.listens {
