@@ -102,6 +102,7 @@ impl Subflow {
             backlog: Backlog::default(),
             receiver: Receiver::new(
                 config.delayed_ack,
+                config.linux_stack.buffer_memory,
                 config.mss,
                 config.receive_buffer,
                 config.receive_block,

@@ -49,12 +49,14 @@ pub(crate) struct Receiver {
     quick: u32,
     ack_now: bool,
     delay: bool,
+    /// More than a full segment is enough for an acknowledgement, as for Linux; without, two are (RFC 9293 section 3.8.6.3).
+    eager: bool,
     deadline: Instant,
 }
 
 impl Receiver {
     /// `buffer` is the receive buffer; payload is slices of blocks of `block` bytes (0: it has memory of its own).
-    pub(crate) fn new(delay: bool, mss: u16, buffer: u64, block: u64) -> Self {
+    pub(crate) fn new(delay: bool, eager: bool, mss: u16, buffer: u64, block: u64) -> Self {
         Self {
             next: 0,
             queue: Reassembly::new(most_pieces(buffer), block),
@@ -68,6 +70,7 @@ impl Receiver {
             quick: QUICK_ACKS,
             ack_now: false,
             delay,
+            eager,
             deadline: Instant::FAR_FUTURE,
         }
     }
@@ -256,12 +259,17 @@ impl Receiver {
         self.ack_now = true;
     }
 
+    /// What has to come beside a full segment for an acknowledgement (net/ipv4/tcp_input.c, `__tcp_ack_snd_check`).
+    fn more(&self) -> u64 {
+        if self.eager { 1 } else { self.full_size }
+    }
+
     fn note_in_order(&mut self, now: Instant, length: u64) {
         self.unacknowledged += length;
         if self.quick > 0 {
             self.quick -= 1;
             self.ack_now = true;
-        } else if !self.delay || self.unacknowledged >= 2 * self.full_size {
+        } else if !self.delay || self.unacknowledged >= self.full_size + self.more() {
             self.ack_now = true;
         } else if self.deadline == Instant::FAR_FUTURE {
             self.deadline = now + DELAYED_ACK;

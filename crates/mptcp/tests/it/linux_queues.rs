@@ -115,6 +115,26 @@ fn a_window_that_opens_is_filled_before_the_application_writes_more() {
     assert_eq!(asked.lock().expect("nobody panics").first(), Some(&20_000));
 }
 
+#[test]
+fn a_little_more_than_a_full_segment_is_acknowledged_at_once() {
+    for (linux_stack, answered) in [(LinuxStack::default(), [0, 0, 1]), (LinuxStack::LINUX, [0, 1, 0])] {
+        let (mut hand, _) = Hand::open(Config { linux_stack, ..Config::default() });
+        let mut at = 1;
+        let mut send = |hand: &mut Hand, length: u16| {
+            let sent = hand.send_data(hand.flow, at as u32, at, length);
+            at += u64::from(length);
+            sent.len()
+        };
+        // The first are all acknowledged at once; then each second one.
+        let usual: Vec<usize> = (0..40).map(|_| send(&mut hand, 500)).collect();
+        if usual.last() == Some(&0) {
+            send(&mut hand, 500);
+        }
+        let sent: Vec<usize> = [500, 1, 500].map(|length| send(&mut hand, length)).to_vec();
+        assert_eq!(sent, answered);
+    }
+}
+
 /// What the host says to a full segment that is pushed or not, once it is read, with a gap before it at the data level or none.
 fn answers(pushed: bool, gap: u64) -> usize {
     let (mut hand, _) = Hand::open(Config { linux_stack: LinuxStack::LINUX, ..linux() });

@@ -45,6 +45,7 @@ fn stack(draws: &mut Rng) -> LinuxStack {
         data_level_timer: draws.chance(0.5),
         windows_by_subflow: draws.chance(0.5),
         silent_path_probe: draws.chance(0.5).then(|| Duration::from_millis(500)),
+        blackhole_timeout: None,
     }
 }
 

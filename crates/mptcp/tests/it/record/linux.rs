@@ -38,6 +38,7 @@ fn kinds() -> Vec<(String, Config)> {
             data_level_timer: bits & 2 != 0,
             windows_by_subflow: bits & 4 != 0,
             silent_path_probe: (bits & 1 == 0).then(|| Duration::from_millis(400)),
+            blackhole_timeout: None,
         };
         let config = Config { linux_stack, receive_buffer: 200_000, send_buffer: 300_000, ..linux.clone() };
         all.push((format!("queues {bits:03b}"), config));

@@ -146,6 +146,7 @@ const SETTINGS: &[(&str, Change)] = &[
     ("buffer_memory", |c| c.linux_stack.buffer_memory = true),
     ("data_level_timer", |c| (c.linux_stack.subflow_queues, c.linux_stack.data_level_timer) = (true, true)),
     ("silent_path_probe", |c| c.linux_stack.silent_path_probe = None),
+    ("blackhole_timeout", |c| c.linux_stack.blackhole_timeout = Some(Duration::from_secs(5))),
     ("linux_stack", |c| c.linux_stack = LinuxStack::LINUX),
 ];
 
