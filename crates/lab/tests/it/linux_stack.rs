@@ -18,7 +18,11 @@ fn scenario(network: &str, flow: &str) -> Scenario {
 }
 
 fn run(network: &str, flow: &str) -> FlowSummary {
-    let world = World::new(&scenario(network, flow), 1).expect("a network");
+    run_by(network, flow, 1)
+}
+
+fn run_by(network: &str, flow: &str, seed: u64) -> FlowSummary {
+    let world = World::new(&scenario(network, flow), seed).expect("a network");
     world.run().expect("it comes to its end").flows.remove(0)
 }
 
@@ -93,9 +97,15 @@ fn what_was_sent_beyond_the_window_stalls_the_stream() {
 [paths.one]\nrate = \"6Mbit\"\nrtt = \"20ms\"\nqueue = \"50p\"\njitter = \"1ms\"
 [paths.two]\nrate = \"4Mbit\"\nrtt = \"50ms\"\nqueue = \"50p\"\njitter = \"1ms\"
 [paths.three]\nrate = \"2Mbit\"\nrtt = \"100ms\"\nqueue = \"50p\"\njitter = \"1ms\"\n";
-    let linux = run(THREE, "rcvbuf = \"200KB\"\n");
-    let kept = run(THREE, "rcvbuf = \"200KB\"\nwindows_by_subflow = false\n");
-    assert!((5.9..7.9).contains(&(linux.goodput / 1e6)), "{:.2}", linux.goodput / 1e6);
-    assert!(kept.goodput > 1.05 * linux.goodput, "{:.2}", kept.goodput / 1e6);
-    assert!(linux.reinjected > 5 * kept.reinjected, "{} and {} B", linux.reinjected, kept.reinjected);
+    // How often it comes to that is chance: the sums of three runs.
+    let of = |flow: &str| {
+        let runs = [1, 2, 3].map(|seed| run_by(THREE, flow, seed));
+        let goodput = runs.iter().map(|run| run.goodput / 1e6).sum::<f64>() / 3.0;
+        (goodput, runs.iter().map(|run| run.reinjected).sum::<u64>())
+    };
+    let (linux, linux_again) = of("rcvbuf = \"200KB\"\n");
+    let (kept, kept_again) = of("rcvbuf = \"200KB\"\nwindows_by_subflow = false\n");
+    assert!((5.9..7.9).contains(&linux), "{linux:.2}");
+    assert!(kept > 1.05 * linux, "{kept:.2} and {linux:.2}");
+    assert!(linux_again > 5 * kept_again, "{linux_again} and {kept_again} B");
 }

@@ -23,6 +23,17 @@ impl Connection {
         waits && !self.send.writer.is_closed() && !self.send.writer.is_pushing()
     }
 
+    /// Whether the application holds a small piece back, which Nagle's algorithm does not: a subflow of Linux's is given it, and may hold it
+    /// back itself (net/mptcp/protocol.c, `mptcp_sendmsg_frag`).
+    pub(super) fn is_corked(&self, size: u64, mss: u64) -> bool {
+        let writer = &self.send.writer;
+        size < mss
+            && size >= self.send.buffer.unsent()
+            && writer.holds_back()
+            && !writer.is_closed()
+            && !writer.is_pushing()
+    }
+
     /// Nagle's algorithm off or on; what waits goes when it is switched off, corked or not, as in Linux.
     pub(crate) fn set_nodelay(&mut self, nodelay: bool) {
         self.config.nagle = !nodelay;

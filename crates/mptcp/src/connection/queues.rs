@@ -176,7 +176,7 @@ impl Connection {
         let open = self.send.buffer.window_room();
         let size = self.send.buffer.unsent().min(mss - held).min(open).min(FRAGMENT - next % FRAGMENT);
         let small = size < mss - held && self.send.buffer.is_in_crumbs(mss);
-        if size == 0 || small || self.must_wait_for_more(held + size, mss) {
+        if size == 0 || small || self.is_corked(held + size, mss) {
             return None;
         }
         let data = self.send.buffer.next();

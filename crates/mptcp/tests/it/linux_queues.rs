@@ -51,6 +51,23 @@ fn a_window_is_filled_to_its_last_byte_and_small_pieces_join() {
     assert!(sent.iter().all(|&length| length == sent[0]) && sent.iter().sum::<usize>() < 60_000);
 }
 
+#[test]
+fn a_small_end_waits_for_what_is_small_and_not_for_full_segments() {
+    for (config, sent) in [(linux(), [3, 0, 1]), (Config::default(), [2, 0, 1])] {
+        let (mut hand, _) = Hand::open(Config { nagle: true, ..config });
+        hand.send_data(hand.flow, 1, 1, 100);
+        let write = |hand: &mut Hand, bytes: usize| {
+            hand.host.write(hand.now, hand.connection, Bytes::from(pattern(bytes)));
+            lengths(&hand.collect())
+        };
+        let (first, second) = (write(&mut hand, 1_100), write(&mut hand, 10));
+        let end = 1 + first.iter().sum::<usize>() as u32;
+        let dss = hand.dss(end.into(), None);
+        let last = hand.send(hand.flow, 101, end, |segment| segment.options.dss = Some(dss));
+        assert_eq!([first.len(), second.len(), lengths(&last).len()], sent);
+    }
+}
+
 /// The window after a silence of less than two timeouts, before and behind a write of `bytes`, in segments.
 fn windows(bytes: usize) -> (u64, u64) {
     let config = Config { restart_after_idle: Some(true), send_buffer: 4 << 20, ..linux() };
