@@ -66,6 +66,18 @@ pub fn ours6(path: u16) -> IpAddr {
     Ipv6Addr::new(0xfd88, path, 0, 0, 0, 0, 0, 2).into()
 }
 
+/// Removes what tests left whose process was killed: their names have its number, and no such process lives.
+fn remove_leftovers() {
+    for entry in std::fs::read_dir("/run/netns").into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let process = name.strip_prefix("mptcplive-").and_then(|rest| rest.split('-').next());
+        if process.is_some_and(|process| !std::path::Path::new("/proc").join(process).exists()) {
+            // Another test may have been quicker.
+            let _ = ip(&format!("netns delete {name}"));
+        }
+    }
+}
+
 impl Namespace {
     /// A namespace without devices, and without an endpoint.
     pub fn bare() -> Option<Self> {
@@ -76,6 +88,9 @@ impl Namespace {
     fn try_bare() -> Result<Self, String> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        if number == 0 {
+            remove_leftovers();
+        }
         let name = format!("mptcplive-{}-{number}", std::process::id());
         ip(&format!("netns add {name}"))?;
         // From here on it is removed on the way out.
