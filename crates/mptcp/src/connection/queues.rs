@@ -77,7 +77,7 @@ impl Connection {
     /// more (net/mptcp/options.c, `ack_update_msk`; `__mptcp_check_push`).
     #[inline(never)]
     pub(super) fn push_pending(&mut self, now: Instant) {
-        if self.negotiation.is_multipath() && self.has_queues() {
+        if self.negotiation.is_multipath() {
             self.fill_queues(now, false);
         }
     }

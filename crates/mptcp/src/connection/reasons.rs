@@ -21,14 +21,15 @@ impl Connection {
         let Some(slot) = slot else { return self.observe_rest(now, self.choice.limits.current()) };
         let next = self.send.buffer.next();
         let reinjected = self.subflows[slot].record().tally.bytes_reinjected;
-        if self.has_queues() {
-            self.observe_queued(now, slot, segment);
-        } else if let Some(watch) = &mut self.watch {
+        let queued = self.config.linux_stack.subflow_queues;
+        if let Some(watch) = &mut self.watch {
             let offset = std::mem::replace(&mut watch.sent, next);
             let before = std::mem::replace(&mut watch.seen[slot].reinjected, reinjected);
             let asked = std::mem::replace(&mut watch.opportunistic, self.send.opportunistic);
-            if next > offset {
-                self.observe_new(now, slot, offset);
+            if queued {
+                self.observe_queued(now, slot, segment);
+            } else if next > offset {
+                self.observe_new(now, slot);
             } else if reinjected > before {
                 self.observe_reinjection(now, slot, reinjected - before, self.send.opportunistic > asked);
             }
@@ -57,8 +58,10 @@ impl Connection {
         self.tell(now, slot, event, first.map(|first| first.slot()).filter(|&first| first != slot));
     }
 
-    /// New data from `offset` on went on a subflow.
-    fn observe_new(&self, now: Instant, slot: usize, offset: u64) {
+    /// New data went on a subflow, as the last of its stream so far.
+    fn observe_new(&self, now: Instant, slot: usize) {
+        let Some(sent) = self.subflows[slot].sender().board.queue.back() else { return };
+        let (offset, seq, bytes) = (sent.data, sent.start, sent.payload.len() as u64);
         let candidates = &self.choice.candidates;
         let picked = candidates.iter().find(|c| c.subflow == slot && self.choice.sent == slot);
         let srtt = picked.map_or_else(Default::default, |picked| picked.srtt);
@@ -71,11 +74,6 @@ impl Connection {
             None if faster().next().is_some() => Picked::FasterFull,
             None => Picked::Fastest,
         };
-        let bytes = self.send.buffer.next() - offset;
-        let board = &self.subflows[slot].sender().board;
-        // A FIN may have left with the data, behind it.
-        let fin = board.queue.back().is_some_and(|sent| sent.fin);
-        let seq = board.next - bytes - u64::from(fin);
         self.tell(now, slot, Event::Schedule { why, offset, bytes, seq }, passed_over);
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use crate::pair::{Fate, Pair, pattern};
 use bytes::Bytes;
 use mptcp::observe::{Event, Kind, Kinds, Observer, Record, Wanted};
-use mptcp::{Config, EventKind};
+use mptcp::{Config, EventKind, LinuxStack};
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::{MptcpOption, ResetReason};
 
@@ -58,6 +58,36 @@ fn who_loses_its_options_has_fallen_back() {
     });
     pair.transfer(&pattern(10_000), Duration::from_secs(5));
     assert_eq!(ear.said(), ["fell_back"]);
+}
+
+/// What is given to a subflow ahead of its window is told as it leaves, also what leaves as TCP's.
+#[test]
+fn what_was_queued_is_told_byte_for_byte_as_it_leaves() {
+    for stripped in [false, true] {
+        let linux_stack = LinuxStack { subflow_queues: true, ..LinuxStack::default() };
+        let mut pair = Pair::builder().config(Config { linux_stack, ..Config::default() }).connect();
+        let ear = listen(&mut pair, Kinds::NONE.with(Kind::Schedule));
+        pair.run(Duration::from_millis(100));
+        pair.rule = Box::new(move |_, _, segment| {
+            let mut bare = segment.clone();
+            if stripped {
+                bare.options.mptcp.clear();
+                bare.options.dss = None;
+            }
+            Fate::Replace(Box::new(bare))
+        });
+        let connection = pair.accepted.expect("it was accepted");
+        pair.server.write(pair.now, connection, Bytes::from(pattern(200_000)));
+        pair.run(Duration::from_secs(20));
+        assert_eq!(pair.received[1], pattern(200_000), "{stripped}");
+        let mut end = 0;
+        for (_, event) in ear.heard() {
+            let Event::Schedule { offset, bytes, seq, .. } = event else { continue };
+            assert!(offset == end && seq == offset + 1, "{event:?} after {end}");
+            end = offset + bytes;
+        }
+        assert_eq!(end, 200_000, "{stripped}");
+    }
 }
 
 #[test]
