@@ -121,7 +121,9 @@ def test_a_difference_of_what_does_not_vary_is_exact() -> None:
 def test_more_seeds_where_nothing_is_decided_and_other_blocks() -> None:
     assert list(Effort("default").seeds(2, 5, 20)) == [1, 2, 3, 4, 5]
     assert list(Effort("default", first=21, times=2).seeds(2, 5, 20)) == list(range(21, 31))
-    assert len(Effort("default", times=100).seeds(2, 5, 20)) == 20
+    assert len(Effort("default", times=100).seeds(2, 5, 20)) == 10
+    assert len(Effort("full", times=100).seeds(2, 5, 10)) == 40
+    assert len(Effort("full", times=100).seeds(2, 5, 40)) == 80
     assert len(Effort("quick", times=100).seeds(2, 5, 20)) == 2
 
 

@@ -192,7 +192,7 @@ MUTANTS: Mapping[str, Mutant] = {
     "one path": Mutant("every MPTCP flow on its first path alone", _one_path),
     "opportunistic": Mutant("M1 where there was none, and none where it was", _opportunistic),
     "penalised": Mutant("M2 where there was none, and none where it was", _penalised),
-    "penalty": Mutant("the other rule of M2", _penalty),
+    "penalty": Mutant("the other rule of M2, which is not wrong: kernels had both", _penalty),
     "recovery": Mutant("no selective acknowledgements, no RACK-TLP, F-RTO or undo", _recovery),
     "queue": Mutant("queues of 5 packets", _queue),
     "clean": Mutant("no random loss", _clean),

@@ -42,9 +42,9 @@ class Effort:
         return {"quick": quick, "default": default, "full": full}[self.name]
 
     def seeds(self, quick: int, default: int, full: int) -> range:
-        """The seeds for this effort; never more than 20 but with `full`."""
+        """The seeds for this effort, never more than 80."""
         usual = self.pick(quick, default, full)
-        most = self.pick(usual, max(usual, 20), max(usual, 40))
+        most = self.pick(usual, 2 * usual, max(40, 2 * usual))
         return range(self.first, self.first + min(usual * self.times, most))
 
 

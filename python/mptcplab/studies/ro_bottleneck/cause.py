@@ -14,7 +14,16 @@ from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, P
 from mptcplab.studies.held_back import multipath, of_flows
 from mptcplab.studies.held_panels import explain
 from mptcplab.studies.published import Published
-from mptcplab.studies.ro_bottleneck.contest import LESS, Contest, Contests, contest, contests, fact, ratio_of_ratios
+from mptcplab.studies.ro_bottleneck.contest import (
+    CONTROLS,
+    LESS,
+    Contest,
+    Contests,
+    contest,
+    contests,
+    fact,
+    ratio_of_ratios,
+)
 from mptcplab.studies.ro_bottleneck.network import NAME, VARIANTS, Variant, scenario, seeds
 from mptcplab.studies.verdicts import Bound, Check
 
@@ -57,11 +66,13 @@ class Cause(Experiment):
         for name, variant in VARIANTS.items():
             for condition, what in CONDITIONS.items():
                 one = scenario(variant, effort, **what)
-                yield from (Point((name, condition), one, seed) for seed in seeds(effort))
+                control = name in CONTROLS.values()
+                yield from (Point((name, condition), one, seed) for seed in seeds(effort, control=control))
         for controller in CONTROLLERS:
             for queue in _queues(effort):
                 one = scenario(Variant(controller, queue), effort)
-                yield from (Point((controller, queue), one, seed) for seed in seeds(effort))
+                judged = controller in (*COUPLED, "reno") and queue <= SHALLOW
+                yield from (Point((controller, queue), one, seed) for seed in seeds(effort, control=not judged))
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
         """Facts D-5.1 to D-5.5."""

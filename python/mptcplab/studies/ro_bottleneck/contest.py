@@ -13,7 +13,7 @@ from itertools import pairwise
 from mptcplab.results import Run
 from mptcplab.statistics import Estimate, Interval, difference, interval, jain
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Point
-from mptcplab.studies.ro_bottleneck.network import FIRST, VARIANTS, scenario, seeds
+from mptcplab.studies.ro_bottleneck.network import FIRST, VARIANTS, WARMUP, scenario, seeds
 from mptcplab.studies.verdicts import Bound, Check, all_of
 
 READINGS = {"one queue": "LIA", "ports in turn": "LIA, ports in turn"}
@@ -32,7 +32,9 @@ class Contest:
     ratio: Mapping[float, Interval]
     """MPTCP to TCP, of the means."""
     fairness: Mapping[float, Estimate]
-    """Jain's index of the two connections, seed by seed."""
+    """Jain's index of the two connections' means, seed by seed: it is what is judged."""
+    by_second: Mapping[float, Estimate]
+    """Jain's index of the two trajectories, the mean over the seconds of a run."""
     first: Mapping[float, Estimate]
     """Share of the first subflow in what MPTCP put on the paths."""
     runs: Mapping[float, list[Run]]
@@ -64,7 +66,7 @@ def points(effort: Effort, values: Iterable[float], *, delay: bool, one_sided: b
         for value in values:
             rtt, loss = (value, 0.0) if delay else (0.0, value)
             one = scenario(variant, effort, rtt=rtt, loss=loss, one_sided=one_sided)
-            for seed in seeds(effort):
+            for seed in seeds(effort, control=name in CONTROLS.values()):
                 yield Point((name, value), one, seed)
 
 
@@ -81,7 +83,7 @@ def contest(measured: Measured, where: tuple[str | float, ...], values: Sequence
 
     ratios = {at: measured.ratio(mptcp, (*where, at), tcp, (*where, at)) for at in values}
     runs = {at: measured.runs(*where, at) for at in values}
-    return Contest(over(mptcp), over(tcp), ratios, over(fairness), over(first_share), runs)
+    return Contest(over(mptcp), over(tcp), ratios, over(fairness), over(fairness_by_second), over(first_share), runs)
 
 
 def mptcp(run: Run) -> float:
@@ -104,6 +106,14 @@ def fairness(run: Run) -> float:
     return jain([mptcp(run), tcp(run)])
 
 
+def fairness_by_second(run: Run) -> float:
+    """Jain's index of each second after the warm-up, the mean of them; a second in which nothing came is left out."""
+    times, ours = run.series("goodput", flow="mptcp")
+    _, theirs = run.series("goodput", flow="tcp")
+    indices = [jain(pair) for at, *pair in zip(times, ours, theirs, strict=True) if at > WARMUP and any(pair)]
+    return sum(indices) / len(indices) if indices else math.nan
+
+
 def first_share(run: Run) -> float:
     """Share of the first subflow."""
     sent = {row["path"]: row["bytes_sent"] for row in run.flow("mptcp")["paths"]}
@@ -117,6 +127,13 @@ MORE, LESS = Bound("ratio", low=1, strict=True), Bound("ratio", high=1, strict=T
 def listed(curve: Mapping[float, object], label: Label) -> str:
     """A curve in words."""
     return ", ".join(f"{label(at)} {value}" for at, value in curve.items())
+
+
+def indices(one: Contest, label: Label) -> str:
+    """Jain's index of means and of trajectories in words: the source says "from the throughput trajectories"."""
+    means = listed({at: f"{value.mean:.3f}" for at, value in one.fairness.items()}, label)
+    seconds = listed({at: f"{value.mean:.3f}" for at, value in one.by_second.items()}, label)
+    return f"{means}; second by second {seconds}"
 
 
 def ratios_fall(one: Contest, label: Label) -> list[Check]:

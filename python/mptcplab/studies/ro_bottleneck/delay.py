@@ -19,6 +19,7 @@ from mptcplab.studies.ro_bottleneck.contest import (
     contests,
     fact,
     fairness,
+    indices,
     listed,
     mptcp,
     points,
@@ -168,7 +169,7 @@ def _ratios(one: Contest) -> str:
 
 
 def _indices(one: Contest) -> str:
-    return listed({at: f"{value.mean:.3f}" for at, value in one.fairness.items()}, _ms)
+    return indices(one, _ms)
 
 
 def _double(one: Contest) -> list[Check]:

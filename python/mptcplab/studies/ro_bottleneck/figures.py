@@ -44,6 +44,8 @@ def contest_picture(  # noqa: PLR0913, RUF100 - what differs between the figures
         if model is not None:
             plots.curve(above, places, [model[value] for value in values], "TCP alone, model", plots.LOOKS["model"])
         _draw(below, places, [one.fairness[value] for value in values], "Jain's index", plots.LOOKS["3g"])
+        seconds = [one.by_second[value] for value in values]
+        _draw(below, places, seconds, "Jain's index, second by second", plots.LOOKS["ethernet"])
         for one_axes in (above, below):
             one_axes.set_xticks(places, [text for _, text in ticks])
         top = 100 if model is None else 110

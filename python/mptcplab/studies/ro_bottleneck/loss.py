@@ -13,6 +13,7 @@ from mptcplab.studies.ro_bottleneck.contest import (
     fact,
     fairness,
     first_share,
+    indices,
     listed,
     points,
     ratios_fall,
@@ -137,7 +138,7 @@ def _ratios(one: Contest) -> str:
 
 
 def _indices(one: Contest) -> str:
-    return listed({at: f"{value.mean:.3f}" for at, value in one.fairness.items()}, _percent)
+    return indices(one, _percent)
 
 
 def _much_more(one: Contest) -> list[Check]:
