@@ -64,3 +64,24 @@ impl Pins {
         self.pinned = 0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Less than a sixteenth of a block is not worth the block.
+    #[test]
+    fn what_is_small_beside_its_block_is_copied_at_once() {
+        let block = Bytes::from(vec![7; 1600]);
+        let stays = |block_size, length| {
+            let payload = block.slice(..length);
+            let (kept, pins) = Pins::new(block_size).settle(payload);
+            assert_eq!(kept, block[..length]);
+            (kept.as_ptr() == block.as_ptr(), pins)
+        };
+        assert_eq!(stays(1600, 99), (false, false), "it has memory of its own");
+        assert_eq!(stays(1600, 100), (true, true));
+        assert_eq!(stays(1600, 1600), (true, true));
+        assert_eq!(stays(0, 1), (true, false), "payloads have their own anyway");
+    }
+}

@@ -126,6 +126,24 @@ fn an_end_by_a_timer_is_told_of_when_it_comes() {
     assert_eq!(at, pair.now);
 }
 
+/// Kinds and times that nobody asked for are not told.
+#[test]
+fn what_is_wanted_is_told_and_nothing_else() {
+    let (from, until) = (Duration::from_millis(30), Duration::from_millis(60));
+    let mut pair = Pair::builder().links(&[10, 20]).connect();
+    let (from, until) = (pair.now + from, pair.now + until);
+    let ear = Arc::new(Ear::default());
+    let kinds = Kinds::NONE.with(Kind::DssOut).with(Kind::DssIn);
+    pair.server.set_observer(Arc::clone(&ear) as _, Wanted { kinds, from, until });
+    pair.transfer(&pattern(4_000_000), Duration::from_secs(20));
+    assert!(pair.now > until, "it went on");
+    let heard = ear.heard();
+    assert!(heard.iter().all(|&(at, event)| kinds.has(event.kind()) && at >= from && at < until));
+    assert!(
+        [Kind::DssOut, Kind::DssIn].iter().all(|&kind| heard.iter().any(|(_, event)| event.kind() == kind))
+    );
+}
+
 #[test]
 fn resets_say_why() {
     let mut pair = Pair::builder().connect();

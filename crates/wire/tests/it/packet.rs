@@ -286,11 +286,9 @@ fn header_values_out_of_range_have_no_form() {
     assert_eq!(v4_options(6), Err(EmitError::Ipv4Options { length: 6 }));
 
     let v6_header = |header| Packet { ip: IpHeader::V6(header), ..v6() }.emit(&mut Vec::new());
-    let flow_label = 0x10_0000;
-    assert_eq!(
-        v6_header(Ipv6Header { flow_label, ..Ipv6Header::default() }),
-        Err(EmitError::FlowLabel(flow_label))
-    );
+    let labelled = |flow_label| v6_header(Ipv6Header { flow_label, ..Ipv6Header::default() });
+    assert_eq!(labelled(0xf_ffff), Ok(()), "20 bits");
+    assert_eq!(labelled(0x10_0000), Err(EmitError::FlowLabel(0x10_0000)));
     let loose = Bytes::from_static(&[6, 0, 0, 0, 0, 0, 0, 0, 0]);
     for (next_header, extensions) in [(0, loose), (17, Bytes::new()), (0, Bytes::new())] {
         let header = Ipv6Header { next_header, extensions, ..Ipv6Header::default() };

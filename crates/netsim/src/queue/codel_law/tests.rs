@@ -63,6 +63,22 @@ fn an_excess_that_comes_back_soon_is_met_as_before() {
     assert_eq!(again(100_000), [100, 200]);
 }
 
+/// "Soon" is less than sixteen intervals (section 5.4), not sixteen.
+#[test]
+fn sixteen_intervals_later_it_begins_again() {
+    let count = |early: u64| {
+        let mut law = law();
+        drops(&mut law, 0, 400, 6);
+        drops(&mut law, 400, 401, 1);
+        let at = law.next_drop + law.interval * 16 - Duration::from_nanos(early);
+        let waited = Duration::from_millis(6);
+        assert!(!law.drops(at - law.interval, waited, 10_000));
+        assert!(law.drops(at, waited, 10_000));
+        law.count
+    };
+    assert_eq!([0, 1].map(count), [1, 4]);
+}
+
 #[test]
 fn one_drop_more_than_before_is_no_reason() {
     let mut law = law();
