@@ -71,6 +71,8 @@ class Setup:
     """KB at the receivers."""
     mss: int = FULL_MSS
     stack: Stack = "two packets"
+    one_channel: bool = False
+    """Whether both routers are on the senders' channel, with its neighbours alone."""
     seconds: float = 40
     """More than the slowest transfer takes."""
 
@@ -82,11 +84,13 @@ class Setup:
         if self.wifi:
             more["links"]["wire"] = {"ends": ["router1", "router2"], "rate": "100Mbit", "delay": "2.5ms"}
             more["background"] = {}
-            for router, channel in zip(("router1", "router2"), CHANNELS[self.standard], strict=True):
+            theirs, others = CHANNELS[self.standard]
+            for router, channel in (("router1", theirs), ("router2", theirs if self.one_channel else others)):
                 streams = 1 if self.standard == "802.11n" else None
                 cells[router] = Cell(standard=self.standard, channel=channel, streams=streams)
                 habits = {"cell": router, "stations": NEIGHBOURS[self.standard], **HABITS}
-                more["background"][f"near-{router}"] = habits
+                if router == "router1" or not self.one_channel:
+                    more["background"][f"near-{router}"] = habits
         for pair in PAIRS:
             sender, receiver, own = f"sender{pair}", f"receiver{pair}", f"own{pair}"
             if self.wifi:

@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from mptcplab import models, plots
+import numpy as np
+
+from mptcplab import models
+from mptcplab.results import Run
 from mptcplab.statistics import Interval, difference, interval
 from mptcplab.studies.base import (
     Effort,
@@ -15,29 +18,17 @@ from mptcplab.studies.base import (
     Fact,
     Measured,
     Outcome,
-    Picture,
     Point,
     goodput,
     listed,
     throughput,
 )
 from mptcplab.studies.cs244_rcvbuf.network import MAIN, MECHANISMS, NAME, READINGS, WHY, mptcp, paths, seeds, tcp
-from mptcplab.studies.held_back import of_keys
-from mptcplab.studies.held_panels import explain
-from mptcplab.studies.published import Published
+from mptcplab.studies.cs244_rcvbuf.window_figure import PUBLISHED, picture
 from mptcplab.studies.verdicts import Bound, Check
 
-BUFFER_KEY = "flows.*.rcvbuf"
 WIDE = 50
 """KB from which windows are not tiny any more."""
-
-PUBLISHED = {
-    "none": Published("published: maximum reached", "goodput", BUFFER_KEY, at="400KB"),
-    "M1+M2": Published("published: maximum reached, M1 and M2", "goodput", BUFFER_KEY, at="300KB", line="dotted"),
-}
-"""By the mechanisms with which the study saw it."""
-
-PANELS = {"none": "a", "M1": "b", "M1+M2": "c"}
 
 
 class Window(Experiment):
@@ -66,7 +57,7 @@ class Window(Experiment):
                         yield Point((reading, mechanisms, size), mptcp(both, mechanisms, size), seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
-        """Facts C-1.1 to C-1.7."""
+        """Facts C-1.1 to C-1.8."""
         windows = _windows(effort)
         curves = {
             reading: {
@@ -83,7 +74,8 @@ class Window(Experiment):
         }
         judged = _Judged(measured, windows)
         facts = [self._fact(number, judged) for number in STATEMENTS]
-        return Outcome(facts, [_picture(measured, reading, curves[reading], sent[reading]) for reading in READINGS])
+        facts.append(self._median(judged))
+        return Outcome(facts, [picture(measured, reading, curves[reading], sent[reading]) for reading in READINGS])
 
     def _fact(self, number: str, judged: _Judged) -> Fact:
         statement, published, check, reason = STATEMENTS[number]
@@ -94,6 +86,20 @@ class Window(Experiment):
             reason += ours + "; ".join(f"[{reading}] {judged.common(reading)}" for reading in READINGS) + "."
         return self.fact(
             number, statement, published=published, checks=checks, main=MAIN, why=WHY, measured=measured, reason=reason
+        )
+
+    def _median(self, judged: _Judged) -> Fact:
+        checks = {reading: judged.medians(reading) for reading in READINGS}
+        return self.fact(
+            "C-1.8",
+            "what the study took, the median of three samples of a second on the sender's interfaces, is within 10 % "
+            "of their mean over 30 s, with M1 and M2 at each window from 50 KB on",
+            published="(not the study) three samples of one second, the median of them",
+            checks=checks,
+            main=MAIN,
+            why=WHY,
+            measured={reading: _shortest(found) for reading, found in checks.items()},
+            origin="ours",
         )
 
 
@@ -173,6 +179,14 @@ class _Judged:
             Check("at 500 KB, of the maximum", last, Bound("stays", low=0.95)),
         ]
 
+    def medians(self, reading: str) -> list[Check]:
+        found = {
+            size: interval(median_over_mean(run) for run in self.measured.runs(reading, "M1+M2", size))
+            for size in self.windows
+            if size >= WIDE
+        }
+        return [Check(f"{size} KB", value, Bound("median over mean", 0.9, 1.1)) for size, value in found.items()]
+
     def maximum(self, reading: str) -> list[Check]:
         best = max(self.windows, key=lambda size: self.rate(reading, "M1+M2", size).mean)
         return [Check(f"{best} KB", self.rate(reading, "M1+M2", best), Bound("maximum", low=9.0), "Mb/s")]
@@ -246,6 +260,14 @@ STATEMENTS: Mapping[str, tuple[str, str, Callable[[_Judged, str], list[Check]], 
 }  # fmt: skip
 
 
+def median_over_mean(run: Run) -> float:
+    """The median of the first three seconds after the warm-up over the mean of all, of what the interfaces carried."""
+    seconds = sum(run.series("interface_throughput", path=path)[1] for path in run.path_names)
+    times, _ = run.series("interface_throughput", path=run.path_names[0])
+    measured = np.asarray(seconds)[times > run.scenario.warmup + 1e-9]
+    return float(np.median(measured[:3]) / measured.mean())
+
+
 def _shortest(checks: Sequence[Check]) -> str:
     """The checks nearest to failing, not more than three of each bound."""
     rows: dict[str, list[Check]] = {}
@@ -284,60 +306,3 @@ def _reaches(curve: Mapping[int, float], level: float) -> float:
 
 def _size(window: float) -> str:
     return f"{window:g} KB" if math.isfinite(window) else "no window"
-
-
-def _picture(
-    measured: Measured,
-    reading: str,
-    curves: Mapping[str, Mapping[int, float]],
-    sent: Mapping[str, Mapping[int, float]],
-) -> Picture:
-    figure, panels = plots.new_figure(3, width=4.0, height=3.9, share_y=True)
-    for axes, (name, panel) in zip(panels, PANELS.items(), strict=True):
-        for curve, label in (("wifi", "TCP over WiFi"), ("3g", "TCP over 3G")):
-            plots.curve(axes, list(curves[curve]), list(curves[curve].values()), label, plots.LOOKS[curve], markers=8)
-        axes.plot(
-            list(sent[name]),
-            list(sent[name].values()),
-            color="#888888",
-            linewidth=0.9,
-            label="MPTCP, throughput",
-        )
-        plots.curve(
-            axes,
-            list(curves[name]),
-            list(curves[name].values()),
-            "MPTCP, goodput",
-            plots.LOOKS["mptcp"],
-            markers=8,
-        )
-        if name in PUBLISHED:
-            PUBLISHED[name].draw(axes, lambda size: float(size.removesuffix("KB")))
-        plots.finish(
-            axes,
-            x="receive window [KB]",
-            y="rate [Mb/s]" if panel == "a" else "",
-            title=f"{panel}) {_titled(name)}",
-            legend=None,
-            top=10.5,
-        )
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=5)
-    held = {
-        axes: [of_keys(measured, _titled(name), {size: (reading, name, size) for size in curves[name]}, say="KB")]
-        for axes, name in zip(panels, PANELS, strict=True)
-    }
-    caption = (
-        f"Throughput against the receive window, queues of {reading}. In the original, panel a) stays below TCP over "
-        "WiFi up to about 400 KB; the study saw the maximum at 400 KB without, at 300 KB with the mechanisms. With the "
-        "original's queues the curve without mechanisms falls from 90 KB on (C-1.7). Its spike at 175 KB is there "
-        "because a run ends after 40 s: WiFi lost nothing since slow start, and its window is whole. At 165 and 180 KB "
-        "it is halved after 7 s, before rates are measured, and 3G then has more of the buffer; at 175 KB after 42 s, "
-        "and from there on these windows give the same."
-    )
-    name = f"c1-window-{reading.split(maxsplit=1)[0].replace('/', '-')}"
-    return Picture(name, caption, figure, explain(figure, held))
-
-
-def _titled(mechanisms: str) -> str:
-    return "no mechanism" if mechanisms == "none" else mechanisms.replace("+", " and ")

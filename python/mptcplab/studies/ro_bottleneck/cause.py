@@ -58,7 +58,7 @@ class Cause(Experiment):
     setup = (
         "The best and the worst networks of D1 to D4 again, to hold the study's conclusion against all of them. Then "
         "beyond the study: queues of 20, 50, 100 and 1000 packets and every controller for MPTCP, against Reno, with "
-        "the short round trip and Linux's buffer tuning."
+        "the short round trip and Linux's buffer tuning, half a minute each (--full: two)."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -70,7 +70,7 @@ class Cause(Experiment):
                 yield from (Point((name, condition), one, seed) for seed in seeds(effort, control=control))
         for controller in CONTROLLERS:
             for queue in _queues(effort):
-                one = scenario(Variant(controller, queue), effort)
+                one = scenario(Variant(controller, queue), effort, seconds=effort.pick(8, 30, 120))
                 judged = controller in (*COUPLED, "reno") and queue <= SHALLOW
                 yield from (Point((controller, queue), one, seed) for seed in seeds(effort, control=not judged))
 

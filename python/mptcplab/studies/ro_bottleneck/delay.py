@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from mptcplab import plots
 from mptcplab.results import Run
-from mptcplab.statistics import Estimate, difference, estimate
+from mptcplab.statistics import Estimate, difference, estimate, interval
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
 from mptcplab.studies.held_back import multipath
 from mptcplab.studies.held_panels import under_distribution
@@ -14,6 +16,8 @@ from mptcplab.studies.ro_bottleneck.contest import (
     FALLS,
     LESS,
     MORE,
+    READINGS,
+    WHY,
     Contest,
     Contests,
     contests,
@@ -26,7 +30,7 @@ from mptcplab.studies.ro_bottleneck.contest import (
     ratios_fall,
 )
 from mptcplab.studies.ro_bottleneck.figures import contest_picture
-from mptcplab.studies.ro_bottleneck.network import NAME, VARIANTS, WARMUP, scenario, seeds
+from mptcplab.studies.ro_bottleneck.network import NAME, SECOND, VARIANTS, WARMUP, scenario, seeds
 from mptcplab.studies.verdicts import Bound, Check
 
 SHORT = 100
@@ -119,7 +123,7 @@ class OneDelay(Experiment):
         return points(effort, _rtts(effort), delay=True, one_sided=True)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
-        """Facts D-3.1 to D-3.4."""
+        """Facts D-3.1 to D-3.5."""
         rtts = _rtts(effort)
         found = contests(measured, rtts)
         facts = [
@@ -148,6 +152,7 @@ class OneDelay(Experiment):
                 self, "D-3.4", "Jain's index is lower below 1 ms than at 200 and at 500 ms",
                 "fairness is small when the difference is small", found, _least_fair_when_short, _indices,
             ),
+            self._second_decides(found),
         ]  # fmt: skip
         caption = (
             "Throughput and Jain's index against the round trip of the first subflow (figures 9 and 10); the second "
@@ -155,9 +160,38 @@ class OneDelay(Experiment):
         )
         return Outcome(facts, [_picture("d3-one-delay", caption, found, rtts, "round trip of the first subflow [ms]")])
 
+    def _second_decides(self, found: Contests) -> Fact:
+        """Equation 4; what follows it, that alpha is at most 1 / W2, is LIA's own bound (RFC 6356 3)."""
+        bound = Bound("of W2 / SRTT2", 0.9, 1.1)
+        checks = {
+            reading: [
+                Check(_ms(rtt), interval(map(_over_second, runs)), bound)
+                for rtt, runs in found[variant].runs.items()
+                if rtt >= LONG
+            ]
+            for reading, variant in READINGS.items()
+        }
+        return self.fact(
+            "D-3.5",
+            "from 200 ms on MPTCP's throughput is the second subflow's window over its round trip, within 10 %",
+            published="B is about W2 / SRTT2 (4.3.2), which the study argues",
+            checks=checks,
+            why=WHY,
+            origin="ours",
+        )
+
+
+def _over_second(run: Run) -> float:
+    """MPTCP's throughput over the mean of window / round trip of its second subflow."""
+    times, windows = run.series("cwnd", flow="mptcp", path=SECOND)
+    others, round_trips = run.series("srtt", flow="mptcp", path=SECOND)
+    same, first, second = np.intersect1d(times, others, return_indices=True)
+    inside = same > WARMUP
+    return mptcp(run) / float((windows[first] / round_trips[second])[inside].mean() * 8 / 1e6)
+
 
 def _rtts(effort: Effort) -> tuple[int, ...]:
-    return effort.pick((1, 50, 200, 500), (1, 50, 200, 500), (1, 25, 50, 100, 200, 300, 500))
+    return effort.pick((1, 50, 200, 500), (1, 50, 200, 300, 500), (1, 25, 50, 100, 200, 300, 500))
 
 
 def _ms(rtt: float) -> str:

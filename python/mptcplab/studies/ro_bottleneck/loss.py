@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mptcplab import models
-from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Point
+from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Point
 from mptcplab.studies.ro_bottleneck.contest import (
     MORE,
     Contest,
+    contest,
     contests,
     fact,
     fairness,
@@ -16,14 +17,18 @@ from mptcplab.studies.ro_bottleneck.contest import (
     indices,
     listed,
     points,
+    ratio_of_ratios,
     ratios_fall,
 )
 from mptcplab.studies.ro_bottleneck.figures import contest_picture
-from mptcplab.studies.ro_bottleneck.network import LINE, NAME
+from mptcplab.studies.ro_bottleneck.network import LINE, NAME, VARIANTS, scenario, seeds
 from mptcplab.studies.verdicts import Bound, Check
 
 SMALL = 0.0003
 """The smallest loss that the study names, as a fraction."""
+MODERATE = 0.03
+"""The largest beside which timeouts do not decide everything."""
+BOTH_WAYS = "LIA, acknowledgements lost too"
 
 
 class Loss(Experiment):
@@ -34,16 +39,19 @@ class Loss(Experiment):
     title = "The same random loss for all"
     setup = (
         "As D1 with the short round trip; the bridge loses 0 to 30 % of the data packets of all flows. The study draws "
-        "its rates over four orders of magnitude from 0.0003 to 0.3; here one each. Losses "
-        "in both directions are not run."
+        "its rates over four orders of magnitude from 0.0003 to 0.3; here one each. "
+        "LIA on one queue also with the acknowledgements lost as often."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
-        """Variants × losses × seeds."""
-        return points(effort, _losses(effort), delay=False, one_sided=False)
+        """Variants × losses × seeds, and LIA with losses both ways."""
+        yield from points(effort, _losses(effort), delay=False, one_sided=False)
+        for loss in _losses(effort)[1:]:
+            both = scenario(VARIANTS["LIA"], effort, loss=loss, both_ways=True)
+            yield from (Point((BOTH_WAYS, loss), both, seed) for seed in seeds(effort))
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
-        """Facts D-2.1 to D-2.3."""
+        """Facts D-2.1 to D-2.4."""
         losses = _losses(effort)
         found = contests(measured, losses)
         facts = [
@@ -62,6 +70,7 @@ class Loss(Experiment):
                 self, "D-2.3", "Jain's index is 0.86 to 0.94 without loss, and 0.98 or more at 30 %",
                 "the shapes look like those of the first test", found, _fairness, _indices,
             ),
+            self._both_ways(found["LIA"], contest(measured, (BOTH_WAYS,), losses[1:])),
         ]  # fmt: skip
         model = {loss: min(models.line_goodput(LINE * 1e6), models.pftk(loss, 0.001, acked=2)) / 1e6 for loss in losses}
         caption = (
@@ -74,6 +83,21 @@ class Loss(Experiment):
             model=model,
         )  # fmt: skip
         return Outcome(facts, [picture])
+
+    def _both_ways(self, data: Contest, both: Contest) -> Fact:
+        return self.fact(
+            "D-2.4",
+            "where acknowledgements are lost as often as data, LIA's ratio to TCP on one queue is within 25 % of that "
+            "with data alone, up to 3 %",
+            published="(not the study) it does not say which way the bridge lost packets",
+            checks=[
+                Check(_percent(loss), ratio_of_ratios(both.runs[loss], data.runs[loss]), Bound("ratio", 0.8, 1.25))
+                for loss in both.runs
+                if loss <= MODERATE
+            ],
+            reason=f"With losses both ways: {_ratios(both)}; MPTCP {listed(both.mptcp, _percent)} Mb/s.",
+            origin="ours",
+        )
 
 
 class OneLoss(Experiment):

@@ -59,12 +59,13 @@ def scenario(  # noqa: PLR0913, RUF100 - what the study varies
     rtt: float = 0.0,
     loss: float = 0.0,
     one_sided: bool = False,
+    both_ways: bool = False,
     seconds: int | None = None,
 ) -> Scenario:
     """MPTCP against TCP.
 
     `rtt` is the round trip in ms, 1 and less means without a pipe; `loss` a fraction of the data packets.
-    `one_sided` lets only the first subflow have them. `seconds` is how long,
+    `one_sided` lets only the first subflow have them, `both_ways` acknowledgements be lost too. `seconds` is how long,
     if not as long as is usual.
     """
     length = seconds or _seconds(effort, rtt, loss, one_sided=one_sided)
@@ -92,11 +93,12 @@ def scenario(  # noqa: PLR0913, RUF100 - what the study varies
         },
         "tcp": {"from": "tcp-client", "transport": "tcp", "congestion": "reno", **stack},
     }
-    pipes = _pipes(rtt, loss, one_sided=one_sided)
+    pipes = _pipes(rtt, loss, one_sided=one_sided, both_ways=both_ways)
     more: dict[str, Any] = {"links": lines, "warmup": f"{WARMUP}s", "sample": "1s"}
     if pipes:
         more["filters"] = pipes
     where = f"{max(rtt, 1):g} ms, {loss:.2%}" + (", first subflow alone" if one_sided else "")
+    where += ", acknowledgements too" if both_ways else ""
     name = f"{variant.controller}, {where}, {variant.queue} packets" + (", ports in turn" if variant.ports else "")
     return Scenario(defaults=HISTORICAL, jitter=NO_JITTER, name=name, duration=f"{length}s", flows=flows, **more)
 
@@ -114,14 +116,15 @@ def _seconds(effort: Effort, rtt: float, loss: float, *, one_sided: bool) -> int
     return effort.pick(8, 30 if rtt <= 1 else 200 if rtt < 200 else 600, 600)
 
 
-def _pipes(rtt: float, loss: float, *, one_sided: bool) -> list[dict[str, Any]]:
+def _pipes(rtt: float, loss: float, *, one_sided: bool, both_ways: bool) -> list[dict[str, Any]]:
     """Half of the delay each way; the losses on the way of the data, and of the acknowledgements if both ways."""
     pipes: list[dict[str, Any]] = []
     for line in (FIRST,) if one_sided else (FIRST, SECOND, SINGLE):
         if rtt > 1:
             pipes.append({"link": line, "delay": f"{(rtt - BASE_RTT) / 2:g}ms"})
         if loss > 0:
-            pipes.append({"link": line, "direction": "forward", "loss": f"{loss * 100:g}%"})
+            way = {} if both_ways else {"direction": "forward"}
+            pipes.append({"link": line, **way, "loss": f"{loss * 100:g}%"})
     return pipes
 
 
