@@ -277,7 +277,9 @@ def test_the_command_says_what_it_leaves_out(
     assert said.split()[-1] == "never"
     with pytest.raises(SystemExit):
         main(["survey", "--help"])
-    assert "after the first 5 s" in " ".join(capsys.readouterr().out.split())
+    told = " ".join(capsys.readouterr().out.split())
+    assert "after the first 5 s" in told
+    assert [kind for kind in KINDS if kind not in told] == []
 
 
 def test_the_command_tells_times(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

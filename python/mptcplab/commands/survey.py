@@ -39,8 +39,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--kind",
         action="append",
         metavar="KIND",
-        help="what is drawn: bulk, burst, jitter, competing, reorder, short, managed, asymmetric or changing (default: "
-        "bulk)",
+        help="what is drawn: bulk, burst, jitter, competing, reorder, short, managed, asymmetric, changing, far or "
+        "lossy (default: bulk)",
     )
     parser.add_argument(
         "--policy",
