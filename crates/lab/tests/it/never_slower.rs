@@ -313,7 +313,7 @@ fn what_comes_no_later_than_what_is_before_it_is_not_sent_again() {
 }
 
 /// The 99th percentile of the times of blocks of 8 KiB at a rate, after the first 5 s, over two seeds; seconds.
-fn latest_blocks(paths: &[Path], buffer: u64, rate: &str, keys: &str) -> f64 {
+pub(crate) fn latest_blocks(paths: &[Path], buffer: u64, rate: &str, keys: &str) -> f64 {
     let mut text = network("duration = \"25s\"\n", paths);
     text += &format!("[flows.f]\nblocks = \"8KiB\"\nrate = \"{rate}\"\n{}\n{keys}\n", buffers(buffer));
     let scenario = Scenario::parse(&text, "network").unwrap_or_else(|e| panic!("{e}"));

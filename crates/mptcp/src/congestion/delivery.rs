@@ -9,6 +9,10 @@ use mptcp_clock::{Duration, Instant};
 const ROUNDS: usize = 8;
 /// A round is at least so long, so that a few acknowledgements in a row are no rate.
 const SHORTEST_ROUND: Duration = Duration::from_millis(10);
+/// Acknowledgements are of one burst if no more than this part of a round trip is between them.
+const SPACED: u64 = 4;
+/// What is left of the best rate of a burst with each one that is slower.
+const FORGETS: f64 = 0.98;
 
 /// What a path delivered lately.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -18,11 +22,47 @@ pub struct DeliveryRate {
     rates: [f64; ROUNDS],
     at: usize,
     best: f64,
+    train: Train,
+}
+
+/// Acknowledgements close behind each other: what left at once comes as fast as the narrowest line lets it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Train {
+    /// Since when bytes are counted, and when the last of them came.
+    since: Instant,
+    last: Instant,
+    bytes: u64,
+    acknowledgements: u32,
+    /// Bytes a second; 0 before the first.
+    rate: f64,
+}
+
+impl Train {
+    fn add(&mut self, now: Instant, bytes: u64, srtt: Option<Duration>) {
+        let begins = now.since(self.last) * SPACED > srtt.unwrap_or_default();
+        self.last = now;
+        if begins {
+            // The first one says when it began, and not how long what it acknowledges took.
+            return self.begin(now);
+        }
+        self.bytes += bytes;
+        self.acknowledgements += 1;
+        if self.acknowledgements >= 2 && now > self.since {
+            let rate = self.bytes as f64 / now.since(self.since).as_secs_f64();
+            self.rate = rate.max(self.rate * FORGETS);
+            self.begin(now);
+        }
+    }
+
+    fn begin(&mut self, now: Instant) {
+        (self.since, self.bytes, self.acknowledgements) = (now, 0, 0);
+    }
 }
 
 impl DeliveryRate {
     /// `bytes` more have arrived, as an acknowledgement says.
     pub(crate) fn on_delivered(&mut self, now: Instant, bytes: u64, srtt: Option<Duration>) {
+        self.train.add(now, bytes, srtt);
         let Some(since) = self.since else {
             // What this acknowledgement covers took a time that is not known.
             self.since = Some(now);
@@ -47,6 +87,13 @@ impl DeliveryRate {
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
         (self.best > 0.0).then_some(self.best)
+    }
+
+    /// The rate at which what left at once arrived, bytes a second: of its narrowest line, where nobody else uses it. None before a few
+    /// acknowledgements came close behind each other.
+    #[must_use]
+    pub fn burst_rate(&self) -> Option<f64> {
+        (self.train.rate > 0.0).then_some(self.train.rate)
     }
 }
 

@@ -56,7 +56,7 @@ fn see(place: &mut Candidate, slot: usize, subflow: &Subflow, path: &PathState, 
     place.local_queue = path.local.bytes;
     place.delivery_rate = path.delivery.rate();
     place.delivered = board.una;
-    place.between_losses = None;
+    (place.burst_rate, place.between_losses) = (None, None);
     place.mss = path.mss;
     place.pacing = path.pacing;
     place.has_room = known.has_room;
@@ -194,6 +194,7 @@ impl Connection {
             see(place, slot, subflow, path, &Known { in_flight, has_room, waits_here, backup });
             if streams {
                 place.between_losses = path.losses.bytes_between(now);
+                place.burst_rate = path.delivery.burst_rate();
             }
         }
         self.choice.candidates.truncate(count);

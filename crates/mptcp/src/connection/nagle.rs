@@ -8,19 +8,29 @@ use super::Connection;
 
 impl Connection {
     /// Nagle (RFC 9293 section 3.7.4): a small segment waits while data is in flight; corked, also when none is.
-    /// What subflows have had acknowledged is not: Linux's DATA_ACK for it may come only with the answer to more.
+    /// What subflows have had acknowledged is not: Linux's DATA_ACK for it may come only with the answer to more. `id` is where it
+    /// would go.
     #[inline(always)]
-    pub(super) fn must_wait_for_more(&self, size: u64, mss: u64) -> bool {
+    pub(super) fn must_wait_for_more(&self, now: Instant, id: usize, size: u64, mss: u64) -> bool {
         // A segment that a record ends, and others follow, waits for nothing.
         if size >= mss || size < self.send.buffer.unsent() {
             return false;
         }
-        let in_flight = || self.subflows.iter().any(|subflow| !subflow.sender().is_idle());
+        let in_flight = || self.has_in_flight(now, id);
         let nagle = self.config.nagle && self.send.buffer.next() > self.send.buffer.una() && in_flight();
         // Minshall's variant: only what is small and in flight itself holds small ones up.
         let nagle = nagle && (!self.config.linux_compat.minshall || self.send.buffer.small_in_flight());
         let waits = self.send.writer.holds_back() || nagle;
         waits && !self.send.writer.is_closed() && !self.send.writer.is_pushing()
+    }
+
+    /// Whether there is data in flight that a small segment waits for: on any subflow, or on its own, where it is a stream's and was placed
+    /// for that.
+    fn has_in_flight(&self, now: Instant, id: usize) -> bool {
+        if self.choice.scheduler.places_small() && self.send.writer.streams(now) {
+            return !self.subflows[id].sender().is_idle();
+        }
+        self.subflows.iter().any(|subflow| !subflow.sender().is_idle())
     }
 
     /// Whether the application holds a small piece back, which Nagle's algorithm does not: a subflow of Linux's is given it, and may hold it

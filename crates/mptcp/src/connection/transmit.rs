@@ -90,7 +90,7 @@ impl Connection {
         let idle = self.subflows.first()?.sender().is_idle();
         if idle
             || self.send.buffer.next() + size > self.send.buffer.edge()
-            || self.must_wait_for_more(size, mss)
+            || self.must_wait_for_more(now, 0, size, mss)
         {
             return None;
         }
@@ -146,7 +146,7 @@ impl Connection {
         if self.send.buffer.next() + size > self.send.buffer.edge() {
             return self.on_closed_window(now, (id, chosen), size, out);
         }
-        if self.must_wait_for_more(size, mss) {
+        if self.must_wait_for_more(now, id, size, mss) {
             return self.on_nothing_new(now, out);
         }
         let before = self.send.buffer.next();
@@ -189,6 +189,7 @@ impl Connection {
             unsent: outgoing.unsent(),
             more_to_come: self.send.writer.waits(),
             streams: self.send.writer.streams(now),
+            small_waits: self.config.nagle,
             closed: self.send.writer.is_closed(),
             in_flight: outgoing.next() - outgoing.una(),
             acknowledged: outgoing.una(),

@@ -6,12 +6,14 @@
 //! room for; or when they could send all that is left. Where an application writes as it goes, a path that loses is late.
 
 mod ledger;
+mod lines;
 mod trial;
 
 use mptcp_clock::{Duration, Instant};
 
 use super::{Candidate, Scheduler, SendView};
 use ledger::Ledger;
+use lines::Lines;
 
 /// How much the estimate of what faster paths could send grows when a window was full nevertheless, at most once in a round
 /// trip of the slower path; it falls back as slowly.
@@ -31,6 +33,7 @@ const MOST_GROWN: f64 = 1e6;
 #[derive(Clone, Debug)]
 pub struct OnTime {
     ledger: Ledger,
+    lines: Lines,
     margin: f64,
     /// When the margin is looked at next.
     due: Instant,
@@ -41,7 +44,14 @@ pub struct OnTime {
 
 impl Default for OnTime {
     fn default() -> Self {
-        Self { ledger: Ledger::default(), margin: 1.0, due: Instant::ZERO, full: false, times: Vec::new() }
+        Self {
+            ledger: Ledger::default(),
+            lines: Lines::default(),
+            margin: 1.0,
+            due: Instant::ZERO,
+            full: false,
+            times: Vec::new(),
+        }
     }
 }
 
@@ -193,6 +203,20 @@ impl OnTime {
         rests(candidate) && !view.candidates.iter().all(rests)
     }
 
+    /// Where an application writes as it goes: what the lines that are known say, and how long a small piece waits where data is in flight.
+    #[cold]
+    fn know_better(&mut self, view: &SendView<'_>) {
+        for (time, candidate) in self.times.iter_mut().zip(view.candidates) {
+            if let Some(arrives) = self.lines.arrives(view.now, candidate) {
+                *time = arrives + mending(candidate);
+            }
+            if view.small_waits && view.unsent < candidate.mss && candidate.in_flight > 0 {
+                // It goes with what is written next, or when all that is there has been acknowledged, a round trip from now at the latest.
+                *time += nanos(candidate.srtt) / 2.0;
+            }
+        }
+    }
+
     /// Looks once in a round trip of the slowest path whether windows were full all the same.
     fn adapt(&mut self, view: &SendView<'_>) {
         let longest = view.candidates.iter().map(|c| c.srtt).max().unwrap_or_default();
@@ -225,6 +249,9 @@ impl Scheduler for OnTime {
         }
         self.times.clear();
         self.times.extend(view.candidates.iter().map(|c| takes(view, c)));
+        if view.streams && !view.closed {
+            self.know_better(view);
+        }
         let mut best: Option<(f64, usize)> = None;
         let with_room = view.candidates.iter().zip(&self.times).enumerate().filter(|(_, (c, _))| c.has_room);
         for (at, (candidate, &time)) in with_room {
@@ -260,6 +287,10 @@ impl Scheduler for OnTime {
 
     fn waits_for_room(&self, now: Instant) -> bool {
         self.is_quiet(now)
+    }
+
+    fn places_small(&self) -> bool {
+        true
     }
 
     fn on_window_full(&mut self, _view: &SendView<'_>, _position: usize) {

@@ -37,6 +37,12 @@ pub trait Scheduler: std::fmt::Debug + Send {
         false
     }
 
+    /// Whether it places what is smaller than a segment with care: of a stream that then waits only while its own subflow has data in
+    /// flight, which is Nagle's algorithm for each of the TCP connections (RFC 9293 section 3.7.4), and not for all of them.
+    fn places_small(&self) -> bool {
+        false
+    }
+
     /// The candidate at `position` has room, and the peer's receive window has not: what it holds waits for data on other
     /// subflows. Told each time it is found, several times in a round trip.
     fn on_window_full(&mut self, view: &SendView<'_>, position: usize) {

@@ -37,6 +37,9 @@ pub struct Candidate {
     pub delivered: u64,
     /// The best rate at which it delivered in its last round trips, bytes a second; None before the first.
     pub delivery_rate: Option<f64>,
+    /// The rate at which what left at once arrived, bytes a second; None where that is not known. Looked up only while the application
+    /// streams; None else.
+    pub burst_rate: Option<f64>,
     /// Bytes that arrive on it from one loss to the next; None where it did not lose twice in the last minute. Looked up only while
     /// the application streams ([`SendView::streams`]); None else.
     pub between_losses: Option<u64>,
@@ -71,6 +74,7 @@ impl Candidate {
             local_queue: 0,
             delivered: 0,
             delivery_rate: None,
+            burst_rate: None,
             between_losses: None,
             mss,
             pacing: None,
@@ -107,6 +111,8 @@ pub struct SendView<'a> {
     pub more_to_come: bool,
     /// The application writes as it goes, and has not waited for room for a second: what counts is when each of its bytes is there.
     pub streams: bool,
+    /// What is smaller than a segment waits while data is in flight (Nagle's algorithm).
+    pub small_waits: bool,
     /// The application has closed its side: nothing comes after `unsent`, and what counts is when that is there.
     pub closed: bool,
     /// Bytes given to subflows and not acknowledged at the data level.
@@ -131,6 +137,7 @@ impl<'a> SendView<'a> {
             unsent: 0,
             more_to_come: true,
             streams: false,
+            small_waits: false,
             closed: false,
             in_flight: 0,
             acknowledged: 0,

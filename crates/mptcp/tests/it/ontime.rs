@@ -264,6 +264,41 @@ fn a_stream_does_not_fill_a_path_until_it_loses() {
     assert_eq!(stream(&candidates), Some(0), "so it did on the other");
 }
 
+/// A near path of a slow line: what a burst has told of it counts, whatever its round trip.
+#[test]
+fn a_stream_knows_how_long_a_line_takes_for_a_segment() {
+    let mut candidates = streaming();
+    let takes = |path: &mut Candidate, each: u64| path.burst_rate = Some(1e3 * MSS as f64 / each as f64);
+    takes(&mut candidates[1], 1);
+    takes(&mut candidates[0], 20);
+    assert_eq!(stream(&candidates), Some(0), "10 and 20 ms, and 30 and 1");
+    takes(&mut candidates[0], 22);
+    assert_eq!(stream(&candidates), Some(1));
+    let mut moment = SendView::new(Instant::ZERO + ms(1_000), &candidates);
+    (moment.unsent, moment.more_to_come, moment.closed) = (6 * MSS, false, true);
+    assert_eq!(OnTime::default().choose(&moment), Some(0), "a stream alone");
+}
+
+/// The last piece of a block is smaller than a segment, and waits where data is in flight.
+#[test]
+fn a_small_piece_goes_where_it_need_not_wait() {
+    let mut candidates = streaming();
+    candidates[0].in_flight = MSS;
+    let choose = |candidates: &[Candidate], unsent: u64, small_waits: bool| {
+        let mut moment = SendView::new(Instant::ZERO + ms(1_000), candidates);
+        (moment.unsent, moment.streams, moment.small_waits) = (unsent, true, small_waits);
+        OnTime::default().choose(&moment)
+    };
+    assert_eq!(choose(&candidates, MSS, true), Some(0));
+    assert_eq!(choose(&candidates, MSS - 1, true), Some(0), "10 ms and half of a round trip, and 30");
+    (candidates[1].min_rtt, candidates[1].latest_rtt) = (ms(38), ms(38));
+    assert_eq!(choose(&candidates, MSS, true), Some(0));
+    assert_eq!(choose(&candidates, MSS - 1, true), Some(1));
+    assert_eq!(choose(&candidates, MSS - 1, false), Some(0), "no Nagle");
+    candidates[1].in_flight = MSS;
+    assert_eq!(choose(&candidates, MSS - 1, true), Some(0), "it waits on both");
+}
+
 #[test]
 fn to_a_file_that_ends_losses_are_no_reason() {
     let mut candidates = streaming();

@@ -119,12 +119,13 @@ fn an_interface_that_goes_down_and_up_is_used_again() {
     let info = pair.client.info(pair.now, pair.connection).unwrap();
     let before = info.subflows[0].tally.bytes_sent;
     pair.interface(0, InterfaceChange::Up);
-    pair.transfer(&pattern(400_000), Duration::from_secs(10));
+    pair.transfer(&pattern(4_000_000), Duration::from_secs(10));
     let info = pair.client.info(pair.now, pair.connection).unwrap();
     assert_eq!(info.subflows.len(), 3);
     assert_eq!(info.subflows[0].tally.bytes_sent, before, "a dead subflow sends nothing");
-    assert!(info.subflows[2].tally.bytes_sent > 10_000);
-    assert_eq!(pair.received[0].len(), 800_000);
+    // More than is written at once: what is bulk data fills all paths.
+    assert!(info.subflows[2].tally.bytes_sent > 500_000);
+    assert_eq!(pair.received[0].len(), 4_400_000);
 }
 
 #[test]

@@ -50,3 +50,38 @@ fn a_round_is_ten_milliseconds_at_least() {
     delivery.on_delivered(ms(10), 100, Some(Duration::from_millis(1)));
     assert_eq!(delivery.rate(), Some(30_000.0));
 }
+
+/// The rate of bursts of a path of 100 ms.
+fn burst_rate(acknowledged: &[(u64, u64)]) -> Option<f64> {
+    let mut delivery = DeliveryRate::default();
+    for &(at, bytes) in acknowledged {
+        delivery.on_delivered(ms(1_000 + at), bytes, Some(Duration::from_millis(100)));
+    }
+    delivery.burst_rate()
+}
+
+#[test]
+fn what_left_at_once_arrives_as_fast_as_the_line_is() {
+    // What the first one acknowledges took a time that nobody knows.
+    assert_eq!(burst_rate(&[(0, 9_000), (10, 1_000)]), None, "one gap");
+    assert_eq!(burst_rate(&[(0, 9_000), (10, 1_000), (20, 3_000)]), Some(200_000.0));
+    assert_eq!(
+        burst_rate(&[(0, 9_000), (25, 1_000), (50, 1_000)]),
+        Some(40_000.0),
+        "a quarter of a round trip"
+    );
+    assert_eq!(burst_rate(&[(0, 9_000), (26, 1_000), (51, 1_000)]), None, "another burst");
+    // Of one moment they say nothing yet.
+    assert_eq!(burst_rate(&[(0, 0), (0, 1_000), (0, 1_000)]), None);
+    assert_eq!(burst_rate(&[(0, 0), (0, 1_000), (10, 1_000)]), Some(200_000.0));
+}
+
+#[test]
+fn the_best_burst_is_forgotten_slowly() {
+    let fast = [(0, 0), (1, 1_000), (2, 1_000)];
+    assert_eq!(burst_rate(&fast), Some(1e6));
+    let slow: Vec<_> = fast.into_iter().chain([(12, 1_000), (22, 1_000)]).collect();
+    assert_eq!(burst_rate(&slow), Some(0.98e6));
+    let faster: Vec<_> = slow.into_iter().chain([(23, 2_000), (24, 2_000)]).collect();
+    assert_eq!(burst_rate(&faster), Some(2e6));
+}
