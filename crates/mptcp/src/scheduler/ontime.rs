@@ -7,6 +7,7 @@
 
 mod ledger;
 mod lines;
+mod numbers;
 mod trial;
 
 use mptcp_clock::{Duration, Instant};
@@ -14,6 +15,7 @@ use mptcp_clock::{Duration, Instant};
 use super::{Candidate, Scheduler, SendView};
 use ledger::Ledger;
 use lines::Lines;
+use numbers::{larger, nanos, real, way_back};
 
 /// How much the estimate of what faster paths could send grows when a window was full nevertheless, at most once in a round
 /// trip of the slower path; it falls back as slowly.
@@ -53,21 +55,6 @@ impl Default for OnTime {
             times: Vec::new(),
         }
     }
-}
-
-/// As a real number; all that is counted here is below 2^63, where that is one instruction.
-fn real(count: u64) -> f64 {
-    count as i64 as f64
-}
-
-/// Nanoseconds.
-fn nanos(time: Duration) -> f64 {
-    real(time.as_nanos())
-}
-
-/// The larger of two, none of which is NaN.
-fn larger(one: f64, other: f64) -> f64 {
-    if one > other { one } else { other }
 }
 
 /// How long a segment that leaves now is under way, there and back, in nanoseconds, at a rate that the path may have. What a path said
@@ -120,10 +107,6 @@ fn mending(candidate: &Candidate) -> f64 {
     let often = candidate.between_losses.is_some_and(|bytes| bytes < OFTEN * candidate.mss);
     let beyond = candidate.in_flight + candidate.mss > candidate.ssthresh;
     if often || beyond { 2.0 * nanos(candidate.srtt) } else { 0.0 }
-}
-
-fn way_back(candidate: &Candidate) -> f64 {
-    nanos(candidate.min_rtt) / 2.0
 }
 
 /// Bytes a second, from what has arrived in a round trip: half of a window that has grown, twice that where it doubles.

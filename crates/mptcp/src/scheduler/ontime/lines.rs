@@ -5,7 +5,7 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use super::{larger, nanos, real, way_back};
+use super::numbers::{larger, nanos, real, way_back};
 use crate::ids::SubflowId;
 use crate::scheduler::Candidate;
 
