@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,14 @@ def test_ratios_have_intervals_of_ratios() -> None:
     assert Bound("b", 0.85, 1.15).judge(ratio([1.0, 1.0], [0.0, 0.0], paired=True)) == "fails"
     inverse = ratio(below, top, paired=True)
     assert inverse.low == pytest.approx(1 / found.high)
+
+
+def test_nothing_over_nothing_is_no_run() -> None:
+    alone = ratio([0.0, 0.0, 0.98], [0.0, 0.0, 1.0], paired=True)
+    assert (alone.mean, alone.n) == (0.98, 1)
+    assert Bound("b", 0.85, 1.15).judge(alone) == "undecided"
+    assert ratio([0.0, 1.0, 2.0], [0.0, 1.0, 2.0], paired=True) == Interval(1.0, 1.0, 1.0, 2)
+    assert math.isnan(ratio([0.0, 0.0], [0.0, 0.0], paired=True).mean)
 
 
 def test_a_difference_of_what_does_not_vary_is_exact() -> None:

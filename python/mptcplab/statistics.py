@@ -97,8 +97,12 @@ def ratio(first: Sequence[float], second: Sequence[float], *, paired: bool, conf
 
     The spread of log(x/y) is that of x_i/x - y_i/y (the delta method); `paired` where both are of the same runs, which
     counts what they have in common, otherwise the two add up with Welch's degrees of freedom. Nothing
-    over something is 0, and something over nothing infinite, in every run.
+    over something is 0, and something over nothing infinite, in every run. Of pairs, nothing over nothing is no run.
     """
+    if paired:
+        pairs = [pair for pair in zip(first, second, strict=True) if any(pair)]
+        if pairs:
+            first, second = [a for a, _ in pairs], [b for _, b in pairs]
     if not first or not second:
         return Interval(math.nan, -math.inf, math.inf, 0)
     top, below = math.fsum(first) / len(first), math.fsum(second) / len(second)
