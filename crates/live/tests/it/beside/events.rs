@@ -142,8 +142,8 @@ pub struct Reader {
     /// Of each path: when something came, when something went, when new data went.
     times: [(Option<Instant>, Option<Instant>); 4],
     pace: u64,
-    /// A burst that goes on.
-    burst: bool,
+    /// Of each path: a burst that goes on.
+    burst: [bool; 4],
     last_ece: bool,
     /// A DSS has gone.
     multipath: bool,
@@ -153,7 +153,7 @@ impl Reader {
     pub fn read(records: &[Record], end: String) -> Events {
         let times = [(None, None); 4];
         let mut reader =
-            Self { list: Vec::new(), times, pace: 0, burst: false, last_ece: false, multipath: false };
+            Self { list: Vec::new(), times, pace: 0, burst: [false; 4], last_ece: false, multipath: false };
         for record in records {
             reader.take(record);
         }
@@ -178,7 +178,7 @@ impl Reader {
         };
         let cause = Cause::of(silence, since_incoming);
         let soon = outgoing.is_some_and(|time| at.duration_since(time) <= ANSWER);
-        self.burst &= soon;
+        self.burst[usize::from(path)] &= soon;
         for what in self.what(seen, cause) {
             self.add(path, cause, soon, what);
         }
@@ -212,10 +212,10 @@ impl Reader {
                 let timed = cause != Cause::Answer;
                 if seen.old {
                     all.push(What::Again(seen.number, seen.number));
-                    self.burst = false;
+                    self.burst[usize::from(seen.path)] = false;
                 } else if seen.carried {
                     all.push(What::Reinjected(seen.number, seen.number));
-                } else if first || timed || self.burst {
+                } else if first || timed || self.burst[usize::from(seen.path)] {
                     all.push(What::Burst(1));
                 }
                 if flags.fin() {
@@ -241,7 +241,8 @@ impl Reader {
         let closes = self.multipath && what == What::Named("FIN".into());
         let cause = if closes { Cause::Answer } else { cause };
         let answers = cause == Cause::Answer;
-        self.burst = matches!(what, What::Burst(_)) || (self.burst && matches!(what, What::Named(_)));
+        let burst = &mut self.burst[usize::from(path)];
+        *burst = matches!(what, What::Burst(_)) || (*burst && matches!(what, What::Named(_)));
         if let Some(last) = self.list.iter_mut().rev().find(|event| event.path == path)
             && answers
         {
