@@ -194,7 +194,7 @@ impl OnTime {
                 *time = arrives + mending(candidate);
             }
             if view.small_waits && view.unsent < candidate.mss && candidate.in_flight > 0 {
-                // It goes with what is written next, or when all that is there has been acknowledged, a round trip from now at the latest.
+                // It goes with what is written next, or when all that is there has been acknowledged: nobody knows which comes first.
                 *time += nanos(candidate.srtt) / 2.0;
             }
         }

@@ -53,7 +53,7 @@ class Interfaces(Experiment):
         "Four pairs transfer 15 MB each, at once: over 802.11n alone, and with a dedicated link of 6 Mb/s besides. The "
         "dedicated link is an 802.11 link of that PHY rate, or a token bucket. Receive buffers have 320 KB, the "
         "default; also 20 KB, since figure 5 of the study contradicts figure 3 at equal buffers. Over WiFi alone also "
-        "with both routers on one channel, which the study does not tell. The neighbours were calibrated on the time "
+        "with both routers on one channel; the study names none. The neighbours were calibrated on the time "
         "over WiFi alone, so that B-1.1 is no finding."
     )
 
