@@ -42,7 +42,7 @@ class Effort:
         return {"quick": quick, "default": default, "full": full}[self.name]
 
     def seeds(self, quick: int, default: int, full: int) -> range:
-        """The seeds for this effort: twice the usual at most, with `full` 40 where that is more; `quick` has no more."""
+        """The seeds for this effort: at most twice the usual, with `full` 40 where that is more; `quick` the usual."""
         usual = self.pick(quick, default, full)
         most = self.pick(usual, 2 * usual, max(40, 2 * usual))
         return range(self.first, self.first + min(usual * self.times, most))
