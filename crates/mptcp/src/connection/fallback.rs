@@ -144,9 +144,19 @@ impl Connection {
             self.end_subflow(now, other, SubflowError::RESET);
         }
         self.send.buffer.leave_to_subflow();
+        self.take_plain_window(id);
         // What the subflow has had acknowledged is done, whatever the data level knew of it.
         self.acknowledge_plainly(now, id);
         Ok(())
+    }
+
+    /// The window is what TCP's fields said last: the data level keeps the furthest edge that it heard, from a SYN that was not scaled or
+    /// by acknowledgements that came out of order, and new data of a TCP ends at the last one (RFC 9293 section 3.8.6).
+    fn take_plain_window(&mut self, id: usize) {
+        let subflow = &self.subflows[id];
+        let from = subflow.stream_offset(subflow.sender().board.una);
+        let window = subflow.window_heard();
+        self.send.buffer.offer(from, window, true);
     }
 
     /// A mapping of length 0: the peer has fallen back (RFC 8684 section 3.7).

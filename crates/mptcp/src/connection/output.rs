@@ -239,8 +239,7 @@ impl Connection {
 
     fn new_data_out_of_turn(&self, id: usize) -> Option<u64> {
         if self.has_queues() {
-            let subflow = &self.subflows[id];
-            return Some(subflow.backlog().first()).filter(|&size| size > 0 && subflow.can_send());
+            return Some(self.fits_first(id)).filter(|&size| size > 0 && self.subflows[id].can_send());
         }
         let subflow = &self.subflows[id];
         let single = self.subflows.iter().filter(|subflow| subflow.can_send()).count() == 1;

@@ -33,7 +33,7 @@ impl Connection {
             self.tune_send_memory();
         }
         let closed = self.negotiation.is_multipath() && self.fill_queues(now, false);
-        let mut held = false;
+        let (mut held, mut shut) = (false, false);
         for id in 0..self.subflows.len() {
             let subflow = &self.subflows[id];
             if subflow.backlog().is_empty() || !subflow.can_send() {
@@ -46,6 +46,10 @@ impl Connection {
             if self.small_waits(id) {
                 continue;
             }
+            if self.fits_first(id) == 0 {
+                shut = true;
+                continue;
+            }
             if self.may_send_now(now, id) {
                 return self.send_queued(now, id, out);
             }
@@ -54,13 +58,14 @@ impl Connection {
         let waits = self.subflows.iter().any(|subflow| !subflow.backlog().is_empty());
         let limit = match (waits, closed) {
             (true, _) if held => Limit::LocalQueue,
+            (true, _) if shut => Limit::ReceiveWindow,
             (true, _) => Limit::CongestionWindow,
             (false, true) if self.peer_holds_early_data() => Limit::HeadOfLine,
             (false, true) => Limit::ReceiveWindow,
             (false, false) if self.send.buffer.unsent() > 0 => Limit::Scheduler,
             (false, false) => self.writer_limit(self.any_room()),
         };
-        self.rest(now, limit, closed && !waits)
+        self.rest(now, limit, closed && !waits || shut)
     }
 
     /// Nagle, by subflow: what is small and last waits while something small is under way (`tcp_nagle_check`, `tcp_minshall_check`).
@@ -71,6 +76,19 @@ impl Connection {
             && subflow.backlog().is_small(mss)
             && subflow.backlog().small_end() > subflow.sender().board.una
             && !self.send.writer.is_closed()
+    }
+
+    /// Bytes of the first of a subflow's queue that may leave now. It was given there by the data level's window; after a fallback TCP's
+    /// holds, which may end before (RFC 9293 section 3.8.6). A part goes where nothing is under way: a window that opens byte by byte
+    /// is not answered with as many segments (section 3.8.6.2.1).
+    pub(super) fn fits_first(&self, id: usize) -> u64 {
+        let subflow = &self.subflows[id];
+        let first = subflow.backlog().first();
+        if self.negotiation.is_multipath() {
+            return first;
+        }
+        let room = self.send.buffer.edge().saturating_sub(subflow.stream_offset(subflow.sender().board.next));
+        if first <= room || subflow.sender().is_idle() { first.min(room) } else { 0 }
     }
 
     /// The peer's window has opened: what waits is given to the subflows before the application, which may have room now, can write
@@ -90,7 +108,8 @@ impl Connection {
     /// Takes the first of a subflow's queue onto its way.
     pub(super) fn send_queued(&mut self, now: Instant, id: usize, out: &mut Segment) -> Option<usize> {
         let mss = self.congestion.paths[id].mss;
-        let Waiting { data, payload, .. } = self.subflows[id].backlog_mut().pop(mss)?;
+        let size = mss.min(self.fits_first(id));
+        let Waiting { data, payload, .. } = self.subflows[id].backlog_mut().pop(size)?;
         if (payload.len() as u64) < mss {
             let end = self.subflows[id].sender().board.next + payload.len() as u64;
             self.subflows[id].backlog_mut().note_small(end);

@@ -80,6 +80,11 @@ impl Subflow {
         self.window.said.saturating_sub(since)
     }
 
+    /// The window that the peer said last on it.
+    pub(crate) fn window_heard(&self) -> u64 {
+        u64::from(self.window.last) << self.agreed.send_scale
+    }
+
     pub(crate) fn window_mut(&mut self) -> &mut PeerWindow {
         &mut self.window
     }

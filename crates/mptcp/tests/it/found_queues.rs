@@ -314,3 +314,43 @@ fn a_closed_window_is_asked_for_whatever_the_scheduler_says() {
         ],
     );
 }
+
+/// What was given to a queue by the data level's window leaves as TCP's no sooner than that window has room.
+#[test]
+fn what_was_queued_before_a_fallback_waits_for_the_window_of_tcp() {
+    let side = Config {
+        congestion: Bbr::default().into(),
+        linux_compat: LinuxCompat {
+            plain_time_wait: true,
+            window_use_by_round: true,
+            ..LinuxCompat::default()
+        },
+        linux_stack: LinuxStack {
+            buffer_memory: true,
+            silent_path_probe: Some(mptcp_clock::Duration::from_secs(1)),
+            ..queues()
+        },
+        spurious_loss: Some(SpuriousLoss { undo: false, frto: false }),
+        receive_buffer: 4277,
+        send_buffer: 2000,
+        initial_window: 7,
+        max_subflows: 0,
+        pacing: false,
+        mechanisms: Mechanisms { autotuning: true, ..plain_mechanisms() },
+        ..drawn()
+    };
+    check(
+        0,
+        side,
+        vec![Path { rate: 727_112, queue_ms: 31, ..path(93) }],
+        &[
+            Operation::Duplicate { at: 0 },
+            write(4273),
+            drop_at(4406),
+            advance(297),
+            Operation::Write { side: Side::Server, bytes: 4277 },
+            Operation::Join { at: 4135 },
+            advance(0),
+        ],
+    );
+}
