@@ -68,6 +68,9 @@ impl Connection {
         let subflow = &mut self.subflows[id];
         let scale = if segment.flags.syn() { 0 } else { subflow.agreed().send_scale };
         let window = u64::from(segment.window) << scale;
+        if ack == Some(subflow.sender().board.una) {
+            subflow.window_mut().heard = window;
+        }
         let plain = self.negotiation.is_plain() && subflow.is_synchronised();
         let has_ack = || segment.options.dss.as_ref().is_some_and(|dss| dss.ack.is_some());
         let from = match self.negotiation.mode() {

@@ -80,9 +80,9 @@ impl Subflow {
         self.window.said.saturating_sub(since)
     }
 
-    /// The window that the peer said last on it.
+    /// The window that the peer said with the last acknowledgement.
     pub(crate) fn window_heard(&self) -> u64 {
-        u64::from(self.window.last) << self.agreed.send_scale
+        self.window.heard
     }
 
     pub(crate) fn window_mut(&mut self) -> &mut PeerWindow {

@@ -153,6 +153,8 @@ pub(crate) struct Owed {
 pub(crate) struct PeerWindow {
     /// The one last received.
     pub(crate) last: u16,
+    /// Bytes beyond what is acknowledged, as a segment with the last acknowledgement said it.
+    pub(crate) heard: u64,
     /// Sequence number and acknowledgement of the segment that the window was taken from: SND.WL1 and SND.WL2.
     pub(super) from: (u64, u64),
     /// SND.WND, where windows go by subflow.

@@ -3,7 +3,7 @@
 use crate::arena::{Arena, Gso, Operation, Path, Settings, Side, Strip};
 use mptcp::congestion::{Lia, Reno};
 use mptcp::path_manager::NdiffPorts;
-use mptcp::{Config, Mechanisms};
+use mptcp::{Config, LinuxStack, Mechanisms};
 
 pub(crate) fn path(delay_ms: u16) -> Path {
     Path { delay_ms, jitter_us: 0, loss_percent: 0, rate: 1_000_000_000, queue_ms: 10 }
@@ -402,6 +402,45 @@ fn a_pace_that_fell_rises_again() {
             Operation::Join { at: 48_573 },
             Operation::Drop { at: 1732 },
             Operation::Split { at: 0, position: 0 },
+            advance(0),
+            advance(0),
+        ],
+    );
+}
+
+/// The window of a SYN/ACK that came twice is not scaled.
+#[test]
+fn what_a_repeated_syn_ack_offered_is_not_the_window_of_a_fallback() {
+    let client = Config {
+        receive_buffer: 20_000,
+        linux_stack: LinuxStack { buffer_memory: true, ..LinuxStack::default() },
+        initial_window: 2,
+        ..small()
+    };
+    let server = Config {
+        receive_buffer: 2871,
+        send_buffer: 7161,
+        initial_window: 6,
+        wide_data_acks: true,
+        ..small()
+    };
+    check_two(
+        0,
+        client,
+        server,
+        vec![path(62)],
+        &[
+            Operation::Write { side: Side::Server, bytes: 7161 },
+            Operation::Step,
+            write(4308),
+            Operation::Step,
+            Operation::Step,
+            Operation::Join { at: 22_938 },
+            Operation::Duplicate { at: 0 },
+            Operation::Step,
+            Operation::Delay { at: 2121, ms: 63 },
+            Operation::Duplicate { at: 49_022 },
+            drop_at(462),
             advance(0),
             advance(0),
         ],
