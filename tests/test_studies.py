@@ -73,6 +73,14 @@ def test_where_something_is_random_five_seeds_or_more() -> None:
             assert not random[key] or len(several) >= enough, (experiment.name, key)
 
 
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: f"{experiment.study}-{experiment.name}")
+def test_a_block_of_seeds_is_that_block_and_no_more(experiment: Experiment) -> None:
+    seeds: dict[Key, set[int]] = {}
+    for point in experiment.points(Effort("default", first=21, exactly=7, times=2)):
+        seeds.setdefault(point.key, set()).add(point.seed)
+    assert {key: some for key, some in seeds.items() if some != set(range(21, 28))} == {}
+
+
 def test_the_report(
     found: Reproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -183,6 +183,7 @@ def command(found: Reproduction, *studies: str) -> str:
     words = ["mptcplab", "reproduce", *studies]
     words += [] if found.effort.name == "default" else [f"--{found.effort.name}"]
     words += [] if found.effort.first == 1 else ["--seeds-from", str(found.effort.first)]
+    words += ["--seeds", str(found.effort.exactly)] if found.effort.exactly else []
     return " ".join(words)
 
 

@@ -80,7 +80,7 @@ def reproduce(
     points: dict[tuple[str, str], list[Point]] = {}
     open_ = [experiment for study in studies for experiment in study.experiments]
     with house_style():
-        for times in rounds or ROUNDS[effort.name]:
+        for times in rounds or ((1,) if effort.exactly else ROUNDS[effort.name]):
             now = replace(effort, times=times)
             asked = {experiment: list(experiment.points(now)) for experiment in open_}
             whole = work.run(asked)

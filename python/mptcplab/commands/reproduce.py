@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from mptcplab.commands.common import (
     BadInput,
@@ -41,6 +41,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seeds-from", type=positive, default=1, metavar="N", help="the first seed (default: 1); 21 and 41 are others"
     )
+    parser.add_argument(
+        "--seeds",
+        type=positive,
+        metavar="N",
+        help="so many for each point, none for what is undecided: to compare blocks",
+    )
     record = parser.add_mutually_exclusive_group()
     record.add_argument("--compare", type=Path, metavar="FILE", help="a record of verdicts; exit 1 if one differs")
     record.add_argument("--record", type=Path, metavar="FILE", help="write the verdicts there; see --because")
@@ -73,7 +79,8 @@ def execute(given: argparse.Namespace) -> int:
     for problem in problems.values():
         print(problem, file=sys.stderr)
     chosen = [study for name, study in studies.items() if not given.studies or name in given.studies]
-    effort = Effort("quick" if given.quick else "full" if given.full else "default", first=given.seeds_from)
+    name: Literal["quick", "default", "full"] = "quick" if given.quick else "full" if given.full else "default"
+    effort = Effort(name, first=given.seeds_from, exactly=given.seeds)
     if given.compare:
         record.require_effort(given.compare, record.read(given.compare), effort.name, [study.name for study in chosen])
     if given.mutate:
@@ -141,6 +148,7 @@ def _keep(given: argparse.Namespace, found: Reproduction) -> int:
             study.name: {
                 "effort": found.effort.name,
                 "seeds_from": found.effort.first,
+                **({"seeds": found.effort.exactly} if found.effort.exactly else {}),
                 "commit": commit(),
                 "runs": found.runs_of(study),
             }

@@ -36,6 +36,8 @@ class Effort:
     """The first seed: other blocks of seeds should say the same."""
     times: int = 1
     """How many times as many seeds as usual, where an interval straddled a bound."""
+    exactly: int | None = None
+    """As many seeds for each point, whatever is undecided: to compare blocks of them."""
 
     def pick(self, quick: T, default: T, full: T) -> T:
         """The value for this effort."""
@@ -43,6 +45,8 @@ class Effort:
 
     def seeds(self, quick: int, default: int, full: int) -> range:
         """The seeds for this effort: at most twice the usual, with `full` 40 where that is more; `quick` the usual."""
+        if self.exactly:
+            return range(self.first, self.first + self.exactly)
         usual = self.pick(quick, default, full)
         most = self.pick(usual, 2 * usual, max(40, 2 * usual))
         return range(self.first, self.first + min(usual * self.times, most))
