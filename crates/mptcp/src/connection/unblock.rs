@@ -135,6 +135,7 @@ impl Connection {
     /// When a chunk is likely to arrive by the first of the subflows that carry it, and when it counts as lost though
     /// nobody has said so.
     fn expected(&self, now: Instant, chunk: &Chunk) -> (Instant, Instant) {
+        let closed = self.send.writer.is_closed();
         let mut best = (Instant::FAR_FUTURE, Instant::FAR_FUTURE);
         let mut carriers = chunk.carriers;
         while carriers != 0 {
@@ -146,15 +147,14 @@ impl Connection {
             };
             let (board, path) = (&subflow.sender().board, &self.congestion.paths[id]);
             let (wait, back) = (self.delay_on(id), self.way_back(id));
-            let times = match board.outstanding(end) {
+            // What waits for its turn among all that is lost there.
+            let turns = board.lost as f64 / path.cwnd.max(path.mss) as f64;
+            let again = now + (wait + wait.mul_f64(turns) - back);
+            let (due, lost) = match board.outstanding(end) {
                 // It has arrived, and waits for what is before it.
                 None => (now, Instant::FAR_FUTURE),
                 Some(sent) if sent.sacked => (now, Instant::FAR_FUTURE),
-                Some(sent) if sent.lost && !sent.resent => {
-                    // It waits for its turn among all that is lost there.
-                    let turns = board.lost as f64 / path.cwnd.max(path.mss) as f64;
-                    (now + (wait + wait.mul_f64(turns) - back), Instant::FAR_FUTURE)
-                }
+                Some(sent) if sent.lost && !sent.resent => (again, Instant::FAR_FUTURE),
                 Some(sent) => {
                     // As long as the round trip says, or as what is before it takes.
                     let before = end.saturating_sub(board.una + board.sacked) as f64;
@@ -167,6 +167,11 @@ impl Connection {
                     (due, sent.sent_at + (wait + late).max(drain * 2))
                 }
             };
+            // At the end of the data, where nothing new could go in its place, what has come on a subflow but not in order there is not
+            // there yet (RFC 8684 section 3.3.1 maps a subflow's stream): it comes with the last gap before it.
+            let gap = closed.then(|| board.gap_before(end)).flatten();
+            let filled = gap.map(|gap| if gap.resent { gap.sent_at + (wait - back) } else { again });
+            let times = (filled.map_or(due, |filled| due.max(filled)), lost);
             best = best.min(times);
         }
         best

@@ -15,6 +15,8 @@ use super::sent::Sent;
 
 /// Places for segments that an idle subflow keeps.
 const MOST_IDLE: usize = 4096;
+/// Segments that are looked at for a gap.
+const NEAR: usize = 64;
 
 #[derive(Debug, Default)]
 pub(crate) struct Scoreboard {
@@ -56,6 +58,20 @@ impl Scoreboard {
     pub(crate) fn outstanding(&self, end: u64) -> Option<&Sent> {
         let at = self.first_not(self.guess(end), |sent| sent.end() < end);
         self.queue.get(at).filter(|sent| sent.start < end)
+    }
+
+    /// The last segment before the offset `end` that was lost, whether it has been sent again or not: what has arrived behind it waits
+    /// there. The nearest [`NEAR`] are looked at.
+    pub(crate) fn gap_before(&self, end: u64) -> Option<&Sent> {
+        if self.lost == 0 && self.resent == 0 {
+            return None;
+        }
+        let at = self.first_not(self.guess(end), |sent| sent.end() < end);
+        self.queue
+            .range(..at.min(self.queue.len()))
+            .rev()
+            .take(NEAR)
+            .find(|sent| !sent.sacked && (sent.lost || sent.resent))
     }
 
     #[inline(always)]
