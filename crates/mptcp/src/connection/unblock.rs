@@ -110,18 +110,14 @@ impl Connection {
         path.srtt.or(path.latest_rtt).unwrap_or(Duration::ZERO)
     }
 
-    /// At the end of the data: how long what is in flight on a subflow, and a segment behind it, take to drain there, if its rate is
-    /// known. Where next to nothing is in flight, a rate that was measured while little was sent says nothing of it.
+    /// At the end of the data: how long what is in flight on a subflow, and a segment behind it, take to drain there. Where next to nothing is in flight, a rate that was measured while little was sent says nothing of it.
     fn queued_on(&self, id: usize) -> Duration {
         let (board, path) = (&self.subflows[id].sender().board, &self.congestion.paths[id]);
         if !self.send.writer.is_closed() || board.in_flight() < 2 * path.mss {
             return Duration::ZERO;
         }
-        let rate =
-            path.delivery.rate().map(|rate| if self.candidate(id).ramps() { 2.0 * rate } else { rate });
-        rate.map_or(Duration::ZERO, |rate| {
-            Duration::from_secs_f64((board.in_flight() + path.mss) as f64 / rate)
-        })
+        let rate = self.candidate(id).comes_at();
+        Duration::from_secs_f64((board.in_flight() + path.mss) as f64 / rate)
     }
 
     /// At the end of the data: how much sooner it is there than its acknowledgement is here, which nothing waits for any more.
@@ -147,6 +143,7 @@ impl Connection {
             };
             let (board, path) = (&subflow.sender().board, &self.congestion.paths[id]);
             let (wait, back) = (self.delay_on(id), self.way_back(id));
+            let rate = if closed { Some(self.candidate(id).comes_at()) } else { path.delivery.rate() };
             // What waits for its turn among all that is lost there.
             let turns = board.lost as f64 / path.cwnd.max(path.mss) as f64;
             let again = now + (wait + wait.mul_f64(turns) - back);
@@ -158,7 +155,7 @@ impl Connection {
                 Some(sent) => {
                     // As long as the round trip says, or as what is before it takes.
                     let before = end.saturating_sub(board.una + board.sacked) as f64;
-                    let drain = path.delivery.rate().map_or(0.0, |rate| before / rate);
+                    let drain = rate.map_or(0.0, |rate| before / rate);
                     let drain = Duration::from_secs_f64(drain);
                     let due = (sent.sent_at + (wait - back)).max(now + (drain - back));
                     // With much before it, it may be queueing still; without progress that does not move.

@@ -22,9 +22,6 @@ use numbers::{larger, nanos, real, way_back};
 const STEP: f64 = 0.1;
 /// The most that it grows to.
 const MOST: f64 = 2.0;
-/// What a new path is taken to carry before it has delivered more in a round trip: bytes a second, 1 Mb/s, a slow line. All wait for
-/// a window that turns out to wait there.
-const UNKNOWN_RATE: f64 = 125_000.0;
 /// A path that loses more than once in so many segments counts as late as what it sends again: of blocks of a few segments one in a
 /// hundred waits for that.
 const OFTEN: u64 = 1000;
@@ -88,17 +85,16 @@ fn takes(view: &SendView<'_>, candidate: &Candidate) -> f64 {
 #[inline(always)]
 fn answered(candidate: &Candidate) -> f64 {
     let rate = match candidate.delivery_rate {
-        None if candidate.delivered <= 10 * candidate.mss => Some(guess(candidate)),
+        None if candidate.delivered <= 10 * candidate.mss => Some(candidate.has_arrived_at()),
         known => known,
     };
     delay_at(candidate, rate)
 }
 
-/// By the rate that is known, or by what has arrived in a round trip.
+/// Until it is there, by the rate at which what is before it comes.
 #[cold]
 fn arrives(candidate: &Candidate) -> f64 {
-    let rate = candidate.delivery_rate.map(|rate| if candidate.ramps() { 2.0 * rate } else { rate });
-    delay_at(candidate, Some(rate.unwrap_or_else(|| guess(candidate)))) - way_back(candidate)
+    delay_at(candidate, Some(candidate.comes_at())) - way_back(candidate)
 }
 
 /// How long what is lost waits until it is found and has gone again, a round trip each: where that happens so often that the latest of
@@ -107,14 +103,6 @@ fn mending(candidate: &Candidate) -> f64 {
     let often = candidate.between_losses.is_some_and(|bytes| bytes < OFTEN * candidate.mss);
     let beyond = candidate.in_flight + candidate.mss > candidate.ssthresh;
     if often || beyond { 2.0 * nanos(candidate.srtt) } else { 0.0 }
-}
-
-/// Bytes a second, from what has arrived in a round trip: half of a window that has grown, twice that where it doubles.
-#[inline(never)]
-fn guess(candidate: &Candidate) -> f64 {
-    let round = candidate.srtt.max(candidate.latest_rtt);
-    let arrived = real(candidate.delivered.min(candidate.cwnd / 2)) * 1e9 / larger(nanos(round), 1e3);
-    larger(if candidate.ramps() { 2.0 * arrived } else { arrived }, UNKNOWN_RATE)
 }
 
 /// Bytes a nanosecond that it carries, at most twice of what it did: a window that is new, or has filled a queue, is no rate.

@@ -4,6 +4,10 @@ use mptcp_clock::{Duration, Instant};
 
 use crate::ids::SubflowId;
 
+/// What a new path is taken to carry before it has delivered more in a round trip: bytes a second, 1 Mb/s, a slow line. All wait for
+/// a window that turns out to wait there.
+const UNKNOWN_RATE: f64 = 125_000.0;
+
 /// A subflow that could carry data.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -88,6 +92,28 @@ impl Candidate {
     #[must_use]
     pub fn ramps(&self) -> bool {
         self.cwnd < self.ssthresh && self.latest_rtt <= self.min_rtt + self.min_rtt / 8
+    }
+
+    /// Bytes a second, from what has arrived in a round trip: half of a window that has grown, twice that where it doubles; 1 Mb/s at
+    /// least, which is a slow line.
+    #[inline(never)]
+    #[must_use]
+    pub fn has_arrived_at(&self) -> f64 {
+        let round = self.srtt.max(self.latest_rtt).as_secs_f64().max(1e-6);
+        let arrived = self.delivered.min(self.cwnd / 2) as f64 / round;
+        let ramps = if self.ramps() { 2.0 * arrived } else { arrived };
+        ramps.max(UNKNOWN_RATE)
+    }
+
+    /// Bytes a second at which what is in flight comes, by what is known: what was delivered; where the window doubles and no queue shows,
+    /// all of it in a round trip, for the rate that was measured is of a smaller one.
+    #[must_use]
+    pub fn comes_at(&self) -> f64 {
+        match self.delivery_rate {
+            Some(rate) if self.ramps() => self.rate().max(2.0 * rate),
+            Some(rate) => rate,
+            None => self.has_arrived_at(),
+        }
     }
 
     /// What its window carries, bytes a second; infinite before the first sample.
