@@ -89,6 +89,7 @@ impl Connection {
             backup: is_backup(subflow),
         };
         see(&mut candidate, id, subflow, &self.congestion.paths[id], &known);
+        candidate.burst_rate = self.congestion.paths[id].delivery.burst_rate();
         candidate
     }
 
@@ -153,7 +154,7 @@ impl Connection {
         let mut count = 0;
         let holds = Holds::of(self);
         let (next, una) = (self.send.buffer.next(), self.send.buffer.una());
-        let streams = self.send.writer.streams(now);
+        let by_arrival = self.send.writer.is_closed() || self.send.writer.streams(now);
         let (mut segments, mut bytes) = (0, 0);
         let mut best = u8::MAX;
         let mut paths = self.congestion.paths.iter();
@@ -192,7 +193,7 @@ impl Connection {
             count += 1;
             let backup = is_backup(subflow);
             see(place, slot, subflow, path, &Known { in_flight, has_room, waits_here, backup });
-            if streams {
+            if by_arrival {
                 place.between_losses = path.losses.bytes_between(now);
                 place.burst_rate = path.delivery.burst_rate();
             }

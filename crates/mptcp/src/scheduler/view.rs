@@ -105,15 +105,13 @@ impl Candidate {
         ramps.max(UNKNOWN_RATE)
     }
 
-    /// Bytes a second at which what is in flight comes, by what is known: what was delivered; where the window doubles and no queue shows,
-    /// all of it in a round trip, for the rate that was measured is of a smaller one.
+    /// Bytes a second at which what is in flight comes, by what is known: what was delivered, or as fast as bursts came; where the window
+    /// doubles and no queue shows, all of it in a round trip, for what was measured is of a smaller one.
     #[must_use]
     pub fn comes_at(&self) -> f64 {
-        match self.delivery_rate {
-            Some(rate) if self.ramps() => self.rate().max(2.0 * rate),
-            Some(rate) => rate,
-            None => self.has_arrived_at(),
-        }
+        let Some(rate) = self.delivery_rate else { return self.has_arrived_at() };
+        let rate = rate.max(self.burst_rate.unwrap_or_default());
+        if self.ramps() { rate.max(self.rate()) } else { rate }
     }
 
     /// What its window carries, bytes a second; infinite before the first sample.
