@@ -86,6 +86,7 @@ fn takes(view: &SendView<'_>, candidate: &Candidate) -> f64 {
 fn answered(candidate: &Candidate) -> f64 {
     let rate = match candidate.delivery_rate {
         None if candidate.delivered <= 10 * candidate.mss => Some(candidate.has_arrived_at()),
+        Some(rate) if candidate.ramps() => Some(larger(rate, candidate.rate())),
         known => known,
     };
     delay_at(candidate, rate)
@@ -148,7 +149,15 @@ impl OnTime {
         // A DATA_ACK comes back on the path that is the first to say so.
         let round = if by_arrival(view) { takes + way_back(slow) } else { takes };
         let until = larger(round - nanos(slow.lead), first);
-        if rates * until * margin + real(slow.in_flight + slow.mss) > window {
+        let faster = || view.candidates.iter().zip(&self.times).filter(|(_, time)| **time < takes);
+        let meanwhile = if view.closed {
+            // Not more than there is.
+            let sent: f64 = faster().map(|(fast, _)| sends(fast, until)).sum();
+            if sent < real(view.unsent) { sent } else { real(view.unsent) }
+        } else {
+            rates * until
+        };
+        if meanwhile * margin + real(slow.in_flight + slow.mss) > window {
             return false;
         }
         if view.more_to_come {
@@ -156,8 +165,7 @@ impl OnTime {
         }
         // All that is left goes on the faster paths before this one has answered.
         if by_arrival(view) {
-            let faster = view.candidates.iter().zip(&self.times).filter(|(_, time)| **time < takes);
-            return faster.map(|(fast, _)| sends(fast, takes - first)).sum::<f64>() <= real(view.unsent);
+            return faster().map(|(fast, _)| sends(fast, takes - first)).sum::<f64>() <= real(view.unsent);
         }
         first + real(view.unsent) / larger(rates, 1e-9) >= takes
     }
