@@ -150,13 +150,9 @@ impl OnTime {
         let round = if by_arrival(view) { takes + way_back(slow) } else { takes };
         let until = larger(round - nanos(slow.lead), first);
         let faster = || view.candidates.iter().zip(&self.times).filter(|(_, time)| **time < takes);
-        let meanwhile = if view.closed {
-            // Not more than there is.
-            let sent: f64 = faster().map(|(fast, _)| sends(fast, until)).sum();
-            if sent < real(view.unsent) { sent } else { real(view.unsent) }
-        } else {
-            rates * until
-        };
+        let sent: f64 = faster().map(|(fast, _)| sends(fast, until)).sum();
+        // At the end of the data not more than there is.
+        let meanwhile = if view.closed && real(view.unsent) < sent { real(view.unsent) } else { sent };
         if meanwhile * margin + real(slow.in_flight + slow.mss) > window {
             return false;
         }
