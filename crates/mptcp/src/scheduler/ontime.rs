@@ -25,6 +25,10 @@ const MOST: f64 = 2.0;
 /// A path that loses more than once in so many segments counts as late as what it sends again: of blocks of a few segments one in a
 /// hundred waits for that.
 const OFTEN: u64 = 1000;
+/// Segments that any path may have in flight: a first window.
+const ENOUGH: u64 = 10;
+/// A path is small where the others carry so many times as much.
+const SMALL: f64 = 4.0;
 /// How many times its size a window is taken to grow to at most.
 const MOST_GROWN: f64 = 1e6;
 
@@ -127,6 +131,23 @@ fn sends(candidate: &Candidate, time: f64) -> f64 {
         (grown, left) = (2.0 * grown, left - 1.0);
     }
     2.0 * real(candidate.cwnd) * (grown * (1.0 + left) - 1.0)
+}
+
+/// Whether a small path whose window doubles has as much in flight as is of use there: a queue shows, so that more arrives no sooner. It
+/// may overflow, and all would wait for what is lost.
+#[inline(always)]
+fn overfills(view: &SendView<'_>, candidate: &Candidate) -> bool {
+    candidate.cwnd < candidate.ssthresh
+        && candidate.latest_rtt >= candidate.min_rtt * 2
+        && is_full(view, candidate)
+}
+
+#[cold]
+fn is_full(view: &SendView<'_>, candidate: &Candidate) -> bool {
+    let rate = candidate.delivery_rate.unwrap_or(0.0);
+    let useful = larger(2.0 * rate * candidate.min_rtt.as_secs_f64(), real(ENOUGH * candidate.mss));
+    let others: f64 = view.candidates.iter().filter(|c| c.id != candidate.id).map(self::rate).sum();
+    real(candidate.in_flight + candidate.mss) > useful && rate * 1e-9 * SMALL < others
 }
 
 impl OnTime {
@@ -233,6 +254,7 @@ impl Scheduler for OnTime {
             if best.is_none_or(|(least, _)| time < least)
                 && !self.is_left_out(view, candidate)
                 && self.is_on_time(view, candidate, time)
+                && !overfills(view, candidate)
             {
                 best = Some((time, at));
             }
