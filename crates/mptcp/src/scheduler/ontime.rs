@@ -25,10 +25,6 @@ const MOST: f64 = 2.0;
 /// A path that loses more than once in so many segments counts as late as what it sends again: of blocks of a few segments one in a
 /// hundred waits for that.
 const OFTEN: u64 = 1000;
-/// Segments that any path may have in flight: a first window.
-const ENOUGH: u64 = 10;
-/// A path is small where the others carry so many times as much.
-const SMALL: f64 = 4.0;
 /// How many times its size a window is taken to grow to at most.
 const MOST_GROWN: f64 = 1e6;
 
@@ -90,7 +86,6 @@ fn takes(view: &SendView<'_>, candidate: &Candidate) -> f64 {
 fn answered(candidate: &Candidate) -> f64 {
     let rate = match candidate.delivery_rate {
         None if candidate.delivered <= 10 * candidate.mss => Some(candidate.has_arrived_at()),
-        Some(rate) if candidate.ramps() => Some(larger(rate, candidate.rate())),
         known => known,
     };
     delay_at(candidate, rate)
@@ -133,23 +128,6 @@ fn sends(candidate: &Candidate, time: f64) -> f64 {
     2.0 * real(candidate.cwnd) * (grown * (1.0 + left) - 1.0)
 }
 
-/// Whether a small path whose window doubles has as much in flight as is of use there: a queue shows, so that more arrives no sooner. It
-/// may overflow, and all would wait for what is lost.
-#[inline(always)]
-fn overfills(view: &SendView<'_>, candidate: &Candidate) -> bool {
-    candidate.cwnd < candidate.ssthresh
-        && candidate.latest_rtt >= candidate.min_rtt * 2
-        && is_full(view, candidate)
-}
-
-#[cold]
-fn is_full(view: &SendView<'_>, candidate: &Candidate) -> bool {
-    let rate = candidate.delivery_rate.unwrap_or(0.0);
-    let useful = larger(2.0 * rate * candidate.min_rtt.as_secs_f64(), real(ENOUGH * candidate.mss));
-    let others: f64 = view.candidates.iter().filter(|c| c.id != candidate.id).map(self::rate).sum();
-    real(candidate.in_flight + candidate.mss) > useful && rate * 1e-9 * SMALL < others
-}
-
 impl OnTime {
     /// Whether a segment on a path, which takes so long, would hold nobody up.
     fn is_on_time(&self, view: &SendView<'_>, slow: &Candidate, takes: f64) -> bool {
@@ -171,9 +149,13 @@ impl OnTime {
         let round = if by_arrival(view) { takes + way_back(slow) } else { takes };
         let until = larger(round - nanos(slow.lead), first);
         let faster = || view.candidates.iter().zip(&self.times).filter(|(_, time)| **time < takes);
-        let sent: f64 = faster().map(|(fast, _)| sends(fast, until)).sum();
-        // At the end of the data not more than there is.
-        let meanwhile = if view.closed && real(view.unsent) < sent { real(view.unsent) } else { sent };
+        let meanwhile = if view.closed {
+            // Not more than there is.
+            let sent: f64 = faster().map(|(fast, _)| sends(fast, until)).sum();
+            if sent < real(view.unsent) { sent } else { real(view.unsent) }
+        } else {
+            rates * until
+        };
         if meanwhile * margin + real(slow.in_flight + slow.mss) > window {
             return false;
         }
@@ -254,7 +236,6 @@ impl Scheduler for OnTime {
             if best.is_none_or(|(least, _)| time < least)
                 && !self.is_left_out(view, candidate)
                 && self.is_on_time(view, candidate, time)
-                && !overfills(view, candidate)
             {
                 best = Some((time, at));
             }
