@@ -310,6 +310,15 @@ impl SendBuffer {
         self.flight.get_mut(at).filter(|chunk| chunk.start <= start)
     }
 
+    pub(crate) fn chunks_in_flight(&self) -> usize {
+        self.flight.len()
+    }
+
+    /// What is under way, the last of the stream first.
+    pub(crate) fn in_flight_backwards(&self) -> impl Iterator<Item = &Chunk> {
+        self.flight.iter().rev()
+    }
+
     /// The chunks in flight from the one that holds `offset`.
     pub(crate) fn in_flight_from(&self, offset: u64) -> impl Iterator<Item = &Chunk> {
         let at = self.flight.partition_point(|chunk| chunk.end() <= offset);

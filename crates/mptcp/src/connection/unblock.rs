@@ -15,6 +15,8 @@ use crate::subflow::sender::Recovery;
 const LOOKED_AT_ONCE: usize = 64;
 /// It does not begin anew more often.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
+/// Nothing was found by the last look at the end of the data.
+const NOTHING: u64 = u64::MAX;
 /// While the application writes, by which part of a round trip M1 has to win: what is expected is not known better than that.
 const WORTH: u64 = 8;
 
@@ -70,6 +72,10 @@ impl Connection {
         if self.subflows[fast].turn().optionless {
             return None;
         }
+        let closed = self.send.writer.is_closed();
+        if closed && self.send.buffer.chunks_in_flight() <= LOOKED_AT_ONCE {
+            return self.rescue_last(now, fast, left);
+        }
         let round = self.delay_on(fast);
         let comes = round.max(self.queued_on(fast)) - self.way_back(fast);
         // What was on its way is looked at again after a part of a round trip, or when the first of it is overdue.
@@ -80,7 +86,6 @@ impl Connection {
         if again {
             (overdue, latest) = (Instant::FAR_FUTURE, now);
         }
-        let closed = self.send.writer.is_closed();
         let worth = if closed { Duration::ZERO } else { round / WORTH };
         let found = self.send.buffer.in_flight_from(looked).take(*left).find(|chunk| {
             *left -= 1;
@@ -95,9 +100,47 @@ impl Connection {
             late
         });
         let found = found.map(|chunk| (chunk.start, chunk.payload.len() as u64));
-        self.subflows[fast].turn_mut().rescued = Looked { to: looked, at, overdue, latest };
-        let Some((start, length)) = found else {
+        self.rescued(fast, Looked { to: looked, at, overdue, latest }, found)
+    }
+
+    /// Once all is written and the most of it has come: the chunk that would come last, if it would come sooner on `fast`. The end waits for
+    /// it.
+    #[inline(never)]
+    fn rescue_last(&mut self, now: Instant, fast: usize, left: &mut usize) -> Option<u64> {
+        let round = self.delay_on(fast);
+        let Looked { to, at, overdue, .. } = self.subflows[fast].turn().rescued;
+        // The same again after a part of a round trip, unless it found something.
+        if to == NOTHING && now.since(at) < (round / 4).max(LOOK_AGAIN) && overdue > now {
             self.timers.pace = self.timers.pace.min(overdue);
+            return None;
+        }
+        let comes = now + (round.max(self.queued_on(fast)) - self.way_back(fast));
+        let mut overdue = Instant::FAR_FUTURE;
+        let mut last: Option<(Instant, u64, u64)> = None;
+        for chunk in self.send.buffer.in_flight_backwards().take(*left) {
+            *left -= 1;
+            if chunk.carried_by(fast) {
+                continue;
+            }
+            let (due, lost) = self.expected(now, chunk);
+            // Who counts as lost comes when that is found, and nobody knows when.
+            let due = if lost <= now { Instant::FAR_FUTURE } else { due };
+            if due <= comes {
+                overdue = overdue.min(lost);
+            } else if last.is_none_or(|(latest, ..)| due > latest) {
+                last = Some((due, chunk.start, chunk.payload.len() as u64));
+            }
+        }
+        let found = last.map(|(_, start, length)| (start, length));
+        let to = if found.is_some() { 0 } else { NOTHING };
+        self.rescued(fast, Looked { to, at: now, overdue, latest: now }, found)
+    }
+
+    /// Notes what was found for a subflow, its first byte and its length, or when to look again.
+    fn rescued(&mut self, fast: usize, looked: Looked, found: Option<(u64, u64)>) -> Option<u64> {
+        self.subflows[fast].turn_mut().rescued = looked;
+        let Some((start, length)) = found else {
+            self.timers.pace = self.timers.pace.min(looked.overdue);
             return None;
         };
         self.send.opportunistic += length;
