@@ -190,6 +190,8 @@ impl Connection {
             // What waits for its turn among all that is lost there.
             let turns = board.lost as f64 / path.cwnd.max(path.mss) as f64;
             let again = now + (wait + wait.mul_f64(turns) - back);
+            // As much as segments may be out of order by (RFC 8985 section 6.2), where round trips do not vary.
+            let late = (path.rttvar * 4).max(path.min_rtt.unwrap_or_default() / 4);
             let (due, lost) = match board.outstanding(end) {
                 // It has arrived, and waits for what is before it.
                 None => (now, Instant::FAR_FUTURE),
@@ -202,16 +204,18 @@ impl Connection {
                     let drain = Duration::from_secs_f64(drain);
                     let due = (sent.sent_at + (wait - back)).max(now + (drain - back));
                     // With much before it, it may be queueing still; without progress that does not move.
-                    // As much as segments may be out of order by (RFC 8985 section 6.2), where round trips do not vary.
-                    let late = (path.rttvar * 4).max(path.min_rtt.unwrap_or_default() / 4);
                     (due, sent.sent_at + (wait + late).max(drain * 2))
                 }
             };
             // At the end of the data, where nothing new could go in its place, what has come on a subflow but not in order there is not
             // there yet (RFC 8684 section 3.3.1 maps a subflow's stream): it comes with the last gap before it.
-            let gap = closed.then(|| board.gap_before(end)).flatten();
-            let filled = gap.map(|gap| if gap.resent { gap.sent_at + (wait - back) } else { again });
-            let times = (filled.map_or(due, |filled| due.max(filled)), lost);
+            let times = match closed.then(|| board.gap_before(end)).flatten() {
+                Some(gap) if gap.resent => {
+                    (due.max(gap.sent_at + (wait - back)), lost.min(gap.sent_at + (wait + late)))
+                }
+                Some(_) => (due.max(again), lost),
+                None => (due, lost),
+            };
             best = best.min(times);
         }
         best
