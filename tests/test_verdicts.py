@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conftest import Cli
-from mptcplab import record, reproduce
+from mptcplab import Scenario, record
+from mptcplab import reproduce as reproduction
 from mptcplab.inputs import BadResult
 from mptcplab.mutants import MUTANTS
 from mptcplab.mutants import table as mutant_table
+from mptcplab.reproduce import reproduce
 from mptcplab.statistics import Interval, difference, interval, ratio
 from mptcplab.studies import STUDIES
-from mptcplab.studies.base import Effort, Fact, Study
+from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Point, Study
 from mptcplab.studies.verdicts import Bound, Check, Exclusion, Quote, all_of, every, over_readings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -208,17 +212,17 @@ def test_a_changed_verdict_fails_until_somebody_says_why(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The first time it runs; the same points give the same.
-    run, asked = reproduce.reproduce, list[Any]()
-    found, reports = list[reproduce.Reproduction](), list[reproduce.Reproduction]()
+    run, asked = reproduction.reproduce, list[Any]()
+    found, reports = list[reproduction.Reproduction](), list[reproduction.Reproduction]()
 
-    def remembered(studies: list[Study], effort: Effort, **more: Any) -> reproduce.Reproduction:
+    def remembered(studies: list[Study], effort: Effort, **more: Any) -> reproduction.Reproduction:
         asked.append(([study.name for study in studies], effort, more))
         if not found:
             found.append(run(studies, effort, **more))
         assert asked[-1] == asked[0]
         return found[0]
 
-    monkeypatch.setattr(reproduce, "reproduce", remembered)
+    monkeypatch.setattr(reproduction, "reproduce", remembered)
     # Its pictures take longer than its runs, and nothing here looks at them.
     monkeypatch.setattr("mptcplab.report.write_report", lambda each, _: reports.append(each))
     base = ("reproduce", "cs244-wireless", "--quick", "--quiet", "--output", "out")
@@ -247,3 +251,48 @@ def test_what_is_no_record_is_refused(tmp_path: Path, text: str) -> None:
         record.read(path)
     with pytest.raises(BadResult, match="no record of verdicts there"):
         record.read(tmp_path / "none")
+
+
+class Lucky(Experiment):
+    """What it measures is higher for the first seeds, and the same for all later ones."""
+
+    study, name, title, setup = "toy", "lucky", "Luck", ""
+
+    def points(self, effort: Effort) -> Iterator[Point]:
+        path, flow = '[paths.one]\nrate = "1Mbit"\n', '[flows.flow]\ntransport = "tcp"\npaths = ["one"]\n'
+        scenario = Scenario.parse(f'duration = "1s"\n{path}{flow}')
+        return (Point(("it",), scenario, seed) for seed in effort.seeds(1, 1, 1))
+
+    def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
+        values = [1.0 if seed < self.until else 0.4 for seed in effort.seeds(1, 1, 1)]
+        assert len(measured.runs("it")) == len(values)
+        spread = [value + at / 1000 for at, value in enumerate(values)]
+        return Outcome([self.fact("T-1", "it is", published="0.5", checks=[Check("it", interval(spread), AT_LEAST)])])
+
+    def __init__(self, until: int) -> None:
+        self.until = until
+
+
+AT_LEAST = Bound("it", low=0.5)
+
+
+@pytest.mark.parametrize(
+    ("until", "verdict", "words"),
+    [
+        (99, "holds", ""),
+        (1, "fails", ""),
+        (5, "undecided", "holds, holds, fails; all together: undecided"),
+        (3, "undecided", "holds, fails, fails"),
+    ],
+)
+def test_in_full_blocks_of_seeds_have_to_agree(
+    until: int, verdict: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reproduction, "BLOCK", 2)
+    toy = Study("toy", "T", "Toy", "", "", [Lucky(until)])
+    (fact,) = reproduce([toy], Effort("full"), workers=1, quiet=True).facts
+    assert fact.verdict == verdict, fact.reason
+    assert words in fact.reason
+    assert ("disagree" in fact.reason) == bool(words)
+    once = replace(toy, replicated=False)
+    assert "disagree" not in reproduce([once], Effort("full"), workers=1, quiet=True).facts[0].reason

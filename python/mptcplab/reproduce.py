@@ -16,6 +16,7 @@ from mptcplab.plots import house_style
 from mptcplab.results import Run, Runs
 from mptcplab.scenario import Scenario
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Point, Study
+from mptcplab.studies.verdicts import Verdict, replicated
 
 Change = Callable[[Scenario], Scenario]
 HELD: Trace = (["limit"], 0.0, 1e9)
@@ -54,6 +55,8 @@ class Reproduction:
         return len(different)
 
 
+BLOCKS, BLOCK = 3, 20
+"""What `full` runs of a study that is replicated: blocks of seeds, each of which has to give the same verdict."""
 ROUNDS: Mapping[str, Sequence[int]] = {"quick": (1,), "default": (1, 2), "full": (1, 2, 4)}
 """How many times as many seeds an experiment gets, one after the other, while a fact of it is undecided."""
 
@@ -70,16 +73,24 @@ def reproduce(
 ) -> Reproduction:
     """Runs everything that the studies ask for, equal points once, and judges it; after Ctrl-C, what is complete.
 
-    Where an interval straddles a bound, the experiment gets more seeds, as many as the effort allows. `change` swaps
-    something in every scenario (see `mutants`); `rounds` are those of the effort if nothing else is said, and no
-    fact but those that it is `about` asks for more seeds.
+    Where an interval straddles a bound, the experiment gets more seeds, as many as the effort allows; with `full` each
+    has three blocks of seeds, and where these disagree a fact is undecided. `change` swaps something in every scenario
+    (see `mutants`); `rounds` are those of the effort if nothing else is said, and no fact but those that it is `about`
+    asks for more seeds.
     """
     start = time.monotonic()
     work = _Work(change, workers, quiet)
     outcomes: dict[tuple[str, str], Outcome] = {}
     points: dict[tuple[str, str], list[Point]] = {}
     open_ = [experiment for study in studies for experiment in study.experiments]
+    in_blocks = effort.name == "full" and not effort.exactly and rounds is None
+    in_turn = [experiment for study in studies for experiment in study.experiments if in_blocks and study.replicated]
     with house_style():
+        if in_turn:
+            open_ = [experiment for experiment in open_ if experiment not in in_turn]
+            found_by = _replicate(work, in_turn, effort)
+            outcomes |= {where: outcome for where, (outcome, _) in found_by.items()}
+            points |= {where: its for where, (_, its) in found_by.items()}
         for times in rounds or ((1,) if effort.exactly else ROUNDS[effort.name]):
             now = replace(effort, times=times)
             asked = {experiment: list(experiment.points(now)) for experiment in open_}
@@ -106,6 +117,38 @@ def reproduce(
     sorted_outcomes = {where: outcomes[where] for where in order if where in outcomes}
     missing = len(order) - len(outcomes)
     return Reproduction(studies, effort, sorted_outcomes, points, runs, packets, time.monotonic() - start, missing)
+
+
+def _replicate(
+    work: _Work, experiments: Sequence[Experiment], effort: Effort
+) -> dict[tuple[str, str], tuple[Outcome, list[Point]]]:
+    """Judges all seeds together, and each block of them alone; after Ctrl-C those experiments that are complete."""
+    whole = replace(effort, exactly=BLOCKS * BLOCK)
+    blocks = [replace(effort, first=effort.first + at * BLOCK, exactly=BLOCK) for at in range(BLOCKS)]
+    asked = {experiment: list(experiment.points(whole)) for experiment in experiments}
+    work.run(asked)
+    found: dict[tuple[str, str], tuple[Outcome, list[Point]]] = {}
+    for experiment, its in asked.items():
+        together = work.measured(its)
+        if together is None:
+            continue
+        parts: dict[str, list[Verdict]] = {}
+        for block in blocks:
+            asked_of_block = list(experiment.points(block))
+            work.run({experiment: asked_of_block})
+            part = work.measured(asked_of_block)
+            if part is not None:
+                for fact in experiment.evaluate(part, block).facts:
+                    parts.setdefault(fact.fact, []).append(fact.verdict)
+        outcome = experiment.evaluate(together, whole)
+        outcome.facts = [_agreed(fact, parts[fact.fact]) for fact in outcome.facts]
+        found[experiment.study, experiment.name] = outcome, its
+    return found
+
+
+def _agreed(fact: Fact, blocks: Sequence[Verdict]) -> Fact:
+    verdict, words = replicated(fact.verdict, blocks)
+    return replace(fact, verdict=verdict, reason=f"{words} {fact.reason}".strip()) if words else fact
 
 
 class _Work:

@@ -269,6 +269,8 @@ class Study:
     summary: str
     experiments: Sequence[Experiment]
     assumptions: Sequence[Assumption] = ()
+    replicated: bool = True
+    """Whether `full` asks three blocks of seeds, which have to agree; not where a run takes minutes."""
 
     @property
     def fitted(self) -> frozenset[str]:

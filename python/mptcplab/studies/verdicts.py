@@ -20,6 +20,13 @@ Origin = Literal["published", "ours", "by construction"]
 ORIGINS: tuple[Origin, ...] = ("published", "ours", "by construction")
 
 
+def replicated(whole: Verdict, blocks: Sequence[Verdict]) -> tuple[Verdict, str]:
+    """The verdict on all seeds if each block of them alone gives the same; else undecided, and the words for why."""
+    if all(block == whole for block in blocks):
+        return whole, ""
+    return "undecided", f"Blocks of seeds disagree: {', '.join(blocks)}; all together: {whole}."
+
+
 class HasVerdict(Protocol):
     """Whatever was judged."""
 
