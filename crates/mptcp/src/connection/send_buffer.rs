@@ -310,12 +310,8 @@ impl SendBuffer {
         self.flight.get_mut(at).filter(|chunk| chunk.start <= start)
     }
 
-    pub(crate) fn chunks_in_flight(&self) -> usize {
-        self.flight.len()
-    }
-
     /// What is under way, the last of the stream first.
-    pub(crate) fn in_flight_backwards(&self) -> impl Iterator<Item = &Chunk> {
+    pub(crate) fn in_flight_backwards(&self) -> impl ExactSizeIterator<Item = &Chunk> {
         self.flight.iter().rev()
     }
 

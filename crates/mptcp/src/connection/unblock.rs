@@ -73,7 +73,7 @@ impl Connection {
             return None;
         }
         let closed = self.send.writer.is_closed();
-        if closed && self.send.buffer.chunks_in_flight() <= LOOKED_AT_ONCE {
+        if closed && self.send.buffer.in_flight_backwards().len() <= LOOKED_AT_ONCE {
             return self.rescue_last(now, fast, left);
         }
         let round = self.delay_on(fast);

@@ -337,3 +337,36 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_is_in_flight_comes_as_fast_as_is_known() {
+    let mut path = Candidate::new(0, ms(100), 20 * MSS, MSS);
+    path.delivered = 20 * MSS;
+    // Nothing was measured: what has arrived in a round trip, which doubles; a slow line at least.
+    assert_eq!(path.comes_at(), 200.0 * MSS as f64);
+    path.latest_rtt = ms(200);
+    assert_eq!(path.comes_at(), 125_000.0, "50 segments a second are less");
+    // What was measured is of a smaller window, unless a queue shows.
+    path.delivery_rate = Some(150_000.0);
+    assert_eq!(path.comes_at(), 150_000.0);
+    path.latest_rtt = ms(110);
+    assert_eq!(path.comes_at(), 200.0 * MSS as f64);
+    path.ssthresh = MSS;
+    assert_eq!(path.comes_at(), 150_000.0, "it does not double");
+    path.burst_rate = Some(700_000.0);
+    assert_eq!(path.comes_at(), 700_000.0, "as fast as the line lets it");
+}
+
+#[test]
+fn at_the_end_a_window_that_doubles_fills_what_the_receiver_has() {
+    // As it goes now the fast path would send 500 segments until the slow one is there, and the window has room for 550; but it doubles.
+    let mut candidates = paths(ms(50));
+    (candidates[0].ssthresh, candidates[0].delivery_rate) = (u64::MAX, None);
+    let choose = |unsent: u64| {
+        let mut view = view(&candidates, 550 * MSS);
+        (view.closed, view.more_to_come, view.unsent) = (true, false, unsent * MSS);
+        OnTime::default().choose(&view)
+    };
+    assert_eq!(choose(10_000), None, "the window has no room for all of that");
+    assert_eq!(choose(150), None, "the fast path is sooner");
+}

@@ -41,6 +41,12 @@ fn check(board: &Scoreboard) {
     assert_eq!(board.resent, sum(|sent| sent.resent));
     assert_eq!(board.next_lost(), board.queue.iter().position(|sent| sent.lost && !sent.resent));
     assert_eq!(board.una, board.queue.front().map_or(board.next, |first| first.start));
+    for at in 0..=board.queue.len() {
+        let end = board.queue.get(at).map_or(board.next + 1, Sent::end);
+        let near = board.queue.range(at.saturating_sub(64)..at).rev();
+        let gap = near.clone().find(|sent| !sent.sacked && (sent.lost || sent.resent));
+        assert_eq!(board.gap_before(end).map(|sent| sent.start), gap.map(|sent| sent.start), "before {end}");
+    }
 }
 
 struct Flight {
