@@ -85,3 +85,16 @@ fn what_would_come_last_goes_again_first() {
     let took = of_tcp(&paths, 204_000, 30_000);
     assert!(took < 0.8, "{took:.2}");
 }
+
+#[test]
+fn the_end_does_not_wait_for_a_path_that_has_lost_its_last_segment() {
+    // Two segments were left, and waited 0.2 s for the nearest path, which had lost its only one: 1.9 times as long.
+    let paths = [
+        (90_870, 49_966, "486p", ""),
+        (1_633, 37_051, "15p", ""),
+        (47_256, 25_885, "39p", "loss = \"0.33%\""),
+        (1_589, 9_228, "10p", ""),
+    ];
+    let took = of_tcp(&paths, 4_000_000, 300_000);
+    assert!(took < 1.1, "{took:.2}");
+}

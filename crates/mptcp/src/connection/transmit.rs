@@ -129,6 +129,9 @@ impl Connection {
             let candidates = &self.choice.candidates;
             let open = candidates.iter().any(|c| c.has_room);
             let limit = if open { Limit::Scheduler } else { self.no_room(now, candidates) };
+            if let Some(at) = self.choice.scheduler.waits_until().filter(|&at| at > now) {
+                self.timers.pace = self.timers.pace.min(at);
+            }
             return self.rest(now, limit, false);
         };
         let Candidate { subflow: id, mss, in_flight, .. } = self.choice.candidates[chosen];

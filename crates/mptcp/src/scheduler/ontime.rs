@@ -37,6 +37,8 @@ pub struct OnTime {
     /// When the margin is looked at next.
     due: Instant,
     full: bool,
+    /// At the end of the data: since when it waits for a path without room, and until when.
+    waits: Option<(Instant, Instant)>,
     /// What each candidate of a choice takes.
     times: Vec<f64>,
 }
@@ -49,6 +51,7 @@ impl Default for OnTime {
             margin: 1.0,
             due: Instant::ZERO,
             full: false,
+            waits: None,
             times: Vec::new(),
         }
     }
@@ -195,6 +198,20 @@ impl OnTime {
         }
     }
 
+    /// At the end of the data nobody waits longer for a path without room than another one would take: what is in flight there may be lost,
+    /// and tells nothing until a timer rings.
+    #[cold]
+    fn wait_or_go(&mut self, view: &SendView<'_>, waited: Option<(Instant, Instant)>) -> Option<usize> {
+        let with_room = self.times.iter().zip(view.candidates).enumerate().filter(|(_, (_, c))| c.has_room);
+        let open =
+            with_room.filter(|(_, (_, c))| !self.is_left_out(view, c)).map(|(at, (&time, _))| (time, at));
+        let (time, at) = open.min_by(|one, other| one.0.total_cmp(&other.0))?;
+        let (since, _) = waited.unwrap_or((view.now, view.now));
+        let until = since + Duration::from_nanos(time as u64);
+        self.waits = (until > view.now).then_some((since, until));
+        self.waits.is_none().then_some(at)
+    }
+
     /// Looks once in a round trip of the slowest path whether windows were full all the same.
     fn adapt(&mut self, view: &SendView<'_>) {
         let longest = view.candidates.iter().map(|c| c.srtt).max().unwrap_or_default();
@@ -209,11 +226,13 @@ impl Scheduler for OnTime {
     }
 
     fn takes_the_only_one(&mut self) -> bool {
+        self.waits = None;
         self.ledger.pause();
         true
     }
 
     fn choose(&mut self, view: &SendView<'_>) -> Option<usize> {
+        let waited = self.waits.take();
         if let [only] = view.candidates {
             self.ledger.pause();
             return only.has_room.then_some(0);
@@ -240,7 +259,16 @@ impl Scheduler for OnTime {
                 best = Some((time, at));
             }
         }
-        best.map(|(_, at)| at)
+        let chosen = best.map(|(_, at)| at);
+        if chosen.is_none() && view.closed && view.unsent > 0 {
+            self.wait_or_go(view, waited)
+        } else {
+            chosen
+        }
+    }
+
+    fn waits_until(&self) -> Option<Instant> {
+        self.waits.map(|(_, until)| until)
     }
 
     fn choose_at_sight(&self, now: Instant, candidates: &[Candidate]) -> Option<usize> {

@@ -16,6 +16,11 @@ pub trait Scheduler: std::fmt::Debug + Send {
     /// asked further: then the data goes on the candidate with room that has the smallest round-trip time.
     fn choose(&mut self, view: &SendView<'_>) -> Option<usize>;
 
+    /// Until when one that has just answered None would wait, though a candidate has room: it is asked again then, whatever happens.
+    fn waits_until(&self) -> Option<Instant> {
+        None
+    }
+
     /// Whether one that is the only candidate gets the data whenever it has room: then [`Scheduler::choose`] is not asked, and no view
     /// is made for it. Asked each time, instead of it; who says yes notes here what `choose` would have noted.
     fn takes_the_only_one(&mut self) -> bool {

@@ -370,3 +370,23 @@ fn at_the_end_a_window_that_doubles_fills_what_the_receiver_has() {
     assert_eq!(choose(10_000), None, "the window has no room for all of that");
     assert_eq!(choose(150), None, "the fast path is sooner");
 }
+
+#[test]
+fn at_the_end_nobody_waits_longer_than_another_path_takes() {
+    let candidates = paths(ms(50));
+    let mut view = view(&candidates, 10_000 * MSS);
+    (view.closed, view.more_to_come, view.unsent) = (true, false, 2 * MSS);
+    let mut scheduler = OnTime::default();
+    assert_eq!(scheduler.choose(&view), None, "the fast path will have room in time");
+    // The slow one would have it there in half of 50 ms.
+    let until = scheduler.waits_until().expect("a time");
+    assert_eq!(until, view.now + ms(25));
+    view.now = until - Duration::from_nanos(1);
+    assert_eq!((scheduler.choose(&view), scheduler.waits_until()), (None, Some(until)));
+    view.now = until;
+    assert_eq!(
+        (scheduler.choose(&view), scheduler.waits_until()),
+        (Some(1), None),
+        "what it waited for may be lost"
+    );
+}
