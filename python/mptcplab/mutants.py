@@ -73,12 +73,6 @@ def _penalised(table: Table) -> None:
         flow["penalisation"] = not flow["penalisation"]
 
 
-def _penalty(table: Table) -> None:
-    for flow in _flows(table, "mptcp"):
-        if flow.get("penalisation"):
-            flow["penalty"] = "later" if flow.get("penalty") == "original" else "original"
-
-
 def _recovery(table: Table) -> None:
     for flow in _flows(table):
         flow |= {"sack": False, "rack": False, "frto": False, "undo": False}
@@ -192,7 +186,6 @@ MUTANTS: Mapping[str, Mutant] = {
     "one path": Mutant("every MPTCP flow on its first path alone", _one_path),
     "opportunistic": Mutant("M1 where there was none, and none where it was", _opportunistic),
     "penalised": Mutant("M2 where there was none, and none where it was", _penalised),
-    "penalty": Mutant("the other rule of M2, which is not wrong: kernels had both", _penalty),
     "recovery": Mutant("no selective acknowledgements, no RACK-TLP, F-RTO or undo", _recovery),
     "queue": Mutant("queues of 5 packets", _queue),
     "clean": Mutant("no random loss", _clean),
