@@ -153,7 +153,8 @@ impl Connection {
         path.srtt.or(path.latest_rtt).unwrap_or(Duration::ZERO)
     }
 
-    /// At the end of the data: how long what is in flight on a subflow, and a segment behind it, take to drain there. Where next to nothing is in flight, a rate that was measured while little was sent says nothing of it.
+    /// At the end of the data: how long what is in flight on a subflow, and a segment behind it, take to drain there. Where next to
+    /// nothing is in flight, a rate that was measured while little was sent says nothing of it.
     fn queued_on(&self, id: usize) -> Duration {
         let (board, path) = (&self.subflows[id].sender().board, &self.congestion.paths[id]);
         if !self.send.writer.is_closed() || board.in_flight() < 2 * path.mss {
