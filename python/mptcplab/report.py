@@ -90,8 +90,9 @@ def page(found: Reproduction, pictures: dict[str, bytes]) -> str:
 <p class="lead">Multipath TCP lets one connection use several networks at once. Each study below was run again with a
 real Multipath TCP in a simulated network, one network for each study. What its authors said is held against intervals
 over many runs: a fact <b>holds</b> or <b>fails</b> where the 95 % interval lies inside or outside of what the source
-says, and is <b>undecided</b> where it straddles. It <b>depends</b> where the source is silent about something that
-decides. A fact that fails is a result, of the study, of this program, or of what neither knows of the other.</p>
+says, and is <b>undecided</b> where it straddles, or with <code>--full</code> where blocks of twenty seeds disagree. It
+<b>depends</b> where the source is silent about something that decides. A fact that fails is a result, of the study, of
+this program, or of what neither knows of the other.</p>
 {_summary(found)}
 {unfinished}
 <section class="cards">{cards}</section>
