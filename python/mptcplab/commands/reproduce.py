@@ -12,6 +12,7 @@ from mptcplab.commands.common import (
     RunFailed,
     add_backend,
     add_workers,
+    at_most,
     check_backend,
     positive,
     print_json,
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 NAME = "reproduce"
 HELP = "run the published studies, draw their figures, check their facts, write a report"
 EXAMPLE = "mptcplab reproduce cs244-rcvbuf --output report"
+MOST_SEEDS = 1000
+"""Each run is kept until all are judged, a tenth of a megabyte each."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +46,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--seeds",
-        type=positive,
+        type=at_most(MOST_SEEDS),
         metavar="N",
         help="so many for each point, none for what is undecided: to compare blocks",
     )

@@ -189,15 +189,17 @@ impl Connection {
             let (wait, back) = (self.delay_on(id), self.way_back(id));
             let rate = if closed { Some(self.candidate(id).comes_at()) } else { path.delivery.rate() };
             // What waits for its turn among all that is lost there.
-            let turns = board.lost as f64 / path.cwnd.max(path.mss) as f64;
-            let again = now + (wait + wait.mul_f64(turns) - back);
+            let again = || {
+                let turns = board.lost as f64 / path.cwnd.max(path.mss) as f64;
+                now + (wait + wait.mul_f64(turns) - back)
+            };
             // As much as segments may be out of order by (RFC 8985 section 6.2), where round trips do not vary.
-            let late = (path.rttvar * 4).max(path.min_rtt.unwrap_or_default() / 4);
+            let late = || (path.rttvar * 4).max(path.min_rtt.unwrap_or_default() / 4);
             let (due, lost) = match board.outstanding(end) {
                 // It has arrived, and waits for what is before it.
                 None => (now, Instant::FAR_FUTURE),
                 Some(sent) if sent.sacked => (now, Instant::FAR_FUTURE),
-                Some(sent) if sent.lost && !sent.resent => (again, Instant::FAR_FUTURE),
+                Some(sent) if sent.lost && !sent.resent => (again(), Instant::FAR_FUTURE),
                 Some(sent) => {
                     // As long as the round trip says, or as what is before it takes.
                     let before = end.saturating_sub(board.una + board.sacked) as f64;
@@ -205,16 +207,16 @@ impl Connection {
                     let drain = Duration::from_secs_f64(drain);
                     let due = (sent.sent_at + (wait - back)).max(now + (drain - back));
                     // With much before it, it may be queueing still; without progress that does not move.
-                    (due, sent.sent_at + (wait + late).max(drain * 2))
+                    (due, sent.sent_at + (wait + late()).max(drain * 2))
                 }
             };
             // At the end of the data, where nothing new could go in its place, what has come on a subflow but not in order there is not
             // there yet (RFC 8684 section 3.3.1 maps a subflow's stream): it comes with the last gap before it.
             let times = match closed.then(|| board.gap_before(end)).flatten() {
                 Some(gap) if gap.resent => {
-                    (due.max(gap.sent_at + (wait - back)), lost.min(gap.sent_at + (wait + late)))
+                    (due.max(gap.sent_at + (wait - back)), lost.min(gap.sent_at + (wait + late())))
                 }
-                Some(_) => (due.max(again), lost),
+                Some(_) => (due.max(again()), lost),
                 None => (due, lost),
             };
             best = best.min(times);
