@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -264,13 +263,14 @@ class Lucky(Experiment):
         return (Point(("it",), scenario, seed) for seed in effort.seeds(1, 1, 1))
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
-        values = [1.0 if seed < self.until else 0.4 for seed in effort.seeds(1, 1, 1)]
+        until = self.until if effort.name == "full" else self.shorter
+        values = [1.0 if seed < until else 0.4 for seed in effort.seeds(1, 1, 1)]
         assert len(measured.runs("it")) == len(values)
         spread = [value + at / 1000 for at, value in enumerate(values)]
         return Outcome([self.fact("T-1", "it is", published="0.5", checks=[Check("it", interval(spread), AT_LEAST)])])
 
-    def __init__(self, until: int) -> None:
-        self.until = until
+    def __init__(self, until: int, shorter: int = 99) -> None:
+        self.until, self.shorter = until, shorter
 
 
 AT_LEAST = Bound("it", low=0.5)
@@ -294,5 +294,23 @@ def test_in_full_blocks_of_seeds_have_to_agree(
     assert fact.verdict == verdict, fact.reason
     assert words in fact.reason
     assert ("disagree" in fact.reason) == bool(words)
-    once = replace(toy, replicated=False)
-    assert "disagree" not in reproduce([once], Effort("full"), workers=1, quiet=True).facts[0].reason
+
+
+@pytest.mark.parametrize(
+    ("until", "shorter", "verdict", "words"),
+    [
+        (99, 99, "holds", ""),
+        (1, 1, "fails", ""),
+        (99, 5, "undecided", "holds, holds, fails; longer runs: holds"),
+        (1, 99, "fails", "Blocks of shorter runs agree on: holds."),
+    ],
+)
+def test_blocks_of_shorter_runs_qualify_what_longer_ones_say(
+    until: int, shorter: int, verdict: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reproduction, "BLOCK", 2)
+    toy = Study("toy", "T", "Toy", "", "", [Lucky(until, shorter)], short_blocks=True)
+    (fact,) = reproduce([toy], Effort("full"), workers=1, quiet=True).facts
+    assert fact.verdict == verdict, fact.reason
+    assert words in fact.reason
+    assert ("locks of " in fact.reason) == bool(words)

@@ -16,7 +16,7 @@ from mptcplab.plots import house_style
 from mptcplab.results import Run, Runs
 from mptcplab.scenario import Scenario
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Point, Study
-from mptcplab.studies.verdicts import Verdict, replicated
+from mptcplab.studies.verdicts import Verdict, replicated, replicated_shorter
 
 Change = Callable[[Scenario], Scenario]
 HELD: Trace = (["limit"], 0.0, 1e9)
@@ -56,7 +56,7 @@ class Reproduction:
 
 
 BLOCKS, BLOCK = 3, 20
-"""What `full` runs of a study that is replicated: blocks of seeds, each of which has to give the same verdict."""
+"""What `full` runs of each study: blocks of so many seeds, which have to give the same verdict."""
 ROUNDS: Mapping[str, Sequence[int]] = {"quick": (1,), "default": (1, 2), "full": (1, 2, 4)}
 """How many times as many seeds an experiment gets, one after the other, while a fact of it is undecided."""
 
@@ -74,9 +74,9 @@ def reproduce(
     """Runs everything that the studies ask for, equal points once, and judges it; after Ctrl-C, what is complete.
 
     Where an interval straddles a bound, the experiment gets more seeds, as many as the effort allows; with `full` each
-    has three blocks of seeds, and where these disagree a fact is undecided. `change` swaps something in every scenario
-    (see `mutants`); `rounds` are those of the effort if nothing else is said, and no fact but those that it is `about`
-    asks for more seeds.
+    has three blocks of seeds, and where these disagree a fact is undecided (see `Study.short_blocks`). `change` swaps
+    something in every scenario (see `mutants`); `rounds` are those of the effort if nothing else is said, and no fact
+    but those that it is `about` asks for more seeds.
     """
     start = time.monotonic()
     work = _Work(change, workers, quiet)
@@ -84,11 +84,14 @@ def reproduce(
     points: dict[tuple[str, str], list[Point]] = {}
     open_ = [experiment for study in studies for experiment in study.experiments]
     in_blocks = effort.name == "full" and not effort.exactly and rounds is None
-    in_turn = [experiment for study in studies for experiment in study.experiments if in_blocks and study.replicated]
+    alike, beside = (
+        [one for study in studies for one in study.experiments if in_blocks and study.short_blocks is short]
+        for short in (False, True)
+    )
     with house_style():
-        if in_turn:
-            open_ = [experiment for experiment in open_ if experiment not in in_turn]
-            found_by = _replicate(work, in_turn, effort)
+        if alike:
+            open_ = [experiment for experiment in open_ if experiment not in alike]
+            found_by = _replicate(work, alike, effort)
             outcomes |= {where: outcome for where, (outcome, _) in found_by.items()}
             points |= {where: its for where, (_, its) in found_by.items()}
         for times in rounds or ((1,) if effort.exactly else ROUNDS[effort.name]):
@@ -111,6 +114,7 @@ def reproduce(
                     for fact in outcomes[experiment.study, experiment.name].facts
                 )
             ]
+        _compare(work, beside, replace(effort, name="default"), outcomes)
     order = [(experiment.study, experiment.name) for study in studies for experiment in study.experiments]
     runs = Runs([work.slots[at] for at in sorted(work.slots)])
     packets = sum(run.data_packets for run in runs)
@@ -124,7 +128,6 @@ def _replicate(
 ) -> dict[tuple[str, str], tuple[Outcome, list[Point]]]:
     """Judges all seeds together, and each block of them alone; after Ctrl-C those experiments that are complete."""
     whole = replace(effort, exactly=BLOCKS * BLOCK)
-    blocks = [replace(effort, first=effort.first + at * BLOCK, exactly=BLOCK) for at in range(BLOCKS)]
     asked = {experiment: list(experiment.points(whole)) for experiment in experiments}
     work.run(asked)
     found: dict[tuple[str, str], tuple[Outcome, list[Point]]] = {}
@@ -132,22 +135,45 @@ def _replicate(
         together = work.measured(its)
         if together is None:
             continue
-        parts: dict[str, list[Verdict]] = {}
-        for block in blocks:
-            asked_of_block = list(experiment.points(block))
-            work.run({experiment: asked_of_block})
-            part = work.measured(asked_of_block)
-            if part is not None:
-                for fact in experiment.evaluate(part, block).facts:
-                    parts.setdefault(fact.fact, []).append(fact.verdict)
+        parts = _parts(work, experiment, effort)
         outcome = experiment.evaluate(together, whole)
-        outcome.facts = [_agreed(fact, parts[fact.fact]) for fact in outcome.facts]
+        outcome.facts = [_said(fact, *replicated(fact.verdict, parts[fact.fact])) for fact in outcome.facts]
         found[experiment.study, experiment.name] = outcome, its
     return found
 
 
-def _agreed(fact: Fact, blocks: Sequence[Verdict]) -> Fact:
-    verdict, words = replicated(fact.verdict, blocks)
+def _compare(
+    work: _Work, experiments: Sequence[Experiment], effort: Effort, outcomes: Mapping[tuple[str, str], Outcome]
+) -> None:
+    """Lets blocks of shorter runs qualify what longer ones say; after Ctrl-C they do not."""
+    blocks = _blocks(effort)
+    if not work.run({one: [point for block in blocks for point in one.points(block)] for one in experiments}):
+        return
+    for experiment in experiments:
+        outcome = outcomes.get((experiment.study, experiment.name))
+        parts = _parts(work, experiment, effort)
+        if outcome is not None:
+            outcome.facts = [_said(fact, *replicated_shorter(fact.verdict, parts[fact.fact])) for fact in outcome.facts]
+
+
+def _blocks(effort: Effort) -> list[Effort]:
+    return [replace(effort, first=effort.first + at * BLOCK, exactly=BLOCK) for at in range(BLOCKS)]
+
+
+def _parts(work: _Work, experiment: Experiment, effort: Effort) -> dict[str, list[Verdict]]:
+    """What each block of seeds alone says of each fact."""
+    parts: dict[str, list[Verdict]] = {}
+    for block in _blocks(effort):
+        asked = list(experiment.points(block))
+        work.run({experiment: asked})
+        part = work.measured(asked)
+        if part is not None:
+            for fact in experiment.evaluate(part, block).facts:
+                parts.setdefault(fact.fact, []).append(fact.verdict)
+    return parts
+
+
+def _said(fact: Fact, verdict: Verdict, words: str) -> Fact:
     return replace(fact, verdict=verdict, reason=f"{words} {fact.reason}".strip()) if words else fact
 
 

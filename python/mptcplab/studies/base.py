@@ -269,8 +269,9 @@ class Study:
     summary: str
     experiments: Sequence[Experiment]
     assumptions: Sequence[Assumption] = ()
-    replicated: bool = True
-    """Whether `full` asks three blocks of seeds, which have to agree; not where a run takes minutes."""
+    short_blocks: bool = False
+    """Whether the three blocks of seeds that have to agree with `full` have the grids and lengths of `default`, beside
+    longer runs that decide: where a run takes minutes."""
 
     @property
     def fitted(self) -> frozenset[str]:

@@ -27,6 +27,17 @@ def replicated(whole: Verdict, blocks: Sequence[Verdict]) -> tuple[Verdict, str]
     return "undecided", f"Blocks of seeds disagree: {', '.join(blocks)}; all together: {whole}."
 
 
+def replicated_shorter(whole: Verdict, blocks: Sequence[Verdict]) -> tuple[Verdict, str]:
+    """The verdict on long runs if blocks of shorter ones agree with each other; where these say another, it says so.
+
+    That the blocks say another is then the length's doing, and the study's own length decides.
+    """
+    short = set(blocks)
+    if len(short) > 1:
+        return "undecided", f"Blocks of seeds, shorter runs, disagree: {', '.join(blocks)}; longer runs: {whole}."
+    return whole, "" if short <= {whole} else f"Blocks of shorter runs agree on: {blocks[0]}."
+
+
 class HasVerdict(Protocol):
     """Whatever was judged."""
 

@@ -18,5 +18,5 @@ STUDY = Study(
     "made to take one share. What made two of it is not found: see docs/two-shares.md.",
     experiments=[Delay(), Loss(), OneDelay(), OneLoss(), Cause()],
     assumptions=ASSUMPTIONS,
-    replicated=False,
+    short_blocks=True,
 )

@@ -22,6 +22,8 @@ QUEUE = 100
 """Packets of the bottleneck's queue where it is not swept; the study names none."""
 WARMUP = 5
 """Seconds left out at the start; the study measured ten minutes with them."""
+CONTROL_SEEDS = 5
+"""At most, where blocks of seeds are compared."""
 
 FIRST, SECOND, SINGLE = "nic1", "nic2", "nic"
 
@@ -131,7 +133,9 @@ def _pipes(rtt: float, loss: float, *, one_sided: bool, both_ways: bool) -> list
 def seeds(effort: Effort, *, control: bool = False) -> range:
     """Five repetitions in the study. Each costs minutes of a line of 100 Mb/s: only `full` has more of them.
 
-    A `control` stands beside a verdict and decides none, so that it needs no more where one is undecided.
+    A `control` stands beside a verdict and decides none, so that it needs no more where one is undecided, nor where
+    blocks of seeds are compared.
     """
-    more = effort.name == "full" and not control
-    return effort.seeds(2, 3, 5) if more else replace(effort, times=1).seeds(2, 3, 5)
+    if control:
+        effort = replace(effort, times=1, exactly=min(effort.exactly, CONTROL_SEEDS) if effort.exactly else None)
+    return effort.seeds(2, 3, 5) if effort.name == "full" else replace(effort, times=1).seeds(2, 3, 5)
