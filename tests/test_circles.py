@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from conftest import ROOT
+from tools_loaded import load
 
 
 @pytest.fixture(scope="module")
 def tool() -> ModuleType:
-    loader = SourceFileLoader("circles", str(ROOT / "tools" / "circles"))
-    spec = importlib.util.spec_from_loader("circles", loader)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["circles"] = module
-    written, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    loader.exec_module(module)
-    sys.dont_write_bytecode = written
-    return module
+    return load("circles")
 
 
 def edges(tool: ModuleType, folder: Path, files: dict[str, str]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:

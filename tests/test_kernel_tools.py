@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from conftest import ROOT
 from emulated import Machine, cannot, machine
 from mptcplab import emulation
 from mptcplab.studies.base import Effort, Measured, Point
+from tools_loaded import load
 
 __all__ = ["machine"]
-
-
-def load(name: str) -> ModuleType:
-    """A tool as a module."""
-    own = name.replace("-", "_")
-    loader = SourceFileLoader(own, str(ROOT / "tools" / name))
-    spec = importlib.util.spec_from_loader(own, loader)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[own] = module
-    written, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    loader.exec_module(module)
-    sys.dont_write_bytecode = written
-    return module
 
 
 @pytest.fixture(scope="module")

@@ -197,6 +197,9 @@ def test_the_null_mutant_turns_nothing_and_efforts_are_not_mixed(cli: Cli) -> No
     for more in ((), ("--mutate", "queue")):
         refused = cli(*base, *more, "--compare", where, expect=2).stderr
         assert "recorded with the effort default, this is quick" in refused
+    for seeds in (("--seeds-from", "21"), ("--seeds", "20")):
+        other = cli("reproduce", "cs244-wireless", *seeds, "--mutate", "queue", "--compare", where, expect=2).stderr
+        assert "cs244-wireless is not recorded with these seeds" in other
 
 
 def test_the_verdicts_of_study_a_are_the_recorded_ones(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

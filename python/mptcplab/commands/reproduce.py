@@ -116,13 +116,14 @@ def _mutate(given: argparse.Namespace, chosen: Sequence[Study], effort: Effort) 
     names = list(MUTANTS) if given.mutate == "all" else [given.mutate]
     if given.compare:
         kept = record.read(given.compare)
-        others = [
-            study.name for study in chosen if kept["studies"].get(study.name, {}).get("seeds_from") != effort.first
-        ]
-        if others:
-            raise BadInput(
-                f"{given.compare}: {others[0]} is not recorded with seeds from {effort.first}; leave out --compare"
-            )
+        asked = (effort.first, effort.exactly)
+        for study in chosen:
+            how = kept["studies"].get(study.name, {})
+            if (how.get("seeds_from"), how.get("seeds")) != asked:
+                raise BadInput(
+                    f"{given.compare}: {study.name} is not recorded with these seeds (--seeds-from {effort.first}"
+                    f"{f' --seeds {effort.exactly}' if effort.exactly else ''}); leave out --compare"
+                )
         known = kept["facts"]
         chosen_names = {study.name for study in chosen}
         before = {name: row["verdict"] for name, row in known.items() if row["study"] in chosen_names}

@@ -9,7 +9,7 @@ from mptcplab import plots
 from mptcplab.scenario import Path
 from mptcplab.statistics import difference
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point, goodput
-from mptcplab.studies.cs244_rcvbuf.network import JITTER, MAIN, NAME, READINGS, WHY, mptcp, paths, seeds
+from mptcplab.studies.cs244_rcvbuf.network import JITTER, MAIN, NAME, READINGS, WHY, mptcp, paths
 from mptcplab.studies.held_back import of_keys
 from mptcplab.studies.held_panels import explain
 from mptcplab.studies.verdicts import Bound, Check
@@ -37,7 +37,7 @@ class ThirdPath(Experiment):
             for count, over in ((2, two), (3, two | {"slow": THIRD})):
                 for mechanisms in SETS:
                     for size in SIZES:
-                        for seed in seeds(effort):
+                        for seed in effort.seeds(2, 20, 20):
                             yield Point((reading, mechanisms, count, size), mptcp(over, mechanisms, size), seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
