@@ -3,11 +3,13 @@
 //! In the line of BLEST (Ferlin et al., IFIP Networking 2016) and ECF (Lim et al., CoNEXT 2017). The paths in order of
 //! their round-trip times: the first one with room gets the next segment, unless what is faster would be held up by it. That
 //! is so when the faster paths could send more, until the segment is acknowledged, than the window or the send buffer has
-//! room for; or when they could send all that is left. Where an application writes as it goes, a path that loses is late.
+//! room for; or when they could send all that is left. Where an application writes as it goes, a path that loses is late, and what
+//! near paths cannot carry alone goes on the one that can.
 
 mod ledger;
 mod lines;
 mod numbers;
+mod stream;
 mod trial;
 
 use mptcp_clock::{Duration, Instant};
@@ -16,6 +18,7 @@ use super::{Candidate, Scheduler, SendView};
 use ledger::Ledger;
 use lines::Lines;
 use numbers::{larger, nanos, real, way_back};
+use stream::Stream;
 
 /// How much the estimate of what faster paths could send grows when a window was full nevertheless, at most once in a round
 /// trip of the slower path; it falls back as slowly.
@@ -33,6 +36,7 @@ const MOST_GROWN: f64 = 1e6;
 pub struct OnTime {
     ledger: Ledger,
     lines: Lines,
+    stream: Stream,
     margin: f64,
     /// When the margin is looked at next.
     due: Instant,
@@ -48,6 +52,7 @@ impl Default for OnTime {
         Self {
             ledger: Ledger::default(),
             lines: Lines::default(),
+            stream: Stream::default(),
             margin: 1.0,
             due: Instant::ZERO,
             full: false,
@@ -248,6 +253,12 @@ impl Scheduler for OnTime {
         self.times.extend(view.candidates.iter().map(|c| takes(view, c)));
         if view.streams && !view.closed {
             self.know_better(view);
+            let whole = self.stream.carrier(view, &self.times);
+            if whole.is_some_and(|at| {
+                view.candidates[at].has_room && !self.is_left_out(view, &view.candidates[at])
+            }) {
+                return whole;
+            }
         }
         let mut best: Option<(f64, usize)> = None;
         let with_room = view.candidates.iter().zip(&self.times).enumerate().filter(|(_, (c, _))| c.has_room);

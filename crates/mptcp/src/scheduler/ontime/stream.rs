@@ -1,0 +1,62 @@
+//! What an application writes as it goes, and the path that carries all of it.
+//!
+//! Near paths of slow lines cannot carry a stream that is faster than they are: their queues fill, what is lost there waits for its repair, and
+//! every block for the latest of its segments. Where another path can carry all of it, it does, and M1 repeats on the near ones what
+//! comes sooner there. Owns how much is written a second.
+
+use mptcp_clock::{Duration, Instant};
+
+use super::numbers::{larger, real};
+use crate::scheduler::{Candidate, SendView};
+
+/// So much is counted over at least, and after a silence of so long it begins anew.
+const SPAN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(3));
+/// A path carries a stream if it has so many times its rate.
+const ENOUGH: f64 = 1.1;
+
+/// What is written, by the offsets of the stream at two moments.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Stream {
+    /// When it was looked at last, and what was written until then; None before.
+    from: Option<(Instant, u64)>,
+    /// Bytes a second, the mean of the last span and of what was known; None until one is over.
+    rate: Option<f64>,
+}
+
+impl Stream {
+    /// Which candidate carries all of it, where those that would have it there sooner cannot, by how long each takes; None where the best
+    /// one does, or nobody. An open question is no reason: a line that has not told how fast it is may carry it.
+    pub(super) fn carrier(&mut self, view: &SendView<'_>, times: &[f64]) -> Option<usize> {
+        self.look(view);
+        let asked = self.rate? * ENOUGH;
+        let able = times.iter().zip(view.candidates).enumerate().filter(|(_, (_, c))| carries(c) >= asked);
+        let (at, (&time, _)) = able.min_by(|(_, one), (_, other)| one.0.total_cmp(other.0))?;
+        let sooner = || times.iter().zip(view.candidates).filter(|(other, _)| **other < time);
+        let known: f64 =
+            sooner().map(|(_, c)| if c.burst_rate.is_some() { carries(c) } else { f64::INFINITY }).sum();
+        (known < asked && sooner().next().is_some()).then_some(at)
+    }
+
+    fn look(&mut self, view: &SendView<'_>) {
+        let written = view.acknowledged.saturating_add(view.in_flight).saturating_add(view.unsent);
+        let Some((at, before)) = self.from else {
+            self.from = Some((view.now, written));
+            return;
+        };
+        let past = view.now.since(at);
+        if past < SPAN.0 {
+            return;
+        }
+        let rate = real(written.saturating_sub(before)) / past.as_secs_f64();
+        self.rate = (past < SPAN.1).then(|| self.rate.map_or(rate, |known| f64::midpoint(known, rate)));
+        self.from = Some((view.now, written));
+    }
+}
+
+/// Bytes a second, by what was seen.
+fn carries(candidate: &Candidate) -> f64 {
+    larger(candidate.burst_rate.unwrap_or_default(), candidate.delivery_rate.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests;

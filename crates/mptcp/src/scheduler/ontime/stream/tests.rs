@@ -1,0 +1,71 @@
+//! Two paths: the near one is there in 10 ms, the far one in 50; 1000 bytes each millisecond are 8 Mb/s.
+
+use super::*;
+
+const TIMES: [f64; 2] = [10e6, 50e6];
+
+/// Lines of so many MB/s, None where nothing is known.
+fn lines(near: Option<f64>, far: Option<f64>) -> [Candidate; 2] {
+    let mut both = [20, 100].map(|ms| Candidate::new(0, Duration::from_millis(ms), 100_000, 1000));
+    both[0].burst_rate = near.map(|rate| rate * 1e6);
+    both[1].burst_rate = far.map(|rate| rate * 1e6);
+    both
+}
+
+/// Who carries a stream of 1 MB/s after so many milliseconds, looked at every 100 ms.
+fn carrier(
+    stream: &mut Stream,
+    candidates: &[Candidate],
+    ms: std::ops::RangeInclusive<u64>,
+) -> Option<usize> {
+    let mut found = None;
+    for at in ms.step_by(100) {
+        let mut view = SendView::new(Instant::ZERO + Duration::from_millis(at), candidates);
+        (view.acknowledged, view.in_flight, view.unsent) = (at * 1000, 6000, 2000);
+        found = stream.carrier(&view, &TIMES);
+    }
+    found
+}
+
+#[test]
+fn the_far_path_carries_a_stream_that_the_near_one_cannot() {
+    let (slow, enough) = (Some(1.05), Some(1.2));
+    assert_eq!(carrier(&mut Stream::default(), &lines(slow, enough), 0..=3000), Some(1));
+    assert_eq!(carrier(&mut Stream::default(), &lines(enough, enough), 0..=3000), None, "the near one can");
+    assert_eq!(carrier(&mut Stream::default(), &lines(slow, slow), 0..=3000), None, "nobody can");
+    assert_eq!(carrier(&mut Stream::default(), &lines(None, enough), 0..=3000), None, "perhaps it can");
+    assert_eq!(carrier(&mut Stream::default(), &lines(slow, None), 0..=3000), None, "perhaps it cannot");
+}
+
+#[test]
+fn near_paths_together_may_carry_it() {
+    let [near, far] = lines(Some(0.6), Some(2.0));
+    let times = [10e6, 20e6, 50e6];
+    let mut stream = Stream::default();
+    let mut asked = |candidates: &[Candidate], at: u64| {
+        let mut view = SendView::new(Instant::ZERO + Duration::from_millis(at), candidates);
+        view.acknowledged = at * 1000;
+        stream.carrier(&view, &times)
+    };
+    asked(&[near, near, far], 0);
+    assert_eq!(asked(&[near, near, far], 1000), None);
+    let slower = Candidate { burst_rate: Some(0.4e6), ..near };
+    assert_eq!(asked(&[near, slower, far], 1100), Some(2));
+}
+
+#[test]
+fn it_is_asked_for_a_second_and_begins_anew_after_a_silence() {
+    let both = lines(Some(0.5), Some(3.0));
+    let mut stream = Stream::default();
+    assert_eq!(carrier(&mut stream, &both, 0..=900), None);
+    assert_eq!(carrier(&mut stream, &both, 1000..=1000), Some(1));
+    assert_eq!(carrier(&mut stream, &both, 4100..=4900), None, "three seconds without a look");
+    assert_eq!(carrier(&mut stream, &both, 5100..=5100), Some(1));
+    let mut idle = Stream::default();
+    let mut view = SendView::new(Instant::ZERO, &both);
+    for at in [0, 1000, 2000] {
+        view.now = Instant::ZERO + Duration::from_millis(at);
+        view.acknowledged = at * 100;
+        assert_eq!(idle.carrier(&view, &TIMES), None, "0.1 MB/s fit everywhere");
+    }
+}
