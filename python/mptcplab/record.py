@@ -125,7 +125,10 @@ def write(
     changes += [
         {"fact": one.fact, "from": one.recorded, "to": one.found, "because": because.strip()} for one in changed
     ]
-    whole = {"studies": old["studies"] | dict(headers), "facts": kept | rows(facts), "changes": changes}
+    now = kept | rows(facts)
+    # In the order of before, so that a difference of two records shows what differs.
+    now = {name: now[name] for name in [*(name for name in old["facts"] if name in now), *now]}
+    whole = {"studies": old["studies"] | dict(headers), "facts": now, "changes": changes}
     text = json.dumps(whole, ensure_ascii=False, indent=1)
     write_text(path, text + "\n")
     return changed
