@@ -13,6 +13,8 @@ use crate::scheduler::{Candidate, SendView};
 const SPAN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(3));
 /// A path carries a stream if it has so many times its rate.
 const ENOUGH: f64 = 1.1;
+/// It carries at once what it takes no longer for than so many times the way there: of more, others may bring a part sooner.
+const AT_ONCE: f64 = 2.0;
 
 /// What is written, by the offsets of the stream at two moments.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,12 +27,16 @@ pub(super) struct Stream {
 
 impl Stream {
     /// Which candidate carries all of it, where those that would have it there sooner cannot, by how long each takes; None where the best
-    /// one does, or nobody. An open question is no reason: a line that has not told how fast it is may carry it.
+    /// one does, or nobody, or where much was written at once. An open question is no reason: a line that has not told how fast it is may
+    /// carry it.
     pub(super) fn carrier(&mut self, view: &SendView<'_>, times: &[f64]) -> Option<usize> {
         self.look(view);
         let asked = self.rate? * ENOUGH;
         let able = times.iter().zip(view.candidates).enumerate().filter(|(_, (_, c))| carries(c) >= asked);
-        let (at, (&time, _)) = able.min_by(|(_, one), (_, other)| one.0.total_cmp(other.0))?;
+        let (at, (&time, best)) = able.min_by(|(_, one), (_, other)| one.0.total_cmp(other.0))?;
+        if real(view.unsent) * 1e9 > AT_ONCE * time * carries(best) {
+            return None;
+        }
         let sooner = || times.iter().zip(view.candidates).filter(|(other, _)| **other < time);
         let known: f64 =
             sooner().map(|(_, c)| if c.burst_rate.is_some() { carries(c) } else { f64::INFINITY }).sum();

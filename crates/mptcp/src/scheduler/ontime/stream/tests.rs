@@ -69,3 +69,17 @@ fn it_is_asked_for_a_second_and_begins_anew_after_a_silence() {
         assert_eq!(idle.carrier(&view, &TIMES), None, "0.1 MB/s fit everywhere");
     }
 }
+
+#[test]
+fn much_at_once_is_shared() {
+    let both = lines(Some(0.5), Some(2.0));
+    let mut stream = Stream::default();
+    assert_eq!(carrier(&mut stream, &both, 0..=1000), Some(1));
+    let mut view = SendView::new(Instant::ZERO + Duration::from_millis(1100), &both);
+    view.acknowledged = 1_100_000;
+    // Twice 50 ms of 2 MB/s.
+    view.unsent = 200_000;
+    assert_eq!(stream.carrier(&view, &TIMES), Some(1));
+    view.unsent += 1;
+    assert_eq!(stream.carrier(&view, &TIMES), None);
+}
