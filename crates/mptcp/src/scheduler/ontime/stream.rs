@@ -11,7 +11,7 @@ use crate::scheduler::{Candidate, SendView};
 
 /// So much is counted over at least, and after a silence of so long it begins anew.
 const SPAN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(3));
-/// A path carries a stream if it has so many times its rate.
+/// A path carries a stream for others if it has so many times its rate.
 const ENOUGH: f64 = 1.1;
 /// It carries at once what it takes no longer for than so many times the way there: of more, others may bring a part sooner.
 const AT_ONCE: f64 = 2.0;
@@ -31,8 +31,9 @@ impl Stream {
     /// carry it.
     pub(super) fn carrier(&mut self, view: &SendView<'_>, times: &[f64]) -> Option<usize> {
         self.look(view);
-        let asked = self.rate? * ENOUGH;
-        let able = times.iter().zip(view.candidates).enumerate().filter(|(_, (_, c))| carries(c) >= asked);
+        let asked = self.rate?;
+        let able =
+            times.iter().zip(view.candidates).enumerate().filter(|(_, (_, c))| carries(c) >= ENOUGH * asked);
         let (at, (&time, best)) = able.min_by(|(_, one), (_, other)| one.0.total_cmp(other.0))?;
         if real(view.unsent) * 1e9 > AT_ONCE * time * carries(best) {
             return None;

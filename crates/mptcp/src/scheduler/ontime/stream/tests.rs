@@ -29,10 +29,14 @@ fn carrier(
 
 #[test]
 fn the_far_path_carries_a_stream_that_the_near_one_cannot() {
-    let (slow, enough) = (Some(1.05), Some(1.2));
+    let (slow, just, enough) = (Some(0.95), Some(1.05), Some(1.15));
     assert_eq!(carrier(&mut Stream::default(), &lines(slow, enough), 0..=3000), Some(1));
-    assert_eq!(carrier(&mut Stream::default(), &lines(enough, enough), 0..=3000), None, "the near one can");
-    assert_eq!(carrier(&mut Stream::default(), &lines(slow, slow), 0..=3000), None, "nobody can");
+    assert_eq!(carrier(&mut Stream::default(), &lines(just, enough), 0..=3000), None, "the near one can");
+    assert_eq!(
+        carrier(&mut Stream::default(), &lines(slow, just), 0..=3000),
+        None,
+        "not with anything to spare"
+    );
     assert_eq!(carrier(&mut Stream::default(), &lines(None, enough), 0..=3000), None, "perhaps it can");
     assert_eq!(carrier(&mut Stream::default(), &lines(slow, None), 0..=3000), None, "perhaps it cannot");
 }
@@ -49,7 +53,7 @@ fn near_paths_together_may_carry_it() {
     };
     asked(&[near, near, far], 0);
     assert_eq!(asked(&[near, near, far], 1000), None);
-    let slower = Candidate { burst_rate: Some(0.4e6), ..near };
+    let slower = Candidate { burst_rate: Some(0.3e6), ..near };
     assert_eq!(asked(&[near, slower, far], 1100), Some(2));
 }
 
