@@ -48,6 +48,11 @@ CONDITIONS: dict[float, dict[str, Any]] = {
 DOUBLE = Published("published for the short network: double", "mptcp_over_tcp", level=2)
 
 
+def is_judged(controller: str, queue: int) -> bool:
+    """Whether a fact is about this point of the sweep; the others stand beside."""
+    return controller in (*COUPLED, "reno") and queue <= SHALLOW
+
+
 class Cause(Experiment):
     """What the study concludes, and the sweep that goes beyond it."""
 
@@ -71,8 +76,8 @@ class Cause(Experiment):
         for controller in CONTROLLERS:
             for queue in _queues(effort):
                 one = scenario(Variant(controller, queue), effort, seconds=effort.pick(8, 30, 120))
-                judged = controller in (*COUPLED, "reno") and queue <= SHALLOW
-                yield from (Point((controller, queue), one, seed) for seed in seeds(effort, control=not judged))
+                control = not is_judged(controller, queue)
+                yield from (Point((controller, queue), one, seed) for seed in seeds(effort, control=control))
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
         """Facts D-5.1 to D-5.5."""
