@@ -48,8 +48,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--seeds",
         type=at_most(MOST_SEEDS),
         metavar="N",
-        help="so many for each point (five at most for study D's controls, which decide nothing), and no more for what is "
-        "undecided: to compare blocks",
+        help="so many for each point (five at most for study D's controls, which decide nothing), and no more for what "
+        "is undecided: to compare blocks",
     )
     record = parser.add_mutually_exclusive_group()
     record.add_argument("--compare", type=Path, metavar="FILE", help="a record of verdicts; exit 1 if one differs")
