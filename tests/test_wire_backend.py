@@ -56,6 +56,15 @@ def test_a_file_arrives_whole_in_either_direction() -> None:
         assert 0.5 < row["completion_s"] < 3.0
 
 
+def test_a_run_until_it_is_done_ends_with_the_last_file() -> None:
+    scenario = Scenario.parse("until_done = true\n" + PATHS + "[flows.file]\nbytes = '500kB'\n")
+    for run in (own_stack.run(scenario)[0], scenario.run(seed=1)):
+        completion = run.flow("file")["completion_s"]
+        assert completion is not None
+        last = max(run.samples["time_s"].to_pylist())
+        assert last < min(completion + 0.6, 2.5)
+
+
 def test_a_link_that_goes_and_comes_back_is_left_and_joined_again() -> None:
     events = "[[events]]\nat = '{at}'\npath = 'near'\nset = {{ up = {up} }}\n"
     scenario = Scenario.parse(

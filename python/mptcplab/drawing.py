@@ -19,7 +19,7 @@ from mptcplab import plots
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WORTH_IT = 12
+WORTH_IT = 4
 """Figures below which a further process costs more than it saves: it takes a second to begin."""
 
 

@@ -209,7 +209,8 @@ def both(figure: Figure) -> tuple[bytes, bytes]:
     """The picture in lines and in dots; what stands where is found once, which takes as long as to draw it."""
     engine = figure.get_layout_engine()
     with house_style():
-        figure.draw_without_rendering()
+        if engine is not None:
+            engine.execute(figure)
         figure.set_layout_engine(None)
         try:
             return svg(figure), png(figure)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,8 +171,9 @@ def paired(first: Sequence[float], second: Sequence[float]) -> Paired:
     return Paired(found, 2 * (1 - _t_distribution(t, found.n - 1)), found.mean / spread)
 
 
+@lru_cache(maxsize=4096)
 def t_quantile(probability: float, degrees: float) -> float:
-    """The quantile of Student's t distribution, by bisection on its distribution function."""
+    """The quantile of Student's t distribution: Newton's steps on its distribution function, bisection where they leave."""
     if not 0 < probability < 1 or degrees <= 0:
         raise ValueError("a quantile needs 0 < probability < 1 and degrees of freedom above 0")
     if probability < 0.5:
@@ -179,13 +181,24 @@ def t_quantile(probability: float, degrees: float) -> float:
     low, high = 0.0, 1.0
     while _t_distribution(high, degrees) < probability:
         low, high = high, high * 2
+    at = (low + high) / 2
     for _ in range(100):
-        middle = (low + high) / 2
-        if _t_distribution(middle, degrees) < probability:
-            low = middle
+        beyond = _t_distribution(at, degrees) - probability
+        if beyond < 0:
+            low = at
         else:
-            high = middle
-    return (low + high) / 2
+            high = at
+        step = at - beyond / _t_density(at, degrees)
+        step = step if low < step < high else (low + high) / 2
+        if abs(step - at) <= 1e-12 * at:
+            return step
+        at = step
+    return at
+
+
+def _t_density(t: float, degrees: float) -> float:
+    log = math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2) - math.log(degrees * math.pi) / 2
+    return math.exp(log - (degrees + 1) / 2 * math.log1p(t * t / degrees))
 
 
 def _t_distribution(t: float, degrees: float) -> float:

@@ -53,7 +53,11 @@ impl<'a> Course<'a> {
         let (warmup, end) = (Instant::ZERO + scenario.warmup, Instant::ZERO + scenario.duration);
         let mut before: (Instant, Vec<LinkCounters>) = (Instant::ZERO, Vec::new());
         let mut nominal = Instant::ZERO;
-        while nominal < end && !off.load(Ordering::Relaxed) && self.driver.is_running() {
+        while nominal < end
+            && !off.load(Ordering::Relaxed)
+            && self.driver.is_running()
+            && !self.is_done(tallies)
+        {
             nominal = (nominal + scenario.sample).min(end);
             while self.clock.now() < nominal && !off.load(Ordering::Relaxed) {
                 let left = StdDuration::from_nanos(nominal.since(self.clock.now()).as_nanos());
@@ -72,6 +76,12 @@ impl<'a> Course<'a> {
         let measured = self.sum_up(&watches, tallies, samples);
         self.clock.over.store(true, Ordering::Relaxed);
         measured
+    }
+
+    /// Whether there is nothing to wait for any more.
+    fn is_done<S: Clone>(&self, tallies: &[Tally<S>]) -> bool {
+        let mut files = self.scenario.flows.iter().zip(tallies).filter(|(flow, _)| flow.has_a_file());
+        self.scenario.until_done && files.all(|(_, tally)| tally.has_ended())
     }
 
     fn watch(&self, at: usize, flow: &Flow) -> Watch {

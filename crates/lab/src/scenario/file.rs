@@ -73,6 +73,9 @@ table! {
         warmup: Span,
         /// The time between two samples. Default: 100ms.
         sample: Span,
+        /// Whether it ends before its duration, as soon as all files (flows with `bytes`) have arrived and who sent them knows.
+        /// Default: false.
+        until_done: bool,
         /// Files to build on, relative to this one. Tables merge key by key, later files win over earlier
         /// ones, and this file wins over all; arrays are replaced whole.
         include: Vec<String>,

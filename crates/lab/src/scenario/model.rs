@@ -43,6 +43,8 @@ pub struct Scenario {
     pub warmup: Duration,
     /// The time between samples; above zero.
     pub sample: Duration,
+    /// Whether it ends as soon as all files have arrived; there is a flow with one then.
+    pub until_done: bool,
     /// Paths first, then links, then stations, each in the order of the file.
     pub links: Vec<Link>,
     /// What nodes do with several ways of equally many hops.
@@ -127,6 +129,12 @@ impl Flow {
     #[must_use]
     pub fn sender(&self) -> &str {
         if self.direction == DataDirection::Upload { &self.from } else { &self.to }
+    }
+
+    /// Whether it sends so many bytes, and no more.
+    #[must_use]
+    pub fn has_a_file(&self) -> bool {
+        matches!(self.traffic, Traffic::File { .. })
     }
 
     /// Mean times of sending and of pauses, if it makes pauses.

@@ -32,6 +32,7 @@ impl Scenario {
             duration: Some(Span(self.duration)),
             warmup: Some(Span(self.warmup)),
             sample: Some(Span(self.sample)),
+            until_done: self.until_done.then_some(true),
             include: None,
             defaults: None,
             paths: some(of(LinkKind::Path).map(|link| (link.name.clone(), path(link))).collect()),

@@ -48,6 +48,8 @@ pub(super) struct App {
     pub last_byte_at: Option<Instant>,
     pub finished_at: Option<Instant>,
     pub closed: Option<CloseReason>,
+    /// Whether nothing comes any more: to the opener, and to the other.
+    pub heard_all: [bool; 2],
     /// When and why it fell back, at the opening and the accepting host.
     pub fell_back: [Option<(Instant, FallbackReason)>; 2],
     /// What it sends, if it is a flow of datagrams.
@@ -91,6 +93,7 @@ impl App {
             last_byte_at: None,
             finished_at: None,
             closed: None,
+            heard_all: [false; 2],
             fell_back: [None; 2],
             datagrams: match spec.traffic {
                 Traffic::Datagrams { bytes, rate, .. } => Some(Datagrams::new(bytes, rate, spec.tcp.sndbuf)),
@@ -160,6 +163,7 @@ impl App {
             EventKind::Readable if at == self.receiving_host() => self.read(now, hosts),
             EventKind::FellBack(reason) => self.fell_back[usize::from(!opener)] = Some((now, reason)),
             EventKind::Finished => {
+                self.heard_all[usize::from(!opener)] = true;
                 if at == self.receiving_host() {
                     self.finished_at = Some(now);
                     // The other direction carries nothing: it ends too.
@@ -170,6 +174,7 @@ impl App {
             }
             EventKind::Closed(how) => {
                 self.remember(now, at, hosts);
+                self.heard_all[usize::from(!opener)] = true;
                 if opener || self.closed.is_none() {
                     self.closed = Some(how);
                 }

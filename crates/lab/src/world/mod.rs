@@ -131,8 +131,8 @@ impl World {
     /// When time stands still, a limit of the scenario is reached, or a capture cannot be written.
     #[inline(never)]
     pub fn advance(&mut self, until: Instant) -> Result<(), RunError> {
-        let until = until.min(self.end);
-        while let Some((now, turn)) = self.network.next_turn(until) {
+        // What happens may bring the end nearer.
+        while let Some((now, turn)) = self.network.next_turn(until.min(self.end)) {
             match self.network.arrival(now, turn) {
                 Arrival::Here { node, frame, .. } => self.on_arrival(now, node, &frame),
                 Arrival::PassedOn => continue,

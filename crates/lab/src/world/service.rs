@@ -49,6 +49,9 @@ impl World {
             if let Some(next) = next {
                 self.schedule(next, ScheduledAction::Write(flow));
             }
+            if matches!(event.kind, EventKind::Finished | EventKind::Closed(_)) && self.scenario.until_done {
+                self.end_if_done(now);
+            }
         }
     }
 

@@ -314,11 +314,15 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_table",
-        r#"unknown_table.toml:13: path: unknown key; did you mean "paths"? (allowed: name, description, duration, warmup, sample, include, defaults, paths, links, topology, routing, routes, relays, cells, stations, background, interference, coupling, flows, events, filters, middleboxes, jitter, limits)"#,
+        r#"unknown_table.toml:13: path: unknown key; did you mean "paths"? (allowed: name, description, duration, warmup, sample, until_done, include, defaults, paths, links, topology, routing, routes, relays, cells, stations, background, interference, coupling, flows, events, filters, middleboxes, jitter, limits)"#,
     ),
     (
         "unreachable_host",
         r#"unreachable_host.toml:11: flows.bulk: no path or link leads from host "client" to host "server""#,
+    ),
+    (
+        "until_done_without_a_file",
+        r#"until_done_without_a_file.toml:2: until_done = true: no flow sends a file whose end could be waited for (try bytes = "10MB" in a flow)"#,
     ),
     ("up_as_string", r#"up_as_string.toml:16: events[0].set.up = "no": is true or false, without quotes"#),
     (

@@ -32,4 +32,5 @@ mod routes;
 mod scenario;
 mod traces;
 mod units;
+mod until_done;
 mod wireless;

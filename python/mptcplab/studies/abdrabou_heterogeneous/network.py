@@ -110,6 +110,7 @@ class Setup:
             name=NAME,
             duration=f"{self.seconds:g}s",
             sample="1s",
+            until_done=True,
             cells=cells,
             stations=stations,
             flows={f"pair{pair}": self._flow(pair) for pair in PAIRS},

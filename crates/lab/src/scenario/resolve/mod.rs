@@ -25,7 +25,7 @@ pub(super) use stack::{ANNOUNCE, PROBE};
 
 use super::error::ScenarioError;
 use super::file::ScenarioFile;
-use super::model::{HostJitter, Scenario};
+use super::model::{Flow, HostJitter, Scenario};
 use super::names::{Interference, Routing};
 use super::tree::Node;
 use super::units::Span;
@@ -70,6 +70,11 @@ pub(super) fn resolve(
     let interference = file.interference.unwrap_or(Interference::Ideal);
     let relays = file.relays.clone().unwrap_or_default();
     let flows = flows::resolve(&context, file, &links, &relays, duration, &limits)?;
+    let until_done = file.until_done.unwrap_or(false);
+    if until_done && !flows.iter().any(Flow::has_a_file) {
+        let problem = "no flow sends a file whose end could be waited for (try bytes = \"10MB\" in a flow)";
+        return Err(context.error(&["until_done"], problem));
+    }
     let relays = routes::relays(&context, relays, &flows)?;
     let routes = routes::resolve(&context, file, &links, &flows, &relays)?;
     links::disciplines(&context, &mut links, &flows)?;
@@ -86,6 +91,7 @@ pub(super) fn resolve(
         duration,
         warmup,
         sample,
+        until_done,
         links,
         routing: file.routing.unwrap_or(Routing::First),
         routes,
