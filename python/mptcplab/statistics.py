@@ -173,7 +173,7 @@ def paired(first: Sequence[float], second: Sequence[float]) -> Paired:
 
 @lru_cache(maxsize=4096)
 def t_quantile(probability: float, degrees: float) -> float:
-    """The quantile of Student's t distribution: Newton's steps on its distribution function, bisection where they leave."""
+    """The quantile of Student's t distribution: Newton's steps on its distribution function, or bisection's."""
     if not 0 < probability < 1 or degrees <= 0:
         raise ValueError("a quantile needs 0 < probability < 1 and degrees of freedom above 0")
     if probability < 0.5:

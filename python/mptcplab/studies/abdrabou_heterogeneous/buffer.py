@@ -75,7 +75,7 @@ class Buffer(Experiment):
         yield from parts.points(effort, _buffers(effort), _setup)
         for stack in STACKS:
             for standard in SOME:
-                for buffer in _buffers(effort):
+                for buffer in _elsewhere(effort):
                     scenario = Setup(standard, buffer=buffer, stack=stack).scenario()
                     for seed in seeds(effort):
                         yield Point((stack, standard, buffer), scenario, seed)
@@ -85,7 +85,7 @@ class Buffer(Experiment):
         buffers = _buffers(effort)
         curves = parts.table(measured, buffers)
         stacks = {
-            stack: {standard: parts.curve(measured, (stack, standard), buffers) for standard in SOME}
+            stack: {standard: parts.curve(measured, (stack, standard), _elsewhere(effort)) for standard in SOME}
             for stack in STACKS
         }
         note = _note(stacks)
@@ -179,6 +179,11 @@ class Buffer(Experiment):
 
 def _buffers(effort: Effort) -> tuple[int, ...]:
     return effort.pick((20, 40, 160, 320), BUFFERS, BUFFERS)
+
+
+def _elsewhere(effort: Effort) -> tuple[int, ...]:
+    """Those of the other stacks: with `quick` those that are spoken of."""
+    return effort.pick((SMALLEST, 40, LARGEST), BUFFERS, BUFFERS)
 
 
 def _setup(standard: Standard, reading: Reading, buffer: int) -> Setup:

@@ -260,8 +260,9 @@ def _times(measured: Measured) -> Picture:
     axes.set_xscale("log")
     axes.set_xticks([10, 30, 100, 300], ["10", "30", "100", "300"])
     axes.minorticks_off()
-    plots.finish(axes, x="measured up to [s]", y="MPTCP / TCP throughput", legend="upper right")
-    keys = {"round trip under 1 ms": ("time",), "round trip 200 ms": ("LIA", LONG)}
+    plots.finish(axes, x="measured up to [s]", y="MPTCP / TCP throughput", legend=None)
+    figure.legend(loc="outside lower center", ncols=3)
+    keys = {"under 1 ms": ("time",), "200 ms": ("LIA", LONG)}
     why = under_distribution(figure, {label: multipath(measured.runs(*key), "mptcp") for label, key in keys.items()})
     caption = "LIA on 100 packets: the ratio against the time measured, less the first 5 s."
     return Picture("d1-time", caption, figure, why)
