@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mptcplab.batch import Interrupted, Job, run_jobs
+from mptcplab.drawing import uncollected
 from mptcplab.events import Trace
 from mptcplab.plots import house_style
 from mptcplab.results import Run, Runs
@@ -103,7 +104,7 @@ def reproduce(
                 where = (experiment.study, experiment.name)
                 if found is not None:
                     points[where] = its
-                    outcomes[where] = experiment.evaluate(found, now)
+                    outcomes[where] = _judged(experiment, found, now)
             if not whole:
                 break
             open_ = [
@@ -136,7 +137,7 @@ def _replicate(
         if together is None:
             continue
         parts = _parts(work, experiment, effort)
-        outcome = experiment.evaluate(together, whole)
+        outcome = _judged(experiment, together, whole)
         outcome.facts = [_said(fact, *replicated(fact.verdict, parts[fact.fact])) for fact in outcome.facts]
         found[experiment.study, experiment.name] = outcome, its
     return found
@@ -168,9 +169,14 @@ def _parts(work: _Work, experiment: Experiment, effort: Effort) -> dict[str, lis
         work.run({experiment: asked})
         part = work.measured(asked)
         if part is not None:
-            for fact in experiment.evaluate(part, block).facts:
+            for fact in _judged(experiment, part, block).facts:
                 parts.setdefault(fact.fact, []).append(fact.verdict)
     return parts
+
+
+def _judged(experiment: Experiment, measured: Measured, effort: Effort) -> Outcome:
+    with uncollected():
+        return experiment.evaluate(measured, effort)
 
 
 def _said(fact: Fact, verdict: Verdict, words: str) -> Fact:

@@ -3,7 +3,6 @@
 //! Owns the limits that hold while a scenario runs. The same limits were held against an estimate
 //! before; these hold where an estimate was wrong, or where a path changed during the run.
 
-use mptcp_clock::Instant;
 use netsim::{Budget, Cause, Exhausted};
 
 use super::World;
@@ -44,15 +43,6 @@ impl World {
             return Err(self.above("blocks", limits.blocks));
         }
         Ok(())
-    }
-
-    /// Lets it end at `now` where all files have arrived, and who sent them knows.
-    #[cold]
-    pub(super) fn end_if_done(&mut self, now: Instant) {
-        let flows = self.scenario.flows.iter().zip(&self.apps);
-        if flows.filter(|(flow, _)| flow.has_a_file()).all(|(_, app)| app.heard_all == [true; 2]) {
-            self.end = now;
-        }
     }
 
     fn above(&self, limit: &'static str, most: u64) -> RunError {

@@ -55,6 +55,15 @@ impl World {
         }
     }
 
+    /// Lets it end at `now` where all files have arrived, and who sent them knows.
+    #[cold]
+    fn end_if_done(&mut self, now: Instant) {
+        let flows = self.scenario.flows.iter().zip(&self.apps);
+        if flows.filter(|(flow, _)| flow.has_a_file()).all(|(_, app)| app.heard_all == [true; 2]) {
+            self.end = now;
+        }
+    }
+
     /// An accepted connection belongs to the flow whose port it came to.
     #[cold]
     fn adopt(&mut self, at: usize, connection: mptcp::ConnectionId) {
