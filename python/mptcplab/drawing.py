@@ -52,7 +52,7 @@ def _draw(figures: Mapping[str, Figure]) -> dict[str, Drawing]:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Inside, Python looks for no garbage: that takes a third of the time of drawing, where nearly all is still needed."""
+    """Inside, Python looks for no garbage: a third of the time of drawing, where nearly all is still needed."""
     was = gc.isenabled()
     gc.disable()
     try:
