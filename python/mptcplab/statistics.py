@@ -188,7 +188,8 @@ def t_quantile(probability: float, degrees: float) -> float:
             low = at
         else:
             high = at
-        step = at - beyond / _t_density(at, degrees)
+        density = _t_density(at, degrees)
+        step = at - beyond / density if density > 0 else low
         step = step if low < step < high else (low + high) / 2
         if abs(step - at) <= 1e-12 * at:
             return step

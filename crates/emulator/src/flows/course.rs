@@ -73,7 +73,7 @@ impl<'a> Course<'a> {
             sample_links(nominal, tallies.len(), (at, &snapshot.links), &before, &mut samples);
             before = (at, snapshot.links);
         }
-        let measured = self.sum_up(&watches, tallies, samples);
+        let measured = self.sum_up(&watches, tallies, samples, nominal);
         self.clock.over.store(true, Ordering::Relaxed);
         measured
     }
@@ -90,10 +90,15 @@ impl<'a> Course<'a> {
         Watch::new(at, flow.direction == DataDirection::Upload, addresses)
     }
 
-    fn sum_up<S: Clone>(&self, watches: &[Watch], tallies: &[Tally<S>], samples: Samples) -> Measurements {
+    fn sum_up<S: Clone>(
+        &self,
+        watches: &[Watch],
+        tallies: &[Tally<S>],
+        samples: Samples,
+        end: Instant,
+    ) -> Measurements {
         let scenario = self.scenario;
         let names: Vec<String> = scenario.links.iter().map(|link| link.name.clone()).collect();
-        let end = Instant::ZERO + scenario.duration;
         let counters = self.driver.snapshot().links;
         let sums = scenario.flows.iter().zip(watches).zip(tallies);
         Measurements {
