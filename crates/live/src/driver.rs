@@ -19,7 +19,7 @@ use mptcp_clock::{Instant, Rng};
 
 use crate::capture::Capture;
 use crate::device::Device;
-use crate::impairment::{Edge, Lanes};
+use crate::impairment::{Edge, Lanes, QUIET};
 use crate::inbox::Inbox;
 use crate::outbox::Outbox;
 use crate::shared::{Address, Counters, Shared};
@@ -253,12 +253,20 @@ impl Worker {
         if any || idle.is_some_and(|idle| idle.is_zero()) || !self.shared.fall_asleep() {
             return Ok(());
         }
+        let late = self.devices.iter().filter_map(|device| device.edge.as_ref()).any(|edge| edge.hold());
+        let quiet = late && idle.is_none_or(|idle| idle > QUIET);
+        let idle = if quiet { Some(QUIET) } else { idle };
+        let began = std::time::Instant::now();
         let mut fds = vec![self.shared.bell.as_fd()];
         fds.extend(self.devices.iter().filter(|device| device.up).map(|device| device.link.as_fd()));
         if sys::wait_readable(&fds, idle)? {
             self.shared.silence();
         }
-        self.inbox.read(&mut self.devices, self.capture.as_mut(), counted);
+        let any = self.inbox.read(&mut self.devices, self.capture.as_mut(), counted);
+        if quiet && !any && began.elapsed() >= QUIET {
+            self.inbox.release(&mut self.devices);
+            self.outbox.release(&mut self.devices, counted);
+        }
         Ok(())
     }
 }

@@ -1,11 +1,16 @@
 //! A bad network at the edge of a device: packets that are lost, come twice, or are overtaken.
 //!
-//! Owns its decisions, which follow from a seed and from the packets' order alone: never from the time, so that
-//! nothing has to wake up for it. Segments are whole as the device hands them over: with offload one may be many frames.
+//! Owns its decisions, which follow from a seed and from the packets' order alone. Time comes in only where nothing
+//! follows what is held back: it goes on when the endpoint has been quiet for [`QUIET`]. Segments are whole as the device hands them over: with offload one may be many frames.
+
+use std::time::Duration;
 
 use mptcp::InterfaceId;
 use mptcp_clock::Rng;
 use mptcp_wire::{Codepoint, Packet, Segment};
+
+/// How long an endpoint is quiet before it gets what is held back.
+pub(crate) const QUIET: Duration = Duration::from_millis(10);
 
 /// What happens to packets in one direction. Probabilities are 0 to 1; more counts as 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -16,7 +21,8 @@ pub struct Impairment {
     pub duplicate: f64,
     /// How likely it is held back until others have overtaken it.
     pub reorder: f64,
-    /// How many packets overtake one that is held back. One that too few follow stays away, as if it were lost.
+    /// How many packets overtake one that is held back. One that too few follow goes on when the endpoint has
+    /// neither sent nor received for 10 ms: it is late, not lost.
     pub depth: usize,
 }
 
@@ -59,6 +65,11 @@ impl Lanes {
             segment.ecn = Codepoint::Ce;
         }
     }
+
+    /// Whether a packet waits to be overtaken.
+    pub(crate) fn hold(&self) -> bool {
+        !(self.incoming.held.is_empty() && self.outgoing.held.is_empty())
+    }
 }
 
 /// One direction of an edge.
@@ -95,6 +106,11 @@ impl<T: Clone> Lane<T> {
             *left -= 1;
         }
         self.held.extract_if(.., |(left, _)| *left == 0).for_each(|(_, packet)| out(packet));
+    }
+
+    /// Hands on what nothing has overtaken in time.
+    pub(crate) fn release(&mut self, out: impl FnMut(T)) {
+        self.held.drain(..).map(|(_, packet)| packet).for_each(out);
     }
 }
 
@@ -133,6 +149,17 @@ mod tests {
             assert!(overtaken_by == 0 || overtaken_by >= 3, "{packet} was overtaken by {overtaken_by}");
         }
         assert!((900..1_100).contains(&late), "{late} were overtaken");
+    }
+
+    #[test]
+    fn what_nothing_overtakes_is_late_and_not_lost() {
+        let mut lane = Lane::new(Impairment { reorder: 1.0, depth: 3, ..Impairment::default() }, 1, "test");
+        let mut came = Vec::new();
+        (0..3).for_each(|number| lane.pass(number, |packet| came.push(packet)));
+        assert!(came.is_empty());
+        lane.release(|packet| came.push(packet));
+        lane.release(|packet| came.push(packet));
+        assert_eq!(came, [0, 1, 2]);
     }
 
     #[test]

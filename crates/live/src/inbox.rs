@@ -55,6 +55,15 @@ impl Inbox {
         before != (counted.received, counted.ignored, self.gone.len(), self.notices.len())
     }
 
+    /// Takes what bad networks hold back, as if it came now.
+    pub(crate) fn release(&mut self, devices: &mut [Device]) {
+        for device in devices {
+            let silent = device.is_silent();
+            let Some(edge) = &mut device.edge else { continue };
+            edge.incoming.release(|one| self.arrived.extend((!silent).then_some(one)));
+        }
+    }
+
     fn read_device(
         &mut self,
         device: &mut Device,

@@ -80,9 +80,8 @@ impl Outbox {
             }
             let silent = devices[number].is_silent();
             let Device { link, edge, .. } = &mut devices[number];
-            let mut put = |packet: &Packet, gso_size| match send(link, packet, gso_size, &mut self.headers) {
-                Ok(()) => counted.sent += 1,
-                Err(_) => counted.dropped += 1,
+            let mut put = |packet: &Packet, gso_size| {
+                count(counted, &send(link, packet, gso_size, &mut self.headers));
             };
             match edge {
                 _ if silent => {}
@@ -96,6 +95,27 @@ impl Outbox {
             packet.segment.payload = Bytes::new();
             self.spare.push(packet.segment);
         }
+    }
+
+    /// Writes what bad networks hold back.
+    pub(crate) fn release(&mut self, devices: &mut [Device], counted: &mut Counters) {
+        for device in devices {
+            let silent = device.is_silent();
+            let Device { link, edge: Some(edge), .. } = device else { continue };
+            edge.outgoing.release(|(packet, size)| {
+                if !silent {
+                    count(counted, &send(link, &packet, size, &mut self.headers));
+                }
+            });
+        }
+    }
+}
+
+/// Counts a packet that was handed to a device.
+fn count(counted: &mut Counters, result: &io::Result<()>) {
+    match result {
+        Ok(()) => counted.sent += 1,
+        Err(_) => counted.dropped += 1,
     }
 }
 

@@ -299,9 +299,20 @@ impl Connection {
             }
             // Options get through: what brings the keys was overtaken, or was lost and will come again. Data waits for it: to
             // drop it would look like congestion.
-            None if segment.options.dss.is_some() => {}
+            None if segment.options.dss.is_some() && !self.keeps_its_keys(id, segment) => {}
             None => self.fall_back(id, FallbackReason::ThirdAck),
         }
+    }
+
+    /// The peer ended its data before any, and says so instead of its keys, although it was asked twice: they will not come.
+    /// Linux's client does that where an application closes while the SYN/ACK is being handled; its server takes such a
+    /// connection as TCP.
+    fn keeps_its_keys(&self, id: usize, segment: &Segment) -> bool {
+        let opening = self.subflows[id].opening();
+        let ends_nothing = segment.options.dss.as_ref().is_some_and(|dss| dss.data_fin)
+            && segment.payload.is_empty()
+            && segment.sequence == opening.irs + 1;
+        ends_nothing && opening.attempts > 1
     }
 }
 

@@ -7,7 +7,9 @@ use bytes::Bytes;
 use mptcp::{Announced, CloseReason, Config, EventKind, Mode};
 use mptcp_clock::Duration;
 use mptcp_wire::crypto::add_address_hmac;
-use mptcp_wire::{AddAddress, DataSequence, Flags, MpCapable, MpPrio, MptcpOption, Options, ResetReason};
+use mptcp_wire::{
+    AddAddress, DataSequence, Dss, Flags, MpCapable, MpPrio, MptcpOption, Options, ResetReason,
+};
 
 /// RFC 8684 section 3.1: with the B flag, without H, or in another version the option is none.
 #[test]
@@ -293,4 +295,29 @@ fn data_without_a_data_ack_goes_again_beside_a_backup() {
     let again = hand.sleep(Duration::from_secs(10));
     let (_, segment) = again.iter().find(|(_, segment)| !segment.payload.is_empty()).expect("it goes again");
     assert_eq!((segment.destination, &segment.payload[..]), (hand.flow.peer, &[7; 50][..]));
+}
+
+/// Linux's client that is closed while it handles the SYN/ACK says a DATA_FIN in place of its keys, and never the keys. Where
+/// a repeated SYN/ACK brings none either the connection is TCP's, as it is to Linux's server.
+#[test]
+fn who_ends_its_data_instead_of_saying_its_keys_speaks_tcp() {
+    let end = |hand: &Hand, data: u64| Dss { data_fin: true, ..hand.dss(1, Some((data, 0, 1))) };
+    let mut hand = Hand::begun(Config::default());
+    let dss = end(&hand, 1);
+    hand.send(hand.flow, 1, 1, |ack| ack.options.dss = Some(dss));
+    assert!(!hand.events.contains(&EventKind::Accepted), "{:?}", hand.events);
+    let again = hand.sleep(Duration::from_millis(1500));
+    assert!(again.iter().any(|(_, segment)| segment.flags.syn()), "{again:?}");
+    hand.send(hand.flow, 1, 1, |ack| ack.options.dss = Some(dss));
+    assert!(hand.events.contains(&EventKind::Accepted), "{:?}", hand.events);
+    assert_eq!(hand.mode(), Mode::Plain);
+    // Where data went before, it comes again with the keys.
+    let mut hand = Hand::begun(Config::default());
+    hand.sleep(Duration::from_millis(1500));
+    let dss = end(&hand, 101);
+    hand.send(hand.flow, 101, 1, |ack| ack.options.dss = Some(dss));
+    assert!(!hand.events.contains(&EventKind::Accepted), "{:?}", hand.events);
+    let keys = hand::capable(MpCapable::HMAC, Some((hand::KEY, hand.host_key)));
+    hand.send(hand.flow, 1, 1, |ack| ack.options.mptcp.push(keys));
+    assert_eq!(hand.mode(), Mode::Multipath);
 }
