@@ -1,7 +1,8 @@
 //! A bad network at the edge of a device: packets that are lost, come twice, or are overtaken.
 //!
 //! Owns its decisions, which follow from a seed and from the packets' order alone. Time comes in only where nothing
-//! follows what is held back: it goes on when the endpoint has been quiet for [`QUIET`]. Segments are whole as the device hands them over: with offload one may be many frames.
+//! follows what is held back: it goes on when the endpoint has been quiet for [`QUIET`]. Segments are whole as the device
+//! hands them over: with offload one may be many frames.
 
 use std::time::Duration;
 
