@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping
+import sys
+import time
 
 import pytest
 from matplotlib.figure import Figure
 
 from mptcplab import drawing, plots
-from mptcplab.drawing import draw
+from mptcplab.drawing import Studio, draw
 
 
 def _figures(count: int) -> dict[str, Figure]:
@@ -28,17 +29,38 @@ def test_two_processes_draw_what_one_draws(monkeypatch: pytest.MonkeyPatch) -> N
     started = []
     start = drawing._start
 
-    def counted(part: Mapping[str, Figure]) -> subprocess.Popen[bytes]:
-        started.append(list(part))
-        return start(part)
+    def counted() -> subprocess.Popen[bytes]:
+        started.append(start())
+        return started[-1]
 
     monkeypatch.setattr(drawing, "_start", counted)
-    count = 4
-    together = draw(_figures(count), workers=2)
-    assert list(together) == [f"figure-{at}" for at in range(count)]
-    assert started == [["figure-1", "figure-3"]], "a process of its own has half of them"
-    assert together == draw(_figures(count), workers=1)
-    assert len(started) == 1
+    names = [f"figure-{at}" for at in range(6)]
+    alone = draw(_figures(6), workers=1)
+    assert (list(alone), started) == (names, [])
+    with Studio(workers=2) as studio:
+        for name, figure in _figures(6).items():
+            studio.take({name: figure})
+        # The other process draws some of them, before anybody waits for it.
+        while not studio._drawn:
+            time.sleep(0.01)
+        assert studio.finish() == alone
+    assert [process.returncode for process in started] == [0]
+
+
+def test_what_is_given_up_is_not_drawn_and_a_process_that_dies_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "WORTH_IT", 1)
+    with Studio(workers=2) as studio:
+        studio.take(_figures(2))
+    assert len(studio._drawn) < 2
+    dead = [sys.executable, "-c", "import sys; sys.exit(3)"]
+    monkeypatch.setattr(
+        drawing, "_start", lambda: subprocess.Popen(dead, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    )
+    with Studio(workers=2) as studio:
+        studio.take(_figures(1))
+        studio._helpers[0].join()
+        with pytest.raises(RuntimeError, match="a process that draws figures ended with 3"):
+            studio.finish()
 
 
 def test_few_figures_and_none() -> None:

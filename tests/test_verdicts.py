@@ -218,6 +218,7 @@ def test_a_changed_verdict_fails_until_somebody_says_why(
     found, reports = list[reproduction.Reproduction](), list[reproduction.Reproduction]()
 
     def remembered(studies: list[Study], effort: Effort, **more: Any) -> reproduction.Reproduction:
+        more.pop("settled")
         asked.append(([study.name for study in studies], effort, more))
         if not found:
             found.append(run(studies, effort, **more))
@@ -226,7 +227,7 @@ def test_a_changed_verdict_fails_until_somebody_says_why(
 
     monkeypatch.setattr(reproduction, "reproduce", remembered)
     # Its pictures take longer than its runs, and nothing here looks at them.
-    monkeypatch.setattr("mptcplab.report.write_report", lambda each, _: reports.append(each))
+    monkeypatch.setattr("mptcplab.report.write_report", lambda each, *_: reports.append(each))
     base = ("reproduce", "cs244-wireless", "--quick", "--quiet", "--output", "out")
     cli(*base, "--record", "verdicts.json")
     path = tmp_path / "verdicts.json"

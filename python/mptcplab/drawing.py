@@ -1,4 +1,4 @@
-"""Many figures at once: each core draws its part, in processes of its own (`python -m mptcplab.drawing`).
+"""Many figures at once, in processes beside this one (`python -m mptcplab.drawing`), while it goes on with its work.
 
 Owns the way of figures to those processes and back. What a figure looks like is the business of `plots`; the bytes do
 not depend on how many processes there are.
@@ -6,15 +6,18 @@ not depend on how many processes there are.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import pickle
+import queue
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Self
 
 from mptcplab import plots
 
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WORTH_IT = 4
-"""Figures below which a further process costs more than it saves: it takes a second to begin."""
+"""Figures for each further process: with fewer it costs more than it saves, for it takes a second to begin."""
 
 
 @dataclass(frozen=True)
@@ -35,19 +38,105 @@ class Drawing:
 
 def draw(figures: Mapping[str, Figure], *, workers: int | None = None) -> dict[str, Drawing]:
     """Draws all figures, by name and in their order."""
-    names = list(figures)
-    workers = min(workers or os.cpu_count() or 1, max(1, len(names) // WORTH_IT))
-    parts = [{name: figures[name] for name in names[at::workers]} for at in range(workers)]
-    helpers = [_start(part) for part in parts[1:]]
-    drawn = _draw(parts[0])
-    for helper in helpers:
-        drawn |= _finish(helper)
-    return {name: drawn[name] for name in names}
+    with Studio(workers) as studio:
+        studio.take(figures)
+        return studio.finish()
 
 
-def _draw(figures: Mapping[str, Figure]) -> dict[str, Drawing]:
+class Studio:
+    """Figures that are drawn as they come. Who has taken them in waits for nothing before `finish`."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        """So many draw, this process among them: as many as there are cores if nothing is said."""
+        self._most_helpers = (workers or os.cpu_count() or 1) - 1
+        self._names: list[str] = []
+        self._waiting: queue.SimpleQueue[tuple[str, Figure] | None] = queue.SimpleQueue()
+        """None ends a helper."""
+        self._drawn: dict[str, Drawing] = {}
+        self._helpers: list[threading.Thread] = []
+        self._problems: list[str] = []
+
+    def __enter__(self) -> Self:
+        """Itself; nothing begins before there are figures."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Ends the processes; what is left is not drawn."""
+        while self._next() is not None:
+            pass
+        self._end()
+
+    def take(self, figures: Mapping[str, Figure]) -> None:
+        """Figures to be drawn. From here on they are left alone."""
+        for name, figure in figures.items():
+            self._names.append(name)
+            self._waiting.put((name, figure))
+        while len(self._helpers) < min(self._most_helpers, len(self._names) // WORTH_IT):
+            self._helpers.append(threading.Thread(target=self._help, name="draws figures"))
+            self._helpers[-1].start()
+
+    def finish(self) -> dict[str, Drawing]:
+        """Draws with the others what is left; all drawings, by name and in the order in which they were taken.
+
+        Raises `RuntimeError` when a process that draws has ended before its time.
+        """
+        while (one := self._next()) is not None:
+            self._drawn[one[0]] = _draw(one[1])
+        self._end()
+        if self._problems:
+            raise RuntimeError(self._problems[0])
+        return {name: self._drawn[name] for name in self._names}
+
+    def _next(self) -> tuple[str, Figure] | None:
+        with contextlib.suppress(queue.Empty):
+            return self._waiting.get_nowait()
+        return None
+
+    def _end(self) -> None:
+        for _ in self._helpers:
+            self._waiting.put(None)
+        while self._helpers:
+            self._helpers.pop().join()
+
+    def _help(self) -> None:
+        """A thread that hands figures to a process of its own."""
+        process = _start()
+        try:
+            with process:
+                if process.stdin and process.stdout:
+                    self._hand_over(process.stdin, process.stdout)
+        except (OSError, EOFError, pickle.UnpicklingError):
+            self._problems.append(f"a process that draws figures ended with {process.wait()}")
+
+    def _hand_over(self, there: IO[bytes], back: IO[bytes]) -> None:
+        while (one := self._waiting.get()) is not None:
+            pickle.dump(one[1], there, pickle.HIGHEST_PROTOCOL)
+            there.flush()
+            self._drawn[one[0]] = pickle.load(back)  # noqa: S301 - from our own child, over its own pipe
+
+
+def _draw(figure: Figure) -> Drawing:
     with uncollected():
-        return {name: Drawing(*plots.both(figure)) for name, figure in figures.items()}
+        return Drawing(*plots.both(figure))
+
+
+def _start() -> subprocess.Popen[bytes]:
+    """In a session of its own: Ctrl-C is for this process, which then still needs its figures."""
+    command = [sys.executable, "-m", "mptcplab.drawing"]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+
+
+def _serve() -> None:
+    """Draws what comes until no more does."""
+    from mptcplab.drawing import _draw
+
+    while True:
+        try:
+            figure: Figure = pickle.load(sys.stdin.buffer)  # noqa: S301 - from our own parent
+        except EOFError:
+            return
+        pickle.dump(_draw(figure), sys.stdout.buffer)
+        sys.stdout.buffer.flush()
 
 
 @contextmanager
@@ -60,31 +149,6 @@ def uncollected() -> Iterator[None]:
     finally:
         if was:
             gc.enable()
-
-
-def _start(part: Mapping[str, Figure]) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "mptcplab.drawing"]
-    helper = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    if helper.stdin:
-        helper.stdin.write(pickle.dumps(part))
-        helper.stdin.close()
-        helper.stdin = None
-    return helper
-
-
-def _finish(helper: subprocess.Popen[bytes]) -> dict[str, Drawing]:
-    answer, _ = helper.communicate()
-    if helper.returncode != 0:
-        raise RuntimeError(f"a process that draws figures ended with {helper.returncode}")
-    drawn: dict[str, Drawing] = pickle.loads(answer)  # noqa: S301 - from our own child, over its own pipe
-    return drawn
-
-
-def _serve() -> None:
-    from mptcplab.drawing import _draw
-
-    part: Mapping[str, Figure] = pickle.loads(sys.stdin.buffer.read())  # noqa: S301 - from our own parent
-    sys.stdout.buffer.write(pickle.dumps(_draw(part)))
 
 
 if __name__ == "__main__":

@@ -211,11 +211,20 @@ def both(figure: Figure) -> tuple[bytes, bytes]:
     with house_style():
         if engine is not None:
             engine.execute(figure)
+            _round_places(figure)
         figure.set_layout_engine(None)
         try:
             return svg(figure), png(figure)
         finally:
             figure.set_layout_engine(engine)
+
+
+def _round_places(figure: Figure) -> None:
+    """The last digits of what the layout's solver finds depend on what it solved before."""
+    for axes in figure.axes:
+        place = axes.get_position(original=True)
+        axes.set_position((round(place.x0, 9), round(place.y0, 9), round(place.width, 9), round(place.height, 9)))
+        axes.set_in_layout(True)
 
 
 def png(figure: Figure) -> bytes:

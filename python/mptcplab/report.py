@@ -9,12 +9,12 @@ import base64
 import html
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from mptcplab import __version__
-from mptcplab.drawing import draw
+from mptcplab.drawing import Drawing, draw
 from mptcplab.export import write_parquet
 from mptcplab.files import folder, write_bytes, write_text
 from mptcplab.json_files import write_json
@@ -47,12 +47,12 @@ def facts_rows(found: Reproduction) -> list[dict[str, Any]]:
     return [fact.row() for fact in found.facts]
 
 
-def write_report(found: Reproduction, directory: Path) -> None:
-    """Writes `index.html facts.json figures/ data/`."""
+def write_report(found: Reproduction, directory: Path, drawn: Mapping[str, Drawing] | None = None) -> None:
+    """Writes `index.html facts.json figures/ data/`; draws what nobody has drawn."""
     figures, data = folder(directory, "figures"), folder(directory, "data")
-    pictures = [picture for outcome in found.outcomes.values() for picture in outcome.pictures]
-    drawn = draw({picture.name: picture.figure for picture in pictures})
-    for name, drawing in drawn.items():
+    have = dict(drawn or {})
+    have |= draw({name: figure for name, figure in found.figures.items() if name not in have})
+    for name, drawing in have.items():
         write_bytes(figures / f"{name}.svg", drawing.svg)
         write_bytes(figures / f"{name}.png", drawing.png)
     write_json(facts_rows(found), directory / "facts.json")
@@ -63,7 +63,7 @@ def write_report(found: Reproduction, directory: Path) -> None:
         write_text(scenarios / f"{where[1]}.toml", marked(first.scenario, experiments[where]).to_toml())
     write_parquet(found.runs.flows, data / "flows.parquet")
     write_parquet(found.runs.paths, data / "paths.parquet")
-    write_text(directory / "index.html", page(found, {name: drawing.svg for name, drawing in drawn.items()}))
+    write_text(directory / "index.html", page(found, {name: drawing.svg for name, drawing in have.items()}))
 
 
 def page(found: Reproduction, pictures: dict[str, bytes]) -> str:
@@ -231,6 +231,7 @@ def _provenance(study: Study, experiment: Experiment, found: Reproduction) -> st
     seeds = sorted({point.seed for point in points})
     longest = sorted({point.scenario.duration for point in points})
     warmup = sorted({point.scenario.core.warmup for point in points})
+    at_most = "at most " if any(point.scenario.core.until_done for point in points) else ""
     fewest = min(Counter(point.key for point in points).values())
 
     def span(values: Sequence[float]) -> str:
@@ -239,7 +240,7 @@ def _provenance(study: Study, experiment: Experiment, found: Reproduction) -> st
     return (
         f'<p class="small soft">Scenario <a href="scenarios/{experiment.name}.toml">{experiment.name}.toml</a> and '
         f"{len({point.key for point in points}) - 1} more; seeds {span(seeds)}, {fewest} or more at each point; "
-        f"{span(longest)} s, the first {span(warmup)} left out.</p>"
+        f"{at_most}{span(longest)} s, the first {span(warmup)} left out.</p>"
     )
 
 

@@ -9,6 +9,8 @@ import contextlib
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 from mptcplab.batch import Interrupted, Job, run_jobs
 from mptcplab.drawing import uncollected
@@ -18,6 +20,9 @@ from mptcplab.results import Run, Runs
 from mptcplab.scenario import Scenario
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Point, Study
 from mptcplab.studies.verdicts import Verdict, replicated, replicated_shorter
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Change = Callable[[Scenario], Scenario]
 HELD: Trace = (["limit"], 0.0, 1e9)
@@ -43,6 +48,11 @@ class Reproduction:
     def facts(self) -> list[Fact]:
         """All facts in the order of the studies."""
         return [fact for outcome in self.outcomes.values() for fact in outcome.facts]
+
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """All figures in the order of the studies."""
+        return {name: figure for outcome in self.outcomes.values() for name, figure in outcome.figures.items()}
 
     def runs_of(self, study: Study) -> int:
         """How many different runs a study took; one that two experiments share counts once."""
@@ -71,8 +81,12 @@ def reproduce(
     change: Change | None = None,
     rounds: Sequence[int] | None = None,
     about: Collection[str] | None = None,
+    settled: Callable[[Outcome], None] | None = None,
 ) -> Reproduction:
     """Runs everything that the studies ask for, equal points once, and judges it; after Ctrl-C, what is complete.
+
+    An experiment is judged as soon as it has its runs, while others run; `settled` is told once of each outcome whose
+    figures stay as they are.
 
     Where an interval straddles a bound, the experiment gets more seeds, as many as the effort allows; with `full` each
     has three blocks of seeds, and where these disagree a fact is undecided (see `Study.short_blocks`). `change` swaps
@@ -81,8 +95,7 @@ def reproduce(
     """
     start = time.monotonic()
     work = _Work(change, workers, quiet)
-    outcomes: dict[tuple[str, str], Outcome] = {}
-    points: dict[tuple[str, str], list[Point]] = {}
+    judged = _Judged(about, settled)
     open_ = [experiment for study in studies for experiment in study.experiments]
     in_blocks = effort.name == "full" and not effort.exactly and rounds is None
     alike, beside = (
@@ -92,36 +105,25 @@ def reproduce(
     with house_style():
         if alike:
             open_ = [experiment for experiment in open_ if experiment not in alike]
-            found_by = _replicate(work, alike, effort)
-            outcomes |= {where: outcome for where, (outcome, _) in found_by.items()}
-            points |= {where: its for where, (_, its) in found_by.items()}
-        for times in rounds or ((1,) if effort.exactly else ROUNDS[effort.name]):
+            for where, (outcome, its) in _replicate(work, alike, effort).items():
+                judged.outcomes[where], judged.points[where] = outcome, its
+        several = rounds or ((1,) if effort.exactly else ROUNDS[effort.name])
+        for times in several:
             now = replace(effort, times=times)
             asked = {experiment: list(experiment.points(now)) for experiment in open_}
-            whole = work.run(asked)
-            for experiment, its in asked.items():
-                found = work.measured(its)
-                where = (experiment.study, experiment.name)
-                if found is not None:
-                    points[where] = its
-                    outcomes[where] = _judged(experiment, found, now)
+            whole = work.run(asked, partial(judged.take, asked, now, last=times == several[-1]))
             if not whole:
                 break
-            open_ = [
-                experiment
-                for experiment in open_
-                if any(
-                    fact.verdict == "undecided" and (about is None or fact.fact in about)
-                    for fact in outcomes[experiment.study, experiment.name].facts
-                )
-            ]
-        _compare(work, beside, replace(effort, name="default"), outcomes)
-    order = [(experiment.study, experiment.name) for study in studies for experiment in study.experiments]
+            open_ = [experiment for experiment in open_ if judged.is_open(experiment)]
+        _compare(work, beside, replace(effort, name="default"), judged.outcomes)
+        order = [(experiment.study, experiment.name) for study in studies for experiment in study.experiments]
+        outcomes = {where: judged.outcomes[where] for where in order if where in judged.outcomes}
+        for where in outcomes:
+            judged.tell(where)
     runs = Runs([work.slots[at] for at in sorted(work.slots)])
     packets = sum(run.data_packets for run in runs)
-    sorted_outcomes = {where: outcomes[where] for where in order if where in outcomes}
     missing = len(order) - len(outcomes)
-    return Reproduction(studies, effort, sorted_outcomes, points, runs, packets, time.monotonic() - start, missing)
+    return Reproduction(studies, effort, outcomes, judged.points, runs, packets, time.monotonic() - start, missing)
 
 
 def _replicate(
@@ -183,6 +185,42 @@ def _said(fact: Fact, verdict: Verdict, words: str) -> Fact:
     return replace(fact, verdict=verdict, reason=f"{words} {fact.reason}".strip()) if words else fact
 
 
+class _Judged:
+    """What was found so far, by experiment."""
+
+    def __init__(self, about: Collection[str] | None, settled: Callable[[Outcome], None] | None) -> None:
+        self.outcomes: dict[tuple[str, str], Outcome] = {}
+        self.points: dict[tuple[str, str], list[Point]] = {}
+        self._about, self._settled = about, settled
+        self._told: set[tuple[str, str]] = set()
+
+    def take(
+        self,
+        asked: Mapping[Experiment, list[Point]],
+        effort: Effort,
+        experiment: Experiment,
+        found: Measured,
+        *,
+        last: bool,
+    ) -> None:
+        """Judges an experiment that has its runs."""
+        where = (experiment.study, experiment.name)
+        self.points[where], self.outcomes[where] = asked[experiment], _judged(experiment, found, effort)
+        if last or not self.is_open(experiment):
+            self.tell(where)
+
+    def is_open(self, experiment: Experiment) -> bool:
+        """Whether more seeds are asked for."""
+        facts = self.outcomes[experiment.study, experiment.name].facts
+        return any(fact.verdict == "undecided" and (self._about is None or fact.fact in self._about) for fact in facts)
+
+    def tell(self, where: tuple[str, str]) -> None:
+        """The figures of this experiment stay as they are."""
+        if self._settled and where not in self._told:
+            self._told.add(where)
+            self._settled(self.outcomes[where])
+
+
 class _Work:
     """Runs by scenario and seed, each once."""
 
@@ -192,8 +230,44 @@ class _Work:
         self._places: dict[int, int] = {}
         self.slots: dict[int, Run] = {}
 
-    def run(self, asked: Mapping[Experiment, Sequence[Point]]) -> bool:
-        """Runs what is not known yet; whether all of it was run."""
+    def run(
+        self,
+        asked: Mapping[Experiment, Sequence[Point]],
+        complete: Callable[[Experiment, Measured], None] | None = None,
+    ) -> bool:
+        """Runs what is not known yet; whether all of it was run.
+
+        `complete` is told of each experiment that has all of its runs, while those of others go on.
+        """
+        first = len(self._known)
+        jobs = self._jobs(asked)
+        lacking = {
+            one: {self._places[id(point)] for point in points} - set(self.slots) for one, points in asked.items()
+        }
+        wanted: dict[int, list[Experiment]] = {}
+        for experiment, places in lacking.items():
+            for at in places:
+                wanted.setdefault(at, []).append(experiment)
+
+        def look(experiment: Experiment) -> None:
+            found = None if lacking[experiment] else self.measured(asked[experiment])
+            if complete and found is not None:
+                complete(experiment, found)
+
+        def keep(at: int, run: Run) -> None:
+            self.slots[first + at] = run
+            for experiment in wanted.get(first + at, ()):
+                lacking[experiment].discard(first + at)
+                look(experiment)
+
+        for experiment in asked:
+            look(experiment)
+        with contextlib.suppress(Interrupted):
+            run_jobs(jobs, workers=self._workers, quiet=self._quiet, label="reproduce", on_result=keep)
+        return len(self.slots) == len(self._known)
+
+    def _jobs(self, asked: Mapping[Experiment, Sequence[Point]]) -> list[Job]:
+        """What is not known yet, and gives each point its place."""
         jobs: list[Job] = []
         first = len(self._known)
         watched: set[int] = set()
@@ -207,15 +281,7 @@ class _Work:
                 if at == first + len(jobs):
                     variant = " ".join([experiment.study, experiment.name, *(str(part) for part in point.key)])
                     jobs.append(Job(scenario.core, point.seed, variant))
-
-        jobs = [replace(job, trace=HELD) if first + at in watched else job for at, job in enumerate(jobs)]
-
-        def keep(at: int, run: Run) -> None:
-            self.slots[first + at] = run
-
-        with contextlib.suppress(Interrupted):
-            run_jobs(jobs, workers=self._workers, quiet=self._quiet, label="reproduce", on_result=keep)
-        return len(self.slots) == len(self._known)
+        return [replace(job, trace=HELD) if first + at in watched else job for at, job in enumerate(jobs)]
 
     def measured(self, points: Sequence[Point]) -> Measured | None:
         """The runs of these points, if there are all of them."""

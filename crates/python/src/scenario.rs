@@ -97,6 +97,12 @@ impl Scenario {
         self.inner.warmup.as_secs_f64()
     }
 
+    /// Whether a run ends when its last file has arrived.
+    #[getter]
+    fn until_done(&self) -> bool {
+        self.inner.until_done
+    }
+
     /// Seconds between samples.
     #[getter]
     fn sample(&self) -> f64 {

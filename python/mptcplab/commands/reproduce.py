@@ -70,6 +70,7 @@ def execute(given: argparse.Namespace) -> int:
     check_backend(given.backend)
     need_pictures()
     from mptcplab import record
+    from mptcplab.drawing import Studio
     from mptcplab.report import facts_rows, write_report
     from mptcplab.reproduce import reproduce
     from mptcplab.studies import all_studies
@@ -89,12 +90,19 @@ def execute(given: argparse.Namespace) -> int:
         record.require_effort(given.compare, record.read(given.compare), effort.name, [study.name for study in chosen])
     if given.mutate:
         return _mutate(given, chosen, effort)
-    try:
-        found = reproduce(chosen, effort, workers=given.workers, quiet=given.quiet)
-    except RuntimeError as error:
-        raise RunFailed(str(error)) from error
-    if found.outcomes:
-        write_report(found, given.output)
+    with Studio(given.workers) as studio:
+        try:
+            found = reproduce(
+                chosen,
+                effort,
+                workers=given.workers,
+                quiet=given.quiet,
+                settled=lambda outcome: studio.take(outcome.figures),
+            )
+        except RuntimeError as error:
+            raise RunFailed(str(error)) from error
+        if found.outcomes:
+            write_report(found, given.output, studio.finish())
     if given.json:
         print_json(facts_rows(found))
     elif not given.quiet:

@@ -128,6 +128,11 @@ class Outcome:
     facts: list[Fact] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
 
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """By the names of their files."""
+        return {picture.name: picture.figure for picture in self.pictures}
+
 
 class Measured:
     """The runs of one experiment by key."""
