@@ -202,11 +202,11 @@ def test_coupled_is_fair_downlink_and_not_uplink() -> None:
 
 
 def test_the_split_of_the_traffic_is_the_larger_part() -> None:
-    run = Setup("apart", "download", singles=(), seconds=20).scenario().run()
+    run = Setup("apart", "download", singles=(), seconds=15).scenario().run()
     found = figures.split(run, 2.0)
     assert len(found) == 5
     assert ((found >= 0.5) & (found <= 1)).all()
-    one = Setup("apart", "download", singles=(), seconds=20, station={"rate": "6Mbit"}).scenario()
+    one = Setup("apart", "download", singles=(), seconds=15, station={"rate": "6Mbit"}).scenario()
     faster = one.vary({f"stations.{interface('2')}.rate": "54Mbit"}).run()
     assert figures.split(faster, 2.0).mean() > 0.7
 

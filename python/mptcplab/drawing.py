@@ -30,15 +30,15 @@ WORTH_IT = 4
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure in both forms."""
+    """A figure in lines and, where that was asked for, in dots."""
 
     svg: bytes
-    png: bytes
+    png: bytes | None
 
 
-def draw(figures: Mapping[str, Figure], *, workers: int | None = None) -> dict[str, Drawing]:
-    """Draws all figures, by name and in their order."""
-    with Studio(workers) as studio:
+def draw(figures: Mapping[str, Figure], *, workers: int | None = None, dots: bool = True) -> dict[str, Drawing]:
+    """Draws all figures, by name and in their order; with `dots` as PNG, too."""
+    with Studio(workers, dots=dots) as studio:
         studio.take(figures)
         return studio.finish()
 
@@ -46,8 +46,9 @@ def draw(figures: Mapping[str, Figure], *, workers: int | None = None) -> dict[s
 class Studio:
     """Figures that are drawn as they come. Who has taken them in waits for nothing before `finish`."""
 
-    def __init__(self, workers: int | None = None) -> None:
-        """So many draw, this process among them: as many as there are cores if nothing is said."""
+    def __init__(self, workers: int | None = None, *, dots: bool = True) -> None:
+        """So many draw, this process among them: as many as there are cores if nothing is said. `dots`: see `draw`."""
+        self._dots = dots
         self._most_helpers = (workers or os.cpu_count() or 1) - 1
         self._names: list[str] = []
         self._waiting: queue.SimpleQueue[tuple[str, Figure] | None] = queue.SimpleQueue()
@@ -81,7 +82,7 @@ class Studio:
         Raises `RuntimeError` when a process that draws has ended before its time.
         """
         while (one := self._next()) is not None:
-            self._drawn[one[0]] = _draw(one[1])
+            self._drawn[one[0]] = _draw(one[1], dots=self._dots)
         self._end()
         if self._problems:
             raise RuntimeError(self._problems[0])
@@ -110,14 +111,14 @@ class Studio:
 
     def _hand_over(self, there: IO[bytes], back: IO[bytes]) -> None:
         while (one := self._waiting.get()) is not None:
-            pickle.dump(one[1], there, pickle.HIGHEST_PROTOCOL)
+            pickle.dump((one[1], self._dots), there, pickle.HIGHEST_PROTOCOL)
             there.flush()
             self._drawn[one[0]] = pickle.load(back)  # noqa: S301 - from our own child, over its own pipe
 
 
-def _draw(figure: Figure) -> Drawing:
-    with uncollected():
-        return Drawing(*plots.both(figure))
+def _draw(figure: Figure, *, dots: bool) -> Drawing:
+    with uncollected(), plots.arranged(figure):
+        return Drawing(plots.svg(figure), plots.png(figure) if dots else None)
 
 
 def _start() -> subprocess.Popen[bytes]:
@@ -132,10 +133,10 @@ def _serve() -> None:
 
     while True:
         try:
-            figure: Figure = pickle.load(sys.stdin.buffer)  # noqa: S301 - from our own parent
+            asked: tuple[Figure, bool] = pickle.load(sys.stdin.buffer)  # noqa: S301 - from our own parent
         except EOFError:
             return
-        pickle.dump(_draw(figure), sys.stdout.buffer)
+        pickle.dump(_draw(asked[0], dots=asked[1]), sys.stdout.buffer)
         sys.stdout.buffer.flush()
 
 

@@ -206,7 +206,14 @@ def finish(
 
 
 def both(figure: Figure) -> tuple[bytes, bytes]:
-    """The picture in lines and in dots; what stands where is found once, which takes as long as to draw it."""
+    """The picture in lines and in dots."""
+    with arranged(figure):
+        return svg(figure), png(figure)
+
+
+@contextmanager
+def arranged(figure: Figure) -> Iterator[None]:
+    """Inside, what stands where is found, which takes as long as to draw it, and stays for all drawings."""
     engine = figure.get_layout_engine()
     with house_style():
         if engine is not None:
@@ -214,7 +221,7 @@ def both(figure: Figure) -> tuple[bytes, bytes]:
             _round_places(figure)
         figure.set_layout_engine(None)
         try:
-            return svg(figure), png(figure)
+            yield
         finally:
             figure.set_layout_engine(engine)
 

@@ -19,7 +19,7 @@ from mptcplab.export import write_parquet
 from mptcplab.files import folder, write_bytes, write_text
 from mptcplab.json_files import write_json
 from mptcplab.reproduce import Reproduction
-from mptcplab.studies.base import Experiment, Fact, Outcome, Picture, Study
+from mptcplab.studies.base import Effort, Experiment, Fact, Outcome, Picture, Study
 from mptcplab.studies.published import marked
 from mptcplab.studies.verdicts import VERDICTS, Origin, Verdict, counted
 from mptcplab.version import commit
@@ -51,10 +51,13 @@ def write_report(found: Reproduction, directory: Path, drawn: Mapping[str, Drawi
     """Writes `index.html facts.json figures/ data/`; draws what nobody has drawn."""
     figures, data = folder(directory, "figures"), folder(directory, "data")
     have = dict(drawn or {})
-    have |= draw({name: figure for name, figure in found.figures.items() if name not in have})
+    have |= draw(
+        {name: figure for name, figure in found.figures.items() if name not in have}, dots=dotted(found.effort)
+    )
     for name, drawing in have.items():
         write_bytes(figures / f"{name}.svg", drawing.svg)
-        write_bytes(figures / f"{name}.png", drawing.png)
+        if drawing.png is not None:
+            write_bytes(figures / f"{name}.png", drawing.png)
     write_json(facts_rows(found), directory / "facts.json")
     scenarios = folder(directory, "scenarios")
     experiments = {(one.study, one.name): one for study in found.studies for one in study.experiments}
@@ -64,6 +67,11 @@ def write_report(found: Reproduction, directory: Path, drawn: Mapping[str, Drawi
     write_parquet(found.runs.flows, data / "flows.parquet")
     write_parquet(found.runs.paths, data / "paths.parquet")
     write_text(directory / "index.html", page(found, {name: drawing.svg for name, drawing in have.items()}))
+
+
+def dotted(effort: Effort) -> bool:
+    """Whether figures are drawn as PNG, too: a look has the page."""
+    return effort.name != "quick"
 
 
 def page(found: Reproduction, pictures: dict[str, bytes]) -> str:
@@ -273,11 +281,12 @@ def _figure(study: Study, experiment: Experiment, picture: Picture, drawing: byt
     least = LEGIBLE * picture.figure.get_figwidth()
     sentences = "".join(f"<li>{_text(sentence)}</li>" for sentence in picture.why)
     why = f'<div class="why"><b>Why, as measured</b><ul>{sentences}</ul></div>' if sentences else ""
+    png = f' <a href="figures/{picture.name}.png">PNG</a>' if dotted(found.effort) else ""
     return (
         f'<figure><div class="drawing" tabindex="0"><img style="min-width:{least:.0f}px" '
         f'alt="{_text(picture.caption)}" src="data:image/svg+xml;base64,{encoded}"></div>'
-        f'<figcaption>{_text(picture.caption)} <a href="figures/{picture.name}.svg">SVG</a> '
-        f'<a href="figures/{picture.name}.png">PNG</a></figcaption>{why}{_again(study, experiment, found)}</figure>'
+        f'<figcaption>{_text(picture.caption)} <a href="figures/{picture.name}.svg">SVG</a>{png}</figcaption>'
+        f"{why}{_again(study, experiment, found)}</figure>"
     )
 
 

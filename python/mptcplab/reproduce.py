@@ -271,10 +271,15 @@ class _Work:
         jobs: list[Job] = []
         first = len(self._known)
         watched: set[int] = set()
+        # Seeds share a scenario.
+        texts: dict[int, tuple[Scenario, str]] = {}
         for experiment, points in asked.items():
             for point in points:
-                scenario = self._change(point.scenario) if self._change else point.scenario
-                at = self._known.setdefault((scenario.to_toml(), point.seed), len(self._known))
+                if id(point.scenario) not in texts:
+                    changed = self._change(point.scenario) if self._change else point.scenario
+                    texts[id(point.scenario)] = changed, changed.to_toml()
+                scenario, text = texts[id(point.scenario)]
+                at = self._known.setdefault((text, point.seed), len(self._known))
                 self._places[id(point)] = at
                 if point.watched:
                     watched.add(at)

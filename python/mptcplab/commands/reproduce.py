@@ -39,7 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_workers(parser)
     parser.add_argument("--output", type=Path, default=Path("report"), metavar="DIR", help="where to (default: report)")
     effort = parser.add_mutually_exclusive_group()
-    effort.add_argument("--quick", action="store_true", help="coarser grids and fewer seeds, for a look")
+    effort.add_argument("--quick", action="store_true", help="coarser grids, fewer seeds and no PNGs, for a look")
     effort.add_argument("--full", action="store_true", help="finer grids and more seeds")
     parser.add_argument(
         "--seeds-from", type=positive, default=1, metavar="N", help="the first seed (default: 1); 21 and 41 are others"
@@ -71,7 +71,7 @@ def execute(given: argparse.Namespace) -> int:
     need_pictures()
     from mptcplab import record
     from mptcplab.drawing import Studio
-    from mptcplab.report import facts_rows, write_report
+    from mptcplab.report import dotted, facts_rows, write_report
     from mptcplab.reproduce import reproduce
     from mptcplab.studies import all_studies
     from mptcplab.studies.base import Effort
@@ -90,7 +90,7 @@ def execute(given: argparse.Namespace) -> int:
         record.require_effort(given.compare, record.read(given.compare), effort.name, [study.name for study in chosen])
     if given.mutate:
         return _mutate(given, chosen, effort)
-    with Studio(given.workers) as studio:
+    with Studio(given.workers, dots=dotted(effort)) as studio:
         try:
             found = reproduce(
                 chosen,

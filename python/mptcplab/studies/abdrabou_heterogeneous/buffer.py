@@ -19,6 +19,7 @@ from mptcplab.studies.abdrabou_heterogeneous.network import (
     Stack,
     Standard,
     seeds,
+    shorter,
 )
 from mptcplab.studies.abdrabou_heterogeneous.parts import Parts, Table
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
@@ -76,7 +77,7 @@ class Buffer(Experiment):
         for stack in STACKS:
             for standard in SOME:
                 for buffer in _elsewhere(effort):
-                    scenario = Setup(standard, buffer=buffer, stack=stack).scenario()
+                    scenario = shorter(Setup(standard, buffer=buffer, stack=stack), effort).scenario()
                     for seed in seeds(effort):
                         yield Point((stack, standard, buffer), scenario, seed)
 

@@ -24,6 +24,7 @@ from mptcplab.studies.abdrabou_heterogeneous.network import (
     dedicated,
     seeds,
     share,
+    shorter,
     total,
     wifi,
 )
@@ -76,7 +77,7 @@ def points(effort: Effort, values: Sequence[int], setup: Callable[[Standard, Rea
     for standard in STANDARDS:
         for reading in READINGS:
             for value in values:
-                scenario = setup(standard, reading, value).scenario()
+                scenario = shorter(setup(standard, reading, value), effort).scenario()
                 for seed in seeds(effort):
                     yield Point((standard, reading, value), scenario, seed)
 

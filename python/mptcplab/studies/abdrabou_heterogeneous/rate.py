@@ -20,6 +20,7 @@ from mptcplab.studies.abdrabou_heterogeneous.network import (
     dedicated,
     seeds,
     share,
+    shorter,
     total,
     wifi,
 )
@@ -55,7 +56,7 @@ class Rate(Experiment):
         """Readings × rates × seeds."""
         for reading in READINGS:
             for rate in _rates(effort):
-                scenario = Setup("802.11g", dedicated=reading, rate=rate).scenario()
+                scenario = shorter(Setup("802.11g", dedicated=reading, rate=rate), effort).scenario()
                 for seed in seeds(effort):
                     yield Point((reading, rate), scenario, seed)
 
@@ -156,13 +157,14 @@ class Preference(Experiment):
         """Standards × rates × seeds; each network alone."""
         for seed in seeds(effort):
             for standard in STANDARDS:
-                yield Point(("alone", standard), Setup(standard, dedicated=None, seconds=80).scenario(), seed)
+                alone = shorter(Setup(standard, dedicated=None, seconds=80), effort)
+                yield Point(("alone", standard), alone.scenario(), seed)
             for reading in READINGS:
                 for rate in self._rates(effort):
-                    one = Setup(wifi=False, dedicated=reading, rate=rate)
+                    one = shorter(Setup(wifi=False, dedicated=reading, rate=rate), effort)
                     yield Point(("alone", reading, rate), one.scenario(), seed)
                     for standard in STANDARDS:
-                        both = Setup(standard, dedicated=reading, rate=rate)
+                        both = shorter(Setup(standard, dedicated=reading, rate=rate), effort)
                         yield Point((standard, reading, rate), both.scenario(), seed)
 
     @staticmethod

@@ -42,7 +42,7 @@ class Far(Experiment):
             for extra in (0, 100):
                 for congestion in ("reno", "lia"):
                     setup = Setup(
-                        "apart", congestion=congestion, extra_delay_ms=extra, loss=loss, seconds=effort.pick(20, 40, 60)
+                        "apart", congestion=congestion, extra_delay_ms=extra, loss=loss, seconds=effort.pick(15, 40, 60)
                     )
                     for seed in effort.seeds(2, 5, 10):
                         yield Point((loss, extra, congestion), setup.scenario(), seed, watched=seed == effort.first)

@@ -71,6 +71,7 @@ class Setup:
     """What the cards lose by failures of their own."""
     seconds: float = 60
     warmup: float = 10
+    """Seconds; of a short run a third."""
     interference: Literal["ideal", "ucl"] = "ucl"
     cell: Mapping[str, Any] = field(default_factory=dict)
     """Further keys of every cell."""
@@ -104,7 +105,7 @@ class Setup:
             jitter=NO_JITTER,
             name=NAME,
             duration=f"{self.seconds:g}s",
-            warmup=f"{self.warmup:g}s",
+            warmup=f"{min(self.warmup, self.seconds / 3):g}s",
             sample="500ms",
             cells=cells,
             stations=stations,

@@ -20,8 +20,6 @@ from mptcplab.studies.held_panels import explain, under_time
 from mptcplab.studies.ucl_wifi.network import BDP, BOTH, DUAL, NAME, Setup, interface, mbps, single
 from mptcplab.studies.verdicts import Bound, Check
 
-WARMUP_S = 10.0
-
 
 @dataclass(frozen=True)
 class Remedy:
@@ -94,8 +92,7 @@ class SendQueueRule(Experiment):
                     congestion=remedy.congestion,
                     flow=remedy.flow,
                     station=remedy.station,
-                    seconds=effort.pick(20, 30, 60),
-                    warmup=WARMUP_S,
+                    seconds=effort.pick(15, 30, 60),
                 )
                 scenario = one.scenario().vary(values)
                 for seed in effort.seeds(2, 5, 10):
@@ -187,7 +184,7 @@ class SendQueueRule(Experiment):
 def _mean_window(run: Run) -> float:
     """Bytes, mean over the subflows."""
     found = [run.series("cwnd", flow=DUAL, path=interface(at)) for at in BOTH]
-    return float(np.mean([windows[times > WARMUP_S].mean() for times, windows in found]))
+    return float(np.mean([windows[times > run.scenario.warmup].mean() for times, windows in found]))
 
 
 def _over_best(run: Run) -> float:

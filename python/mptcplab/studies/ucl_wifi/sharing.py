@@ -29,7 +29,7 @@ WHY = "the preset of figures 1 and 2, on all channels"
 
 def setup_of(case: str, direction: Literal["upload", "download"], congestion: str, effort: Effort) -> Setup:
     """A simultaneous test."""
-    seconds = effort.pick(20, 40, 60)
+    seconds = effort.pick(15, 40, 60)
     return replace(CASES[case][1], direction=direction, congestion=congestion, seconds=seconds)
 
 

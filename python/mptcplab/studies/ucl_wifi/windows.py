@@ -42,7 +42,7 @@ class Growth(Experiment):
         """Both tests with several seeds."""
         station = {"queue": "10000p"}
         for loss in LOSSES:
-            crowd = Setup("apart", station=station, seconds=effort.pick(20, 30, 60), loss=loss)
+            crowd = Setup("apart", station=station, seconds=effort.pick(15, 30, 60), loss=loss)
             alone = Setup(
                 "apart", dual=False, singles=("1",), station=station, seconds=GROWTH_S, warmup=START_S, loss=loss
             )
