@@ -50,7 +50,7 @@ class Delay(Experiment):
         "queue of 100 packets, or a packet of each of the three ports in turn; on both LIA, which the study names, and "
         "Reno on each subflow, the control. The same stack everywhere: Linux's buffer tuning, small queues of 128 KB, "
         "64 KB remembered as the end of slow start. Half a minute without a pipe, 200 s at 50 ms, ten minutes "
-        "beyond, as the study; 100 s where one subflow alone is delayed (--full: ten minutes everywhere)."
+        "beyond, as the study; 100 s where one subflow alone is delayed, 50 where it alone loses (--full: ten minutes)."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:

@@ -114,7 +114,7 @@ def _seconds(effort: Effort, rtt: float, loss: float, *, one_sided: bool) -> int
     if not one_sided and loss >= 0.3:
         return effort.pick(20, 300, 600)
     if one_sided:
-        return effort.pick(8, 100 if rtt > 1 or loss else 30, 600)
+        return effort.pick(8, 100 if rtt > 1 else 50 if loss else 30, 600)
     return effort.pick(8, 30 if rtt <= 1 else 200 if rtt < 200 else 600, 600)
 
 
@@ -134,8 +134,9 @@ def seeds(effort: Effort, *, control: bool = False) -> range:
     """Five repetitions in the study. Each costs minutes of a line of 100 Mb/s: only `full` has more of them.
 
     A `control` stands beside a verdict and decides none, so that it needs no more where one is undecided, nor where
-    blocks of seeds are compared.
+    blocks of seeds are compared, and fewer by default.
     """
     if control:
         effort = replace(effort, times=1, exactly=min(effort.exactly, CONTROL_SEEDS) if effort.exactly else None)
-    return effort.seeds(2, 3, 5) if effort.name == "full" else replace(effort, times=1).seeds(2, 3, 5)
+    usual = 2 if control else 3
+    return effort.seeds(2, 3, 5) if effort.name == "full" else replace(effort, times=1).seeds(2, usual, 5)
