@@ -34,11 +34,13 @@ impl Connection {
     ) -> Option<usize> {
         if self.send.buffer.unsent() == 0 && self.send.buffer.nothing_in_flight() {
             let over = self.fate.closed().is_some() || self.congestion.paths.is_empty();
-            return self.rest(
-                now,
-                if over { Limit::Idle } else { self.writer_limit(self.any_room()) },
-                false,
-            );
+            let limit = if over { Limit::Idle } else { self.writer_limit(self.any_room()) };
+            let nothing = self.rest(now, limit, false);
+            if self.send.writer.is_closed() {
+                // What a finished stream leaves to TIME-WAIT and to the other direction is no wait for the application.
+                self.choice.limits.note(now, Limit::Idle);
+            }
+            return nothing;
         }
         if self.is_simple_and_alone() && self.choice.scheduler.takes_the_only_one() {
             // It was looked at when the segment before had left, if that is fresh.

@@ -214,3 +214,18 @@ fn who_was_never_refused_room_is_not_told_of_it_and_counts_as_having_no_more_to_
     let (refused, told, _, full) = limited(40_000, Config { send_buffer: 5_000, ..Config::default() });
     assert!(refused && told && full > Duration::ZERO, "{refused} {told} {full:?}");
 }
+
+#[test]
+fn nobody_waits_for_an_application_that_has_said_all() {
+    for multipath in [true, false] {
+        let config = Config { multipath, ..Config::default() };
+        let mut pair = Pair::builder().links(&[10]).config(config).connect();
+        pair.client.write(pair.now, pair.connection, bytes::Bytes::from(pattern(3_000)));
+        pair.run(Duration::from_secs(2));
+        pair.client.close(pair.now, pair.connection);
+        pair.run(Duration::from_secs(5));
+        let info = pair.client.info(pair.now, pair.connection).expect("the server has not closed");
+        let waits = info.limits.iter().find(|(of, _)| *of == Limit::Application).expect("all are there").1;
+        assert!((1.5..2.2).contains(&waits.as_secs_f64()), "multipath {multipath}: {waits:?}");
+    }
+}
