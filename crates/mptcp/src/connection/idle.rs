@@ -25,6 +25,18 @@ impl Connection {
         }
     }
 
+    /// All that was written was sent and acknowledged.
+    pub(super) fn rest_empty(&mut self, now: Instant) -> Option<usize> {
+        let over = self.fate.closed().is_some() || self.congestion.paths.is_empty();
+        let limit = if over { Limit::Idle } else { self.writer_limit(self.any_room()) };
+        self.rest(now, limit, false);
+        if self.send.writer.is_closed() {
+            // What a finished stream leaves to TIME-WAIT and to the other direction is no wait for the application.
+            self.choice.limits.note(now, Limit::Idle);
+        }
+        None
+    }
+
     /// Nothing more is to be sent now: tells the subflows whose controller works by the rate at which data arrives, and that
     /// could have sent more.
     #[cold]

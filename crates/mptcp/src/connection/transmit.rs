@@ -33,14 +33,7 @@ impl Connection {
         out: &mut Segment,
     ) -> Option<usize> {
         if self.send.buffer.unsent() == 0 && self.send.buffer.nothing_in_flight() {
-            let over = self.fate.closed().is_some() || self.congestion.paths.is_empty();
-            let limit = if over { Limit::Idle } else { self.writer_limit(self.any_room()) };
-            let nothing = self.rest(now, limit, false);
-            if self.send.writer.is_closed() {
-                // What a finished stream leaves to TIME-WAIT and to the other direction is no wait for the application.
-                self.choice.limits.note(now, Limit::Idle);
-            }
-            return nothing;
+            return self.rest_empty(now);
         }
         if self.is_simple_and_alone() && self.choice.scheduler.takes_the_only_one() {
             // It was looked at when the segment before had left, if that is fresh.
