@@ -1,8 +1,8 @@
-//! A subflow sends after a silence: its window speaks of a path as it was (RFC 5681 section 4.1). Or it has less to send than its
-//! window has room for: its rate says little of the path.
+//! Nothing goes now, and then a subflow sends after a silence: its window speaks of a path as it was (RFC 5681 section 4.1). Or it
+//! has less to send than its window has room for: its rate says little of the path.
 //!
-//! Owns the rule for the window, which is Linux's: as RFC 2861 section 3.1 has it, the window is halved for each timeout of silence, the threshold
-//! remembers most of it.
+//! Owns what is done when nothing goes, and the rule for the window, which is Linux's: as RFC 2861 section 3.1 has it, the window is halved for
+//! each timeout of silence, the threshold remembers most of it.
 
 use mptcp_clock::Instant;
 
@@ -25,6 +25,18 @@ impl Connection {
         }
     }
 
+    /// Nothing more to send now.
+    pub(super) fn rest(&mut self, now: Instant, limit: Limit, window_closed: bool) -> Option<usize> {
+        self.choice.limits.note(now, limit);
+        self.congestion.on_rest();
+        if self.congestion.needs_samples() {
+            self.note_full_windows();
+            self.note_idle_windows(now, limit);
+        }
+        self.arm(now, window_closed);
+        None
+    }
+
     /// All that was written was sent and acknowledged.
     pub(super) fn rest_empty(&mut self, now: Instant) -> Option<usize> {
         let over = self.fate.closed().is_some() || self.congestion.paths.is_empty();
@@ -40,7 +52,7 @@ impl Connection {
     /// Nothing more is to be sent now: tells the subflows whose controller works by the rate at which data arrives, and that
     /// could have sent more.
     #[cold]
-    pub(super) fn note_idle_windows(&mut self, now: Instant, limit: Limit) {
+    fn note_idle_windows(&mut self, now: Instant, limit: Limit) {
         // The peer may hold early data while all that was written is under way, or while its window is full.
         let holds = limit == Limit::HeadOfLine && self.send.buffer.unsent() == 0;
         if !holds && !matches!(limit, Limit::Application | Limit::SendBuffer | Limit::Scheduler) {

@@ -254,18 +254,6 @@ impl Connection {
         self.rest(now, limit, true)
     }
 
-    /// Nothing more to send now.
-    pub(super) fn rest(&mut self, now: Instant, limit: Limit, window_closed: bool) -> Option<usize> {
-        self.choice.limits.note(now, limit);
-        self.congestion.on_rest();
-        if self.congestion.needs_samples() {
-            self.note_full_windows();
-            self.note_idle_windows(now, limit);
-        }
-        self.arm(now, window_closed);
-        None
-    }
-
     /// Carries the oldest requested chunk on a subflow that has not carried it yet.
     #[inline(never)]
     fn transmit_again(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
