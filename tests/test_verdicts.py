@@ -318,3 +318,19 @@ def test_blocks_of_shorter_runs_qualify_what_longer_ones_say(
     assert fact.verdict == verdict, fact.reason
     assert words in fact.reason
     assert ("locks of " in fact.reason) == bool(words)
+
+
+def test_who_interrupts_while_something_is_judged_gets_what_was_judged_before() -> None:
+    class Interrupting(Lucky):
+        name = "interrupted"
+
+        def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
+            raise KeyboardInterrupt
+
+    settled: list[Outcome] = []
+    first = Lucky(99)
+    toy = Study("toy", "T", "Toy", "", "", [first, Interrupting(99)])
+    found = reproduce([toy], Effort("default"), workers=1, quiet=True, settled=settled.append)
+    assert list(found.outcomes) == [("toy", "lucky")]
+    assert found.missing == 1
+    assert settled == list(found.outcomes.values())

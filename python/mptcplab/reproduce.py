@@ -5,7 +5,6 @@ Owns the way from studies to outcomes. Writes nothing; see `report`.
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -228,6 +227,7 @@ class _Work:
         self._change, self._workers, self._quiet = change, workers, quiet
         self._known: dict[tuple[str, int], int] = {}
         self._places: dict[int, int] = {}
+        self._interrupted = False
         self.slots: dict[int, Run] = {}
 
     def run(
@@ -262,9 +262,14 @@ class _Work:
 
         for experiment in asked:
             look(experiment)
-        with contextlib.suppress(Interrupted):
+        if self._interrupted:
+            return False
+        try:
             run_jobs(jobs, workers=self._workers, quiet=self._quiet, label="reproduce", on_result=keep)
-        return len(self.slots) == len(self._known)
+        except Interrupted:
+            # Perhaps while something was judged, with all runs there.
+            self._interrupted = True
+        return not self._interrupted
 
     def _jobs(self, asked: Mapping[Experiment, Sequence[Point]]) -> list[Job]:
         """What is not known yet, and gives each point its place."""

@@ -256,14 +256,14 @@ impl Worker {
         let late = self.devices.iter().filter_map(|device| device.edge.as_ref()).any(|edge| edge.hold());
         let quiet = late && idle.is_none_or(|idle| idle > QUIET);
         let idle = if quiet { Some(QUIET) } else { idle };
-        let began = std::time::Instant::now();
+        let quiet_since = quiet.then(std::time::Instant::now);
         let mut fds = vec![self.shared.bell.as_fd()];
         fds.extend(self.devices.iter().filter(|device| device.up).map(|device| device.link.as_fd()));
         if sys::wait_readable(&fds, idle)? {
             self.shared.silence();
         }
         let any = self.inbox.read(&mut self.devices, self.capture.as_mut(), counted);
-        if quiet && !any && began.elapsed() >= QUIET {
+        if !any && quiet_since.is_some_and(|since| since.elapsed() >= QUIET) {
             self.inbox.release(&mut self.devices);
             self.outbox.release(&mut self.devices, counted);
         }
