@@ -66,7 +66,7 @@ def points(effort: Effort, values: Iterable[float], *, delay: bool, one_sided: b
         for value in values:
             rtt, loss = (value, 0.0) if delay else (0.0, value)
             one = scenario(variant, effort, rtt=rtt, loss=loss, one_sided=one_sided)
-            for seed in seeds(effort, control=name in CONTROLS.values()):
+            for seed in seeds(effort, control=name in CONTROLS.values(), chance=not delay):
                 yield Point((name, value), one, seed)
 
 

@@ -130,13 +130,13 @@ def _pipes(rtt: float, loss: float, *, one_sided: bool, both_ways: bool) -> list
     return pipes
 
 
-def seeds(effort: Effort, *, control: bool = False) -> range:
+def seeds(effort: Effort, *, control: bool = False, chance: bool = True) -> range:
     """Five repetitions in the study. Each costs minutes of a line of 100 Mb/s: only `full` has more of them.
 
     A `control` stands beside a verdict and decides none, so that it needs no more where one is undecided, nor where
-    blocks of seeds are compared, and fewer by default.
+    blocks of seeds are compared, and by default fewer without `chance`: where nothing is lost at random.
     """
     if control:
         effort = replace(effort, times=1, exactly=min(effort.exactly, CONTROL_SEEDS) if effort.exactly else None)
-    usual = 2 if control else 3
+    usual = 2 if control and not chance else 3
     return effort.seeds(2, 3, 5) if effort.name == "full" else replace(effort, times=1).seeds(2, usual, 5)
