@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -41,7 +42,7 @@ def test_two_processes_draw_what_one_draws(monkeypatch: pytest.MonkeyPatch) -> N
         for name, figure in _figures(6).items():
             studio.take({name: figure})
         # The other process draws some of them, before anybody waits for it.
-        while not studio._drawn:
+        while not studio._drawn and not studio._problems:
             time.sleep(0.01)
         assert studio.finish() == alone
     assert [process.returncode for process in started] == [0]
@@ -61,6 +62,38 @@ def test_what_is_given_up_is_not_drawn_and_a_process_that_dies_is_named(monkeypa
         studio._helpers[0].join()
         with pytest.raises(RuntimeError, match="a process that draws figures ended with 3"):
             studio.finish()
+
+
+def test_what_cannot_leave_this_process_is_drawn_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "WORTH_IT", 1)
+    figures = _figures(2)
+    for figure in figures.values():
+        figure.axes[0].xaxis.set_major_formatter(lambda value, _: f"{value:g} s")
+    with Studio(workers=2) as studio:
+        studio.take(figures)
+        while studio._waiting.qsize():
+            time.sleep(0.01)
+        assert list(studio.finish()) == list(figures)
+
+
+def test_who_interrupts_the_end_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "WORTH_IT", 1)
+    threads = []
+
+    def interrupted(self: threading.Thread) -> None:
+        monkeypatch.undo()
+        threads.append(self)
+        raise KeyboardInterrupt
+
+    def end() -> None:
+        with Studio(workers=2) as studio:
+            studio.take(_figures(2))
+            monkeypatch.setattr(threading.Thread, "join", interrupted)
+            studio.finish()
+
+    with pytest.raises(KeyboardInterrupt):
+        end()
+    assert [thread.is_alive() for thread in threads] == [False]
 
 
 def test_few_figures_and_none() -> None:

@@ -56,6 +56,8 @@ class Studio:
         self._drawn: dict[str, Drawing] = {}
         self._helpers: list[threading.Thread] = []
         self._problems: list[str] = []
+        self._kept: list[tuple[str, Figure]] = []
+        """What cannot leave this process: a formatter that is a lambda, say."""
 
     def __enter__(self) -> Self:
         """Itself; nothing begins before there are figures."""
@@ -86,6 +88,7 @@ class Studio:
         self._end()
         if self._problems:
             raise RuntimeError(self._problems[0])
+        self._drawn |= {name: _draw(figure, dots=self._dots) for name, figure in self._kept}
         return {name: self._drawn[name] for name in self._names}
 
     def _next(self) -> tuple[str, Figure] | None:
@@ -96,8 +99,10 @@ class Studio:
     def _end(self) -> None:
         for _ in self._helpers:
             self._waiting.put(None)
-        while self._helpers:
-            self._helpers.pop().join()
+        for helper in self._helpers:
+            helper.join()
+        # Only now: who is interrupted before tells them once more.
+        self._helpers.clear()
 
     def _help(self) -> None:
         """A thread that hands figures to a process of its own."""
@@ -111,7 +116,12 @@ class Studio:
 
     def _hand_over(self, there: IO[bytes], back: IO[bytes]) -> None:
         while (one := self._waiting.get()) is not None:
-            pickle.dump((one[1], self._dots), there, pickle.HIGHEST_PROTOCOL)
+            try:
+                packed = pickle.dumps((one[1], self._dots), pickle.HIGHEST_PROTOCOL)
+            except (pickle.PicklingError, AttributeError, TypeError):
+                self._kept.append(one)
+                continue
+            there.write(packed)
             there.flush()
             self._drawn[one[0]] = pickle.load(back)  # noqa: S301 - from our own child, over its own pipe
 

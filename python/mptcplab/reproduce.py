@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mptcplab.batch import Interrupted, Job, run_jobs
+from mptcplab.batch import Job, run_jobs
 from mptcplab.drawing import uncollected
 from mptcplab.events import Trace
 from mptcplab.plots import house_style
@@ -260,13 +260,13 @@ class _Work:
                 lacking[experiment].discard(first + at)
                 look(experiment)
 
-        for experiment in asked:
-            look(experiment)
         if self._interrupted:
             return False
         try:
+            for experiment in asked:
+                look(experiment)
             run_jobs(jobs, workers=self._workers, quiet=self._quiet, label="reproduce", on_result=keep)
-        except Interrupted:
+        except KeyboardInterrupt:
             # Perhaps while something was judged, with all runs there.
             self._interrupted = True
         return not self._interrupted

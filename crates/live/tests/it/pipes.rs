@@ -16,7 +16,9 @@ use crate::laboratory::{
 use bytes::Bytes;
 use forge::{blind, changed};
 use mptcp_clock::Rng;
-use mptcp_live::{Config, Driver, Interface, MptcpListener, MptcpStream, Pipe, SubflowState};
+use mptcp_live::{
+    Config, Driver, Edge, Impairment, Interface, MptcpListener, MptcpStream, Pipe, SubflowState,
+};
 
 /// Two endpoints whose pipes are joined: theirs has the addresses that Linux has elsewhere.
 fn two_drivers() -> (Driver, Driver) {
@@ -85,6 +87,21 @@ fn ten_megabytes_both_ways_over_two_links() {
 }
 
 /// A link that ends is an interface that is gone.
+/// Where nothing follows what is to be overtaken, it goes on when the endpoint is quiet.
+#[test]
+fn what_nothing_overtakes_comes_late() {
+    within(LIMIT, || {
+        let (a, b) = Pipe::pair("path1", 1_500).unwrap();
+        let all = Impairment { reorder: 1.0, depth: 1_000, ..Impairment::default() };
+        let edge = Some(Edge { incoming: all, outgoing: all, ..Edge::default() });
+        let mine = Driver::start(vec![Interface { edge, ..Interface::new(a, [ours(1)]) }]).unwrap();
+        let theirs = Driver::start(vec![Interface::new(b, [linux(1)])]).unwrap();
+        let listener = MptcpListener::bind(&theirs, PORT, Config::default()).unwrap();
+        let (us, them) = connect(&mine, &listener, Config::default()).unwrap();
+        greet(&us, &them);
+    });
+}
+
 #[test]
 fn a_link_that_ends_takes_its_subflows_along() {
     within(LIMIT, || {
