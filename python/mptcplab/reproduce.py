@@ -87,10 +87,10 @@ def reproduce(
     An experiment is judged as soon as it has its runs, while others run; `settled` is told once of each outcome whose
     figures stay as they are.
 
-    Where an interval straddles a bound, the experiment gets more seeds, as many as the effort allows; with `full` each
-    has three blocks of seeds, and where these disagree a fact is undecided (see `Study.short_blocks`). `change` swaps
-    something in every scenario (see `mutants`); `rounds` are those of the effort if nothing else is said, and no fact
-    but those that it is `about` asks for more seeds.
+    Where an interval straddles a bound, the experiment gets more seeds, as many as the effort allows, by default for
+    what was published alone; with `full` each has three blocks of seeds, and where these disagree a fact is undecided
+    (see `Study.short_blocks`). `change` swaps something in every scenario (see `mutants`); `rounds` are those of the
+    effort if nothing else is said, and no fact but those that it is `about` asks for more seeds.
     """
     start = time.monotonic()
     work = _Work(change, workers, quiet)
@@ -113,7 +113,7 @@ def reproduce(
             whole = work.run(asked, partial(judged.take, asked, now, last=times == several[-1]))
             if not whole:
                 break
-            open_ = [experiment for experiment in open_ if judged.is_open(experiment)]
+            open_ = [experiment for experiment in open_ if judged.is_open(experiment, now)]
         _compare(work, beside, replace(effort, name="default"), judged.outcomes)
         order = [(experiment.study, experiment.name) for study in studies for experiment in study.experiments]
         outcomes = {where: judged.outcomes[where] for where in order if where in judged.outcomes}
@@ -205,13 +205,18 @@ class _Judged:
         """Judges an experiment that has its runs."""
         where = (experiment.study, experiment.name)
         self.points[where], self.outcomes[where] = asked[experiment], _judged(experiment, found, effort)
-        if last or not self.is_open(experiment):
+        if last or not self.is_open(experiment, effort):
             self.tell(where)
 
-    def is_open(self, experiment: Experiment) -> bool:
+    def is_open(self, experiment: Experiment, effort: Effort) -> bool:
         """Whether more seeds are asked for."""
-        facts = self.outcomes[experiment.study, experiment.name].facts
-        return any(fact.verdict == "undecided" and (self._about is None or fact.fact in self._about) for fact in facts)
+        return any(
+            fact.verdict == "undecided"
+            and (
+                effort.name == "full" or fact.origin == "published" if self._about is None else fact.fact in self._about
+            )
+            for fact in self.outcomes[experiment.study, experiment.name].facts
+        )
 
     def tell(self, where: tuple[str, str]) -> None:
         """The figures of this experiment stay as they are."""
