@@ -43,10 +43,16 @@ class Effort:
         """The value for this effort."""
         return {"quick": quick, "default": default, "full": full}[self.name]
 
-    def seeds(self, quick: int, default: int, full: int) -> range:
-        """The seeds for this effort: at most twice the usual, with `full` 40 where that is more; `quick` the usual."""
+    def seeds(self, quick: int, default: int, full: int, *, beside: bool = False) -> range:
+        """The seeds for this effort: at most twice the usual, with `full` 40 where that is more; `quick` the usual.
+
+        What stands `beside` the judged network decides nothing: it has one less with `quick`, and otherwise no more
+        where a fact is undecided.
+        """
         if self.exactly:
             return range(self.first, self.first + self.exactly)
+        if beside:
+            return range(self.first, self.first + self.pick(max(1, quick - 1), default, full))
         usual = self.pick(quick, default, full)
         most = self.pick(usual, 2 * usual, max(40, 2 * usual))
         return range(self.first, self.first + min(usual * self.times, most))

@@ -74,12 +74,11 @@ class Buffer(Experiment):
     def points(self, effort: Effort) -> Iterator[Point]:
         """Standards × readings × buffers × seeds, then the other stacks: these decide nothing and get no more seeds."""
         yield from parts.points(effort, _buffers(effort), _setup)
-        once = replace(effort, times=1)
         for stack in STACKS:
             for standard in SOME:
                 for buffer in _elsewhere(effort):
                     scenario = shorter(Setup(standard, buffer=buffer, stack=stack), effort).scenario()
-                    for seed in seeds(once):
+                    for seed in seeds(effort, beside=True):
                         yield Point((stack, standard, buffer), scenario, seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:

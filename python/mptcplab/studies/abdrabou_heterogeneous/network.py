@@ -130,9 +130,9 @@ def shorter(setup: Setup, effort: Effort) -> Setup:
     return replace(setup, megabytes=effort.pick(MEGABYTES // 3, MEGABYTES, MEGABYTES))
 
 
-def seeds(effort: Effort) -> range:
-    """Fifty repetitions in the study."""
-    return effort.seeds(3, 4, 10)
+def seeds(effort: Effort, *, beside: bool = False) -> range:
+    """Fifty repetitions in the study. `beside` as in `Effort.seeds`, and with half of them by default."""
+    return effort.seeds(3, 2 if beside else 4, 10, beside=beside)
 
 
 def transfer_time(run: Run, pair: int) -> float:

@@ -78,7 +78,7 @@ def points(effort: Effort, values: Sequence[int], setup: Callable[[Standard, Rea
         for reading in READINGS:
             for value in values:
                 scenario = shorter(setup(standard, reading, value), effort).scenario()
-                for seed in seeds(effort):
+                for seed in seeds(effort, beside=reading != MAIN):
                     yield Point((standard, reading, value), scenario, seed)
 
 

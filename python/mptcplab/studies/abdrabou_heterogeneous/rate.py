@@ -57,7 +57,7 @@ class Rate(Experiment):
         for reading in READINGS:
             for rate in _rates(effort):
                 scenario = shorter(Setup("802.11g", dedicated=reading, rate=rate), effort).scenario()
-                for seed in seeds(effort):
+                for seed in seeds(effort, beside=reading != MAIN):
                     yield Point((reading, rate), scenario, seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
@@ -155,17 +155,17 @@ class Preference(Experiment):
 
     def points(self, effort: Effort) -> Iterator[Point]:
         """Standards × rates × seeds; each network alone."""
-        for seed in seeds(effort):
-            for standard in STANDARDS:
-                alone = shorter(Setup(standard, dedicated=None, seconds=80), effort)
-                yield Point(("alone", standard), alone.scenario(), seed)
-            for reading in READINGS:
-                for rate in self._rates(effort):
-                    one = shorter(Setup(wifi=False, dedicated=reading, rate=rate), effort)
-                    yield Point(("alone", reading, rate), one.scenario(), seed)
-                    for standard in STANDARDS:
-                        both = shorter(Setup(standard, dedicated=reading, rate=rate), effort)
-                        yield Point((standard, reading, rate), both.scenario(), seed)
+        for standard in STANDARDS:
+            alone = shorter(Setup(standard, dedicated=None, seconds=80), effort).scenario()
+            yield from (Point(("alone", standard), alone, seed) for seed in seeds(effort))
+        for reading in READINGS:
+            its = seeds(effort, beside=reading != MAIN)
+            for rate in self._rates(effort):
+                one = shorter(Setup(wifi=False, dedicated=reading, rate=rate), effort).scenario()
+                yield from (Point(("alone", reading, rate), one, seed) for seed in its)
+                for standard in STANDARDS:
+                    both = shorter(Setup(standard, dedicated=reading, rate=rate), effort).scenario()
+                    yield from (Point((standard, reading, rate), both, seed) for seed in its)
 
     @staticmethod
     def _rates(effort: Effort) -> tuple[int, ...]:

@@ -62,7 +62,8 @@ class Interfaces(Experiment):
         for curve, dedicated in CURVES.items():
             for buffer in BUFFERS:
                 scenario = Setup(dedicated=dedicated, buffer=buffer).scenario()
-                for seed in seeds(effort):
+                beside = buffer != LARGEST or curve not in {ALONE, MAIN}
+                for seed in seeds(effort, beside=beside):
                     yield Point((curve, buffer), scenario, seed)
         together = Setup(dedicated=None, one_channel=True, seconds=100).scenario()
         yield from (Point((ONE_CHANNEL,), together, seed) for seed in seeds(effort))

@@ -99,7 +99,8 @@ def scenario(  # noqa: PLR0913, RUF100 - what the study varies
     more: dict[str, Any] = {"links": lines, "warmup": f"{WARMUP}s", "sample": "1s"}
     if pipes:
         more["filters"] = pipes
-    where = f"{max(rtt, 1):g} ms, {loss:.2%}" + (", first subflow alone" if one_sided else "")
+    # Without a pipe all experiments have the same network, by the same name, and run it once.
+    where = f"{max(rtt, 1):g} ms, {loss:.2%}" + (", first subflow alone" if one_sided and pipes else "")
     where += ", acknowledgements too" if both_ways else ""
     name = f"{variant.controller}, {where}, {variant.queue} packets" + (", ports in turn" if variant.ports else "")
     return Scenario(defaults=HISTORICAL, jitter=NO_JITTER, name=name, duration=f"{length}s", flows=flows, **more)
@@ -138,5 +139,6 @@ def seeds(effort: Effort, *, control: bool = False, chance: bool = True) -> rang
     """
     if control:
         effort = replace(effort, times=1, exactly=min(effort.exactly, CONTROL_SEEDS) if effort.exactly else None)
-    usual = 2 if control and not chance else 3
-    return effort.seeds(2, 3, 5) if effort.name == "full" else replace(effort, times=1).seeds(2, usual, 5)
+    elif effort.name != "full":
+        effort = replace(effort, times=1)
+    return effort.seeds(2, 2 if control and not chance else 3, 5, beside=control)

@@ -75,7 +75,7 @@ class Downlink(Experiment):
                         f"stations.{interface(at)}.loss": loss for at, loss in zip(BOTH, given.dual, strict=False)
                     }
                     scenario = setup.scenario(**more).vary(losses)
-                    for seed in seeds(effort):
+                    for seed in seeds(effort, beside=cards != "alike"):
                         yield Point((cards, case, congestion), scenario, seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
@@ -171,7 +171,7 @@ class Uplink(Experiment):
                     continue
                 for congestion in ("lia", "reno"):
                     scenario = setup_of(case, direction, congestion, effort).scenario()
-                    for seed in seeds(effort):
+                    for seed in seeds(effort, beside=case not in CHANNELS):
                         yield Point((case, direction, congestion), scenario, seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002

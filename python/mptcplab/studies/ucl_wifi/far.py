@@ -42,9 +42,9 @@ class Far(Experiment):
             for extra in (0, 100):
                 for congestion in ("reno", "lia"):
                     setup = Setup(
-                        "apart", congestion=congestion, extra_delay_ms=extra, loss=loss, seconds=effort.pick(15, 40, 60)
+                        "apart", congestion=congestion, extra_delay_ms=extra, loss=loss, seconds=effort.pick(12, 40, 60)
                     )
-                    for seed in effort.seeds(2, 5, 10):
+                    for seed in effort.seeds(2, 5, 10, beside=loss != self.MAIN):
                         yield Point((loss, extra, congestion), setup.scenario(), seed, watched=seed == effort.first)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002

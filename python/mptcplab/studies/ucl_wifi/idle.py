@@ -32,11 +32,11 @@ CHANNELS: tuple[Channels, ...] = ("cross", "apart")
 
 
 def _alone(at: str, way: Literal["upload", "download"], effort: Effort) -> Setup:
-    return Setup("cross", way, dual=False, singles=(at,), seconds=effort.pick(15, 30, 60))
+    return Setup("cross", way, dual=False, singles=(at,), seconds=effort.pick(12, 30, 60))
 
 
 def _parallel(channels: Channels, way: Literal["upload", "download"], effort: Effort) -> Setup:
-    return Setup(channels, way, dual=False, seconds=effort.pick(15, 30, 60))
+    return Setup(channels, way, dual=False, seconds=effort.pick(12, 30, 60))
 
 
 class CrossBand(Experiment):
@@ -116,12 +116,12 @@ class Idle(Experiment):
     def points(self, effort: Effort) -> Iterator[Point]:
         """Parallel and joined with several seeds."""
         for channels in CHANNELS:
-            seconds = effort.pick(15, 30, 60)
+            seconds = effort.pick(12, 30, 60)
             joined = Setup(channels, "download", singles=(), seconds=seconds)
             for test, setup in (("parallel", _parallel(channels, "download", effort)), ("coupled", joined)):
-                for seed in effort.seeds(2, 5, 10):
+                for seed in effort.seeds(2, 5, 10, beside=WORDS[channels] != self.MAIN):
                     yield Point((channels, test), setup.scenario(), seed)
-        up = Setup("cross", "upload", singles=(), seconds=effort.pick(15, 30, 60))
+        up = Setup("cross", "upload", singles=(), seconds=effort.pick(12, 30, 60))
         for test, setup in (("parallel", _parallel("cross", "upload", effort)), ("coupled", up)):
             for seed in effort.seeds(2, 5, 10):
                 yield Point(("uplink", test), setup.scenario(), seed)

@@ -42,7 +42,7 @@ class _Interrupt(Experiment):
             scenario = Setup(self.channels, singles=(), interference=interference, cell=cell).scenario()
             for direction in DIRECTIONS if model == MAIN else DIRECTIONS[:1]:
                 one = interrupt(scenario, interface("1"), interface("2"), every=every, direction=direction)
-                for seed in effort.seeds(2, 5, 10):
+                for seed in effort.seeds(2, 5, 10, beside=(model, direction) != (MAIN, "upload")):
                     yield Point((model, direction), one, seed)
 
     def _found(self, measured: Measured, effort: Effort) -> dict[tuple[str, str], list[Interrupted]]:

@@ -92,7 +92,7 @@ class SendQueueRule(Experiment):
                     congestion=remedy.congestion,
                     flow=remedy.flow,
                     station=remedy.station,
-                    seconds=effort.pick(15, 30, 60),
+                    seconds=effort.pick(12, 30, 60),
                 )
                 scenario = one.scenario().vary(values)
                 for seed in effort.seeds(2, 5, 10):

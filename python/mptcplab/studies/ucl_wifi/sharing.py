@@ -29,13 +29,13 @@ WHY = "the preset of figures 1 and 2, on all channels"
 
 def setup_of(case: str, direction: Literal["upload", "download"], congestion: str, effort: Effort) -> Setup:
     """A simultaneous test."""
-    seconds = effort.pick(15, 40, 60)
+    seconds = effort.pick(12, 40, 60)
     return replace(CASES[case][1], direction=direction, congestion=congestion, seconds=seconds)
 
 
-def seeds(effort: Effort) -> range:
-    """The seeds of the simultaneous tests."""
-    return effort.seeds(2, 5, 10)
+def seeds(effort: Effort, *, beside: bool) -> range:
+    """The seeds of the simultaneous tests. `beside` as in `Effort.seeds`."""
+    return effort.seeds(2, 5, 10, beside=beside)
 
 
 def against(measured: Measured, *key: str) -> list[tuple[str, Interval]]:
@@ -53,7 +53,7 @@ class _Contest(Experiment):
         """The channels with several seeds."""
         for case in CASES:
             scenario = setup_of(case, self.direction, "reno", effort).scenario()
-            for seed in seeds(effort):
+            for seed in seeds(effort, beside=case not in SHOWN):
                 yield Point((case,), scenario, seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002

@@ -42,11 +42,11 @@ class Growth(Experiment):
         """Both tests with several seeds."""
         station = {"queue": "10000p"}
         for loss in LOSSES:
-            crowd = Setup("apart", station=station, seconds=effort.pick(15, 30, 60), loss=loss)
+            crowd = Setup("apart", station=station, seconds=effort.pick(12, 30, 60), loss=loss)
             alone = Setup(
                 "apart", dual=False, singles=("1",), station=station, seconds=GROWTH_S, warmup=START_S, loss=loss
             )
-            for seed in effort.seeds(2, 5, 10):
+            for seed in effort.seeds(2, 5, 10, beside=loss != RESIDUAL):
                 yield Point(("crowd", loss), crowd.scenario(), seed, watched=seed == effort.first)
                 yield Point(("alone", loss), alone.scenario(), seed)
 
