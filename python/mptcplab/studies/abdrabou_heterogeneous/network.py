@@ -131,8 +131,8 @@ def shorter(setup: Setup, effort: Effort) -> Setup:
 
 
 def seeds(effort: Effort, *, beside: bool = False) -> range:
-    """Fifty repetitions in the study. `beside` as in `Effort.seeds`, and with half of them by default."""
-    return effort.seeds(3, 2 if beside else 4, 10, beside=beside)
+    """Fifty repetitions in the study. `beside` as in `Effort.seeds`, and with three of them by default."""
+    return effort.seeds(3, 3 if beside else 4, 10, beside=beside)
 
 
 def transfer_time(run: Run, pair: int) -> float:

@@ -281,7 +281,6 @@ def _uplink_picture(measured: Measured, cases: Sequence[str]) -> Picture:
     left.set_ylim(0, 34)
     left.legend(loc="upper left", ncols=2, fontsize=8)
     draw_distributions(middle, contest(measured.runs("cross", "upload", "lia")), "all runs")
-    middle.legend(loc="upper left")
     series = {
         f"{'LIA' if congestion == 'lia' else 'New Reno'}, {words}": [
             estimate(

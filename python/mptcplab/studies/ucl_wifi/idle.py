@@ -201,7 +201,7 @@ def _band_picture(measured: Measured, way: str) -> Picture:
     for line in axes.lines[::2]:
         line.set_linewidth(4.5)
         line.set_alpha(0.45)
-    for at, label in (("1", "taken for `almost identical` (±10 %)"), ("2", None)):
+    for at, label in (("1", "`almost identical`: ±10 %"), ("2", None)):
         middle = quantile(samples(measured.runs(at, way), single(at)), 0.5)
         axes.axvspan(0.9 * middle, 1.1 * middle, facecolor="none", edgecolor="#aaaaaa", hatch="..", label=label)
     axes.legend(loc="upper left")

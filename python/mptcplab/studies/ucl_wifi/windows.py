@@ -187,12 +187,12 @@ def _growth_picture(run: Run, flow: str) -> Picture:
     fit = _law(run, flow, times)
     left.plot(times, fit, color="#222222", linestyle=":", label="sqrt(w² + 2 C t)")
     PRODUCT.draw(left)
-    plots.finish(left, x="time [s]", y="window and send queue [kB]", legend="upper left")
+    plots.finish(left, x="time [s]", y="window and send queue [kB]", legend="upper left", top=1000)
     rtt_times, rtts = run.series("srtt", flow=flow, path=f"if-{flow}")
     plots.curve(right, rtt_times, rtts * 1e3, "round trip as TCP sees it", plots.LOOKS["3g"], markers=8)
     ROUND_TRIP.draw(right)
     right.axhline(7, color="#555555", linestyle="--", linewidth=1, label="idle ping (7 ms)")
-    plots.finish(right, x="time [s]", y="round-trip time [ms]", legend="upper left", top=700)
+    plots.finish(right, x="time [s]", y="round-trip time [ms]", legend="upper left", top=900)
     caption = (
         "Figure 11: without any loss, which is not the network that is judged, the window grows as the root of time, "
         "and the queue of the host and the round trip with it; the three curves on the left lie on each other."
