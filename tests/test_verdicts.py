@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conftest import Cli
-from mptcplab import Scenario, record
+from mptcplab import record
 from mptcplab import reproduce as reproduction
 from mptcplab.inputs import BadResult
 from mptcplab.mutants import MUTANTS
 from mptcplab.mutants import table as mutant_table
-from mptcplab.reproduce import reproduce
 from mptcplab.statistics import Interval, difference, interval, ratio
 from mptcplab.studies import STUDIES
-from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Point, Study
+from mptcplab.studies.base import Effort, Fact, Study
 from mptcplab.studies.verdicts import Bound, Check, Exclusion, Quote, all_of, every, over_readings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -128,15 +126,6 @@ def test_nothing_over_nothing_is_no_run() -> None:
 
 def test_a_difference_of_what_does_not_vary_is_exact() -> None:
     assert difference([2.0, 2.0], [1.0, 1.0], paired=False) == Interval(1.0, 1.0, 1.0, 2)
-
-
-def test_more_seeds_where_nothing_is_decided_and_other_blocks() -> None:
-    assert list(Effort("default").seeds(2, 5, 20)) == [1, 2, 3, 4, 5]
-    assert list(Effort("default", first=21, times=2).seeds(2, 5, 20)) == list(range(21, 31))
-    assert len(Effort("default", times=100).seeds(2, 5, 20)) == 10
-    assert len(Effort("full", times=100).seeds(2, 5, 10)) == 40
-    assert len(Effort("full", times=100).seeds(2, 5, 40)) == 80
-    assert len(Effort("quick", times=100).seeds(2, 5, 20)) == 2
 
 
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
@@ -254,83 +243,3 @@ def test_what_is_no_record_is_refused(tmp_path: Path, text: str) -> None:
         record.read(path)
     with pytest.raises(BadResult, match="no record of verdicts there"):
         record.read(tmp_path / "none")
-
-
-class Lucky(Experiment):
-    """What it measures is higher for the first seeds, and the same for all later ones."""
-
-    study, name, title, setup = "toy", "lucky", "Luck", ""
-
-    def points(self, effort: Effort) -> Iterator[Point]:
-        path, flow = '[paths.one]\nrate = "1Mbit"\n', '[flows.flow]\ntransport = "tcp"\npaths = ["one"]\n'
-        scenario = Scenario.parse(f'duration = "1s"\n{path}{flow}')
-        return (Point(("it",), scenario, seed) for seed in effort.seeds(1, 1, 1))
-
-    def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
-        until = self.until if effort.name == "full" else self.shorter
-        values = [1.0 if seed < until else 0.4 for seed in effort.seeds(1, 1, 1)]
-        assert len(measured.runs("it")) == len(values)
-        spread = [value + at / 1000 for at, value in enumerate(values)]
-        return Outcome([self.fact("T-1", "it is", published="0.5", checks=[Check("it", interval(spread), AT_LEAST)])])
-
-    def __init__(self, until: int, shorter: int = 99) -> None:
-        self.until, self.shorter = until, shorter
-
-
-AT_LEAST = Bound("it", low=0.5)
-
-
-@pytest.mark.parametrize(
-    ("until", "verdict", "words"),
-    [
-        (99, "holds", ""),
-        (1, "fails", ""),
-        (5, "undecided", "holds, holds, fails; all together: undecided"),
-        (3, "undecided", "holds, fails, fails"),
-    ],
-)
-def test_in_full_blocks_of_seeds_have_to_agree(
-    until: int, verdict: str, words: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reproduction, "BLOCK", 2)
-    toy = Study("toy", "T", "Toy", "", "", [Lucky(until)])
-    (fact,) = reproduce([toy], Effort("full"), workers=1, quiet=True).facts
-    assert fact.verdict == verdict, fact.reason
-    assert words in fact.reason
-    assert ("disagree" in fact.reason) == bool(words)
-
-
-@pytest.mark.parametrize(
-    ("until", "shorter", "verdict", "words"),
-    [
-        (99, 99, "holds", ""),
-        (1, 1, "fails", ""),
-        (99, 5, "undecided", "holds, holds, fails; longer runs: holds"),
-        (1, 99, "fails", "Blocks of shorter runs agree on: holds."),
-    ],
-)
-def test_blocks_of_shorter_runs_qualify_what_longer_ones_say(
-    until: int, shorter: int, verdict: str, words: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reproduction, "BLOCK", 2)
-    toy = Study("toy", "T", "Toy", "", "", [Lucky(until, shorter)], short_blocks=True)
-    (fact,) = reproduce([toy], Effort("full"), workers=1, quiet=True).facts
-    assert fact.verdict == verdict, fact.reason
-    assert words in fact.reason
-    assert ("locks of " in fact.reason) == bool(words)
-
-
-def test_who_interrupts_while_something_is_judged_gets_what_was_judged_before() -> None:
-    class Interrupting(Lucky):
-        name = "interrupted"
-
-        def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
-            raise KeyboardInterrupt
-
-    settled: list[Outcome] = []
-    first = Lucky(99)
-    toy = Study("toy", "T", "Toy", "", "", [first, Interrupting(99)])
-    found = reproduce([toy], Effort("default"), workers=1, quiet=True, settled=settled.append)
-    assert list(found.outcomes) == [("toy", "lucky")]
-    assert found.missing == 1
-    assert settled == list(found.outcomes.values())
