@@ -36,6 +36,10 @@ HISTORICAL: dict[str, str | bool] = {
 """Multipath TCP as the papers of 2011 to 2014 had it, for the keys of a flow or the `defaults` of a scenario; what is
 the default today, and why: docs/never-slower.md."""
 
+AS_STUDIED: dict[str, str | bool] = {**HISTORICAL, "minshall": False}
+"""What the published studies are run with. Nagle's rule is that of their records; kernels of these years had Minshall's:
+one verdict of the default differs by it, D-3.2, which is undecided then and depends else."""
+
 NO_JITTER: dict[str, str] = {"start": "0s", "processing": "0s"}
 """For the `jitter` of a scenario whose hosts leave nothing to chance: without losses, all seeds give one run."""
 

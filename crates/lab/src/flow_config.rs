@@ -81,6 +81,7 @@ pub fn flow_config(
         },
         linux_compat: mptcp::LinuxCompat {
             window_use_by_round: flow.tcp.window_use_by_round,
+            minshall: flow.tcp.minshall,
             ..mptcp::LinuxCompat::default()
         },
         sack: flow.tcp.sack,

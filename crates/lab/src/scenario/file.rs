@@ -235,6 +235,9 @@ table! {
         delayed_ack: bool,
         /// The Nagle algorithm. Default: true.
         nagle: bool,
+        /// With nagle: what is less than a segment waits for what is less than a segment and in flight, as hosts have it
+        /// (draft-minshall-nagle-01; Linux: tcp_minshall_check). Default: true; else for all that is in flight (RFC 9293 section 3.7.4).
+        minshall: bool,
         /// The least retransmission timeout. Default: 200ms, as Linux.
         min_rto: Span,
         /// How long data may stay unacknowledged before a subflow ends, as Linux's TCP_USER_TIMEOUT. Default: no limit.

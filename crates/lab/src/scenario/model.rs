@@ -234,6 +234,8 @@ pub struct Tcp {
     pub delayed_ack: bool,
     /// The Nagle algorithm.
     pub nagle: bool,
+    /// Minshall's variant of it.
+    pub minshall: bool,
     /// The least retransmission timeout.
     pub min_rto: Duration,
     /// Segments.

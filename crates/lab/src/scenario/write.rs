@@ -283,6 +283,7 @@ fn flow(flow: &Flow) -> FlowTable {
         mtu_probing: Some(flow.tcp.mtu_probing).filter(|probing| *probing != MtuProbing::Off),
         delayed_ack: Some(flow.tcp.delayed_ack),
         nagle: Some(flow.tcp.nagle),
+        minshall: Some(flow.tcp.minshall),
         min_rto: Some(Span(flow.tcp.min_rto)),
         user_timeout: flow.tcp.user_timeout.map(Span),
         notsent_lowat: flow.tcp.notsent_lowat.map(Size),

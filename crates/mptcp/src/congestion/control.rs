@@ -23,6 +23,8 @@ pub struct PathState {
     pub rttvar: Duration,
     /// Latest sample of the round-trip time.
     pub latest_rtt: Option<Duration>,
+    /// The last four, in turn; zero before them.
+    pub last_rtts: [Duration; 4],
     /// How many samples there were.
     pub samples: u64,
     /// Smallest round-trip time seen.
@@ -154,6 +156,7 @@ impl PathState {
 
     /// A segment that was sent once took `rtt` (Karn): RFC 6298 sections 2.2 and 2.3.
     pub(crate) fn sample(&mut self, rtt: Duration) {
+        self.last_rtts[self.samples as usize % 4] = rtt;
         self.latest_rtt = Some(rtt);
         self.samples += 1;
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
@@ -167,6 +170,11 @@ impl PathState {
                 self.srtt = Some((srtt * 7 + rtt) / 8);
             }
         }
+    }
+
+    /// The least of the last four samples of the round-trip time; zero before the first.
+    pub(crate) fn calm_rtt(&self) -> Duration {
+        self.last_rtts.into_iter().filter(|rtt| !rtt.is_zero()).min().unwrap_or_default()
     }
 
     /// Whether the window grows exponentially.

@@ -155,6 +155,8 @@ impl Connection {
         let holds = Holds::of(self);
         let (next, una) = (self.send.buffer.next(), self.send.buffer.una());
         let by_arrival = self.send.writer.is_closed() || self.send.writer.streams(now);
+        let (nagle, minshall) = (self.config.nagle, self.config.linux_compat.minshall);
+        let spare = if by_arrival { self.spare_small() } else { 0 };
         let (mut segments, mut bytes) = (0, 0);
         let mut best = u8::MAX;
         let mut paths = self.congestion.paths.iter();
@@ -196,6 +198,8 @@ impl Connection {
             if by_arrival {
                 place.between_losses = path.losses.bytes_between(now);
                 place.burst_rate = path.delivery.burst_rate();
+                place.calm_rtt = path.calm_rtt();
+                place.small_waits = nagle && (!minshall || subflow.small_in_flight() > spare);
             }
         }
         self.choice.candidates.truncate(count);

@@ -16,21 +16,32 @@ impl Connection {
         if size >= mss || size < self.send.buffer.unsent() {
             return false;
         }
-        let in_flight = || self.has_in_flight(now, id);
-        let nagle = self.config.nagle && self.send.buffer.next() > self.send.buffer.una() && in_flight();
-        // Minshall's variant: only what is small and in flight itself holds small ones up.
-        let nagle = nagle && (!self.config.linux_compat.minshall || self.send.buffer.small_in_flight());
+        let is_acknowledged = || self.send.buffer.next() == self.send.buffer.una();
+        let nagle = self.config.nagle && !is_acknowledged() && self.holds_small_up(now, id);
         let waits = self.send.writer.holds_back() || nagle;
         waits && !self.send.writer.is_closed() && !self.send.writer.is_pushing()
     }
 
     /// Whether there is data in flight that a small segment waits for: on any subflow, or on its own, where it is a stream's and was placed
-    /// for that.
-    fn has_in_flight(&self, now: Instant, id: usize) -> bool {
+    /// for that. In Minshall's variant only what is small itself holds small ones up; of a stream's as many are under way as there are
+    /// subflows, two on one: a delayed acknowledgement of the last block's then holds up no other block.
+    fn holds_small_up(&self, now: Instant, id: usize) -> bool {
+        let minshall = self.config.linux_compat.minshall;
         if self.choice.scheduler.places_small() && self.send.writer.streams(now) {
-            return !self.subflows[id].sender().is_idle();
+            let own = &self.subflows[id];
+            return if minshall {
+                own.small_in_flight() > self.spare_small()
+            } else {
+                !own.sender().is_idle()
+            };
         }
-        self.subflows.iter().any(|subflow| !subflow.sender().is_idle())
+        let busy = || self.subflows.iter().any(|subflow| !subflow.sender().is_idle());
+        (!minshall || self.send.buffer.small_in_flight()) && busy()
+    }
+
+    /// How many small segments beyond one a subflow may have under way in place of another one.
+    pub(super) fn spare_small(&self) -> usize {
+        usize::from(self.subflows.iter().any(|subflow| subflow.can_send() && subflow.small_in_flight() == 0))
     }
 
     /// Whether the application holds a small piece back, which Nagle's algorithm does not: a subflow of Linux's is given it, and may hold it

@@ -31,6 +31,8 @@ impl Connection {
         let payload = self.send.buffer.cut(size, mss);
         if (payload.len() as u64) < mss {
             self.send.buffer.note_small();
+            let end = self.subflows[id].sender().board.next + payload.len() as u64;
+            self.subflows[id].backlog_mut().note_small(end);
         }
         self.wake_writer(now);
         if !self.negotiation.is_plain() {

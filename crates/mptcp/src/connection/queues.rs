@@ -74,7 +74,7 @@ impl Connection {
         let mss = self.congestion.paths[id].mss;
         self.config.nagle
             && subflow.backlog().is_small(mss)
-            && subflow.backlog().small_end() > subflow.sender().board.una
+            && subflow.small_in_flight() > 0
             && !self.send.writer.is_closed()
     }
 

@@ -187,7 +187,6 @@ impl Connection {
             unsent: outgoing.unsent(),
             more_to_come: self.send.writer.waits(),
             streams: self.send.writer.streams(now),
-            small_waits: self.config.nagle,
             closed: self.send.writer.is_closed(),
             in_flight: outgoing.next() - outgoing.una(),
             acknowledged: outgoing.una(),

@@ -62,14 +62,14 @@ impl Default for OnTime {
     }
 }
 
-/// How long a segment that leaves now is under way, there and back, in nanoseconds, at a rate that the path may have. What a path said
+/// How long a segment that leaves now is under way, there and back, in nanoseconds, by what round trips say and at a rate that the path may have. What a path said
 /// while its queue was full is old once nothing of it is in flight; and the answer to one segment alone says how long the peer
 /// delays acknowledgements.
-fn delay_at(candidate: &Candidate, rate: Option<f64>) -> f64 {
+fn delay_at(candidate: &Candidate, said: Duration, rate: Option<f64>) -> f64 {
     if candidate.in_flight < 2 * candidate.mss {
         return nanos(candidate.min_rtt);
     }
-    let said = nanos(candidate.latest_rtt.max(candidate.min_rtt));
+    let said = nanos(said.max(candidate.min_rtt));
     // What is in flight is before it in the queue.
     let before = real(candidate.in_flight + candidate.mss) * 1e9;
     rate.map_or(said, |rate| larger(said, before / rate))
@@ -84,7 +84,11 @@ fn by_arrival(view: &SendView<'_>) -> bool {
 /// How long what is compared between paths takes: until a segment is acknowledged, or until it is there.
 fn takes(view: &SendView<'_>, candidate: &Candidate) -> f64 {
     if by_arrival(view) {
-        return arrives(candidate) + if view.closed { 0.0 } else { mending(candidate) };
+        return if view.closed {
+            arrives(candidate, candidate.latest_rtt)
+        } else {
+            arrives(candidate, candidate.calm_rtt) + mending(candidate)
+        };
     }
     answered(candidate)
 }
@@ -96,13 +100,13 @@ fn answered(candidate: &Candidate) -> f64 {
         None if candidate.delivered <= 10 * candidate.mss => Some(candidate.has_arrived_at()),
         known => known,
     };
-    delay_at(candidate, rate)
+    delay_at(candidate, candidate.latest_rtt, rate)
 }
 
-/// Until it is there, by the rate at which what is before it comes.
+/// Until it is there, by what round trips say and the rate at which what is before it comes.
 #[cold]
-fn arrives(candidate: &Candidate) -> f64 {
-    delay_at(candidate, Some(candidate.comes_at())) - way_back(candidate)
+fn arrives(candidate: &Candidate, said: Duration) -> f64 {
+    delay_at(candidate, said, Some(candidate.comes_at())) - way_back(candidate)
 }
 
 /// How long what is lost waits until it is found and has gone again, a round trip each: where that happens so often that the latest of
@@ -196,7 +200,7 @@ impl OnTime {
             if let Some(arrives) = self.lines.arrives(view.now, candidate) {
                 *time = arrives + mending(candidate);
             }
-            if view.small_waits && view.unsent < candidate.mss && candidate.in_flight > 0 {
+            if candidate.small_waits && view.unsent < candidate.mss && candidate.in_flight > 0 {
                 // It goes with what is written next, or when all that is there has been acknowledged: nobody knows which comes first.
                 *time += nanos(candidate.srtt) / 2.0;
             }

@@ -47,6 +47,12 @@ pub struct Candidate {
     /// Bytes that arrive on it from one loss to the next; None where it did not lose twice in the last minute. Looked up only while
     /// the application streams ([`SendView::streams`]); None else.
     pub between_losses: Option<u64>,
+    /// The least of its last four samples of the round-trip time: a delayed acknowledgement is in one of them, a queue in all. Looked up
+    /// only while the application streams; it means nothing else.
+    pub calm_rtt: Duration,
+    /// What is smaller than a segment waits for what it has in flight, if there is anything (Nagle's algorithm). Looked up only while the
+    /// application streams; it means nothing else.
+    pub small_waits: bool,
     /// Payload bytes of a full segment.
     pub mss: u64,
     /// The pace that the congestion controller asks for, bytes a second.
@@ -80,6 +86,8 @@ impl Candidate {
             delivery_rate: None,
             burst_rate: None,
             between_losses: None,
+            calm_rtt: Duration::ZERO,
+            small_waits: false,
             mss,
             pacing: None,
             has_room: true,
@@ -135,8 +143,6 @@ pub struct SendView<'a> {
     pub more_to_come: bool,
     /// The application writes as it goes, and has not waited for room for a second: what counts is when each of its bytes is there.
     pub streams: bool,
-    /// What is smaller than a segment waits while data is in flight (Nagle's algorithm).
-    pub small_waits: bool,
     /// The application has closed its side: nothing comes after `unsent`, and what counts is when that is there.
     pub closed: bool,
     /// Bytes given to subflows and not acknowledged at the data level.
@@ -161,7 +167,6 @@ impl<'a> SendView<'a> {
             unsent: 0,
             more_to_come: true,
             streams: false,
-            small_waits: false,
             closed: false,
             in_flight: 0,
             acknowledged: 0,

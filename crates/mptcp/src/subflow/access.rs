@@ -58,6 +58,11 @@ impl Subflow {
         &mut self.backlog
     }
 
+    /// How many of its last two segments that were not full are under way.
+    pub(crate) fn small_in_flight(&self) -> usize {
+        self.backlog.small_behind(self.sender.board.una)
+    }
+
     pub(crate) fn receiver(&self) -> &Receiver {
         &self.receiver
     }

@@ -28,8 +28,8 @@ pub(crate) struct Backlog {
     bytes: u64,
     /// The send buffer that the subflow has, where it tunes itself, in bytes of memory.
     memory: u64,
-    /// Subflow offset behind the last small segment that was sent.
-    small_end: u64,
+    /// Subflow offsets behind the last two small segments that were sent, the later first.
+    small_ends: [u64; 2],
     /// What was acknowledged on the subflow when its window began anew, and its pace before, bytes a second.
     pace: Option<(u64, u64)>,
     /// Bytes in the last buffer.
@@ -81,8 +81,9 @@ impl Backlog {
         self.bytes < mss && self.queue.len() == 1
     }
 
-    pub(crate) fn small_end(&self) -> u64 {
-        self.small_end
+    /// How many of the last two small segments end behind `una`.
+    pub(crate) fn small_behind(&self, una: u64) -> usize {
+        self.small_ends.iter().filter(|&&end| end > una).count()
     }
 
     /// The pace before the window began anew, until more than `una` is acknowledged.
@@ -97,7 +98,7 @@ impl Backlog {
     }
 
     pub(crate) fn note_small(&mut self, end: u64) {
-        self.small_end = end;
+        self.small_ends = [end, self.small_ends[0]];
     }
 
     /// Puts it behind the others: what goes on where the last one ended goes into the same segment. Returns whether it began a buffer

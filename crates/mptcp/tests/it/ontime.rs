@@ -285,8 +285,10 @@ fn a_small_piece_goes_where_it_need_not_wait() {
     let mut candidates = streaming();
     candidates[0].in_flight = MSS;
     let choose = |candidates: &[Candidate], unsent: u64, small_waits: bool| {
-        let mut moment = SendView::new(Instant::ZERO + ms(1_000), candidates);
-        (moment.unsent, moment.streams, moment.small_waits) = (unsent, true, small_waits);
+        let mut candidates = candidates.to_vec();
+        candidates.iter_mut().for_each(|candidate| candidate.small_waits = small_waits);
+        let mut moment = SendView::new(Instant::ZERO + ms(1_000), &candidates);
+        (moment.unsent, moment.streams) = (unsent, true);
         OnTime::default().choose(&moment)
     };
     assert_eq!(choose(&candidates, MSS, true), Some(0));
@@ -297,6 +299,18 @@ fn a_small_piece_goes_where_it_need_not_wait() {
     assert_eq!(choose(&candidates, MSS - 1, false), Some(0), "no Nagle");
     candidates[1].in_flight = MSS;
     assert_eq!(choose(&candidates, MSS - 1, true), Some(0), "it waits on both");
+}
+
+/// The peer delays the answer to the end of a block. That is in the latest sample, and in no other.
+#[test]
+fn a_delayed_acknowledgement_is_no_queue() {
+    let mut candidates = streaming();
+    (candidates[0].in_flight, candidates[1].in_flight) = (2 * MSS, 2 * MSS);
+    (candidates[0].latest_rtt, candidates[0].calm_rtt) = (ms(90), candidates[0].min_rtt);
+    candidates[1].calm_rtt = candidates[1].min_rtt;
+    assert_eq!(stream(&candidates), Some(0));
+    candidates[0].calm_rtt = ms(90);
+    assert_eq!(stream(&candidates), Some(1), "all say it");
 }
 
 #[test]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from mptcplab.results import Run
-from mptcplab.scenario import HISTORICAL, NO_JITTER, Cell, Flow, Scenario, Station
+from mptcplab.scenario import AS_STUDIED, NO_JITTER, Cell, Flow, Scenario, Station
 from mptcplab.studies.base import LINUX_2013, RECOVERY, Effort
 
 NAME = "abdrabou-heterogeneous"
@@ -107,7 +107,7 @@ class Setup:
             elif self.dedicated == "token bucket":
                 more["links"][own] = {"ends": [sender, receiver], "rate": f"{self.rate}Mbit", "delay": "2.5ms"}
         return Scenario(
-            defaults=HISTORICAL,
+            defaults=AS_STUDIED,
             jitter=NO_JITTER,
             name=NAME,
             duration=f"{self.seconds:g}s",

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from mptcplab.scenario import HISTORICAL, NO_JITTER, Path, Scenario
+from mptcplab.scenario import AS_STUDIED, NO_JITTER, Path, Scenario
 from mptcplab.studies.base import LINUX_2013, Effort
 
 NAME = "cs244-rcvbuf"
@@ -54,7 +54,7 @@ def _bulk(name: str, over: Mapping[str, Path], kilobytes: int, flow: dict[str, A
     size = f"{kilobytes}KB"
     bulk = LINUX_2013 | flow | {"rcvbuf": size, "sndbuf": size}
     return Scenario(
-        defaults=HISTORICAL,
+        defaults=AS_STUDIED,
         jitter=NO_JITTER,
         name=name,
         duration="40s",

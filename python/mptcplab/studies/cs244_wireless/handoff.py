@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mptcplab import plots
 from mptcplab.results import Run
-from mptcplab.scenario import HISTORICAL, NO_JITTER, Event, Flow, Scenario
+from mptcplab.scenario import AS_STUDIED, NO_JITTER, Event, Flow, Scenario
 from mptcplab.statistics import Interval, difference, ratio
 from mptcplab.studies.base import LINUX_2013, Effort, Experiment, Fact, Measured, Outcome, Picture, Point
 from mptcplab.studies.cs244_wireless.network import CELLULAR, CONTROLLER, ETHERNET, NAME, WIFI
@@ -91,7 +91,7 @@ def handoff(how: str) -> Scenario:
     for at, path, up in CHANGES:
         events.append(Event(at=f"{at}s", path=path, set={"up": up}, how="admin" if how == "admin" else "blackhole"))
     return Scenario(
-        defaults=HISTORICAL,
+        defaults=AS_STUDIED,
         jitter=NO_JITTER,
         name=f"handoff ({how})",
         duration="40s",

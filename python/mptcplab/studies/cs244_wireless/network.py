@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mptcplab.scenario import HISTORICAL, NO_JITTER, Path, Scenario
+from mptcplab.scenario import AS_STUDIED, NO_JITTER, Path, Scenario
 from mptcplab.studies.base import LINUX_2013
 
 NAME = "cs244-wireless"
@@ -36,7 +36,7 @@ def bulk(
     flow: dict[str, Any] = {"transport": transport, "congestion": congestion}
     flow |= LINUX_2013 | {"rcvbuf": rcvbuf, "sndbuf": sndbuf or rcvbuf}
     return Scenario(
-        defaults=HISTORICAL,
+        defaults=AS_STUDIED,
         jitter=NO_JITTER,
         name=name,
         duration="40s",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mptcplab.scenario import HISTORICAL, NO_JITTER, Scenario
+from mptcplab.scenario import AS_STUDIED, NO_JITTER, Scenario
 from mptcplab.studies.base import LINUX_2013, Effort
 
 NAME = "ro-bottleneck"
@@ -103,7 +103,7 @@ def scenario(  # noqa: PLR0913, RUF100 - what the study varies
     where = f"{max(rtt, 1):g} ms, {loss:.2%}" + (", first subflow alone" if one_sided and pipes else "")
     where += ", acknowledgements too" if both_ways else ""
     name = f"{variant.controller}, {where}, {variant.queue} packets" + (", ports in turn" if variant.ports else "")
-    return Scenario(defaults=HISTORICAL, jitter=NO_JITTER, name=name, duration=f"{length}s", flows=flows, **more)
+    return Scenario(defaults=AS_STUDIED, jitter=NO_JITTER, name=name, duration=f"{length}s", flows=flows, **more)
 
 
 def _seconds(effort: Effort, rtt: float, loss: float, *, one_sided: bool) -> int:

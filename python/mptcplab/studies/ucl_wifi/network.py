@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from mptcplab.results import Run
-from mptcplab.scenario import HISTORICAL, NO_JITTER, Cell, Flow, Scenario, Station
+from mptcplab.scenario import AS_STUDIED, NO_JITTER, Cell, Flow, Scenario, Station
 from mptcplab.studies.base import LINUX_2013
 
 NAME = "ucl-wifi"
@@ -101,7 +101,7 @@ class Setup:
             stations[f"if-{single(at)}"] = self._station(single(at), at)
             flows[single(at)] = self._flow(single(at), "udp" if self.transport == "udp" else "tcp", "reno")
         return Scenario(
-            defaults=HISTORICAL,
+            defaults=AS_STUDIED,
             jitter=NO_JITTER,
             name=NAME,
             duration=f"{self.seconds:g}s",

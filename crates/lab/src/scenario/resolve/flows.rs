@@ -209,6 +209,7 @@ fn tcp(
         mtu_probing: table.mtu_probing.unwrap_or(MtuProbing::Off),
         delayed_ack: table.delayed_ack.unwrap_or(true),
         nagle: table.nagle.unwrap_or(true),
+        minshall: table.minshall.unwrap_or(true),
         min_rto: table.min_rto.map_or(Duration::from_millis(200), |span| span.0),
         user_timeout: table.user_timeout.map(|span| span.0),
         notsent_lowat: table.notsent_lowat.map(|size| size.0),

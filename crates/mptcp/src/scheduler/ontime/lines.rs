@@ -39,7 +39,7 @@ impl Lines {
         let (own, there) = (nanos(line.free.since(now)), real(candidate.in_flight) * per_byte);
         let before = if own < there { own } else { there };
         // What a round trip shows beyond that is a queue of others; the answer to one segment shows how long the peer delays it.
-        let longer = nanos(candidate.latest_rtt.max(candidate.min_rtt)) - nanos(candidate.min_rtt);
+        let longer = nanos(candidate.calm_rtt.max(candidate.min_rtt)) - nanos(candidate.min_rtt);
         let others = if candidate.in_flight < 2 * candidate.mss {
             0.0
         } else {

@@ -66,9 +66,9 @@ fn what_a_round_trip_shows_beyond_its_own_queue_is_that_of_others() {
     send(&mut path, 3);
     assert_eq!(arrives(&mut lines, 0, &path), Some(9.0));
     // Its own three milliseconds, as the last of them says.
-    path.latest_rtt = Duration::from_millis(13);
+    path.calm_rtt = Duration::from_millis(13);
     assert_eq!(arrives(&mut lines, 3, &path), Some(6.0));
-    path.latest_rtt = Duration::from_millis(20);
+    path.calm_rtt = Duration::from_millis(20);
     assert_eq!(arrives(&mut lines, 3, &path), Some(13.0), "seven are not");
     // Remembered for one round trip more, and no longer.
     assert_eq!(arrives(&mut lines, 11, &path), Some(13.0));
