@@ -37,7 +37,7 @@ HISTORICAL: dict[str, str | bool] = {
 the default today, and why: docs/never-slower.md."""
 
 AS_STUDIED: dict[str, str | bool] = {**HISTORICAL, "minshall": False}
-"""What the published studies are run with. Nagle's rule is that of their records; kernels of these years had Minshall's:
+"""What the published studies are run with, and Nagle's rule as in their records. Kernels of these years had Minshall's:
 one verdict of the default differs by it, D-3.2, which is undecided then and depends else."""
 
 NO_JITTER: dict[str, str] = {"start": "0s", "processing": "0s"}
