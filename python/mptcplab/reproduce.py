@@ -18,6 +18,7 @@ from mptcplab.plots import house_style
 from mptcplab.results import Run, Runs
 from mptcplab.scenario import Scenario
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Point, Study
+from mptcplab.studies.held_panels import panels
 from mptcplab.studies.verdicts import Verdict, replicated, replicated_shorter
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def reproduce(
         [one for study in studies for one in study.experiments if in_blocks and study.short_blocks is short]
         for short in (False, True)
     )
-    with house_style():
+    with house_style(), panels(drawn=effort.name != "quick"):
         if alike:
             open_ = [experiment for experiment in open_ if experiment not in alike]
             for where, (outcome, its) in _replicate(work, alike, effort).items():

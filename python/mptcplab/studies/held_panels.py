@@ -7,7 +7,9 @@ them is `held_back`'s and the events'.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from mptcplab.event_plots import LIMIT_LOOKS, bars, patch
@@ -66,6 +68,19 @@ ALONE = 0.8
 """Width of a bar for a curve of one value."""
 
 
+_DRAWN = ContextVar("whether there are panels", default=True)
+
+
+@contextmanager
+def panels(*, drawn: bool) -> Iterator[None]:
+    """Inside, what held flows back is said, and is drawn, too, or not: a third of the time of all drawing."""
+    token = _DRAWN.set(drawn)
+    try:
+        yield
+    finally:
+        _DRAWN.reset(token)
+
+
 def explain(figure: Figure, under: Mapping[Axes, Sequence[Curve | None]], *, bars: float = 0.0) -> tuple[str, ...]:
     """Adds to a figure, below its axes, a panel for each of these curves; returns what there is to say.
 
@@ -76,7 +91,7 @@ def explain(figure: Figure, under: Mapping[Axes, Sequence[Curve | None]], *, bar
     measured = {axes: [one for one in curves if one is not None] for axes, curves in under.items()}
     known = {axes: curves for axes, curves in measured.items() if curves}
     said = sentences(one for some in known.values() for one in some)
-    if _plain([one for some in known.values() for one in some]):
+    if not _DRAWN.get() or _plain([one for some in known.values() for one in some]):
         return said
     columns: dict[int, list[tuple[Axes, list[Curve]]]] = {}
     for axes, curves in known.items():
@@ -108,6 +123,9 @@ def under_time(figure: Figure, axes: Axes, lanes: Mapping[str, tuple[Run, str, s
     shares = [_shares(events[id(run)], flow, path, run.scenario.duration) for run, flow, path in lanes.values()]
     if not all(shares) or any(all(one.get(limit, 0.0) >= PLAIN for one in shares) for limit in WORDS):
         return said
+    words = f"{'; '.join(f'{label}: {_said(one)}' for label, one in zip(lanes, shares, strict=True))}."
+    if not _DRAWN.get():
+        return (*said, words)
     shown = [patch(limit, LANE_LOOKS) for limit in WORDS if any(one.get(limit, 0.0) >= 0.01 for one in shares)]
     grid, at = _room(figure, shown, [LANE * len(lanes) + 0.4], LONG_ENTRY)
     panel = figure.add_subplot(grid[at, _column(axes)], sharex=axes)
@@ -116,7 +134,7 @@ def under_time(figure: Figure, axes: Axes, lanes: Mapping[str, tuple[Run, str, s
     panel.set_yticks(range(len(lanes)), list(lanes))
     panel.set_ylim(len(lanes) - 0.5, -0.5)
     panel.grid(visible=False)
-    return (*said, f"{'; '.join(f'{label}: {_said(one)}' for label, one in zip(lanes, shares, strict=True))}.")
+    return (*said, words)
 
 
 def _said(shares: Mapping[str, float]) -> str:
@@ -144,7 +162,8 @@ def under_distribution(figure: Figure, flows: Mapping[str, Sequence[FlowRow]]) -
     """
     said = whole(flows)
     shares = {label: mean(rows) for label, rows in flows.items() if rows}
-    if not shares or any(all(one.get(name, 0.0) >= PLAIN for one in shares.values()) for name in NAMES):
+    plain = any(all(one.get(name, 0.0) >= PLAIN for one in shares.values()) for name in NAMES)
+    if not _DRAWN.get() or not shares or plain:
         return said
     reasons = [name for name in NAMES if any(one.get(name, 0.0) >= 0.01 for one in shares.values())]
     grid, at = _room(figure, [_patch(name) for name in reasons], [BAR * len(shares) + 0.4])
