@@ -39,9 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_workers(parser)
     parser.add_argument("--output", type=Path, default=Path("report"), metavar="DIR", help="where to (default: report)")
     effort = parser.add_mutually_exclusive_group()
-    effort.add_argument(
-        "--quick", action="store_true", help="a look: coarser grids, fewer seeds, no PNGs or panels"
-    )
+    effort.add_argument("--quick", action="store_true", help="a look: coarser grids, fewer seeds, no PNGs or panels")
     effort.add_argument("--full", action="store_true", help="finer grids and more seeds")
     parser.add_argument(
         "--seeds-from", type=positive, default=1, metavar="N", help="the first seed (default: 1); 21 and 41 are others"

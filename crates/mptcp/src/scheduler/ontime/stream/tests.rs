@@ -42,6 +42,23 @@ fn the_far_path_carries_a_stream_that_the_near_one_cannot() {
 }
 
 #[test]
+fn a_window_after_a_loss_is_what_a_path_carries() {
+    let mut both = lines(Some(5.0), Some(5.0));
+    assert_eq!(carrier(&mut Stream::default(), &both, 0..=3000), None, "the near one can");
+    // A loss every 600 segments leaves a window of 20 in 20 ms: 1 MB/s.
+    both[0].between_losses = Some(590_000);
+    assert_eq!(carrier(&mut Stream::default(), &both, 0..=3000), Some(1));
+    both[0].between_losses = Some(610_000);
+    assert_eq!(carrier(&mut Stream::default(), &both, 0..=3000), None);
+    // The far one has 100 ms for that, and as much is asked of it and a tenth more.
+    both[0].between_losses = Some(1000);
+    both[1].between_losses = Some(18_000_000);
+    assert_eq!(carrier(&mut Stream::default(), &both, 0..=3000), None);
+    both[1].between_losses = Some(18_300_000);
+    assert_eq!(carrier(&mut Stream::default(), &both, 0..=3000), Some(1));
+}
+
+#[test]
 fn near_paths_together_may_carry_it() {
     let [near, far] = lines(Some(0.6), Some(2.0));
     let times = [10e6, 20e6, 50e6];
