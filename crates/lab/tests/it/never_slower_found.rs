@@ -52,6 +52,19 @@ fn blocks_go_on_the_path_that_carries_all_of_them() {
 }
 
 #[test]
+fn blocks_do_not_wait_for_a_near_path_whose_losses_keep_its_window_small() {
+    // 16 Mb/s on a line of 75, whose window has 11 behind a loss: a backlog, and then the far path for what was late already, 1.9 times as
+    // long as there alone.
+    let paths = [
+        (28_900, 97_700, "643p", ""),
+        (74_600, 8_040, "17p", "loss = \"1.09%\""),
+        (5_550, 283_000, "48p", ""),
+    ];
+    let took = blocks_of_tcp(&paths, 4_000_000, "16Mbit", "p0");
+    assert!(took < 1.05, "{took:.2}");
+}
+
+#[test]
 fn the_last_piece_of_a_block_need_not_wait_for_a_delayed_acknowledgement() {
     // Of 8 KiB five segments leave; with RFC 9293's rule the rest waits until all are acknowledged, the fifth after 40 ms: 1.2 times as
     // long as TCP, which waits as well.

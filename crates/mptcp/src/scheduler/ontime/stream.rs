@@ -39,7 +39,7 @@ impl Stream {
             return None;
         }
         let sooner = || times.iter().zip(view.candidates).filter(|(other, _)| **other < time);
-        let at_most = |c| if c.burst_rate.is_some() { carries(c) } else { after_losses(c) };
+        let at_most = |c: &Candidate| if c.burst_rate.is_some() { carries(c) } else { after_losses(c) };
         let known: f64 = sooner().map(|(_, c)| at_most(c)).sum();
         (known < asked && sooner().next().is_some()).then_some(at)
     }
