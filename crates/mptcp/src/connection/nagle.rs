@@ -23,8 +23,8 @@ impl Connection {
     }
 
     /// Whether there is data in flight that a small segment waits for: on any subflow, or on its own, where it is a stream's and was placed
-    /// for that. In Minshall's variant only what is small itself holds small ones up; of a stream's as many are under way as there are
-    /// subflows, two on one: a delayed acknowledgement of the last block's then holds up no other block.
+    /// for that. In Minshall's variant only what is small itself holds small ones up; of a stream's two may be under way on one
+    /// subflow while another has none: a delayed acknowledgement of the last block's then holds up no other block.
     fn holds_small_up(&self, now: Instant, id: usize) -> bool {
         let minshall = self.config.linux_compat.minshall;
         if self.choice.scheduler.places_small() && self.send.writer.streams(now) {

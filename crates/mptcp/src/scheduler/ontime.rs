@@ -62,9 +62,9 @@ impl Default for OnTime {
     }
 }
 
-/// How long a segment that leaves now is under way, there and back, in nanoseconds, by what round trips say and at a rate that the path may have. What a path said
-/// while its queue was full is old once nothing of it is in flight; and the answer to one segment alone says how long the peer
-/// delays acknowledgements.
+/// How long a segment that leaves now is under way, there and back, in nanoseconds, by what round trips said and at a rate that the path
+/// may have. What a path said while its queue was full is old once nothing of it is in flight; and the answer to one segment alone says how
+/// long the peer delays acknowledgements.
 fn delay_at(candidate: &Candidate, said: Duration, rate: Option<f64>) -> f64 {
     if candidate.in_flight < 2 * candidate.mss {
         return nanos(candidate.min_rtt);
