@@ -21,7 +21,7 @@ from mptcplab.studies.cs244_rcvbuf.network import MAIN, mptcp, paths, tcp
 from mptcplab.studies.cs244_rcvbuf.window import Window
 from mptcplab.studies.cs244_wireless.handoff import Handoff, handoff
 from mptcplab.studies.held_back import Curve, multipath, of_flows, of_keys, sentences, whole
-from mptcplab.studies.held_panels import LANE_LOOKS, LOOKS, NAMES, explain, under_distribution
+from mptcplab.studies.held_panels import LANE_LOOKS, LOOKS, NAMES, explain, panels, under_distribution
 from mptcplab.summary import LIMITS
 
 if TYPE_CHECKING:
@@ -217,6 +217,17 @@ def test_a_distribution_has_a_bar_for_each_curve(measured: Measured) -> None:
     before = len(figure.axes)
     assert under_distribution(figure, alike) == whole(alike)
     assert len(figure.axes) == before, "one reason everywhere needs no bars"
+
+
+def test_for_a_look_it_is_said_and_not_drawn(measured: Measured) -> None:
+    flows = {f"{size} KB": multipath(measured.runs(size)) for size in (50, 200)}
+    figure, _ = plots.new_figure()
+    before = len(figure.axes)
+    with panels(drawn=False):
+        assert under_distribution(figure, flows) == whole(flows)
+    assert len(figure.axes) == before
+    under_distribution(figure, flows)
+    assert len(figure.axes) > before
 
 
 def test_a_drawing_is_smaller_and_still_one() -> None:
