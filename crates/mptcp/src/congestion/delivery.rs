@@ -31,38 +31,85 @@ struct Train {
     /// Since when bytes are counted, and when the last of them came.
     since: Instant,
     last: Instant,
+    /// When the latest of what came before them had left; None where that is not known.
+    left: Option<Instant>,
     bytes: u64,
     acknowledgements: u32,
     /// Bytes a second; 0 before the first.
     rate: f64,
+    /// No burst was longer than one acknowledgement so far.
+    short: bool,
+}
+
+/// What an acknowledgement says has come.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Arrived {
+    pub bytes: u64,
+    /// How long the latest of it took; None where that is not known.
+    pub rtt: Option<Duration>,
+    /// It took longer than the path takes without a queue.
+    pub queued: bool,
+    pub srtt: Option<Duration>,
+}
+
+impl Arrived {
+    fn left(&self, now: Instant) -> Option<Instant> {
+        self.rtt.map(|rtt| now - rtt)
+    }
 }
 
 impl Train {
-    fn add(&mut self, now: Instant, bytes: u64, srtt: Option<Duration>) {
-        let begins = now.since(self.last) * SPACED > srtt.unwrap_or_default();
+    fn add(&mut self, now: Instant, arrived: &Arrived) {
+        let begins = now.since(self.last) * SPACED > arrived.srtt.unwrap_or_default();
         self.last = now;
         if begins {
             // The first one says when it began, and not how long what it acknowledges took.
-            return self.begin(now);
+            return self.begin(now, arrived);
         }
-        self.bytes += bytes;
+        self.bytes += arrived.bytes;
         self.acknowledgements += 1;
         if self.acknowledgements >= 2 && now > self.since {
-            let rate = self.bytes as f64 / now.since(self.since).as_secs_f64();
-            self.rate = rate.max(self.rate * FORGETS);
-            self.begin(now);
+            let took = now.since(self.since);
+            let rate = self.bytes as f64 / took.as_secs_f64();
+            // What left as slowly as it came says nothing of the line, unless it was behind a queue.
+            let at_once = match (self.left, arrived.left(now)) {
+                (Some(first), Some(last)) => last.since(first) * 2 <= took,
+                _ => true,
+            };
+            let known = if at_once || arrived.queued { self.rate * FORGETS } else { self.rate };
+            self.rate = if self.short { rate } else { rate.max(known) };
+            self.short = false;
+            self.begin(now, arrived);
         }
     }
 
-    fn begin(&mut self, now: Instant) {
-        (self.since, self.bytes, self.acknowledgements) = (now, 0, 0);
+    fn begin(&mut self, now: Instant, arrived: &Arrived) {
+        (self.since, self.bytes, self.acknowledgements, self.left) = (now, 0, 0, arrived.left(now));
     }
 }
 
 impl DeliveryRate {
-    /// `bytes` more have arrived, as an acknowledgement says.
-    pub(crate) fn on_delivered(&mut self, now: Instant, bytes: u64, srtt: Option<Duration>) {
-        self.train.add(now, bytes, srtt);
+    /// Whether one acknowledgement would say something: as long as none came close behind another.
+    #[inline]
+    pub(crate) fn asks_one(&self) -> bool {
+        self.train.rate == 0.0 || self.train.short
+    }
+
+    /// One acknowledgement says that `bytes`, several segments that left at once, took `longer` than the least round trip: its peer has not
+    /// delayed it (RFC 9293 section 3.8.6.3), and so that is how long the line took for them.
+    #[cold]
+    pub(crate) fn on_one(&mut self, bytes: u64, longer: Duration) {
+        let took = longer.as_secs_f64();
+        if took > 0.0 {
+            self.train.rate = (bytes as f64 / took).max(self.train.rate * FORGETS);
+            self.train.short = true;
+        }
+    }
+
+    /// More has arrived.
+    pub(crate) fn on_delivered(&mut self, now: Instant, arrived: &Arrived) {
+        self.train.add(now, arrived);
+        let Arrived { bytes, srtt, .. } = *arrived;
         let Some(since) = self.since else {
             // What this acknowledgement covers took a time that is not known.
             self.since = Some(now);

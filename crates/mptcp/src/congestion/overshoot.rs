@@ -66,6 +66,7 @@ mod tests {
     use mptcp_clock::Duration;
 
     use super::*;
+    use crate::congestion::delivery::Arrived;
 
     fn at(time: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(time)
@@ -80,7 +81,8 @@ mod tests {
         overshoot.begin(0, &state, at(1_000));
         (state.ssthresh, state.cwnd) = (cwnd / 2, cwnd / 2);
         for time in 0..4 {
-            state.delivery.on_delivered(at(1_000 + 100 * time), 100_000, state.srtt);
+            let arrived = Arrived { bytes: 100_000, srtt: state.srtt, ..Arrived::default() };
+            state.delivery.on_delivered(at(1_000 + 100 * time), &arrived);
         }
         (overshoot, state)
     }

@@ -1,9 +1,10 @@
 //! The windows of a connection's paths, the algorithm over them, and the penalty of M2.
 
-use mptcp_clock::Instant;
+use mptcp_clock::{Duration, Instant};
 
 use super::bottleneck::Bottlenecks;
 use super::control::{Acked, CongestionControl, PathState};
+use super::delivery::Arrived;
 use super::local::Departure;
 use super::overshoot::Overshoot;
 use super::send_queue::SendQueueRule;
@@ -168,10 +169,11 @@ impl Congestion {
         answer
     }
 
-    /// Bytes have arrived, in order or not.
-    pub(crate) fn on_delivered(&mut self, path: usize, now: Instant, bytes: u64) {
+    /// Bytes have arrived, in order or not; the latest of them took `rtt`, if that is known.
+    pub(crate) fn on_delivered(&mut self, path: usize, now: Instant, bytes: u64, rtt: Option<Duration>) {
         let state = &mut self.paths[path];
-        state.delivery.on_delivered(now, bytes, state.srtt);
+        let queued = rtt.zip(state.min_rtt).is_some_and(|(rtt, least)| rtt > least + least / 8);
+        state.delivery.on_delivered(now, &Arrived { bytes, rtt, queued, srtt: state.srtt });
         state.losses.on_delivered(bytes);
         self.overshoot.raise(path, state, now);
     }

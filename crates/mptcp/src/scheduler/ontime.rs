@@ -196,13 +196,16 @@ impl OnTime {
     /// Where an application writes as it goes: what the lines that are known say, and how long a small piece waits where data is in flight.
     #[cold]
     fn know_better(&mut self, view: &SendView<'_>) {
+        self.stream.look(view);
+        let more = self.stream.until_more(view.now);
         for (time, candidate) in self.times.iter_mut().zip(view.candidates) {
             if let Some(arrives) = self.lines.arrives(view.now, candidate) {
                 *time = arrives + mending(candidate);
             }
             if candidate.small_waits && view.unsent < candidate.mss && candidate.in_flight > 0 {
-                // It goes with what is written next, or when all that is there has been acknowledged: nobody knows which comes first.
-                *time += nanos(candidate.srtt) / 2.0;
+                // It goes with what is written next, or when all that is there has been acknowledged.
+                let answer = nanos(candidate.srtt) / 2.0;
+                *time += if more < answer { more } else { answer };
             }
         }
     }

@@ -1,5 +1,9 @@
 use super::*;
 
+fn arrived(bytes: u64, srtt: Option<u64>) -> Arrived {
+    Arrived { bytes, srtt: srtt.map(Duration::from_millis), ..Arrived::default() }
+}
+
 fn ms(n: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(n)
 }
@@ -8,7 +12,7 @@ fn ms(n: u64) -> Instant {
 fn rate(acknowledged: &[(u64, u64)]) -> Option<f64> {
     let mut delivery = DeliveryRate::default();
     for &(at, bytes) in acknowledged {
-        delivery.on_delivered(ms(at), bytes, Some(Duration::from_millis(100)));
+        delivery.on_delivered(ms(at), &arrived(bytes, Some(100)));
     }
     delivery.rate()
 }
@@ -44,10 +48,10 @@ fn the_best_of_eight_round_trips_counts() {
 fn a_round_is_ten_milliseconds_at_least() {
     let mut delivery = DeliveryRate::default();
     for (at, rtt) in [(0, None), (9, None), (9, Some(1))] {
-        delivery.on_delivered(ms(at), 100, rtt.map(Duration::from_millis));
+        delivery.on_delivered(ms(at), &arrived(100, rtt));
         assert_eq!(delivery.rate(), None);
     }
-    delivery.on_delivered(ms(10), 100, Some(Duration::from_millis(1)));
+    delivery.on_delivered(ms(10), &arrived(100, Some(1)));
     assert_eq!(delivery.rate(), Some(30_000.0));
 }
 
@@ -55,7 +59,7 @@ fn a_round_is_ten_milliseconds_at_least() {
 fn burst_rate(acknowledged: &[(u64, u64)]) -> Option<f64> {
     let mut delivery = DeliveryRate::default();
     for &(at, bytes) in acknowledged {
-        delivery.on_delivered(ms(1_000 + at), bytes, Some(Duration::from_millis(100)));
+        delivery.on_delivered(ms(1_000 + at), &arrived(bytes, Some(100)));
     }
     delivery.burst_rate()
 }

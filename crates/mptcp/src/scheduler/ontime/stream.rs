@@ -6,7 +6,7 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use super::numbers::{larger, real};
+use super::numbers::{larger, nanos, real};
 use crate::scheduler::{Candidate, SendView};
 
 /// So much is counted over at least, and after a silence of so long it begins anew.
@@ -19,6 +19,7 @@ const AT_ONCE: f64 = 2.0;
 /// What is written, by the offsets of the stream at two moments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stream {
+    writes: Writes,
     /// When it was looked at last, and what was written until then; None before.
     from: Option<(Instant, u64)>,
     /// Bytes a second, the mean of the last span and of what was known; None until one is over.
@@ -29,8 +30,7 @@ impl Stream {
     /// Which candidate carries all of it, where those that would have it there sooner cannot, by how long each takes; None where the best
     /// one does, or nobody, or where much was written at once. An open question is no reason: a line that has not told how fast it is may
     /// carry it.
-    pub(super) fn carrier(&mut self, view: &SendView<'_>, times: &[f64]) -> Option<usize> {
-        self.look(view);
+    pub(super) fn carrier(&self, view: &SendView<'_>, times: &[f64]) -> Option<usize> {
         let asked = self.rate?;
         let able =
             times.iter().zip(view.candidates).enumerate().filter(|(_, (_, c))| carries(c) >= ENOUGH * asked);
@@ -44,8 +44,15 @@ impl Stream {
         (known < asked && sooner().next().is_some()).then_some(at)
     }
 
-    fn look(&mut self, view: &SendView<'_>) {
+    /// Nanoseconds until more is written, as far as that is known; infinite before.
+    pub(super) fn until_more(&self, now: Instant) -> f64 {
+        self.writes.until_next(now)
+    }
+
+    /// Looks at a moment; called for each choice.
+    pub(super) fn look(&mut self, view: &SendView<'_>) {
         let written = view.acknowledged.saturating_add(view.in_flight).saturating_add(view.unsent);
+        self.writes.look(view.now, written);
         let Some((at, before)) = self.from else {
             self.from = Some((view.now, written));
             return;
@@ -57,6 +64,36 @@ impl Stream {
         let rate = real(written.saturating_sub(before)) / past.as_secs_f64();
         self.rate = (past < SPAN.1).then(|| self.rate.map_or(rate, |known| f64::midpoint(known, rate)));
         self.from = Some((view.now, written));
+    }
+}
+
+/// When an application writes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Writes {
+    /// Until where it had written, and since when.
+    last: Option<(u64, Instant)>,
+    /// From one time that it wrote to the next, smoothed, nanoseconds; 0 before the second.
+    apart: f64,
+}
+
+impl Writes {
+    fn look(&mut self, now: Instant, written: u64) {
+        let Some((before, at)) = self.last else {
+            self.last = Some((written, now));
+            return;
+        };
+        if written > before {
+            let apart = nanos(now.since(at));
+            self.apart = if self.apart > 0.0 { self.apart + (apart - self.apart) / 8.0 } else { apart };
+            self.last = Some((written, now));
+        }
+    }
+
+    /// If it is late, as long again.
+    fn until_next(&self, now: Instant) -> f64 {
+        let Some((_, at)) = self.last.filter(|_| self.apart > 0.0) else { return f64::INFINITY };
+        let left = self.apart - nanos(now.since(at));
+        if left > 0.0 { left } else { self.apart }
     }
 }
 

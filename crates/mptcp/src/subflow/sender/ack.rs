@@ -2,6 +2,8 @@
 //!
 //! Owns the order of what follows from it: what arrived, the round-trip time, what is lost, the window.
 
+use mptcp_clock::Duration;
+
 use super::{Ack, Recovery, Sender};
 use crate::congestion::{Acked, Congestion, PathState, Round};
 
@@ -21,9 +23,14 @@ impl Sender {
         }
         let state = &congestion.paths[path];
         let duplicate_report = !ack.blocks.is_empty() && self.take_blocks(&ack, state);
+        let oldest = self.board.queue.front().map(|sent| sent.sent_at);
         let (advanced, sample) = self.take_cumulative(&ack, state.min_rtt);
         if let Some(rtt) = sample {
-            congestion.paths[path].sample(rtt);
+            let state = &mut congestion.paths[path];
+            if advanced >= 2 * state.mss && state.delivery.asks_one() {
+                learn_line(state, advanced, rtt, now.since(oldest.unwrap_or(now)));
+            }
+            state.sample(rtt);
         }
         if advanced > 0 {
             self.duplicates = 0;
@@ -48,7 +55,7 @@ impl Sender {
         }
         let delivered = (self.board.una + self.board.sacked).saturating_sub(delivered_before);
         if delivered > 0 {
-            congestion.on_delivered(path, now, delivered);
+            congestion.on_delivered(path, now, delivered, sample);
         }
         let mut over = false;
         if !matches!(self.state, Recovery::Open | Recovery::Disorder) {
@@ -170,5 +177,15 @@ impl Sender {
                 self.marks.on_reduced();
             }
         }
+    }
+}
+
+/// The line of a path that gets a few segments now and then, of which none tells how fast it is: what one acknowledgement says, if all
+/// that it is for left at once, and the latest of it took `rtt`, the oldest `all`.
+#[cold]
+fn learn_line(state: &mut PathState, bytes: u64, rtt: Duration, all: Duration) {
+    let Some(least) = state.min_rtt else { return };
+    if all <= rtt + least / 16 {
+        state.delivery.on_one(bytes, rtt - least);
     }
 }
