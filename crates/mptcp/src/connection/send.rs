@@ -10,7 +10,7 @@ use super::send_buffer::SendBuffer;
 const LITTLE_LEFT: u64 = 16_384;
 
 /// A writer that has not waited for room for so long writes as it goes.
-const SETTLED: Duration = Duration::from_secs(1);
+const SETTLED: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Default)]
 pub(super) struct SendStream {

@@ -12,7 +12,7 @@ use crate::scheduler::{Candidate, SendView};
 /// So much is counted over at least, and after a silence of so long it begins anew.
 const SPAN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(3));
 /// A path carries a stream for others if it has so many times its rate.
-const ENOUGH: f64 = 1.1;
+const ENOUGH: f64 = 1.02;
 /// It carries at once what it takes no longer for than so many times the way there: of more, others may bring a part sooner.
 const AT_ONCE: f64 = 2.0;
 
