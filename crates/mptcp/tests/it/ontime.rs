@@ -301,6 +301,25 @@ fn a_small_piece_goes_where_it_need_not_wait() {
     assert_eq!(choose(&candidates, MSS - 1, true), Some(0), "it waits on both");
 }
 
+/// It goes with what is written next, which comes sooner than another path would have it there.
+#[test]
+fn a_small_piece_waits_for_what_is_written_next() {
+    let mut candidates = streaming();
+    candidates.iter_mut().for_each(|candidate| candidate.small_waits = true);
+    candidates[0].in_flight = MSS;
+    (candidates[1].min_rtt, candidates[1].latest_rtt) = (ms(38), ms(38));
+    for (apart, chosen) in [(5, Some(0)), (40, Some(1))] {
+        let mut scheduler = OnTime::default();
+        let mut last = None;
+        for write in 0..4 {
+            let mut moment = SendView::new(Instant::ZERO + ms(1_000 + apart * write), &candidates);
+            (moment.unsent, moment.streams, moment.acknowledged) = (MSS - 1, true, 5 * MSS * write);
+            last = scheduler.choose(&moment);
+        }
+        assert_eq!(last, chosen, "{apart} ms");
+    }
+}
+
 /// The peer delays the answer to the end of a block. That is in the latest sample, and in no other.
 #[test]
 fn a_delayed_acknowledgement_is_no_queue() {

@@ -89,3 +89,43 @@ fn the_best_burst_is_forgotten_slowly() {
     let faster: Vec<_> = slow.into_iter().chain([(23, 2_000), (24, 2_000)]).collect();
     assert_eq!(burst_rate(&faster), Some(2e6));
 }
+
+/// The rate of bursts of a path of 100 ms, of which 2000 bytes leave and are acknowledged each so many ms, ten times.
+fn rate_of_pairs(first: f64, left: u64, came: u64, queued: bool) -> Option<f64> {
+    let mut delivery = DeliveryRate::default();
+    delivery.train.rate = first;
+    for pair in 0..10 {
+        let (sent, now) = (ms(1_000 + left * pair), ms(1_100 + came * pair));
+        let rtt = Some(now.since(sent));
+        delivery.on_delivered(now, &Arrived { rtt, queued, ..arrived(2_000, Some(100)) });
+    }
+    delivery.burst_rate()
+}
+
+#[test]
+fn what_left_slowly_says_nothing_of_a_faster_line() {
+    assert_eq!(rate_of_pairs(1e6, 10, 10, false), Some(1e6));
+    assert_eq!(rate_of_pairs(1e5, 10, 10, false), Some(2e5), "but that it is no slower");
+    let forgets = |rate: Option<f64>| rate.is_some_and(|rate| rate < 0.95e6);
+    assert!(forgets(rate_of_pairs(1e6, 10, 10, true)), "from a queue");
+    assert!(forgets(rate_of_pairs(1e6, 5, 10, false)), "twice as fast as it came");
+    assert!(!forgets(rate_of_pairs(1e6, 6, 10, false)));
+}
+
+#[test]
+fn one_acknowledgement_of_several_segments_tells_until_there_are_more() {
+    let mut delivery = DeliveryRate::default();
+    assert!(delivery.asks_one());
+    delivery.on_one(3_000, Duration::ZERO);
+    assert_eq!(delivery.burst_rate(), None, "the least round trip that there was");
+    delivery.on_one(3_000, Duration::from_millis(20));
+    assert_eq!(delivery.burst_rate(), Some(150_000.0));
+    delivery.on_one(3_000, Duration::from_millis(30));
+    assert_eq!(delivery.burst_rate(), Some(147_000.0), "one that waited");
+    for (at, bytes) in [(1_000, 0), (1_010, 1_000), (1_020, 1_000)] {
+        assert!(delivery.asks_one());
+        delivery.on_delivered(ms(at), &arrived(bytes, Some(100)));
+    }
+    assert!(!delivery.asks_one());
+    assert_eq!(delivery.burst_rate(), Some(100_000.0), "a burst knows better");
+}
