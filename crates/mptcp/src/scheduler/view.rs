@@ -141,7 +141,7 @@ pub struct SendView<'a> {
     pub unsent: u64,
     /// The application waits for room: it has more than `unsent`.
     pub more_to_come: bool,
-    /// The application writes as it goes, and has not waited for room for a second: what counts is when each of its bytes is there.
+    /// The application writes as it goes, and has not waited for room for 0.2 s: what counts is when each of its bytes is there.
     pub streams: bool,
     /// The application has closed its side: nothing comes after `unsent`, and what counts is when that is there.
     pub closed: bool,
