@@ -31,8 +31,8 @@ struct Train {
     /// Since when bytes are counted, and when the last of them came.
     since: Instant,
     last: Instant,
-    /// When the latest of what came before them had left; None where that is not known.
-    left: Option<Instant>,
+    /// How long the latest of what came before them took; zero where that is not known.
+    rtt: Duration,
     bytes: u64,
     acknowledgements: u32,
     /// Bytes a second; 0 before the first.
@@ -47,14 +47,21 @@ pub(crate) struct Arrived {
     pub bytes: u64,
     /// How long the latest of it took; None where that is not known.
     pub rtt: Option<Duration>,
-    /// It took longer than the path takes without a queue.
-    pub queued: bool,
+    /// The least that anything took.
+    pub min_rtt: Option<Duration>,
     pub srtt: Option<Duration>,
 }
 
 impl Arrived {
-    fn left(&self, now: Instant) -> Option<Instant> {
-        self.rtt.map(|rtt| now - rtt)
+    /// Whether more than half of the time in which it came is that in which it left, where the latest before it took `first`.
+    fn left_slowly(&self, first: Duration, took: Duration) -> bool {
+        let last = self.rtt.unwrap_or_default();
+        !first.is_zero() && !last.is_zero() && took + first * 2 > last * 2
+    }
+
+    /// It took longer than without a queue.
+    fn is_queued(&self) -> bool {
+        self.rtt.zip(self.min_rtt).is_some_and(|(rtt, least)| rtt > least + least / 8)
     }
 }
 
@@ -72,11 +79,8 @@ impl Train {
             let took = now.since(self.since);
             let rate = self.bytes as f64 / took.as_secs_f64();
             // What left as slowly as it came says nothing of the line, unless it was behind a queue.
-            let at_once = match (self.left, arrived.left(now)) {
-                (Some(first), Some(last)) => last.since(first) * 2 <= took,
-                _ => true,
-            };
-            let known = if at_once || arrived.queued { self.rate * FORGETS } else { self.rate };
+            let slow = rate <= self.rate && arrived.left_slowly(self.rtt, took) && !arrived.is_queued();
+            let known = if slow { self.rate } else { self.rate * FORGETS };
             self.rate = if self.short { rate } else { rate.max(known) };
             self.short = false;
             self.begin(now, arrived);
@@ -84,7 +88,8 @@ impl Train {
     }
 
     fn begin(&mut self, now: Instant, arrived: &Arrived) {
-        (self.since, self.bytes, self.acknowledgements, self.left) = (now, 0, 0, arrived.left(now));
+        (self.since, self.bytes, self.acknowledgements) = (now, 0, 0);
+        self.rtt = arrived.rtt.unwrap_or_default();
     }
 }
 
@@ -92,7 +97,7 @@ impl DeliveryRate {
     /// Whether one acknowledgement would say something: as long as none came close behind another.
     #[inline]
     pub(crate) fn asks_one(&self) -> bool {
-        self.train.rate == 0.0 || self.train.short
+        self.train.short || self.train.rate == 0.0
     }
 
     /// One acknowledgement says that `bytes`, several segments that left at once, took `longer` than the least round trip: its peer has not

@@ -172,8 +172,8 @@ impl Congestion {
     /// Bytes have arrived, in order or not; the latest of them took `rtt`, if that is known.
     pub(crate) fn on_delivered(&mut self, path: usize, now: Instant, bytes: u64, rtt: Option<Duration>) {
         let state = &mut self.paths[path];
-        let queued = rtt.zip(state.min_rtt).is_some_and(|(rtt, least)| rtt > least + least / 8);
-        state.delivery.on_delivered(now, &Arrived { bytes, rtt, queued, srtt: state.srtt });
+        let (min_rtt, srtt) = (state.min_rtt, state.srtt);
+        state.delivery.on_delivered(now, &Arrived { bytes, rtt, min_rtt, srtt });
         state.losses.on_delivered(bytes);
         self.overshoot.raise(path, state, now);
     }

@@ -96,8 +96,10 @@ fn rate_of_pairs(first: f64, left: u64, came: u64, queued: bool) -> Option<f64> 
     delivery.train.rate = first;
     for pair in 0..10 {
         let (sent, now) = (ms(1_000 + left * pair), ms(1_100 + came * pair));
-        let rtt = Some(now.since(sent));
-        delivery.on_delivered(now, &Arrived { rtt, queued, ..arrived(2_000, Some(100)) });
+        let rtt = now.since(sent);
+        let min_rtt = if queued { rtt / 2 } else { rtt };
+        let (rtt, min_rtt) = (Some(rtt), Some(min_rtt));
+        delivery.on_delivered(now, &Arrived { rtt, min_rtt, ..arrived(2_000, Some(100)) });
     }
     delivery.burst_rate()
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns the order of what follows from it: what arrived, the round-trip time, what is lost, the window.
 
-use mptcp_clock::Duration;
+use mptcp_clock::{Duration, Instant};
 
 use super::{Ack, Recovery, Sender};
 use crate::congestion::{Acked, Congestion, PathState, Round};
@@ -23,12 +23,12 @@ impl Sender {
         }
         let state = &congestion.paths[path];
         let duplicate_report = !ack.blocks.is_empty() && self.take_blocks(&ack, state);
-        let oldest = self.board.queue.front().map(|sent| sent.sent_at);
+        let oldest = state.delivery.asks_one().then(|| self.oldest_left_at(now));
         let (advanced, sample) = self.take_cumulative(&ack, state.min_rtt);
         if let Some(rtt) = sample {
             let state = &mut congestion.paths[path];
-            if advanced >= 2 * state.mss && state.delivery.asks_one() {
-                learn_line(state, advanced, rtt, now.since(oldest.unwrap_or(now)));
+            if let Some(oldest) = oldest {
+                learn_line(state, advanced, rtt, now.since(oldest));
             }
             state.sample(rtt);
         }
@@ -91,6 +91,11 @@ impl Sender {
             self.arm(now, true, &congestion.paths[path]);
         }
         advanced
+    }
+
+    #[cold]
+    fn oldest_left_at(&self, now: Instant) -> Instant {
+        self.board.queue.front().map_or(now, |sent| sent.sent_at)
     }
 
     /// Whether the window was used, where `filled` bytes were under way before the acknowledgement at hand. RFC 9293 says nothing of it,
@@ -185,7 +190,7 @@ impl Sender {
 #[cold]
 fn learn_line(state: &mut PathState, bytes: u64, rtt: Duration, all: Duration) {
     let Some(least) = state.min_rtt else { return };
-    if all <= rtt + least / 16 {
+    if bytes >= 2 * state.mss && all <= rtt + least / 16 {
         state.delivery.on_one(bytes, rtt - least);
     }
 }
