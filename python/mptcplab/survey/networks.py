@@ -36,6 +36,8 @@ KINDS = {
 }
 """The rows of a survey about goodput, and what each draws."""
 DISCIPLINES = ("fq_codel", "codel", "pie")
+BESIDE_OTHERS = NO_JITTER | {"start": "200ms"}
+"""Who has which share of a queue is decided by who began when: beside flows of others, seeds differ in that."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class Network:
     @property
     def chance(self) -> bool:
         """Whether seeds differ."""
-        return any(link.loss or link.jitter or link.discipline for link in self.links)
+        return any(link.loss or link.jitter or link.discipline or link.others for link in self.links)
 
     def scenario(
         self, flow: Mapping[str, Any], *, duration: float = DURATION_S, warmup: float = WARMUP_S, name: str = ""
@@ -127,7 +129,7 @@ class Network:
             for at, rate in zip(DIP_S, (link.dip, link.rate), strict=True)
         ]
         return Scenario(
-            jitter=NO_JITTER,
+            jitter=BESIDE_OTHERS if any(link.others for link in self.links) else NO_JITTER,
             name=name or self.name,
             duration=f"{duration * 1e3:.0f}ms",
             warmup=f"{warmup * 1e3:.0f}ms",

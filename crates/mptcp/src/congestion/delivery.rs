@@ -9,6 +9,8 @@ use mptcp_clock::{Duration, Instant};
 const ROUNDS: usize = 8;
 /// A round is at least so long, so that a few acknowledgements in a row are no rate.
 const SHORTEST_ROUND: Duration = Duration::from_millis(10);
+/// A path whose rounds get faster by so many times is not as fast as its line yet.
+const GROWN: f64 = 1.25;
 /// Acknowledgements are of one burst if no more than this part of a round trip is between them.
 const SPACED: u64 = 4;
 /// What is left of the best rate of a burst with each one that is slower.
@@ -22,6 +24,8 @@ pub struct DeliveryRate {
     rates: [f64; ROUNDS],
     at: usize,
     best: f64,
+    /// The last round was faster than all before by `GROWN`.
+    grows: bool,
     train: Train,
 }
 
@@ -128,7 +132,9 @@ impl DeliveryRate {
         }
         // Where nothing came for long, nothing was sent.
         if length < round * 2 {
-            self.rates[self.at] = self.bytes as f64 / length.as_secs_f64();
+            let rate = self.bytes as f64 / length.as_secs_f64();
+            self.grows = rate > GROWN * self.best;
+            self.rates[self.at] = rate;
             self.at = (self.at + 1) % ROUNDS;
             self.best = self.rates.iter().copied().fold(0.0, f64::max);
         }
@@ -139,6 +145,12 @@ impl DeliveryRate {
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
         (self.best > 0.0).then_some(self.best)
+    }
+
+    /// The rate at which what left at once arrived, while rounds get faster: what was delivered is of a smaller window then.
+    #[must_use]
+    pub fn growing_to(&self) -> Option<f64> {
+        if self.grows || self.best == 0.0 { self.burst_rate() } else { None }
     }
 
     /// The rate at which what left at once arrived, bytes a second: of its narrowest line, where nobody else uses it. None before a few

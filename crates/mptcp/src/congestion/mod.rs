@@ -7,6 +7,7 @@
 mod balia;
 mod bbr;
 mod bbr3;
+mod beside;
 mod bottleneck;
 mod control;
 mod cubic;

@@ -2,6 +2,7 @@
 
 use mptcp_clock::{Duration, Instant};
 
+use super::beside::Beside;
 use super::bottleneck::Bottlenecks;
 use super::control::{Acked, CongestionControl, PathState};
 use super::delivery::Arrived;
@@ -56,6 +57,7 @@ pub struct Congestion {
     /// What is known of bottlenecks; None where all paths count as one group.
     bottlenecks: Option<Bottlenecks>,
     pub(super) overshoot: Overshoot,
+    beside: Beside,
 }
 
 impl Congestion {
@@ -81,6 +83,7 @@ impl Congestion {
             gentle_marks: false,
             bottlenecks: (scope == CouplingScope::Shared).then(Bottlenecks::default),
             overshoot: Overshoot::default(),
+            beside: Beside::default(),
         }
     }
 
@@ -181,6 +184,10 @@ impl Congestion {
     pub(crate) fn on_ack(&mut self, path: usize, mut acked: Acked) {
         if let Some(bottlenecks) = self.bottlenecks.as_mut().filter(|_| self.paths.len() > 1) {
             bottlenecks.on_full(&self.paths, path, acked.now);
+        }
+        let first = self.paths[path].ssthresh == u64::MAX && self.paths.len() > 1;
+        if first && self.bottlenecks.is_some() && self.beside.waits(&mut self.paths, path, acked.now) {
+            return;
         }
         if !self.byte_counting {
             // RFC 5681 equation 2: at most one segment's worth for each acknowledgement.

@@ -56,7 +56,8 @@ fn see(place: &mut Candidate, slot: usize, subflow: &Subflow, path: &PathState, 
     place.local_queue = path.local.bytes;
     place.delivery_rate = path.delivery.rate();
     place.delivered = board.una;
-    (place.burst_rate, place.between_losses) = (None, None);
+    place.burst_rate = path.delivery.growing_to();
+    place.between_losses = None;
     place.mss = path.mss;
     place.pacing = path.pacing;
     place.has_room = known.has_room;

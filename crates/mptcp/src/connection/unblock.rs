@@ -11,7 +11,7 @@ use crate::scheduler::Candidate;
 use crate::subflow::Looked;
 use crate::subflow::sender::Recovery;
 
-/// Chunks that M1 looks at in one call, over all subflows; it goes on from there in the next.
+/// Chunks that M1 looks at in one call for each subflow that has room; it goes on from there in the next.
 const LOOKED_AT_ONCE: usize = 64;
 /// It does not begin anew more often.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
@@ -58,23 +58,22 @@ impl Connection {
         {
             return None;
         }
-        let mut left = LOOKED_AT_ONCE;
         candidates
             .iter()
             .filter(|c| c.has_room)
-            .find_map(|c| Some((c.subflow, self.rescue_on(now, c.subflow, &mut left)?)))
+            .find_map(|c| Some((c.subflow, self.rescue_on(now, c.subflow)?)))
     }
 
     /// The first chunk that would come sooner on `fast` than by those that carry it, and that all behind it wait for: until all is
     /// written, what comes no later than something before it frees nothing by coming sooner. Where there is none it is asked again when
     /// the oldest is overdue.
-    fn rescue_on(&mut self, now: Instant, fast: usize, left: &mut usize) -> Option<u64> {
+    fn rescue_on(&mut self, now: Instant, fast: usize) -> Option<u64> {
         if self.subflows[fast].turn().optionless {
             return None;
         }
         let closed = self.send.writer.is_closed();
         if closed && self.send.buffer.in_flight_backwards().len() <= LOOKED_AT_ONCE {
-            return self.rescue_last(now, fast, left);
+            return self.rescue_last(now, fast);
         }
         let round = self.delay_on(fast);
         let comes = round.max(self.queued_on(fast)) - self.way_back(fast);
@@ -87,8 +86,7 @@ impl Connection {
             (overdue, latest) = (Instant::FAR_FUTURE, now);
         }
         let worth = if closed { Duration::ZERO } else { round / WORTH };
-        let found = self.send.buffer.in_flight_from(looked).take(*left).find(|chunk| {
-            *left -= 1;
+        let found = self.send.buffer.in_flight_from(looked).take(LOOKED_AT_ONCE).find(|chunk| {
             let carried = chunk.carried_by(fast);
             let (due, lost) = self.expected(now, chunk);
             let before = if closed { now + comes } else { latest.max(now + comes) };
@@ -106,7 +104,7 @@ impl Connection {
     /// Once all is written and the most of it has come: the chunk that would come last, if it would come sooner on `fast`. The end waits for
     /// it.
     #[inline(never)]
-    fn rescue_last(&mut self, now: Instant, fast: usize, left: &mut usize) -> Option<u64> {
+    fn rescue_last(&mut self, now: Instant, fast: usize) -> Option<u64> {
         let round = self.delay_on(fast);
         let Looked { to, at, overdue, .. } = self.subflows[fast].turn().rescued;
         // The same again after a part of a round trip, unless it found something.
@@ -117,8 +115,7 @@ impl Connection {
         let comes = now + (round.max(self.queued_on(fast)) - self.way_back(fast));
         let mut overdue = Instant::FAR_FUTURE;
         let mut last: Option<(Instant, u64, u64)> = None;
-        for chunk in self.send.buffer.in_flight_backwards().take(*left) {
-            *left -= 1;
+        for chunk in self.send.buffer.in_flight_backwards().take(LOOKED_AT_ONCE) {
             if chunk.carried_by(fast) {
                 continue;
             }

@@ -72,7 +72,10 @@ fn delay_at(candidate: &Candidate, said: Duration, rate: Option<f64>) -> f64 {
     let said = nanos(said.max(candidate.min_rtt));
     // What is in flight is before it in the queue.
     let before = real(candidate.in_flight + candidate.mss) * 1e9;
-    rate.map_or(said, |rate| larger(said, before / rate))
+    let Some(waits) = rate.map(|rate| before / rate).filter(|waits| *waits > said) else { return said };
+    // What was delivered is of a smaller window, where it doubles: it comes as fast as bursts came.
+    let Some(line) = candidate.burst_rate.map(|rate| before / rate) else { return waits };
+    if line < waits { larger(said, line) } else { waits }
 }
 
 /// Whether what counts is when data is there: at the end of all, and where the application writes as it goes. Else the window has to
@@ -128,16 +131,23 @@ fn rate(candidate: &Candidate) -> f64 {
 }
 
 /// Bytes that it sends in a time, nanoseconds, if it goes on as it does: where its window doubles, twice of it in the first round trip,
-/// four times in the next, evenly as acknowledgements come.
+/// four times in the next, evenly as acknowledgements come, and no more than the line carries.
 fn sends(candidate: &Candidate, time: f64) -> f64 {
-    if !candidate.ramps() || candidate.has_room && candidate.in_flight == 0 {
-        return rate(candidate) * time;
+    let goes_on = rate(candidate) * time;
+    let doubles =
+        candidate.cwnd < candidate.ssthresh && (candidate.burst_rate.is_some() || candidate.ramps());
+    if !doubles || candidate.has_room && candidate.in_flight == 0 {
+        return goes_on;
     }
     let (mut grown, mut left) = (1.0, time / larger(nanos(candidate.srtt), 1e3));
     while left >= 1.0 && grown < MOST_GROWN {
         (grown, left) = (2.0 * grown, left - 1.0);
     }
-    2.0 * real(candidate.cwnd) * (grown * (1.0 + left) - 1.0)
+    let window = 2.0 * real(candidate.cwnd) * (grown * (1.0 + left) - 1.0);
+    match candidate.burst_rate {
+        Some(line) if 1e-9 * line * time < window => larger(1e-9 * line * time, goes_on),
+        _ => window,
+    }
 }
 
 impl OnTime {
@@ -161,13 +171,10 @@ impl OnTime {
         let round = if by_arrival(view) { takes + way_back(slow) } else { takes };
         let until = larger(round - nanos(slow.lead), first);
         let faster = || view.candidates.iter().zip(&self.times).filter(|(_, time)| **time < takes);
-        let meanwhile = if view.closed {
-            // Not more than there is.
-            let sent: f64 = faster().map(|(fast, _)| sends(fast, until)).sum();
-            if sent < real(view.unsent) { sent } else { real(view.unsent) }
-        } else {
-            rates * until
-        };
+        let sent: f64 = faster().map(|(fast, _)| sends(fast, until)).sum();
+        // Not more than there is, where no more comes.
+        let last = view.closed || !view.more_to_come && !view.streams;
+        let meanwhile = if last && sent > real(view.unsent) { real(view.unsent) } else { sent };
         if meanwhile * margin + real(slow.in_flight + slow.mss) > window {
             return false;
         }

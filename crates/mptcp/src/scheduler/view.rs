@@ -41,8 +41,8 @@ pub struct Candidate {
     pub delivered: u64,
     /// The best rate at which it delivered in its last round trips, bytes a second; None before the first.
     pub delivery_rate: Option<f64>,
-    /// The rate at which what left at once arrived, bytes a second; None where that is not known. Looked up only while the application
-    /// streams; None else.
+    /// The rate at which what left at once arrived, bytes a second; None where that is not known. Looked up while the application streams or
+    /// has closed, and while its rounds get faster; None else.
     pub burst_rate: Option<f64>,
     /// Bytes that arrive on it from one loss to the next; None where it did not lose twice in the last minute. Looked up only while
     /// the application streams ([`SendView::streams`]); None else.

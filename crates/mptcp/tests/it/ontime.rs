@@ -179,12 +179,17 @@ fn rest(delivery_rate: f64, rate: f64) -> (Instant, Instant) {
     let mut scheduler = OnTime::default();
     let [mut fast, mut slow] = paths(ms(20));
     slow.delivery_rate = Some(delivery_rate);
+    // The first rest is four of the longest round trips, a second at most.
+    slow.srtt = ms(300);
     let (mut now, mut acknowledged, mut rested) = (Instant::ZERO + ms(1_000), 0.0, None);
     loop {
         for (full, in_flight) in [(false, 100 * MSS), (true, 100 * MSS), (true, 0), (false, 0)] {
             let full = full && rested.is_none();
             (fast.has_room, fast.in_flight) = (full, if rested.is_none() { in_flight } else { 100 * MSS });
             slow.has_room = !full;
+            if rested.is_some() {
+                slow.in_flight = 0;
+            }
             let candidates = [fast, slow];
             let mut moment = view(&candidates, 400 * MSS);
             (moment.now, moment.oldest_on, moment.acknowledged) = (now, Some(1), acknowledged as u64);

@@ -13,7 +13,7 @@ use crate::scenario::error::{ScenarioError, listed, suggestion};
 use crate::scenario::file::{FlowTable, ScenarioFile};
 use crate::scenario::model::{Flow, Limits, Link, LinkKind, Mechanisms, Tcp};
 use crate::scenario::names::{
-    Coupled, DataDirection, MtuProbing, Opportunistic, Penalty, SendQueueRule, Transport, Version,
+    DataDirection, MtuProbing, Opportunistic, Penalty, SendQueueRule, Transport, Version,
 };
 use crate::scenario::reach::Reach;
 use crate::scenario::units::{Size, Span};
@@ -139,7 +139,7 @@ fn one(
         paths,
         backup,
         congestion: policies::congestion(context, name, &defaults.congestion(table))?,
-        coupled: table.coupled.unwrap_or(Coupled::Shared),
+        coupled: table.coupled.unwrap_or(defaults.coupled()),
         send_queue_rule: table.send_queue_rule.unwrap_or(SendQueueRule::Off),
         scheduler: policies::scheduler(context, name, table, defaults.scheduler())?,
         path_manager: policies::path_manager(context, name, table)?,

@@ -131,3 +131,23 @@ fn one_acknowledgement_of_several_segments_tells_until_there_are_more() {
     assert!(!delivery.asks_one());
     assert_eq!(delivery.burst_rate(), Some(100_000.0), "a burst knows better");
 }
+
+#[test]
+fn while_rounds_get_faster_a_path_is_as_fast_as_its_bursts() {
+    // Three acknowledgements 1 ms apart say 2 MB/s, in the middle of each round of 100 ms.
+    let after = |rounds: &[u64]| {
+        let mut delivery = DeliveryRate::default();
+        delivery.on_delivered(ms(0), &arrived(0, Some(100)));
+        for (round, &bytes) in (0_u64..).zip(rounds) {
+            for time in 0..3 {
+                delivery.on_delivered(ms(100 * round + 50 + time), &arrived(2_000, Some(100)));
+            }
+            delivery.on_delivered(ms(100 * round + 100), &arrived(bytes, Some(100)));
+        }
+        delivery.growing_to()
+    };
+    assert_eq!(after(&[]), None, "no burst yet");
+    assert!(after(&[4_000]).is_some_and(|rate| rate > 1.9e6));
+    assert!(after(&[4_000, 14_000]).is_some(), "twice as much");
+    assert_eq!(after(&[14_000, 18_000]), None, "it is the line that limits it now");
+}

@@ -13,8 +13,14 @@ use crate::scheduler::{Candidate, SendView};
 const ALLOWANCE: f64 = 0.25;
 /// What waiting cost counts for more than what a path brings: it is measured at its end, and some of it comes after.
 const COST: f64 = 1.5;
-/// The first rest, and the longest; as long a path is left alone whose rest was a mistake.
-const REST: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(32));
+/// The longest rest.
+const LONGEST_REST: Duration = Duration::from_secs(32);
+/// The first one is four of the longest round trips, but no less and no more than these.
+const FIRST_REST: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(1));
+/// As long a path is left alone at first whose rest was a mistake; each time twice as long, as with rests.
+const TRUST: Duration = Duration::from_secs(1);
+/// Who was in use for so many times its next rest, and for so many seconds, begins anew.
+const FORGIVEN: u64 = 4;
 
 /// A path's account, bytes.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +31,7 @@ struct Account {
     /// What it had delivered when that was last looked at.
     delivered: u64,
     rests_until: Instant,
-    /// How long it will rest next.
+    /// How long it will rest next; zero before the first time.
     rest: Duration,
     /// When it was last admitted again.
     since: Instant,
@@ -42,10 +48,10 @@ impl Default for Account {
             overdrawn: 0.0,
             delivered: 0,
             rests_until: Instant::ZERO,
-            rest: REST.0,
+            rest: Duration::ZERO,
             since: Instant::ZERO,
             trusted_until: Instant::ZERO,
-            trust: REST.0,
+            trust: TRUST,
         }
     }
 }
@@ -184,7 +190,7 @@ impl Ledger {
         let now = view.now;
         // One round trip's worth of its own is what a path may cost before it is known.
         let allowance = (ALLOWANCE * most).max(capacity(candidate, window));
-        let busy = self.trial.is_some();
+        let spared = self.trial.is_some() || carries_most(candidate, others(), window);
         let account = self.account(subflow);
         if account.id != Some(candidate.id) {
             // Another subflow has got its place.
@@ -197,35 +203,43 @@ impl Ledger {
         account.overdrawn = (account.overdrawn - brought).max(-most);
         if now < account.trusted_until {
             account.overdrawn = account.overdrawn.min(0.0);
-        } else if account.overdrawn > allowance && !busy && account.rests_until <= now {
-            account.begin_rest(now);
+        } else if account.overdrawn > allowance && !spared && account.rests_until <= now {
+            let longest = view.candidates.iter().map(|c| c.srtt).max().unwrap_or_default();
+            account.begin_rest(now, (longest * 4).clamp(FIRST_REST.0, FIRST_REST.1));
             self.trial = Trial::begin(view, candidate, &self.meter);
         }
     }
 }
 
 impl Account {
-    fn begin_rest(&mut self, now: Instant) {
-        if now.since(self.since) > self.rest * 4 {
-            self.rest = REST.0;
+    fn begin_rest(&mut self, now: Instant, first: Duration) {
+        if now.since(self.since) > self.rest.max(FIRST_REST.1) * FORGIVEN {
+            self.rest = Duration::ZERO;
         }
-        self.rests_until = now + self.rest;
+        let rest = self.rest.max(first);
+        self.rests_until = now + rest;
         self.since = self.rests_until;
-        self.rest = (self.rest * 2).min(REST.1);
+        self.rest = (rest * 2).min(LONGEST_REST);
         self.overdrawn = 0.0;
     }
 
     /// A rest was measured.
     fn learn(&mut self, now: Instant, finding: Finding) {
         match finding {
-            Finding::Right => self.trust = REST.0,
+            Finding::Right => self.trust = TRUST,
             Finding::Wrong => {
-                (self.rests_until, self.since, self.rest) = (now, now, REST.0);
+                (self.rests_until, self.since, self.rest) = (now, now, Duration::ZERO);
                 self.trusted_until = now + self.trust;
-                self.trust = (self.trust * 2).min(REST.1);
+                self.trust = (self.trust * 2).min(LONGEST_REST);
             }
         }
     }
+}
+
+/// Whether a path has delivered more than the others could together: no waiting for it costs more than to be without it.
+fn carries_most<'a>(path: &Candidate, others: impl Iterator<Item = &'a Candidate>, window: u64) -> bool {
+    let could: f64 = others.map(|c| rate(c, window).max(c.delivery_rate.unwrap_or_default())).sum();
+    path.delivery_rate.is_some_and(|own| own > could)
 }
 
 /// What all but one path could have under way now and have not, bytes.

@@ -95,7 +95,7 @@ fn rests(gaps: &[u64]) -> Vec<u64> {
         .map(|&gap| {
             now += ms(gap);
             account.overdrawn = 5.0;
-            account.begin_rest(now);
+            account.begin_rest(now, FIRST_REST.1);
             assert_eq!(account.overdrawn, 0.0);
             let rest = account.rests_until.since(now);
             now = account.rests_until;
@@ -118,17 +118,32 @@ fn rests_double_until_a_path_has_been_good_for_long() {
 }
 
 #[test]
+fn the_first_rest_is_as_long_as_it_takes_to_tell() {
+    let first = |first| {
+        let mut account = Account::default();
+        account.begin_rest(at(0), ms(first));
+        let rest = account.rests_until.since(at(0));
+        account.begin_rest(account.rests_until + ms(4000), ms(first));
+        let next = account.rests_until.since(at(0)) - rest - ms(4000);
+        account.begin_rest(account.rests_until + ms(4001), ms(first));
+        (rest, next, account.rests_until.since(at(0)) - rest - next - ms(8001))
+    };
+    // It doubles, and after four seconds without one begins anew.
+    assert_eq!(first(250), (ms(250), ms(500), ms(250)));
+}
+
+#[test]
 fn a_rest_that_was_a_mistake_ends_and_the_path_is_trusted_for_longer_each_time() {
     let mut account = Account::default();
     let mut wrong = |now| {
-        account.begin_rest(at(now));
+        account.begin_rest(at(now), FIRST_REST.1);
         account.learn(at(now + 600), Finding::Wrong);
-        assert_eq!((account.rests_until, account.rest), (at(now + 600), ms(1000)));
+        assert_eq!((account.rests_until, account.rest), (at(now + 600), Duration::ZERO));
         account.trusted_until.since(at(now + 600)).as_millis()
     };
     let trusted = [100, 200, 300, 400, 500, 600, 700, 800].map(|seconds| wrong(seconds * 1000));
     assert_eq!(trusted, [1000, 2000, 4000, 8000, 16_000, 32_000, 32_000, 32_000]);
-    account.begin_rest(at(900_000));
+    account.begin_rest(at(900_000), FIRST_REST.1);
     account.learn(at(900_600), Finding::Right);
     assert_eq!((account.rests_until, account.trust), (at(901_000), ms(1000)));
 }
@@ -155,11 +170,15 @@ fn a_path_rests_when_it_cost_more_than_a_quarter_of_what_others_carry() {
     let large = |overdrawn| settled(overdrawn, 1 << 30, |_, paths| paths[1].cwnd = 40_000).1;
     assert!(!large(40_000.0) && large(40_001.0));
     let (ledger, _) = settled(25_001.0, 1 << 30, |_, _| ());
-    assert_eq!((ledger.accounts[1].rests_until, ledger.accounts[1].overdrawn), (at(51_000), 0.0));
+    // Four of the longest round trips.
+    assert_eq!((ledger.accounts[1].rests_until, ledger.accounts[1].overdrawn), (at(50_400), 0.0));
     // Not while it is trusted, or one is on trial already; and who has got its place is new.
     let trusted = |until| settled(1e6, 1 << 30, move |ledger, _| ledger.account(1).trusted_until = at(until));
     assert!(!trusted(50_001).1 && trusted(50_000).1);
     assert_eq!(trusted(50_001).0.accounts[1].overdrawn, 0.0);
+    // Nor one that carries more than the other could.
+    let most = |rate| settled(1e6, 1 << 30, move |_, paths| paths[1].delivery_rate = Some(rate)).1;
+    assert!(most(10_000_000.0) && !most(10_000_001.0));
     let other = settled(1e6, 1 << 30, |_, paths| paths[1].id = path(9, 1, 1).id);
     assert!(!other.1 && other.0.accounts[1].id == Some(path(9, 1, 1).id));
 }

@@ -1,0 +1,47 @@
+//! Networks that files over drawn networks found, whose buffers are tuned: more of `never_slower`.
+
+use crate::never_slower::{Path, completion};
+
+/// Seconds that a file takes with Multipath TCP, and with TCP over a path.
+fn both(paths: &[Path], bytes: u64, path: &str) -> (f64, f64) {
+    let of = |keys: &str| completion(paths, 4_000_000, bytes, &format!("autotuning = true\n{keys}"));
+    (of(""), of(&format!("transport = \"tcp\"\npaths = [\"{path}\"]")))
+}
+
+#[test]
+fn a_slow_near_path_does_not_double_its_window_until_it_loses() {
+    // 5 kB fill the near line, and its queue has ten packets: what was lost there held up the first 128 kB. 1.28 and 1.12 times as long
+    // as with TCP on the first path.
+    let three: [Path; 3] =
+        [(82_163, 20_701, "553p", ""), (4_392, 9_074, "10p", ""), (9_737, 30_534, "10p", "")];
+    let two: [Path; 2] = [(28_992, 14_721, "19p", ""), (2_766, 12_656, "10p", "")];
+    for (paths, bytes) in [(&three[..], 1_000_000), (&two[..], 3_000_000)] {
+        let (took, tcp) = both(paths, bytes, "p0");
+        assert!(took < 1.05 * tcp, "{:.2}", took / tcp);
+    }
+}
+
+#[test]
+fn a_line_of_varying_round_trips_doubles_its_window_all_the_same() {
+    // The first bursts are spread by the jitter, and tell of a line that is four times as slow as the other.
+    let paths: [Path; 2] = [(50_000, 20_000, "50ms", ""), (10_000, 40_000, "1s", "jitter = \"10ms\"")];
+    let (took, tcp) = both(&paths, 30_000_000, "p0");
+    assert!(took < 0.9 * tcp, "{:.2}", took / tcp);
+}
+
+#[test]
+fn what_a_window_that_doubles_will_have_sent_counts_in_the_middle_too() {
+    // The near line takes 10 ms for a segment, and got eight while the first path went from 30 to 130 kB: 1.36 times as long as with TCP.
+    let paths: [Path; 3] =
+        [(31_654, 22_389, "31p", ""), (1_088, 7_995, "10p", ""), (4_475, 144_836, "27p", "")];
+    let (took, tcp) = both(&paths, 300_000, "p0");
+    assert!(took < 1.2 * tcp, "{:.2}", took / tcp);
+}
+
+#[test]
+fn what_one_path_carries_itself_keeps_no_other_from_looking_for_what_is_late() {
+    // Both have room at the end; five segments are lost on the far path, and the near one never came to look: 1.7 s.
+    let paths: [Path; 2] = [(1_353, 204_951, "10p", ""), (52_164, 5_297, "10p", "loss = \"0.0183%\"")];
+    let (took, alone) = both(&paths, 3_000_000, "p1");
+    assert!(took < alone + 0.8, "{took:.2} s, and {alone:.2} s on the near path alone");
+}
