@@ -23,7 +23,7 @@ from mptcplab.summary import summary
 from mptcplab.survey.hunt import hunt
 from mptcplab.survey.measure import Measured, Policy, survey
 from mptcplab.survey.networks import DISCIPLINES, FRAME, KINDS, Link, Network, draw
-from mptcplab.survey.oracle import PAYLOAD, bound
+from mptcplab.survey.oracle import MOST_PAYLOAD, PAYLOAD, bound, earliest
 from mptcplab.survey.policies import policy
 from mptcplab.survey.report import distribution, sentence, times
 from mptcplab.survey.short import Load, Timed, short
@@ -110,6 +110,33 @@ def test_the_bound_uses_a_far_path_only_where_the_window_reaches() -> None:
     assert bound(Network("home", (small, far), 200_000)) == pytest.approx(200_000 * 8 / 0.205)
 
 
+def test_a_file_is_there_no_sooner_than_its_paths_can_have_brought_it() -> None:
+    near, far = Link(10e6, 0.02, 40), Link(10e6, 0.2, 100)
+
+    def alone(link: Link, size: int) -> float:
+        return earliest(Network("alone", (link,), None), size)
+
+    # The handshake, half of a round trip, and the segments at the rate of the line.
+    rate = 10e6 / 8 * MOST_PAYLOAD / FRAME
+    assert alone(near, 10 * MOST_PAYLOAD) == pytest.approx(0.03 + 10 * MOST_PAYLOAD / rate, rel=1e-3)
+    # Ten, twenty and forty segments in 0.2 s each, and then 80.
+    assert alone(far, 71 * MOST_PAYLOAD) == pytest.approx(0.3 + 3 * 0.2 + MOST_PAYLOAD / rate, rel=1e-3)
+    assert alone(far, 1_000_000) > alone(near, 1_000_000) + 0.5
+    # Opened on the far one, the near one begins after two round trips there and two of its own.
+    both = earliest(Network("both", (far, near), None), 1_000_000)
+    assert alone(near, 1_000_000) + 0.2 < both < alone(near, 1_000_000) + 2 * 0.2 + 0.02
+
+
+def test_what_no_sender_could_is_said() -> None:
+    far_first = Network("far first", (Link(1e6, 0.4, 100), Link(20e6, 0.02, 40)), None)
+    load = Load(file=1_000_000)
+    timed = [Timed(far_first, Policy("default"), load, time, [9.0, 0.55]) for time in (1.4, 0.5)]
+    timed.append(Timed(far_first, Policy("default"), load, 5.0, [9.0, 4.0]))
+    rows = {row["beside"]: row for row in times(timed)}
+    assert (rows["best path"]["late"], rows["best path"]["excused"]) == (2, 1)
+    assert (rows["first path"]["late"], rows["first path"]["excused"]) == (0, 0)
+
+
 def test_a_survey_holds_policies_against_each_path() -> None:
     ours, old = survey([SMALL], [Policy("default"), policy("historical")], workers=1, quiet=True)
     assert list(ours.alone) == list(old.alone)
@@ -194,6 +221,7 @@ def test_files_are_held_against_the_first_path_and_long_ones_against_the_best() 
     assert not first.load.is_long(slow_first)
     assert second.load.is_long(slow_first)
     assert second.of_first < 0.2 < 0.9 < second.of_best
+    assert second.least < second.time < 1.2 * second.least
     # The path that is opened on is too slow for these blocks: they wait there for most of the run.
     assert blocks.alone[0] > 1 > 0.1 > blocks.time
     rows = times(found)

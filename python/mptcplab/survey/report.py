@@ -64,20 +64,25 @@ def sentence(one: Measured) -> str:
 
 def times(timed: Sequence[Timed]) -> list[dict[str, Any]]:
     """The figures of each policy and load: beside the path that connections are opened on, and beside the best one
-    where the load is long enough; blocks beside the best one only. What neither carries is not measured."""
+    where the load is long enough; blocks beside the best one only. What neither carries is not measured. `excused` of
+    the late ones are files that no sender could have there in time, as their connections open elsewhere."""
     rows = []
     for policy, load in dict.fromkeys((one.policy.name, one.load) for one in timed):
         own = [one for one in timed if (one.policy.name, one.load) == (policy, load)]
-        beside = {"best path": [one.of_best for one in own if one.load.is_long(one.network)]}
+        beside = {
+            "best path": [(one.of_best, min(one.alone), one.least) for one in own if one.load.is_long(one.network)]
+        }
         if load.file is not None:
-            beside = {"first path": [one.of_first for one in own]} | beside
+            beside = {"first path": [(one.of_first, one.alone[0], one.least) for one in own]} | beside
         for what, every in beside.items():
-            ratios = [ratio for ratio in every if not math.isnan(ratio)]
+            known = [each for each in every if not math.isnan(each[0])]
+            ratios = [ratio for ratio, *_ in known]
             row: dict[str, Any] = {"policy": policy, "load": str(load), "beside": what, "networks": len(ratios)}
             row["not_measured"] = len(every) - len(ratios)
             if ratios:
-                late = sum(ratio > LATE for ratio in ratios)
-                row |= {"median": float(np.median(ratios)), "late": late, "worst": max(ratios)}
+                late = [(other, least) for ratio, other, least in known if ratio > LATE]
+                excused = sum(least > LATE * other for other, least in late)
+                row |= {"median": float(np.median(ratios)), "late": len(late), "excused": excused, "worst": max(ratios)}
             rows.append(row)
     return rows
 
@@ -93,6 +98,7 @@ def save_times(timed: Sequence[Timed], output: Path) -> None:
         "best_path_s": [min(one.alone) for one in timed],
         "of_first": [one.of_first for one in timed],
         "of_best": [one.of_best for one in timed],
+        "least_s": [one.least for one in timed],
         "long": [one.load.is_long(one.network) for one in timed],
         "links": [str(one.network) for one in timed],
     }

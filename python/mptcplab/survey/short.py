@@ -17,6 +17,7 @@ import numpy as np
 from mptcplab.batch import Job, Progress, run_jobs
 from mptcplab.survey.measure import Policy
 from mptcplab.survey.networks import Network
+from mptcplab.survey.oracle import earliest
 
 if TYPE_CHECKING:
     from mptcplab.results import Run
@@ -115,6 +116,12 @@ class Timed:
     def of_best(self) -> float:
         """Time / plain TCP over the path that is best for it; not a number where neither has a time."""
         return _over(self.time, min(self.alone))
+
+    @property
+    def least(self) -> float:
+        """The least time that any sender takes for a file, as its connection is opened on the first path, s; zero for
+        blocks, of which nothing is known."""
+        return earliest(self.network, self.load.file) if self.load.file is not None else 0.0
 
 
 def _over(time: float, other: float) -> float:
