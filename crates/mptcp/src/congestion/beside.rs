@@ -41,6 +41,13 @@ impl Beside {
         }
         true
     }
+
+    /// A path begins or ends: what was seen of it holds no more.
+    pub(super) fn forget(&mut self, path: usize) {
+        if let Some(full) = self.full.get_mut(path) {
+            *full = None;
+        }
+    }
 }
 
 fn is_full(paths: &[PathState], path: usize) -> bool {
@@ -106,5 +113,11 @@ mod tests {
         assert_eq!(paths[0].ssthresh, u64::MAX, "since then");
         assert!(beside.waits(&mut paths, 0, at(191)));
         assert_eq!(paths[0].ssthresh, 20_000);
+        // Another one gets its place.
+        paths[0].ssthresh = u64::MAX;
+        assert!(beside.waits(&mut paths, 0, at(200)));
+        beside.forget(0);
+        assert!(beside.waits(&mut paths, 0, at(300)));
+        assert_eq!(paths[0].ssthresh, u64::MAX);
     }
 }

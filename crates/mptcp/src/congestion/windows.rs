@@ -127,6 +127,7 @@ impl Congestion {
                 bottlenecks.forget(path);
             }
             self.overshoot.forget(path);
+            self.beside.forget(path);
             self.algorithm.on_path_change(&mut self.paths, path);
         }
     }
