@@ -171,10 +171,15 @@ impl OnTime {
         let round = if by_arrival(view) { takes + way_back(slow) } else { takes };
         let until = larger(round - nanos(slow.lead), first);
         let faster = || view.candidates.iter().zip(&self.times).filter(|(_, time)| **time < takes);
-        let sent: f64 = faster().map(|(fast, _)| sends(fast, until)).sum();
-        // Not more than there is, where no more comes.
-        let last = view.closed || !view.more_to_come && !view.streams;
-        let meanwhile = if last && sent > real(view.unsent) { real(view.unsent) } else { sent };
+        let meanwhile = if view.streams && !view.closed {
+            // What it writes says how much they send.
+            rates * until
+        } else {
+            let sent: f64 = faster().map(|(fast, _)| sends(fast, until)).sum();
+            // Not more than there is, where no more comes.
+            let last = view.closed || !view.more_to_come;
+            if last && sent > real(view.unsent) { real(view.unsent) } else { sent }
+        };
         if meanwhile * margin + real(slow.in_flight + slow.mss) > window {
             return false;
         }

@@ -428,3 +428,15 @@ fn at_the_end_nobody_waits_longer_than_another_path_takes() {
         "what it waited for may be lost"
     );
 }
+
+#[test]
+fn what_faster_paths_send_of_a_stream_is_what_is_written() {
+    // The near path's window of 100 segments doubles three times in the far one's 60 ms: 300 segments as it is, 1400 as it may become.
+    let mut candidates = streaming();
+    (candidates[0].has_room, candidates[0].in_flight, candidates[0].ssthresh) = (false, 100 * MSS, u64::MAX);
+    let mut moment = SendView::new(Instant::ZERO + ms(1_000), &candidates);
+    (moment.unsent, moment.more_to_come, moment.window_room) = (600 * MSS, true, 600 * MSS);
+    assert_eq!(OnTime::default().choose(&moment), None, "bulk data would fill the window");
+    moment.streams = true;
+    assert_eq!(OnTime::default().choose(&moment), Some(1));
+}
