@@ -282,6 +282,30 @@ def test_a_missing_block_took_until_the_end() -> None:
     assert Load(rate=2e6).time(cast("Run", Few())) == pytest.approx(5.1, rel=0.02)
 
 
+def test_a_mean_near_the_limit_is_asked_again() -> None:
+    lossy = Network("lossy", (Link(10e6, 0.02, 40, 0.001), Link(5e6, 0.02, 40)), None)
+    file, rate = Load(file=30_000), Load(rate=1e6)
+
+    def doubtful(network: Network, load: Load, time: float) -> bool:
+        return Timed(network, Policy("default"), load, time, [1.0, 2.0]).is_doubtful
+
+    assert [doubtful(lossy, file, time) for time in (0.9, 0.92, 1.2, 1.22)] == [False, True, True, False]
+    assert doubtful(lossy, rate, 1.0)
+    assert not doubtful(lossy, rate, 0.5)
+    assert not doubtful(SMALL, file, 1.0), "there is no chance"
+
+
+def test_doubtful_ones_have_four_times_as_many_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    lossy = Network("lossy", (Link(10e6, 0.02, 40, 0.01), Link(5e6, 0.02, 40)), None)
+    monkeypatch.setattr("mptcplab.survey.short.DOUBT", 100.0)
+    (asked,) = short([lossy], [Policy("default")], [Load(file=30_000)], seeds=2, workers=1, quiet=True)
+    monkeypatch.setattr("mptcplab.survey.short.DOUBT", 0.01)
+    (once,) = short([lossy], [Policy("default")], [Load(file=30_000)], seeds=2, workers=1, quiet=True)
+    monkeypatch.setattr("mptcplab.survey.short.DOUBT", 100.0)
+    (sure,) = short([SMALL], [Policy("default")], [Load(file=30_000)], seeds=2, workers=1, quiet=True)
+    assert (asked.runs, once.runs, sure.runs) == (8, 2, 1)
+
+
 def test_what_neither_carries_is_not_measured() -> None:
     never = Timed(SMALL, Policy("default"), Load(rate=1e6), math.inf, [math.inf, math.inf])
     late = Timed(SMALL, Policy("default"), Load(rate=1e6), math.inf, [0.1, math.inf])

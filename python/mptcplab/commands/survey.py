@@ -156,7 +156,7 @@ def _hunt(given: argparse.Namespace, policies: list[Policy]) -> int:
 
 def _short(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int:
     from mptcplab.survey import networks, report
-    from mptcplab.survey.short import OPENING_S, Load, short
+    from mptcplab.survey.short import LATE, OPENING_S, Load, short
 
     drawn = [networks.draw(given.seed, number, kind) for number in range(given.networks)]
     loads = [Load(file=one) for one in given.files or ()] + [Load(rate=one) for one in given.blocks or ()]
@@ -170,7 +170,7 @@ def _short(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int:
     blocks = f"99th percentile of the times of blocks of 8 KiB after the first {OPENING_S:g} s"
     took = "time to completion" if given.files else blocks
     print(f"{given.networks} networks (links as in {kind}), seed {given.seed}; {took} / plain TCP's")
-    late = [f"> {report.LATE:g}", "no sender could"]
+    late = [f"> {LATE:g}", "no sender could"]
     rows = [["policy", "load", "beside", "networks", "not measured", "median", *late, "worst"]]
     rows += [
         [one["policy"], one["load"], one["beside"], str(one["networks"]), str(one["not_measured"])]

@@ -18,12 +18,10 @@ from mptcplab.export import write_parquet
 from mptcplab.files import write_bytes
 from mptcplab.summary import limits_in_words, megabits
 from mptcplab.survey.measure import Measured
-from mptcplab.survey.short import Timed
+from mptcplab.survey.short import LATE, Timed
 
 LINES = (0.95, 0.8, 0.5)
 """Shares of the best path below which networks are counted."""
-LATE = 1.05
-"""Times of plain TCP above which networks are counted."""
 WORST = 10
 """Scenario files that are written for each policy."""
 
@@ -93,6 +91,7 @@ def save_times(timed: Sequence[Timed], output: Path) -> None:
         "network": [one.network.name for one in timed],
         "policy": [one.policy.name for one in timed],
         "load": [str(one.load) for one in timed],
+        "runs": [one.runs for one in timed],
         "time_s": [one.time for one in timed],
         "first_path_s": [one.alone[0] for one in timed],
         "best_path_s": [min(one.alone) for one in timed],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,12 @@ MISSING = 0.01
 """Of more missing blocks the 99th percentile is not known."""
 _DUE_S, _BLOCKS_S = 25.0, 30.0
 """Blocks that are due until then count, and have until then to come: those under way at the end are not missing."""
+LATE = 1.05
+"""Longer than TCP's time by so much is late."""
+DOUBT = 1.15
+"""Where there is chance and the mean is within this factor of `LATE`, on either side, there are more seeds:"""
+AGAIN = 4
+"""so many times as many as at first, all of which count."""
 _AT_ONCE = 20
 """Networks whose runs are one batch."""
 
@@ -98,7 +104,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Timed:
-    """A policy on a network with a load: mean times over the seeds, in s; `alone` are those of TCP on each path, the
+    """A policy on a network with a load: mean times over `runs` seeds, in s; `alone` are those of TCP on each path, the
     one that connections are opened on first."""
 
     network: Network
@@ -106,6 +112,14 @@ class Timed:
     load: Load
     time: float
     alone: Sequence[float]
+    runs: int = 1
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether other seeds may well say otherwise than these, of what the load is held against."""
+        beside = [self.of_first] if self.load.file is not None else []
+        beside += [self.of_best] if self.load.is_long(self.network) else []
+        return self.network.chance and any(LATE / DOUBT <= ratio <= LATE * DOUBT for ratio in beside)
 
     @property
     def of_first(self) -> float:
@@ -138,7 +152,10 @@ def short(
     workers: int | None = None,
     quiet: bool = False,
 ) -> Iterator[Timed]:
-    """Runs all policies with all loads on the networks that carry them, in their order, and TCP over each path."""
+    """Runs all policies with all loads on the networks that carry them, in their order, and TCP over each path.
+
+    Where there is chance with `seeds` seeds, and with `AGAIN` times as many where a mean is near `LATE`.
+    """
     progress = Progress(len(networks), "networks", quiet=quiet)
     try:
         for first in range(0, len(networks), _AT_ONCE):
@@ -152,28 +169,38 @@ def _some(
     networks: Sequence[Network], policies: Sequence[Policy], loads: Sequence[Load], seeds: int, workers: int | None
 ) -> Iterator[Timed]:
     cells = [(network, load) for network, load in itertools.product(networks, loads) if load.fits(network)]
-    jobs: list[Job] = []
-    names: list[tuple[int, str]] = []
-    for at, (network, load) in enumerate(cells):
-        for name, keys in _flows(network, policies).items():
-            scenario = network.scenario({**keys, **load.keys}, duration=load.duration(network), warmup=0).core
-            for seed in range(1, (seeds if network.chance else 1) + 1):
-                jobs.append(Job(scenario, seed))
-                names.append((at, name))
-    times = [0.0] * len(jobs)
+    times: list[dict[str, list[float]]] = [{} for _ in cells]
 
-    def keep(job: int, run: Run) -> None:
-        times[job] = cells[names[job][0]][1].time(run)
+    def run(which: Iterable[int], first: int, last: int) -> None:
+        jobs: list[Job] = []
+        names: list[tuple[int, str]] = []
+        for at in which:
+            network, load = cells[at]
+            for name, keys in _flows(network, policies).items():
+                scenario = network.scenario({**keys, **load.keys}, duration=load.duration(network), warmup=0).core
+                for seed in range(first, last + 1) if network.chance else (1,):
+                    jobs.append(Job(scenario, seed))
+                    names.append((at, name))
+        found = [0.0] * len(jobs)
 
-    run_jobs(jobs, workers=workers, quiet=True, on_result=keep)
-    of: dict[tuple[int, str], list[float]] = {}
-    for cell, time in zip(names, times, strict=True):
-        of.setdefault(cell, []).append(time)
-    mean = {cell: sum(found) / len(found) for cell, found in of.items()}
-    for at, (network, load) in enumerate(cells):
+        def keep(job: int, run: Run) -> None:
+            found[job] = cells[names[job][0]][1].time(run)
+
+        run_jobs(jobs, workers=workers, quiet=True, on_result=keep)
+        for (at, name), time in zip(names, found, strict=True):
+            times[at].setdefault(name, []).append(time)
+
+    def timed(at: int) -> Iterator[Timed]:
+        network, load = cells[at]
+        mean = {name: sum(found) / len(found) for name, found in times[at].items()}
         for policy in policies:
-            alone = [mean[at, _alone(policy, path)] for path in range(1, len(network.links) + 1)]
-            yield Timed(network, policy, load, mean[at, policy.name], alone)
+            alone = [mean[_alone(policy, path)] for path in range(1, len(network.links) + 1)]
+            yield Timed(network, policy, load, mean[policy.name], alone, len(times[at][policy.name]))
+
+    run(range(len(cells)), 1, seeds)
+    run([at for at in range(len(cells)) if any(one.is_doubtful for one in timed(at))], seeds + 1, AGAIN * seeds)
+    for at in range(len(cells)):
+        yield from timed(at)
 
 
 def _alone(policy: Policy, path: int) -> str:
