@@ -54,8 +54,11 @@ impl Connection {
             return;
         }
         let room = path.cwnd.saturating_sub(subflow.sender().in_flight());
-        if path.pacing.is_none() && room <= path.mss * u64::from(SHORT.most) {
-            // As nearly always.
+        if path.pacing.is_none()
+            && room <= path.mss * u64::from(SHORT.most)
+            && subflow.turn().next_send <= now
+        {
+            // As nearly always. What is left of a paced row goes on at its pace.
             subflow.turn_mut().next_send = now;
             return;
         }
@@ -99,7 +102,7 @@ impl Connection {
             let empty = path.min_rtt.is_some_and(|least| rtt < least + least / QUEUED);
             let row = if empty && !path.in_slow_start() { SHORT } else { LONG };
             let turn = self.subflows[id].turn_mut();
-            if room <= path.mss * u64::from(row.most) {
+            if room <= path.mss * u64::from(row.most) && turn.next_send <= now {
                 turn.next_send = now;
                 return;
             }

@@ -105,7 +105,8 @@ impl Connection {
     /// it.
     #[inline(never)]
     fn rescue_last(&mut self, now: Instant, fast: usize) -> Option<u64> {
-        let round = self.delay_on(fast);
+        // What was in flight when the last round trip was measured is gone: what is now counts below.
+        let round = self.candidate(fast).without_own_queue();
         let Looked { to, at, overdue, .. } = self.subflows[fast].turn().rescued;
         // The same again after a part of a round trip, unless it found something.
         if to == NOTHING && now.since(at) < (round / 4).max(LOOK_AGAIN) && overdue > now {
@@ -192,7 +193,8 @@ impl Connection {
             };
             // As much as segments may be out of order by (RFC 8985 section 6.2), where round trips do not vary.
             let late = || (path.rttvar * 4).max(path.min_rtt.unwrap_or_default() / 4);
-            let (due, lost) = match board.outstanding(end) {
+            let sent = board.outstanding(end);
+            let (due, lost) = match sent {
                 // It has arrived, and waits for what is before it.
                 None => (now, Instant::FAR_FUTURE),
                 Some(sent) if sent.sacked => (now, Instant::FAR_FUTURE),
@@ -207,9 +209,9 @@ impl Connection {
                     (due, sent.sent_at + (wait + late()).max(drain * 2))
                 }
             };
-            // At the end of the data, where nothing new could go in its place, what has come on a subflow but not in order there is not
-            // there yet (RFC 8684 section 3.3.1 maps a subflow's stream): it comes with the last gap before it.
-            let times = match closed.then(|| board.gap_before(end)).flatten() {
+            // What has come on a subflow but not in order there is not there yet (RFC 8684 section 3.3.1 maps a subflow's stream): it
+            // comes with the last gap before it.
+            let times = match sent.and_then(|_| board.gap_before(end)) {
                 Some(gap) if gap.resent => {
                     (due.max(gap.sent_at + (wait - back)), lost.min(gap.sent_at + (wait + late())))
                 }

@@ -6,18 +6,22 @@
 //! room for; or when they could send all that is left. Where an application writes as it goes, a path that loses is late, and what
 //! near paths cannot carry alone goes on the one that can.
 
+mod estimates;
 mod ledger;
 mod lines;
 mod numbers;
+mod silent;
 mod stream;
 mod trial;
 
 use mptcp_clock::{Duration, Instant};
 
 use super::{Candidate, Scheduler, SendView};
+use estimates::{answered, by_arrival, mending, rate, sends, takes};
 use ledger::Ledger;
 use lines::Lines;
 use numbers::{larger, nanos, real, way_back};
+use silent::Silent;
 use stream::Stream;
 
 /// How much the estimate of what faster paths could send grows when a window was full nevertheless, at most once in a round
@@ -25,17 +29,13 @@ use stream::Stream;
 const STEP: f64 = 0.1;
 /// The most that it grows to.
 const MOST: f64 = 2.0;
-/// A path that loses more than once in so many segments counts as late as what it sends again: of blocks of a few segments one in a
-/// hundred waits for that.
-const OFTEN: u64 = 1000;
-/// How many times its size a window is taken to grow to at most.
-const MOST_GROWN: f64 = 1e6;
 
 /// See the top of the file.
 #[derive(Clone, Debug)]
 pub struct OnTime {
     ledger: Ledger,
     lines: Lines,
+    silent: Silent,
     stream: Stream,
     margin: f64,
     /// When the margin is looked at next.
@@ -52,6 +52,7 @@ impl Default for OnTime {
         Self {
             ledger: Ledger::default(),
             lines: Lines::default(),
+            silent: Silent::default(),
             stream: Stream::default(),
             margin: 1.0,
             due: Instant::ZERO,
@@ -59,94 +60,6 @@ impl Default for OnTime {
             waits: None,
             times: Vec::new(),
         }
-    }
-}
-
-/// How long a segment that leaves now is under way, there and back, in nanoseconds, by what round trips said and at a rate that the path
-/// may have. What a path said while its queue was full is old once nothing of it is in flight; and the answer to one segment alone says how
-/// long the peer delays acknowledgements.
-fn delay_at(candidate: &Candidate, said: Duration, rate: Option<f64>) -> f64 {
-    if candidate.in_flight < 2 * candidate.mss {
-        return nanos(candidate.min_rtt);
-    }
-    let said = nanos(said.max(candidate.min_rtt));
-    // What is in flight is before it in the queue.
-    let before = real(candidate.in_flight + candidate.mss) * 1e9;
-    let Some(waits) = rate.map(|rate| before / rate).filter(|waits| *waits > said) else { return said };
-    // What was delivered is of a smaller window, where it doubles: it comes as fast as bursts came.
-    let Some(line) = candidate.burst_rate.map(|rate| before / rate) else { return waits };
-    if line < waits { larger(said, line) } else { waits }
-}
-
-/// Whether what counts is when data is there: at the end of all, and where the application writes as it goes. Else the window has to
-/// move on.
-fn by_arrival(view: &SendView<'_>) -> bool {
-    view.closed || view.streams
-}
-
-/// How long what is compared between paths takes: until a segment is acknowledged, or until it is there.
-fn takes(view: &SendView<'_>, candidate: &Candidate) -> f64 {
-    if by_arrival(view) {
-        return if view.closed {
-            arrives(candidate, candidate.latest_rtt)
-        } else {
-            arrives(candidate, candidate.calm_rtt) + mending(candidate)
-        };
-    }
-    answered(candidate)
-}
-
-/// How long a segment takes until it is acknowledged.
-#[inline(always)]
-fn answered(candidate: &Candidate) -> f64 {
-    let rate = match candidate.delivery_rate {
-        None if candidate.delivered <= 10 * candidate.mss => Some(candidate.has_arrived_at()),
-        known => known,
-    };
-    delay_at(candidate, candidate.latest_rtt, rate)
-}
-
-/// Until it is there, by what round trips say and the rate at which what is before it comes.
-#[cold]
-fn arrives(candidate: &Candidate, said: Duration) -> f64 {
-    delay_at(candidate, said, Some(candidate.comes_at())) - way_back(candidate)
-}
-
-/// How long what is lost waits until it is found and has gone again, a round trip each: where that happens so often that the latest of
-/// what a stream carries come by it, and where the window is beyond what the last loss left of it and the next one is near.
-fn mending(candidate: &Candidate) -> f64 {
-    let often = candidate.between_losses.is_some_and(|bytes| bytes < OFTEN * candidate.mss);
-    let beyond = candidate.in_flight + candidate.mss > candidate.ssthresh;
-    if often || beyond { 2.0 * nanos(candidate.srtt) } else { 0.0 }
-}
-
-/// Bytes a nanosecond that it carries, at most twice of what it did: a window that is new, or has filled a queue, is no rate.
-fn rate(candidate: &Candidate) -> f64 {
-    if candidate.has_room && candidate.in_flight == 0 {
-        // What is held back itself carries only what it has.
-        return 0.0;
-    }
-    let window = real(candidate.cwnd) / larger(nanos(candidate.srtt), 1e3);
-    candidate.delivery_rate.map_or(window, |rate| window.clamp(1e-9 * rate, 2e-9 * rate))
-}
-
-/// Bytes that it sends in a time, nanoseconds, if it goes on as it does: where its window doubles, twice of it in the first round trip,
-/// four times in the next, evenly as acknowledgements come, and no more than the line carries.
-fn sends(candidate: &Candidate, time: f64) -> f64 {
-    let goes_on = rate(candidate) * time;
-    let doubles =
-        candidate.cwnd < candidate.ssthresh && (candidate.burst_rate.is_some() || candidate.ramps());
-    if !doubles || candidate.has_room && candidate.in_flight == 0 {
-        return goes_on;
-    }
-    let (mut grown, mut left) = (1.0, time / larger(nanos(candidate.srtt), 1e3));
-    while left >= 1.0 && grown < MOST_GROWN {
-        (grown, left) = (2.0 * grown, left - 1.0);
-    }
-    let window = 2.0 * real(candidate.cwnd) * (grown * (1.0 + left) - 1.0);
-    match candidate.burst_rate {
-        Some(line) if 1e-9 * line * time < window => larger(1e-9 * line * time, goes_on),
-        _ => window,
     }
 }
 
@@ -160,9 +73,20 @@ impl OnTime {
     #[inline(never)]
     fn leaves_room(&self, view: &SendView<'_>, slow: &Candidate, takes: f64) -> bool {
         let (mut rates, mut first) = (0.0, f64::INFINITY);
-        for (fast, &time) in view.candidates.iter().zip(&self.times).filter(|(_, time)| **time < takes) {
+        let streams = view.streams && !view.closed;
+        let faster = || {
+            let sooner = view.candidates.iter().zip(&self.times).filter(|(_, time)| **time < takes);
+            sooner.filter(|(fast, _)| !streams || !self.silent.is(view.now, fast))
+        };
+        // What a loss would cost there is no reason to go elsewhere for what waits for a window that has just been halved.
+        let patient = streams && self.stream.is_carried_by(faster().map(|(fast, _)| fast));
+        for (fast, &time) in faster() {
             rates += rate(fast);
+            let time = if patient { time - mending(fast) } else { time };
             first = if time < first { time } else { first };
+        }
+        if first.is_infinite() {
+            return true;
         }
         let window = real(view.window().min(view.send_buffer));
         // A path that carries more than all that it might hold up is worth a stall: it is not kept small for being in the way.
@@ -170,8 +94,7 @@ impl OnTime {
         // A DATA_ACK comes back on the path that is the first to say so.
         let round = if by_arrival(view) { takes + way_back(slow) } else { takes };
         let until = larger(round - nanos(slow.lead), first);
-        let faster = || view.candidates.iter().zip(&self.times).filter(|(_, time)| **time < takes);
-        let meanwhile = if view.streams && !view.closed {
+        let meanwhile = if streams {
             // What it writes says how much they send.
             rates * until
         } else {
@@ -209,6 +132,7 @@ impl OnTime {
     #[cold]
     fn know_better(&mut self, view: &SendView<'_>) {
         self.stream.look(view);
+        self.silent.look(view);
         let more = self.stream.until_more(view.now);
         for (time, candidate) in self.times.iter_mut().zip(view.candidates) {
             if let Some(arrives) = self.lines.arrives(view.now, candidate) {
@@ -218,6 +142,16 @@ impl OnTime {
                 // It goes with what is written next, or when all that is there has been acknowledged.
                 let answer = nanos(candidate.srtt) / 2.0;
                 *time += if more < answer { more } else { answer };
+            }
+        }
+    }
+
+    /// At the end of the data: what left in a burst comes one after the other, however short the round trip.
+    #[cold]
+    fn follow_lines(&mut self, view: &SendView<'_>) {
+        for (time, candidate) in self.times.iter_mut().zip(view.candidates) {
+            if let Some(arrives) = self.lines.behind_own(view.now, candidate) {
+                *time = larger(*time, arrives);
             }
         }
     }
@@ -278,6 +212,9 @@ impl Scheduler for OnTime {
             }) {
                 return whole;
             }
+        }
+        if view.closed {
+            self.follow_lines(view);
         }
         let mut best: Option<(f64, usize)> = None;
         let with_room = view.candidates.iter().zip(&self.times).enumerate().filter(|(_, (c, _))| c.has_room);

@@ -122,6 +122,17 @@ impl Candidate {
         if self.ramps() { rate.max(self.rate()) } else { rate }
     }
 
+    /// The latest round trip without the queue that was the path's own: what it delivers in a round trip was in flight, and the line took its
+    /// time for it. As it is where no burst has told how fast the line is.
+    #[must_use]
+    pub fn without_own_queue(&self) -> Duration {
+        let (Some(line), Some(delivered)) = (self.burst_rate, self.delivery_rate) else {
+            return self.latest_rtt;
+        };
+        let own = self.latest_rtt.mul_f64((delivered / line).min(1.0));
+        self.latest_rtt.max(self.min_rtt + own) - own
+    }
+
     /// What its window carries, bytes a second; infinite before the first sample.
     #[must_use]
     pub fn rate(&self) -> f64 {

@@ -66,12 +66,21 @@ impl Scoreboard {
         if self.lost == 0 && self.resent == 0 {
             return None;
         }
-        let at = self.first_not(self.guess(end), |sent| sent.end() < end);
-        self.queue
-            .range(..at.min(self.queue.len()))
-            .rev()
-            .take(NEAR)
-            .find(|sent| !sent.sacked && (sent.lost || sent.resent))
+        let behind = self.first_not(self.guess(end), |sent| sent.end() < end).min(self.queue.len());
+        let mut at = behind;
+        while behind - at < NEAR {
+            let sent = self.queue.get(at.checked_sub(1)?)?;
+            if sent.sacked {
+                // All of a range at once.
+                let (from, _) = self.ranges.range(..=sent.start).next_back()?;
+                at = self.first_not(self.guess(*from), |sent| sent.start < *from).min(at - 1);
+            } else if sent.lost || sent.resent {
+                return Some(sent);
+            } else {
+                at -= 1;
+            }
+        }
+        None
     }
 
     #[inline(always)]

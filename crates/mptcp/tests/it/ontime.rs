@@ -281,7 +281,9 @@ fn a_stream_knows_how_long_a_line_takes_for_a_segment() {
     assert_eq!(stream(&candidates), Some(1));
     let mut moment = SendView::new(Instant::ZERO + ms(1_000), &candidates);
     (moment.unsent, moment.more_to_come, moment.closed) = (6 * MSS, false, true);
-    assert_eq!(OnTime::default().choose(&moment), Some(0), "a stream alone");
+    assert_eq!(OnTime::default().choose(&moment), Some(1), "and so it does at the end");
+    moment.closed = false;
+    assert_eq!(OnTime::default().choose(&moment), Some(0), "not in the middle");
 }
 
 /// The last piece of a block is smaller than a segment, and waits where data is in flight.
@@ -439,4 +441,36 @@ fn what_faster_paths_send_of_a_stream_is_what_is_written() {
     assert_eq!(OnTime::default().choose(&moment), None, "bulk data would fill the window");
     moment.streams = true;
     assert_eq!(OnTime::default().choose(&moment), Some(1));
+}
+
+#[test]
+fn a_stream_waits_for_a_near_path_whose_window_is_beyond_its_last_loss_unless_it_says_nothing() {
+    // As a place for new data it counts as two round trips later; what waits for its window goes there sooner all the same.
+    let mut candidates = streaming();
+    (candidates[0].has_room, candidates[0].in_flight, candidates[0].held) = (false, 99 * MSS, 99 * MSS);
+    (candidates[1].min_rtt, candidates[1].srtt, candidates[1].latest_rtt) = (ms(200), ms(200), ms(200));
+    let mut scheduler = OnTime::default();
+    // 200 segments in 1.2 s: it carries thirty times as many.
+    let mut at = |time: u64, silent: bool| {
+        candidates[0].delivered += if silent { 0 } else { MSS };
+        let mut moment = SendView::new(Instant::ZERO + ms(1_000 + time), &candidates);
+        (moment.unsent, moment.more_to_come, moment.streams) = (200 * MSS, false, true);
+        (moment.acknowledged, moment.window_room) = (time * MSS / 6, 1 << 30);
+        scheduler.choose(&moment)
+    };
+    assert_eq!(at(0, false), Some(1), "nobody knows yet how much is written");
+    assert_eq!((at(1_200, false), at(1_220, true)), (None, None));
+    assert_eq!(at(1_226, true), Some(1), "it owes an answer for longer than a round trip");
+}
+
+#[test]
+fn a_queue_that_was_a_path_s_own_does_not_last() {
+    let mut path = Candidate::new(0, ms(100), 100 * MSS, MSS);
+    (path.min_rtt, path.latest_rtt) = (ms(20), ms(100));
+    assert_eq!(path.without_own_queue(), ms(100), "nobody knows whose it is");
+    path.burst_rate = Some(1e6);
+    path.delivery_rate = Some(1e6);
+    assert_eq!(path.without_own_queue(), ms(20), "it has filled the line");
+    path.delivery_rate = Some(0.25e6);
+    assert_eq!(path.without_own_queue(), ms(75), "a quarter was its own");
 }

@@ -1,6 +1,6 @@
-//! When a segment of a stream is there: behind what the stream itself put on the line.
+//! When a segment is there: behind what the connection itself put on the line.
 //!
-//! A block of a few segments leaves at once. A line of 4 Mb/s takes 3 ms for each of them, which the round trip of a handshake does not
+//! A block of a few segments leaves at once, and so does what a window has room for at the end of a file. A line of 4 Mb/s takes 3 ms for each of them, which the round trip of a handshake does not
 //! tell, nor a round trip that is over. Owns when each line has sent what it was given, by the rate at which bursts arrive.
 
 use mptcp_clock::{Duration, Instant};
@@ -23,7 +23,7 @@ struct Line {
     until: Instant,
 }
 
-/// The lines by subflow, those that carried something of a stream.
+/// The lines by subflow, those that carried something of a stream or of an end.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lines {
     lines: Vec<Option<Line>>,
@@ -32,12 +32,8 @@ pub(super) struct Lines {
 impl Lines {
     /// Nanoseconds until a full segment that leaves now is there; None where no burst has told how fast the line is.
     pub(super) fn arrives(&mut self, now: Instant, candidate: &Candidate) -> Option<f64> {
-        let per_byte = 1e9 / larger(candidate.burst_rate?, candidate.delivery_rate.unwrap_or_default());
+        let behind_own = self.behind_own(now, candidate)?;
         let line = self.line(now, candidate);
-        line.look(now, candidate, per_byte);
-        // What is not in flight any more is not before it either.
-        let (own, there) = (nanos(line.free.since(now)), real(candidate.in_flight) * per_byte);
-        let before = if own < there { own } else { there };
         // What a round trip shows beyond that is a queue of others; the answer to one segment shows how long the peer delays it.
         let longer = nanos(candidate.calm_rtt.max(candidate.min_rtt)) - nanos(candidate.min_rtt);
         let others = if candidate.in_flight < 2 * candidate.mss {
@@ -45,7 +41,18 @@ impl Lines {
         } else {
             larger(longer - larger(line.waits[0], line.waits[1]), 0.0)
         };
-        Some(way_back(candidate) + before + real(candidate.mss) * per_byte + others)
+        Some(behind_own + others)
+    }
+
+    /// The same where nobody else uses the line: half of a round trip, what the path has before it, and itself.
+    pub(super) fn behind_own(&mut self, now: Instant, candidate: &Candidate) -> Option<f64> {
+        let per_byte = 1e9 / larger(candidate.burst_rate?, candidate.delivery_rate.unwrap_or_default());
+        let line = self.line(now, candidate);
+        line.look(now, candidate, per_byte);
+        // What is not in flight any more is not before it either.
+        let (own, there) = (nanos(line.free.since(now)), real(candidate.in_flight) * per_byte);
+        let before = if own < there { own } else { there };
+        Some(way_back(candidate) + before + real(candidate.mss) * per_byte)
     }
 
     fn line(&mut self, now: Instant, candidate: &Candidate) -> &mut Line {

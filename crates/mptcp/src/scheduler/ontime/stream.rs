@@ -13,6 +13,8 @@ use crate::scheduler::{Candidate, SendView};
 const SPAN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(3));
 /// A path carries a stream for others if it has so many times its rate.
 const ENOUGH: f64 = 1.02;
+/// Paths that carry so many times its rate behind their losses have soon sent what was left over by one.
+const SPARE: f64 = 1.2;
 /// It carries at once what it takes no longer for than so many times the way there: of more, others may bring a part sooner.
 const AT_ONCE: f64 = 2.0;
 
@@ -39,9 +41,13 @@ impl Stream {
             return None;
         }
         let sooner = || times.iter().zip(view.candidates).filter(|(other, _)| **other < time);
-        let at_most = |c: &Candidate| if c.burst_rate.is_some() { carries(c) } else { after_losses(c) };
         let known: f64 = sooner().map(|(_, c)| at_most(c)).sum();
         (known < asked && sooner().next().is_some()).then_some(at)
+    }
+
+    /// Whether paths carry so much more than all of it that what a loss has left over is gone soon. Nobody knows before a span is over.
+    pub(super) fn is_carried_by<'a>(&self, paths: impl Iterator<Item = &'a Candidate>) -> bool {
+        self.rate.is_some_and(|asked| paths.map(at_most).sum::<f64>() >= SPARE * asked)
     }
 
     /// Nanoseconds until more is written, as far as that is known; infinite before.
@@ -102,6 +108,11 @@ fn carries(candidate: &Candidate) -> f64 {
     let seen = larger(candidate.burst_rate.unwrap_or_default(), candidate.delivery_rate.unwrap_or_default());
     let left = after_losses(candidate);
     if seen < left { seen } else { left }
+}
+
+/// The same where a line that has not told how fast it is may carry anything.
+fn at_most(candidate: &Candidate) -> f64 {
+    if candidate.burst_rate.is_some() { carries(candidate) } else { after_losses(candidate) }
 }
 
 /// Bytes a second that its window carries after a loss, and that a stream may ask of it all the time: a window that halves and grows by a

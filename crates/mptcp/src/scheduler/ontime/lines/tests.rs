@@ -87,3 +87,16 @@ fn a_later_subflow_in_the_same_place_has_a_line_of_its_own() {
     path.id = SubflowId::new(8, 0);
     assert_eq!(arrives(&mut lines, 0, &path), Some(6.0));
 }
+
+#[test]
+fn a_queue_of_others_is_not_the_path_s_own() {
+    let (mut lines, mut path) = (Lines::default(), path());
+    send(&mut path, 2);
+    path.calm_rtt = Duration::from_millis(30);
+    let own = lines.behind_own(at(0), &path).map(|time| time / MS);
+    assert_eq!(
+        (own, arrives(&mut lines, 0, &path)),
+        (Some(6.0), Some(26.0)),
+        "it was not seen to put anything there"
+    );
+}

@@ -1,0 +1,101 @@
+//! How long a segment takes on a path, and what a path sends meanwhile.
+//!
+//! Estimates of one path, from what a candidate says. Owns nothing.
+
+use mptcp_clock::Duration;
+
+use super::numbers::{larger, nanos, real, way_back};
+use crate::scheduler::{Candidate, SendView};
+
+/// How many times its size a window is taken to grow to at most.
+const MOST_GROWN: f64 = 1e6;
+/// A path that loses more than once in so many segments counts as late as what it sends again: of blocks of a few segments one in a
+/// hundred waits for that.
+const OFTEN: u64 = 1000;
+/// How long a segment that leaves now is under way, there and back, in nanoseconds, by what round trips said and at a rate that the path
+/// may have. What a path said while its queue was full is old once nothing of it is in flight; and the answer to one segment alone says how
+/// long the peer delays acknowledgements.
+pub(super) fn delay_at(candidate: &Candidate, said: Duration, rate: Option<f64>) -> f64 {
+    if candidate.in_flight < 2 * candidate.mss {
+        return nanos(candidate.min_rtt);
+    }
+    let said = nanos(said.max(candidate.min_rtt));
+    // What is in flight is before it in the queue.
+    let before = real(candidate.in_flight + candidate.mss) * 1e9;
+    let Some(waits) = rate.map(|rate| before / rate).filter(|waits| *waits > said) else { return said };
+    // What was delivered is of a smaller window, where it doubles: it comes as fast as bursts came.
+    let Some(line) = candidate.burst_rate.map(|rate| before / rate) else { return waits };
+    if line < waits { larger(said, line) } else { waits }
+}
+
+/// Whether what counts is when data is there: at the end of all, and where the application writes as it goes. Else the window has to
+/// move on.
+pub(super) fn by_arrival(view: &SendView<'_>) -> bool {
+    view.closed || view.streams
+}
+
+/// How long what is compared between paths takes: until a segment is acknowledged, or until it is there.
+pub(super) fn takes(view: &SendView<'_>, candidate: &Candidate) -> f64 {
+    if by_arrival(view) {
+        return if view.closed {
+            arrives(candidate, candidate.without_own_queue())
+        } else {
+            arrives(candidate, candidate.calm_rtt) + mending(candidate)
+        };
+    }
+    answered(candidate)
+}
+
+/// How long a segment takes until it is acknowledged.
+#[inline(always)]
+pub(super) fn answered(candidate: &Candidate) -> f64 {
+    let rate = match candidate.delivery_rate {
+        None if candidate.delivered <= 10 * candidate.mss => Some(candidate.has_arrived_at()),
+        known => known,
+    };
+    delay_at(candidate, candidate.latest_rtt, rate)
+}
+
+/// Until it is there, by what round trips say and the rate at which what is before it comes.
+#[cold]
+pub(super) fn arrives(candidate: &Candidate, said: Duration) -> f64 {
+    delay_at(candidate, said, Some(candidate.comes_at())) - way_back(candidate)
+}
+
+/// How long what is lost waits until it is found and has gone again, a round trip each: where that happens so often that the latest of
+/// what a stream carries come by it, and where the window is beyond what the last loss left of it and the next one is near.
+pub(super) fn mending(candidate: &Candidate) -> f64 {
+    let often = candidate.between_losses.is_some_and(|bytes| bytes < OFTEN * candidate.mss);
+    let beyond = candidate.in_flight + candidate.mss > candidate.ssthresh;
+    if often || beyond { 2.0 * nanos(candidate.srtt) } else { 0.0 }
+}
+
+/// Bytes a nanosecond that it carries, at most twice of what it did: a window that is new, or has filled a queue, is no rate.
+pub(super) fn rate(candidate: &Candidate) -> f64 {
+    if candidate.has_room && candidate.in_flight == 0 {
+        // What is held back itself carries only what it has.
+        return 0.0;
+    }
+    let window = real(candidate.cwnd) / larger(nanos(candidate.srtt), 1e3);
+    candidate.delivery_rate.map_or(window, |rate| window.clamp(1e-9 * rate, 2e-9 * rate))
+}
+
+/// Bytes that it sends in a time, nanoseconds, if it goes on as it does: where its window doubles, twice of it in the first round trip,
+/// four times in the next, evenly as acknowledgements come, and no more than the line carries.
+pub(super) fn sends(candidate: &Candidate, time: f64) -> f64 {
+    let goes_on = rate(candidate) * time;
+    let doubles =
+        candidate.cwnd < candidate.ssthresh && (candidate.burst_rate.is_some() || candidate.ramps());
+    if !doubles || candidate.has_room && candidate.in_flight == 0 {
+        return goes_on;
+    }
+    let (mut grown, mut left) = (1.0, time / larger(nanos(candidate.srtt), 1e3));
+    while left >= 1.0 && grown < MOST_GROWN {
+        (grown, left) = (2.0 * grown, left - 1.0);
+    }
+    let window = 2.0 * real(candidate.cwnd) * (grown * (1.0 + left) - 1.0);
+    match candidate.burst_rate {
+        Some(line) if 1e-9 * line * time < window => larger(1e-9 * line * time, goes_on),
+        _ => window,
+    }
+}
