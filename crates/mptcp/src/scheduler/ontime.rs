@@ -86,6 +86,7 @@ impl OnTime {
             first = if time < first { time } else { first };
         }
         if first.is_infinite() {
+            // None of those that would be faster says anything.
             return true;
         }
         let window = real(view.window().min(view.send_buffer));

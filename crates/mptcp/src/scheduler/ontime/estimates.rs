@@ -12,10 +12,11 @@ const MOST_GROWN: f64 = 1e6;
 /// A path that loses more than once in so many segments counts as late as what it sends again: of blocks of a few segments one in a
 /// hundred waits for that.
 const OFTEN: u64 = 1000;
+
 /// How long a segment that leaves now is under way, there and back, in nanoseconds, by what round trips said and at a rate that the path
 /// may have. What a path said while its queue was full is old once nothing of it is in flight; and the answer to one segment alone says how
 /// long the peer delays acknowledgements.
-pub(super) fn delay_at(candidate: &Candidate, said: Duration, rate: Option<f64>) -> f64 {
+fn delay_at(candidate: &Candidate, said: Duration, rate: Option<f64>) -> f64 {
     if candidate.in_flight < 2 * candidate.mss {
         return nanos(candidate.min_rtt);
     }
@@ -58,7 +59,7 @@ pub(super) fn answered(candidate: &Candidate) -> f64 {
 
 /// Until it is there, by what round trips say and the rate at which what is before it comes.
 #[cold]
-pub(super) fn arrives(candidate: &Candidate, said: Duration) -> f64 {
+fn arrives(candidate: &Candidate, said: Duration) -> f64 {
     delay_at(candidate, said, Some(candidate.comes_at())) - way_back(candidate)
 }
 

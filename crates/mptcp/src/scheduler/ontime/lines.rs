@@ -1,7 +1,8 @@
 //! When a segment is there: behind what the connection itself put on the line.
 //!
-//! A block of a few segments leaves at once, and so does what a window has room for at the end of a file. A line of 4 Mb/s takes 3 ms for each of them, which the round trip of a handshake does not
-//! tell, nor a round trip that is over. Owns when each line has sent what it was given, by the rate at which bursts arrive.
+//! A block of a few segments leaves at once, and so does what a window has room for at the end of a file. A line of 4 Mb/s takes 3 ms
+//! for each of them, which the round trip of a handshake does not tell, nor a round trip that is over. Owns when each line has sent what
+//! it was given, by the rate at which bursts arrive.
 
 use mptcp_clock::{Duration, Instant};
 
