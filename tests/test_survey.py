@@ -75,6 +75,16 @@ def test_each_kind_has_what_it_is_called_for() -> None:
     assert dip[1].rate / 10 <= dip[1].dip <= dip[1].rate / 2
     assert [(event["at"], event["path"]) for event in table["events"]] == [("12s", dip[0]), ("20s", dip[0])]
     assert "from 12 s to 20 s" in text
+    links, table, text = drawn("competing")
+    assert (table["flows"]["flow"]["start"], table["duration"], table["warmup"]) == ("10s", "40s", "15s")
+    others = [
+        flow["paths"] for name, flow in table["flows"].items() if name != "flow" and flow["start"] in ("0s", "500ms")
+    ]
+    assert others == [[f"path{at}"] for at, link in enumerate(links, 1) for _ in range(link.others)]
+    # Frames come at any time within one's time on the line.
+    spread = [float(path["jitter"].removesuffix("us")) for path in table["paths"].values()]
+    assert spread == [pytest.approx(FRAME * 8e6 / link.rate / 2, abs=1) for link in links]
+    assert "other flows" in text
     assert "events" not in draw(3, 5).scenario({"transport": "mptcp"}).to_toml()
 
 
@@ -280,6 +290,8 @@ def test_a_missing_block_took_until_the_end() -> None:
             return came, np.where(came >= came[-4], 9.0, 0.02)
 
     assert Load(rate=2e6).time(cast("Run", Few())) == pytest.approx(5.1, rel=0.02)
+    due += 10
+    assert Load(rate=2e6).time(cast("Run", Few()), 10) == pytest.approx(5.1, rel=0.02), "a flow that began at 10 s"
 
 
 def test_a_mean_near_the_limit_is_asked_again() -> None:

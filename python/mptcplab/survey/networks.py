@@ -25,7 +25,7 @@ KINDS = {
     "bulk": "two to four paths, one path in four with random loss; one flow that always has data",
     "burst": "as bulk, but losses come in bursts (Gilbert-Elliott) of 5 frames on average",
     "jitter": "as bulk, and the delay of each path varies by up to half of it, in order",
-    "competing": "as bulk, and each path carries one or two TCP flows of others",
+    "competing": "as bulk, and each path carries one or two TCP flows of others, which began 10 s before",
     "reorder": "as bulk, and the delay of each frame varies by up to a tenth of the round trip, out of order",
     "short": "as bulk, but queues hold 10 to 20 packets, whatever the product",
     "managed": "as bulk, but each queue is run by fq_codel, codel or pie",
@@ -38,6 +38,8 @@ KINDS = {
 DISCIPLINES = ("fq_codel", "codel", "pie")
 BESIDE_OTHERS = NO_JITTER | {"start": "200ms"}
 """Who has which share of a queue is decided by who began when: beside flows of others, seeds differ in that."""
+OTHERS_FIRST_S = 10
+"""Flows of others have so long to find their share before the flow begins."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +88,12 @@ class Link:
             keys["gilbert_elliott"] = {"p": f"{100 * good:.6f}%", "r": f"{100 * bad:.6f}%"}
         elif self.loss:
             keys["loss"] = f"{100 * self.loss:.4f}%"
-        if self.jitter:
-            keys["jitter"] = f"{self.jitter * 1e6:.0f}us"
+        # Frames of one size that a full window clocks would meet a queue that others fill always, or never, just when one
+        # has left it (Floyd and Jacobson, On Traffic Phase Effects, 1992): beside others they come at any time within
+        # that of a frame.
+        jitter = max(self.jitter, FRAME * 8 / self.rate / 2 if self.others else 0)
+        if jitter:
+            keys["jitter"] = f"{jitter * 1e6:.0f}us"
         if self.reorder:
             keys["reorder"] = True
         return keys
@@ -106,10 +112,15 @@ class Network:
         """Whether seeds differ."""
         return any(link.loss or link.jitter or link.discipline or link.others for link in self.links)
 
+    @property
+    def begins(self) -> int:
+        """When the flow begins, s."""
+        return OTHERS_FIRST_S if any(link.others for link in self.links) else 0
+
     def scenario(
         self, flow: Mapping[str, Any], *, duration: float = DURATION_S, warmup: float = WARMUP_S, name: str = ""
     ) -> Scenario:
-        """The network with one flow of these keys; buffers are the network's."""
+        """The network with one flow of these keys; times count from its beginning, and buffers are the network's."""
         buffers = (
             {"autotuning": True} if self.buffer is None else dict.fromkeys(("rcvbuf", "sndbuf"), f"{self.buffer}B")
         )
@@ -117,22 +128,21 @@ class Network:
         flows = {"flow": buffers | dict(flow)}
         for at, link in enumerate(self.links, 1):
             if link.others:
-                # They are there when the flow begins.
                 own = {"transport": "tcp", "congestion": "cubic", "paths": [f"path{at}"], "count": link.others}
                 flows[f"other{at}"] = own | {"autotuning": True, "stagger": "500ms"}
-        if any(link.others for link in self.links):
-            flows["flow"]["start"] = "1s"
+        if self.begins:
+            flows["flow"]["start"] = f"{self.begins}s"
         events = [
-            {"at": f"{at}s", "path": f"path{number}", "set": {"rate": f"{rate / 1e3:.0f}kbit"}}
+            {"at": f"{self.begins + at}s", "path": f"path{number}", "set": {"rate": f"{rate / 1e3:.0f}kbit"}}
             for number, link in enumerate(self.links, 1)
             if link.dip
             for at, rate in zip(DIP_S, (link.dip, link.rate), strict=True)
         ]
         return Scenario(
-            jitter=BESIDE_OTHERS if any(link.others for link in self.links) else NO_JITTER,
+            jitter=BESIDE_OTHERS if self.begins else NO_JITTER,
             name=name or self.name,
-            duration=f"{duration * 1e3:.0f}ms",
-            warmup=f"{warmup * 1e3:.0f}ms",
+            duration=f"{(self.begins + duration) * 1e3:.0f}ms",
+            warmup=f"{(self.begins + warmup) * 1e3:.0f}ms",
             sample="1s",
             paths=paths,
             flows=flows,

@@ -78,9 +78,9 @@ class Load:
             return _BLOCKS_S
         return 60 + max(8 * self.file / link.rate + self.file / 1448 * link.rtt for link in network.links)
 
-    def time(self, run: Run) -> float:
+    def time(self, run: Run, begins: float = 0) -> float:
         """Seconds to the completion of the file, or the 99th percentile of the times of the blocks after the opening;
-        infinite where there is none.
+        infinite where there is none. The flow was started at `begins`, s.
 
         A block that did not come took at least until the end; of more than `MISSING` there is no percentile.
         """
@@ -92,9 +92,9 @@ class Load:
             return math.inf
         # Blocks come in their order, and the first is due when the connection opens.
         interval = 8 * BLOCK / float(f"{self.rate:.0f}")
-        due = np.arange(float(written[0]), _DUE_S, interval)
+        due = np.arange(float(written[0]), begins + _DUE_S, interval)
         came = min(len(written), len(due))
-        took_s = np.concatenate((times[:came], _BLOCKS_S - due[came:]))
+        took_s = np.concatenate((times[:came], begins + _BLOCKS_S - due[came:]))
         counts = due >= due[0] + OPENING_S
         settled, missing = took_s[counts], int(counts[came:].sum())
         if not len(settled) or missing > MISSING * len(settled):
@@ -184,7 +184,8 @@ def _some(
         found = [0.0] * len(jobs)
 
         def keep(job: int, run: Run) -> None:
-            found[job] = cells[names[job][0]][1].time(run)
+            network, load = cells[names[job][0]]
+            found[job] = load.time(run, network.begins)
 
         run_jobs(jobs, workers=workers, quiet=True, on_result=keep)
         for (at, name), time in zip(names, found, strict=True):
