@@ -16,6 +16,7 @@ impl Connection {
             && self.watch.is_none()
             && self.send.buffer.unsent() > 0
             && self.send.buffer.first_again().is_none()
+            && self.send.left.is_empty()
             && !self.choice.duplicates
             && !self.send.writer.is_closed()
             && self.fate.closed().is_none()

@@ -31,6 +31,7 @@ mod input;
 mod joins;
 mod key;
 mod lead;
+mod left;
 pub mod limits;
 mod linux_window;
 mod nagle;

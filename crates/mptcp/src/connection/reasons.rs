@@ -8,6 +8,7 @@ use mptcp_wire::Segment;
 
 use super::Connection;
 use super::limits::Limit;
+use super::send_buffer::Chunk;
 use crate::ids::SubflowId;
 use crate::observe::{Event, PathLimit, Picked, Reinjected};
 
@@ -47,7 +48,7 @@ impl Connection {
             return;
         };
         let (offset, seq, bytes) = (sent.data, sent.start, sent.payload.len() as u64);
-        let first = self.send.buffer.in_flight_from(offset).next().map(|chunk| chunk.first_subflow());
+        let first = self.send.buffer.in_flight_from(offset).next().and_then(Chunk::first_subflow);
         let event = if first.is_none_or(|first| first == self.subflow_id(slot)) {
             let alone = self.subflows.iter().filter(|subflow| subflow.can_send()).count() == 1;
             let why = if alone { Picked::Only } else { Picked::OutOfTurn };
@@ -59,7 +60,7 @@ impl Connection {
     }
 
     /// New data went on a subflow, as the last of its stream so far.
-    fn observe_new(&self, now: Instant, slot: usize) {
+    pub(super) fn observe_new(&self, now: Instant, slot: usize) {
         let Some(sent) = self.subflows[slot].sender().board.queue.back() else { return };
         let (offset, seq, bytes) = (sent.data, sent.start, sent.payload.len() as u64);
         let candidates = &self.choice.candidates;
@@ -86,14 +87,20 @@ impl Connection {
         };
         let Some(sent) = self.subflows[slot].sender().board.queue.back() else { return };
         let (offset, seq) = (sent.data, sent.start);
-        let first = self.send.buffer.in_flight_from(offset).next().map(|chunk| chunk.first_subflow().slot());
+        let first = self
+            .send
+            .buffer
+            .in_flight_from(offset)
+            .next()
+            .and_then(Chunk::first_subflow)
+            .map(SubflowId::slot);
         let event = Event::Reinjection { why, offset, bytes, seq };
         self.tell(now, slot, event, first.filter(|&first| first != slot));
     }
 
     /// Nothing more is sent now, because of `limit`.
     fn observe_rest(&mut self, now: Instant, limit: Limit) {
-        let oldest = self.send.buffer.head().map(|chunk| chunk.first_subflow().slot());
+        let oldest = self.send.buffer.head().and_then(Chunk::first_subflow).map(SubflowId::slot);
         let full = matches!(limit, Limit::HeadOfLine | Limit::ReceiveWindow | Limit::SendBuffer);
         let blame = match limit {
             _ if full => oldest,

@@ -4,6 +4,7 @@
 
 use mptcp_clock::{Duration, Instant};
 
+use super::left::Left;
 use super::send_buffer::SendBuffer;
 
 /// Unsent bytes below which a waiting writer is woken for any room at all.
@@ -15,6 +16,7 @@ const SETTLED: Duration = Duration::from_millis(200);
 #[derive(Debug, Default)]
 pub(super) struct SendStream {
     pub(super) buffer: SendBuffer,
+    pub(super) left: Left,
     pub(super) writer: Writer,
     pub(super) fin: DataFin,
     /// The size that M3 last gave the buffer, bytes.

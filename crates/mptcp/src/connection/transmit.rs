@@ -7,8 +7,10 @@ use mptcp_clock::Instant;
 use mptcp_wire::Segment;
 
 use super::Connection;
+use super::left::Around;
 use super::limits::Limit;
-use super::send_buffer::Put;
+use super::send_buffer::{Chunk, Put};
+use crate::ids::SubflowId;
 use crate::scheduler::{Candidate, SendView};
 
 impl Connection {
@@ -69,6 +71,7 @@ impl Connection {
         let [subflow] = &self.subflows[..] else { return false };
         self.send.buffer.unsent() > 0
             && self.send.buffer.first_again().is_none()
+            && self.send.left.is_empty()
             && self.watch.is_none()
             && !self.choice.duplicates
             && subflow.can_send()
@@ -115,7 +118,10 @@ impl Connection {
         {
             return Some(sent);
         }
-        if self.send.buffer.unsent() == 0 {
+        if !self.send.left.is_empty() {
+            self.look_at_left();
+        }
+        if self.send.buffer.unsent() == 0 && self.send.left.is_empty() {
             return self.on_nothing_new(now, out);
         }
         let chosen = self.choose(now);
@@ -132,6 +138,11 @@ impl Connection {
         let Candidate { subflow: id, mss, in_flight, .. } = self.choice.candidates[chosen];
         if in_flight == 0 && self.subflows[id].sender().is_idle() {
             self.begin_anew(now, id);
+        }
+        match self.around(now, id) {
+            Around::Nothing => {}
+            Around::Piece(start) => return self.carry_left(now, start, id, out),
+            Around::Wait => return self.rest(now, Limit::Scheduler, false),
         }
         if self.subflows[id].mtu().is_known()
             && let Some(payload) = self.probe_of_size(id)
@@ -166,6 +177,7 @@ impl Connection {
         }
         // Asked only while something is unsent.
         let usual = self.send.writer.waits()
+            && self.send.left.is_empty()
             && !self.send.writer.is_closed()
             && candidates.first().is_some_and(|first| self.send.buffer.window_room() >= first.mss);
         if usual && let Some(chosen) = self.choice.scheduler.choose_at_sight(now, candidates) {
@@ -184,14 +196,14 @@ impl Connection {
         SendView {
             now,
             candidates,
-            unsent: outgoing.unsent(),
+            unsent: outgoing.unsent() + self.send.left.bytes(),
             more_to_come: self.send.writer.waits(),
             streams: self.send.writer.streams(now),
             closed: self.send.writer.is_closed(),
-            in_flight: outgoing.next() - outgoing.una(),
+            in_flight: (outgoing.next() - outgoing.una()).saturating_sub(self.send.left.bytes()),
             acknowledged: outgoing.una(),
-            oldest_on: outgoing.head().map(|chunk| chunk.first_subflow().slot()),
-            window_room: outgoing.window_room(),
+            oldest_on: outgoing.head().and_then(Chunk::first_subflow).map(SubflowId::slot),
+            window_room: outgoing.window_room() + self.send.left.bytes(),
             send_buffer: self.send_buffer(),
         }
     }

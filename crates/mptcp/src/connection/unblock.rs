@@ -90,7 +90,7 @@ impl Connection {
             let carried = chunk.carried_by(fast);
             let (due, lost) = self.expected(now, chunk);
             let before = if closed { now + comes } else { latest.max(now + comes) };
-            let late = !carried && (due > before + worth || lost <= now);
+            let late = !carried && !chunk.is_left() && (due > before + worth || lost <= now);
             if !late {
                 (looked, latest) = (chunk.end(), latest.max(due.min(lost)));
                 overdue = if carried { overdue } else { overdue.min(lost) };
@@ -117,7 +117,7 @@ impl Connection {
         let mut overdue = Instant::FAR_FUTURE;
         let mut last: Option<(Instant, u64, u64)> = None;
         for chunk in self.send.buffer.in_flight_backwards().take(LOOKED_AT_ONCE) {
-            if chunk.carried_by(fast) {
+            if chunk.carried_by(fast) || chunk.is_left() {
                 continue;
             }
             let (due, lost) = self.expected(now, chunk);

@@ -43,6 +43,8 @@ pub struct OnTime {
     full: bool,
     /// At the end of the data: since when it waits for a path without room, and until when.
     waits: Option<(Instant, Instant)>,
+    /// What the one chosen last leaves to those that come to it sooner, bytes.
+    leaves: u64,
     /// What each candidate of a choice takes.
     times: Vec<f64>,
 }
@@ -58,20 +60,24 @@ impl Default for OnTime {
             due: Instant::ZERO,
             full: false,
             waits: None,
+            leaves: 0,
             times: Vec::new(),
         }
     }
 }
 
 impl OnTime {
-    /// Whether a segment on a path, which takes so long, would hold nobody up.
-    fn is_on_time(&self, view: &SendView<'_>, slow: &Candidate, takes: f64) -> bool {
-        self.times.iter().all(|&time| time >= takes) || self.leaves_room(view, slow, takes)
+    /// Whether a segment on a path, which takes so long, would hold nobody up, and how many bytes it leaves to others then.
+    fn on_time(&self, view: &SendView<'_>, slow: &Candidate, takes: f64) -> Option<u64> {
+        if self.times.iter().all(|&time| time >= takes) {
+            return Some(0);
+        }
+        self.leaves_room(view, slow, takes)
     }
 
     /// The same where others are faster.
     #[inline(never)]
-    fn leaves_room(&self, view: &SendView<'_>, slow: &Candidate, takes: f64) -> bool {
+    fn leaves_room(&self, view: &SendView<'_>, slow: &Candidate, takes: f64) -> Option<u64> {
         let (mut rates, mut first) = (0.0, f64::INFINITY);
         let streams = view.streams && !view.closed;
         let faster = || {
@@ -87,7 +93,7 @@ impl OnTime {
         }
         if first.is_infinite() {
             // None of those that would be faster says anything.
-            return true;
+            return Some(0);
         }
         let window = real(view.window().min(view.send_buffer));
         // A path that carries more than all that it might hold up is worth a stall: it is not kept small for being in the way.
@@ -105,16 +111,23 @@ impl OnTime {
             if last && sent > real(view.unsent) { real(view.unsent) } else { sent }
         };
         if meanwhile * margin + real(slow.in_flight + slow.mss) > window {
-            return false;
+            return None;
         }
         if view.more_to_come {
-            return true;
+            return Some(0);
+        }
+        if by_arrival(view) {
+            // What the faster paths send before it is there on this one.
+            let sooner = faster().map(|(fast, _)| sends(fast, takes - first)).sum::<f64>();
+            return if streams {
+                // They come to the beginning of it sooner, and this one carries what is behind that.
+                (sooner + real(slow.mss) <= real(view.unsent)).then_some(sooner as u64)
+            } else {
+                (sooner <= real(view.unsent)).then_some(0)
+            };
         }
         // All that is left goes on the faster paths before this one has answered.
-        if by_arrival(view) {
-            return faster().map(|(fast, _)| sends(fast, takes - first)).sum::<f64>() <= real(view.unsent);
-        }
-        first + real(view.unsent) / larger(rates, 1e-9) >= takes
+        (first + real(view.unsent) / larger(rates, 1e-9) >= takes).then_some(0)
     }
 
     /// Whether a choice notes nothing, unless a window or the send buffer is full or the application is silent.
@@ -185,13 +198,14 @@ impl Scheduler for OnTime {
     }
 
     fn takes_the_only_one(&mut self) -> bool {
-        self.waits = None;
+        (self.waits, self.leaves) = (None, 0);
         self.ledger.pause();
         true
     }
 
     fn choose(&mut self, view: &SendView<'_>) -> Option<usize> {
         let waited = self.waits.take();
+        self.leaves = 0;
         if let [only] = view.candidates {
             self.ledger.pause();
             return only.has_room.then_some(0);
@@ -217,22 +231,29 @@ impl Scheduler for OnTime {
         if view.closed {
             self.follow_lines(view);
         }
-        let mut best: Option<(f64, usize)> = None;
+        let mut best: Option<(f64, usize, u64)> = None;
         let with_room = view.candidates.iter().zip(&self.times).enumerate().filter(|(_, (c, _))| c.has_room);
         for (at, (candidate, &time)) in with_room {
-            if best.is_none_or(|(least, _)| time < least)
+            if best.is_none_or(|(least, ..)| time < least)
                 && !self.is_left_out(view, candidate)
-                && self.is_on_time(view, candidate, time)
+                && let Some(leaves) = self.on_time(view, candidate, time)
             {
-                best = Some((time, at));
+                best = Some((time, at, leaves));
             }
         }
-        let chosen = best.map(|(_, at)| at);
+        let chosen = best.map(|(_, at, leaves)| {
+            self.leaves = leaves;
+            at
+        });
         if chosen.is_none() && view.closed && view.unsent > 0 {
             self.wait_or_go(view, waited)
         } else {
             chosen
         }
+    }
+
+    fn leaves(&self) -> u64 {
+        self.leaves
     }
 
     fn waits_until(&self) -> Option<Instant> {

@@ -16,6 +16,12 @@ pub trait Scheduler: std::fmt::Debug + Send {
     /// asked further: then the data goes on the candidate with room that has the smallest round-trip time.
     fn choose(&mut self, view: &SendView<'_>) -> Option<usize>;
 
+    /// Bytes at the beginning of what is unsent that the one just chosen leaves to others, which come to these sooner; what follows goes on it.
+    /// Asked after [`Scheduler::choose`] while an application writes as it goes, and not where subflows have queues of their own.
+    fn leaves(&self) -> u64 {
+        0
+    }
+
     /// Until when one that has just answered None would wait, though a candidate has room: it is asked again then, whatever happens.
     fn waits_until(&self) -> Option<Instant> {
         None

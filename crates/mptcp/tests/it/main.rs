@@ -17,6 +17,7 @@ mod hostile_memory;
 mod identity;
 mod kernel_policies;
 mod large;
+mod left;
 mod linux;
 mod linux_queues;
 mod local_queue;

@@ -464,6 +464,30 @@ fn a_stream_waits_for_a_near_path_whose_window_is_beyond_its_last_loss_unless_it
 }
 
 #[test]
+fn of_a_stream_a_far_path_carries_what_is_behind_that_which_a_near_one_comes_to_sooner() {
+    let mut candidates = streaming();
+    (candidates[0].has_room, candidates[0].in_flight, candidates[0].held) = (false, 50 * MSS, 50 * MSS);
+    (candidates[0].ssthresh, candidates[0].delivery_rate) = (100 * MSS, Some(5e6));
+    (candidates[1].min_rtt, candidates[1].srtt, candidates[1].latest_rtt) = (ms(100), ms(100), ms(100));
+    let choose = |candidates: &[Candidate], unsent: u64, closed: bool| {
+        let mut moment = SendView::new(Instant::ZERO + ms(1_000), candidates);
+        (moment.unsent, moment.more_to_come, moment.streams) = (unsent, false, !closed);
+        (moment.closed, moment.window_room) = (closed, 1 << 30);
+        let mut scheduler = OnTime::default();
+        (scheduler.choose(&moment), scheduler.leaves())
+    };
+    // There after 50 ms, and after 10 on the near one, which sends 100 segments in 20 ms.
+    let (chosen, leaves) = choose(&candidates, 400 * MSS, false);
+    assert_eq!((chosen, leaves / MSS), (Some(1), 200));
+    assert_eq!(choose(&candidates, leaves + MSS, false), (Some(1), leaves));
+    assert_eq!(choose(&candidates, leaves + MSS - 2, false), (None, 0), "it comes to nearly all");
+    candidates[0].has_room = true;
+    assert_eq!(choose(&candidates, 400 * MSS, false), (Some(0), 0));
+    candidates[0].has_room = false;
+    assert_eq!(choose(&candidates, 400 * MSS, true).1, 0, "of a file all is waited for");
+}
+
+#[test]
 fn a_queue_that_was_a_path_s_own_does_not_last() {
     let mut path = Candidate::new(0, ms(100), 100 * MSS, MSS);
     (path.min_rtt, path.latest_rtt) = (ms(20), ms(100));
