@@ -23,7 +23,7 @@ from mptcplab.summary import summary
 from mptcplab.survey.hunt import hunt
 from mptcplab.survey.measure import Measured, Policy, survey
 from mptcplab.survey.networks import DISCIPLINES, FRAME, KINDS, Link, Network, draw
-from mptcplab.survey.oracle import MOST_PAYLOAD, PAYLOAD, bound, earliest
+from mptcplab.survey.oracle import MOST_PAYLOAD, PAYLOAD, bound, earliest, joins
 from mptcplab.survey.policies import policy
 from mptcplab.survey.report import distribution, sentence, times
 from mptcplab.survey.short import Load, Timed, short
@@ -145,6 +145,19 @@ def test_what_no_sender_could_is_said() -> None:
     rows = {row["beside"]: row for row in times(timed)}
     assert (rows["best path"]["late"], rows["best path"]["excused"]) == (2, 1)
     assert (rows["first path"]["late"], rows["first path"]["excused"]) == (0, 0)
+
+
+def test_what_only_the_join_makes_late_is_said() -> None:
+    slow_first = Network("slow first", (Link(1e6, 0.1, 100), Link(20e6, 0.02, 40)), None)
+    assert joins(slow_first) == pytest.approx([0, 0.22])
+    load = Load(file=5_000_000)
+    # TCP takes 3 s on the second path, 3.22 s once that has been joined; the line would have it there after 2.3.
+    timed = [Timed(slow_first, Policy("default"), load, time, [50.0, 3.0]) for time in (3.1, 3.3, 3.5)]
+    assert timed[0].joined == pytest.approx(3.22)
+    rows = {row["beside"]: row for row in times(timed)}
+    assert (rows["best path"]["late"], rows["best path"]["excused"], rows["best path"]["join"]) == (2, 0, 1)
+    # On the first one nothing has to be joined.
+    assert Timed(slow_first, Policy("default"), load, 3.0, [2.0, 1.9]).joined == 2.0
 
 
 def test_a_survey_holds_policies_against_each_path() -> None:

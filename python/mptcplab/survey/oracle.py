@@ -41,9 +41,8 @@ def bound(network: Network) -> float:
 
 def earliest(network: Network, size: int) -> float:
     """The least time in which any sender has a file of `size` bytes there, from the first SYN on, s."""
-    first, *others = network.links
-    starts = [(first, first.rtt)] + [(link, 2 * first.rtt + 2 * link.rtt) for link in others]
-    low, high = 0.0, first.rtt
+    starts = [(link, link.rtt + join) for link, join in zip(network.links, joins(network), strict=True)]
+    low, high = 0.0, network.links[0].rtt
     while sum(_brought(link, high - start) for link, start in starts) < size:
         low, high = high, 2 * high
     while high - low > _PRECISION * high:
@@ -51,6 +50,12 @@ def earliest(network: Network, size: int) -> float:
         enough = sum(_brought(link, middle - start) for link, start in starts) >= size
         low, high = (low, middle) if enough else (middle, high)
     return low
+
+
+def joins(network: Network) -> list[float]:
+    """How much later data may leave on each path than on a connection of its own that opens at the same time, s."""
+    first, *others = network.links
+    return [0.0] + [2 * first.rtt + link.rtt for link in others]
 
 
 def _brought(link: Link, since: float) -> float:

@@ -63,24 +63,25 @@ def sentence(one: Measured) -> str:
 def times(timed: Sequence[Timed]) -> list[dict[str, Any]]:
     """The figures of each policy and load: beside the path that connections are opened on, and beside the best one
     where the load is long enough; blocks beside the best one only. What neither carries is not measured. `excused` of
-    the late ones are files that no sender could have there in time, as their connections open elsewhere."""
+    the late ones are files that no sender could have there in time, as their connections open elsewhere; `join` of the
+    others are no later than plain TCP that begins on a path when it has been joined."""
     rows = []
     for policy, load in dict.fromkeys((one.policy.name, one.load) for one in timed):
         own = [one for one in timed if (one.policy.name, one.load) == (policy, load)]
-        beside = {
-            "best path": [(one.of_best, min(one.alone), one.least) for one in own if one.load.is_long(one.network)]
-        }
+        beside = {"best path": [(one.of_best, min(one.alone), one) for one in own if one.load.is_long(one.network)]}
         if load.file is not None:
-            beside = {"first path": [(one.of_first, one.alone[0], one.least) for one in own]} | beside
+            beside = {"first path": [(one.of_first, one.alone[0], one) for one in own]} | beside
         for what, every in beside.items():
             known = [each for each in every if not math.isnan(each[0])]
             ratios = [ratio for ratio, *_ in known]
             row: dict[str, Any] = {"policy": policy, "load": str(load), "beside": what, "networks": len(ratios)}
             row["not_measured"] = len(every) - len(ratios)
             if ratios:
-                late = [(other, least) for ratio, other, least in known if ratio > LATE]
-                excused = sum(least > LATE * other for other, least in late)
-                row |= {"median": float(np.median(ratios)), "late": len(late), "excused": excused, "worst": max(ratios)}
+                late = [(other, one) for ratio, other, one in known if ratio > LATE]
+                others = [one for other, one in late if one.least <= LATE * other]
+                join = sum(one.time <= LATE * one.joined for one in others)
+                row |= {"median": float(np.median(ratios)), "late": len(late), "excused": len(late) - len(others)}
+                row |= {"join": join, "worst": max(ratios)}
             rows.append(row)
     return rows
 
@@ -98,6 +99,7 @@ def save_times(timed: Sequence[Timed], output: Path) -> None:
         "of_first": [one.of_first for one in timed],
         "of_best": [one.of_best for one in timed],
         "least_s": [one.least for one in timed],
+        "joined_s": [one.joined for one in timed],
         "long": [one.load.is_long(one.network) for one in timed],
         "links": [str(one.network) for one in timed],
     }

@@ -17,7 +17,7 @@ import numpy as np
 from mptcplab.batch import Job, Progress, run_jobs
 from mptcplab.survey.measure import Policy
 from mptcplab.survey.networks import Network
-from mptcplab.survey.oracle import earliest
+from mptcplab.survey.oracle import earliest, joins
 
 if TYPE_CHECKING:
     from mptcplab.results import Run
@@ -136,6 +136,14 @@ class Timed:
         """The least time that any sender takes for a file, as its connection is opened on the first path, s; zero for
         blocks, of which nothing is known."""
         return earliest(self.network, self.load.file) if self.load.file is not None else 0.0
+
+    @property
+    def joined(self) -> float:
+        """What plain TCP takes for a file on the path that is best where it begins when Multipath TCP may, s: on the first
+        at once, on any other when that has been joined. Zero for blocks."""
+        if self.load.file is None:
+            return 0.0
+        return min(time + join for time, join in zip(self.alone, joins(self.network), strict=True))
 
 
 def _over(time: float, other: float) -> float:
