@@ -88,9 +88,9 @@ class Link:
             keys["gilbert_elliott"] = {"p": f"{100 * good:.6f}%", "r": f"{100 * bad:.6f}%"}
         elif self.loss:
             keys["loss"] = f"{100 * self.loss:.4f}%"
-        # Frames of one size that a full window clocks would meet a queue that others fill always, or never: just when one
-        # has left it (Floyd and Jacobson, On Traffic Phase Effects, 1992). Beside others they come at any time within that
-        # of a frame.
+        # Frames of one size that a full window clocks would meet a queue that others fill always, or never: just when
+        # one has left it (Floyd and Jacobson, On Traffic Phase Effects, 1992). Beside others they come at any time
+        # within that of a frame.
         jitter = max(self.jitter, FRAME * 8 / self.rate / 2 if self.others else 0)
         if jitter:
             keys["jitter"] = f"{jitter * 1e6:.0f}us"

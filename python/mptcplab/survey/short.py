@@ -139,8 +139,8 @@ class Timed:
 
     @property
     def joined(self) -> float:
-        """What plain TCP takes for a file on the path that is best where it begins when Multipath TCP may, s: on the first
-        at once, on any other when that has been joined. Zero for blocks."""
+        """What plain TCP takes for a file on the path that is best where it begins when Multipath TCP may, s: on the
+        first at once, on any other when that has been joined. Zero for blocks."""
         if self.load.file is None:
             return 0.0
         return min(time + join for time, join in zip(self.alone, joins(self.network), strict=True))
