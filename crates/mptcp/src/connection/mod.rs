@@ -13,6 +13,7 @@ mod addresses;
 mod again;
 mod ahead;
 mod arm;
+mod around;
 mod begin;
 mod candidates;
 mod chunk;

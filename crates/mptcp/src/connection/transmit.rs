@@ -7,7 +7,7 @@ use mptcp_clock::Instant;
 use mptcp_wire::Segment;
 
 use super::Connection;
-use super::left::Around;
+use super::around::Around;
 use super::limits::Limit;
 use super::send_buffer::{Chunk, Put};
 use crate::ids::SubflowId;
