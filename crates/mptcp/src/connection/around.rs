@@ -33,7 +33,7 @@ impl Connection {
         }
     }
 
-    /// Whether an acknowledgement at the data level is of what nobody was given yet: the peer cannot have it.
+    /// Whether an acknowledgement at the data level is of what nobody was given yet: the peer cannot have it (RFC 8684 section 3.3.1).
     #[cold]
     pub(super) fn is_behind_left(&mut self, offset: u64) -> bool {
         self.look_at_left();

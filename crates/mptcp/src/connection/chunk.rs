@@ -36,7 +36,7 @@ impl Chunk {
         Self { start, payload, carriers, queued: false, put: Some(put), puts: Vec::new() }
     }
 
-    /// Data that what went on a subflow is behind, and that none was given yet.
+    /// Data that no subflow was given yet, though what is behind it was.
     pub(crate) fn left(start: u64, payload: Bytes) -> Self {
         Self { start, payload, carriers: 0, queued: false, put: None, puts: Vec::new() }
     }

@@ -7,8 +7,8 @@ use bytes::{Bytes, BytesMut};
 use super::{SendBuffer, Written};
 
 impl SendBuffer {
-    /// How much of the next `most` bytes is cut without a copy and leaves no small segment behind; one segment where that is nothing, of which
-    /// none crosses the end of a record.
+    /// How much of the next `most` bytes can be cut without a copy, in whole segments of `mss`; where that is nothing, one segment. None
+    /// crosses the end of a record.
     pub(crate) fn whole(&self, most: u64, mss: u64) -> u64 {
         let record = self.ends.record_behind(self.next).map_or(u64::MAX, |end| end - self.next);
         let here = self.unsent.front().map_or(0, |front| front.length as u64);
