@@ -20,6 +20,7 @@ mod linux_stack;
 mod mechanisms;
 mod middleboxes;
 mod never_slower;
+mod never_slower_beside;
 mod never_slower_files;
 mod never_slower_found;
 mod on_off;

@@ -91,7 +91,7 @@ fn blocks_do_not_wait_for_a_path_that_says_nothing() {
 #[test]
 fn a_far_path_carries_the_blocks_that_a_near_one_comes_to_only_later() {
     // Behind a loss the near path has not enough for a while: what had waited longest went on the far one then, and all behind it waited
-    // for that, 1.4 and 1.6 times as long.
+    // for that, 1.2 times as long.
     let paths = [
         (84_422, 8_968, "109p", "loss = \"0.1451%\""),
         (11_712, 75_595, "45p", ""),
@@ -100,10 +100,6 @@ fn a_far_path_carries_the_blocks_that_a_near_one_comes_to_only_later() {
     ];
     let took = blocks_of_tcp(&paths, 4_000_000, "16Mbit", "p0");
     assert!(took < 1.05, "{took:.2}");
-    let paths =
-        [(29_581, 19_575, "17p", "loss = \"0.0520%\""), (2_245, 387_799, "29p", "loss = \"0.5065%\"")];
-    let took = blocks_of_tcp(&paths, 529_213, "16Mbit", "p0");
-    assert!(took < 1.1, "{took:.2}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::Connection;
 use super::send_buffer::{Chunk, carrier};
 use crate::config::OpportunisticRule;
 use crate::congestion::PenaltyRule;
-use crate::scheduler::Candidate;
+use crate::scheduler::{Candidate, OFTEN};
 use crate::subflow::Looked;
 use crate::subflow::sender::Recovery;
 
@@ -17,6 +17,8 @@ const LOOKED_AT_ONCE: usize = 64;
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 /// Nothing was found by the last look at the end of the data.
 const NOTHING: u64 = u64::MAX;
+/// What an answer may take beyond a round trip at least before it is late.
+const ANSWERS: Duration = Duration::from_millis(5);
 /// While the application writes, by which part of a round trip M1 has to win: what is expected is not known better than that.
 const WORTH: u64 = 8;
 
@@ -193,6 +195,7 @@ impl Connection {
             };
             // As much as segments may be out of order by (RFC 8985 section 6.2), where round trips do not vary.
             let late = || (path.rttvar * 4).max(path.min_rtt.unwrap_or_default() / 4);
+            let overdue = || (wait + late()).min(self.overdue_soon(now, id));
             let sent = board.outstanding(end);
             let (due, lost) = match sent {
                 // It has arrived, and waits for what is before it.
@@ -206,14 +209,14 @@ impl Connection {
                     let drain = Duration::from_secs_f64(drain);
                     let due = (sent.sent_at + (wait - back)).max(now + (drain - back));
                     // With much before it, it may be queueing still; without progress that does not move.
-                    (due, sent.sent_at + (wait + late()).max(drain * 2))
+                    (due, sent.sent_at + overdue().max(drain * 2))
                 }
             };
             // What has come on a subflow but not in order there is not there yet (RFC 8684 section 3.3.1 maps a subflow's stream): it
             // comes with the last gap before it.
             let times = match sent.and_then(|_| board.gap_before(end)) {
                 Some(gap) if gap.resent => {
-                    (due.max(gap.sent_at + (wait - back)), lost.min(gap.sent_at + (wait + late())))
+                    (due.max(gap.sent_at + (wait - back)), lost.min(gap.sent_at + overdue()))
                 }
                 Some(_) => (due.max(again()), lost),
                 None => (due, lost),
@@ -221,6 +224,20 @@ impl Connection {
             best = best.min(times);
         }
         best
+    }
+
+    /// Where all that an application writes as it goes is under way, and a path loses often: what is not answered in a round trip is likely
+    /// lost, though the answer may be delayed. A copy keeps nobody waiting then, and a block waits for less than a probe would take.
+    fn overdue_soon(&self, now: Instant, id: usize) -> Duration {
+        let path = &self.congestion.paths[id];
+        if self.send.buffer.unsent() > 0 || !self.send.writer.streams(now) {
+            return Duration::MAX;
+        }
+        if path.losses.bytes_between(now).is_none_or(|bytes| bytes >= OFTEN * path.mss) {
+            return Duration::MAX;
+        }
+        let round = path.calm_rtt().max(path.min_rtt.unwrap_or_default());
+        round + (round / 4).max(ANSWERS)
     }
 
     /// M2, by the rule that was chosen.

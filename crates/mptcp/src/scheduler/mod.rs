@@ -17,6 +17,7 @@ pub use ontime::OnTime;
 pub use redundant::Redundant;
 pub use roundrobin::RoundRobin;
 pub use rule::Scheduler;
+pub(crate) use view::OFTEN;
 pub use view::{Candidate, SendView};
 
 /// The built-in schedulers.

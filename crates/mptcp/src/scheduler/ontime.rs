@@ -47,6 +47,8 @@ pub struct OnTime {
     leaves: u64,
     /// What each candidate of a choice takes.
     times: Vec<f64>,
+    /// What of that is for losses, where an application writes as it goes.
+    mends: Vec<f64>,
 }
 
 impl Default for OnTime {
@@ -62,6 +64,7 @@ impl Default for OnTime {
             waits: None,
             leaves: 0,
             times: Vec::new(),
+            mends: Vec::new(),
         }
     }
 }
@@ -88,8 +91,10 @@ impl OnTime {
         let patient = streams && self.stream.is_carried_by(faster().map(|(fast, _)| fast));
         for (fast, &time) in faster() {
             rates += rate(fast);
-            let time = if patient { time - mending(fast) } else { time };
             first = if time < first { time } else { first };
+        }
+        if patient {
+            first = self.least_without_losses(view, takes);
         }
         if first.is_infinite() {
             // None of those that would be faster says anything.
@@ -130,6 +135,17 @@ impl OnTime {
         (first + real(view.unsent) / larger(rates, 1e-9) >= takes).then_some(0)
     }
 
+    /// What the best of those takes that are faster and say something, when nothing is lost.
+    #[cold]
+    fn least_without_losses(&self, view: &SendView<'_>, takes: f64) -> f64 {
+        let times = self.times.iter().zip(&self.mends).zip(view.candidates);
+        let faster = times.filter(|((time, _), fast)| **time < takes && !self.silent.is(view.now, fast));
+        faster.fold(
+            f64::INFINITY,
+            |least, ((time, mend), _)| if time - mend < least { time - mend } else { least },
+        )
+    }
+
     /// Whether a choice notes nothing, unless a window or the send buffer is full or the application is silent.
     #[inline]
     fn is_quiet(&self, now: Instant) -> bool {
@@ -148,10 +164,15 @@ impl OnTime {
         self.stream.look(view);
         self.silent.look(view);
         let more = self.stream.until_more(view.now);
+        self.mends.clear();
         for (time, candidate) in self.times.iter_mut().zip(view.candidates) {
-            if let Some(arrives) = self.lines.arrives(view.now, candidate) {
-                *time = arrives + mending(candidate);
+            let mut round = nanos(candidate.calm_rtt.max(candidate.min_rtt));
+            if let Some((arrives, others)) = self.lines.arrives(view.now, candidate) {
+                (*time, round) = (arrives, nanos(candidate.min_rtt) + others);
             }
+            let mend = mending(candidate, round);
+            self.mends.push(mend);
+            *time += mend;
             if candidate.small_waits && view.unsent < candidate.mss && candidate.in_flight > 0 {
                 // It goes with what is written next, or when all that is there has been acknowledged.
                 let answer = nanos(candidate.srtt) / 2.0;

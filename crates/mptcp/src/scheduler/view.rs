@@ -8,6 +8,9 @@ use crate::ids::SubflowId;
 /// a window that turns out to wait there.
 const UNKNOWN_RATE: f64 = 125_000.0;
 
+/// A path that loses more than once in so many segments loses often: of blocks of ten segments one in a hundred waits for a repair.
+pub(crate) const OFTEN: u64 = 1000;
+
 /// A subflow that could carry data.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -131,6 +134,14 @@ impl Candidate {
         };
         let own = self.latest_rtt.mul_f64((delivered / line).min(1.0));
         self.latest_rtt.max(self.min_rtt + own) - own
+    }
+
+    /// How many times more often it loses than one segment in a thousand; 1 where it does not, or where that is not known. Of blocks of ten
+    /// segments one in a hundred waits for a repair at 1.
+    #[must_use]
+    pub fn too_many_losses(&self) -> f64 {
+        let between = self.between_losses.unwrap_or(u64::MAX).max(1);
+        ((OFTEN * self.mss) as f64 / between as f64).max(1.0)
     }
 
     /// What its window carries, bytes a second; infinite before the first sample.

@@ -251,11 +251,36 @@ fn a_stream_leaves_a_near_path_that_loses_to_others() {
     assert_eq!(stream(&candidates), Some(0));
     candidates[0].between_losses = Some(1_001 * MSS);
     assert_eq!(stream(&candidates), Some(0), "hardly a block waits for it");
-    // There after 10 ms, or after 50 what is lost; on the other path after 30.
+    // There after 10 ms, the latest after 74; on the other path after 30.
     candidates[0].between_losses = Some(200 * MSS);
     assert_eq!(stream(&candidates), Some(1));
     candidates[1].between_losses = Some(200 * MSS);
     assert_eq!(stream(&candidates), Some(0), "both lose");
+}
+
+/// There after 10 ms on the nearer path and after 30 on the other, and later by two round trips of 20 and of 60 ms times what losses are
+/// beyond one in a thousand, as a logarithm.
+#[test]
+fn of_two_paths_that_lose_a_stream_takes_the_one_that_keeps_it_waiting_for_less() {
+    let mut candidates = streaming();
+    candidates[1].between_losses = Some(900 * MSS);
+    for (between, chosen) in [(100, 1), (400, 1), (500, 0)] {
+        // 92 ms, 37 and 28 later; the other one 13.
+        candidates[0].between_losses = Some(between * MSS);
+        assert_eq!(stream(&candidates), Some(chosen), "{between}");
+    }
+}
+
+#[test]
+fn losses_are_too_many_beyond_one_in_a_thousand() {
+    let mut path = Candidate::new(0, ms(20), 10 * MSS, MSS);
+    assert_eq!(path.too_many_losses(), 1.0, "nothing is known");
+    for (between, times) in [(2_000, 1.0), (1_000, 1.0), (500, 2.0), (10, 100.0)] {
+        path.between_losses = Some(between * MSS);
+        assert_eq!(path.too_many_losses(), times);
+    }
+    path.between_losses = Some(0);
+    assert!(path.too_many_losses().is_finite());
 }
 
 #[test]

@@ -9,9 +9,6 @@ use crate::scheduler::{Candidate, SendView};
 
 /// How many times its size a window is taken to grow to at most.
 const MOST_GROWN: f64 = 1e6;
-/// A path that loses more than once in so many segments counts as late as what it sends again: of blocks of a few segments one in a
-/// hundred waits for that.
-const OFTEN: u64 = 1000;
 
 /// How long a segment that leaves now is under way, there and back, in nanoseconds, by what round trips said and at a rate that the path
 /// may have. What a path said while its queue was full is old once nothing of it is in flight; and the answer to one segment alone says how
@@ -38,11 +35,8 @@ pub(super) fn by_arrival(view: &SendView<'_>) -> bool {
 /// How long what is compared between paths takes: until a segment is acknowledged, or until it is there.
 pub(super) fn takes(view: &SendView<'_>, candidate: &Candidate) -> f64 {
     if by_arrival(view) {
-        return if view.closed {
-            arrives(candidate, candidate.without_own_queue())
-        } else {
-            arrives(candidate, candidate.calm_rtt) + mending(candidate)
-        };
+        let said = if view.closed { candidate.without_own_queue() } else { candidate.calm_rtt };
+        return arrives(candidate, said);
     }
     answered(candidate)
 }
@@ -63,12 +57,15 @@ fn arrives(candidate: &Candidate, said: Duration) -> f64 {
     delay_at(candidate, said, Some(candidate.comes_at())) - way_back(candidate)
 }
 
-/// How long what is lost waits until it is found and has gone again, a round trip each: where that happens so often that the latest of
-/// what a stream carries come by it, and where the window is beyond what the last loss left of it and the next one is near.
-pub(super) fn mending(candidate: &Candidate) -> f64 {
-    let often = candidate.between_losses.is_some_and(|bytes| bytes < OFTEN * candidate.mss);
+/// How much later the latest of what a stream carries comes by losses, where a round trip without its own queue takes `round`, nanoseconds.
+///
+/// What is lost waits until it is found and has gone again, a round trip each. Such waits vary about as much as they take: where a share `h`
+/// of all blocks has one, one block in a hundred waits for ln(h / 1 %) times the mean. That is nothing where a path loses rarely, and grows
+/// slowly where it loses more. It is two round trips at least where the window is beyond what the last loss left of it: the next one is near.
+pub(super) fn mending(candidate: &Candidate, round: f64) -> f64 {
+    let again = 2.0 * round * candidate.too_many_losses().ln();
     let beyond = candidate.in_flight + candidate.mss > candidate.ssthresh;
-    if often || beyond { 2.0 * nanos(candidate.srtt) } else { 0.0 }
+    if beyond { larger(again, 2.0 * nanos(candidate.srtt)) } else { again }
 }
 
 /// Bytes a nanosecond that it carries, at most twice of what it did: a window that is new, or has filled a queue, is no rate.

@@ -31,8 +31,9 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Nanoseconds until a full segment that leaves now is there; None where no burst has told how fast the line is.
-    pub(super) fn arrives(&mut self, now: Instant, candidate: &Candidate) -> Option<f64> {
+    /// Nanoseconds until a full segment that leaves now is there, and how many of them are a queue of others; None where no burst has told
+    /// how fast the line is.
+    pub(super) fn arrives(&mut self, now: Instant, candidate: &Candidate) -> Option<(f64, f64)> {
         let behind_own = self.behind_own(now, candidate)?;
         let line = self.line(now, candidate);
         // What a round trip shows beyond that is a queue of others; the answer to one segment shows how long the peer delays it.
@@ -42,7 +43,7 @@ impl Lines {
         } else {
             larger(longer - larger(line.waits[0], line.waits[1]), 0.0)
         };
-        Some(behind_own + others)
+        Some((behind_own + others, others))
     }
 
     /// The same where nobody else uses the line: half of a round trip, what the path has before it, and itself.

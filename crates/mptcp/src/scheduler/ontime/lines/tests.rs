@@ -29,7 +29,7 @@ fn acknowledge(path: &mut Candidate, segments: u64) {
 
 /// In milliseconds.
 fn arrives(lines: &mut Lines, ms: u64, path: &Candidate) -> Option<f64> {
-    lines.arrives(at(ms), path).map(|time| (time / MS * 1000.0).round() / 1000.0)
+    lines.arrives(at(ms), path).map(|(time, _)| (time / MS * 1000.0).round() / 1000.0)
 }
 
 #[test]
@@ -70,6 +70,7 @@ fn what_a_round_trip_shows_beyond_its_own_queue_is_that_of_others() {
     assert_eq!(arrives(&mut lines, 3, &path), Some(6.0));
     path.calm_rtt = Duration::from_millis(20);
     assert_eq!(arrives(&mut lines, 3, &path), Some(13.0), "seven are not");
+    assert_eq!(lines.arrives(at(3), &path).map(|(_, others)| others), Some(7.0 * MS));
     // Remembered for one round trip more, and no longer.
     assert_eq!(arrives(&mut lines, 11, &path), Some(13.0));
     assert_eq!(arrives(&mut lines, 22, &path), Some(16.0));
