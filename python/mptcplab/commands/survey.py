@@ -47,7 +47,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         metavar="NAME",
         help="default, historical, a congestion controller, a scheduler, or several joined by +; repeat it for more "
-        "(default: default)",
+        "(default: default, and historical with --shared)",
     )
     parser.add_argument(
         "--seeds",
@@ -55,7 +55,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=5,
         metavar="N",
         help="runs of each network in which there is chance; those after the second only where one of the first two "
-        "was below 1.05 of the best path; of files and blocks all, and four times as many near 1.05 (default: 5)",
+        "was below 1.05 of the best path; of files and blocks all, and four times as many near 1.05; with --shared all "
+        "(default: 5)",
     )
     parser.add_argument(
         "--hunt",
@@ -78,6 +79,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "99th percentile after the first 5 s; a block that never came took until the end, and of more than 1 %% there "
         "is no percentile",
     )
+    load.add_argument(
+        "--shared",
+        action="store_true",
+        help="instead, behind one bottleneck with 1 to 10 TCP flows of others: the share that Multipath TCP takes, and "
+        "RFC 6356's three goals",
+    )
     parser.add_argument("--output", type=Path, metavar="DIR", help="write the table and the worst networks there")
     parser.add_argument("--json", action="store_true", help="print the figures of each policy as JSON")
     parser.add_argument("--quiet", action="store_true", help="print no progress")
@@ -97,6 +104,8 @@ def execute(given: argparse.Namespace) -> int:
     if kind not in networks.KINDS:
         raise BadInput(f"mptcplab: --kind {kind!r}: there are {', '.join(networks.KINDS)}")
     policies = [policy(name) for name in dict.fromkeys(given.policy or ["default"])]
+    if given.shared:
+        return _shared(given, kind, policies if given.policy else [*policies, policy("historical")])
     if given.hunt is not None:
         return _hunt(given, policies)
     if given.files or given.blocks:
@@ -183,6 +192,33 @@ def _short(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int:
     ]
     print(table(rows))
     return 0
+
+
+def _shared(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int:
+    from mptcplab.survey import report, shared
+
+    if kind != "bulk" or given.hunt is not None:
+        raise BadInput("mptcplab: --shared draws bottlenecks of its own: it goes with neither --kind nor --hunt")
+    drawn = [shared.draw(given.seed, number) for number in range(given.networks)]
+    found = list(shared.shares(drawn, policies, seeds=given.seeds, workers=given.workers, quiet=given.quiet))
+    if given.output:
+        report.save_shares(found, given.output)
+    figures = report.friendliness(found)
+    if given.json:
+        print_json(figures)
+        return 0
+    print(
+        f"{given.networks} bottlenecks (10-50 Mb/s, 20-100 ms, 30-200 packets) with 1 to 10 TCP flows of others, seed "
+        f"{given.seed}; goodput / the mean of theirs"
+    )
+    goals = ["goal 1: / TCP in its place", "goal 2: others' / beside TCP", "goal 3: on the free path"]
+    rows = [["policy", "share", "least", "most", "/ historical", *goals]]
+    rows += [[one["policy"], *("-" if one[key] is None else f"{one[key]:.2f}" for key in _SHARES)] for one in figures]
+    print(table(rows))
+    return 0
+
+
+_SHARES = ("share", "least", "most", "of_historical", "of_tcp", "to_others", "on_free")
 
 
 def _ratio(value: float) -> str:

@@ -18,6 +18,7 @@ from mptcplab.export import write_parquet
 from mptcplab.files import write_bytes
 from mptcplab.summary import limits_in_words, megabits
 from mptcplab.survey.measure import Measured
+from mptcplab.survey.shared import Share
 from mptcplab.survey.short import LATE, Timed
 
 LINES = (0.95, 0.8, 0.5)
@@ -84,6 +85,48 @@ def times(timed: Sequence[Timed]) -> list[dict[str, Any]]:
                 row |= {"join": join, "worst": max(ratios)}
             rows.append(row)
     return rows
+
+
+def friendliness(shares: Sequence[Share]) -> list[dict[str, Any]]:
+    """The figures of each policy behind bottlenecks that others use: its share, what that is of the historical rules'
+    where they ran too, and what became of RFC 6356's three goals, each a mean over the bottlenecks."""
+    historical = {one.bottleneck: one.share for one in shares if one.policy.name == "historical"}
+    rows = []
+    for policy in dict.fromkeys(one.policy.name for one in shares):
+        own = [one for one in shares if one.policy.name == policy]
+        share = float(np.mean([one.share for one in own]))
+        rows.append(
+            {
+                "policy": policy,
+                "bottlenecks": len(own),
+                "share": share,
+                "least": min(one.share for one in own),
+                "most": max(one.share for one in own),
+                "of_historical": share / float(np.mean(list(historical.values()))) if historical else None,
+                "of_tcp": float(np.mean([one.of_tcp for one in own])),
+                "to_others": float(np.mean([one.to_others for one in own])),
+                "on_free": float(np.mean([one.on_free for one in own])),
+            }
+        )
+    return rows
+
+
+def save_shares(shares: Sequence[Share], output: Path) -> None:
+    """Writes `shared.parquet`: a row for each bottleneck and policy."""
+    columns: dict[str, list[Any]] = {
+        "network": [one.bottleneck.name for one in shares],
+        "policy": [one.policy.name for one in shares],
+        "others": [one.bottleneck.others for one in shares],
+        "goodput": [one.own for one in shares],
+        "goodput_of_others": [one.others for one in shares],
+        "share": [one.share for one in shares],
+        "of_tcp": [one.of_tcp for one in shares],
+        "to_others": [one.to_others for one in shares],
+        "on_free": [one.on_free for one in shares],
+        "link": [str(one.bottleneck) for one in shares],
+    }
+    output.mkdir(parents=True, exist_ok=True)
+    write_parquet(pa.table(columns), output / "shared.parquet")
 
 
 def save_times(timed: Sequence[Timed], output: Path) -> None:
