@@ -27,6 +27,7 @@ NAME = "survey"
 HELP = "draw networks and measure how far Multipath TCP is from plain TCP over its best path"
 EXAMPLE = "mptcplab survey --networks 400 --policy default --policy historical --policy cubic"
 SHOWN = 3
+_SHARES = ("share", "least", "most", "of_historical", "of_tcp", "to_others", "on_free")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -216,9 +217,6 @@ def _shared(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int
     rows += [[one["policy"], *("-" if one[key] is None else f"{one[key]:.2f}" for key in _SHARES)] for one in figures]
     print(table(rows))
     return 0
-
-
-_SHARES = ("share", "least", "most", "of_historical", "of_tcp", "to_others", "on_free")
 
 
 def _ratio(value: float) -> str:
