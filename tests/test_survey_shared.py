@@ -38,7 +38,7 @@ def test_uncoupled_subflows_take_two_shares_and_coupled_ones_do_not() -> None:
 
 def test_shares_are_held_against_those_of_the_historical_rules() -> None:
     def share(name: str, own: float, others: int) -> Share:
-        return Share(Bottleneck(f"{others}", 1e7, 0.02, 30, others), Policy(name), own, 2.0, 4.0, 1.0, 0.5)
+        return Share(Bottleneck(f"{others}", 1e7, 0.02, 30, others), Policy(name), own, 2.0, 4.0, 1.0, others / 4)
 
     rows = friendliness(
         [share("default", 3.0, 1), share("historical", 2.0, 1), share("default", 2.0, 2), share("historical", 2.0, 2)]
@@ -46,6 +46,7 @@ def test_shares_are_held_against_those_of_the_historical_rules() -> None:
     assert [row["of_historical"] for row in rows] == [1.25, 1.0]
     assert (rows[0]["share"], rows[0]["least"], rows[0]["most"]) == (1.25, 1.0, 1.5)
     assert (rows[0]["of_tcp"], rows[0]["to_others"], rows[0]["on_free"]) == (0.625, 2.0, 0.5)
+    assert friendliness([share("default", 3.0, 1)])[0]["on_free"] is None
 
 
 def test_the_command_prints_what_share_it_takes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

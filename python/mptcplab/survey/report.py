@@ -95,6 +95,8 @@ def friendliness(shares: Sequence[Share]) -> list[dict[str, Any]]:
     for policy in dict.fromkeys(one.policy.name for one in shares):
         own = [one for one in shares if one.policy.name == policy]
         share = float(np.mean([one.share for one in own]))
+        # With one flow of others on each way none is the more congested one.
+        on_free = [one.on_free for one in own if one.bottleneck.others > 1]
         rows.append(
             {
                 "policy": policy,
@@ -105,7 +107,7 @@ def friendliness(shares: Sequence[Share]) -> list[dict[str, Any]]:
                 "of_historical": share / float(np.mean(list(historical.values()))) if historical else None,
                 "of_tcp": float(np.mean([one.of_tcp for one in own])),
                 "to_others": float(np.mean([one.to_others for one in own])),
-                "on_free": float(np.mean([one.on_free for one in own])),
+                "on_free": float(np.mean(on_free)) if on_free else None,
             }
         )
     return rows
