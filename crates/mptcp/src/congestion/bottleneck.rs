@@ -33,15 +33,29 @@ const LEAST_UNUSED: Duration = Duration::from_secs(1);
 /// Paths of which this is kept; later ones share with all.
 const PATHS: usize = 16;
 
+/// Delays that were seen: their sum and number.
+#[derive(Clone, Copy, Debug, Default)]
+struct Delays {
+    sum: Duration,
+    count: u64,
+}
+
+impl Delays {
+    /// The mean of those seen since `before`, if there was one.
+    fn mean_since(self, before: Self) -> Option<Duration> {
+        let count = self.count - before.count;
+        (count > 0).then(|| self.sum.abs_diff(before.sum) / count)
+    }
+}
+
 /// The queue of a path.
 #[derive(Clone, Copy, Debug, Default)]
 struct Queue {
-    /// Samples of this round: their sum and number.
-    sum: Duration,
-    count: u32,
+    /// All its delays.
+    delays: Delays,
+    /// When its round began, and what each path's delays were then, its own too.
     round: Instant,
-    /// The mean delay in the last whole round.
-    delay: Option<Duration>,
+    before: [Delays; PATHS],
     /// Rounds that say of another path, by its index, that it is behind another queue.
     apart: [i32; PATHS],
     /// Those that are, one bit each.
@@ -130,8 +144,8 @@ impl Bottlenecks {
             return;
         };
         let Some(queue) = self.queue(path) else { return };
-        queue.sum += latest.abs_diff(least);
-        queue.count += 1;
+        queue.delays.sum += latest.abs_diff(least);
+        queue.delays.count += 1;
         queue.segments += bytes as f64 / state.mss.max(1) as f64;
         if queue.segments > FADE {
             (queue.segments, queue.events) = (queue.segments / 2.0, queue.events / 2.0);
@@ -139,10 +153,15 @@ impl Bottlenecks {
         if now.since(queue.round) < srtt.max(SHORTEST_ROUND) {
             return;
         }
-        let delay = queue.sum / u64::from(queue.count);
-        *queue = Queue { delay: Some(delay), sum: Duration::ZERO, count: 0, round: now, ..*queue };
+        queue.round = now;
+        let after =
+            std::array::from_fn(|at| self.queues.get(at).map_or_else(Delays::default, |queue| queue.delays));
+        let before = std::mem::replace(&mut self.queues[path].before, after);
+        // A queue swings within a round trip: both are of the same time, or one queue would be two.
+        let seen = |at: usize| after[at].mean_since(before[at]);
+        let Some(delay) = seen(path) else { return };
         for other in (0..self.queues.len()).filter(|&other| other != path && paths[other].active) {
-            let Some(theirs) = self.queues[other].delay else { continue };
+            let Some(theirs) = seen(other) else { continue };
             let (short, long) = (delay.min(theirs), delay.max(theirs));
             let apart = long.abs_diff(short) > NOISE && short.as_secs_f64() < ALIKE * long.as_secs_f64();
             let evidence = &mut self.queues[path].apart[other];
@@ -171,6 +190,7 @@ impl Bottlenecks {
         for queue in &mut self.queues {
             if let Some(evidence) = queue.apart.get_mut(path) {
                 *evidence = 0;
+                queue.before[path] = Delays::default();
                 queue.others &= !(1 << path);
                 queue.unlike &= !(1 << path);
             }

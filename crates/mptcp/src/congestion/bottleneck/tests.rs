@@ -57,6 +57,26 @@ fn delays_that_differ_for_long_are_of_two_queues() {
     assert_eq!(until_apart([30, 30]), None);
 }
 
+/// Behind one queue that is full for a round trip and empty for the next, two paths whose rounds begin at other times would
+/// see it full and empty by turns.
+#[test]
+fn a_queue_that_swings_is_one_to_both_whenever_their_rounds_begin() {
+    let queue = |now: u64| if now / 200 % 2 == 0 { 10 } else { 60 };
+    for late in [0, 50, 100, 150] {
+        let mut bottlenecks = Bottlenecks::default();
+        for now in (1_000..20_000).step_by(10) {
+            let mut both = paths(&[queue(now), queue(now)]);
+            both.iter_mut().for_each(|path| path.srtt = Some(ms(200)));
+            for path in [0, 1] {
+                if now >= 1_000 + late * path as u64 {
+                    bottlenecks.on_sample(&both, path, at(now), 1000);
+                }
+            }
+            assert!(!apart(&bottlenecks), "rounds {late} ms apart, at {now} ms");
+        }
+    }
+}
+
 #[test]
 fn half_a_millisecond_is_noise() {
     let mut bottlenecks = Bottlenecks::default();
