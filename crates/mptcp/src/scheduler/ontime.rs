@@ -17,7 +17,7 @@ mod trial;
 use mptcp_clock::{Duration, Instant};
 
 use super::{Candidate, Scheduler, SendView};
-use estimates::{answered, by_arrival, mending, rate, sends, takes};
+use estimates::{answered, arrives_first, by_arrival, mending, rate, sends, takes};
 use ledger::Ledger;
 use lines::Lines;
 use numbers::{larger, nanos, real, way_back};
@@ -83,9 +83,17 @@ impl OnTime {
     fn leaves_room(&self, view: &SendView<'_>, slow: &Candidate, takes: f64) -> Option<u64> {
         let (mut rates, mut first) = (0.0, f64::INFINITY);
         let streams = view.streams && !view.closed;
+        let there = view.now + Duration::from_nanos(takes as u64);
         let faster = || {
             let sooner = view.candidates.iter().zip(&self.times).filter(|(_, time)| **time < takes);
-            sooner.filter(|(fast, _)| !streams || !self.silent.is(view.now, fast))
+            sooner.filter(|(fast, _)| {
+                if view.closed {
+                    // At the end one that rests for longer sends nothing before that.
+                    !self.is_left_out(view, fast, there)
+                } else {
+                    !streams || !self.silent.is(view.now, fast)
+                }
+            })
         };
         // What a loss would cost there is no reason to go elsewhere for what waits for a window that has just been halved.
         let patient = streams && self.stream.is_carried_by(faster().map(|(fast, _)| fast));
@@ -152,9 +160,9 @@ impl OnTime {
         now < self.due && self.ledger.is_quiet(now)
     }
 
-    /// Whether a path rests. Who is left alone does not.
-    fn is_left_out(&self, view: &SendView<'_>, candidate: &Candidate) -> bool {
-        let rests = |c: &Candidate| self.ledger.rests(view.now, c);
+    /// Whether a path rests at a time. Who is left alone does not.
+    fn is_left_out(&self, view: &SendView<'_>, candidate: &Candidate, at: Instant) -> bool {
+        let rests = |c: &Candidate| self.ledger.rests(at, c);
         rests(candidate) && !view.candidates.iter().all(rests)
     }
 
@@ -181,11 +189,13 @@ impl OnTime {
         }
     }
 
-    /// At the end of the data: what left in a burst comes one after the other, however short the round trip.
+    /// At the end of the data: what left in a burst comes one after the other, however short the round trip, and a line of which nothing
+    /// is known yet may be slow, for the first segment too.
     #[cold]
     fn follow_lines(&mut self, view: &SendView<'_>) {
         for (time, candidate) in self.times.iter_mut().zip(view.candidates) {
-            if let Some(arrives) = self.lines.behind_own(view.now, candidate) {
+            let arrives = self.lines.behind_own(view.now, candidate);
+            if let Some(arrives) = arrives.or_else(|| arrives_first(candidate)) {
                 *time = larger(*time, arrives);
             }
         }
@@ -196,8 +206,9 @@ impl OnTime {
     #[cold]
     fn wait_or_go(&mut self, view: &SendView<'_>, waited: Option<(Instant, Instant)>) -> Option<usize> {
         let with_room = self.times.iter().zip(view.candidates).enumerate().filter(|(_, (_, c))| c.has_room);
-        let open =
-            with_room.filter(|(_, (_, c))| !self.is_left_out(view, c)).map(|(at, (&time, _))| (time, at));
+        let open = with_room
+            .filter(|(_, (_, c))| !self.is_left_out(view, c, view.now))
+            .map(|(at, (&time, _))| (time, at));
         let (time, at) = open.min_by(|one, other| one.0.total_cmp(&other.0))?;
         let (since, _) = waited.unwrap_or((view.now, view.now));
         let until = since + Duration::from_nanos(time as u64);
@@ -244,7 +255,7 @@ impl Scheduler for OnTime {
             self.know_better(view);
             let whole = self.stream.carrier(view, &self.times);
             if whole.is_some_and(|at| {
-                view.candidates[at].has_room && !self.is_left_out(view, &view.candidates[at])
+                view.candidates[at].has_room && !self.is_left_out(view, &view.candidates[at], view.now)
             }) {
                 return whole;
             }
@@ -256,7 +267,7 @@ impl Scheduler for OnTime {
         let with_room = view.candidates.iter().zip(&self.times).enumerate().filter(|(_, (c, _))| c.has_room);
         for (at, (candidate, &time)) in with_room {
             if best.is_none_or(|(least, ..)| time < least)
-                && !self.is_left_out(view, candidate)
+                && !self.is_left_out(view, candidate, view.now)
                 && let Some(leaves) = self.on_time(view, candidate, time)
             {
                 best = Some((time, at, leaves));

@@ -57,6 +57,13 @@ fn arrives(candidate: &Candidate, said: Duration) -> f64 {
     delay_at(candidate, said, Some(candidate.comes_at())) - way_back(candidate)
 }
 
+/// The same on a path that has carried nothing yet, by the rate that it is taken to have.
+#[cold]
+pub(super) fn arrives_first(candidate: &Candidate) -> Option<f64> {
+    let itself = real(candidate.in_flight + candidate.mss) * 1e9 / candidate.has_arrived_at();
+    (candidate.delivered < candidate.mss).then(|| way_back(candidate) + itself)
+}
+
 /// How much later the latest of what a stream carries comes by losses, where a round trip without its own queue takes `round`, nanoseconds.
 ///
 /// What is lost waits until it is found and has gone again, a round trip each. Such waits vary about as much as they take: where a share `h`
