@@ -61,7 +61,7 @@ fn delays_that_differ_for_long_are_of_two_queues() {
 /// see it full and empty by turns.
 #[test]
 fn a_queue_that_swings_is_one_to_both_whenever_their_rounds_begin() {
-    let queue = |now: u64| if now / 200 % 2 == 0 { 10 } else { 60 };
+    let queue = |now: u64| if (now / 200).is_multiple_of(2) { 10 } else { 60 };
     for late in [0, 50, 100, 150] {
         let mut bottlenecks = Bottlenecks::default();
         for now in (1_000..20_000).step_by(10) {
