@@ -68,7 +68,8 @@ fn a_queue_that_was_a_path_s_own_is_gone_with_what_was_in_it() {
 
 #[test]
 fn the_end_does_not_wait_for_a_path_that_rests() {
-    // A near path that lost a segment and its repair rests with it in flight until a timer rings. Beside its window the end seemed to have no need of the first path, which sent a segment for each one that it would have sent: 1.53 times as long.
+    // A near path that lost a segment and its repair rests with it in flight until a timer rings. Beside its window the end seemed to have
+    // no need of the first path, which sent a segment for each one that it would have sent: 1.53 times as long.
     let paths: [Path; 4] = [
         (72_167, 15_762, "252p", ""),
         (26_000, 5_528, "14p", ""),
