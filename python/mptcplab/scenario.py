@@ -32,6 +32,7 @@ HISTORICAL: dict[str, str | bool] = {
     "coupled": "all",
     "pacing": False,
     "sndbuf_shrinks": True,
+    "rcvbuf_by_path": False,
 }
 """Multipath TCP as the papers of 2011 to 2014 had it, for the keys of a flow or the `defaults` of a scenario; what is
 the default today, and why: docs/never-slower.md."""
@@ -129,6 +130,7 @@ class Flow:
     penalisation: bool | None = None
     autotuning: bool | None = None
     sndbuf_shrinks: bool | None = None
+    rcvbuf_by_path: bool | None = None
     cwnd_capping: bool | None = None
     rcvbuf: str | None = None
     sndbuf: str | None = None

@@ -56,6 +56,7 @@ pub fn flow_config(
             },
             autotuning: flow.mechanisms.autotuning,
             send_buffer_shrinks: flow.mechanisms.sndbuf_shrinks,
+            receive_buffer_by_path: flow.mechanisms.rcvbuf_by_path,
             cwnd_capping: flow.mechanisms.cwnd_capping,
         },
         interfaces: Some(interfaces.collect()),

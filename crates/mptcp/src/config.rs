@@ -36,6 +36,9 @@ pub struct Mechanisms {
     pub autotuning: bool,
     /// With M3 the send buffer becomes smaller again when windows do. Linux's never does (`tcp_sndbuf_expand`).
     pub send_buffer_shrinks: bool,
+    /// With M3 the receive buffer begins with Linux's first size for each path, as those of plain TCP there would. Off: one such size for
+    /// all, as Linux.
+    pub receive_buffer_by_path: bool,
     /// M4: cap the congestion window of a path whose queue has grown long.
     pub cwnd_capping: bool,
     /// Which rule M2 follows.
@@ -50,6 +53,7 @@ impl Default for Mechanisms {
             penalisation: false,
             autotuning: false,
             send_buffer_shrinks: false,
+            receive_buffer_by_path: true,
             cwnd_capping: false,
             penalty_rule: PenaltyRule::Original,
         }
@@ -329,11 +333,16 @@ impl Config {
     /// no pacing.
     #[must_use]
     pub fn historical() -> Self {
-        let opportunistic_rule = OpportunisticRule::Original;
+        let mechanisms = Mechanisms {
+            opportunistic_rule: OpportunisticRule::Original,
+            penalisation: true,
+            receive_buffer_by_path: false,
+            ..Mechanisms::default()
+        };
         Self {
             scheduler: MinRtt.into(),
             coupling: CouplingScope::All,
-            mechanisms: Mechanisms { opportunistic_rule, penalisation: true, ..Mechanisms::default() },
+            mechanisms,
             slow_start: SlowStart::Standard,
             pacing: false,
             ..Self::default()

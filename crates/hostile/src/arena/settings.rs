@@ -121,6 +121,7 @@ pub(super) fn config(draw: &mut Draw<'_>, interfaces: u8) -> Config {
         penalisation: on(1),
         autotuning: !on(2),
         send_buffer_shrinks: on(14),
+        receive_buffer_by_path: on(15),
         cwnd_capping: !on(3),
         penalty_rule: if on(4) { PenaltyRule::Original } else { PenaltyRule::Later },
     };

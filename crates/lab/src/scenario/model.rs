@@ -168,6 +168,8 @@ pub struct Mechanisms {
     pub autotuning: bool,
     /// With M3 the send buffer shrinks, too.
     pub sndbuf_shrinks: bool,
+    /// With M3 the receive buffer begins with its first size for each path.
+    pub rcvbuf_by_path: bool,
     /// M4.
     pub cwnd_capping: bool,
 }

@@ -254,6 +254,7 @@ fn flow(flow: &Flow) -> FlowTable {
         penalty: Some(flow.mechanisms.penalty),
         autotuning: Some(flow.mechanisms.autotuning),
         sndbuf_shrinks: Some(flow.mechanisms.sndbuf_shrinks),
+        rcvbuf_by_path: Some(flow.mechanisms.rcvbuf_by_path),
         cwnd_capping: Some(flow.mechanisms.cwnd_capping),
         rcvbuf: Some(Size(flow.tcp.rcvbuf)),
         sndbuf: Some(Size(flow.tcp.sndbuf)),

@@ -44,6 +44,10 @@ impl Connection {
         path.mss = mss;
         path.ssthresh = self.config.initial_ssthresh.map_or(u64::MAX, |ssthresh| ssthresh.max(2 * mss));
         self.congestion.set_active(id, true);
+        if self.config.mechanisms.receive_buffer_by_path {
+            let paths = self.subflows.iter().filter(|subflow| subflow.is_synchronised());
+            self.recv.begin_paths(paths.count() as u64);
+        }
         self.fate.pending.note(EventKind::Subflows);
         self.tell_opened(now, id);
         self.timers.adopted();

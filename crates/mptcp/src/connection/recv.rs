@@ -30,6 +30,8 @@ pub(crate) enum Placed {
 struct Tuning {
     since: Instant,
     from: u64,
+    /// Paths that there were at the same time, at most.
+    paths: u64,
 }
 
 #[derive(Debug)]
@@ -72,7 +74,7 @@ impl RecvStream {
             edge: start,
             full_size: 536,
             mss: mss.into(),
-            tuning: autotuning.then_some(Tuning { since: Instant::ZERO, from: 0 }),
+            tuning: autotuning.then_some(Tuning { since: Instant::ZERO, from: 0, paths: 1 }),
             said: 0,
             linux: None,
             duplicate_bytes: 0,
@@ -311,6 +313,15 @@ impl RecvStream {
         open > self.edge && open - self.edge >= (2 * self.full_size).min(self.buffer / 2)
     }
 
+    /// There are so many paths now. Plain TCP on each would begin with a buffer of its own; and what a further one has under way is not to
+    /// be taken from the first one's, whose window doubles.
+    pub(crate) fn begin_paths(&mut self, paths: u64) {
+        let Some(tuning) = self.tuning.as_mut().filter(|_| self.linux.is_none()) else { return };
+        let more = paths.saturating_sub(tuning.paths);
+        tuning.paths += more;
+        self.buffer = (self.buffer + more * INITIAL_BUFFER).min(self.largest_buffer);
+    }
+
     /// Mechanism M3: called when the application has read; `rtt` is the longest of all paths.
     pub(crate) fn tune(&mut self, now: Instant, rtt: Duration) {
         let Some(tuning) = &mut self.tuning else { return };
@@ -324,7 +335,7 @@ impl RecvStream {
             self.buffer = linux.whole();
             return;
         }
-        *tuning = Tuning { since: now, from: self.next - self.ready.bytes() };
+        (tuning.since, tuning.from) = (now, self.next - self.ready.bytes());
         // Twice the rate seen, and room for the next doubling of slow start.
         let wanted = (2 * taken + 16 * self.full_size).min(self.largest_buffer);
         self.buffer = self.buffer.max(wanted);

@@ -150,6 +150,7 @@ fn one(
             penalty: table.penalty.unwrap_or(Penalty::Original),
             autotuning: table.autotuning.unwrap_or(false),
             sndbuf_shrinks: table.sndbuf_shrinks.unwrap_or(false),
+            rcvbuf_by_path: table.rcvbuf_by_path.unwrap_or(!defaults.linux),
             cwnd_capping: table.cwnd_capping.unwrap_or(false),
         },
         checksum: table.checksum.unwrap_or(false),

@@ -231,3 +231,25 @@ fn a_buffer_follows_what_is_taken_in_a_round_trip() {
     fixed.tune(at(900), rtt);
     assert_eq!(fixed.buffer(), 50_000);
 }
+
+#[test]
+fn a_buffer_begins_with_its_first_size_for_each_path() {
+    let mut tuned = stream(400_000, true);
+    tuned.begin_paths(1);
+    assert_eq!(tuned.buffer(), 131_072);
+    tuned.begin_paths(2);
+    assert_eq!(tuned.buffer(), 262_144);
+    // One in place of another is no further one.
+    tuned.begin_paths(1);
+    tuned.begin_paths(2);
+    assert_eq!(tuned.buffer(), 262_144);
+    tuned.begin_paths(9);
+    assert_eq!(tuned.buffer(), 400_000, "never more than the most");
+    let mut fixed = stream(50_000, false);
+    fixed.begin_paths(2);
+    assert_eq!(fixed.buffer(), 50_000);
+    let mut linux = stream(400_000, true).with_linux_window();
+    let before = linux.buffer();
+    linux.begin_paths(2);
+    assert_eq!(linux.buffer(), before);
+}

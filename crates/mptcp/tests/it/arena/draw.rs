@@ -263,6 +263,7 @@ fn config() -> impl Strategy<Value = Config> {
                     penalisation,
                     autotuning,
                     send_buffer_shrinks: original,
+                    receive_buffer_by_path: !original,
                     cwnd_capping,
                     penalty_rule: if original { PenaltyRule::Original } else { PenaltyRule::Later },
                 },

@@ -56,6 +56,7 @@ fn mechanisms(draws: &mut Rng) -> Mechanisms {
         penalisation: draws.chance(0.4),
         autotuning: draws.chance(0.4),
         send_buffer_shrinks: draws.chance(0.4),
+        receive_buffer_by_path: true,
         cwnd_capping: draws.chance(0.3),
         penalty_rule: one(draws, &[PenaltyRule::Original, PenaltyRule::Later]),
     }

@@ -68,6 +68,7 @@ fn with_each_mechanism() {
             penalisation: bits & 2 != 0,
             autotuning: bits & 4 != 0,
             send_buffer_shrinks: bits & 4 != 0 && bits & 8 != 0,
+            receive_buffer_by_path: bits & 1 != 0,
             cwnd_capping: bits & 8 != 0,
             opportunistic_rule: if bits & 2 != 0 {
                 OpportunisticRule::Original
