@@ -116,3 +116,15 @@ fn a_further_path_brings_a_window_of_its_own() {
         "{took:.2} s, {narrow:.2} s in one window, {tcp:.2} s of TCP"
     );
 }
+
+#[test]
+fn a_window_that_opens_leaves_no_faster_than_the_line_carries() {
+    // The peer's window holds the first path back, whose own grows meanwhile to twice of what the line and its queue hold. What opens at once, when
+    // the slow path's segment is there, left at three times the line's rate, and sixty segments were lost: 1.22 and 1.28 times as long.
+    let slow: [Path; 2] = [(87_700, 79_400, "190p", ""), (1_060, 71_400, "13p", "")];
+    let of = |keys: &str| completion(&slow, 691_000, 3_000_000, keys);
+    let (took, tcp) = (of(""), of("transport = \"tcp\"\npaths = [\"p0\"]"));
+    assert!(took < 1.08 * tcp, "{:.2}", took / tcp);
+    let (took, tcp) = both(&[(32_000, 33_900, "172p", ""), (48_900, 148_000, "227p", "")], 1_000_000, "p0");
+    assert!(took < 1.05 * tcp, "{:.2}", took / tcp);
+}

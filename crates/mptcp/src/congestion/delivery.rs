@@ -153,6 +153,12 @@ impl DeliveryRate {
         if self.grows || self.best == 0.0 { self.burst_rate() } else { None }
     }
 
+    /// What the line carries, bytes a second, as far as bursts and whole round trips have told. None before the first burst.
+    #[must_use]
+    pub fn line(&self) -> Option<f64> {
+        Some(self.burst_rate()?.max(self.best))
+    }
+
     /// The rate at which what left at once arrived, bytes a second: of its narrowest line, where nobody else uses it. None before a few
     /// acknowledgements came close behind each other.
     #[must_use]

@@ -1,7 +1,9 @@
 //! When a path may send again, so that what a full window has held back does not leave in one burst.
 //!
 //! Owns the pace: what the congestion controller asks for, or, where room has gathered in the window, a little more than
-//! the window carries in a round trip, as Linux's internal pacing. What acknowledgements clock is left to them: to spread that
+//! the window carries in a round trip, as Linux's internal pacing, and little more than the line carries, as far as bursts have told:
+//! a window that the peer's holds back grows beyond all that the line and its queue hold, and when that one opens all of it would leave
+//! at once. What acknowledgements clock is left to them: to spread that
 //! too would cost a path its share of a drop-tail queue. Where the round trip shows no queue there is no share to be lost, and
 //! what hurts is a burst: a buffer of ten packets has no room for one. Holds back what is sent again on its own subflow only
 //! where the controller sets windows and paces by what arrives.
@@ -14,6 +16,9 @@ use super::Connection;
 const SLOW_START_RATIO: f64 = 2.0;
 /// Linux's `tcp_pacing_ca_ratio`.
 const AVOIDANCE_RATIO: f64 = 1.2;
+/// How many times as fast as its line a path may send, so that a line that is faster than it seems shows: bursts arrive no faster than they
+/// leave. At the end of the stream there is nothing left to learn for.
+const PROBE: f64 = 1.25;
 /// What may leave in a row.
 #[derive(Clone, Copy)]
 struct Row {
@@ -107,7 +112,10 @@ impl Connection {
                 return;
             }
             let ratio = if path.in_slow_start() { SLOW_START_RATIO } else { AVOIDANCE_RATIO };
-            let time = |bytes: u64| rtt.mul_f64(bytes as f64 / (ratio * path.cwnd.max(1) as f64));
+            let rate = ratio * path.cwnd.max(1) as f64 / rtt.as_secs_f64().max(1e-6);
+            let probe = if self.send.writer.is_closed() { 1.0 } else { PROBE };
+            let rate = path.delivery.line().map_or(rate, |line| rate.min(probe * line)).max(1.0);
+            let time = |bytes: u64| Duration::from_secs_f64(bytes as f64 / rate);
             turn.next_send = turn.next_send.max(now) + time(bytes);
             let segment = time(path.mss);
             if turn.next_send > now + segment * u64::from(row.most) {
