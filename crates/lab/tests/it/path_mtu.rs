@@ -47,7 +47,11 @@ fn a_path_that_narrows_on_the_way_is_used_on() {
     let alone = goodput(&run("", "transport = \"tcp\"", narrows));
     // One timeout, with the round trip of a long queue (RFC 5927 section 7.2).
     assert!(alone > 7.0, "{alone}");
-    let second = format!("[paths.q]\nrate = \"10Mbit\"\nrtt = \"30ms\"\n{narrows}");
-    let both = run("", "transport = \"mptcp\"", &second);
-    assert!(goodput(&both) > 17.0, "{}", goodput(&both));
+    // Whether the queue is full or has just lost when it narrows decides how long the timer is.
+    let both = [5, 8, 10, 12].map(|at| {
+        let second = "[paths.q]\nrate = \"10Mbit\"\nrtt = \"30ms\"";
+        let narrows = narrows.replace("5s", &format!("{at}s"));
+        goodput(&run("", "transport = \"mptcp\"", &format!("{second}\n{narrows}")))
+    });
+    assert!(both.iter().sum::<f64>() / 4.0 > 17.0, "{both:?}");
 }

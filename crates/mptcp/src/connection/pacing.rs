@@ -112,10 +112,12 @@ impl Connection {
                 return;
             }
             let ratio = if path.in_slow_start() { SLOW_START_RATIO } else { AVOIDANCE_RATIO };
-            let rate = ratio * path.cwnd.max(1) as f64 / rtt.as_secs_f64().max(1e-6);
             let probe = if self.send.writer.is_closed() { 1.0 } else { PROBE };
-            let rate = path.delivery.line().map_or(rate, |line| rate.min(probe * line)).max(1.0);
-            let time = |bytes: u64| Duration::from_secs_f64(bytes as f64 / rate);
+            let line = path.delivery.line().map(|line| (probe * line).max(1.0));
+            let time = |bytes: u64| {
+                let in_window = rtt.mul_f64(bytes as f64 / (ratio * path.cwnd.max(1) as f64));
+                line.map_or(in_window, |line| in_window.max(Duration::from_secs_f64(bytes as f64 / line)))
+            };
             turn.next_send = turn.next_send.max(now) + time(bytes);
             let segment = time(path.mss);
             if turn.next_send > now + segment * u64::from(row.most) {
