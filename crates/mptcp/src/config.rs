@@ -5,60 +5,14 @@ use std::net::IpAddr;
 use mptcp_clock::Duration;
 use mptcp_wire::crypto::Version;
 
-use crate::congestion::{CongestionControl, CouplingScope, Lia, PenaltyRule, Reno, SendQueueRule, SlowStart};
+use crate::congestion::{CongestionControl, CouplingScope, Lia, Reno, SendQueueRule, SlowStart};
 use crate::ids::InterfaceId;
 use crate::linux_compat::LinuxCompat;
 use crate::linux_stack::LinuxStack;
+use crate::mechanisms::{Mechanisms, OpportunisticRule};
 use crate::path_manager::{FullMesh, PathManager};
 use crate::policy::Factory;
 use crate::scheduler::{MinRtt, OnTime, Scheduler};
-
-/// Which data M1 sends again when the window is full.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum OpportunisticRule {
-    /// The oldest segment, once, where the subflow that has it is slower by far or almost closed: the kernels of mptcp.org.
-    Original,
-    /// In order of the stream all that would come sooner this way than by the subflow that has it.
-    #[default]
-    Sooner,
-}
-
-/// The mechanisms of Raiciu et al. (NSDI 2012, section 4.2), each a switch of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mechanisms {
-    /// M1: when the window is full, resend its oldest data on a faster subflow.
-    pub opportunistic_retransmission: bool,
-    /// Which rule M1 follows.
-    pub opportunistic_rule: OpportunisticRule,
-    /// M2: halve the window of the subflow that holds the window up. Off: schedulers that see the window do better.
-    pub penalisation: bool,
-    /// M3: buffers grow with what the paths need, up to the configured sizes.
-    pub autotuning: bool,
-    /// With M3 the send buffer becomes smaller again when windows do. Linux's never does (`tcp_sndbuf_expand`).
-    pub send_buffer_shrinks: bool,
-    /// With M3 the receive buffer begins with Linux's first size for each path, as those of plain TCP there would. Off: one such size for
-    /// all, as Linux.
-    pub receive_buffer_by_path: bool,
-    /// M4: cap the congestion window of a path whose queue has grown long.
-    pub cwnd_capping: bool,
-    /// Which rule M2 follows.
-    pub penalty_rule: PenaltyRule,
-}
-
-impl Default for Mechanisms {
-    fn default() -> Self {
-        Self {
-            opportunistic_retransmission: true,
-            opportunistic_rule: OpportunisticRule::default(),
-            penalisation: false,
-            autotuning: false,
-            send_buffer_shrinks: false,
-            receive_buffer_by_path: true,
-            cwnd_capping: false,
-            penalty_rule: PenaltyRule::Original,
-        }
-    }
-}
 
 /// An address that the peer is told of, as Linux's `ip mptcp endpoint add ADDRESS id ID signal`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -39,6 +39,7 @@ mod icmp_error;
 mod ids;
 mod linux_compat;
 mod linux_stack;
+mod mechanisms;
 mod memory;
 pub mod observe;
 pub mod path_manager;
@@ -49,8 +50,7 @@ mod subflow;
 
 pub use bounds::{ConnectionUse, EndpointBounds, EndpointUse};
 pub use config::{
-    Announced, Config, Ecn, JOIN_PROBATION, Keepalive, Mechanisms, MtuProbing, OpportunisticRule,
-    ServerFastOpen, SpuriousLoss,
+    Announced, Config, Ecn, JOIN_PROBATION, Keepalive, MtuProbing, ServerFastOpen, SpuriousLoss,
 };
 pub use congestion::{CouplingScope, PenaltyRule, SendQueueRule, SlowStart};
 pub use connection::limits::Limit;
@@ -61,6 +61,7 @@ pub use icmp_error::IcmpError;
 pub use ids::{ConnectionId, InterfaceId, SubflowId};
 pub use linux_compat::LinuxCompat;
 pub use linux_stack::LinuxStack;
+pub use mechanisms::{Mechanisms, OpportunisticRule};
 pub use mptcp_clock as clock;
 pub use mptcp_wire::crypto::Version;
 pub use subflow::sender::Recovery;

@@ -166,8 +166,7 @@ table! {
         autotuning: bool,
         /// With `autotuning` the send buffer becomes smaller again when the congestion windows do; Linux's never does. Default: false.
         sndbuf_shrinks: bool,
-        /// With `autotuning` the receive buffer begins with 128 KiB for each path, as those of TCP would; else with 128 KiB for all, as
-        /// Linux's. Default: true.
+        /// With `autotuning` the receive buffer begins with 128 KiB for each path; else with 128 KiB for all, as Linux's. Default: true.
         rcvbuf_by_path: bool,
         /// M4: keep the congestion window from filling queues beyond need. Default: false.
         cwnd_capping: bool,

@@ -5,8 +5,8 @@ use mptcp_clock::{Duration, Instant};
 
 use super::Connection;
 use super::send_buffer::{Chunk, carrier};
-use crate::config::OpportunisticRule;
 use crate::congestion::PenaltyRule;
+use crate::mechanisms::OpportunisticRule;
 use crate::scheduler::{Candidate, OFTEN};
 use crate::subflow::Looked;
 use crate::subflow::sender::Recovery;
