@@ -106,8 +106,7 @@ fn the_first_segment_of_a_new_path_may_come_slowly_too() {
 
 #[test]
 fn a_further_path_brings_a_window_of_its_own() {
-    // The second path's first window is a part of 128 kB that the first path alone doubles into: 1.11 and 1.17 times as long as with TCP, and what
-    // the two could bring was not asked for.
+    // What the second path has under way is a part of the 128 kB that the first one alone doubles into: 3.3 s, and with TCP 3.26.
     let far: [Path; 2] = [(71_900, 382_000, "1707p", ""), (21_600, 355_000, "791p", "")];
     let (took, tcp) = both(&far, 1_000_000, "p0");
     let (narrow, _) = both_in_one_window(&far, 1_000_000, "p0");

@@ -113,7 +113,9 @@ impl Connection {
             }
             let ratio = if path.in_slow_start() { SLOW_START_RATIO } else { AVOIDANCE_RATIO };
             let probe = if self.send.writer.is_closed() { 1.0 } else { PROBE };
-            let line = path.delivery.line().map(|line| (probe * line).max(1.0));
+            // Where a round trip takes no time there is no line that would.
+            let takes_time = path.min_rtt.is_some_and(|least| !least.is_zero());
+            let line = path.delivery.line().filter(|_| takes_time).map(|line| (probe * line).max(1.0));
             let time = |bytes: u64| {
                 let in_window = rtt.mul_f64(bytes as f64 / (ratio * path.cwnd.max(1) as f64));
                 line.map_or(in_window, |line| in_window.max(Duration::from_secs_f64(bytes as f64 / line)))
