@@ -21,7 +21,7 @@ from mptcplab.results import Run, Runs
 from mptcplab.scenario import HISTORICAL, Scenario
 from mptcplab.summary import summary
 from mptcplab.survey.hunt import hunt
-from mptcplab.survey.measure import Measured, Policy, survey
+from mptcplab.survey.measure import Measured, Policy, again, survey
 from mptcplab.survey.networks import DISCIPLINES, FRAME, KINDS, Link, Network, draw
 from mptcplab.survey.oracle import MOST_PAYLOAD, PAYLOAD, bound, earliest, joins
 from mptcplab.survey.policies import policy
@@ -220,6 +220,33 @@ def test_a_hunt_only_becomes_worse(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [one.of_best for one in hunt(Policy("default"), 0.5, seeds=1, workers=1)]
     assert found
     assert found == sorted(found, reverse=True)
+
+
+def test_what_a_hunt_finds_counts_as_other_seeds_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    lossy = Network("lossy", (Link(20e6, 30e-3, 60, 0.005), Link(5e6, 60e-3, 60, 0.01)), 300_000)
+    monkeypatch.setattr("mptcplab.survey.hunt.DRAWN", 1)
+    monkeypatch.setattr("mptcplab.survey.hunt.draw", lambda *_: lossy)
+    found = next(hunt(Policy("default"), 30, seeds=2, workers=1))
+    assert found.runs == 10
+    (other,) = survey([lossy], [Policy("default")], seeds=2, workers=1, quiet=True)
+    assert found.goodput != other.goodput
+    assert again(lossy, Policy("default"), range(3, 13), workers=1) == found
+
+
+def test_what_other_seeds_may_deny_is_doubtful() -> None:
+    lossy, sound = Network("l", (Link(20e6, 30e-3, 60, 0.005),), None), Network("s", SMALL.links[:1], None)
+    load = Load(rate=1e6)
+
+    def doubtful(time: float, errors: tuple[float, ...], network: Network = lossy) -> bool:
+        return Timed(network, Policy("default"), load, time, [1.0], 5, errors).is_doubtful
+
+    assert doubtful(1.2, ())
+    assert doubtful(0.92, ())
+    assert not doubtful(1.22, ())
+    assert not doubtful(0.9, ())
+    assert doubtful(1.6, (0.4, 0.1)), "1.6 with an error of 0.66"
+    assert not doubtful(1.6, (0.1, 0.1)), "1.6 with one of 0.23"
+    assert not doubtful(1.1, (0.4, 0.1), sound)
 
 
 def test_a_flow_below_its_best_path_is_warned_of_with_the_cause() -> None:

@@ -91,6 +91,13 @@ def survey(
         progress.close()
 
 
+def again(network: Network, policy: Policy, seeds: range, *, workers: int | None = None) -> Measured:
+    """The same of one network with chance, with all of these seeds."""
+    runs = _Runs([network], [policy], seeds[0])
+    runs.run([(0, seed) for seed in seeds], workers)
+    return runs.measured(0, policy)
+
+
 def _some(
     networks: Sequence[Network], policies: Sequence[Policy], seeds: int, workers: int | None
 ) -> Iterator[Measured]:
@@ -109,10 +116,11 @@ def _seeds(network: Network, first: int, last: int) -> range:
 
 
 class _Runs:
-    """The goodputs of some networks: of each policy, and of each path's TCP under the controllers that they need."""
+    """The goodputs of some networks: of each policy, and of each path's TCP under the controllers that they need. What
+    else is said of a flow is of the run with the seed `shown`."""
 
-    def __init__(self, networks: Sequence[Network], policies: Sequence[Policy]) -> None:
-        self._networks, self._policies = networks, policies
+    def __init__(self, networks: Sequence[Network], policies: Sequence[Policy], shown: int = 1) -> None:
+        self._networks, self._policies, self._shown = networks, policies, shown
         self._rates: dict[tuple[int, str], list[float]] = {}
         self._rows: dict[tuple[int, str], FlowRow] = {}
 
@@ -130,7 +138,7 @@ class _Runs:
         def keep(job: int, run: Run) -> None:
             row = run.flow("flow")
             goodputs[job] = row["goodput"]
-            if run.seed == 1:
+            if run.seed == self._shown:
                 self._rows[names[job]] = row
 
         run_jobs(jobs, workers=workers, quiet=True, on_result=keep)

@@ -37,7 +37,9 @@ _DUE_S, _BLOCKS_S = 25.0, 30.0
 LATE = 1.05
 """Longer than TCP's time by so much is late."""
 DOUBT = 1.15
-"""Where there is chance and the mean is within this factor of `LATE`, on either side, there are more seeds:"""
+"""Where there is chance and the mean is within this factor of `LATE`, on either side, there are more seeds,"""
+ERRORS = 2.0
+"""or within so many standard errors:"""
 AGAIN = 4
 """so many times as many as at first, all of which count."""
 _AT_ONCE = 20
@@ -113,13 +115,23 @@ class Timed:
     time: float
     alone: Sequence[float]
     runs: int = 1
+    errors: Sequence[float] = ()
+    """Standard errors of these means, as parts of them: of `time`, then of each of `alone`; empty where not known."""
 
     @property
     def is_doubtful(self) -> bool:
         """Whether other seeds may well say otherwise than these, of what the load is held against."""
-        beside = [self.of_first] if self.load.file is not None else []
-        beside += [self.of_best] if self.load.is_long(self.network) else []
-        return self.network.chance and any(LATE / DOUBT <= ratio <= LATE * DOUBT for ratio in beside)
+        beside = [0] if self.load.file is not None else []
+        beside += [int(np.argmin(self.alone))] if self.load.is_long(self.network) else []
+        return self.network.chance and any(self._may_be_late(path) for path in beside)
+
+    def _may_be_late(self, path: int) -> bool:
+        ratio = _over(self.time, self.alone[path])
+        if not 0 < ratio < math.inf:
+            return False
+        relative = math.hypot(self.errors[0], self.errors[1 + path]) if self.errors else 0.0
+        doubt = max(DOUBT, 1 + ERRORS * relative)
+        return LATE / doubt <= ratio <= LATE * doubt
 
     @property
     def of_first(self) -> float:
@@ -146,6 +158,14 @@ class Timed:
         return min(time + join for time, join in zip(self.alone, joins(self.network), strict=True))
 
 
+def _error(found: Sequence[float]) -> float:
+    """The standard error of a mean, as a part of it; zero where there is one or none."""
+    mean = float(np.mean(found))
+    if len(found) < 2 or not 0 < mean < math.inf:
+        return 0.0
+    return float(np.std(found, ddof=1)) / math.sqrt(len(found)) / mean
+
+
 def _over(time: float, other: float) -> float:
     # What neither carries says nothing about either.
     return math.nan if math.isinf(time) and math.isinf(other) else time / other
@@ -162,7 +182,8 @@ def short(
 ) -> Iterator[Timed]:
     """Runs all policies with all loads on the networks that carry them, in their order, and TCP over each path.
 
-    Where there is chance with `seeds` seeds, and with `AGAIN` times as many where a mean is near `LATE`.
+    Where there is chance with `seeds` seeds, and with `AGAIN` times as many where a mean is near `LATE`, or may be by
+    its standard error.
     """
     progress = Progress(len(networks), "networks", quiet=quiet)
     try:
@@ -203,8 +224,10 @@ def _some(
         network, load = cells[at]
         mean = {name: sum(found) / len(found) for name, found in times[at].items()}
         for policy in policies:
-            alone = [mean[_alone(policy, path)] for path in range(1, len(network.links) + 1)]
-            yield Timed(network, policy, load, mean[policy.name], alone, len(times[at][policy.name]))
+            names = [policy.name, *(_alone(policy, path) for path in range(1, len(network.links) + 1))]
+            own, *alone = (mean[name] for name in names)
+            errors = [_error(times[at][name]) for name in names]
+            yield Timed(network, policy, load, own, alone, len(times[at][policy.name]), errors)
 
     run(range(len(cells)), 1, seeds)
     run([at for at in range(len(cells)) if any(one.is_doubtful for one in timed(at))], seeds + 1, AGAIN * seeds)

@@ -40,6 +40,18 @@ fn against_best(paths: &[Path], buffers: &str, keys: &str) -> (f64, f64) {
     (goodputs(&format!("{text}[flows.f]\n{buffers}\n{keys}\n"))[0], best)
 }
 
+/// Goodput with `keys`, a mean over so many seeds, Mb/s.
+pub(crate) fn mean_goodput(paths: &[Path], buffer: u64, keys: &str, seeds: u64) -> f64 {
+    let mut text = network("duration = \"30s\"\nwarmup = \"5s\"\n", paths);
+    text += &format!("[flows.f]\n{}\n{keys}\n", buffers(buffer));
+    let scenario = Scenario::parse(&text, "network").unwrap_or_else(|e| panic!("{e}"));
+    let of_seed = |seed| {
+        let run = World::new(&scenario, seed).expect("a network").run().expect("it comes to its end");
+        run.flows[0].goodput / 1e6
+    };
+    (1..=seeds).map(of_seed).sum::<f64>() / seeds as f64
+}
+
 fn buffers(bytes: u64) -> String {
     format!("rcvbuf = \"{bytes}B\"\nsndbuf = \"{bytes}B\"")
 }

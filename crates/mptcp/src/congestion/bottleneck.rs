@@ -70,6 +70,11 @@ struct Queue {
 }
 
 impl Queue {
+    /// Until when its window counts as used.
+    fn in_use_until(&self, state: &PathState) -> Instant {
+        self.full + (state.srtt.unwrap_or_default() * UNUSED).max(LEAST_UNUSED)
+    }
+
     /// Whether by the losses of this path another one would have had many, and had hardly any.
     fn loses_more_than(&self, other: &Self) -> bool {
         let expected = self.events / self.segments.max(1.0) * other.segments;
@@ -128,13 +133,19 @@ impl Bottlenecks {
     fn find_unused(&mut self, paths: &[PathState], now: Instant) {
         (self.unused, self.in_use_until) = (0, Instant::FAR_FUTURE);
         for (at, (queue, state)) in self.queues.iter().zip(paths).enumerate() {
-            let until = queue.full + (state.srtt.unwrap_or_default() * UNUSED).max(LEAST_UNUSED);
+            let until = queue.in_use_until(state);
             if now > until && state.active {
                 self.unused |= 1 << at;
             } else {
                 self.in_use_until = self.in_use_until.min(until);
             }
         }
+    }
+
+    /// Whether the window of `path` is not used.
+    pub(super) fn is_unused(&self, paths: &[PathState], path: usize, now: Instant) -> bool {
+        let (Some(queue), Some(state)) = (self.queues.get(path), paths.get(path)) else { return false };
+        now > queue.in_use_until(state)
     }
 
     /// An acknowledgement of `bytes` came on `path`.

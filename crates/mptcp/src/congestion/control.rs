@@ -106,6 +106,13 @@ pub trait CongestionControl: std::fmt::Debug + Send {
         false
     }
 
+    /// Whether it means to get what TCP would on the best path, RFC 6356's first goal, by windows that are coupled. Where losses by chance
+    /// keep it from that, it is told of more bytes than were acknowledged then, as long as
+    /// [`CouplingScope::Shared`](super::CouplingScope) tells whose bottleneck is whose.
+    fn has_goal(&self) -> bool {
+        false
+    }
+
     /// Whether it works by samples of the rate at which data arrives, as BBR does. [`Self::on_sample`] and [`Self::on_lost`] are
     /// called then, and the window is its own: `on_ack` is not called, no recovery moves the window, and nothing but a timeout,
     /// which leaves one segment of it. What is sent again is paced as new data is. What `on_loss` returns is kept in `ssthresh`

@@ -15,6 +15,10 @@ impl CongestionControl for Lia {
         false
     }
 
+    fn has_goal(&self) -> bool {
+        true
+    }
+
     fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
         let mut left = acked.bytes;
         if paths[path].in_slow_start() {

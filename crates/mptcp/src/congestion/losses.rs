@@ -1,14 +1,23 @@
 //! How often a path loses.
 //!
-//! Owns when its last congestion events were that losses caused. One alone may be where slow start ended; how much arrives
-//! between two of them is what a path that is used goes on with. Of what is long ago nothing is said: to know, it has to be used.
+//! Owns when its last congestion events were that losses caused. One alone may be where slow start ended, unless the window was not full;
+//! how much arrives between two of them is what a path that is used goes on with. Of what is long ago nothing is said: to know, it has
+//! to be used.
 
 use mptcp_clock::{Duration, Instant};
 
 /// Events that are remembered.
-const EVENTS: usize = 4;
+const EVENTS: usize = 9;
+/// Of these so many tell how often it loses now.
+const LATEST: usize = 4;
+/// What the intervals between them weigh, the latest first (RFC 5348 section 5.4).
+const WEIGHTS: [f64; EVENTS - 1] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
+/// Intervals of which a mean is one.
+const LEAST: usize = 4;
 /// For so long.
 const REMEMBERED: Duration = Duration::from_secs(60);
+/// Segments that arrive from one loss to the next where nothing is known: as many as a scheduler has nothing against.
+pub(super) const USUAL: u64 = 1000;
 
 /// A congestion event, and what had arrived before it, bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -24,6 +33,8 @@ pub struct Losses {
     /// The oldest first; of these so many are in use.
     events: [Event; EVENTS],
     count: usize,
+    /// What arrives from one loss to the next on a path of which nothing is known, bytes, where the last loss was none of a full window.
+    usual: Option<u64>,
 }
 
 impl Losses {
@@ -33,8 +44,10 @@ impl Losses {
         self.delivered += bytes;
     }
 
-    /// Something was lost, and the window reduced for it.
-    pub(super) fn on_loss(&mut self, now: Instant) {
+    /// Something was lost, and the window reduced for it. Where that was not full, what is `usual` between two losses says what one
+    /// alone means, bytes.
+    pub(super) fn on_loss(&mut self, now: Instant, usual: Option<u64>) {
+        self.usual = usual;
         if self.count == EVENTS {
             self.events.rotate_left(1);
             self.count -= 1;
@@ -48,15 +61,41 @@ impl Losses {
         self.count = self.count.saturating_sub(1);
     }
 
-    /// Bytes that arrive from one loss to the next; None where there were not two of late.
+    /// Bytes that arrive from one loss to the next; None where there was none of late, or one alone that a full window may have caused.
+    ///
+    /// Another one alone is the first of what has arrived, and counts beside one that is as usual: the mean of a gamma distribution's
+    /// parameters, which is what a rate of events is known by.
     #[must_use]
     #[inline(never)]
     pub fn bytes_between(&self, now: Instant) -> Option<u64> {
-        let known = &self.events[..self.count];
+        let known = &self.events[self.count.saturating_sub(LATEST)..self.count];
         let late = known.iter().position(|event| now.since(event.at) < REMEMBERED)?;
         let (first, pairs) = (known[late], known.len() - late - 1);
-        (pairs > 0).then(|| (self.delivered - first.delivered) / pairs as u64)
+        match pairs {
+            0 => self.usual.map(|usual| u64::midpoint(self.delivered, usual)),
+            _ => Some((self.delivered - first.delivered) / pairs as u64),
+        }
     }
+
+    /// The mean of what arrives from one loss to the next, bytes, over the last intervals, of which the one that lasts counts where it is
+    /// longer than that (RFC 5348 section 5.4); None after too few.
+    pub(super) fn interval(&self) -> Option<f64> {
+        if self.count <= LEAST {
+            return None;
+        }
+        let known = &self.events[..self.count];
+        let closed = known.windows(2).rev().map(|pair| (pair[1].delivered - pair[0].delivered) as f64);
+        let open = std::iter::once((self.delivered - known[self.count - 1].delivered) as f64);
+        let with_open = mean(open.chain(closed.clone()));
+        Some(mean(closed).max(with_open))
+    }
+}
+
+fn mean(intervals: impl Iterator<Item = f64>) -> f64 {
+    let (sum, weights) = intervals
+        .zip(WEIGHTS)
+        .fold((0.0, 0.0), |(sum, weights), (interval, weight)| (sum + weight * interval, weights + weight));
+    sum / weights
 }
 
 #[cfg(test)]
@@ -71,7 +110,7 @@ mod tests {
         let mut losses = Losses::default();
         for &time in times {
             losses.on_delivered(1000);
-            losses.on_loss(at(time));
+            losses.on_loss(at(time), None);
         }
         losses
     }
@@ -87,6 +126,21 @@ mod tests {
         let mut many = lossy(&[1, 2, 3, 4, 5, 6]);
         many.on_delivered(3000);
         assert_eq!(many.bytes_between(at(6)), Some(2000));
+    }
+
+    #[test]
+    fn one_loss_of_a_window_that_was_not_full_counts_beside_a_usual_one() {
+        let mut losses = Losses::default();
+        losses.on_delivered(1000);
+        losses.on_loss(at(1), Some(3000));
+        assert_eq!(losses.bytes_between(at(1)), Some(2000));
+        losses.on_delivered(4000);
+        assert_eq!(losses.bytes_between(at(2)), Some(4000), "it has gone well since");
+        assert_eq!(losses.bytes_between(at(61)), None, "long ago");
+        losses.on_loss(at(62), None);
+        assert_eq!(losses.bytes_between(at(62)), None);
+        losses.on_loss(at(63), Some(3000));
+        assert_eq!(losses.bytes_between(at(63)), Some(0), "two say more");
     }
 
     #[test]
@@ -106,5 +160,23 @@ mod tests {
         losses.on_undo();
         losses.on_undo();
         assert_eq!(losses.bytes_between(at(2)), None);
+    }
+
+    #[test]
+    fn an_interval_is_a_mean_of_the_last_ones_and_the_one_that_lasts_counts_where_it_is_longer() {
+        assert_eq!(lossy(&[1, 2, 3, 4]).interval(), None, "three of them");
+        let mut losses = lossy(&[1, 2, 3, 4, 5]);
+        assert_eq!(losses.interval(), Some(1000.0));
+        losses.on_delivered(500);
+        assert_eq!(losses.interval(), Some(1000.0));
+        losses.on_delivered(4_300);
+        // With four of 1000 that weigh 1, 1, 1 and 0.8.
+        assert_eq!(losses.interval(), Some((4_800.0 + 3_800.0) / 4.8));
+        losses.on_loss(at(6), None);
+        (7..15).for_each(|time| {
+            losses.on_delivered(1000);
+            losses.on_loss(at(time), None);
+        });
+        assert!((losses.interval().expect("eight of them") - 1000.0).abs() < 1e-9);
     }
 }

@@ -17,6 +17,7 @@ mod delivery;
 mod draws;
 mod echoes;
 mod filter;
+mod goal;
 mod lia;
 mod linked;
 mod local;

@@ -6,7 +6,9 @@ use super::beside::Beside;
 use super::bottleneck::Bottlenecks;
 use super::control::{Acked, CongestionControl, PathState};
 use super::delivery::Arrived;
+use super::goal::Goal;
 use super::local::Departure;
+use super::losses::USUAL;
 use super::overshoot::Overshoot;
 use super::send_queue::SendQueueRule;
 use super::slow_start::{Round, SlowStart, Watch};
@@ -58,6 +60,7 @@ pub struct Congestion {
     bottlenecks: Option<Bottlenecks>,
     pub(super) overshoot: Overshoot,
     beside: Beside,
+    goal: Goal,
 }
 
 impl Congestion {
@@ -84,6 +87,7 @@ impl Congestion {
             bottlenecks: (scope == CouplingScope::Shared).then(Bottlenecks::default),
             overshoot: Overshoot::default(),
             beside: Beside::default(),
+            goal: Goal::default(),
         }
     }
 
@@ -128,6 +132,7 @@ impl Congestion {
             }
             self.overshoot.forget(path);
             self.beside.forget(path);
+            self.goal.forget(path);
             self.algorithm.on_path_change(&mut self.paths, path);
         }
     }
@@ -145,6 +150,7 @@ impl Congestion {
         }
         if let Some(bottlenecks) = self.bottlenecks.as_mut().filter(|_| self.paths.len() > 1) {
             bottlenecks.on_sample(&self.paths, path, acked.now, acked.bytes);
+            self.goal.on_sample(path, &self.paths[path], acked.now);
         }
         if self.hears_progress {
             self.ask(path, |algorithm, paths| algorithm.on_progress(paths, path, acked));
@@ -195,20 +201,36 @@ impl Congestion {
             acked.bytes = acked.bytes.min(self.paths[path].mss);
         }
         acked.bytes = self.slow_start.counted(&self.paths[path], acked.bytes);
+        if self.goal.is_missed() && self.algorithm.has_goal() && !self.paths[path].in_slow_start() {
+            return self.on_ack_beyond(path, acked);
+        }
         self.ask(path, |algorithm, paths| algorithm.on_ack(paths, path, acked));
+    }
+
+    /// The same where coupled windows may miss RFC 6356's first goal.
+    #[cold]
+    fn on_ack_beyond(&mut self, path: usize, mut acked: Acked) {
+        let mut goal = std::mem::take(&mut self.goal);
+        self.ask(path, |algorithm, paths| {
+            acked.bytes += goal.more(paths, acked.bytes);
+            algorithm.on_ack(paths, path, acked);
+        });
+        self.goal = goal;
     }
 
     /// Lowers `ssthresh` for a congestion event and returns it; the caller moves the window.
     pub(crate) fn on_loss(&mut self, path: usize, now: Instant) -> u64 {
         if let Some(bottlenecks) = &mut self.bottlenecks {
             bottlenecks.on_loss(path);
+            self.goal.on_loss(path, &self.paths[path]);
         }
+        let full = self.bottlenecks.as_ref().is_none_or(|known| !known.is_unused(&self.paths, path, now));
         let ssthresh = self.ask(path, |algorithm, paths| algorithm.on_loss(paths, path, now));
         if self.paths[path].ssthresh == u64::MAX && self.bottlenecks.is_some() && self.paths.len() > 1 {
             self.overshoot.begin(path, &self.paths[path], now);
         }
         let state = &mut self.paths[path];
-        state.losses.on_loss(now);
+        state.losses.on_loss(now, (!full).then_some(USUAL * state.mss));
         state.ssthresh = ssthresh;
         state.credit = 0.0;
         ssthresh

@@ -200,6 +200,7 @@ impl Connection {
                 place.between_losses = path.losses.bytes_between(now);
                 place.burst_rate = path.delivery.burst_rate();
                 place.calm_rtt = path.calm_rtt();
+                place.asked = board.queue.front().map_or(now, |oldest| oldest.sent_at);
                 place.small_waits = nagle && (!minshall || subflow.small_in_flight() > spare);
             }
         }

@@ -56,6 +56,8 @@ pub struct Candidate {
     /// What is smaller than a segment waits for what it has in flight, if there is anything (Nagle's algorithm). Looked up only while the
     /// application streams; it means nothing else.
     pub small_waits: bool,
+    /// When the oldest segment that it holds left last. Looked up only while the application streams; it means nothing else.
+    pub asked: Instant,
     /// Payload bytes of a full segment.
     pub mss: u64,
     /// The pace that the congestion controller asks for, bytes a second.
@@ -91,6 +93,7 @@ impl Candidate {
             between_losses: None,
             calm_rtt: Duration::ZERO,
             small_waits: false,
+            asked: Instant::ZERO,
             mss,
             pacing: None,
             has_room: true,

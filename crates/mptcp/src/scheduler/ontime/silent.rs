@@ -42,14 +42,16 @@ impl Silent {
         }
     }
 
-    /// Whether a path without room has said nothing for longer than a round trip takes.
+    /// Whether a path without room has said nothing for longer than a round trip takes, and has been asked for as long: what is sent
+    /// again is answered a round trip later.
     pub(super) fn is(&self, now: Instant, candidate: &Candidate) -> bool {
         if candidate.has_room {
             return false;
         }
         let heard = self.heard.get(candidate.subflow).copied().flatten();
         let usual: Duration = candidate.srtt + candidate.rttvar * 4 + candidate.min_rtt / 4;
-        heard.is_some_and(|heard| heard.whose == candidate.id && now.since(heard.at) > usual)
+        now.since(candidate.asked) > usual
+            && heard.is_some_and(|heard| heard.whose == candidate.id && now.since(heard.at) > usual)
     }
 }
 
@@ -85,6 +87,15 @@ mod tests {
         path.delivered = MSS;
         assert!(!look(&mut silent, 30, &path), "an answer");
         assert!(look(&mut silent, 60, &path));
+    }
+
+    #[test]
+    fn what_was_sent_again_has_a_round_trip_to_be_answered() {
+        let (mut silent, mut path) = (Silent::default(), path(MSS));
+        assert!(!look(&mut silent, 0, &path) && look(&mut silent, 30, &path));
+        path.asked = Instant::ZERO + Duration::from_millis(30);
+        assert!(!look(&mut silent, 30, &path) && !look(&mut silent, 55, &path));
+        assert!(look(&mut silent, 56, &path), "that is lost, too");
     }
 
     #[test]
