@@ -335,6 +335,12 @@ fn what_comes_no_later_than_what_is_before_it_is_not_sent_again() {
 /// The 99th percentile of the times of blocks of 8 KiB at a rate, after the first 5 s, a mean over two seeds, and over six where a path has
 /// losses or jitter; seconds.
 pub(crate) fn latest_blocks(paths: &[Path], buffer: u64, rate: &str, keys: &str) -> f64 {
+    let seeds = if paths.iter().all(|(.., keys)| keys.is_empty()) { 2 } else { 6 };
+    latest_blocks_of(paths, buffer, rate, keys, seeds)
+}
+
+/// The same over so many seeds.
+pub(crate) fn latest_blocks_of(paths: &[Path], buffer: u64, rate: &str, keys: &str, seeds: u64) -> f64 {
     let mut text = network("duration = \"25s\"\n", paths);
     text += &format!("[flows.f]\nblocks = \"8KiB\"\nrate = \"{rate}\"\n{}\n{keys}\n", buffers(buffer));
     let scenario = Scenario::parse(&text, "network").unwrap_or_else(|e| panic!("{e}"));
@@ -347,7 +353,6 @@ pub(crate) fn latest_blocks(paths: &[Path], buffer: u64, rate: &str, keys: &str)
         times.sort_by(f64::total_cmp);
         times[times.len() * 99 / 100]
     };
-    let seeds = if paths.iter().all(|(.., keys)| keys.is_empty()) { 2 } else { 6 };
     (1..=seeds).map(of_seed).sum::<f64>() / seeds as f64
 }
 

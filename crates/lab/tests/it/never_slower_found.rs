@@ -1,6 +1,6 @@
 //! Networks that files over drawn networks found: more of `never_slower`.
 
-use crate::never_slower::{Path, completion, latest_blocks, mean_goodput};
+use crate::never_slower::{Path, completion, latest_blocks, latest_blocks_of, mean_goodput};
 
 /// Time of a file over that of TCP on the first path.
 fn of_tcp(paths: &[Path], buffer: u64, bytes: u64) -> f64 {
@@ -98,7 +98,9 @@ fn a_far_path_carries_the_blocks_that_a_near_one_comes_to_only_later() {
         (2_492, 89_760, "74p", ""),
         (1_235, 46_396, "10p", "loss = \"0.0129%\""),
     ];
-    let took = blocks_of_tcp(&paths, 4_000_000, "16Mbit", "p0");
+    // Six seeds have 0.9 to 1.06, sixty 0.98.
+    let of = |keys: &str| latest_blocks_of(&paths, 4_000_000, "16Mbit", keys, 30);
+    let took = of("") / of("transport = \"tcp\"\npaths = [\"p0\"]");
     assert!(took < 1.05, "{took:.2}");
 }
 
