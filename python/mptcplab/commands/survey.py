@@ -56,8 +56,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=5,
         metavar="N",
         help="runs of each network in which there is chance; those after the second only where one of the first two "
-        "was below 1.05 of the best path; of files and blocks all, and four times as many where other seeds may say that "
-        "1.05 is kept, or is not; with --shared all (default: 5)",
+        "was below 1.05 of the best path; of files and blocks all, and four times as many where others may deny what "
+        "they say of 1.05; with --shared all (default: 5)",
     )
     parser.add_argument(
         "--hunt",
