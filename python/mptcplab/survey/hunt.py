@@ -41,6 +41,7 @@ def hunt(
     chance = np.random.default_rng([seed, 0x68756E74])
     end = time.monotonic() + seconds
     found: Measured | None = None
+    asked: Measured | None = None
     start = 0
     while time.monotonic() < end:
         drawn = [draw(seed, 1_000_000 + start * DRAWN + at) for at in range(DRAWN)]
@@ -48,8 +49,8 @@ def hunt(
         worst = _worst(drawn, policy, seeds, workers)
         step = 0.5
         while worst is not None and step > 0.05 and time.monotonic() < end:
-            if found is None or worst.of_best < found.of_best:
-                confirmed = _confirmed(worst, policy, seeds, workers)
+            if worst is not asked and (found is None or worst.of_best < found.of_best):
+                asked, confirmed = worst, _confirmed(worst, policy, seeds, workers)
                 if found is None or confirmed.of_best < found.of_best:
                     found = confirmed
                     yield found

@@ -106,9 +106,9 @@ pub trait CongestionControl: std::fmt::Debug + Send {
         false
     }
 
-    /// Whether it means to get what TCP would on the best path, RFC 6356's first goal, by windows that are coupled. Where losses by chance
-    /// keep it from that, it is told of more bytes than were acknowledged then, as long as
-    /// [`CouplingScope::Shared`](super::CouplingScope) tells whose bottleneck is whose.
+    /// Whether its windows are coupled so that all together get what TCP would on the best path (RFC 6356's first goal). Where random
+    /// losses keep them below that, `on_ack` is told of more bytes than were acknowledged, with
+    /// [`CouplingScope::Shared`](super::CouplingScope) only. Asked once, when a connection gets the controller.
     fn has_goal(&self) -> bool {
         false
     }

@@ -77,6 +77,14 @@ impl Goal {
         self.look();
     }
 
+    /// The last event on `path` was none.
+    pub(super) fn on_undo(&mut self, path: usize) {
+        if let Some(known) = self.paths.get_mut(path) {
+            known.unqueued = known.unqueued.saturating_sub(1);
+            self.look();
+        }
+    }
+
     fn look(&mut self) {
         self.by_chance = self.paths.iter().any(|known| known.unqueued >= LEAST);
         if !self.by_chance {
@@ -165,7 +173,7 @@ mod tests {
         assert!(!goal.is_missed(), "that may be chance");
         lose(&mut goal, &mut paths[0], 100, 1);
         assert!(goal.is_missed());
-        // 200 kB/s are half less than 300: a fortieth in each round trip.
+        // 300 kB/s are half as much again as 200: a fortieth in each round trip.
         assert_eq!(goal.more(&paths, 20 * MSS), 20 * MSS / 40);
         assert_eq!(
             (0..100).map(|_| goal.more(&paths, 20 * MSS)).max(),
@@ -191,6 +199,10 @@ mod tests {
         );
         (0..4).for_each(|_| goal.on_loss(0, &paths[0]));
         assert!(!goal.is_missed(), "losses with a queue count against those without");
+        goal = Goal::default();
+        lose(&mut goal, &mut paths[0], 100, LEAST);
+        goal.on_undo(0);
+        assert!(!goal.is_missed(), "the last one was none");
     }
 
     #[test]

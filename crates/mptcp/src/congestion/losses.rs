@@ -24,6 +24,8 @@ pub(super) const USUAL: u64 = 1000;
 struct Event {
     delivered: u64,
     at: Instant,
+    /// What it is weighed beside where it is the only one, bytes; None where a full window may have caused it.
+    usual: Option<u64>,
 }
 
 /// The last losses of a path.
@@ -33,8 +35,6 @@ pub struct Losses {
     /// The oldest first; of these so many are in use.
     events: [Event; EVENTS],
     count: usize,
-    /// What arrives from one loss to the next on a path of which nothing is known, bytes, where the last loss was none of a full window.
-    usual: Option<u64>,
 }
 
 impl Losses {
@@ -47,12 +47,11 @@ impl Losses {
     /// Something was lost, and the window reduced for it. Where that was not full, what is `usual` between two losses says what one
     /// alone means, bytes.
     pub(super) fn on_loss(&mut self, now: Instant, usual: Option<u64>) {
-        self.usual = usual;
         if self.count == EVENTS {
             self.events.rotate_left(1);
             self.count -= 1;
         }
-        self.events[self.count] = Event { delivered: self.delivered, at: now };
+        self.events[self.count] = Event { delivered: self.delivered, at: now, usual };
         self.count += 1;
     }
 
@@ -72,7 +71,7 @@ impl Losses {
         let late = known.iter().position(|event| now.since(event.at) < REMEMBERED)?;
         let (first, pairs) = (known[late], known.len() - late - 1);
         match pairs {
-            0 => self.usual.map(|usual| u64::midpoint(self.delivered, usual)),
+            0 => first.usual.map(|usual| u64::midpoint(self.delivered, usual)),
             _ => Some((self.delivered - first.delivered) / pairs as u64),
         }
     }
@@ -141,6 +140,8 @@ mod tests {
         assert_eq!(losses.bytes_between(at(62)), None);
         losses.on_loss(at(63), Some(3000));
         assert_eq!(losses.bytes_between(at(63)), Some(0), "two say more");
+        losses.on_undo();
+        assert_eq!(losses.bytes_between(at(63)), None, "what is left is one of a full window");
     }
 
     #[test]

@@ -60,7 +60,8 @@ pub struct Congestion {
     bottlenecks: Option<Bottlenecks>,
     pub(super) overshoot: Overshoot,
     beside: Beside,
-    goal: Goal,
+    /// Where the algorithm has one, and bottlenecks are told apart.
+    pub(super) goal: Option<Goal>,
 }
 
 impl Congestion {
@@ -77,6 +78,7 @@ impl Congestion {
             polls: 0,
             sampled: algorithm.needs_samples(),
             hears_progress: algorithm.hears_progress(),
+            goal: goal_of(&*algorithm, scope),
             algorithm,
             send_queue_rule: rule,
             byte_counting,
@@ -87,7 +89,6 @@ impl Congestion {
             bottlenecks: (scope == CouplingScope::Shared).then(Bottlenecks::default),
             overshoot: Overshoot::default(),
             beside: Beside::default(),
-            goal: Goal::default(),
         }
     }
 
@@ -99,6 +100,8 @@ impl Congestion {
         self.algorithm = with_rule(self.send_queue_rule, algorithm);
         self.sampled = self.algorithm.needs_samples();
         self.hears_progress = self.algorithm.hears_progress();
+        let scope = if self.bottlenecks.is_some() { CouplingScope::Shared } else { CouplingScope::All };
+        self.goal = goal_of(&*self.algorithm, scope);
     }
 
     /// Nothing more is sent now: acknowledgements that come from here on find the windows as full as they get.
@@ -132,7 +135,9 @@ impl Congestion {
             }
             self.overshoot.forget(path);
             self.beside.forget(path);
-            self.goal.forget(path);
+            if let Some(goal) = &mut self.goal {
+                goal.forget(path);
+            }
             self.algorithm.on_path_change(&mut self.paths, path);
         }
     }
@@ -150,7 +155,9 @@ impl Congestion {
         }
         if let Some(bottlenecks) = self.bottlenecks.as_mut().filter(|_| self.paths.len() > 1) {
             bottlenecks.on_sample(&self.paths, path, acked.now, acked.bytes);
-            self.goal.on_sample(path, &self.paths[path], acked.now);
+            if let Some(goal) = &mut self.goal {
+                goal.on_sample(path, &self.paths[path], acked.now);
+            }
         }
         if self.hears_progress {
             self.ask(path, |algorithm, paths| algorithm.on_progress(paths, path, acked));
@@ -201,7 +208,7 @@ impl Congestion {
             acked.bytes = acked.bytes.min(self.paths[path].mss);
         }
         acked.bytes = self.slow_start.counted(&self.paths[path], acked.bytes);
-        if self.goal.is_missed() && self.algorithm.has_goal() && !self.paths[path].in_slow_start() {
+        if self.goal.as_ref().is_some_and(Goal::is_missed) && !self.paths[path].in_slow_start() {
             return self.on_ack_beyond(path, acked);
         }
         self.ask(path, |algorithm, paths| algorithm.on_ack(paths, path, acked));
@@ -210,9 +217,9 @@ impl Congestion {
     /// The same where coupled windows may miss RFC 6356's first goal.
     #[cold]
     fn on_ack_beyond(&mut self, path: usize, mut acked: Acked) {
-        let mut goal = std::mem::take(&mut self.goal);
+        let mut goal = self.goal.take();
         self.ask(path, |algorithm, paths| {
-            acked.bytes += goal.more(paths, acked.bytes);
+            acked.bytes += goal.as_mut().map_or(0, |goal| goal.more(paths, acked.bytes));
             algorithm.on_ack(paths, path, acked);
         });
         self.goal = goal;
@@ -222,7 +229,9 @@ impl Congestion {
     pub(crate) fn on_loss(&mut self, path: usize, now: Instant) -> u64 {
         if let Some(bottlenecks) = &mut self.bottlenecks {
             bottlenecks.on_loss(path);
-            self.goal.on_loss(path, &self.paths[path]);
+        }
+        if let Some(goal) = &mut self.goal {
+            goal.on_loss(path, &self.paths[path]);
         }
         let full = self.bottlenecks.as_ref().is_none_or(|known| !known.is_unused(&self.paths, path, now));
         let ssthresh = self.ask(path, |algorithm, paths| algorithm.on_loss(paths, path, now));
@@ -271,6 +280,10 @@ fn bits(mut set: u64) -> impl Iterator<Item = usize> {
         set &= set - 1;
         Some(at)
     })
+}
+
+fn goal_of(algorithm: &dyn CongestionControl, scope: CouplingScope) -> Option<Goal> {
+    (scope == CouplingScope::Shared && algorithm.has_goal()).then(Goal::default)
 }
 
 fn with_rule(

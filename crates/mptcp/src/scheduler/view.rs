@@ -47,8 +47,8 @@ pub struct Candidate {
     /// The rate at which what left at once arrived, bytes a second; None where that is not known. Looked up while the application streams or
     /// has closed, and while its rounds get faster; None else.
     pub burst_rate: Option<f64>,
-    /// Bytes that arrive on it from one loss to the next; None where it did not lose twice in the last minute. Looked up only while
-    /// the application streams ([`SendView::streams`]); None else.
+    /// Bytes that arrive on it from one loss to the next; None where it lost nothing in the last minute, or once from a full window. Looked
+    /// up only while the application streams ([`SendView::streams`]); None else.
     pub between_losses: Option<u64>,
     /// The least of its last four samples of the round-trip time: a delayed acknowledgement is in one of them, a queue in all. Looked up
     /// only while the application streams; it means nothing else.
