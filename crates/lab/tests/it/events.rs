@@ -154,7 +154,7 @@ fn a_window_that_m2_halved_among_losses_is_m2_s() {
         let text = format!(
             "duration = \"15s\"\n[paths.wifi]\nrate = \"17937kbit\"\ndelay = \"65978us\"\nqueue = \"63p\"\n[paths.lte]\n\
              rate = \"14492kbit\"\ndelay = \"14315us\"\nqueue = \"57p\"\n[flows.a]\nrcvbuf = \"805kB\"\nsndbuf = \"16MB\"\n\
-             scheduler = \"minrtt\"\ncongestion = \"lia\"\nopportunistic_retransmission = true\nopportunistic = \"original\"\n{more}\n\
+             scheduler = \"minrtt\"\ncongestion = \"lia\"\ncoupled = \"all\"\nopportunistic_retransmission = true\nopportunistic = \"original\"\n{more}\n\
              [jitter]\nstart = \"0s\"\nprocessing = \"0s\"\n"
         );
         let (measured, _) = traced(&text, &["penalty"]);

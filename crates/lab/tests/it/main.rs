@@ -23,6 +23,7 @@ mod never_slower;
 mod never_slower_beside;
 mod never_slower_files;
 mod never_slower_found;
+mod never_slower_hunted;
 mod on_off;
 mod path_mtu;
 mod policies;

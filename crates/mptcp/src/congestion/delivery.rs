@@ -27,6 +27,15 @@ pub struct DeliveryRate {
     /// The last round was faster than all before by `GROWN`.
     grows: bool,
     train: Train,
+    drain: Drain,
+}
+
+/// What has come behind a queue since there is one: at the line's rate, or at what others leave of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Drain {
+    last: Instant,
+    bytes: u64,
+    time: Duration,
 }
 
 /// Acknowledgements close behind each other: what left at once comes as fast as the narrowest line lets it.
@@ -64,7 +73,7 @@ impl Arrived {
     }
 
     /// It took longer than without a queue.
-    fn is_queued(&self) -> bool {
+    pub(super) fn is_queued(&self) -> bool {
         self.rtt.zip(self.min_rtt).is_some_and(|(rtt, least)| rtt > least + least / 8)
     }
 }
@@ -97,6 +106,18 @@ impl Train {
     }
 }
 
+impl Drain {
+    fn add(&mut self, now: Instant, arrived: &Arrived) {
+        if arrived.is_queued() {
+            self.bytes += arrived.bytes;
+            self.time += now.since(self.last);
+        } else if arrived.rtt.is_some() {
+            (self.bytes, self.time) = (0, Duration::ZERO);
+        }
+        self.last = now;
+    }
+}
+
 impl DeliveryRate {
     /// Whether one acknowledgement would say something: as long as none came close behind another.
     #[inline]
@@ -118,6 +139,7 @@ impl DeliveryRate {
     /// More has arrived.
     pub(crate) fn on_delivered(&mut self, now: Instant, arrived: &Arrived) {
         self.train.add(now, arrived);
+        self.drain.add(now, arrived);
         let Arrived { bytes, srtt, .. } = *arrived;
         let Some(since) = self.since else {
             // What this acknowledgement covers took a time that is not known.
@@ -147,10 +169,17 @@ impl DeliveryRate {
         (self.best > 0.0).then_some(self.best)
     }
 
-    /// The rate at which what left at once arrived, while rounds get faster: what was delivered is of a smaller window then.
+    /// The rate at which its queue gave, bytes a second; None before so many bytes have come since there is one.
     #[must_use]
-    pub fn growing_to(&self) -> Option<f64> {
-        if self.grows || self.best == 0.0 { self.burst_rate() } else { None }
+    pub fn drained(&self, least: u64) -> Option<f64> {
+        let Drain { bytes, time, .. } = self.drain;
+        (bytes >= least && !time.is_zero()).then(|| bytes as f64 / time.as_secs_f64())
+    }
+
+    /// Whether rounds get faster: what was delivered is of a smaller window then.
+    #[must_use]
+    pub fn grows(&self) -> bool {
+        self.grows || self.best == 0.0
     }
 
     /// What the line carries, bytes a second, as far as bursts and whole round trips have told. None before the first burst.

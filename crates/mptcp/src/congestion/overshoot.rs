@@ -13,6 +13,8 @@ use super::control::PathState;
 
 /// Round trips in which the rate is looked at: that of the recovery, and that of what was sent in it.
 const LOOK: u64 = 3;
+/// Of that part of the window at least it is known how fast it came.
+const PART: u64 = 4;
 
 #[derive(Clone, Copy, Debug)]
 struct Look {
@@ -20,6 +22,8 @@ struct Look {
     until: Instant,
     /// No more than the window was, bytes.
     most: u64,
+    /// The rate at which the queue gave before the loss was found, bytes a second; 0 where that is not known.
+    drained: f64,
 }
 
 /// Paths that lose for the first time.
@@ -33,7 +37,8 @@ impl Overshoot {
     pub(super) fn begin(&mut self, path: usize, state: &PathState, now: Instant) {
         self.forget(path);
         let until = now + state.srtt.unwrap_or_default() * LOOK;
-        self.looks.push(Look { path, until, most: state.cwnd });
+        let drained = state.delivery.drained(state.cwnd / PART).unwrap_or_default();
+        self.looks.push(Look { path, until, most: state.cwnd, drained });
     }
 
     /// Something has arrived: raises the threshold to what was found.
@@ -49,7 +54,7 @@ impl Overshoot {
         self.looks.retain(|look| now < look.until);
         let Some(look) = self.looks.iter().find(|look| look.path == path) else { return };
         if let (Some(rate), Some(rtt)) = (state.delivery.rate(), state.min_rtt) {
-            let found = (rate * rtt.as_secs_f64()) as u64;
+            let found = (rate.max(look.drained) * rtt.as_secs_f64()) as u64;
             state.ssthresh = state.ssthresh.max(found.min(look.most));
         }
     }
@@ -105,5 +110,26 @@ mod tests {
         overshoot.forget(0);
         overshoot.raise(0, &mut state, at(1_100));
         assert_eq!(state.ssthresh, 75_000);
+    }
+
+    #[test]
+    fn what_came_out_of_the_queue_before_the_loss_was_found_counts_too() {
+        for (window, threshold) in [(90_000, 80_000), (200_000, 100_000)] {
+            let mut state = PathState::new(1_000, 10);
+            state.sample(Duration::from_millis(100));
+            (state.cwnd, state.ssthresh) = (window, window / 2);
+            for (time, rtt) in (0..31).zip([100].into_iter().chain([150; 30])) {
+                let rtt = Some(Duration::from_millis(rtt));
+                let arrived = Arrived { bytes: 800, rtt, srtt: state.srtt, min_rtt: state.min_rtt };
+                state.delivery.on_delivered(at(900 + time), &arrived);
+            }
+            // A first round trip of next to nothing.
+            let late = Arrived { bytes: 1, srtt: state.srtt, ..Arrived::default() };
+            state.delivery.on_delivered(at(1_000), &late);
+            let mut overshoot = Overshoot::default();
+            overshoot.begin(0, &state, at(1_000));
+            overshoot.raise(0, &mut state, at(1_001));
+            assert_eq!(state.ssthresh, threshold, "24 kB have come, of a window of {window}");
+        }
     }
 }

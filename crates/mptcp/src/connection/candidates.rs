@@ -47,7 +47,7 @@ fn see(place: &mut Candidate, slot: usize, subflow: &Subflow, path: &PathState, 
     place.srtt = path.srtt.unwrap_or_default();
     place.rttvar = path.rttvar;
     place.min_rtt = path.min_rtt.unwrap_or_default();
-    place.latest_rtt = path.latest_rtt.unwrap_or_default();
+    place.latest_rtt = path.undelayed_rtt.unwrap_or_default();
     place.lead = subflow.turn().lead;
     place.cwnd = path.cwnd;
     place.ssthresh = path.ssthresh;
@@ -56,7 +56,8 @@ fn see(place: &mut Candidate, slot: usize, subflow: &Subflow, path: &PathState, 
     place.local_queue = path.local.bytes;
     place.delivery_rate = path.delivery.rate();
     place.delivered = board.una;
-    place.burst_rate = path.delivery.growing_to();
+    place.burst_rate = path.delivery.burst_rate();
+    place.grows = path.delivery.grows();
     place.between_losses = None;
     place.mss = path.mss;
     place.pacing = path.pacing;
@@ -90,7 +91,7 @@ impl Connection {
             backup: is_backup(subflow),
         };
         see(&mut candidate, id, subflow, &self.congestion.paths[id], &known);
-        candidate.burst_rate = self.congestion.paths[id].delivery.burst_rate();
+        candidate.grows = true;
         candidate
     }
 
@@ -198,7 +199,7 @@ impl Connection {
             see(place, slot, subflow, path, &Known { in_flight, has_room, waits_here, backup });
             if by_arrival {
                 place.between_losses = path.losses.bytes_between(now);
-                place.burst_rate = path.delivery.burst_rate();
+                place.grows = true;
                 place.calm_rtt = path.calm_rtt();
                 place.asked = board.queue.front().map_or(now, |oldest| oldest.sent_at);
                 place.small_waits = nagle && (!minshall || subflow.small_in_flight() > spare);

@@ -25,7 +25,7 @@ pub struct Candidate {
     pub rttvar: Duration,
     /// Smallest round-trip time seen; zero before the first sample.
     pub min_rtt: Duration,
-    /// Latest sample of the round-trip time; zero before it.
+    /// The lesser of the last two samples of the round-trip time: a delayed acknowledgement is in one of them. Zero before the first.
     pub latest_rtt: Duration,
     /// How much sooner its data is acknowledged at the data level, by a DATA_ACK on another path, than on itself; smoothed. Zero where
     /// that is not known.
@@ -44,9 +44,10 @@ pub struct Candidate {
     pub delivered: u64,
     /// The best rate at which it delivered in its last round trips, bytes a second; None before the first.
     pub delivery_rate: Option<f64>,
-    /// The rate at which what left at once arrived, bytes a second; None where that is not known. Looked up while the application streams or
-    /// has closed, and while its rounds get faster; None else.
+    /// The rate at which what left at once arrived, bytes a second; None before the first burst.
     pub burst_rate: Option<f64>,
+    /// Its rounds get faster: [`Self::delivery_rate`] is of a smaller window. True also while the application streams, and once it has closed.
+    pub grows: bool,
     /// Bytes that arrive on it from one loss to the next; None where it lost nothing in the last minute, or once from a full window. Looked
     /// up only while the application streams ([`SendView::streams`]); None else.
     pub between_losses: Option<u64>,
@@ -90,6 +91,7 @@ impl Candidate {
             delivered: 0,
             delivery_rate: None,
             burst_rate: None,
+            grows: true,
             between_losses: None,
             calm_rtt: Duration::ZERO,
             small_waits: false,

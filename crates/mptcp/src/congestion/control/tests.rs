@@ -24,6 +24,9 @@ fn round_trips_are_smoothed() {
     assert_eq!((state.min_rtt, state.latest_rtt, state.samples), (Some(ms(30)), Some(ms(30)), 3));
     state.sample(ms(90));
     assert_eq!((state.min_rtt, state.latest_rtt, state.samples), (Some(ms(30)), Some(ms(90)), 4));
+    assert_eq!(state.undelayed_rtt, Some(ms(30)));
+    state.sample(ms(80));
+    assert_eq!(state.undelayed_rtt, Some(ms(80)), "two in a row are no delayed acknowledgement");
 }
 
 /// RFC 5681 section 3.1 and RFC 3465; RFC 9406 section 4.2 for a quarter of it.

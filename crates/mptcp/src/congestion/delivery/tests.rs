@@ -133,8 +133,7 @@ fn one_acknowledgement_of_several_segments_tells_until_there_are_more() {
 }
 
 #[test]
-fn while_rounds_get_faster_a_path_is_as_fast_as_its_bursts() {
-    // Three acknowledgements 1 ms apart say 2 MB/s, in the middle of each round of 100 ms.
+fn what_was_delivered_is_old_while_rounds_get_faster() {
     let after = |rounds: &[u64]| {
         let mut delivery = DeliveryRate::default();
         delivery.on_delivered(ms(0), &arrived(0, Some(100)));
@@ -144,10 +143,29 @@ fn while_rounds_get_faster_a_path_is_as_fast_as_its_bursts() {
             }
             delivery.on_delivered(ms(100 * round + 100), &arrived(bytes, Some(100)));
         }
-        delivery.growing_to()
+        delivery.grows()
     };
-    assert_eq!(after(&[]), None, "no burst yet");
-    assert!(after(&[4_000]).is_some_and(|rate| rate > 1.9e6));
-    assert!(after(&[4_000, 14_000]).is_some(), "twice as much");
-    assert_eq!(after(&[14_000, 18_000]), None, "it is the line that limits it now");
+    assert!(after(&[]) && after(&[4_000]), "nothing to compare it with");
+    assert!(after(&[4_000, 14_000]), "twice as much");
+    assert!(!after(&[14_000, 18_000]), "it is the line that limits it now");
+}
+
+#[test]
+fn a_queue_gives_what_comes_behind_it_and_a_silence_without_one_says_nothing() {
+    let mut delivery = DeliveryRate::default();
+    let mut come = |at: u64, rtt: Option<u64>| {
+        let rtt = rtt.map(Duration::from_millis);
+        let min_rtt = Some(Duration::from_millis(100));
+        delivery.on_delivered(ms(at), &Arrived { bytes: 1_000, rtt, min_rtt, srtt: min_rtt });
+        delivery
+    };
+    come(0, Some(100));
+    // Eighty milliseconds without a queue do not count, nor does what nobody has timed.
+    assert_eq!(come(80, Some(112)).drained(0), None);
+    assert_eq!(come(81, Some(130)).drained(1_000), Some(1e6));
+    come(82, Some(150));
+    come(90, None);
+    let known = come(92, Some(150));
+    assert_eq!((known.drained(3_000), known.drained(3_001)), (Some(750_000.0), None));
+    assert_eq!(come(93, Some(100)).drained(0), None, "the queue is gone");
 }

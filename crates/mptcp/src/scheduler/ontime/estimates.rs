@@ -22,7 +22,9 @@ fn delay_at(candidate: &Candidate, said: Duration, rate: Option<f64>) -> f64 {
     let before = real(candidate.in_flight + candidate.mss) * 1e9;
     let Some(waits) = rate.map(|rate| before / rate).filter(|waits| *waits > said) else { return said };
     // What was delivered is of a smaller window, where it doubles: it comes as fast as bursts came.
-    let Some(line) = candidate.burst_rate.map(|rate| before / rate) else { return waits };
+    let Some(line) = candidate.burst_rate.filter(|_| candidate.grows).map(|rate| before / rate) else {
+        return waits;
+    };
     if line < waits { larger(said, line) } else { waits }
 }
 
@@ -75,22 +77,25 @@ pub(super) fn mending(candidate: &Candidate, round: f64) -> f64 {
     if beyond { larger(again, 2.0 * nanos(candidate.srtt)) } else { again }
 }
 
-/// Bytes a nanosecond that it carries, at most twice of what it did: a window that is new, or has filled a queue, is no rate.
+/// Bytes a nanosecond that it carries, at most twice of what it did, and no more than bursts say that the line does: a window that is new,
+/// has filled a queue, or is not used, is no rate.
 pub(super) fn rate(candidate: &Candidate) -> f64 {
     if candidate.has_room && candidate.in_flight == 0 {
         // What is held back itself carries only what it has.
         return 0.0;
     }
     let window = real(candidate.cwnd) / larger(nanos(candidate.srtt), 1e3);
-    candidate.delivery_rate.map_or(window, |rate| window.clamp(1e-9 * rate, 2e-9 * rate))
+    let Some(rate) = candidate.delivery_rate else { return window };
+    let most = candidate.burst_rate.map_or(2.0 * rate, |line| line.clamp(rate, 2.0 * rate));
+    window.clamp(1e-9 * rate, 1e-9 * most)
 }
 
 /// Bytes that it sends in a time, nanoseconds, if it goes on as it does: where its window doubles, twice of it in the first round trip,
 /// four times in the next, evenly as acknowledgements come, and no more than the line carries.
 pub(super) fn sends(candidate: &Candidate, time: f64) -> f64 {
     let goes_on = rate(candidate) * time;
-    let doubles =
-        candidate.cwnd < candidate.ssthresh && (candidate.burst_rate.is_some() || candidate.ramps());
+    let doubles = candidate.cwnd < candidate.ssthresh
+        && (candidate.grows && candidate.burst_rate.is_some() || candidate.ramps());
     if !doubles || candidate.has_room && candidate.in_flight == 0 {
         return goes_on;
     }
@@ -102,5 +107,33 @@ pub(super) fn sends(candidate: &Candidate, time: f64) -> f64 {
     match candidate.burst_rate {
         Some(line) if 1e-9 * line * time < window => larger(1e-9 * line * time, goes_on),
         _ => window,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_is_worth_no_more_than_the_line_carries() {
+        // 1 B/ns is 1 GB/s.
+        let of = |delivered: Option<f64>, line: Option<f64>| {
+            let mut path = Candidate::new(0, Duration::from_millis(100), 1_000_000, 1_000);
+            (path.in_flight, path.delivery_rate, path.burst_rate) = (1_000, delivered, line);
+            1e9 * rate(&path)
+        };
+        let cases = [
+            (None, None, 10e6),
+            (Some(8e6), None, 10e6),
+            (Some(4e6), None, 8e6),
+            (Some(4e6), Some(5e6), 5e6),
+            (Some(4e6), Some(3e6), 4e6),
+            (Some(4e6), Some(20e6), 8e6),
+            (Some(12e6), Some(5e6), 12e6),
+        ];
+        for (delivered, line, expected) in cases {
+            let found = of(delivered, line);
+            assert!((found - expected).abs() < 1.0, "{delivered:?}, {line:?}: {found}");
+        }
     }
 }
