@@ -30,6 +30,9 @@ fn add_place(found: &mut Vec<Candidate>) {
     found.push(Candidate::new(0, Duration::ZERO, 0, 0));
 }
 
+/// Of so many segments in flight two in a row say the same of a queue; of few the second one may be behind the first.
+const MANY: u64 = 16;
+
 /// What was found out of a subflow already.
 struct Known {
     in_flight: u64,
@@ -47,7 +50,8 @@ fn see(place: &mut Candidate, slot: usize, subflow: &Subflow, path: &PathState, 
     place.srtt = path.srtt.unwrap_or_default();
     place.rttvar = path.rttvar;
     place.min_rtt = path.min_rtt.unwrap_or_default();
-    place.latest_rtt = path.undelayed_rtt.unwrap_or_default();
+    let many = known.in_flight >= MANY * path.mss;
+    place.latest_rtt = if many { path.undelayed_rtt } else { path.latest_rtt }.unwrap_or_default();
     place.lead = subflow.turn().lead;
     place.cwnd = path.cwnd;
     place.ssthresh = path.ssthresh;

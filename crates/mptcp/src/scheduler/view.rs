@@ -25,7 +25,8 @@ pub struct Candidate {
     pub rttvar: Duration,
     /// Smallest round-trip time seen; zero before the first sample.
     pub min_rtt: Duration,
-    /// The lesser of the last two samples of the round-trip time: a delayed acknowledgement is in one of them. Zero before the first.
+    /// Latest sample of the round-trip time; where many segments are in flight the lesser of the last two, for one may be a delayed
+    /// acknowledgement. Zero before the first.
     pub latest_rtt: Duration,
     /// How much sooner its data is acknowledged at the data level, by a DATA_ACK on another path, than on itself; smoothed. Zero where
     /// that is not known.
