@@ -58,6 +58,16 @@ fn what_one_path_carries_itself_keeps_no_other_from_looking_for_what_is_late() {
 }
 
 #[test]
+fn a_row_that_is_paced_is_paced_to_its_end() {
+    // The far path got a window of 16 at once for its queue of ten: 0.45 s after the near one was done.
+    for rate in [1_253, 1_353] {
+        let paths: [Path; 2] = [(rate, 175_000, "10p", ""), (52_164, 5_297, "10p", "loss = \"0.0183%\"")];
+        let (took, alone) = means(&paths, 3_000_000, "p1", "rcvbuf_by_path = false", 6);
+        assert!(took < alone + 0.43, "{took:.2} s, and {alone:.2} s on the near path alone");
+    }
+}
+
+#[test]
 fn what_came_behind_a_gap_goes_again_in_the_middle_too() {
     // A slow path loses a segment and then its repair; what came behind it there is not in the stream before a timer rings, and 736 kB
     // wait for it: 1.25 times as long.

@@ -23,8 +23,6 @@ pub struct PathState {
     pub rttvar: Duration,
     /// Latest sample of the round-trip time.
     pub latest_rtt: Option<Duration>,
-    /// The lesser of the last two: one alone may say how long the peer has delayed an acknowledgement (RFC 9293 section 3.8.6.3).
-    pub undelayed_rtt: Option<Duration>,
     /// The last four, in turn; zero before them.
     pub last_rtts: [Duration; 4],
     /// How many samples there were.
@@ -166,7 +164,6 @@ impl PathState {
     /// A segment that was sent once took `rtt` (Karn): RFC 6298 sections 2.2 and 2.3.
     pub(crate) fn sample(&mut self, rtt: Duration) {
         self.last_rtts[self.samples as usize % 4] = rtt;
-        self.undelayed_rtt = Some(self.latest_rtt.map_or(rtt, |before| before.min(rtt)));
         self.latest_rtt = Some(rtt);
         self.samples += 1;
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
@@ -180,6 +177,17 @@ impl PathState {
                 self.srtt = Some((srtt * 7 + rtt) / 8);
             }
         }
+    }
+
+    /// The lesser of the last two samples of the round-trip time: one alone may say how long the peer has delayed its acknowledgement (RFC
+    /// 9293 section 3.8.6.3). None before the first.
+    #[inline]
+    pub(crate) fn undelayed_rtt(&self) -> Option<Duration> {
+        let latest = self.latest_rtt?;
+        if self.samples < 2 {
+            return Some(latest);
+        }
+        Some(latest.min(self.last_rtts[(self.samples - 2) as usize % 4]))
     }
 
     /// The least of the last four samples of the round-trip time; zero before the first.

@@ -73,7 +73,7 @@ impl Arrived {
     }
 
     /// It took longer than without a queue.
-    pub(super) fn is_queued(&self) -> bool {
+    fn is_queued(&self) -> bool {
         self.rtt.zip(self.min_rtt).is_some_and(|(rtt, least)| rtt > least + least / 8)
     }
 }
@@ -169,7 +169,7 @@ impl DeliveryRate {
         (self.best > 0.0).then_some(self.best)
     }
 
-    /// The rate at which its queue gave, bytes a second; None before so many bytes have come since there is one.
+    /// The rate at which its queue gave, bytes a second; None where fewer than `least` bytes have come since there is one.
     #[must_use]
     pub fn drained(&self, least: u64) -> Option<f64> {
         let Drain { bytes, time, .. } = self.drain;

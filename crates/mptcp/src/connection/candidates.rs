@@ -51,7 +51,7 @@ fn see(place: &mut Candidate, slot: usize, subflow: &Subflow, path: &PathState, 
     place.rttvar = path.rttvar;
     place.min_rtt = path.min_rtt.unwrap_or_default();
     let many = known.in_flight >= MANY * path.mss;
-    place.latest_rtt = if many { path.undelayed_rtt } else { path.latest_rtt }.unwrap_or_default();
+    place.latest_rtt = if many { path.undelayed_rtt() } else { path.latest_rtt }.unwrap_or_default();
     place.lead = subflow.turn().lead;
     place.cwnd = path.cwnd;
     place.ssthresh = path.ssthresh;

@@ -13,7 +13,9 @@ fn ms(n: u64) -> Duration {
 fn round_trips_are_smoothed() {
     let mut state = PathState::new(MSS, 10);
     assert_eq!((state.cwnd, state.in_slow_start(), state.srtt), (10 * MSS, true, None));
+    assert_eq!(state.undelayed_rtt(), None);
     state.sample(ms(100));
+    assert_eq!(state.undelayed_rtt(), Some(ms(100)));
     assert_eq!((state.srtt, state.rttvar), (Some(ms(100)), ms(50)));
     // RTTVAR by the old SRTT: 3/4 * 50 + 1/4 * 80; SRTT: 7/8 * 100 + 1/8 * 180.
     state.sample(ms(180));
@@ -24,9 +26,9 @@ fn round_trips_are_smoothed() {
     assert_eq!((state.min_rtt, state.latest_rtt, state.samples), (Some(ms(30)), Some(ms(30)), 3));
     state.sample(ms(90));
     assert_eq!((state.min_rtt, state.latest_rtt, state.samples), (Some(ms(30)), Some(ms(90)), 4));
-    assert_eq!(state.undelayed_rtt, Some(ms(30)));
+    assert_eq!(state.undelayed_rtt(), Some(ms(30)));
     state.sample(ms(80));
-    assert_eq!(state.undelayed_rtt, Some(ms(80)), "two in a row are no delayed acknowledgement");
+    assert_eq!(state.undelayed_rtt(), Some(ms(80)), "two in a row are no delayed acknowledgement");
 }
 
 /// RFC 5681 section 3.1 and RFC 3465; RFC 9406 section 4.2 for a quarter of it.
