@@ -8,11 +8,15 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conftest import Cli, need
+from mptcplab import wire_bench
 from namespace import Namespace, ends, namespace
 
 __all__ = ["namespace"]
@@ -226,17 +230,16 @@ def test_info(cli: Cli, namespace: Namespace) -> None:
 
 
 def test_the_benchmark_measures_both_stacks(namespace: Namespace) -> None:
-    from mptcplab.wire_bench import Case, measure
-
+    case = wire_bench.Case
     del namespace  # It skips where namespaces cannot be made.
     ticks: list[int] = []
     chosen = [
-        Case("linux", "linux", 2),
-        Case("ours", "linux", 2),
-        Case("linux", "ours"),
-        Case("ours", "linux", 1, False),
+        case("linux", "linux", 2),
+        case("ours", "linux", 2),
+        case("linux", "ours"),
+        case("ours", "linux", 1, False),
     ]
-    rows = measure(1, 0.2, 0.2, chosen, ticks.append)
+    rows = wire_bench.measure(1, 0.2, 0.2, chosen, ticks.append)
     assert [(row["sender"], row["receiver"], row["paths"]) for row in rows] == [
         ("linux", "linux", 2),
         ("ours", "linux", 2),
@@ -247,6 +250,43 @@ def test_the_benchmark_measures_both_stacks(namespace: Namespace) -> None:
     assert rows[0]["of_linux"] is None
     assert rows[1]["of_linux"] is not None
     assert ticks == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("sender", ["linux", "ours"])
+def test_an_end_that_fails_says_why(
+    namespace: Namespace, monkeypatch: pytest.MonkeyPatch, sender: wire_bench.Stack
+) -> None:
+    del namespace
+    set_up, tried = wire_bench._set_up, 0
+
+    @contextmanager
+    def to_nobody(case: wire_bench.Case) -> Iterator[Any]:
+        nonlocal tried
+        tried += 1
+        with set_up(case) as (near, far, (sending, receiving)):
+            yield near, far, ({**sending, "peer": "192.0.2.1", "interfaces": []}, receiving)
+
+    monkeypatch.setattr(wire_bench, "_set_up", to_nobody)
+    with pytest.raises(
+        wire_bench.CannotMeasure, match=rf"the sender of {sender} to linux over 1 paths failed: \w*Error: .+"
+    ):
+        wire_bench.measure(1, 0.1, 0.1, [wire_bench.Case(sender, "linux")], lambda _: None)
+    assert tried == (1 + wire_bench.FAILURES if sender == "linux" else 1), "what is ours is tried once"
+
+
+def test_two_linux_hosts_that_fail_once_are_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers: Iterator[tuple[float, float] | wire_bench.CannotMeasure] = iter(
+        [(8.0, 0.5), wire_bench.CannotMeasure("it stands still"), (10.0, 0.4)]
+    )
+
+    def once(*_: object) -> tuple[float, float]:
+        if isinstance(answer := next(answers), wire_bench.CannotMeasure):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(wire_bench, "_once", once)
+    (row,) = wire_bench.measure(2, 0.1, 0.1, [wire_bench.Case("linux", "linux")], lambda _: None)
+    assert (row["gbps"], row["gbps_least"], row["failed"]) == (9.0, 8.0, 1)
 
 
 def test_the_benchmark_leaves_no_namespace_when_it_is_ended(namespace: Namespace) -> None:

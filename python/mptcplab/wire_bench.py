@@ -20,6 +20,9 @@ from mptcplab.wire_end import Order, Tally
 
 Stack = Literal["linux", "ours"]
 
+FAILURES = 2
+"""How often two Linux hosts may fail before that is the result."""
+
 
 @dataclass(frozen=True)
 class Case:
@@ -57,6 +60,8 @@ class Row(TypedDict):
     cpu_s_per_gb: float
     of_linux: float | None
     """Throughput against Linux to Linux in the same rounds."""
+    failed: int
+    """Measurements between two Linux hosts that failed, and were made again."""
 
 
 class CannotMeasure(RuntimeError):
@@ -68,16 +73,25 @@ def measure(
 ) -> list[Row]:
     """Runs every case in every round."""
     found: dict[Case, list[tuple[float, float]]] = {case: [] for case in chosen}
+    failed = dict.fromkeys(chosen, 0)
     for number in range(rounds):
         for at, case in enumerate(chosen):
             progress(number * len(chosen) + at)
-            found[case].append(_once(case, seconds, warm_up))
+            while len(found[case]) <= number:
+                try:
+                    found[case].append(_once(case, seconds, warm_up))
+                except CannotMeasure:
+                    # One in some hundred connections of Linux with itself never has its second subflow on a busy
+                    # machine (6.18). Where an end is ours, it may be our fault.
+                    failed[case] += 1
+                    if case != case.reference() or failed[case] > FAILURES:
+                        raise
     progress(rounds * len(chosen))
     rates = {case: median(rate for rate, _ in values) for case, values in found.items()}
-    return [_row(case, values, rates.get(case.reference())) for case, values in found.items()]
+    return [_row(case, values, rates.get(case.reference()), failed[case]) for case, values in found.items()]
 
 
-def _row(case: Case, values: list[tuple[float, float]], linux: float | None) -> Row:
+def _row(case: Case, values: list[tuple[float, float]], linux: float | None, failed: int) -> Row:
     rates = [rate for rate, _ in values]
     return {
         "sender": case.sender,
@@ -90,6 +104,7 @@ def _row(case: Case, values: list[tuple[float, float]], linux: float | None) -> 
         "gbps_most": max(rates),
         "cpu_s_per_gb": median(cpu for _, cpu in values),
         "of_linux": median(rates) / linux if linux and case != case.reference() else None,
+        "failed": failed,
     }
 
 
@@ -102,16 +117,16 @@ def _once(case: Case, seconds: float, warm_up: float) -> tuple[float, float]:
         receiver = _start(far, receiving)
         try:
             if not (receiver.stdout and receiver.stdout.readline()):
-                raise CannotMeasure(_why(receiver, "receiver", case))
+                raise CannotMeasure(_why(receiver, receiver.communicate()[1], "receiver", case))
             sender = _start(near, sending)
             try:
                 sent, received = _tally(sender, "sender", case), _tally(receiver, "receiver", case)
             finally:
                 sender.kill()
-                sender.wait()
+                sender.communicate()
         finally:
             receiver.kill()
-            receiver.wait()
+            receiver.communicate()
     rate = 8 * received["bytes"] / received["seconds"] / 1e9
     cpu = sent["cpu_s"] / sent["seconds"] + received["cpu_s"] / received["seconds"]
     return rate, cpu / (rate / 8)
@@ -123,16 +138,15 @@ def _start(where: Namespace, order: Order) -> subprocess.Popen[str]:
 
 
 def _tally(end: subprocess.Popen[str], name: str, case: Case) -> Tally:
-    out, _ = end.communicate(timeout=120)
+    out, said = end.communicate(timeout=120)
     if end.returncode or not out:
-        raise CannotMeasure(_why(end, name, case))
+        raise CannotMeasure(_why(end, said, name, case))
     tally: Tally = json.loads(out.splitlines()[-1])
     return tally
 
 
-def _why(end: subprocess.Popen[str], name: str, case: Case) -> str:
-    said = end.stderr.read().strip() if end.stderr and not end.stderr.closed else ""
-    last = said.splitlines()[-1] if said else f"exit code {end.wait()}"
+def _why(end: subprocess.Popen[str], said: str, name: str, case: Case) -> str:
+    last = said.strip().splitlines()[-1] if said.strip() else f"exit code {end.wait()}"
     return f"the {name} of {case.sender} to {case.receiver} over {case.paths} paths failed: {last}"
 
 
