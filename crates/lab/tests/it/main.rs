@@ -21,6 +21,7 @@ mod mechanisms;
 mod middleboxes;
 mod never_slower;
 mod never_slower_beside;
+mod never_slower_copies;
 mod never_slower_files;
 mod never_slower_found;
 mod never_slower_hunted;

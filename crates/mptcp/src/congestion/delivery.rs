@@ -92,10 +92,12 @@ impl Train {
             let took = now.since(self.since);
             let rate = self.bytes as f64 / took.as_secs_f64();
             // What left as slowly as it came says nothing of the line, unless it was behind a queue.
-            let slow = rate <= self.rate && arrived.left_slowly(self.rtt, took) && !arrived.is_queued();
-            let known = if slow { self.rate } else { self.rate * FORGETS };
-            self.rate = if self.short { rate } else { rate.max(known) };
-            self.short = false;
+            let slow = arrived.left_slowly(self.rtt, took) && !arrived.is_queued();
+            if !slow || self.rate > 0.0 {
+                let known = if slow && rate <= self.rate { self.rate } else { self.rate * FORGETS };
+                self.rate = if self.short { rate } else { rate.max(known) };
+                self.short = false;
+            }
             self.begin(now, arrived);
         }
     }

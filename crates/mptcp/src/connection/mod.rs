@@ -18,6 +18,7 @@ mod begin;
 mod candidates;
 mod chunk;
 mod close;
+mod copies;
 mod data;
 mod endpoint_events;
 mod failures;

@@ -27,12 +27,19 @@ impl Connection {
             let offset = std::mem::replace(&mut watch.sent, next);
             let before = std::mem::replace(&mut watch.seen[slot].reinjected, reinjected);
             let asked = std::mem::replace(&mut watch.opportunistic, self.send.opportunistic);
+            let copied = std::mem::replace(&mut watch.copied, self.send.copied);
             if queued {
                 self.observe_queued(now, slot, segment);
             } else if next > offset {
                 self.observe_new(now, slot);
             } else if reinjected > before {
-                self.observe_reinjection(now, slot, reinjected - before, self.send.opportunistic > asked);
+                let why = match () {
+                    () if self.choice.duplicates => Reinjected::Redundant,
+                    () if self.send.opportunistic > asked => Reinjected::Opportunistic,
+                    () if self.send.copied > copied => Reinjected::Copy,
+                    () => Reinjected::Stalled,
+                };
+                self.observe_reinjection(now, slot, reinjected - before, why);
             }
         }
         self.observe_options(now, slot, segment, true);
@@ -79,12 +86,7 @@ impl Connection {
     }
 
     /// Data that others carry too went on a subflow as the last of its stream so far.
-    fn observe_reinjection(&self, now: Instant, slot: usize, bytes: u64, asked: bool) {
-        let why = match () {
-            () if self.choice.duplicates => Reinjected::Redundant,
-            () if asked => Reinjected::Opportunistic,
-            () => Reinjected::Stalled,
-        };
+    fn observe_reinjection(&self, now: Instant, slot: usize, bytes: u64, why: Reinjected) {
         let Some(sent) = self.subflows[slot].sender().board.queue.back() else { return };
         let (offset, seq) = (sent.data, sent.start);
         let first = self

@@ -28,6 +28,9 @@ pub(super) struct SendStream {
     /// Bytes that a further subflow carried, and those of them that M1 gave it.
     pub(super) reinjected: u64,
     pub(super) opportunistic: u64,
+    /// Up to this offset it was asked which data of a stream gets a copy, and how many bytes did.
+    pub(super) asked: u64,
+    pub(super) copied: u64,
 }
 
 /// The application as a writer.

@@ -231,6 +231,11 @@ impl Connection {
         if let Some((id, start)) = self.with_candidates(|own, candidates| own.rescue(now, candidates)) {
             return self.carry(now, start, id, out);
         }
+        if self.send.writer.streams(now)
+            && let Some((id, start)) = self.with_candidates(|own, candidates| own.next_copy(now, candidates))
+        {
+            return self.carry(now, start, id, out);
+        }
         let open = self.choice.candidates.iter().any(|c| c.has_room);
         self.rest(now, self.writer_limit(open), false)
     }

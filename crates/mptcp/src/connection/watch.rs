@@ -142,6 +142,8 @@ pub(super) struct Watch {
     pub(super) sent: u64,
     /// Bytes that M1 asked for, as told of.
     pub(super) opportunistic: u64,
+    /// The same of what a scheduler had copied.
+    pub(super) copied: u64,
     block: Block,
 }
 
@@ -163,6 +165,7 @@ impl Watch {
             closed: None,
             sent: 0,
             opportunistic: 0,
+            copied: 0,
             block: Block { limit: Limit::Idle, since: now, blame: None, waits: false },
         }
     }

@@ -115,6 +115,8 @@ pub enum Reinjected {
     Opportunistic,
     /// The scheduler gives every subflow everything.
     Redundant,
+    /// The scheduler wants a second copy of what an application writes as it goes, before anything is late.
+    Copy,
 }
 
 impl Reinjected {
@@ -125,6 +127,7 @@ impl Reinjected {
             Self::Stalled => "stalled",
             Self::Opportunistic => "opportunistic",
             Self::Redundant => "redundant",
+            Self::Copy => "copy",
         }
     }
 }

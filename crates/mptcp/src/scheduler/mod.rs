@@ -23,9 +23,12 @@ pub use view::{Candidate, SendView};
 /// The built-in schedulers.
 pub(crate) fn built_in() -> Registry<dyn Scheduler> {
     Registry::new("scheduler")
-        .with("ontime", "Lowest round-trip time first, and on slower paths only what arrives on time", |_| {
-            Ok(OnTime::default().into())
-        })
+        .with(
+            "ontime",
+            "Lowest round-trip time first, and on slower paths only what arrives on time; `copies = false`: nothing of a stream is on two \
+             paths before it is late",
+            |values| Ok(OnTime::default().with_copies(values.flag("copies", true)?).into()),
+        )
         .with("minrtt", "Lowest round-trip time first, as long as its window has room", |_| Ok(MinRtt.into()))
         .with("linux", "Linux's: bursts of 64 KiB for the subflow whose queue would be empty first", |_| {
             Ok(Linux::default().into())

@@ -6,6 +6,7 @@
 //! room for; or when they could send all that is left. Where an application writes as it goes, a path that loses is late, and what
 //! near paths cannot carry alone goes on the one that can.
 
+mod copies;
 mod estimates;
 mod ledger;
 mod lines;
@@ -17,9 +18,10 @@ mod trial;
 use mptcp_clock::{Duration, Instant};
 
 use super::{Candidate, Scheduler, SendView};
+use copies::Copies;
 use estimates::{answered, arrives_first, by_arrival, mending, rate, sends, takes};
 use ledger::Ledger;
-use lines::Lines;
+use lines::{GUESS, Lines};
 use numbers::{larger, nanos, real, way_back};
 use silent::Silent;
 use stream::Stream;
@@ -37,6 +39,7 @@ pub struct OnTime {
     lines: Lines,
     silent: Silent,
     stream: Stream,
+    copies: Copies,
     margin: f64,
     /// When the margin is looked at next.
     due: Instant,
@@ -58,6 +61,7 @@ impl Default for OnTime {
             lines: Lines::default(),
             silent: Silent::default(),
             stream: Stream::default(),
+            copies: Copies::default(),
             margin: 1.0,
             due: Instant::ZERO,
             full: false,
@@ -70,6 +74,13 @@ impl Default for OnTime {
 }
 
 impl OnTime {
+    /// Without a second copy of anything before it is late, if not `copies`.
+    #[must_use]
+    pub fn with_copies(mut self, copies: bool) -> Self {
+        self.copies.wanted = copies;
+        self
+    }
+
     /// Whether a segment on a path, which takes so long, would hold nobody up, and how many bytes it leaves to others then.
     fn on_time(&self, view: &SendView<'_>, slow: &Candidate, takes: f64) -> Option<u64> {
         if self.times.iter().all(|&time| time >= takes) {
@@ -177,6 +188,9 @@ impl OnTime {
             let mut round = nanos(candidate.calm_rtt.max(candidate.min_rtt));
             if let Some((arrives, others)) = self.lines.arrives(view.now, candidate) {
                 (*time, round) = (arrives, nanos(candidate.min_rtt) + others);
+            } else {
+                // A handshake does not tell how long a line takes for a segment.
+                *time += real(candidate.mss.min(view.unsent)) * 1e9 / GUESS;
             }
             let mend = mending(candidate, round);
             self.mends.push(mend);
@@ -290,6 +304,10 @@ impl Scheduler for OnTime {
 
     fn waits_until(&self) -> Option<Instant> {
         self.waits.map(|(_, until)| until)
+    }
+
+    fn second(&mut self, view: &SendView<'_>, on: usize, sent: Instant) -> Option<usize> {
+        self.copies.of(view, (on, sent), &self.stream, &mut self.lines)
     }
 
     fn choose_at_sight(&self, now: Instant, candidates: &[Candidate]) -> Option<usize> {

@@ -22,6 +22,14 @@ pub trait Scheduler: std::fmt::Debug + Send {
         0
     }
 
+    /// The position of a candidate that should carry a copy of what the one at `on` carries alone, on which it left at `sent`; None where one is
+    /// enough. Asked once for each segment, or until it has room, while an application writes as it goes and all that it wrote is
+    /// under way.
+    fn second(&mut self, view: &SendView<'_>, on: usize, sent: Instant) -> Option<usize> {
+        let _ = (view, on, sent);
+        None
+    }
+
     /// Until when one that has just answered None would wait, though a candidate has room: it is asked again then, whatever happens.
     fn waits_until(&self) -> Option<Instant> {
         None

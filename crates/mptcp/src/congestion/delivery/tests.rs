@@ -107,6 +107,8 @@ fn rate_of_pairs(first: f64, left: u64, came: u64, queued: bool) -> Option<f64> 
 #[test]
 fn what_left_slowly_says_nothing_of_a_faster_line() {
     assert_eq!(rate_of_pairs(1e6, 10, 10, false), Some(1e6));
+    assert_eq!(rate_of_pairs(0.0, 10, 10, false), None, "nor of one of which nothing is known");
+    assert_eq!(rate_of_pairs(0.0, 10, 10, true), Some(2e5), "but from a queue");
     assert_eq!(rate_of_pairs(1e5, 10, 10, false), Some(2e5), "but that it is no slower");
     let forgets = |rate: Option<f64>| rate.is_some_and(|rate| rate < 0.95e6);
     assert!(forgets(rate_of_pairs(1e6, 10, 10, true)), "from a queue");

@@ -50,6 +50,17 @@ impl Stream {
         self.rate.is_some_and(|asked| paths.map(at_most).sum::<f64>() >= SPARE * asked)
     }
 
+    /// Bytes that are written in so many nanoseconds, with the block that comes then; None before a span is over.
+    pub(super) fn written_in(&self, time: f64) -> Option<f64> {
+        let apart = self.writes.apart;
+        self.rate.map(|rate| rate * (time + apart) / 1e9)
+    }
+
+    /// Whether a path can carry all of it beside what it does.
+    pub(super) fn has_room_on(&self, candidate: &Candidate) -> bool {
+        self.rate.is_some_and(|asked| at_most(candidate) >= ENOUGH * asked)
+    }
+
     /// Nanoseconds until more is written, as far as that is known; infinite before.
     pub(super) fn until_more(&self, now: Instant) -> f64 {
         self.writes.until_next(now)

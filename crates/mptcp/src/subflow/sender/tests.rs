@@ -165,6 +165,27 @@ fn a_probe_that_was_not_needed_does_not_halve() {
 }
 
 #[test]
+fn the_answers_to_probes_do_not_make_losses_late() {
+    let mut rig = Rig::new(true, true);
+    let mut end = 0;
+    for _ in 0..10 {
+        // The answer to the end of a block is delayed for longer than the probe is.
+        rig.send(5);
+        rig.wait(205);
+        end += 5;
+        assert_eq!(rig.retransmit(), Some(end - 1));
+        rig.ack(end, &[]);
+        rig.ack(end, &[(end - 1, end)]);
+    }
+    rig.send(5);
+    rig.wait(100);
+    rig.ack(end, &[(end + 1, end + 3)]);
+    assert_eq!(rig.retransmit(), None, "fewer than three above it have arrived");
+    rig.wait(26);
+    assert_eq!(rig.retransmit(), Some(end), "a quarter of the least round trip later");
+}
+
+#[test]
 fn a_probe_that_repaired_a_loss_halves_once_more_is_acknowledged() {
     let mut rig = Rig::new(true, true);
     rig.send(5);
