@@ -41,6 +41,14 @@ fn the_last_piece_of_a_block_goes_on_no_line_that_may_be_slow() {
     ];
     let (took, _) = of_tcp(&paths, 1_641_839, "500kbit", "p1");
     assert!(took < 1.15, "{took:.2}");
+    let paths = [
+        (7_862, 34_710, "10p", ""),
+        (16_951, 13_243, "13p", ""),
+        (15_868, 6_858, "10p", ""),
+        (1_137, 8_963, "10p", ""),
+    ];
+    let (took, _) = of_tcp(&paths, 4_000_000, "500kbit", "p2");
+    assert!(took < 1.05, "{took:.2}");
 }
 
 /// The 99th percentile of blocks of 8 KiB after 6 s, ms, where both ways of a client meet before a line of 20 Mb/s.

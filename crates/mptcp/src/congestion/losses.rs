@@ -76,6 +76,13 @@ impl Losses {
         }
     }
 
+    /// Whether one of its last losses is one that no full window caused.
+    #[must_use]
+    pub fn are_by_chance(&self, now: Instant) -> bool {
+        let known = &self.events[self.count.saturating_sub(LATEST)..self.count];
+        known.iter().any(|event| event.usual.is_some() && now.since(event.at) < REMEMBERED)
+    }
+
     /// The mean of what arrives from one loss to the next, bytes, over the last intervals, of which the one that lasts counts where it is
     /// longer than that (RFC 5348 section 5.4); None after too few.
     pub(super) fn interval(&self) -> Option<f64> {
@@ -142,6 +149,19 @@ mod tests {
         assert_eq!(losses.bytes_between(at(63)), Some(0), "two say more");
         losses.on_undo();
         assert_eq!(losses.bytes_between(at(63)), None, "what is left is one of a full window");
+    }
+
+    #[test]
+    fn a_loss_that_no_full_window_caused_is_by_chance() {
+        let mut losses = lossy(&[1, 2]);
+        assert!(!losses.are_by_chance(at(2)));
+        losses.on_loss(at(3), Some(3000));
+        losses.on_loss(at(4), None);
+        assert!(losses.are_by_chance(at(62)) && !losses.are_by_chance(at(63)));
+        (5..7).for_each(|time| losses.on_loss(at(time), None));
+        assert!(losses.are_by_chance(at(7)));
+        losses.on_loss(at(8), None);
+        assert!(!losses.are_by_chance(at(8)), "the last four were of full windows");
     }
 
     #[test]

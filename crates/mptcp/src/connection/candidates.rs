@@ -203,6 +203,7 @@ impl Connection {
             see(place, slot, subflow, path, &Known { in_flight, has_room, waits_here, backup });
             if by_arrival {
                 place.between_losses = path.losses.bytes_between(now);
+                place.by_chance = path.losses.are_by_chance(now);
                 place.grows = true;
                 place.calm_rtt = path.calm_rtt();
                 place.asked = board.queue.front().map_or(now, |oldest| oldest.sent_at);

@@ -19,7 +19,7 @@ use mptcp_clock::{Duration, Instant};
 
 use super::{Candidate, Scheduler, SendView};
 use copies::Copies;
-use estimates::{answered, arrives_first, by_arrival, mending, rate, sends, takes};
+use estimates::{Mend, answered, arrives_first, by_arrival, mending, rate, sends, takes};
 use ledger::Ledger;
 use lines::{GUESS, Lines};
 use numbers::{larger, nanos, real, way_back};
@@ -51,7 +51,7 @@ pub struct OnTime {
     /// What each candidate of a choice takes.
     times: Vec<f64>,
     /// What of that is for losses, where an application writes as it goes.
-    mends: Vec<f64>,
+    mends: Vec<Mend>,
 }
 
 impl Default for OnTime {
@@ -81,23 +81,48 @@ impl OnTime {
         self
     }
 
-    /// Whether a segment on a path, which takes so long, would hold nobody up, and how many bytes it leaves to others then.
-    fn on_time(&self, view: &SendView<'_>, slow: &Candidate, takes: f64) -> Option<u64> {
+    /// Whether a segment on the candidate at `slow` would hold nobody up, and how many bytes it leaves to others then.
+    fn on_time(&self, view: &SendView<'_>, slow: usize) -> Option<u64> {
+        if view.streams && !view.closed && self.is_patient(view, slow) {
+            return self.leaves_room(view, slow, true);
+        }
+        let takes = self.times[slow];
         if self.times.iter().all(|&time| time >= takes) {
             return Some(0);
         }
-        self.leaves_room(view, slow, takes)
+        self.leaves_room(view, slow, false)
     }
 
-    /// The same where others are faster.
+    /// Whether a path that cannot carry all of a stream is behind others that do, which would take less were their windows not just halved.
+    #[cold]
+    fn is_patient(&self, view: &SendView<'_>, slow: usize) -> bool {
+        if self.stream.has_room_on(&view.candidates[slow]) {
+            return false;
+        }
+        let takes = self.without_next(view, slow);
+        view.candidates.iter().enumerate().any(|(at, fast)| {
+            self.without_next(view, at) < takes
+                && !self.silent.is(view.now, fast)
+                && self.stream.is_carried_by(std::iter::once(fast))
+        })
+    }
+
+    /// What a candidate that loses by chance takes if it may go on behind its last loss.
+    fn without_next(&self, view: &SendView<'_>, at: usize) -> f64 {
+        self.times[at] - if view.candidates[at].by_chance { self.mends[at].next } else { 0.0 }
+    }
+
+    /// The same where others are faster; `grows` where a window that lost by chance may grow again.
     #[inline(never)]
-    fn leaves_room(&self, view: &SendView<'_>, slow: &Candidate, takes: f64) -> Option<u64> {
+    fn leaves_room(&self, view: &SendView<'_>, at: usize, grows: bool) -> Option<u64> {
+        let time = |at: usize| if grows { self.without_next(view, at) } else { self.times[at] };
+        let (takes, slow) = (time(at), &view.candidates[at]);
         let (mut rates, mut first) = (0.0, f64::INFINITY);
         let streams = view.streams && !view.closed;
         let there = view.now + Duration::from_nanos(takes as u64);
         let faster = || {
-            let sooner = view.candidates.iter().zip(&self.times).filter(|(_, time)| **time < takes);
-            sooner.filter(|(fast, _)| {
+            let sooner = view.candidates.iter().enumerate().filter(|&(at, _)| time(at) < takes);
+            sooner.filter(|(_, fast)| {
                 if view.closed {
                     // At the end one that rests for longer sends nothing before that.
                     !self.is_left_out(view, fast, there)
@@ -107,13 +132,12 @@ impl OnTime {
             })
         };
         // What a loss would cost there is no reason to go elsewhere for what waits for a window that has just been halved.
-        let patient = streams && self.stream.is_carried_by(faster().map(|(fast, _)| fast));
-        for (fast, &time) in faster() {
+        let patient = streams && self.stream.is_carried_by(faster().map(|(_, fast)| fast));
+        for (at, fast) in faster() {
             rates += rate(fast);
+            let time =
+                if patient { self.times[at] - self.mends[at].again - self.mends[at].next } else { time(at) };
             first = if time < first { time } else { first };
-        }
-        if patient {
-            first = self.least_without_losses(view, takes);
         }
         if first.is_infinite() {
             // None of those that would be faster says anything.
@@ -129,7 +153,7 @@ impl OnTime {
             // What it writes says how much they send.
             rates * until
         } else {
-            let sent: f64 = faster().map(|(fast, _)| sends(fast, until)).sum();
+            let sent: f64 = faster().map(|(_, fast)| sends(fast, until)).sum();
             // Not more than there is, where no more comes.
             let last = view.closed || !view.more_to_come;
             if last && sent > real(view.unsent) { real(view.unsent) } else { sent }
@@ -142,7 +166,7 @@ impl OnTime {
         }
         if by_arrival(view) {
             // What the faster paths send before it is there on this one.
-            let sooner = faster().map(|(fast, _)| sends(fast, takes - first)).sum::<f64>();
+            let sooner = faster().map(|(_, fast)| sends(fast, takes - first)).sum::<f64>();
             return if streams {
                 // They come to the beginning of it sooner, and this one carries what is behind that.
                 (sooner + real(slow.mss) <= real(view.unsent)).then_some(sooner as u64)
@@ -152,17 +176,6 @@ impl OnTime {
         }
         // All that is left goes on the faster paths before this one has answered.
         (first + real(view.unsent) / larger(rates, 1e-9) >= takes).then_some(0)
-    }
-
-    /// What the best of those takes that are faster and say something, when nothing is lost.
-    #[cold]
-    fn least_without_losses(&self, view: &SendView<'_>, takes: f64) -> f64 {
-        let times = self.times.iter().zip(&self.mends).zip(view.candidates);
-        let faster = times.filter(|((time, _), fast)| **time < takes && !self.silent.is(view.now, fast));
-        faster.fold(
-            f64::INFINITY,
-            |least, ((time, mend), _)| if time - mend < least { time - mend } else { least },
-        )
     }
 
     /// Whether a choice notes nothing, unless a window or the send buffer is full or the application is silent.
@@ -194,7 +207,7 @@ impl OnTime {
             }
             let mend = mending(candidate, round);
             self.mends.push(mend);
-            *time += mend;
+            *time += mend.again + mend.next;
             if candidate.small_waits && view.unsent < candidate.mss && candidate.in_flight > 0 {
                 // It goes with what is written next, or when all that is there has been acknowledged.
                 let answer = nanos(candidate.srtt) / 2.0;
@@ -282,7 +295,7 @@ impl Scheduler for OnTime {
         for (at, (candidate, &time)) in with_room {
             if best.is_none_or(|(least, ..)| time < least)
                 && !self.is_left_out(view, candidate, view.now)
-                && let Some(leaves) = self.on_time(view, candidate, time)
+                && let Some(leaves) = self.on_time(view, at)
             {
                 best = Some((time, at, leaves));
             }

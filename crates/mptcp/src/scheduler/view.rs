@@ -52,6 +52,8 @@ pub struct Candidate {
     /// Bytes that arrive on it from one loss to the next; None where it lost nothing in the last minute, or once from a full window. Looked
     /// up only while the application streams ([`SendView::streams`]); None else.
     pub between_losses: Option<u64>,
+    /// One of its last losses is one that no full window caused. Looked up only while the application streams; it means nothing else.
+    pub by_chance: bool,
     /// The least of its last four samples of the round-trip time: a delayed acknowledgement is in one of them, a queue in all. Looked up
     /// only while the application streams; it means nothing else.
     pub calm_rtt: Duration,
@@ -94,6 +96,7 @@ impl Candidate {
             burst_rate: None,
             grows: true,
             between_losses: None,
+            by_chance: false,
             calm_rtt: Duration::ZERO,
             small_waits: false,
             asked: Instant::ZERO,

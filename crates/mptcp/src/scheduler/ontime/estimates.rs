@@ -71,10 +71,20 @@ pub(super) fn arrives_first(candidate: &Candidate) -> Option<f64> {
 /// What is lost waits until it is found and has gone again, a round trip each. Such waits vary about as much as they take: where a share `h`
 /// of all blocks has one, one block in a hundred waits for ln(h / 1 %) times the mean. That is nothing where a path loses rarely, and grows
 /// slowly where it loses more. It is two round trips at least where the window is beyond what the last loss left of it: the next one is near.
-pub(super) fn mending(candidate: &Candidate, round: f64) -> f64 {
+pub(super) fn mending(candidate: &Candidate, round: f64) -> Mend {
     let again = 2.0 * round * candidate.too_many_losses().ln();
     let beyond = candidate.in_flight + candidate.mss > candidate.ssthresh;
-    if beyond { larger(again, 2.0 * nanos(candidate.srtt)) } else { again }
+    let next = if beyond { larger(2.0 * nanos(candidate.srtt) - again, 0.0) } else { 0.0 };
+    Mend { again, next }
+}
+
+/// How much later something comes for losses, nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Mend {
+    /// By how often it loses.
+    pub(super) again: f64,
+    /// What is more because the window is beyond what the last loss left of it.
+    pub(super) next: f64,
 }
 
 /// Bytes a nanosecond that it carries, at most twice of what it did, and no more than bursts say that the line does: a window that is new,
