@@ -83,28 +83,25 @@ impl OnTime {
 
     /// Whether a segment on the candidate at `slow` would hold nobody up, and how many bytes it leaves to others then.
     fn on_time(&self, view: &SendView<'_>, slow: usize) -> Option<u64> {
-        if view.streams && !view.closed && self.is_patient(view, slow) {
-            return self.leaves_room(view, slow, true);
-        }
+        let grows = view.streams && !view.closed && self.is_patient(view, slow);
         let takes = self.times[slow];
-        if self.times.iter().all(|&time| time >= takes) {
+        if !grows && self.times.iter().all(|&time| time >= takes) {
             return Some(0);
         }
-        self.leaves_room(view, slow, false)
+        self.leaves_room(view, slow, grows)
     }
 
-    /// Whether a path that cannot carry all of a stream is behind others that do, which would take less were their windows not just halved.
+    /// Whether a path that cannot carry all of a stream is behind one that does, which would take less were its window not just halved.
     #[cold]
     fn is_patient(&self, view: &SendView<'_>, slow: usize) -> bool {
-        if self.stream.has_room_on(&view.candidates[slow]) {
-            return false;
-        }
         let takes = self.without_next(view, slow);
-        view.candidates.iter().enumerate().any(|(at, fast)| {
-            self.without_next(view, at) < takes
-                && !self.silent.is(view.now, fast)
-                && self.stream.is_carried_by(std::iter::once(fast))
-        })
+        let mut sooner = view
+            .candidates
+            .iter()
+            .enumerate()
+            .filter(|&(at, fast)| self.without_next(view, at) < takes && !self.silent.is(view.now, fast));
+        !self.stream.has_room_on(&view.candidates[slow])
+            && sooner.any(|(_, fast)| self.stream.is_carried_by([fast].into_iter()))
     }
 
     /// What a candidate that loses by chance takes if it may go on behind its last loss.
@@ -135,8 +132,7 @@ impl OnTime {
         let patient = streams && self.stream.is_carried_by(faster().map(|(_, fast)| fast));
         for (at, fast) in faster() {
             rates += rate(fast);
-            let time =
-                if patient { self.times[at] - self.mends[at].again - self.mends[at].next } else { time(at) };
+            let time = if patient { self.times[at] - self.mends[at].all() } else { time(at) };
             first = if time < first { time } else { first };
         }
         if first.is_infinite() {
@@ -186,8 +182,7 @@ impl OnTime {
 
     /// Whether a path rests at a time. Who is left alone does not.
     fn is_left_out(&self, view: &SendView<'_>, candidate: &Candidate, at: Instant) -> bool {
-        let rests = |c: &Candidate| self.ledger.rests(at, c);
-        rests(candidate) && !view.candidates.iter().all(rests)
+        self.ledger.rests(at, candidate) && !view.candidates.iter().all(|c| self.ledger.rests(at, c))
     }
 
     /// Where an application writes as it goes: what the lines that are known say, and how long a small piece waits where data is in flight.
@@ -205,9 +200,8 @@ impl OnTime {
                 // A handshake does not tell how long a line takes for a segment.
                 *time += real(candidate.mss.min(view.unsent)) * 1e9 / GUESS;
             }
-            let mend = mending(candidate, round);
-            self.mends.push(mend);
-            *time += mend.again + mend.next;
+            self.mends.push(mending(candidate, round));
+            *time += self.mends.last().map_or(0.0, Mend::all);
             if candidate.small_waits && view.unsent < candidate.mss && candidate.in_flight > 0 {
                 // It goes with what is written next, or when all that is there has been acknowledged.
                 let answer = nanos(candidate.srtt) / 2.0;
@@ -281,9 +275,8 @@ impl Scheduler for OnTime {
         if view.streams && !view.closed {
             self.know_better(view);
             let whole = self.stream.carrier(view, &self.times);
-            if whole.is_some_and(|at| {
-                view.candidates[at].has_room && !self.is_left_out(view, &view.candidates[at], view.now)
-            }) {
+            let open = |c: &Candidate| c.has_room && !self.is_left_out(view, c, view.now);
+            if whole.is_some_and(|at| open(&view.candidates[at])) {
                 return whole;
             }
         }

@@ -87,6 +87,12 @@ pub(super) struct Mend {
     pub(super) next: f64,
 }
 
+impl Mend {
+    pub(super) fn all(&self) -> f64 {
+        self.again + self.next
+    }
+}
+
 /// Bytes a nanosecond that it carries, at most twice of what it did, and no more than bursts say that the line does: a window that is new,
 /// has filled a queue, or is not used, is no rate.
 pub(super) fn rate(candidate: &Candidate) -> f64 {
