@@ -28,16 +28,15 @@ impl Connection {
                 && !chunk.carried_by(subflow)
                 && !self.subflows[subflow].turn().optionless
             {
-                if !has_room {
-                    break;
-                }
-                self.send.copied += chunk.payload.len() as u64;
-                found = Some((subflow, chunk.start));
-            }
-            asked = chunk.end();
-            if found.is_some() {
+                // What the subflow has no room for now is asked for again, as a chunk of its own.
+                found = has_room.then_some((subflow, chunk.start));
                 break;
             }
+            asked = chunk.end();
+        }
+        if let Some((subflow, start)) = found {
+            let length = self.send.buffer.chunk_at(start).map_or(0, |chunk| chunk.payload.len() as u64);
+            self.send.copied += length.min(self.largest_payload(subflow));
         }
         self.send.asked = asked;
         found

@@ -3,7 +3,7 @@
 //! Of blocks that are written at a rate the latest count. A path that loses keeps those waiting that are written until a repair is there, and
 //! whether it loses often nobody knows before it has carried a lot. Where another path has room for all of the stream beside, and would
 //! have a segment there before its repair, it carries a copy: one block in a hundred waits for no more than that. In the line of RAVEN
-//! (Lee et al., MobiCom 2018), which sends twice as long as it does not know. Owns when that is a burden.
+//! (Lee et al., MobiCom 2018), which sends twice for as long as it does not know. Owns when that is a burden.
 
 use mptcp_clock::{Duration, Instant};
 
