@@ -48,6 +48,7 @@ pub fn flow_config(
             opportunistic_rule: match flow.mechanisms.opportunistic {
                 Opportunistic::Original => OpportunisticRule::Original,
                 Opportunistic::Sooner => OpportunisticRule::Sooner,
+                Opportunistic::Early => OpportunisticRule::Early,
             },
             penalisation: flow.mechanisms.penalisation,
             penalty_rule: match flow.mechanisms.penalty {

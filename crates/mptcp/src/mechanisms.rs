@@ -8,8 +8,11 @@ pub enum OpportunisticRule {
     /// The oldest segment, once, where the subflow that has it is slower by far or almost closed: the kernels of mptcp.org.
     Original,
     /// In order of the stream all that would come sooner this way than by the subflow that has it.
-    #[default]
     Sooner,
+    /// That, and where a path has nothing else to do, what others carry and may have lost, before it is late: at the end of the data, and
+    /// while a window is full for paths that are far slower.
+    #[default]
+    Early,
 }
 
 /// The mechanisms of Raiciu et al. (NSDI 2012, section 4.2), each a switch of its own.

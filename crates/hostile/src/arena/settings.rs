@@ -117,7 +117,7 @@ pub(super) fn config(draw: &mut Draw<'_>, interfaces: u8) -> Config {
         [None, Some(SendQueueRule::Published), Some(SendQueueRule::Unacked), Some(SendQueueRule::Linked)];
     let mechanisms = Mechanisms {
         opportunistic_retransmission: on(0),
-        opportunistic_rule: if on(13) { OpportunisticRule::Sooner } else { OpportunisticRule::Original },
+        opportunistic_rule: if on(13) { OpportunisticRule::Early } else { OpportunisticRule::Original },
         penalisation: on(1),
         autotuning: !on(2),
         send_buffer_shrinks: on(14),

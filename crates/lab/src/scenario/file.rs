@@ -156,7 +156,7 @@ table! {
         backup: Vec<String>,
         /// M1: when the receive window or the send buffer is full, send again what blocks it. Default: true.
         opportunistic_retransmission: bool,
-        /// The rule of M1. Default: sooner.
+        /// The rule of M1. Default: early.
         opportunistic: Opportunistic,
         /// M2: halve the window of the subflow that filled the receive window. Default: false.
         penalisation: bool,

@@ -144,6 +144,8 @@ names! {
         Original = "original",
         /// All that would come sooner this way than by the subflow that has it.
         Sooner = "sooner",
+        /// That, and where a path has nothing else to do, what others carry and may have lost, before it is late.
+        Early = "early",
     }
 }
 

@@ -22,6 +22,7 @@ mod middleboxes;
 mod never_slower;
 mod never_slower_beside;
 mod never_slower_copies;
+mod never_slower_early;
 mod never_slower_files;
 mod never_slower_found;
 mod never_slower_hunted;

@@ -76,6 +76,13 @@ impl Losses {
         }
     }
 
+    /// The same, or what has arrived since the last loss, or at all, where that says nothing.
+    #[must_use]
+    pub fn arrives_without(&self, now: Instant) -> u64 {
+        let last = self.events[..self.count].last().map_or(0, |event| event.delivered);
+        self.bytes_between(now).unwrap_or(self.delivered - last)
+    }
+
     /// Whether one of its last losses is one that no full window caused.
     #[must_use]
     pub fn are_by_chance(&self, now: Instant) -> bool {
@@ -125,10 +132,14 @@ mod tests {
     fn one_loss_says_nothing_and_the_last_four_a_mean() {
         assert_eq!(lossy(&[]).bytes_between(at(1)), None);
         assert_eq!(lossy(&[1]).bytes_between(at(1)), None);
+        let mut one = lossy(&[1]);
+        one.on_delivered(300);
+        assert_eq!(one.arrives_without(at(1)), 300, "since then");
         let mut losses = lossy(&[1, 2]);
         assert_eq!(losses.bytes_between(at(2)), Some(1000));
         losses.on_delivered(500);
         assert_eq!(losses.bytes_between(at(2)), Some(1500), "it has gone better since");
+        assert_eq!(losses.arrives_without(at(2)), 1500);
         let mut many = lossy(&[1, 2, 3, 4, 5, 6]);
         many.on_delivered(3000);
         assert_eq!(many.bytes_between(at(6)), Some(2000));

@@ -145,7 +145,7 @@ fn one(
         path_manager: policies::path_manager(context, name, table)?,
         mechanisms: Mechanisms {
             opportunistic_retransmission: table.opportunistic_retransmission.unwrap_or(!defaults.linux),
-            opportunistic: table.opportunistic.unwrap_or(Opportunistic::Sooner),
+            opportunistic: table.opportunistic.unwrap_or(Opportunistic::Early),
             penalisation: table.penalisation.unwrap_or(false),
             penalty: table.penalty.unwrap_or(Penalty::Original),
             autotuning: table.autotuning.unwrap_or(false),

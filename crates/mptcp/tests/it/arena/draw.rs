@@ -258,7 +258,7 @@ fn config() -> impl Strategy<Value = Config> {
                     opportunistic_rule: if original {
                         OpportunisticRule::Original
                     } else {
-                        OpportunisticRule::Sooner
+                        OpportunisticRule::Early
                     },
                     penalisation,
                     autotuning,

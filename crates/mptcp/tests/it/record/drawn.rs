@@ -52,7 +52,7 @@ fn stack(draws: &mut Rng) -> LinuxStack {
 fn mechanisms(draws: &mut Rng) -> Mechanisms {
     Mechanisms {
         opportunistic_retransmission: draws.chance(0.7),
-        opportunistic_rule: one(draws, &[OpportunisticRule::Original, OpportunisticRule::Sooner]),
+        opportunistic_rule: one(draws, &[OpportunisticRule::Original, OpportunisticRule::Early]),
         penalisation: draws.chance(0.4),
         autotuning: draws.chance(0.4),
         send_buffer_shrinks: draws.chance(0.4),

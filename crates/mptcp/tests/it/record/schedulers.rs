@@ -73,7 +73,7 @@ fn with_each_mechanism() {
             opportunistic_rule: if bits & 2 != 0 {
                 OpportunisticRule::Original
             } else {
-                OpportunisticRule::Sooner
+                OpportunisticRule::Early
             },
             penalty_rule: if bits & 4 != 0 { PenaltyRule::Later } else { PenaltyRule::Original },
         };

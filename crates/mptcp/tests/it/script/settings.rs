@@ -123,7 +123,10 @@ fn mechanism(config: &mut Config, key: &str, value: &str) -> Result<(), String> 
             mechanisms.opportunistic_rule = match value {
                 "original" => OpportunisticRule::Original,
                 "sooner" => OpportunisticRule::Sooner,
-                _ => return Err(format!("an opportunistic rule is original or sooner, not `{value}`")),
+                "early" => OpportunisticRule::Early,
+                _ => {
+                    return Err(format!("an opportunistic rule is original, sooner or early, not `{value}`"));
+                }
             };
         }
         "penalisation" => mechanisms.penalisation = switch(value)?,
