@@ -11,6 +11,7 @@ mod estimates;
 mod ledger;
 mod lines;
 mod numbers;
+mod patience;
 mod silent;
 mod stream;
 mod trial;
@@ -83,33 +84,17 @@ impl OnTime {
 
     /// Whether a segment on the candidate at `slow` would hold nobody up, and how many bytes it leaves to others then.
     fn on_time(&self, view: &SendView<'_>, slow: usize) -> Option<u64> {
-        let grows = view.streams && !view.closed && self.is_patient(view, slow);
+        let streams = view.streams && !view.closed;
+        let grows = streams && self.is_patient(view, slow);
         let takes = self.times[slow];
-        if !grows && self.times.iter().all(|&time| time >= takes) {
+        if !grows && self.times.iter().all(|&time| time >= takes) || streams && self.grows_itself(view, slow)
+        {
             return Some(0);
         }
         self.leaves_room(view, slow, grows)
     }
 
-    /// Whether a path that cannot carry all of a stream is behind one that does, which would take less were its window not just halved.
-    #[cold]
-    fn is_patient(&self, view: &SendView<'_>, slow: usize) -> bool {
-        let takes = self.without_next(view, slow);
-        let mut sooner = view
-            .candidates
-            .iter()
-            .enumerate()
-            .filter(|&(at, fast)| self.without_next(view, at) < takes && !self.silent.is(view.now, fast));
-        !self.stream.has_room_on(&view.candidates[slow])
-            && sooner.any(|(_, fast)| self.stream.is_carried_by([fast].into_iter()))
-    }
-
-    /// What a candidate that loses by chance takes if it may go on behind its last loss.
-    fn without_next(&self, view: &SendView<'_>, at: usize) -> f64 {
-        self.times[at] - if view.candidates[at].by_chance { self.mends[at].next } else { 0.0 }
-    }
-
-    /// The same where others are faster; `grows` where a window that lost by chance may grow again.
+    /// Whether it would where others are faster; `grows` where a window that lost by chance may grow again.
     #[inline(never)]
     fn leaves_room(&self, view: &SendView<'_>, at: usize, grows: bool) -> Option<u64> {
         let time = |at: usize| if grows { self.without_next(view, at) } else { self.times[at] };
