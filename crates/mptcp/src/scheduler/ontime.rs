@@ -12,6 +12,7 @@ mod ledger;
 mod lines;
 mod numbers;
 mod patience;
+mod shares;
 mod silent;
 mod stream;
 mod trial;
@@ -24,6 +25,7 @@ use estimates::{Mend, answered, arrives_first, by_arrival, mending, rate, sends,
 use ledger::Ledger;
 use lines::{GUESS, Lines};
 use numbers::{larger, nanos, real, way_back};
+use shares::Shares;
 use silent::Silent;
 use stream::Stream;
 
@@ -40,6 +42,7 @@ pub struct OnTime {
     lines: Lines,
     silent: Silent,
     stream: Stream,
+    shares: Shares,
     copies: Copies,
     margin: f64,
     /// When the margin is looked at next.
@@ -62,6 +65,7 @@ impl Default for OnTime {
             lines: Lines::default(),
             silent: Silent::default(),
             stream: Stream::default(),
+            shares: Shares::default(),
             copies: Copies::default(),
             margin: 1.0,
             due: Instant::ZERO,
@@ -175,7 +179,10 @@ impl OnTime {
     fn know_better(&mut self, view: &SendView<'_>) {
         self.stream.look(view);
         self.silent.look(view);
+        self.shares.look(view);
         let more = self.stream.until_more(view.now);
+        // Where one path carries all, nobody needs another one that loses.
+        let carried = view.candidates.iter().any(|path| self.stream.is_carried_by([path].into_iter()));
         self.mends.clear();
         for (time, candidate) in self.times.iter_mut().zip(view.candidates) {
             let mut round = nanos(candidate.calm_rtt.max(candidate.min_rtt));
@@ -185,7 +192,8 @@ impl OnTime {
                 // A handshake does not tell how long a line takes for a segment.
                 *time += real(candidate.mss.min(view.unsent)) * 1e9 / GUESS;
             }
-            self.mends.push(mending(candidate, round));
+            let part = if carried { 1.0 } else { self.shares.of(candidate.subflow) };
+            self.mends.push(mending(candidate, round, part));
             *time += self.mends.last().map_or(0.0, Mend::all);
             if candidate.small_waits && view.unsent < candidate.mss && candidate.in_flight > 0 {
                 // It goes with what is written next, or when all that is there has been acknowledged.

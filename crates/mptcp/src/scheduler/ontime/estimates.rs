@@ -9,6 +9,8 @@ use crate::scheduler::{Candidate, SendView};
 
 /// How many times its size a window is taken to grow to at most.
 const MOST_GROWN: f64 = 1e6;
+/// By how much more of a stream a path's losses count than the part of it that it carries.
+const SPARE: f64 = 4.0;
 
 /// How long a segment that leaves now is under way, there and back, in nanoseconds, by what round trips said and at a rate that the path
 /// may have. What a path said while its queue was full is old once nothing of it is in flight; and the answer to one segment alone says how
@@ -71,8 +73,11 @@ pub(super) fn arrives_first(candidate: &Candidate) -> Option<f64> {
 /// What is lost waits until it is found and has gone again, a round trip each. Such waits vary about as much as they take: where a share `h`
 /// of all blocks has one, one block in a hundred waits for ln(h / 1 %) times the mean. That is nothing where a path loses rarely, and grows
 /// slowly where it loses more. It is two round trips at least where the window is beyond what the last loss left of it: the next one is near.
-pub(super) fn mending(candidate: &Candidate, round: f64) -> Mend {
-    let again = 2.0 * round * candidate.too_many_losses().ln();
+/// A path that carries a small part of a stream keeps few of its blocks waiting, and may not use up what is allowed to wait for that.
+pub(super) fn mending(candidate: &Candidate, round: f64, part: f64) -> Mend {
+    let touched = SPARE * part;
+    let often = candidate.too_many_losses() * if touched < 1.0 { touched } else { 1.0 };
+    let again = 2.0 * round * larger(often.ln(), 0.0);
     let beyond = candidate.in_flight + candidate.mss > candidate.ssthresh;
     let next = if beyond { larger(2.0 * nanos(candidate.srtt) - again, 0.0) } else { 0.0 };
     Mend { again, next }
