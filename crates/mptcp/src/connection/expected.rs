@@ -18,7 +18,7 @@ pub(super) struct Expected {
     pub due: Instant,
     /// When it counts as lost there though nobody has said so.
     pub lost: Instant,
-    /// When it would be there if it is lost: found then, and sent once more. In the past where it has arrived, or has gone again already.
+    /// When it would be there if it is lost: found then, and sent once more. Now, where it has arrived or has gone again already.
     pub mended: Instant,
 }
 

@@ -150,7 +150,7 @@ impl Connection {
     }
 
     /// The subflows, one bit each, whose data `fast` may carry too before anybody knows whether it is late, for it has nothing better to do:
-    /// should something be lost, it is there when that would be found. A subflow that mends its own losses, or has a queue of its own,
+    /// should something be lost, the copy is there before a repair would be. A subflow that mends its own losses, or has a queue of its own,
     /// carries nothing that may not be needed. While a window is full, only for paths that are far slower: what fills the others does not
     /// fit beside what they carry once it opens. Not where an application writes as it goes, for which its scheduler chooses copies.
     fn has_spare_room_for(&self, now: Instant, fast: usize) -> u64 {
@@ -170,7 +170,7 @@ impl Connection {
             return u64::MAX;
         }
         let subflows = self.subflows.iter().enumerate().filter(|(_, subflow)| subflow.can_send());
-        let window = self.send.buffer.edge() - self.send.buffer.una();
+        let window = self.send.buffer.edge().saturating_sub(self.send.buffer.una());
         let slow = subflows.filter(|&(id, _)| {
             let losses = &self.congestion.paths[id].losses;
             losses.arrives_without(now) < window && FAR_FASTER * self.candidate(id).comes_at() <= rate
