@@ -37,9 +37,10 @@ _DUE_S, _BLOCKS_S = 25.0, 30.0
 LATE = 1.05
 """Longer than TCP's time by so much is late."""
 DOUBT = 1.15
-"""Where there is chance and the mean is within this factor of `LATE`, on either side, there are more seeds,"""
+"""Where there is chance and the mean is above `LATE` over this factor, there are more seeds, also where it is late: a
+few seeds may have the same error by chance;"""
 ERRORS = 2.0
-"""or within so many standard errors:"""
+"""or within so many standard errors below it:"""
 AGAIN = 4
 """so many times as many as at first, all of which count."""
 _AT_ONCE = 20
@@ -120,7 +121,7 @@ class Timed:
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether other seeds may well say otherwise than these, of what the load is held against."""
+        """Whether it is late by these seeds or may be by others, of what the load is held against."""
         beside = [0] if self.load.file is not None else []
         beside += [int(np.argmin(self.alone))] if self.load.is_long(self.network) else []
         return self.network.chance and any(self._may_be_late(path) for path in beside)
@@ -131,7 +132,7 @@ class Timed:
             return False
         relative = math.hypot(self.errors[0], self.errors[1 + path]) if self.errors else 0.0
         doubt = max(DOUBT, 1 + ERRORS * relative)
-        return LATE / doubt <= ratio <= LATE * doubt
+        return ratio >= LATE / doubt
 
     @property
     def of_first(self) -> float:
@@ -182,8 +183,8 @@ def short(
 ) -> Iterator[Timed]:
     """Runs all policies with all loads on the networks that carry them, in their order, and TCP over each path.
 
-    Where there is chance with `seeds` seeds, and with `AGAIN` times as many where a mean is near `LATE`, or may be by
-    its standard error.
+    Where there is chance with `seeds` seeds, and with `AGAIN` times as many where a mean is above `LATE`, or near it,
+    or may be by its standard error.
     """
     progress = Progress(len(networks), "networks", quiet=quiet)
     try:

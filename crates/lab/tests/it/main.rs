@@ -26,6 +26,7 @@ mod never_slower_early;
 mod never_slower_files;
 mod never_slower_found;
 mod never_slower_hunted;
+mod never_slower_streams;
 mod on_off;
 mod path_mtu;
 mod policies;

@@ -19,7 +19,7 @@ fn goodputs(text: &str) -> Vec<f64> {
 pub(crate) type Path = (u32, u32, &'static str, &'static str);
 
 /// A scenario's beginning and its paths, `p0` and so on.
-fn network(beginning: &str, paths: &[Path]) -> String {
+pub(crate) fn network(beginning: &str, paths: &[Path]) -> String {
     let mut text = beginning.to_owned();
     for (at, (rate, rtt, queue, more)) in paths.iter().enumerate() {
         text += &format!(

@@ -110,7 +110,7 @@ impl Goal {
             all += state.cwnd as f64 / rtt;
             count += 1;
             if self.paths.get(at).is_some_and(|known| known.unqueued >= LEAST) {
-                best = best.max(alone(state, rtt));
+                best = best.max(alone(state));
             }
         }
         if count < 2 || all <= 0.0 {
@@ -123,14 +123,17 @@ impl Goal {
 }
 
 /// What TCP would get on a path, bytes a second, by what it loses; zero where too little is known of that.
-fn alone(state: &PathState, rtt: f64) -> f64 {
-    let (Some(between), Some(line)) = (state.losses.interval(), state.delivery.line()) else { return 0.0 };
+pub(super) fn alone(state: &PathState) -> f64 {
+    let (Some(rtt), Some(between), Some(line)) = (state.srtt, state.losses.interval(), state.delivery.line())
+    else {
+        return 0.0;
+    };
     let mss = state.mss as f64;
-    (MATHIS * mss / rtt * (between / mss).sqrt()).min(line)
+    (MATHIS * mss / rtt.as_secs_f64().max(1e-6) * (between / mss).sqrt()).min(line)
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::congestion::delivery::Arrived;
 
@@ -142,7 +145,7 @@ mod tests {
 
     /// A path of 100 ms with a window of ten segments and a line of 10 MB/s, which has lost one segment in 600 so far: TCP would have
     /// 300 kB/s, three times as much.
-    fn path() -> PathState {
+    pub(in super::super) fn path() -> PathState {
         let mut state = PathState::new(MSS, 10);
         state.sample(Duration::from_millis(100));
         (state.ssthresh, state.active) = (MSS, true);

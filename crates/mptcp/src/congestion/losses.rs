@@ -8,7 +8,7 @@ use mptcp_clock::{Duration, Instant};
 
 /// Events that are remembered.
 const EVENTS: usize = 9;
-/// Of these so many tell how often it loses now.
+/// Of these so many tell whether chance loses now.
 const LATEST: usize = 4;
 /// What the intervals between them weigh, the latest first (RFC 5348 section 5.4).
 const WEIGHTS: [f64; EVENTS - 1] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
@@ -67,7 +67,7 @@ impl Losses {
     #[must_use]
     #[inline(never)]
     pub fn bytes_between(&self, now: Instant) -> Option<u64> {
-        let known = &self.events[self.count.saturating_sub(LATEST)..self.count];
+        let known = &self.events[..self.count];
         let late = known.iter().position(|event| now.since(event.at) < REMEMBERED)?;
         let (first, pairs) = (known[late], known.len() - late - 1);
         match pairs {
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn one_loss_says_nothing_and_the_last_four_a_mean() {
+    fn one_loss_says_nothing_and_more_a_mean() {
         assert_eq!(lossy(&[]).bytes_between(at(1)), None);
         assert_eq!(lossy(&[1]).bytes_between(at(1)), None);
         let mut one = lossy(&[1]);
@@ -142,7 +142,10 @@ mod tests {
         assert_eq!(losses.arrives_without(at(2)), 1500);
         let mut many = lossy(&[1, 2, 3, 4, 5, 6]);
         many.on_delivered(3000);
-        assert_eq!(many.bytes_between(at(6)), Some(2000));
+        assert_eq!(many.bytes_between(at(6)), Some(1600));
+        let mut more = lossy(&[1; 12]);
+        more.on_delivered(8000);
+        assert_eq!(more.bytes_between(at(6)), Some(2000), "the last nine");
     }
 
     #[test]

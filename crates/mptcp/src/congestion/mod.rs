@@ -14,6 +14,7 @@ mod cubic;
 mod cubic_linux;
 mod dctcp;
 mod delivery;
+mod demand;
 mod draws;
 mod echoes;
 mod filter;

@@ -6,6 +6,7 @@ use super::beside::Beside;
 use super::bottleneck::Bottlenecks;
 use super::control::{Acked, CongestionControl, PathState};
 use super::delivery::Arrived;
+use super::demand::Demand;
 use super::goal::Goal;
 use super::local::Departure;
 use super::losses::USUAL;
@@ -45,6 +46,7 @@ pub struct Congestion {
     pub(super) algorithm: Box<dyn CongestionControl>,
     /// How often the windows had their chance to be filled.
     polls: u64,
+    demand: Demand,
     /// The algorithm works by samples of the delivery rate.
     pub(super) sampled: bool,
     hears_progress: bool,
@@ -76,6 +78,7 @@ impl Congestion {
         Self {
             paths: Vec::new(),
             polls: 0,
+            demand: Demand::default(),
             sampled: algorithm.needs_samples(),
             hears_progress: algorithm.hears_progress(),
             goal: goal_of(&*algorithm, scope),
@@ -104,9 +107,11 @@ impl Congestion {
         self.goal = goal_of(&*self.algorithm, scope);
     }
 
-    /// Nothing more is sent now: acknowledgements that come from here on find the windows as full as they get.
-    pub(crate) fn on_rest(&mut self) {
+    /// Nothing more is sent now: acknowledgements that come from here on find the windows as full as they get. `streams` where an
+    /// application writes as it goes, and not as much as there is room for.
+    pub(crate) fn on_rest(&mut self, streams: bool) {
         self.polls += 1;
+        self.demand.streams = streams;
     }
 
     pub(crate) fn polls(&self) -> u64 {
@@ -171,6 +176,15 @@ impl Congestion {
         question: impl FnOnce(&mut dyn CongestionControl, &mut [PathState]) -> T,
     ) -> T {
         let apart = self.bottlenecks.as_ref().map_or(0, |bottlenecks| bottlenecks.apart_from(path));
+        self.ask_without(apart, question)
+    }
+
+    /// Lets the algorithm see the paths of `apart`, one bit each, as inactive.
+    fn ask_without<T>(
+        &mut self,
+        apart: u64,
+        question: impl FnOnce(&mut dyn CongestionControl, &mut [PathState]) -> T,
+    ) -> T {
         if apart == 0 {
             return question(&mut *self.algorithm, &mut self.paths);
         }
@@ -192,6 +206,7 @@ impl Congestion {
         let (min_rtt, srtt) = (state.min_rtt, state.srtt);
         state.delivery.on_delivered(now, &Arrived { bytes, rtt, min_rtt, srtt });
         state.losses.on_delivered(bytes);
+        self.demand.on_delivered(now, bytes);
         self.overshoot.raise(path, state, now);
     }
 
@@ -208,6 +223,9 @@ impl Congestion {
             acked.bytes = acked.bytes.min(self.paths[path].mss);
         }
         acked.bytes = self.slow_start.counted(&self.paths[path], acked.bytes);
+        if self.bottlenecks.is_some() && self.demand.is_carried_by(&self.paths[path]) {
+            return self.ask_without(!(1 << path), |algorithm, paths| algorithm.on_ack(paths, path, acked));
+        }
         if self.goal.as_ref().is_some_and(Goal::is_missed) && !self.paths[path].in_slow_start() {
             return self.on_ack_beyond(path, acked);
         }

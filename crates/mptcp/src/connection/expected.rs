@@ -50,7 +50,7 @@ impl Connection {
 
     /// What is expected of a chunk.
     pub(super) fn expected(&self, now: Instant, chunk: &Chunk) -> Expected {
-        let closed = self.send.writer.is_closed();
+        let (closed, streams) = (self.send.writer.is_closed(), self.send.writer.streams(now));
         let (mut best, mut mended) = ((Instant::FAR_FUTURE, Instant::FAR_FUTURE), Instant::FAR_FUTURE);
         let mut carriers = chunk.carriers;
         while carriers != 0 {
@@ -83,8 +83,13 @@ impl Connection {
                     let drain = rate.map_or(0.0, |rate| before / rate);
                     let drain = Duration::from_secs_f64(drain);
                     let due = (sent.sent_at + (wait - back)).max(now + (drain - back));
+                    // A peer may answer it with what makes two full segments (RFC 9293 section 3.8.6.3), which an application that
+                    // writes as it goes has not written yet.
+                    let two = board.next.min(sent.start + 2 * path.mss);
+                    let other = if streams { board.outstanding(two) } else { None };
+                    let answered = other.map_or(sent.sent_at, |other| other.sent_at);
                     // With much before it, it may be queueing still; without progress that does not move.
-                    (due, sent.sent_at + overdue().max(drain * 2))
+                    (due, (sent.sent_at + drain * 2).max(answered + overdue()))
                 }
             };
             // What has come on a subflow but not in order there is not there yet (RFC 8684 section 3.3.1 maps a subflow's stream): it

@@ -21,7 +21,7 @@ use mptcp_clock::{Duration, Instant};
 
 use super::{Candidate, Scheduler, SendView};
 use copies::Copies;
-use estimates::{Mend, answered, arrives_first, by_arrival, mending, rate, sends, takes};
+use estimates::{Mend, answered, arrives_first, by_arrival, mending, rate, sends, sends_on, takes};
 use ledger::Ledger;
 use lines::{GUESS, Lines};
 use numbers::{larger, nanos, real, way_back};
@@ -119,9 +119,10 @@ impl OnTime {
         };
         // What a loss would cost there is no reason to go elsewhere for what waits for a window that has just been halved.
         let patient = streams && self.stream.is_carried_by(faster().map(|(_, fast)| fast));
+        let alone = |at: usize| if patient { self.times[at] - self.mends[at].all() } else { time(at) };
         for (at, fast) in faster() {
             rates += rate(fast);
-            let time = if patient { self.times[at] - self.mends[at].all() } else { time(at) };
+            let time = alone(at);
             first = if time < first { time } else { first };
         }
         if first.is_infinite() {
@@ -151,7 +152,10 @@ impl OnTime {
         }
         if by_arrival(view) {
             // What the faster paths send before it is there on this one.
-            let sooner = faster().map(|(_, fast)| sends(fast, takes - first)).sum::<f64>();
+            let sooner = faster().map(|(at, fast)| {
+                if streams { sends_on(fast, takes - alone(at)) } else { sends(fast, takes - first) }
+            });
+            let sooner = sooner.sum::<f64>();
             return if streams {
                 // They come to the beginning of it sooner, and this one carries what is behind that.
                 (sooner + real(slow.mss) <= real(view.unsent)).then_some(sooner as u64)
@@ -201,6 +205,7 @@ impl OnTime {
                 *time += if more < answer { more } else { answer };
             }
         }
+        self.weigh_losses(view);
     }
 
     /// At the end of the data: what left in a burst comes one after the other, however short the round trip, and a line of which nothing

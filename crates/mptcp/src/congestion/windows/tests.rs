@@ -100,7 +100,7 @@ fn another_algorithm_keeps_the_windows_and_no_pace() {
     assert_eq!((path.cwnd, path.pacing, path.quantum, path.held_back), (10 * MSS, None, 0, false));
     assert_eq!((congestion.name(), grown(&mut congestion, 0, 1, MSS)), ("reno", 100.0));
     assert_eq!(congestion.polls(), 0);
-    congestion.on_rest();
+    congestion.on_rest(false);
     assert_eq!(congestion.polls(), 1);
 }
 

@@ -131,6 +131,20 @@ pub(super) fn sends(candidate: &Candidate, time: f64) -> f64 {
     }
 }
 
+/// The same where an application writes as it goes: a window that a loss has halved carries less than it did, and grows by a segment in each
+/// round trip (RFC 5681 section 3.1).
+pub(super) fn sends_on(candidate: &Candidate, time: f64) -> f64 {
+    let round = larger(nanos(candidate.srtt), 1e3);
+    let window = real(candidate.cwnd) / round;
+    if candidate.has_room || window >= rate(candidate) {
+        return sends(candidate, time);
+    }
+    let rounds = time / round;
+    let grown = window * time + real(candidate.mss) * rounds * rounds / 2.0;
+    let most = larger(rate(candidate), window) * time;
+    if grown < most { grown } else { most }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -58,7 +58,22 @@ impl Stream {
 
     /// Whether a path can carry all of it beside what it does.
     pub(super) fn has_room_on(&self, candidate: &Candidate) -> bool {
-        self.rate.is_some_and(|asked| at_most(candidate) >= ENOUGH * asked)
+        self.has_room_in_all([candidate].into_iter())
+    }
+
+    /// Whether some paths can in all.
+    pub(super) fn has_room_in_all<'a>(&self, paths: impl Iterator<Item = &'a Candidate>) -> bool {
+        self.rate.is_some_and(|asked| paths.map(at_most).sum::<f64>() >= ENOUGH * asked)
+    }
+
+    /// How many times as long what is lost keeps others waiting where little is left for what waited behind it: a line that is full for
+    /// a share of the time has queues 1 / (1 - share) times as long, and repairs by the root of that. What does not carry all of it gets
+    /// no more than it carries easily.
+    pub(super) fn crowds(&self, candidate: &Candidate) -> f64 {
+        let left = after_losses(candidate);
+        let Some(asked) = self.rate.filter(|_| left.is_finite()) else { return 1.0 };
+        let (full, most) = (asked / larger(left, 1.0), 1.0 / SPARE);
+        (1.0 - if full < most { full } else { most }).sqrt().recip()
     }
 
     /// Nanoseconds until more is written, as far as that is known; infinite before.

@@ -51,6 +51,22 @@ fn a_segment_waits_for_those_before_it_until_the_line_has_sent_them() {
 }
 
 #[test]
+fn small_segments_have_headers_too() {
+    let (mut lines, mut path) = (Lines::default(), path());
+    // Some are on their way, and were before.
+    path.in_flight = 9_000;
+    arrives(&mut lines, 0, &path);
+    // 1000 bytes and their headers take 1 ms, and so ten pieces of ten bytes hardly less.
+    for _ in 0..10 {
+        (path.in_flight, path.held) = (path.in_flight + 10, path.held + 10);
+        arrives(&mut lines, 0, &path);
+    }
+    send(&mut path, 3);
+    let took = arrives(&mut lines, 0, &path).expect("a rate is known");
+    assert!((took - 9.917).abs() < 0.001, "{took}");
+}
+
+#[test]
 fn a_better_rate_counts_and_without_one_of_bursts_nothing_is_said() {
     let (mut lines, mut path) = (Lines::default(), path());
     path.delivery_rate = Some(2e6);
