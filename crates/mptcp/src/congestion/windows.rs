@@ -224,7 +224,9 @@ impl Congestion {
         }
         acked.bytes = self.slow_start.counted(&self.paths[path], acked.bytes);
         if self.bottlenecks.is_some() && self.demand.is_carried_by(&self.paths[path]) {
-            return self.ask_without(!(1 << path), |algorithm, paths| algorithm.on_ack(paths, path, acked));
+            let own = 1_u64.checked_shl(path as u32).unwrap_or(0);
+            let others = u64::MAX.checked_shr(64 - self.paths.len().min(64) as u32).unwrap_or(0) & !own;
+            return self.ask_without(others, |algorithm, paths| algorithm.on_ack(paths, path, acked));
         }
         if self.goal.as_ref().is_some_and(Goal::is_missed) && !self.paths[path].in_slow_start() {
             return self.on_ack_beyond(path, acked);

@@ -1,6 +1,7 @@
 //! Waiting for a path that carries all of a stream, and whose window a loss by chance has just halved.
 //!
-//! Owns who waits, and that the path itself goes on meanwhile: a loss that no full window caused says nothing of the next one.
+//! Owns who waits, and that the path itself goes on meanwhile: a loss that no full window caused says nothing of the next one; and for whom its
+//! losses are a reason to go elsewhere.
 
 use super::OnTime;
 use super::estimates::Mend;
