@@ -160,6 +160,32 @@ def test_what_only_the_join_makes_late_is_said() -> None:
     assert Timed(slow_first, Policy("default"), load, 3.0, [2.0, 1.9]).joined == 2.0
 
 
+def test_what_options_make_late_is_said() -> None:
+    full = Network("full", (Link(4.25e6, 0.02, 10), Link(4.25e6, 0.03, 10)), None)
+    blocks = Load(rate=4e6)
+    late = [
+        Timed(full, Policy("default"), blocks, time, [0.1, 0.3], with_options=[0.4, 0.2]) for time in (0.15, 0.2, 0.3)
+    ]
+    timed = [*late, Timed(full, Policy("default"), blocks, 0.1, [0.1, 0.3])]
+    (row,) = times(timed)
+    assert (row["late"], row["excused"], row["join"], row["with_options"]) == (3, 0, 0, 2)
+    file = Timed(full, Policy("default"), Load(file=30_000), 0.35, [0.1, 0.3], with_options=[0.4, 0.2])
+    assert times([file])[0]["with_options"] == 1, "on the first path"
+
+
+def test_late_ones_are_held_against_one_path_with_options() -> None:
+    # Blocks of 4 Mb/s are 4.19 Mb/s with TCP's headers, and 4.25 with the options of mappings.
+    line = Network("line", (Link(4.22e6, 0.03, 10), Link(20e6, 0.4, 200)), None)
+    blocks, far = Load(rate=4e6), Policy("far", {"paths": ["path2"]})
+    fast = Network("fast", (Link(20e6, 0.03, 40), Link(20e6, 0.03, 40)), None)
+    late, sound = short([line, fast], [far], [blocks], seeds=1, workers=1, quiet=True)
+    assert late.is_late
+    assert late.with_options[0] > 2 * late.alone[0], "a line that options fill"
+    assert late.with_options[1] < 1.1 * late.alone[1]
+    assert not sound.is_late
+    assert not sound.with_options, "nobody asks"
+
+
 def test_a_survey_holds_policies_against_each_path() -> None:
     ours, old = survey([SMALL], [Policy("default"), policy("historical")], workers=1, quiet=True)
     assert list(ours.alone) == list(old.alone)

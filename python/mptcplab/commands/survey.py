@@ -180,14 +180,18 @@ def _short(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int:
     blocks = f"99th percentile of the times of blocks of 8 KiB after the first {OPENING_S:g} s"
     took = "time to completion" if given.files else blocks
     print(f"{given.networks} networks (links as in {kind}), seed {given.seed}; {took} / plain TCP's")
-    late = [f"> {LATE:g}", "no sender could", "nor TCP after a join"]
+    late = [f"> {LATE:g}", "no sender could", "nor TCP after a join", "nor alone with options"]
     rows = [["policy", "load", "beside", "networks", "not measured", "median", *late, "worst"]]
     rows += [
         [one["policy"], one["load"], one["beside"], str(one["networks"]), str(one["not_measured"])]
         + (
-            [_ratio(one["median"]), *(str(one[key]) for key in ("late", "excused", "join")), _ratio(one["worst"])]
+            [
+                _ratio(one["median"]),
+                *(str(one[key]) for key in ("late", "excused", "join", "with_options")),
+                _ratio(one["worst"]),
+            ]
             if one["networks"]
-            else ["-"] * 5
+            else ["-"] * 6
         )
         for one in figures
     ]

@@ -65,7 +65,8 @@ def times(timed: Sequence[Timed]) -> list[dict[str, Any]]:
     """The figures of each policy and load: beside the path that connections are opened on, and beside the best one
     where the load is long enough; blocks beside the best one only. What neither carries is not measured. `excused` of
     the late ones are files that no sender could have there in time, as their connections open elsewhere; `join` of the
-    others are no later than plain TCP that begins on a path when it has been joined."""
+    others are no later than plain TCP that begins on a path when it has been joined, and `with_options` of what is left
+    than Multipath TCP on that path alone, which has the same options."""
     rows = []
     for policy, load in dict.fromkeys((one.policy.name, one.load) for one in timed):
         own = [one for one in timed if (one.policy.name, one.load) == (policy, load)]
@@ -80,11 +81,16 @@ def times(timed: Sequence[Timed]) -> list[dict[str, Any]]:
             if ratios:
                 late = [(other, one) for ratio, other, one in known if ratio > LATE]
                 others = [one for other, one in late if one.least <= LATE * other]
-                join = sum(one.time <= LATE * one.joined for one in others)
+                left = [one for one in others if one.time > LATE * one.joined]
+                with_options = sum(one.time <= LATE * _with_options(one, what) for one in left)
                 row |= {"median": float(np.median(ratios)), "late": len(late), "excused": len(late) - len(others)}
-                row |= {"join": join, "worst": max(ratios)}
+                row |= {"join": len(others) - len(left), "with_options": with_options, "worst": max(ratios)}
             rows.append(row)
     return rows
+
+
+def _with_options(one: Timed, beside: str) -> float:
+    return (one.with_options[0] if beside == "first path" else min(one.with_options)) if one.with_options else 0.0
 
 
 def friendliness(shares: Sequence[Share]) -> list[dict[str, Any]]:
@@ -145,6 +151,8 @@ def save_times(timed: Sequence[Timed], output: Path) -> None:
         "of_best": [one.of_best for one in timed],
         "least_s": [one.least for one in timed],
         "joined_s": [one.joined for one in timed],
+        "with_options_first_path_s": [one.with_options[0] if one.with_options else math.nan for one in timed],
+        "with_options_best_path_s": [min(one.with_options, default=math.nan) for one in timed],
         "long": [one.load.is_long(one.network) for one in timed],
         "links": [str(one.network) for one in timed],
     }

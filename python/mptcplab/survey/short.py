@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -119,6 +119,15 @@ class Timed:
     errors: Sequence[float] = ()
     """Standard errors of these means, as parts of them: of `time`, then of each of `alone`; empty where not known."""
 
+    with_options: Sequence[float] = ()
+    """Of the late ones: times of Multipath TCP on each path alone, with TCP's controller: what the options cost; s."""
+
+    @property
+    def is_late(self) -> bool:
+        """Of what the load is held against."""
+        first = self.load.file is not None and self.of_first > LATE
+        return first or (self.load.is_long(self.network) and self.of_best > LATE)
+
     @property
     def is_doubtful(self) -> bool:
         """Whether it is late by these seeds or may be by others, of what the load is held against."""
@@ -201,12 +210,12 @@ def _some(
     cells = [(network, load) for network, load in itertools.product(networks, loads) if load.fits(network)]
     times: list[dict[str, list[float]]] = [{} for _ in cells]
 
-    def run(which: Iterable[int], first: int, last: int) -> None:
+    def run(which: Iterable[int], first: int, last: int, flows: _FlowsOf = _flows) -> None:
         jobs: list[Job] = []
         names: list[tuple[int, str]] = []
         for at in which:
             network, load = cells[at]
-            for name, keys in _flows(network, policies).items():
+            for name, keys in flows(network, policies).items():
                 scenario = network.scenario({**keys, **load.keys}, duration=load.duration(network), warmup=0).core
                 for seed in range(first, last + 1) if network.chance else (1,):
                     jobs.append(Job(scenario, seed))
@@ -228,16 +237,29 @@ def _some(
             names = [policy.name, *(_alone(policy, path) for path in range(1, len(network.links) + 1))]
             own, *alone = (mean[name] for name in names)
             errors = [_error(times[at][name]) for name in names]
-            yield Timed(network, policy, load, own, alone, len(times[at][policy.name]), errors)
+            with_options = [mean[name] for name in _with_options(network, [policy]) if name in mean]
+            yield Timed(network, policy, load, own, alone, len(times[at][policy.name]), errors, with_options)
 
     run(range(len(cells)), 1, seeds)
     run([at for at in range(len(cells)) if any(one.is_doubtful for one in timed(at))], seeds + 1, AGAIN * seeds)
+    late = {at: one.runs for at in range(len(cells)) for one in timed(at) if one.is_late}
+    for runs in sorted(set(late.values())):
+        run([at for at in late if late[at] == runs], 1, runs, _with_options)
     for at in range(len(cells)):
         yield from timed(at)
 
 
 def _alone(policy: Policy, path: int) -> str:
     return f"{policy.reference} path{path}"
+
+
+_FlowsOf = Callable[[Network, Sequence[Policy]], Mapping[str, Mapping[str, Any]]]
+
+
+def _with_options(network: Network, policies: Sequence[Policy]) -> dict[str, Mapping[str, Any]]:
+    alone = {_alone(policy, path): policy for policy in policies for path in range(1, len(network.links) + 1)}
+    flows = _flows(network, policies)
+    return {f"{name}, with_options": {**flows[name], "transport": "mptcp"} for name in alone}
 
 
 def _flows(network: Network, policies: Sequence[Policy]) -> dict[str, Mapping[str, Any]]:
