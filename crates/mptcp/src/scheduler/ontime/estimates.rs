@@ -135,13 +135,12 @@ pub(super) fn sends(candidate: &Candidate, time: f64) -> f64 {
 /// round trip (RFC 5681 section 3.1).
 pub(super) fn sends_on(candidate: &Candidate, time: f64) -> f64 {
     let round = larger(nanos(candidate.srtt), 1e3);
-    let window = real(candidate.cwnd) / round;
-    if candidate.has_room || window >= rate(candidate) {
+    let (window, before) = (real(candidate.cwnd) / round, rate(candidate));
+    if candidate.has_room || window >= before {
         return sends(candidate, time);
     }
     let rounds = time / round;
-    let grown = window * time + real(candidate.mss) * rounds * rounds / 2.0;
-    let most = larger(rate(candidate), window) * time;
+    let (grown, most) = (window * time + real(candidate.mss) * rounds * rounds / 2.0, before * time);
     if grown < most { grown } else { most }
 }
 
@@ -170,5 +169,19 @@ mod tests {
             let found = of(delivered, line);
             assert!((found - expected).abs() < 1.0, "{delivered:?}, {line:?}: {found}");
         }
+    }
+
+    #[test]
+    fn a_halved_window_carries_what_it_is_and_grows_to_what_it_was() {
+        // 1 MB/s were delivered; 50 kB in 100 ms are half of that.
+        let mut path = Candidate::new(0, Duration::from_millis(100), 50_000, 1_000);
+        (path.in_flight, path.has_room, path.ssthresh) = (50_000, false, 50_000);
+        path.delivery_rate = Some(1e6);
+        assert!((sends(&path, 1e9) - 1e6).abs() < 1.0, "as it went on before");
+        // Ten round trips, with half of ten segments more in each.
+        assert!((sends_on(&path, 1e9) - 550_000.0).abs() < 1.0);
+        assert!((sends_on(&path, 1e11) - 1e8).abs() < 1.0, "no more than before");
+        path.has_room = true;
+        assert!((sends_on(&path, 1e9) - 1e6).abs() < 1.0, "it is not the window that holds it");
     }
 }
