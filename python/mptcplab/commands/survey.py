@@ -19,8 +19,11 @@ from mptcplab.commands.common import (
     size,
     table,
 )
+from mptcplab.commands.outputs import ready
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from mptcplab.survey.measure import Measured, Policy
 
 NAME = "survey"
@@ -86,7 +89,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="instead, behind one bottleneck with 1 to 10 TCP flows of others: the share that Multipath TCP takes, and "
         "RFC 6356's three goals",
     )
-    parser.add_argument("--output", type=Path, metavar="DIR", help="write the table and the worst networks there")
+    parser.add_argument(
+        "--output", type=Path, metavar="DIR", help="write the table, pictures of it, and the worst networks there"
+    )
     parser.add_argument("--json", action="store_true", help="print the figures of each policy as JSON")
     parser.add_argument("--quiet", action="store_true", help="print no progress")
     add_workers(parser)
@@ -94,23 +99,31 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(given: argparse.Namespace) -> int:
     """Measures and prints."""
-    from mptcplab.batch import Interrupted
-    from mptcplab.survey import networks, report
-    from mptcplab.survey.measure import survey
+    from mptcplab.survey.networks import KINDS
     from mptcplab.survey.policies import policy
 
     kind, *others = given.kind or ["bulk"]
     if others:
         raise BadInput(f"mptcplab: --kind {kind} and {', '.join(others)}: one survey has one kind")
-    if kind not in networks.KINDS:
-        raise BadInput(f"mptcplab: --kind {kind!r}: there are {', '.join(networks.KINDS)}")
+    if kind not in KINDS:
+        raise BadInput(f"mptcplab: --kind {kind!r}: there are {', '.join(KINDS)}")
     policies = [policy(name) for name in dict.fromkeys(given.policy or ["default"])]
+    if given.output:
+        ready(given.output)
     if given.shared:
         return _shared(given, kind, policies if given.policy else [*policies, policy("historical")])
     if given.hunt is not None:
         return _hunt(given, policies)
     if given.files or given.blocks:
         return _short(given, kind, policies)
+    return _goodput(given, kind, policies)
+
+
+def _goodput(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int:
+    from mptcplab.batch import Interrupted
+    from mptcplab.survey import networks, pictures, report
+    from mptcplab.survey.measure import survey
+
     drawn = [networks.draw(given.seed, number, kind) for number in range(given.networks)]
     measured: list[Measured] = []
     try:
@@ -118,6 +131,7 @@ def execute(given: argparse.Namespace) -> int:
     except Interrupted:
         if given.output and measured:
             report.save(measured, given.output)
+            _draw(pictures.goodputs(measured), given.output / "survey")
         finished = len(measured) // len(policies)
         kept = f"; the {finished} that are finished are in {given.output}/" if given.output and measured else ""
         raise KeyboardInterrupt(f"interrupted after {finished} of {given.networks} networks{kept}") from None
@@ -125,6 +139,7 @@ def execute(given: argparse.Namespace) -> int:
     figures = {name: report.distribution(own) for name, own in of.items()}
     if given.output:
         report.save(measured, given.output)
+        _draw(pictures.goodputs(measured), given.output / "survey")
     if given.json:
         print_json([{"policy": name, **figures[name]} for name in of])
         return 0
@@ -165,7 +180,7 @@ def _hunt(given: argparse.Namespace, policies: list[Policy]) -> int:
 
 
 def _short(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int:
-    from mptcplab.survey import networks, report
+    from mptcplab.survey import networks, pictures, report
     from mptcplab.survey.short import LATE, OPENING_S, Load, short
 
     drawn = [networks.draw(given.seed, number, kind) for number in range(given.networks)]
@@ -174,6 +189,8 @@ def _short(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int:
     if given.output:
         report.save_times(timed, given.output)
     figures = report.times(timed)
+    if given.output and any(one["networks"] for one in figures):
+        _draw(pictures.times(timed), given.output / "short")
     if given.json:
         print_json(figures)
         return 0
@@ -200,7 +217,7 @@ def _short(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int:
 
 
 def _shared(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int:
-    from mptcplab.survey import report, shared
+    from mptcplab.survey import pictures, report, shared
 
     if kind != "bulk" or given.hunt is not None:
         raise BadInput("mptcplab: --shared draws bottlenecks of its own: it goes with neither --kind nor --hunt")
@@ -208,6 +225,7 @@ def _shared(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int
     found = list(shared.shares(drawn, policies, seeds=given.seeds, workers=given.workers, quiet=given.quiet))
     if given.output:
         report.save_shares(found, given.output)
+        _draw(pictures.shares(found), given.output / "shared")
     figures = report.friendliness(found)
     if given.json:
         print_json(figures)
@@ -221,6 +239,15 @@ def _shared(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int
     rows += [[one["policy"], *("-" if one[key] is None else f"{one[key]:.2f}" for key in _SHARES)] for one in figures]
     print(table(rows))
     return 0
+
+
+def _draw(figure: Figure, path: Path) -> None:
+    """As PNG and as SVG."""
+    from mptcplab import plots
+    from mptcplab.files import write_bytes
+
+    for suffix, picture in zip((".svg", ".png"), plots.both(figure), strict=True):
+        write_bytes(path.with_suffix(suffix), picture)
 
 
 def _ratio(value: float) -> str:

@@ -68,25 +68,34 @@ def times(timed: Sequence[Timed]) -> list[dict[str, Any]]:
     others are no later than plain TCP that begins on a path when it has been joined, and `with_options` of what is left
     than Multipath TCP on that path alone, which has the same options."""
     rows = []
-    for policy, load in dict.fromkeys((one.policy.name, one.load) for one in timed):
-        own = [one for one in timed if (one.policy.name, one.load) == (policy, load)]
-        beside = {"best path": [(one.of_best, min(one.alone), one) for one in own if one.load.is_long(one.network)]}
-        if load.file is not None:
-            beside = {"first path": [(one.of_first, one.alone[0], one) for one in own]} | beside
-        for what, every in beside.items():
-            known = [each for each in every if not math.isnan(each[0])]
-            ratios = [ratio for ratio, *_ in known]
-            row: dict[str, Any] = {"policy": policy, "load": str(load), "beside": what, "networks": len(ratios)}
-            row["not_measured"] = len(every) - len(ratios)
-            if ratios:
-                late = [(other, one) for ratio, other, one in known if ratio > LATE]
-                others = [one for other, one in late if one.least <= LATE * other]
-                left = [one for one in others if one.time > LATE * one.joined]
-                with_options = sum(one.time <= LATE * _with_options(one, what) for one in left)
-                row |= {"median": float(np.median(ratios)), "late": len(late), "excused": len(late) - len(others)}
-                row |= {"join": len(others) - len(left), "with_options": with_options, "worst": max(ratios)}
-            rows.append(row)
+    for (policy, load, what), known in compared(timed).items():
+        every = [one for one in timed if (one.policy.name, str(one.load)) == (policy, load)]
+        ratios = [ratio for ratio, *_ in known]
+        row: dict[str, Any] = {"policy": policy, "load": load, "beside": what, "networks": len(ratios)}
+        row["not_measured"] = sum(what == "first path" or one.load.is_long(one.network) for one in every) - len(ratios)
+        if ratios:
+            late = [(other, one) for ratio, other, one in known if ratio > LATE]
+            others = [one for other, one in late if one.least <= LATE * other]
+            left = [one for one in others if one.time > LATE * one.joined]
+            with_options = sum(one.time <= LATE * _with_options(one, what) for one in left)
+            row |= {"median": float(np.median(ratios)), "late": len(late), "excused": len(late) - len(others)}
+            row |= {"join": len(others) - len(left), "with_options": with_options, "worst": max(ratios)}
+        rows.append(row)
     return rows
+
+
+def compared(timed: Sequence[Timed]) -> dict[tuple[str, str, str], list[tuple[float, float, Timed]]]:
+    """By policy, load and what it is held against: of each network the ratio, that one's time in s, and the rest.
+    Without those on which neither has a time."""
+    found: dict[tuple[str, str, str], list[tuple[float, float, Timed]]] = {}
+    for one in timed:
+        beside = [("first path", one.of_first, one.alone[0])] if one.load.file is not None else []
+        beside.append(("best path", one.of_best if one.load.is_long(one.network) else math.nan, min(one.alone)))
+        for what, ratio, other in beside:
+            known = found.setdefault((one.policy.name, str(one.load), what), [])
+            if not math.isnan(ratio):
+                known.append((ratio, other, one))
+    return found
 
 
 def _with_options(one: Timed, beside: str) -> float:
