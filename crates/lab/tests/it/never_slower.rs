@@ -40,10 +40,14 @@ fn against_best(paths: &[Path], buffers: &str, keys: &str) -> (f64, f64) {
     (goodputs(&format!("{text}[flows.f]\n{buffers}\n{keys}\n"))[0], best)
 }
 
+/// Buffers that are tuned.
+pub(crate) const TUNED: u64 = 0;
+
 /// Goodput with `keys`, a mean over so many seeds, Mb/s.
 pub(crate) fn mean_goodput(paths: &[Path], buffer: u64, keys: &str, seeds: u64) -> f64 {
     let mut text = network("duration = \"30s\"\nwarmup = \"5s\"\n", paths);
-    text += &format!("[flows.f]\n{}\n{keys}\n", buffers(buffer));
+    let buffers = if buffer == TUNED { String::new() } else { buffers(buffer) };
+    text += &format!("[flows.f]\n{buffers}\n{keys}\n");
     let scenario = Scenario::parse(&text, "network").unwrap_or_else(|e| panic!("{e}"));
     let of_seed = |seed| {
         let run = World::new(&scenario, seed).expect("a network").run().expect("it comes to its end");

@@ -14,17 +14,11 @@ fn late_early_tcp(paths: &[Path], buffer: Option<u64>, bytes: u64, seeds: u64) -
 
 #[test]
 fn what_a_far_path_loses_at_the_end_is_there_before_that_is_found() {
-    // The window of the far path doubles until it loses two segments, which it finds out when the near path was done for 0.2 s; and a near
-    // path of 1 Mb/s loses a copy, behind which its last segment waits.
-    let cases: [(&[Path], u64); 2] = [
-        (&[(37_278, 15_493, "50p", ""), (4_366, 326_304, "40p", "")], 10_000_000),
-        (&[(34_138, 156_488, "1283p", ""), (1_021, 96_176, "10p", "")], 3_000_000),
-    ];
-    for (paths, bytes) in cases {
-        let [late, early, tcp] = late_early_tcp(paths, None, bytes, 1);
-        assert!(late > 1.05 * tcp, "it waits: {:.3}", late / tcp);
-        assert!(early < 1.02 * tcp, "{:.3}", early / tcp);
-    }
+    // The window of the far path doubles until it loses two segments, which it finds out when the near path was done for 0.2 s.
+    let paths: [Path; 2] = [(37_278, 15_493, "50p", ""), (4_366, 326_304, "40p", "")];
+    let [late, early, tcp] = late_early_tcp(&paths, None, 10_000_000, 1);
+    assert!(late > 1.05 * tcp, "it waits: {:.3}", late / tcp);
+    assert!(early < 1.02 * tcp, "{:.3}", early / tcp);
 }
 
 #[test]

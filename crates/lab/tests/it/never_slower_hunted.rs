@@ -1,6 +1,6 @@
 //! Networks that an hour's hunt found, with bulk data: more of `never_slower`.
 
-use crate::never_slower::{Path, mean_goodput};
+use crate::never_slower::{Path, TUNED, mean_goodput};
 
 /// Goodput with Multipath TCP and with TCP over the best path, Mb/s.
 fn against(paths: &[Path], buffer: u64, best: &str, seeds: u64) -> (f64, f64) {
@@ -46,4 +46,22 @@ fn a_first_window_that_another_path_held_up_is_no_reason_to_stay_small() {
     let paths: [Path; 2] = [(1_209, 301_274, "44p", ""), (46_107, 220_797, "308p", "")];
     let (own, tcp) = against(&paths, 1_846_232, "p1", 1);
     assert!(own > tcp, "{own:.2} of {tcp:.2} Mb/s");
+}
+
+#[test]
+fn a_window_that_the_buffer_held_back_does_not_overflow_its_queue_twice() {
+    // With 3.4 MB in flight the congestion window is 6.5 MB when the queue overflows. Half of it was what was in flight: the next loss halved that,
+    // to 1.6 MB, where the path holds 2.3; 76.3 of 92.8 Mb/s.
+    let paths: [Path; 4] = [
+        (1_170, 392_000, "30p", ""),
+        (2_730, 319_000, "247p", ""),
+        (98_200, 188_600, "742p", ""),
+        (3_070, 300_000, "119p", ""),
+    ];
+    for congestion in ["lia", "olia"] {
+        let keys = format!("congestion = \"{congestion}\"");
+        let own = mean_goodput(&paths, TUNED, &keys, 1);
+        let tcp = mean_goodput(&paths, TUNED, "transport = \"tcp\"\npaths = [\"p2\"]", 1);
+        assert!(own > 0.95 * tcp, "{congestion}: {own:.2} of {tcp:.2} Mb/s");
+    }
 }

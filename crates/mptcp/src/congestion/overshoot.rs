@@ -5,7 +5,11 @@
 //! it can, and that rate over the least round trip is what it holds without a queue. In the three round trips that follow the first
 //! loss the threshold may be so much, as in TCP Westwood (Mascolo et al., MobiCom 2001), which has it so after each loss; what is lost
 //! in them is of the same overshoot. Where others fill the queue it is their share that is missing from the rate. A timeout, a mark or a
-//! penalty ends it. Owns how long that is looked at.
+//! penalty ends it.
+//!
+//! A window that the peer's or the send buffer holds back grows all the same, to twice of what is in flight, and half of it is all of
+//! that: the queue overflows once more, and half of a queue that holds less than the path is less than the path. So of such a window what
+//! was in flight is what is lowered (RFC 5681 equation 4), where that has filled a queue. Owns how long that is looked at.
 
 use mptcp_clock::Instant;
 
@@ -13,8 +17,12 @@ use super::control::PathState;
 
 /// Round trips in which the rate is looked at: that of the recovery, and that of what was sent in it.
 const LOOK: u64 = 3;
-/// Of that part of the window at least it is known how fast it came.
+/// Of that part of what was in flight at least it is known how fast it came.
 const PART: u64 = 4;
+/// With less than this part of it in flight something else held the window back.
+const HELD_BACK: (u64, u64) = (3, 4);
+/// Of such a window at least so many segments came behind a queue.
+const LEAST: u64 = 10;
 
 #[derive(Clone, Copy, Debug)]
 struct Look {
@@ -26,6 +34,15 @@ struct Look {
     drained: f64,
 }
 
+/// What a first loss finds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    /// What the algorithm makes of the window, bytes.
+    pub(super) ssthresh: u64,
+    /// The application writes as it goes.
+    pub(super) streams: bool,
+}
+
 /// Paths that lose for the first time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Overshoot {
@@ -33,12 +50,21 @@ pub(super) struct Overshoot {
 }
 
 impl Overshoot {
-    /// The first loss on `path`, before anything is lowered.
-    pub(super) fn begin(&mut self, path: usize, state: &PathState, now: Instant) {
+    /// The first loss on `path`, before anything is lowered; returns what becomes of the threshold that the window gives, bytes. What an
+    /// application writes as it goes says nothing of what it will.
+    pub(super) fn begin(&mut self, path: usize, state: &PathState, now: Instant, found: Found) -> u64 {
         self.forget(path);
         let until = now + state.srtt.unwrap_or_default() * LOOK;
-        let drained = state.delivery.drained(state.cwnd / PART).unwrap_or_default();
-        self.looks.push(Look { path, until, most: state.cwnd, drained });
+        let held_back = !found.streams && HELD_BACK.1 * state.unacked < HELD_BACK.0 * state.cwnd;
+        let least = if held_back { (state.unacked / PART).max(LEAST * state.mss) } else { state.cwnd / PART };
+        let drained = state.delivery.drained(least);
+        self.looks.push(Look { path, until, most: state.cwnd, drained: drained.unwrap_or_default() });
+        if drained.is_none() || !held_back {
+            return found.ssthresh;
+        }
+        // RFC 5681 section 3.1, equation 4: FlightSize, not a window that nothing has filled.
+        let of_flight = found.ssthresh as f64 * state.unacked as f64 / state.cwnd as f64;
+        (of_flight as u64).max(2 * state.mss)
     }
 
     /// Something has arrived: raises the threshold to what was found.
@@ -83,8 +109,8 @@ mod tests {
         state.sample(Duration::from_millis(100));
         state.cwnd = cwnd;
         let mut overshoot = Overshoot::default();
-        overshoot.begin(0, &state, at(1_000));
-        (state.ssthresh, state.cwnd) = (cwnd / 2, cwnd / 2);
+        state.ssthresh = overshoot.begin(0, &state, at(1_000), Found { ssthresh: cwnd / 2, streams: false });
+        state.cwnd = cwnd / 2;
         for time in 0..4 {
             let arrived = Arrived { bytes: 100_000, srtt: state.srtt, ..Arrived::default() };
             state.delivery.on_delivered(at(1_000 + 100 * time), &arrived);
@@ -127,9 +153,36 @@ mod tests {
             let late = Arrived { bytes: 1, srtt: state.srtt, ..Arrived::default() };
             state.delivery.on_delivered(at(1_000), &late);
             let mut overshoot = Overshoot::default();
-            overshoot.begin(0, &state, at(1_000));
+            state.unacked = window;
+            state.ssthresh =
+                overshoot.begin(0, &state, at(1_000), Found { ssthresh: window / 2, streams: false });
             overshoot.raise(0, &mut state, at(1_001));
             assert_eq!(state.ssthresh, threshold, "24 kB have come, of a window of {window}");
+        }
+    }
+
+    #[test]
+    fn of_a_window_that_was_held_back_what_was_in_flight_is_lowered_if_that_has_filled_a_queue() {
+        // The line gives 800 kB a second, 80 kB in its least round trip.
+        for (queue, streams, in_flight, threshold) in [
+            (true, false, 240_000, 120_000),
+            (true, false, 100_000, 80_000),
+            (true, false, 400_000, 200_000),
+            (true, true, 240_000, 200_000),
+            (false, false, 240_000, 200_000),
+        ] {
+            let mut state = PathState::new(1_000, 10);
+            state.sample(Duration::from_millis(100));
+            (state.cwnd, state.unacked) = (400_000, in_flight);
+            for (time, rtt) in (0..150).zip([100].into_iter().chain([if queue { 150 } else { 100 }; 149])) {
+                let rtt = Some(Duration::from_millis(rtt));
+                let arrived = Arrived { bytes: 800, rtt, srtt: state.srtt, min_rtt: state.min_rtt };
+                state.delivery.on_delivered(at(900 + time), &arrived);
+            }
+            let mut overshoot = Overshoot::default();
+            state.ssthresh = overshoot.begin(0, &state, at(1_050), Found { ssthresh: 200_000, streams });
+            overshoot.raise(0, &mut state, at(1_051));
+            assert_eq!(state.ssthresh, threshold, "{in_flight} in flight, {queue}, {streams}");
         }
     }
 }

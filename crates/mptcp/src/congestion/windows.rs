@@ -10,7 +10,7 @@ use super::demand::Demand;
 use super::goal::Goal;
 use super::local::Departure;
 use super::losses::USUAL;
-use super::overshoot::Overshoot;
+use super::overshoot::{Found, Overshoot};
 use super::send_queue::SendQueueRule;
 use super::slow_start::{Round, SlowStart, Watch};
 
@@ -254,9 +254,10 @@ impl Congestion {
             goal.on_loss(path, &self.paths[path]);
         }
         let full = self.bottlenecks.as_ref().is_none_or(|known| !known.is_unused(&self.paths, path, now));
-        let ssthresh = self.ask(path, |algorithm, paths| algorithm.on_loss(paths, path, now));
+        let mut ssthresh = self.ask(path, |algorithm, paths| algorithm.on_loss(paths, path, now));
         if self.paths[path].ssthresh == u64::MAX && self.bottlenecks.is_some() && self.paths.len() > 1 {
-            self.overshoot.begin(path, &self.paths[path], now);
+            let found = Found { ssthresh, streams: self.demand.streams };
+            ssthresh = self.overshoot.begin(path, &self.paths[path], now, found);
         }
         let state = &mut self.paths[path];
         state.losses.on_loss(now, (!full).then_some(USUAL * state.mss));
