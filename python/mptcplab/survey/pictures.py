@@ -46,8 +46,9 @@ def goodputs(measured: Sequence[Measured]) -> Figure:
         figure, panels = plots.new_figure(len(parts), width=4.4, height=3.7, share_y=True)
         for axes, (what, every, of) in zip(panels, parts, strict=True):
             curves = {name: [of(one) for one in every if one.policy.name == name] for name in looks}
-            _shares(axes, curves, looks, at_most=True)
+            _distribution(axes, curves, looks, at_most=True)
             axes.set_xlabel(f"goodput / {what}")
+        _down_to_one(panels[0], max(sum(one.policy.name == name for one in measured) for name in looks))
         panels[0].axvline(PROMISE, color="#777777", linestyle=(0, (6, 2)), linewidth=1.1, label=f"{PROMISE:g}")
         panels[0].set_ylabel("share of networks with so little or less")
         panels[0].legend(loc="lower right")
@@ -75,10 +76,11 @@ def times(timed: Sequence[Timed]) -> Figure:
     with plots.house_style():
         figure, panels = plots.new_figure(len(columns), len(curves), width=4.4, height=3.7, share_y=True)
         for axes, (policy, beside) in zip(panels, itertools.product(curves, columns), strict=True):
-            _shares(axes, curves[policy][beside], looks, at_most=False)
+            _distribution(axes, curves[policy][beside], looks, at_most=False)
             axes.axvline(LATE, color="#777777", linestyle=(0, (6, 2)), linewidth=1.1, label=f"{LATE:g}")
             axes.set_xlabel(f"time / plain TCP's over {beside}")
             axes.set_title(policy)
+        _down_to_one(panels[0], max(len(known) for known in compared(timed).values()))
         for axes in panels[:: len(columns)]:
             axes.set_ylabel("share of networks that take longer")
         panels[0].legend(loc="lower left")
@@ -101,14 +103,13 @@ def shares(found: Sequence[Share]) -> Figure:
     return figure
 
 
-def _shares(
+def _distribution(
     axes: Axes, curves: Mapping[str, Sequence[float]], looks: Mapping[str, plots.Look], *, at_most: bool
 ) -> None:
     """The share of values up to each one, or beyond it, on axes of powers of ten."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     every = [value for values in curves.values() for value in values if 0 < value < math.inf]
-    most = max(map(len, curves.values()))
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.axvline(1, color="#222222", linewidth=0.9)
@@ -118,12 +119,16 @@ def _shares(
             axes.plot(x, y, color=looks[name].color, linestyle=looks[name].line, label=name, drawstyle="steps-post")
     # What few networks have is no reason for a narrow picture, nor what one has for a wide one.
     axes.set_xlim(max(min([0.7, *every]) / 1.05, 0.1), min(max([1.2, *every]) * 1.05, 10))
-    axes.set_ylim(min(axes.get_ylim()[0], 0.6 / most, 0.01), 1.2)
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
     axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _down_to_one(axes: Axes, networks: int) -> None:
+    """All panels have one axis, and the share of a single network on it; two powers of ten at least."""
+    axes.set_ylim(min(0.6 / networks, 0.01), 1.2)
 
 
 def _corners(values: NDArray[np.float64], *, at_most: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
