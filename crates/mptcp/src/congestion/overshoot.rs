@@ -59,7 +59,8 @@ impl Overshoot {
         let least = if held_back { (state.unacked / PART).max(LEAST * state.mss) } else { state.cwnd / PART };
         let drained = state.delivery.drained(least);
         self.looks.push(Look { path, until, most: state.cwnd, drained: drained.unwrap_or_default() });
-        if drained.is_none() || !held_back {
+        // A threshold beyond the window is none: a controller that works by samples lowers nothing.
+        if drained.is_none() || !held_back || found.ssthresh >= state.cwnd {
             return found.ssthresh;
         }
         // RFC 5681 section 3.1, equation 4: FlightSize, not a window that nothing has filled.
@@ -164,12 +165,13 @@ mod tests {
     #[test]
     fn of_a_window_that_was_held_back_what_was_in_flight_is_lowered_if_that_has_filled_a_queue() {
         // The line gives 800 kB a second, 80 kB in its least round trip.
-        for (queue, streams, in_flight, threshold) in [
-            (true, false, 240_000, 120_000),
-            (true, false, 100_000, 80_000),
-            (true, false, 400_000, 200_000),
-            (true, true, 240_000, 200_000),
-            (false, false, 240_000, 200_000),
+        for (queue, streams, ssthresh, in_flight, threshold) in [
+            (true, false, 200_000, 240_000, 120_000),
+            (true, false, 200_000, 100_000, 80_000),
+            (true, false, 200_000, 400_000, 200_000),
+            (true, true, 200_000, 240_000, 200_000),
+            (false, false, 200_000, 240_000, 200_000),
+            (true, false, u64::MAX, 240_000, u64::MAX),
         ] {
             let mut state = PathState::new(1_000, 10);
             state.sample(Duration::from_millis(100));
@@ -180,7 +182,7 @@ mod tests {
                 state.delivery.on_delivered(at(900 + time), &arrived);
             }
             let mut overshoot = Overshoot::default();
-            state.ssthresh = overshoot.begin(0, &state, at(1_050), Found { ssthresh: 200_000, streams });
+            state.ssthresh = overshoot.begin(0, &state, at(1_050), Found { ssthresh, streams });
             overshoot.raise(0, &mut state, at(1_051));
             assert_eq!(state.ssthresh, threshold, "{in_flight} in flight, {queue}, {streams}");
         }
