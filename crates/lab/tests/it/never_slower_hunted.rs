@@ -51,7 +51,7 @@ fn a_first_window_that_another_path_held_up_is_no_reason_to_stay_small() {
 #[test]
 fn a_window_that_the_buffer_held_back_does_not_overflow_its_queue_twice() {
     // With 3.4 MB in flight the congestion window is 6.5 MB when the queue overflows. Half of it was what was in flight: the next loss halved that,
-    // to 1.6 MB, where the path holds 2.3; 76.3 of 92.8 Mb/s.
+    // to 1.6 MB, where the path holds 2.3; 75.9 of 92.5 Mb/s.
     let paths: [Path; 4] = [
         (1_170, 392_000, "30p", ""),
         (2_730, 319_000, "247p", ""),
