@@ -188,10 +188,10 @@ def test_a_time_course_has_a_lane_for_each_path(handed_over: Run) -> None:
     assert panel.get_xlim() == above.get_xlim()
     said = picture.why[-1]
     # Ethernet is down for 21 s of 40, WiFi for 7; 3G loses 2 %.
-    assert "ethernet: nothing: it had no subflow 53 %" in said
-    assert "wifi: its own rate" in said
-    assert "it had no subflow 18 %" in said
-    assert re.search(r"3g: loss [89]\d %", said)
+    assert "ethernet: no subflow 53 %" in said
+    assert "wifi: path capacity" in said
+    assert "no subflow 18 %" in said
+    assert re.search(r"3g: random loss [89]\d %", said)
     down = [bar for bar in cast("list[Rectangle]", panel.patches) if bar.get_y() < 0 and bar.get_x() > 6]
     assert 6.9 < down[0].get_x() < 7.5
     assert 27.5 < down[0].get_x() + down[0].get_width() < 28.6

@@ -35,7 +35,8 @@ def test_a_small_window_is_named_and_a_larger_one_is_tried() -> None:
 def test_what_carries_all_needs_no_remedy() -> None:
     [answer] = explain(TWO.vary({"paths.lte.loss": "0%"}), seeds=[1])
     assert answer.tried == []
-    assert answer.sentences()[2] == "There is nothing left to gain on these paths."
+    assert answer.sentences()[1] == "Its paths carried what they could."
+    assert answer.sentences()[2].startswith("Nothing was tried: less than 10%")
 
 
 def test_an_application_that_has_little_is_named_and_nothing_is_promised() -> None:
@@ -93,6 +94,6 @@ def test_every_example_runs(cli: Cli, tmp_path: Path) -> None:
     assert all(named.values())
     assert "did you mean two?" in cli("example", "twoo", expect=2).stderr
     (tmp_path / "two.toml").write_text(cli("example", "two").stdout)
-    shares = re.findall(r"Mb/s +(\d+)%  round trip", cli("run", "two.toml").stdout)
+    shares = re.findall(r"Mb/s +(\d+)%  RTT", cli("run", "two.toml").stdout)
     assert len(shares) == 2
     assert all(int(share) > 10 for share in shares), "both paths are used"

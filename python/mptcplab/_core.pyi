@@ -33,12 +33,17 @@ class PathRow(TypedDict):
     path: str
     subflows: int
     bytes_sent: int
+    bytes_arrived: int
     bytes_acked: int
     retransmits: int
     timeouts: int
     reinjected: int
     mean_srtt_s: float
+    capacity: float | None
+    best_capacity: float | None
+    base_rtt_s: float | None
     limits: NotRequired[dict[str, float]]
+    sender_limits: NotRequired[dict[str, float]]
     blamed: NotRequired[float]
 
 @type_check_only
@@ -57,12 +62,22 @@ class FlowRow(TypedDict):
     intact: bool
     completion_s: float | None
     handshake_s: float | None
+    longest_silence_s: float
+    longest_silence_at_s: float
     closed: str | None
     reinjected: int
     opportunistic: int
     penalties: int
     duplicates: int
     blocks: int
+    latency_p50_s: float | None
+    latency_p95_s: float | None
+    latency_p99_s: float | None
+    datagram_loss: float | None
+    capacity: float | None
+    best_capacity: float | None
+    receive_buffer: int
+    send_buffer: int
     limits: dict[str, float]
     paths: list[PathRow]
     never_joined: list[str]
@@ -79,6 +94,8 @@ class LinkRow(TypedDict):
     mac_retries: int
     mac_drops: int
     longest_queue: int
+    busy: float
+    capacity: float | None
     queue_marks: NotRequired[int]
 
 @type_check_only

@@ -36,6 +36,9 @@ def flow_schema(limits: list[str]) -> pa.Schema:
         bytes_received=count, bytes_received_total=count,
         measured_s=real, goodput=real, throughput=real, intact=flag, completion_s=real, handshake_s=real,
         closed=text, reinjected=count, opportunistic=count, penalties=count, duplicates=count, blocks=count,
+        latency_p50_s=real, latency_p95_s=real, latency_p99_s=real, datagram_loss=real,
+        longest_silence_s=real, longest_silence_at_s=real,
+        capacity=real, best_capacity=real, receive_buffer=count, send_buffer=count,
         **{f"limit_{name}": real for name in limits},
     )  # fmt: skip
 
@@ -45,11 +48,15 @@ PATH_SCHEMA = _schema(
     path=pa.string(),
     subflows=pa.int64(),
     bytes_sent=pa.int64(),
+    bytes_arrived=pa.int64(),
     bytes_acked=pa.int64(),
     retransmits=pa.int64(),
     timeouts=pa.int64(),
     reinjected=pa.int64(),
     mean_srtt_s=pa.float64(),
+    capacity=pa.float64(),
+    best_capacity=pa.float64(),
+    base_rtt_s=pa.float64(),
 )
 LINK_SCHEMA = _schema(
     link=pa.string(),
@@ -62,6 +69,8 @@ LINK_SCHEMA = _schema(
     mac_retries=pa.int64(),
     mac_drops=pa.int64(),
     longest_queue=pa.int64(),
+    busy=pa.float64(),
+    capacity=pa.float64(),
 )
 BLOCK_SCHEMA = _schema(flow=pa.string(), written_s=pa.float64(), latency_s=pa.float64())
 
@@ -114,6 +123,9 @@ def paths(runs: Runs) -> pa.Table:
                 own = path.get("limits", {})
                 limits |= dict.fromkeys(own)
                 shares = {f"limit_{name}": share for name, share in own.items()}
+                seen = path.get("sender_limits", {})
+                limits |= dict.fromkeys(f"sender_{name}" for name in seen)
+                shares |= {f"limit_sender_{name}": share for name, share in seen.items()}
                 rows.append(named(run) | {"flow": row["flow"]} | {**path} | shares)
     # What holds paths back is known of runs that were observed; tables of the others stay what they were.
     more = [pa.field(f"limit_{name}", pa.float64()) for name in limits]

@@ -13,7 +13,8 @@ METRICS: Mapping[str, str] = {
     "throughput": "payload that the sender put on a path, what went again included; without a path, over all. "
     "Counted where it "
     "enters the host's queue, so it can exceed the line's rate while a queue fills",
-    "goodput": "payload acknowledged on a path; without a path, in order at the receiving application",
+    "goodput": "payload that arrived over a path, duplicates included; without a path, in order at the receiving "
+    "application",
     "cwnd": "congestion window",
     "ssthresh": "slow start threshold; missing in the first slow start",
     "srtt": "smoothed round-trip time (RFC 6298)",
@@ -67,6 +68,18 @@ FLOWS: Mapping[str, str] = {
     "penalties": "how often a window was halved for filling the receive window (M2)",
     "duplicates": "bytes that arrived at the data level twice",
     "blocks": "blocks that arrived whole",
+    "latency_p50_s": "time from when the application had a block ready until it was read: half of the blocks took "
+    "no longer; none without blocks",
+    "latency_p95_s": "... 95% of the blocks",
+    "latency_p99_s": "... 99% of the blocks",
+    "datagram_loss": "share of the datagrams that never arrived; none for TCP and MPTCP",
+    "longest_silence_s": "the longest time in which nothing arrived although the application waited for data",
+    "longest_silence_at_s": "when that began",
+    "capacity": "payload that the links of its paths could carry on average, bit/s; a shared link counts once; of "
+    "observed runs",
+    "best_capacity": "the same with each link at its highest rate in the run, and never down",
+    "receive_buffer": "size of the receive buffer, bytes",
+    "send_buffer": "size of the send buffer, bytes",
     "limit_application": "share of the time in which the application had nothing to send",
     "limit_send_buffer": "… in which the send buffer was full",
     "limit_congestion_window": "… in which all congestion windows were full",
@@ -80,11 +93,15 @@ PATHS: Mapping[str, str] = {
     "path": "name of the path",
     "subflows": "subflows that were opened over it",
     "bytes_sent": "payload put on it after the warm-up",
+    "bytes_arrived": "payload that arrived over it, duplicates included",
     "bytes_acked": "… and acknowledged",
     "retransmits": "segments sent again on it",
     "timeouts": "retransmission timeouts",
     "reinjected": "bytes of other paths that it carried again",
     "mean_srtt_s": "mean of the smoothed round-trip time over the samples",
+    "capacity": "what its slowest link could carry on average, bit/s of frames; of observed runs",
+    "best_capacity": "the same at its highest rate in the run, and never down",
+    "base_rtt_s": "mean propagation delay to the receiver and back; of observed runs",
 }
 LINKS: Mapping[str, str] = {
     "link": "name of the link",
@@ -97,6 +114,8 @@ LINKS: Mapping[str, str] = {
     "mac_retries": "frames that went again on the air",
     "mac_drops": "frames given up on the air",
     "longest_queue": "most bytes that waited",
+    "busy": "share of the run in which a frame waited or was in service",
+    "capacity": "what it could carry on average, bit/s of frames; none where it has no rate of its own",
 }
 SOME_LINKS: Mapping[str, str] = {
     "queue_marks": "frames that its queue marked (ECN); of networks that mark",
@@ -133,7 +152,9 @@ def page() -> str:
         parts += [f"| `{column}` | {meaning} |" for column, meaning in columns.items()]
         if name == "paths":
             parts.append(
-                "\nRuns of `mptcplab run` also have `limit_*` for each path and `blamed`, the share of the time in "
+                "\nRuns of `mptcplab run` also have `limit_*` for each path, the shares of its capacity by cause as "
+                "the links know them, `limit_sender_*`, the shares of the time as the sender saw them, and `blamed`, "
+                "the share of the time in "
                 "which other paths "
                 "waited for older data on it: [events.md](events.md)."
             )

@@ -1,6 +1,7 @@
-"""What held a flow back, path by path: from measured shares of time to a finding and a sentence.
+"""Why a flow did not send more: from the use of each path's capacity to findings and sentences.
 
-Owns the thresholds and the words. Measures nothing: the shares are the core's (docs/events.md, "The reason, by path").
+Owns the thresholds and the words. Measures nothing: the core gives the share of each path's capacity that each cause
+took (docs/events.md), from the queues, drops and states of the simulated links.
 """
 
 from __future__ import annotations
@@ -12,115 +13,202 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mptcplab._core import FlowRow, PathRow
 
-LEAST = {
-    "never_joined": 0.9,
-    "loss": 0.2,
-    "head_of_line": 0.1,
-    "receive_window": 0.15,
-    "send_buffer": 0.15,
-    "application": 0.2,
-    "scheduler": 0.5,
-    "penalty": 0.1,
-    "pacing": 0.6,
-    "local_queue": 0.6,
-    "closed": 0.2,
-}
-"""Shares of a path's time below which a reason is none: every flow meets each of them now and then."""
+FULL = 0.9
+"""A flow that reaches this part of its links' capacity is healthy: nothing held it back."""
+LEAST = 0.03
+"""A cause is named from this part of the links' capacity on."""
+BLOATED_S = 0.1
+"""Standing queues shorter than this are no bufferbloat: a call still works (ITU-T G.114 allows 150 ms one way)."""
+BLOATED_TIMES = 4.0
+"""... and so are those that last less than this many times the path's own delay: the larger one counts."""
+BUFFER_TIMES = 2.0
+"""So many times (sum of the rates) x (longest delay) keeps all paths busy during a recovery (RFC 6182, section 5.3)."""
+NEVER_JOINED = 0.9
+"""A path that had no subflow for this part of the time, and carried nothing, never joined."""
 
 WORDS = {
-    "capacity": "its own rate",
-    "window": "a congestion window that had room to grow",
-    "loss": "loss",
-    "head_of_line": "waiting for older data on another path",
-    "receive_window": "the receive window",
-    "send_buffer": "the send buffer",
-    "application": "the application, which had nothing to send",
-    "scheduler": "the scheduler, which left it unused",
-    "penalty": "M2, which had halved its window",
+    "capacity": "path capacity",
+    "cross_traffic": "cross traffic",
+    "lower_rate": "a lower link rate",
+    "down": "a link that was down",
+    "loss": "random loss",
+    "queue_overflow": "queue overflow",
+    "delay_change": "a change of delay",
+    "window": "congestion window growth",
+    "head_of_line": "head-of-line blocking",
+    "receive_window": "receive window",
+    "send_buffer": "send buffer",
+    "application": "application",
+    "scheduler": "scheduler",
+    "penalty": "penalised window (M2)",
     "pacing": "pacing",
-    "local_queue": "this host's own queue",
-    "joining": "a handshake that was not over, or had not begun",
-    "closed": "nothing: it had no subflow",
+    "local_queue": "queue of this host",
+    "joining": "handshake",
+    "closed": "no subflow",
 }
-"""Reasons in the order of the core's names, as "held back by ..."."""
+"""Causes by the core's names, as "limited by ..."."""
+
+_OWN = (
+    "lower_rate", "down", "loss", "queue_overflow", "delay_change", "window",
+    "scheduler", "penalty", "pacing", "local_queue", "closed", "cross_traffic",
+)  # fmt: skip
+_BUFFERS = ("receive_window", "send_buffer")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A reason why a flow did not send more, and its share of the time."""
+    """A reason why a flow did not carry more."""
 
     cause: str
     path: str | None
-    """The path to blame; None where it is not a path's."""
+    """The path to blame; None for a cause that concerns the whole connection."""
     share: float
+    """The part of the capacity of its paths that it cost; of `path` alone, where there is one."""
+    cost: float = 0.0
+    """What it cost, bit/s; 0 where a link has no rate of its own."""
+    detail: str = ""
+    """More about it, for its sentence."""
 
     def __str__(self) -> str:
-        """A sentence."""
-        part = f"{self.share:.0%} of the time"
-        return {
-            "never_joined": f"no subflow ever joined over {self.path}",
-            "loss": f"loss kept {self.path} small {part}",
-            "head_of_line": f"the other paths waited for older data on {self.path} {part}",
-            "receive_window": f"the receive window was full {part}",
-            "send_buffer": f"the send buffer was full {part}",
-            "application": f"the application had nothing to send {part}",
-            "scheduler": f"the scheduler left {self.path} unused {part}",
-            "penalty": f"{self.path} ran with a window that M2 had halved {part}",
-            "pacing": f"pacing held {self.path} back {part}",
-            "local_queue": f"this host's own queue held {self.path} back {part}",
-            "closed": f"{self.path} was down {part}",
+        """A clause with subject and verb."""
+        part, path = f"{self.share:.0%}", self.path
+        sentence = {
+            "never_joined": f"no subflow joined over {path}",
+            "lower_rate": f"the link rate of {path} was lower for a time, which cost {part} of its capacity",
+            "down": f"{path} was down, which cost {part} of its capacity",
+            "cross_traffic": f"other flows took {part} of {path}",
+            "loss": f"random loss left {part} of {path} idle",
+            "queue_overflow": f"drops in the queue of {path} left {part} of it idle",
+            "delay_change": f"a change of delay left {part} of {path} idle",
+            "window": f"{part} of {path} was idle while its congestion window grew",
+            "penalty": f"{part} of {path} was idle because M2 had halved its window",
+            "head_of_line": f"other paths waited for older data on {path} (head of line): {part} of capacity",
+            "receive_window": f"the receive window was full, which cost {part} of capacity",
+            "send_buffer": f"the send buffer was full, which cost {part} of capacity",
+            "bufferbloat": f"the queue of {path} held data for a long time (bufferbloat)",
+            "application": f"the application had nothing to send, which left {part} of capacity idle",
+            "scheduler": f"the scheduler left {part} of {path} idle" if path else "the scheduler sent data twice",
+            "coupling": "coupled congestion control kept the windows small",
+            "pacing": f"pacing left {part} of {path} idle",
+            "local_queue": f"this host's own queue left {part} of {path} idle",
+            "closed": f"{path} had no subflow for {part} of the time",
         }[self.cause]
+        return f"{sentence} ({self.detail})" if self.detail else sentence
+
+
+def nominal(row: FlowRow, path: PathRow) -> float:
+    """What a path could carry at its best, bit/s; of a link without a rate of its own, what it carried while busy."""
+    if path["best_capacity"]:
+        return path["best_capacity"]
+    busy = path.get("limits", {}).get("capacity", 0.0)
+    carried = path["bytes_arrived"] * 8 / row["measured_s"] if row["measured_s"] else 0.0
+    return carried / busy if busy > 0 else 0.0
+
+
+def capacity(row: FlowRow) -> float | None:
+    """Payload that the links of a flow could carry at their best, bit/s; None where that is not known."""
+    return row["best_capacity"] or None
+
+
+def queueing_delay(path: PathRow) -> float:
+    """How much longer than the propagation delay round trips took on average, s."""
+    base = path["base_rtt_s"]
+    delay = path["mean_srtt_s"] - base if base is not None else 0.0
+    return delay if delay > 0 else 0.0
+
+
+def is_bloated(path: PathRow) -> bool:
+    """Whether data waited in the queues of a path for long."""
+    return queueing_delay(path) > max(BLOATED_S, BLOATED_TIMES * (path["base_rtt_s"] or 0.0))
+
+
+def is_healthy(row: FlowRow) -> bool:
+    """Whether a flow carried what its links could."""
+    most = capacity(row)
+    return most is not None and row["goodput"] >= FULL * most and not row["never_joined"]
 
 
 def findings(row: FlowRow) -> list[Finding]:
-    """What held a flow back, the heaviest first; nothing where its paths carried what they could."""
+    """What held a flow back, the most costly first; nothing for one that filled its links and kept queues short."""
     known = [path for path in row["paths"] if path.get("limits")]
-    found = [finding for path in known for finding in _of_path(path)]
-    if known:
-        found += [Finding("never_joined", name, 1.0) for name in row["never_joined"]]
-    for cause in ("receive_window", "send_buffer", "application"):
-        # What concerns the whole connection is felt by the path that would send; not where others wait for that one.
-        late = cause != "application"
-        own = (path["limits"].get(cause, 0.0) - late * path.get("blamed", 0.0) for path in known)
-        share = max(own, default=0.0)
-        found.append(Finding(cause, None, share))
-    enough = [finding for finding in found if finding.share >= LEAST[finding.cause]]
+    bloated = [
+        Finding("bufferbloat", path["path"], 0.0, 0.0, f"queueing delay {queueing_delay(path) * 1e3:.0f} ms on average")
+        for path in sorted(known, key=lambda path: -queueing_delay(path))
+        if is_bloated(path)
+    ]
+    if is_healthy(row):
+        return bloated
+    rates = {path["path"]: nominal(row, path) for path in known}
+    whole = sum(rates.values()) or 1.0
+    found = [finding for path in known for finding in _of_path(path, rates[path["path"]])]
+    found += [Finding("never_joined", name, 1.0, whole) for name in row["never_joined"] if known]
+    found += _of_buffers(row, known, rates)
+    idle = sum(path["limits"].get("application", 0.0) * rates[path["path"]] for path in known)
+    found.append(Finding("application", None, idle / whole, idle))
+    twice = row["duplicates"] * 8 / row["measured_s"] if row["measured_s"] else 0.0
+    found.append(Finding("scheduler", None, twice / whole, twice, f"{twice / 1e6:.2f} Mb/s of copies"))
+    enough = [one for one in found if (one.cost / whole if whole > 1.0 else one.share) >= LEAST]
     if any(finding.cause == "application" for finding in enough):
         # A path that is left unused is not missed where there is too little to send.
-        enough = [finding for finding in enough if finding.cause != "scheduler"]
-    return sorted(enough, key=lambda finding: -_weight(finding))
+        enough = [finding for finding in enough if finding.cause not in ("scheduler", "window", "closed")]
+    enough.sort(key=lambda finding: (-finding.cost, -finding.share))
+    named = {(finding.cause, finding.path) for finding in enough}
+    return enough + [finding for finding in bloated if (finding.cause, finding.path) not in named]
 
 
-def _weight(finding: Finding) -> float:
-    # A path that is not there at all costs more than any share of one that is.
-    return finding.share + (1.0 if finding.cause == "never_joined" else 0.0)
-
-
-def _of_path(path: PathRow) -> list[Finding]:
+def _of_path(path: PathRow, rate: float) -> list[Finding]:
     name, limits = path["path"], path["limits"]
     if _never_joined(path):
-        return [Finding("never_joined", name, 1.0)]
-    found = [Finding("head_of_line", name, path.get("blamed", 0.0))]
-    own = ("loss", "scheduler", "penalty", "pacing", "local_queue", "closed")
-    return found + [Finding(cause, name, limits.get(cause, 0.0)) for cause in own]
+        return [Finding("never_joined", name, 1.0, rate)]
+    return [Finding(cause, name, limits.get(cause, 0.0), limits.get(cause, 0.0) * rate) for cause in _OWN]
 
 
 def _never_joined(path: PathRow) -> bool:
     absent = path["limits"].get("joining", 0.0) + path["limits"].get("closed", 0.0)
-    return absent >= LEAST["never_joined"] and not path["bytes_acked"]
+    return absent >= NEVER_JOINED and not path["bytes_acked"]
+
+
+def _of_buffers(row: FlowRow, known: Sequence[PathRow], rates: Mapping[str, float]) -> list[Finding]:
+    """Full buffers: a buffer that is too small for these paths is to blame, else the path that others waited for."""
+    whole = sum(rates.values()) or 1.0
+    costs = {
+        cause: sum(path["limits"].get(cause, 0.0) * rates[path["path"]] for path in known)
+        for cause in (*_BUFFERS, "head_of_line")
+    }
+    together = sum(costs.values())
+    if not together:
+        return []
+    limits = row["limits"]
+    window = limits.get("receive_window", 0.0) + limits.get("head_of_line", 0.0)
+    cause = "send_buffer" if limits.get("send_buffer", 0.0) > window else "receive_window"
+    size = row["receive_buffer"] if cause == "receive_window" else row["send_buffer"]
+    longest = max((path["base_rtt_s"] or 0.0 for path in known), default=0.0)
+    need = BUFFER_TIMES * whole / 8 * longest
+    late = max(known, key=lambda path: path.get("blamed", 0.0))
+    share = together / whole
+    if size < need or len(known) < 2 or not late.get("blamed", 0.0):
+        detail = f"buffer {size / 1e3:.0f} kB"
+        if size < need:
+            detail += f", these paths need {need / 1e3:.0f} kB"
+        return [Finding(cause, None, share, together, detail)]
+    blame = "bufferbloat" if is_bloated(late) else "head_of_line"
+    detail = f"queueing delay {queueing_delay(late) * 1e3:.0f} ms on average" if blame == "bufferbloat" else ""
+    return [Finding(blame, late["path"], share, together, detail)]
 
 
 def sentences(row: FlowRow) -> list[str]:
-    """What to say of a flow: what held it back, or that nothing did; empty where it was not observed."""
+    """What held a flow back, as clauses; empty where the flow was not observed."""
     if not any(path.get("limits") for path in row["paths"]):
         return []
     found = findings(row)
-    if not found:
-        return ["nothing held it back: its paths carried what they could"]
-    return [str(finding) for finding in found[:4]]
+    if found:
+        return [str(finding) for finding in found[:4]]
+    if is_healthy(row):
+        return ["its paths carried what they could"]
+    return ["no single cause took more than 3% of capacity"]
 
 
 def in_words(limits: Mapping[str, float], least: float = 0.05) -> str:
-    """What held one path back, as shares of its time."""
+    """What one path's capacity went to, as shares."""
     shares: Sequence[tuple[float, str]] = sorted(((s, name) for name, s in limits.items() if s >= least), reverse=True)
     return ", ".join(f"{WORDS.get(name, name)} {share:.0%}" for share, name in shares)

@@ -14,7 +14,7 @@ from mptcplab import reasons
 from mptcplab.statistics import aggregation_benefit
 
 if TYPE_CHECKING:
-    from mptcplab._core import FlowRow
+    from mptcplab._core import FlowRow, PathRow
     from mptcplab.results import Run
 
 LIMITS = {
@@ -30,6 +30,8 @@ LIMITS = {
 
 BELOW = 0.95
 """Below this part of plain TCP over the best path a flow is warned of."""
+SILENT_S = 1.0
+"""A flow to which nothing arrives for longer has stood still."""
 
 
 def megabits(rate: float) -> str:
@@ -61,26 +63,35 @@ def benefit_in_words(multipath: float, single: Mapping[str, float]) -> str:
 
 
 def warning_in_words(row: FlowRow, single: Mapping[str, float]) -> str | None:
-    """What to look at when a flow stays below plain TCP over its best path; None when it does not."""
+    """A warning for a flow that stays below plain TCP over its best path, with its causes; None for any other flow."""
     best = max(single, key=lambda path: single[path], default="")
     if not best or row["goodput"] >= BELOW * single[best]:
         return None
-    causes = []
-    waited = row["limits"].get("head_of_line", 0.0) + row["limits"].get("receive_window", 0.0)
-    if row["penalties"]:
-        causes.append(f"M2 halved windows {row['penalties']} times (penalisation = false does not)")
-    if waited > 0.05:
-        causes.append(f"a full window made it wait for a slower path {waited:.0%} of the time")
-    for path in row["paths"]:
-        segments = path["bytes_sent"] / 1460
-        if path["timeouts"] > 2 or (segments > 100 and path["retransmits"] > 0.005 * segments):
-            causes.append(f"{path['path']} lost {path['retransmits'] / max(segments, 1):.1%} of its segments")
-    if row["limits"].get("congestion_window", 0.0) > 0.5:
-        causes.append('the congestion windows were full most of the time (coupled = "all" shares them over all paths)')
-    found = reasons.findings(row)
-    causes = [str(finding) for finding in found[:3]] or causes
+    causes = [str(finding) for finding in reasons.findings(row)[:3]]
     why = "; ".join(causes) or limits_in_words(row["limits"])
-    return f"slower than plain TCP over {best} alone ({row['goodput'] / single[best]:.2f} of it): {why}"
+    return f"slower than plain TCP over {best} alone ({row['goodput'] / single[best]:.0%} of it): {why}"
+
+
+def latency_in_words(row: FlowRow) -> list[str]:
+    """How late blocks and datagrams were, and whether the flow stood still."""
+    lines = []
+    median, most, last = (row["latency_p50_s"], row["latency_p95_s"], row["latency_p99_s"])
+    if median is not None and most is not None and last is not None:
+        times = ", ".join(
+            f"{name} {seconds(value)}" for name, value in (("median", median), ("p95", most), ("p99", last))
+        )
+        lines.append(f"latency of {row['blocks']} blocks: {times}")
+    if row["datagram_loss"] is not None:
+        lines.append(f"{row['datagram_loss']:.2%} of the datagrams were lost")
+    if row["longest_silence_s"] > SILENT_S:
+        begins, lasted = row["longest_silence_at_s"], row["longest_silence_s"]
+        lines.append(f"nothing arrived for {lasted:.1f} s from {begins:.1f} s on, although data was waiting")
+    return lines
+
+
+def seconds(value: float) -> str:
+    """A time for people."""
+    return f"{value:.2f} s" if value >= 1 else f"{value * 1e3:.0f} ms"
 
 
 def summary(run: Run, baselines: Mapping[str, Mapping[str, float]] | None = None) -> str:
@@ -102,10 +113,10 @@ def summary(run: Run, baselines: Mapping[str, Mapping[str, float]] | None = None
 def _flow(row: FlowRow, baselines: Mapping[str, float], transport: str) -> Sequence[str]:
     kind = "MPTCP" if row["multipath"] else "fell back to TCP" if row["fell_back"] else transport.upper()
     if transport != "udp" and row["handshake_s"] is None:
-        return [f"  {row['flow']} ({kind}): never connected"]
+        return [f"  {row['flow']} ({kind}): never connected: {_unanswered(row)}"]
     head = f"  {row['flow']} ({kind}): goodput {megabits(row['goodput'])}"
-    if row["throughput"] > row["goodput"] * 1.005:
-        head += f", {megabits(row['throughput'])} put on the paths"
+    if row["capacity"]:
+        head += f" of {megabits(row['capacity'])} that its links could carry"
     if row["completion_s"] is not None:
         head += f", complete after {row['completion_s']:.3f} s"
     if row["closed"] not in (None, "Normal", "Graceful", "Closed", "Finished"):
@@ -118,21 +129,24 @@ def _flow(row: FlowRow, baselines: Mapping[str, float], transport: str) -> Seque
             f"    fell back to TCP at {row['fell_back_at_s']:.2f} s on path {row['fell_back_path']}: "
             f"{row['fell_back_because']}"
         )
-    whole = sum(path["bytes_sent"] for path in row["paths"]) or 1
+    whole = sum(path["bytes_arrived"] for path in row["paths"]) or 1
     for path in row["paths"]:
-        rate = path["bytes_sent"] * 8 / row["measured_s"] if row["measured_s"] else 0.0
-        share = f"{path['bytes_sent'] / whole:4.0%}"
+        rate = path["bytes_arrived"] * 8 / row["measured_s"] if row["measured_s"] else 0.0
+        share = f"{path['bytes_arrived'] / whole:4.0%}"
         rtt = "-" if math.isnan(path["mean_srtt_s"]) else f"{path['mean_srtt_s'] * 1e3:.0f} ms"
-        again = f"{path['retransmits']} segments sent again, {path['timeouts']} timeouts"
-        lines.append(f"    {path['path']:<12} {megabits(rate):>12} {share}  round trip {rtt}, {again}")
+        again = f"{path['retransmits']} retransmissions, {path['timeouts']} timeouts"
+        lines.append(f"    {path['path']:<12} {megabits(rate):>12} {share}  RTT {rtt}, {again}")
         if path.get("limits"):
-            lines.append(f"    {'':<12} limited by {reasons.in_words(path['limits']) or 'nothing for long'}")
+            lines.append(f"    {'':<12} capacity: {reasons.in_words(path['limits']) or 'many small causes'}")
+            seen = reasons.in_words(path.get("sender_limits", {}))
+            if _differs(path):
+                lines.append(f"    {'':<12} as the sender saw it: {seen}")
     if row["reinjected"]:
         lines.append(
-            f"    sent again on another path: {row['reinjected'] / 1e3:.0f} kB, "
-            f"of them {row['opportunistic'] / 1e3:.0f} kB to free the window (M1); "
-            f"windows halved for that: {row['penalties']} (M2)"
+            f"    reinjected on another path: {row['reinjected'] / 1e3:.0f} kB "
+            f"({row['opportunistic'] / 1e3:.0f} kB opportunistic, M1); windows halved (M2): {row['penalties']}"
         )
+    lines += [f"    {line}" for line in latency_in_words(row)]
     said = reasons.sentences(row)
     lines.append(f"    {'; '.join(said)}" if said else f"    {limits_in_words(row['limits'])}")
     if baselines:
@@ -142,12 +156,29 @@ def _flow(row: FlowRow, baselines: Mapping[str, float], transport: str) -> Seque
     return lines
 
 
+def _unanswered(row: FlowRow) -> str:
+    """Why a connection never opened, as far as the row tells it."""
+    if row["closed"]:
+        return f"its handshake ended with {row['closed']}"
+    return "its first path carried no handshake; with another first path it may open (`paths` in the flow)"
+
+
+def _differs(path: PathRow) -> bool:
+    """Whether the sender blamed something else for most of the time than the links did."""
+    known, seen = path.get("limits"), path.get("sender_limits")
+    return bool(known and seen) and _first(known or {}) != _first(seen or {})
+
+
+def _first(shares: Mapping[str, float]) -> str:
+    return max(shares, key=lambda cause: shares[cause], default="")
+
+
 def summary_html(run: Run) -> str:
     """A small table for notebooks."""
     cells = []
     for row in run.flow_rows[:20]:
         shares = ", ".join(
-            f"{html.escape(path['path'])} {megabits(path['bytes_sent'] * 8 / row['measured_s'])}"
+            f"{html.escape(path['path'])} {megabits(path['bytes_arrived'] * 8 / row['measured_s'])}"
             for path in row["paths"]
             if row["measured_s"]
         )

@@ -1,14 +1,14 @@
-"""Why a flow is as fast as it is: beside plain TCP, what held it back, and what would change it.
+"""Why a flow is as fast as it is: compared with its links and with plain TCP, its causes, and what changes it.
 
-Owns the comparison, the remedies that are tried, and three sentences. A remedy is named only after it was run.
+Owns the comparison, the changes that are tried, and three sentences. A change is suggested only after it was run.
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,24 +24,32 @@ if TYPE_CHECKING:
     from mptcplab.results import Run
     from mptcplab.scenario import Scenario
 
-ENOUGH = 0.97
-"""Of what its paths carry added up; a flow that has so much needs no remedy."""
 WORTH = 1.05
-"""A remedy counts from this factor on."""
+"""A change is suggested from this factor on."""
+HEALED = 0.5
+"""A change that gains this part of what the best one gains shows the cause that it removes, ..."""
+MISSING = 0.4
+"""... if it also wins back this part of the missing capacity."""
 
 MOST_FLOWS = 10
 """Flows that are explained at once: each takes runs of its own."""
 
-_LARGER = ("receive_window", "send_buffer", "head_of_line")
-"""What a larger buffer may cure."""
+COUPLED = ("lia", "olia", "balia", "wvegas")
+"""Controllers that couple the windows of several paths."""
+_STREAM = 0.97
+"""A stream of blocks that gets this part of its rate lacks no throughput; its latency is compared instead."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A change that was tried, and the goodput with it."""
+    """A change that was tried, and what it gave."""
 
     change: str
     goodput: Estimate
+    cause: str | None = None
+    """The cause that it removes, if it removes one."""
+    latency: Estimate | None = None
+    """95th percentile of the latency of blocks, s."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +62,11 @@ class Answer:
     alone: dict[str, Estimate]
     """Plain TCP by path."""
     findings: list[reasons.Finding]
-    """What held it back in the first run, the heaviest first."""
+    """What held it back in the first run that did not fill its links, the most costly first."""
+    capacity: float | None = None
+    """Payload that its links could carry at their best, Mb/s; None where that is not known."""
+    latency: Estimate | None = None
+    """95th percentile of the latency of blocks, s; None where latency is not what counts."""
     tried: list[Trial] = field(default_factory=list)
 
     @property
@@ -70,41 +82,76 @@ class Answer:
     @property
     def remedy(self) -> Trial | None:
         """The best change, if it is worth it."""
+        if self.latency is not None:
+            timed = [
+                trial
+                for trial in self.tried
+                if trial.latency is not None and trial.goodput.mean >= self.goodput.mean / WORTH
+            ]
+            soonest = min(timed, key=lambda trial: trial.latency.mean if trial.latency else 0.0, default=None)
+            return (
+                soonest if soonest and soonest.latency and soonest.latency.mean * WORTH <= self.latency.mean else None
+            )
         best = max(self.tried, key=lambda trial: trial.goodput.mean, default=None)
-        return best if best and best.goodput.mean >= WORTH * self.goodput.mean else None
+        return best if best and best.goodput.mean > 0 and best.goodput.mean >= WORTH * self.goodput.mean else None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it carried what its links could, in each run."""
+        return all(reasons.is_healthy(run.flow(self.flow)) for run in self.runs)
 
     def sentences(self) -> list[str]:
-        """Beside plain TCP, the reason, the remedy."""
+        """The comparison, the causes, the change."""
         return [self._compared(), self._held_back(), self._changed()]
 
     def _compared(self) -> str:
         best, together = self.alone[self.best], _listed(list(self.alone))
         head = f"{self.flow} gets {self.goodput} Mb/s over {together}"
+        if self.capacity:
+            head += (
+                f", {self.goodput.mean / self.capacity:.0%} of the {self.capacity:.2f} Mb/s that its links could carry"
+            )
         if not best.mean:
-            return f"{head}, where plain TCP gets nothing over any of them."
+            return f"{head}. Plain TCP gets nothing over any of them."
         if len(self.alone) < 2:
-            return f"{head}, {_times(self.goodput.mean / best.mean)} plain TCP over it ({best} Mb/s)."
+            return f"{head}, and {self.goodput.mean / best.mean:.0%} of plain TCP over it ({best} Mb/s)."
         return (
-            f"{head}: {_times(self.goodput.mean / best.mean)} plain TCP over {self.best} alone ({best} Mb/s), and "
-            f"{self.goodput.mean / self.sum:.0%} of what plain TCP over each gets added up ({self.sum:.2f} Mb/s)."
+            f"{head}. That is {self.goodput.mean / best.mean:.0%} of plain TCP over {self.best} alone ({best} Mb/s), "
+            f"and {self.goodput.mean / self.sum:.0%} of plain TCP over each added up ({self.sum:.2f} Mb/s)."
         )
 
     def _held_back(self) -> str:
+        row = self.runs[0].flow(self.flow)
         if not self.findings:
-            return "Nothing held it back: its paths carried what they could."
+            if row["handshake_s"] is None:
+                return "It never connected: its first path carried no handshake."
+            if self.is_full:
+                return "Its paths carried what they could."
+            return "No single cause took more than 3% of capacity."
         said = "; ".join(str(finding) for finding in self.findings[:3])
-        return f"{said[0].upper()}{said[1:]}."
+        late = f" The 95th percentile of the latency of its blocks is {_time(self.latency)}." if self.latency else ""
+        return f"{said[0].upper()}{said[1:]}.{late}"
 
     def _changed(self) -> str:
-        if self.remedy:
-            gained = self.remedy.goodput.mean / self.goodput.mean if self.goodput.mean else float("inf")
-            return f"With {self.remedy.change} it gets {self.remedy.goodput} Mb/s ({gained - 1:+.0%})."
+        remedy = self.remedy
+        if remedy and self.latency and remedy.latency:
+            return f"With {remedy.change} the 95th percentile is {_time(remedy.latency)}."
+        if remedy:
+            more = (
+                f" ({remedy.goodput.mean / self.goodput.mean - 1:+.0%})" if self.goodput.mean else " instead of nothing"
+            )
+            return f"With {remedy.change} it gets {remedy.goodput} Mb/s{more}."
         if self.tried:
-            changes = _listed([trial.change for trial in self.tried], "or")
-            return f"It gets no faster by {WORTH - 1:.0%} with {changes}: tried."
-        if self.goodput.mean >= ENOUGH * self.sum:
-            return "There is nothing left to gain on these paths."
-        return "No change of the connection is known that would cure this: look at the paths."
+            changes = _listed([trial.change for trial in self.tried])
+            what = "shortened the latency" if self.latency else "raised goodput"
+            return f"Tried {changes}; none {what} by {WORTH - 1:.0%} or more."
+        if self.is_full:
+            return f"Nothing was tried: less than {1 - reasons.FULL:.0%} of the capacity of its links is left."
+        return "Nothing was tried."
+
+
+def _time(value: Estimate | None) -> str:
+    return f"{value.mean * 1e3:.0f} ms" if value else "-"
 
 
 def explain(
@@ -136,27 +183,75 @@ def explain(
 def _answer(scenario: Scenario, flow: str, runs: Sequence[Run], alone: dict[str, Estimate], *, quiet: bool) -> Answer:
     from mptcplab import ScenarioError
 
-    found = reasons.findings(runs[0].flow(flow))
-    answer = Answer(flow, runs, _goodput(runs, flow), alone, found)
-    if answer.goodput.mean >= ENOUGH * answer.sum:
-        return answer
+    rows = [run.flow(flow) for run in runs]
+    row = next((row for row in rows if not reasons.is_healthy(row)), rows[0])
+    found = reasons.findings(row)
+    most = reasons.capacity(row)
+    answer = Answer(flow, runs, _goodput(runs, flow), alone, found, most / 1e6 if most else None)
     # Copies of a flow are one in the file, so they change together.
     tables = tomllib.loads(scenario.to_toml())["flows"]
     written = flow if flow in tables and _settable(scenario, flow) else "*"
-    changes = _remedies({finding.cause for finding in found}, tables[flow])
-    jobs, said = [], []
-    for change in changes:
+    if _is_stream(tables[flow], answer.goodput):
+        answer = replace(answer, latency=_latency(runs, flow))
+    elif answer.is_full:
+        return answer
+    jobs, tried = [], []
+    for cause, change in _changes(tables[flow]):
         try:
             changed = scenario.vary({f"flows.{written}.{key}": value for key, value in change.items()}).core
         except ScenarioError:
-            # Larger than a scenario may have.
+            # Larger than a scenario may have, or not of this transport.
             continue
         jobs += [Job(changed, run.seed) for run in runs]
-        said.append(", ".join(f"{key} = {_shown(value)}" for key, value in change.items()))
-    done = run_jobs(jobs, quiet=quiet, label="remedies")
+        tried.append((cause, ", ".join(f"{key} = {_shown(value)}" for key, value in change.items())))
+    done = run_jobs(jobs, quiet=quiet, label="changes")
     each = len(runs)
-    tried = [Trial(text, _goodput(done[at * each : (at + 1) * each], flow)) for at, text in enumerate(said)]
-    return Answer(flow, runs, answer.goodput, alone, found, tried)
+    trials = []
+    for at, (cause, text) in enumerate(tried):
+        own = done[at * each : (at + 1) * each]
+        trials.append(Trial(text, _goodput(own, flow), cause, _latency(own, flow) if answer.latency else None))
+    answer = replace(answer, tried=trials)
+    return replace(answer, findings=_proven(answer))
+
+
+def _is_stream(flow: dict[str, Any], goodput: Estimate) -> bool:
+    """Whether a flow sends blocks at a rate, and gets that rate: then their latency is what counts."""
+    if "blocks" not in flow or not flow.get("rate"):
+        return False
+    from mptcplab.inputs import rate
+
+    return goodput.mean * 1e6 >= _STREAM * rate(str(flow["rate"]))
+
+
+def _latency(runs: Sequence[Run], flow: str) -> Estimate | None:
+    found = [run.flow(flow)["latency_p95_s"] for run in runs]
+    known = [value for value in found if value is not None]
+    return estimate(known) if known else None
+
+
+def _proven(answer: Answer) -> list[reasons.Finding]:
+    """The findings, with that cause first whose removal won back most of the missing capacity."""
+    if answer.capacity is None or answer.latency is not None:
+        return answer.findings
+    gains = [(trial.goodput.mean - answer.goodput.mean, trial.cause) for trial in answer.tried]
+    best = max((gain for gain, _ in gains), default=0.0)
+    least = max(HEALED * best, MISSING * (answer.capacity - answer.goodput.mean))
+    causes = {cause: gain for gain, cause in sorted(gains, key=lambda one: one[0]) if cause and gain >= least}
+    # What the links saw decides between causes whose removal helps alike.
+    known = [finding for finding in answer.findings if finding.cause in causes]
+    rest = [finding for finding in answer.findings if finding not in known]
+    if known:
+        return known + rest
+    named = {finding.cause for finding in answer.findings}
+    new = {cause: gain for gain, cause in sorted(gains, key=lambda one: one[0]) if cause and cause not in named}
+    shown = [
+        reasons.Finding(cause, None, gain / answer.capacity, gain * 1e6)
+        for cause, gain in new.items()
+        if gain >= reasons.LEAST * answer.capacity
+    ]
+    proven = [finding for finding in shown if finding.cause in causes]
+    others = sorted([*rest, *(one for one in shown if one not in proven)], key=lambda finding: -finding.cost)
+    return sorted(proven, key=lambda finding: -finding.cost) + others
 
 
 def _settable(scenario: Scenario, flow: str) -> bool:
@@ -169,25 +264,33 @@ def _settable(scenario: Scenario, flow: str) -> bool:
     return True
 
 
-def _remedies(causes: set[str], flow: dict[str, object]) -> list[dict[str, str | bool]]:
-    """What may help against these causes, and is not so yet; keys of a flow."""
-    found: list[dict[str, str | bool]] = []
-    if causes.intersection(_LARGER):
-        rcvbuf, sndbuf = (size(str(flow[key])) for key in ("rcvbuf", "sndbuf"))
-        larger: dict[str, str | bool] = {"rcvbuf": f"{4 * rcvbuf}B"}
-        if "send_buffer" in causes or sndbuf < 4 * rcvbuf:
-            larger["sndbuf"] = f"{max(4 * sndbuf, 4 * rcvbuf)}B"
-        found.append(larger)
-    if flow["scheduler"] != "ontime" and causes.intersection(("scheduler", "head_of_line", "penalty")):
-        found.append({"scheduler": "ontime"})
-    if flow["penalisation"] and causes.intersection(("penalty", "head_of_line", "receive_window")):
-        found.append({"penalisation": False})
-    if flow["coupled"] == "all" and flow["congestion"] in ("lia", "olia", "balia"):
-        found.append({"coupled": "shared"})
-    if flow["pacing"] and "pacing" in causes:
-        found.append({"pacing": False})
-    if "loss" in causes or not causes.intersection((*_LARGER, "application", "never_joined")):
-        found += [{"congestion": name} for name in ("cubic", "bbr") if flow["congestion"] != name]
+def _changes(flow: dict[str, Any]) -> list[tuple[str | None, dict[str, Any]]]:
+    """Changes of a flow's keys, each with the cause that it removes; those that the flow has already are left out."""
+    rcvbuf, sndbuf = (size(str(flow[key])) for key in ("rcvbuf", "sndbuf"))
+    receive, send = {"rcvbuf": f"{4 * rcvbuf}B"}, {"sndbuf": f"{4 * sndbuf}B"}
+    found: list[tuple[str | None, dict[str, Any]]] = [
+        ("receive_window", receive),
+        ("send_buffer", send),
+        (None, receive | send),
+    ]
+    found += [("scheduler", {"scheduler": name}) for name in ("ontime", "minrtt") if flow["scheduler"] != name]
+    if flow.get("backup"):
+        found.append(("scheduler", {"backup": []}))
+    if flow["penalisation"]:
+        found.append(("penalty", {"penalisation": False}))
+    if not flow["opportunistic_retransmission"]:
+        found.append((None, {"opportunistic_retransmission": True}))
+    if flow["congestion"] in COUPLED:
+        if flow["coupled"] == "all":
+            found.append(("coupling", {"coupled": "shared"}))
+        found.append(("coupling", {"congestion": "reno"}))
+    if flow["pacing"]:
+        found.append(("pacing", {"pacing": False}))
+    found += [(None, {"congestion": name}) for name in ("cubic", "bbr") if flow["congestion"] != name]
+    paths = list(flow["paths"])
+    if len(paths) > 1:
+        found.append((None, {"paths": paths[::-1]}))
+        found += [(None, {"paths": [name]}) for name in paths]
     return found
 
 
@@ -195,20 +298,16 @@ def _goodput(runs: Sequence[Run], flow: str) -> Estimate:
     return estimate(run.flow(flow)["goodput"] / 1e6 for run in runs)
 
 
-def _shown(value: str | bool) -> str:
+def _shown(value: str | bool | list[str]) -> str:
     """A value as a scenario file has it, sizes in units for people."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, list):
+        return f"[{', '.join(_shown(name) for name in value)}]"
     if value.endswith("B") and value[:-1].isdigit():
         count = int(value[:-1])
         return f'"{count / 2**20:.3g}MiB"' if count >= 2**20 else f'"{count / 2**10:.3g}KiB"'
     return f'"{value}"'
-
-
-def _times(factor: float) -> str:
-    if 0.995 <= factor < 1.005:
-        return "as much as"
-    return f"{factor:.2f} times" if factor >= 1 else f"{factor:.2f} of"
 
 
 def _listed(names: Sequence[str], word: str = "and") -> str:
@@ -231,7 +330,7 @@ def _rates(axes: Axes, answer: Answer) -> None:
 
     bars = [("all paths", answer.goodput, "#0b5394", "")]
     bars += [(f"TCP, {path}", value, "#bbbbbb", "///") for path, value in answer.alone.items()]
-    bars += [("remedy", answer.remedy.goodput, "#009e73", "...")] if answer.remedy else []
+    bars += [(answer.remedy.change, answer.remedy.goodput, "#009e73", "...")] if answer.remedy else []
     for at, (_, value, color, hatch) in enumerate(bars):
         spread = value.half_width if value.n > 1 and value.half_width > 0 else None
         axes.bar(at, value.mean, 0.66, yerr=spread, color=color, hatch=hatch, edgecolor="#333333", linewidth=0.5)

@@ -9,7 +9,9 @@ use std::net::Ipv4Addr;
 use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_lab::scenario::Scenario;
 use mptcp_lab::wiring::{ETHERNET, Wiring, spread};
-use netsim::{AddressId, Codepoint, Counters, DirectionId, Event, Frame, Labels, Loss, Network, NodeId};
+use netsim::{
+    AddressId, Codepoint, Counters, DirectionId, Event, Frame, Labels, LineUse, Loss, Network, NodeId,
+};
 
 use crate::error::EmulatorError;
 use crate::header;
@@ -195,6 +197,12 @@ impl Emulation {
     pub fn counters(&mut self, link: usize) -> Option<[Counters; 2]> {
         let id = *self.wiring.links().get(link)?;
         Some([id.forward(), id.backward()].map(|direction| self.network.counters(direction)))
+    }
+
+    /// How both directions of a link of the scenario were used, by its place.
+    pub fn line_use(&mut self, link: usize) -> Option<[LineUse; 2]> {
+        let id = *self.wiring.links().get(link)?;
+        Some([id.forward(), id.backward()].map(|direction| self.network.line_use(direction)))
     }
 
     /// Packets that were for nobody here: what kernels send without being asked, such as router solicitations.

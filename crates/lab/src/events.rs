@@ -63,6 +63,12 @@ impl Filter {
         until: Instant::FAR_FUTURE,
     };
 
+    /// Whether an event of the protocol is among them.
+    #[must_use]
+    pub fn has(&self, at: Instant, kind: Kind) -> bool {
+        self.kinds.has(kind) && at >= self.from && at < self.until
+    }
+
     /// The kinds of these names; `all` is every kind.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 //! Owns the shape of results. Never runs anything, never computes a statistic.
 
 use mptcp_clock::{Duration, Instant};
-use netsim::Counters;
+use netsim::{Counters, LineUse};
 
 use crate::events::Events;
 use crate::scenario::Link;
@@ -163,6 +163,8 @@ pub struct PathSummary {
     pub subflows: u32,
     /// Payload bytes sent after the warm-up, with everything sent again.
     pub bytes_sent: u64,
+    /// Payload bytes that arrived at the receiver over this path after the warm-up, duplicates included.
+    pub bytes_arrived: u64,
     /// Payload bytes acknowledged after the warm-up.
     pub bytes_acked: u64,
     /// Segments sent again after the warm-up.
@@ -173,8 +175,18 @@ pub struct PathSummary {
     pub reinjected: u64,
     /// Mean of the sampled smoothed round-trip times after the warm-up, seconds; NaN without any.
     pub mean_srtt: f64,
-    /// Share of the flow's life that each reason held it back, by name; only of runs that are observed.
+    /// What the path's capacity went to over the flow's life without the warm-up, as the links know it: shares by cause that add up
+    /// to 1. Empty in runs that are not observed, and where nodes spread frames over several routes.
     pub limits: Vec<(&'static str, f64)>,
+    /// Share of the flow's life that each reason held the path back, as the sender saw it; only of runs that are observed.
+    pub sender_limits: Vec<(&'static str, f64)>,
+    /// What the slowest link of the path could carry on average after the warm-up, bit/s of frames. `None` where no link has a rate
+    /// of its own, and in runs that are not observed.
+    pub capacity: Option<f64>,
+    /// The same with each link at the highest rate that it has in the run, and never down.
+    pub best_capacity: Option<f64>,
+    /// Mean propagation delay to the receiver and back, s; only of runs that are observed.
+    pub base_rtt: Option<f64>,
     /// Share of the flow's life in which the other paths waited for older data on this one.
     pub blamed: f64,
 }
@@ -216,6 +228,11 @@ pub struct FlowSummary {
     pub completion: Option<f64>,
     /// Seconds from the start of the flow until data could be sent.
     pub handshake: Option<f64>,
+    /// The longest time in which nothing arrived although the application waited for data, s; zero for applications that cannot
+    /// tell, and for datagrams.
+    pub longest_silence: f64,
+    /// When that began, seconds since the start of the run.
+    pub longest_silence_at: f64,
     /// How the connection ended, if it did.
     pub closed: Option<String>,
     /// Bytes carried again by another subflow.
@@ -226,6 +243,15 @@ pub struct FlowSummary {
     pub penalties: u64,
     /// Bytes that arrived more than once at the data level.
     pub duplicates: u64,
+    /// Payload bit/s that the links of its paths could carry on average after the warm-up; a link that paths share counts once.
+    /// `None` where that is not known of a path.
+    pub capacity: Option<f64>,
+    /// The same with each link at the highest rate that it has in the run, and never down.
+    pub best_capacity: Option<f64>,
+    /// Its receive buffer, bytes.
+    pub receive_buffer: u64,
+    /// Its send buffer, bytes.
+    pub send_buffer: u64,
     /// Share of the time after the handshake under each limit, by name; sums to 1.
     pub limits: Vec<(&'static str, f64)>,
     /// The paths that it used.
@@ -234,6 +260,19 @@ pub struct FlowSummary {
     pub never_joined: Vec<String>,
     /// Its blocks, in order.
     pub blocks: Vec<Block>,
+    /// Datagrams that were sent and never arrived, as a share of those sent; only of a flow of datagrams.
+    pub datagram_loss: Option<f64>,
+}
+
+impl FlowSummary {
+    /// Seconds below which this share of its blocks took, by nearest rank; `None` without blocks.
+    #[must_use]
+    pub fn latency(&self, quantile: f64) -> Option<f64> {
+        let mut latencies: Vec<Duration> = self.blocks.iter().map(|block| block.latency).collect();
+        let rank = (quantile * latencies.len() as f64).ceil() as usize;
+        let at = rank.checked_sub(1).filter(|&at| at < latencies.len())?;
+        Some(latencies.select_nth_unstable(at).1.as_secs_f64())
+    }
 }
 
 /// A link direction over the whole run.
@@ -259,6 +298,10 @@ pub struct LinkSummary {
     pub mac_drops: u64,
     /// The longest queue, bytes.
     pub longest_queue: u64,
+    /// Share of the run in which a frame was waiting or in service.
+    pub busy: f64,
+    /// What it could carry on average over the run, bit/s of frames; `None` where it has no rate of its own.
+    pub capacity: Option<f64>,
     /// Frames marked by the queue; of links that mark.
     pub queue_marks: Option<u64>,
     /// Frames that came out twice; of links that double or damage frames.
@@ -268,9 +311,16 @@ pub struct LinkSummary {
 }
 
 impl LinkSummary {
-    /// Of one direction of a link, by what it counted.
+    /// Of one direction of a link, by what it counted and how it was used over so many seconds.
     #[must_use]
-    pub fn of(link: &Link, direction: &'static str, counters: &Counters, mac_retries: u64) -> Self {
+    pub fn of(
+        link: &Link,
+        direction: &'static str,
+        counters: &Counters,
+        mac_retries: u64,
+        (used, seconds): (LineUse, f64),
+    ) -> Self {
+        let per_second = |value: f64| if seconds > 0.0 { value / seconds } else { 0.0 };
         Self {
             link: link.name.clone(),
             direction,
@@ -282,6 +332,8 @@ impl LinkSummary {
             mac_retries,
             mac_drops: counters.retry_drops,
             longest_queue: counters.max_backlog_bytes,
+            busy: per_second(used.busy.as_secs_f64()),
+            capacity: used.capacity_bits.map(per_second),
             queue_marks: link.marks().then_some(counters.marked_frames),
             duplicated: link.impairs().then_some(counters.duplicated_frames),
             corrupted: link.impairs().then_some(counters.corrupted_frames),

@@ -88,7 +88,7 @@ fn flow_lines(text: &mut String, flow: &FlowSummary) {
         let (at, path, reason) = (fallback.at, &fallback.path, fallback.reason);
         let _ = writeln!(text, "    fell back to TCP at {at:.2} s on path {path}: {reason}");
     }
-    let whole = flow.paths.iter().map(|path| path.bytes_sent).sum::<u64>().max(1);
+    let whole = flow.paths.iter().map(|path| path.bytes_arrived).sum::<u64>().max(1);
     for path in &flow.paths {
         path_line(text, path, flow.measured, whole);
     }
@@ -109,8 +109,8 @@ fn flow_lines(text: &mut String, flow: &FlowSummary) {
 }
 
 fn path_line(text: &mut String, path: &PathSummary, measured: f64, whole: u64) {
-    let rate = if measured > 0.0 { path.bytes_sent as f64 * 8.0 / measured } else { 0.0 };
-    let share = path.bytes_sent as f64 / whole as f64 * 100.0;
+    let rate = if measured > 0.0 { path.bytes_arrived as f64 * 8.0 / measured } else { 0.0 };
+    let share = path.bytes_arrived as f64 / whole as f64 * 100.0;
     let trip =
         if path.mean_srtt.is_nan() { "-".to_owned() } else { format!("{:.0} ms", path.mean_srtt * 1e3) };
     let _ = writeln!(
@@ -141,17 +141,21 @@ fn path_line(text: &mut String, path: &PathSummary, measured: f64, whole: u64) {
 /// What holds a path back, for people.
 fn words(name: &str) -> &str {
     match name {
-        "capacity" => "its own rate",
-        "window" => "a congestion window that had room to grow",
-        "head_of_line" => "waiting for older data on another path",
-        "receive_window" => "the receive window",
-        "send_buffer" => "the send buffer",
-        "application" => "the application, which had nothing to send",
-        "scheduler" => "the scheduler, which left it unused",
-        "penalty" => "M2, which had halved its window",
-        "local_queue" => "this host's own queue",
-        "joining" => "a handshake that was not over",
-        "closed" => "having no subflow",
+        "capacity" => "path capacity",
+        "cross_traffic" => "cross traffic",
+        "lower_rate" => "a lower link rate",
+        "down" => "a link that was down",
+        "loss" => "random loss",
+        "queue_overflow" => "queue overflow",
+        "delay_change" => "a change of delay",
+        "window" => "congestion window growth",
+        "head_of_line" => "head-of-line blocking",
+        "receive_window" => "receive window",
+        "send_buffer" => "send buffer",
+        "penalty" => "penalised window (M2)",
+        "local_queue" => "queue of this host",
+        "joining" => "handshake",
+        "closed" => "no subflow",
         other => other,
     }
 }

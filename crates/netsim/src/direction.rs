@@ -11,7 +11,9 @@ mod departure;
 mod far_end;
 mod held;
 mod impairing;
+mod line_use;
 mod managed;
+mod occupying;
 mod processing;
 mod refusals;
 mod settling;
@@ -31,6 +33,8 @@ use crate::parameters::Parameters;
 pub(crate) use departure::{Departure, Service};
 use held::Held;
 use impairing::Impairing;
+use line_use::LineClock;
+pub use line_use::LineUse;
 use processing::Processing;
 
 /// Where lost frames go: nowhere, or into a list for the driver. Tells an observer of them, and of marked ones.
@@ -82,6 +86,7 @@ pub(crate) struct Direction<P> {
     due: Instant,
     /// When the last queued frame will have left.
     line_free: Instant,
+    line_clock: LineClock,
     /// The latest arrival so far.
     last_arrival: Instant,
     loss: LossProcess,
@@ -115,6 +120,7 @@ impl<P> Direction<P> {
             flying: 0,
             due: Instant::FAR_FUTURE,
             line_free: Instant::ZERO,
+            line_clock: LineClock::default(),
             last_arrival: Instant::ZERO,
             loss: LossProcess::new(stream.child("loss")),
             jitter: stream.child("jitter"),
@@ -201,7 +207,8 @@ impl<P> Direction<P> {
             }
         }
         let service = rate.map_or(Duration::ZERO, |rate| rate.serialisation(frame.bytes));
-        self.line_free = self.line_free.max(now) + service;
+        self.occupy(now);
+        self.line_free += service;
         let counters = &mut self.counters;
         counters.backlog_bytes += u64::from(frame.bytes);
         counters.max_backlog_bytes = counters.max_backlog_bytes.max(counters.backlog_bytes);

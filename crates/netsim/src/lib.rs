@@ -51,6 +51,7 @@ mod trace;
 mod wifi;
 
 pub use counters::Counters;
+pub use direction::LineUse;
 pub use filter::Labels;
 pub use frame::{AddressId, Cause, Codepoint, DirectionId, Frame, LinkId, Lost, NodeId, TimerId};
 pub use jitter::{Jitter, Spread};

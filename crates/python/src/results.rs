@@ -178,12 +178,22 @@ fn flow_row<'py>(py: Python<'py>, flow: &FlowSummary) -> PyResult<Bound<'py, PyD
     row.set_item("intact", flow.intact)?;
     row.set_item("completion_s", flow.completion)?;
     row.set_item("handshake_s", flow.handshake)?;
+    row.set_item("longest_silence_s", flow.longest_silence)?;
+    row.set_item("longest_silence_at_s", flow.longest_silence_at)?;
     row.set_item("closed", &flow.closed)?;
     row.set_item("reinjected", flow.reinjected)?;
     row.set_item("opportunistic", flow.opportunistic)?;
     row.set_item("penalties", flow.penalties)?;
     row.set_item("duplicates", flow.duplicates)?;
     row.set_item("blocks", flow.blocks.len())?;
+    for (name, quantile) in [("latency_p50_s", 0.5), ("latency_p95_s", 0.95), ("latency_p99_s", 0.99)] {
+        row.set_item(name, flow.latency(quantile))?;
+    }
+    row.set_item("datagram_loss", flow.datagram_loss)?;
+    row.set_item("capacity", flow.capacity)?;
+    row.set_item("best_capacity", flow.best_capacity)?;
+    row.set_item("receive_buffer", flow.receive_buffer)?;
+    row.set_item("send_buffer", flow.send_buffer)?;
     let limits = PyDict::new(py);
     for (name, share) in &flow.limits {
         limits.set_item(name, share)?;
@@ -197,18 +207,24 @@ fn flow_row<'py>(py: Python<'py>, flow: &FlowSummary) -> PyResult<Bound<'py, PyD
             row.set_item("path", &path.path)?;
             row.set_item("subflows", path.subflows)?;
             row.set_item("bytes_sent", path.bytes_sent)?;
+            row.set_item("bytes_arrived", path.bytes_arrived)?;
             row.set_item("bytes_acked", path.bytes_acked)?;
             row.set_item("retransmits", path.retransmits)?;
             row.set_item("timeouts", path.timeouts)?;
             row.set_item("reinjected", path.reinjected)?;
             row.set_item("mean_srtt_s", path.mean_srtt)?;
-            if !path.limits.is_empty() {
-                let limits = PyDict::new(py);
-                for (name, share) in &path.limits {
-                    limits.set_item(name, share)?;
+            row.set_item("capacity", path.capacity)?;
+            row.set_item("best_capacity", path.best_capacity)?;
+            row.set_item("base_rtt_s", path.base_rtt)?;
+            for (name, shares) in [("limits", &path.limits), ("sender_limits", &path.sender_limits)] {
+                if !shares.is_empty() {
+                    let limits = PyDict::new(py);
+                    for (cause, share) in shares {
+                        limits.set_item(cause, share)?;
+                    }
+                    row.set_item(name, limits)?;
+                    row.set_item("blamed", path.blamed)?;
                 }
-                row.set_item("limits", limits)?;
-                row.set_item("blamed", path.blamed)?;
             }
             Ok(row)
         })
@@ -230,6 +246,8 @@ fn link_row<'py>(py: Python<'py>, link: &LinkSummary) -> PyResult<Bound<'py, PyD
     row.set_item("mac_retries", link.mac_retries)?;
     row.set_item("mac_drops", link.mac_drops)?;
     row.set_item("longest_queue", link.longest_queue)?;
+    row.set_item("busy", link.busy)?;
+    row.set_item("capacity", link.capacity)?;
     let some =
         [("queue_marks", link.queue_marks), ("duplicated", link.duplicated), ("corrupted", link.corrupted)];
     for (name, count) in some {

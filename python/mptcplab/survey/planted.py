@@ -1,33 +1,29 @@
-"""Scenarios with one planted cause, and whether it is named: the test of `mptcplab.reasons`.
+"""Scenarios with one planted cause, and whether `why` names it first: the test of `reasons` and `why`.
 
-Owns the draw, and what counts as planted: a cause that costs the flow something, against the same scenario without it.
+Owns the draw, and the rule for what counts as planted: a cause that costs the flow something, compared with the same
+scenario without it.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mptcplab.batch import Job, run_jobs
-from mptcplab.events import REASONS
-from mptcplab.reasons import findings
 from mptcplab.scenario import NO_JITTER, Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mptcplab._core import FlowRow
 
 COSTS = 0.1
 """A planted cause takes at least this part of the goodput; else another is drawn."""
 DURATION = "15s"
 QUEUES = (0.7, 3.0)
-"""Queues of scenarios with a cause, BDP."""
-ANY_QUEUE = (0.35, 8.0)
-"""Queues of scenarios without a cause, BDP: from small ones to bloated ones."""
+"""Queues of all scenarios but those whose cause is the queue, BDP."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +35,11 @@ class Planted:
     path: str | None
     scenario: Scenario
     without: Scenario
+
+    @property
+    def kind(self) -> str:
+        """What was planted, in words."""
+        return "nothing" if self.cause is None else list(KINDS)[self.number % len(KINDS)]
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,11 @@ class Verdict:
     @property
     def right(self) -> bool:
         """Whether the first finding is the cause, on its path; for none, that there is no finding."""
-        return self.named == (None if self.planted.cause is None else (self.planted.cause, self.planted.path))
+        if self.planted.cause is None or self.named is None:
+            return self.planted.cause is None and self.named is None
+        cause, path = self.named
+        # What changes the whole connection is found as such, or on the path that lost most by it.
+        return cause == self.planted.cause and (path == self.planted.path or cause in WHOLE)
 
 
 class _Draw:
@@ -79,7 +84,9 @@ class _Draw:
         return str(self.chance.choice(["wifi", "lte"]))
 
 
-def _scenario(paths: dict[str, Any], flow: dict[str, Any], **more: Any) -> Scenario:
+def _scenario(
+    paths: dict[str, Any], flow: dict[str, Any], *, more_flows: dict[str, Any] | None = None, **more: Any
+) -> Scenario:
     large = {"rcvbuf": "16MB", "sndbuf": "16MB", "congestion": "lia"}
     return Scenario(
         name="planted",
@@ -88,7 +95,7 @@ def _scenario(paths: dict[str, Any], flow: dict[str, Any], **more: Any) -> Scena
         warmup="1s",
         sample="1s",
         paths=paths,
-        flows={"flow": large | flow},
+        flows={"flow": large | flow} | (more_flows or {}),
         **more,
     )
 
@@ -102,39 +109,103 @@ def _trips(paths: dict[str, Any]) -> list[float]:
 
 
 def _loss(draw: _Draw, number: int) -> Planted:
+    """Random loss, with up to 20 ms of jitter."""
     paths, at = draw.network(), draw.path()
-    bad = {
-        name: path | ({"loss": f"{draw.between(0.5, 5):.2f}%"} if name == at else {}) for name, path in paths.items()
-    }
+    paths[at] = draw.line((10e6, 60e6), (20e-3, 80e-3)) | {"jitter": f"{draw.chance.uniform(0, 20) * 1e3:.0f}us"}
+    bad = {name: dict(path) for name, path in paths.items()}
+    bad[at]["loss"] = f"{draw.between(0.3, 5):.2f}%"
     return Planted(number, "loss", at, _scenario(bad, {}), _scenario(paths, {}))
 
 
-def _receive_window(draw: _Draw, number: int) -> Planted:
+def _delay_step(draw: _Draw, number: int) -> Planted:
+    """Random loss, and a lasting change of the delay."""
+    paths, at = draw.network(), draw.path()
+    rtt = _trips(paths)[list(paths).index(at)]
+    to = max(1e-3, rtt / 2 * draw.between(1.05, 3))
+    events = [{"at": f"{draw.chance.uniform(3, 8):.2f}s", "path": at, "set": {"delay": f"{to * 1e6:.0f}us"}}]
+    bad = {name: dict(path) for name, path in paths.items()}
+    bad[at]["loss"] = f"{draw.between(0.5, 5):.2f}%"
+    return Planted(number, "loss", at, _scenario(bad, {}, events=events), _scenario(paths, {}, events=events))
+
+
+def _small_queue(draw: _Draw, number: int) -> Planted:
+    """A queue of a few packets before a long link."""
+    paths, at = draw.network(), draw.path()
+    deep = draw.line((20e6, 60e6), (60e-3, 150e-3))
+    shallow = deep | {"queue": f"{draw.chance.integers(3, 9)}p"}
+    return Planted(
+        number, "queue_overflow", at, _scenario(paths | {at: shallow}, {}), _scenario(paths | {at: deep}, {})
+    )
+
+
+def _bufferbloat(draw: _Draw, number: int) -> Planted:
+    """A queue of seconds. It costs time, not throughput."""
+    paths, at = draw.network((0.7, 2.0)), draw.path()
+    rate = _rates(paths)[list(paths).index(at)]
+    queue = f"{max(60, rate * draw.between(0.8, 3) / 8 / 1514):.0f}p"
+    bloated = paths | {at: paths[at] | {"queue": queue}}
+    return Planted(number, "bufferbloat", at, _scenario(bloated, {}), _scenario(paths, {}))
+
+
+def _redundant(draw: _Draw, number: int) -> Planted:
+    """A scheduler that sends everything on every path."""
     paths = draw.network()
-    flow = {"transport": "tcp", "paths": ["wifi"], "congestion": "cubic"}
-    need = _rates(paths)[0] * _trips(paths)[0] / 8
-    small = {"rcvbuf": f"{max(6000, need * draw.between(0.2, 0.7)):.0f}B"}
-    return Planted(number, "receive_window", None, _scenario(paths, flow | small), _scenario(paths, flow))
+    return Planted(number, "scheduler", None, _scenario(paths, {"scheduler": "redundant"}), _scenario(paths, {}))
+
+
+def _coupling(draw: _Draw, number: int) -> Planted:
+    """One window for paths that share nothing."""
+    paths = {name: draw.line((20e6, 60e6), (60e-3, 150e-3), (0.5, 1.0)) for name in ("wifi", "lte")}
+    flow = {"congestion": str(draw.chance.choice(["lia", "olia", "balia"])), "coupled": "all"}
+    return Planted(number, "coupling", None, _scenario(paths, flow), _scenario(paths, {"congestion": "reno"}))
+
+
+def _cross_traffic(draw: _Draw, number: int) -> Planted:
+    """Another flow on one of the paths."""
+    paths, at = draw.network(), draw.path()
+    rate = _rates(paths)[list(paths).index(at)]
+    other: dict[str, Any] = {"transport": "tcp", "congestion": "cubic", "rcvbuf": "16MB", "sndbuf": "16MB"}
+    if draw.chance.random() < 0.5:
+        other = {"transport": "udp", "datagram": "1000B", "rate": f"{rate * draw.between(0.4, 0.9) / 1e3:.0f}kbit"}
+    with_it = _scenario(paths, {}, more_flows={"other": other | {"paths": [at]}})
+    return Planted(number, "cross_traffic", at, with_it, _scenario(paths, {}))
+
+
+def _down(draw: _Draw, number: int) -> Planted:
+    """A path that goes away for a time."""
+    paths, at = draw.network(), draw.path()
+    begin = draw.chance.uniform(2, 5)
+    end = min(14.0, begin + draw.between(3, 9))
+    events = [{"at": f"{when:.2f}s", "path": at, "set": {"up": up}} for when, up in ((begin, False), (end, True))]
+    return Planted(number, "down", at, _scenario(paths, {}, events=events), _scenario(paths, {}))
+
+
+def _fading(draw: _Draw, number: int) -> Planted:
+    """A link whose rate falls and returns."""
+    paths, at = draw.network(), draw.path()
+    rate = _rates(paths)[list(paths).index(at)]
+    begin = draw.chance.uniform(2, 5)
+    end = min(14.0, begin + draw.between(3, 9))
+    low = max(64e3, rate / draw.between(2, 250))
+    rates = ((begin, low), (end, rate))
+    events = [{"at": f"{when:.2f}s", "path": at, "set": {"rate": f"{to / 1e3:.0f}kbit"}} for when, to in rates]
+    return Planted(number, "lower_rate", at, _scenario(paths, {}, events=events), _scenario(paths, {}))
+
+
+def _buffer(draw: _Draw, number: int, cause: str, key: str) -> Planted:
+    """A buffer of less than the bandwidth-delay product of these paths."""
+    paths = draw.network()
+    need = sum(_rates(paths)) * max(_trips(paths)) / 8
+    small = {key: f"{max(12000, need * draw.between(0.15, 0.5)):.0f}B"}
+    return Planted(number, cause, None, _scenario(paths, small), _scenario(paths, {}))
+
+
+def _receive_window(draw: _Draw, number: int) -> Planted:
+    return _buffer(draw, number, "receive_window", "rcvbuf")
 
 
 def _send_buffer(draw: _Draw, number: int) -> Planted:
-    paths = draw.network()
-    flow = {"transport": "tcp", "paths": ["wifi"], "congestion": "cubic"}
-    need = _rates(paths)[0] * _trips(paths)[0] / 8
-    small = {"sndbuf": f"{max(6000, need * draw.between(0.2, 0.7)):.0f}B"}
-    return Planted(number, "send_buffer", None, _scenario(paths, flow | small), _scenario(paths, flow))
-
-
-def _head_of_line(draw: _Draw, number: int) -> Planted:
-    paths, slow = draw.network(), draw.path()
-    fast = "lte" if slow == "wifi" else "wifi"
-    rtt, rate = draw.between(0.2, 0.5), draw.between(1e6, 4e6)
-    paths[fast] |= {"rate": f"{draw.between(10e6, 40e6) / 1e3:.0f}kbit", "rtt": f"{draw.between(10, 40) * 1e3:.0f}us"}
-    paths[slow] |= {"rate": f"{rate / 1e3:.0f}kbit", "rtt": f"{rtt * 1e6:.0f}us", "queue": "100p"}
-    flow = {"scheduler": "minrtt", "opportunistic_retransmission": False, "penalisation": False}
-    flow |= {"rcvbuf": f"{draw.between(100, 500):.0f}kB"}
-    # The same buffer is enough for the fast path alone.
-    return Planted(number, "head_of_line", slow, _scenario(paths, flow), _scenario(paths, flow | {"paths": [fast]}))
+    return _buffer(draw, number, "send_buffer", "sndbuf")
 
 
 def _scheduler(draw: _Draw, number: int) -> Planted:
@@ -175,57 +246,72 @@ def _never_joined(draw: _Draw, number: int) -> Planted:
 
 
 def _none(draw: _Draw, number: int) -> Planted:
-    scenario = _scenario(draw.network(ANY_QUEUE), {})
+    scenario = _scenario(draw.network(), {})
     return Planted(number, None, None, scenario, scenario)
 
 
 KINDS: dict[str, Callable[[_Draw, int], Planted]] = {
-    "loss": _loss,
-    "receive_window": _receive_window,
-    "send_buffer": _send_buffer,
-    "head_of_line": _head_of_line,
-    "scheduler": _scheduler,
+    "random loss and jitter": _loss,
+    "random loss and a step of the delay": _delay_step,
+    "receive buffer": _receive_window,
+    "send buffer": _send_buffer,
+    "shallow queue": _small_queue,
+    "bufferbloat": _bufferbloat,
+    "backup path": _scheduler,
+    "redundant scheduler": _redundant,
+    "coupling": _coupling,
+    "penalised path": _penalty,
+    "cross traffic": _cross_traffic,
     "application": _application,
-    "penalty": _penalty,
-    "never_joined": _never_joined,
+    "path down": _down,
+    "fading rate": _fading,
+    "path that never joins": _never_joined,
 }
+WHOLE = ("scheduler", "penalty", "coupling")
+"""Causes that are settings of the connection, and show on one path or another."""
+FREE = ("bufferbloat",)
+"""Causes that need not cost throughput."""
 
 
 def judge(seed: int, causes: int, none: int, *, workers: int | None = None) -> list[Verdict]:
-    """Draws so many scenarios with a cause, and so many without, runs them and says what was found."""
+    """Draws so many scenarios with a cause, the kinds in turn, and so many without, and asks `why` about each."""
     verdicts: list[Verdict] = []
     number = 0
     while len(verdicts) < causes:
         drawn = []
         for _ in range(causes - len(verdicts)):
-            draw = _Draw(seed, number)
-            kind = list(KINDS)[int(draw.chance.integers(len(KINDS)))]
-            drawn.append(KINDS[kind](draw, number))
+            kind = list(KINDS)[number % len(KINDS)]
+            drawn.append(KINDS[kind](_Draw(seed, number), number))
             number += 1
-        judged = _judge(drawn, seed, workers)
-        # What costs nothing is no cause.
-        verdicts += [verdict for verdict in judged if verdict.cost >= COSTS]
+        # A cause that costs nothing is no cause.
+        verdicts += _judge(
+            [one for one in zip(drawn, _costs(drawn, seed, workers), strict=True) if _counts(*one)], seed
+        )
     nothing = [_none(_Draw(seed, 10**6 + at), at) for at in range(none)]
-    return verdicts + _judge(nothing, seed, workers)
+    return verdicts + _judge([(one, 0.0) for one in nothing], seed)
 
 
-def _struck(row: FlowRow, without: FlowRow) -> str | None:
-    """The path that lost most by the cause: M2 halves who is slower just then, whichever was drawn as slower."""
-    carried, before = ({path["path"]: path["bytes_acked"] for path in one["paths"]} for one in (row, without))
-    return max(before, key=lambda name: before[name] - carried.get(name, 0), default=None)
+def _counts(planted: Planted, cost: float) -> bool:
+    return cost >= COSTS or planted.cause in FREE
 
 
-def _judge(drawn: list[Planted], seed: int, workers: int | None) -> list[Verdict]:
-    jobs = [Job(one.scenario.core, seed, trace=REASONS) for one in drawn]
-    jobs += [Job(one.without.core, seed) for one in drawn]
-    runs = run_jobs(jobs, workers=workers, label="planted")
+def _costs(drawn: list[Planted], seed: int, workers: int | None) -> list[float]:
+    """The part of its goodput that each cause takes."""
+    runs = run_jobs([Job(one.scenario.core, seed) for one in drawn], workers=workers, label="planted")
+    without = run_jobs([Job(one.without.core, seed) for one in drawn], workers=workers, label="without")
+    rates = [
+        (run.flow("flow")["goodput"], free.flow("flow")["goodput"]) for run, free in zip(runs, without, strict=True)
+    ]
+    return [1 - rate / max(free, 1.0) for rate, free in rates]
+
+
+def _judge(drawn: list[tuple[Planted, float]], seed: int) -> list[Verdict]:
+    from mptcplab.why import explain
+
     verdicts = []
-    for at, planted in enumerate(drawn):
-        row, without = runs[at].flow(), runs[len(drawn) + at].flow()
-        struck = _struck(row, without) if planted.cause == "penalty" else None
-        one = replace(planted, path=struck) if struck else planted
-        found = findings(row)
+    for planted, cost in drawn:
+        [answer] = explain(planted.scenario, flow="flow", seeds=[seed])
+        found = answer.findings
         named = (found[0].cause, found[0].path) if found else None
-        cost = 1 - row["goodput"] / max(without["goodput"], 1.0)
-        verdicts.append(Verdict(one, named, found[0].share if found else 0.0, cost))
+        verdicts.append(Verdict(planted, named, found[0].share if found else 0.0, cost))
     return verdicts

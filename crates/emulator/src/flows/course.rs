@@ -99,7 +99,8 @@ impl<'a> Course<'a> {
     ) -> Measurements {
         let scenario = self.scenario;
         let names: Vec<String> = scenario.links.iter().map(|link| link.name.clone()).collect();
-        let counters = self.driver.snapshot().links;
+        let snapshot = self.driver.snapshot();
+        let (counters, seconds) = (snapshot.links, snapshot.elapsed.as_secs_f64());
         let sums = scenario.flows.iter().zip(watches).zip(tallies);
         Measurements {
             flow_names: scenario.flows.iter().map(|flow| flow.name.clone()).collect(),
@@ -109,8 +110,8 @@ impl<'a> Course<'a> {
             links: scenario
                 .links
                 .iter()
-                .zip(&counters)
-                .flat_map(|(link, both)| summary::link(link, both))
+                .zip(counters.iter().zip(&snapshot.uses))
+                .flat_map(|(link, (both, uses))| summary::link(link, both, uses, seconds))
                 .collect(),
             data_packets: counters.iter().flatten().map(|counters| counters.delivered_frames).sum(),
             path_names: names,

@@ -6,6 +6,7 @@ use mptcp_clock::{Duration, Instant};
 use mptcp_lab::measurements::{Fallback, FlowSummary, LinkSummary, PathSummary};
 use mptcp_lab::scenario::names::Transport;
 use mptcp_lab::scenario::{Flow, Link, Traffic};
+use netsim::LineUse;
 use std::sync::atomic::Ordering;
 
 use super::tally::Tally;
@@ -26,7 +27,9 @@ pub(crate) fn flow<S: Clone>(
     let from = begun.max(tally.started().unwrap_or(start)).max(watch.warm_at.unwrap_or(start));
     // A transfer that ends is measured to its last byte, an endless one to the end of the run.
     let to = match (&spec.traffic, tally.last_byte()) {
-        (Traffic::File { .. }, Some(last)) => last.min(end),
+        (Traffic::File { bytes }, Some(last)) if *bytes == tally.received.load(Ordering::Relaxed) => {
+            last.min(end)
+        }
         _ => spec.stop.map_or(end, |stop| (Instant::ZERO + stop).min(end)),
     };
     let measured = to.since(from).as_secs_f64();
@@ -38,6 +41,8 @@ pub(crate) fn flow<S: Clone>(
     let fell_back = spec.transport == Transport::Mptcp && tally.started().is_some() && !watch.multipath;
     let absent = |name: &&String| watch.multipath && paths.iter().all(|path| path.path != **name);
     FlowSummary {
+        longest_silence: 0.0,
+        longest_silence_at: 0.0,
         flow: spec.name.clone(),
         multipath: watch.multipath,
         fallback: fell_back.then(|| Fallback {
@@ -58,10 +63,15 @@ pub(crate) fn flow<S: Clone>(
         opportunistic: 0,
         penalties: 0,
         duplicates: 0,
+        capacity: None,
+        best_capacity: None,
+        receive_buffer: spec.tcp.rcvbuf,
+        send_buffer: spec.tcp.sndbuf,
         limits: Vec::new(),
         never_joined: spec.paths.iter().filter(absent).cloned().collect(),
         paths,
         blocks: Vec::new(),
+        datagram_loss: None,
     }
 }
 
@@ -72,19 +82,29 @@ fn paths(names: &[String], watch: &Watch) -> Vec<PathSummary> {
         path: name.clone(),
         subflows: now.subflows,
         bytes_sent: now.sent.saturating_sub(then.sent),
+        bytes_arrived: now.acked.saturating_sub(then.acked),
         bytes_acked: now.acked.saturating_sub(then.acked),
         retransmits: now.retransmits.saturating_sub(then.retransmits),
         timeouts: now.timeouts.saturating_sub(then.timeouts),
         reinjected: 0,
         mean_srtt: sum / f64::from(*samples),
         limits: Vec::new(),
+        sender_limits: Vec::new(),
+        capacity: None,
+        best_capacity: None,
+        base_rtt: None,
         blamed: 0.0,
     })
     .collect()
 }
 
 /// Both directions of a link.
-pub(crate) fn link(link: &Link, counters: &LinkCounters) -> [LinkSummary; 2] {
-    let directions = [("forward", &counters[0]), ("backward", &counters[1])];
-    directions.map(|(direction, counters)| LinkSummary::of(link, direction, counters, 0))
+pub(crate) fn link(
+    link: &Link,
+    counters: &LinkCounters,
+    uses: &[LineUse; 2],
+    seconds: f64,
+) -> [LinkSummary; 2] {
+    let directions = [("forward", 0), ("backward", 1)];
+    directions.map(|(name, at)| LinkSummary::of(link, name, &counters[at], 0, (uses[at], seconds)))
 }

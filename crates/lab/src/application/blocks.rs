@@ -56,6 +56,10 @@ impl Application for Blocks {
         }
     }
 
+    fn waits_since(&self) -> Option<Instant> {
+        self.open.front().copied()
+    }
+
     fn read(&mut self, now: Instant, received: u64, blocks: &mut Vec<Block>) {
         while (blocks.len() as u64 + 1) * self.size <= received {
             let Some(written_at) = self.open.pop_front() else { break };

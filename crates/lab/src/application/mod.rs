@@ -22,6 +22,12 @@ pub trait Application: fmt::Debug + Send {
     /// is to write now.
     fn write(&mut self, now: Instant, outlet: &mut Outlet<'_>);
 
+    /// Since when something that was handed over has not arrived, as far as the application can tell; `None` where nothing is
+    /// missing or it cannot tell. One that always sends waits from the beginning.
+    fn waits_since(&self) -> Option<Instant> {
+        None
+    }
+
     /// At the receiver: `received` bytes have been read in order so far. What it times goes into `blocks`.
     fn read(&mut self, _now: Instant, _received: u64, _blocks: &mut Vec<Block>) {}
 }

@@ -7,7 +7,7 @@ use mptcp::{
     CloseReason, Config, Connection, ConnectionId, ConnectionInfo, EventKind, FallbackReason, InterfaceId,
     SubflowId,
 };
-use mptcp_clock::Instant;
+use mptcp_clock::{Duration, Instant};
 use mptcp_wire::Segment;
 use netsim::Frame;
 
@@ -46,6 +46,8 @@ pub(super) struct App {
     pub connected_at: Option<Instant>,
     pub first_byte_at: Option<Instant>,
     pub last_byte_at: Option<Instant>,
+    /// The longest time in which nothing arrived although the application waited for it, and when that began.
+    pub silence: (Duration, Instant),
     pub finished_at: Option<Instant>,
     pub closed: Option<CloseReason>,
     /// Whether nothing comes any more: to the opener, and to the other.
@@ -56,6 +58,8 @@ pub(super) struct App {
     pub datagrams: Option<Datagrams>,
     /// When the first data could be written.
     pub started_at: Option<Instant>,
+    /// What the receiving host knew when it had read everything: what arrives later is of no use.
+    complete: Option<ConnectionInfo>,
     /// What the connection knew at its end, at the sending and at the receiving host.
     last_words: (Option<ConnectionInfo>, Option<ConnectionInfo>),
     /// What had held its subflows back when it ended, and when that was.
@@ -91,6 +95,7 @@ impl App {
             connected_at: None,
             first_byte_at: None,
             last_byte_at: None,
+            silence: (Duration::ZERO, Instant::ZERO),
             finished_at: None,
             closed: None,
             heard_all: [false; 2],
@@ -100,6 +105,7 @@ impl App {
                 _ => None,
             },
             started_at: None,
+            complete: None,
             last_words: (None, None),
             last_reasons: None,
         }
@@ -168,6 +174,7 @@ impl App {
                     self.finished_at = Some(now);
                     // The other direction carries nothing: it ends too.
                     if let Some(connection) = self.receiving_connection() {
+                        self.complete = hosts[at].endpoint.info(now, connection);
                         hosts[at].endpoint.close(now, connection);
                     }
                 }
@@ -230,6 +237,11 @@ impl App {
         live.or_else(|| self.last_words.1.clone())
     }
 
+    /// What the receiving host knew when it had read everything, or knows now.
+    pub(super) fn arrivals(&self, now: Instant, hosts: &[Host]) -> Option<ConnectionInfo> {
+        self.complete.clone().or_else(|| self.receiver_info(now, hosts))
+    }
+
     /// Lets the application write; returns when it wants to be asked again.
     #[inline(never)]
     pub(super) fn write(&mut self, now: Instant, hosts: &mut [Host]) -> Option<Instant> {
@@ -263,8 +275,27 @@ impl App {
         self.last_byte_at = Some(now);
     }
 
+    /// The longest time until `end` in which nothing arrived although the application waited for it, and when that began.
+    pub(super) fn silence_until(&self, end: Instant) -> (Duration, Instant) {
+        let ends = self.finished_at.is_some() || self.received == self.written;
+        let waits = self.application.as_ref().and_then(|application| application.waits_since());
+        let since = waits.zip(self.last_byte_at).map(|(since, last)| since.max(last));
+        let last = since.filter(|_| !ends).map(|since| (end.since(since), since));
+        last.map_or(self.silence, |last| last.max(self.silence))
+    }
+
+    /// Nothing has arrived since the last byte, or since the application handed over what is still missing.
+    pub(super) fn note_silence(&mut self, now: Instant) {
+        let (Some(last), Some(application)) = (self.last_byte_at, &self.application) else { return };
+        let since = application.waits_since().map(|since| since.max(last));
+        if let Some(since) = since.filter(|&since| now.since(since) > self.silence.0) {
+            self.silence = (now.since(since), since);
+        }
+    }
+
     fn read(&mut self, now: Instant, hosts: &mut [Host]) {
         let Some(connection) = self.receiving_connection() else { return };
+        self.note_silence(now);
         let endpoint = &mut hosts[self.receiving_host()].endpoint;
         endpoint.read_all(now, connection, |data| {
             self.intact &= pattern::matches(self.received, &data);

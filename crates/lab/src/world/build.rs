@@ -291,6 +291,7 @@ impl<'a> Builder<'a> {
             scheduled_timer,
             captures: None,
             recorder: None,
+            attribution: None,
             data_packets: 0,
         }
     }

@@ -4,6 +4,7 @@
 //! the links and back, and time to both. Implements neither.
 
 mod apps;
+mod attribution;
 mod build;
 mod capture;
 mod datagrams;
@@ -37,6 +38,7 @@ use crate::measurements::Measurements;
 use crate::scenario::Scenario;
 use crate::wiring::ETHERNET;
 use apps::App;
+use attribution::Attribution;
 pub use capture::CaptureError;
 use capture::Captures;
 use datagrams::{DAMAGED, DATAGRAM};
@@ -76,6 +78,10 @@ enum ScheduledAction {
     Notice(usize),
     /// A middlebox comes or goes, by its place in the list of switches.
     Switch(usize),
+    /// A link changes: what it was counts up to here.
+    Settle,
+    /// The warm-up is over.
+    WarmedUp,
 }
 
 /// A running scenario.
@@ -100,6 +106,8 @@ pub struct World {
     sampler: Sampler,
     captures: Option<Captures>,
     recorder: Option<Arc<Recorder>>,
+    /// What the links know of each path, where somebody observes.
+    attribution: Option<Attribution>,
     /// Whether frames carry labels: filters or departures are read by them.
     has_labels: bool,
     /// Whether nodes choose ways by labels.
@@ -197,9 +205,7 @@ impl World {
             self.sampler.finish(end, &self.scenario, &self.hosts, &self.apps, &mut self.network);
         measured.data_packets = self.data_packets;
         if self.recorder.is_some() {
-            for (flow, app) in measured.flows.iter_mut().zip(&self.apps) {
-                self.add_reasons(app, end, &mut flow.paths);
-            }
+            self.add_limits(end, &mut measured.flows);
             measured.events = self.events();
         }
         measured
@@ -287,11 +293,22 @@ impl World {
             }
             ScheduledAction::Notice(number) => self.tell_too_long(now, number),
             ScheduledAction::Switch(number) => self.switch_middlebox(number),
+            ScheduledAction::Settle | ScheduledAction::WarmedUp => {
+                if let Some(attribution) = &mut self.attribution {
+                    match action {
+                        ScheduledAction::WarmedUp => attribution.count_anew(now, &mut self.network),
+                        _ => attribution.settle_all(now, &mut self.network),
+                    }
+                }
+            }
         }
     }
 
     #[cold]
     fn start(&mut self, now: Instant, flow: usize) {
+        if let Some(attribution) = &mut self.attribution {
+            attribution.start(now, flow as u16, &mut self.network);
+        }
         let app = &mut self.apps[flow];
         if let Some(datagrams) = &mut app.datagrams {
             datagrams.start(now);

@@ -10,6 +10,7 @@ use mptcp::observe::{Columns, Kind, Log, NOTHING, Observer, Place, Record, Row};
 use mptcp::{ConnectionId, SubflowId};
 use netsim::{DirectionId, FrameEvent, Happening};
 
+use super::attribution::Notes;
 use super::host;
 use crate::classes::flow_and_subflow;
 use crate::events::{Filter, FrameKind, word};
@@ -19,6 +20,8 @@ use crate::events::{Filter, FrameKind, word};
 pub(super) struct FlowEnds {
     pub(super) from: usize,
     pub(super) to: usize,
+    /// The host that sends the data.
+    pub(super) sender: usize,
     /// Its subflows share addresses: each has a path of its own.
     pub(super) numbered: bool,
 }
@@ -73,6 +76,7 @@ pub(super) struct Recorder {
     atlas: Atlas,
     filter: Filter,
     log: Mutex<Log>,
+    notes: Arc<Mutex<Notes>>,
     /// What explains packets that are yet to leave, for captures.
     comments: Mutex<HashMap<Sender, Vec<String>>>,
 }
@@ -87,7 +91,13 @@ const MOST_SENDERS: usize = 4096;
 
 impl Recorder {
     pub(super) fn new(atlas: Atlas, filter: Filter, limit: u64) -> Self {
-        Self { atlas, filter, log: Mutex::new(Log::new(limit)), comments: Mutex::default() }
+        let (log, notes, comments) = (Mutex::new(Log::new(limit)), Arc::default(), Mutex::default());
+        Self { atlas, filter, log, notes, comments }
+    }
+
+    /// What the accounts of paths are kept by.
+    pub(super) fn notes(&self) -> Arc<Mutex<Notes>> {
+        Arc::clone(&self.notes)
     }
 
     /// What explains the packet of a subflow that leaves a host now.
@@ -154,6 +164,12 @@ impl Observer for AtHost {
     fn observe(&self, record: &Record) {
         let atlas = &self.recorder.atlas;
         let (flow, path) = atlas.find(&record.place);
+        if atlas.flows.get(usize::from(flow)).is_some_and(|ends| ends.sender == usize::from(self.host)) {
+            self.recorder.notes.lock().unwrap_or_else(PoisonError::into_inner).hear(flow, path, record);
+        }
+        if !self.recorder.filter.has(record.at, record.event.kind()) {
+            return;
+        }
         if self.captured {
             self.recorder.comment(self.host, record);
         }
@@ -179,6 +195,7 @@ pub(super) struct OnLinks(pub(super) Arc<Recorder>);
 
 impl netsim::Observer for OnLinks {
     fn observe(&self, event: &FrameEvent) {
+        self.0.notes.lock().unwrap_or_else(PoisonError::into_inner).hear_drop(event);
         let filter = &self.0.filter;
         let (kind, wanted) = match event.what {
             Happening::Dropped(_) => (FrameKind::Drop, filter.drops),

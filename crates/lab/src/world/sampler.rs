@@ -16,6 +16,7 @@ use crate::scenario::{Link, Scenario, Traffic};
 struct PathCount {
     sent: u64,
     acked: u64,
+    arrived: u64,
     retransmits: u64,
     timeouts: u64,
     reinjected: u64,
@@ -126,7 +127,8 @@ impl Sampler {
         let flow = app.flow;
         let all = self.path_names.len();
         let info = app.sender_info(now, hosts);
-        let counts = self.counts(hosts, app, info.as_ref());
+        let receiving = app.arrivals(now, hosts);
+        let counts = self.counts(hosts, app, info.as_ref(), receiving.as_ref());
         let per_second = 8.0 / self.interval;
         let mut total = 0.0;
         for (path, (count, last)) in counts.iter().zip(&self.last[flow].paths).enumerate() {
@@ -136,8 +138,8 @@ impl Sampler {
             let sent = count.sent.saturating_sub(last.sent) as f64 * per_second;
             total += sent;
             self.samples.push(now, flow, path, Metric::Throughput, sent);
-            let acked = count.acked.saturating_sub(last.acked) as f64 * per_second;
-            self.samples.push(now, flow, path, Metric::Goodput, acked);
+            let arrived = count.arrived.saturating_sub(last.arrived) as f64 * per_second;
+            self.samples.push(now, flow, path, Metric::Goodput, arrived);
             self.samples.push(now, flow, path, Metric::Retransmits, count.retransmits as f64);
         }
         self.samples.push(now, flow, all, Metric::Throughput, total);
@@ -188,7 +190,10 @@ impl Sampler {
     /// The place in `path_names` of a subflow's path: the link at the host that opened it.
     fn path_of(&self, hosts: &[Host], app: &App, subflow: &SubflowInfo, slot: usize) -> usize {
         let opener = &hosts[app.from];
-        let address = if app.sending_host() == app.from { subflow.local } else { subflow.remote };
+        // Of the two addresses, that of the host that opened the connection.
+        let is_opener =
+            |address: &std::net::SocketAddr| host::place(address.ip()).is_some_and(|(at, _)| at == app.from);
+        let address = [subflow.local, subflow.remote].into_iter().find(is_opener).unwrap_or(subflow.local);
         let interface = host::interface_of(address.ip()).0 as usize;
         let name = opener.interface_names.get(interface).map_or("", String::as_str);
         let number = if self.numbered[app.flow] { slot } else { 0 };
@@ -197,13 +202,19 @@ impl Sampler {
         found.or_else(|| place(name)).unwrap_or(0)
     }
 
-    fn counts(&self, hosts: &[Host], app: &App, info: Option<&ConnectionInfo>) -> Vec<PathCount> {
+    fn counts(
+        &self,
+        hosts: &[Host],
+        app: &App,
+        info: Option<&ConnectionInfo>,
+        receiving: Option<&ConnectionInfo>,
+    ) -> Vec<PathCount> {
         let mut counts = vec![PathCount::default(); self.path_names.len()];
         if let Some(datagrams) = &app.datagrams {
             let name = &hosts[app.from].interface_names[app.interface.0 as usize];
             if let Some(path) = self.path_names.iter().position(|known| known == name) {
                 let (sent, acked) = (datagrams.sent, app.received);
-                counts[path] = PathCount { sent, acked, subflows: 1, ..PathCount::default() };
+                counts[path] = PathCount { sent, acked, arrived: acked, subflows: 1, ..PathCount::default() };
             }
             return counts;
         }
@@ -216,6 +227,9 @@ impl Sampler {
             count.timeouts += subflow.timeouts;
             count.reinjected += subflow.tally.bytes_reinjected;
             count.subflows += 1;
+        }
+        for (slot, subflow) in receiving.into_iter().flat_map(|info| info.subflows.iter().enumerate()) {
+            counts[self.path_of(hosts, app, subflow, slot)].arrived += subflow.tally.bytes_received;
         }
         counts
     }
@@ -245,13 +259,14 @@ impl Sampler {
         let flow = app.flow;
         let spec = &scenario.flows[flow];
         let info = app.sender_info(end, hosts);
-        let counts = self.counts(hosts, app, info.as_ref());
         let receiving = app.receiver_info(end, hosts);
+        let arrivals = app.arrivals(end, hosts);
+        let counts = self.counts(hosts, app, info.as_ref(), arrivals.as_ref());
         let start = Instant::ZERO + spec.start;
         let from = self.warmup.max(app.started_at.unwrap_or(start)).max(self.warm_at[flow].unwrap_or(start));
         // A transfer that ends is measured to its last byte, an endless one to the end of the run.
         let to = match (&spec.traffic, app.finished_at.or(app.last_byte_at)) {
-            (Traffic::File { .. }, Some(last)) => last.min(end),
+            (Traffic::File { bytes }, Some(last)) if app.received == *bytes => last.min(end),
             (Traffic::Custom(_), Some(last)) if app.ended => last.min(end),
             _ => spec.stop.map_or(end, |stop| (Instant::ZERO + stop).min(end)),
         };
@@ -269,7 +284,10 @@ impl Sampler {
         let paths = self.path_summaries(flow, &counts);
         let joins = spec.transport == Transport::Mptcp && spec.ports().is_none() && info.is_some();
         let absent = |name: &&String| joins && paths.iter().all(|path| path.path != **name);
+        let (silence, silent_from) = app.silence_until(to);
         FlowSummary {
+            longest_silence: silence.as_secs_f64(),
+            longest_silence_at: silent_from.as_secs_f64(),
             flow: app.name.clone(),
             multipath: info.as_ref().is_some_and(|info| info.mode == mptcp::Mode::Multipath),
             fallback: super::fallback::of(app, hosts),
@@ -286,10 +304,19 @@ impl Sampler {
             opportunistic: info.as_ref().map_or(0, |info| info.opportunistic_bytes),
             penalties: info.as_ref().map_or(0, |info| info.penalties),
             duplicates: receiving.as_ref().map_or(0, |info| info.duplicate_bytes),
+            capacity: None,
+            best_capacity: None,
+            receive_buffer: spec.tcp.rcvbuf,
+            send_buffer: spec.tcp.sndbuf,
             limits: info.as_ref().map_or_else(Vec::new, limit_shares),
             never_joined: spec.paths.iter().filter(absent).cloned().collect(),
             paths,
             blocks: app.blocks.clone(),
+            datagram_loss: app
+                .datagrams
+                .as_ref()
+                .filter(|sent| sent.sent > 0)
+                .map(|sent| 1.0 - app.received as f64 / sent.sent as f64),
         }
     }
 
@@ -302,12 +329,17 @@ impl Sampler {
                 path: self.path_names[path].clone(),
                 subflows: counts[path].subflows,
                 bytes_sent: counts[path].sent.saturating_sub(warm[path].sent),
+                bytes_arrived: counts[path].arrived.saturating_sub(warm[path].arrived),
                 bytes_acked: counts[path].acked.saturating_sub(warm[path].acked),
                 retransmits: counts[path].retransmits.saturating_sub(warm[path].retransmits),
                 timeouts: counts[path].timeouts.saturating_sub(warm[path].timeouts),
                 reinjected: counts[path].reinjected.saturating_sub(warm[path].reinjected),
                 mean_srtt: sum / f64::from(samples),
                 limits: Vec::new(),
+                sender_limits: Vec::new(),
+                capacity: None,
+                best_capacity: None,
+                base_rtt: None,
                 blamed: 0.0,
             }
         })

@@ -31,6 +31,9 @@ impl World {
                 break;
             }
         }
+        if let Some(attribution) = &mut self.attribution {
+            attribution.settle(now, &mut self.network);
+        }
         let host = &mut self.hosts[at];
         let due = host.endpoint.poll_timeout();
         if due != host.armed {
@@ -48,6 +51,12 @@ impl World {
             let next = self.apps[flow].on_event(now, at, event.kind, &mut self.hosts);
             if let Some(next) = next {
                 self.schedule(next, ScheduledAction::Write(flow));
+            }
+            if let Some(attribution) = &mut self.attribution
+                && event.kind == EventKind::Finished
+                && at == self.apps[flow].receiving_host()
+            {
+                attribution.stop(now, flow as u16, &mut self.network);
             }
             if matches!(event.kind, EventKind::Finished | EventKind::Closed(_)) && self.scenario.until_done {
                 self.end_if_done(now);
@@ -92,6 +101,7 @@ impl World {
         }
         let Some(destination) = host::lookup(&self.addresses, segment.destination.ip()) else { return true };
         let bytes = (segment.packet_length() + ETHERNET) as u32;
+        let carried = segment.payload.len();
         let ecn = Codepoint::from_bits(segment.ecn.bits());
         let (direction, label) = if self.spreads {
             let Some(chosen) = self.spread(at, interface, subflow, payload, destination) else { return true };
@@ -108,6 +118,11 @@ impl World {
             };
             (direction, label)
         };
+        if let Some(attribution) = &mut self.attribution
+            && carried > 0
+        {
+            attribution.offered(label, bytes, carried);
+        }
         self.pool.lend();
         // A frame that is lost comes back through `Network::lost`.
         let fate = self.network.send(now, direction, Frame { bytes, destination, label, ecn, payload });

@@ -2,17 +2,18 @@
 //!
 //! Owns when observers are put in place, and the shares of what held paths back. A run that is not observed has none.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mptcp::observe::{PathLimit, PathReasons, Row, Wanted};
+use mptcp::observe::{Kind, Kinds, PathLimit, PathReasons, Row, Wanted};
 use mptcp_clock::{Duration, Instant};
 
-use super::apps::App;
+use super::attribution::{Attribution, Route, turning_points};
 use super::ports::FIRST_PORT;
 use super::recorder::{AtHost, Atlas, FlowEnds, OnLinks, Recorder};
-use super::{World, sampler};
+use super::{ScheduledAction, World, sampler};
 use crate::events::{Events, Filter};
-use crate::measurements::PathSummary;
+use crate::measurements::FlowSummary;
 use crate::scenario::Flow;
 
 impl World {
@@ -22,7 +23,8 @@ impl World {
     pub fn observe(&mut self, filter: Filter) {
         let limit = self.scenario.limits.trace.min(self.scenario.limits.memory / Row::BYTES);
         let recorder = Arc::new(Recorder::new(self.atlas(), filter, limit));
-        let wanted = Wanted { kinds: filter.kinds, from: filter.from, until: filter.until };
+        // What the accounts need is not of the filter's kinds, perhaps.
+        let wanted = Wanted::always(ACCOUNTED.into_iter().fold(filter.kinds, Kinds::with));
         for (at, host) in self.hosts.iter_mut().enumerate() {
             let ear = AtHost {
                 host: at as u16,
@@ -31,9 +33,16 @@ impl World {
             };
             host.endpoint.set_observer(Arc::new(ear), wanted);
         }
-        if filter.drops || filter.marks {
-            self.network.set_observer(Arc::new(OnLinks(Arc::clone(&recorder))));
-            self.has_labels = true;
+        self.network.set_observer(Arc::new(OnLinks(Arc::clone(&recorder))));
+        self.has_labels = true;
+        let routes = self.routes();
+        self.attribution = Some(Attribution::new(recorder.notes(), routes));
+        let turns: Vec<Instant> = turning_points(&self.scenario).collect();
+        for at in turns {
+            self.schedule(at, ScheduledAction::Settle);
+        }
+        if !self.scenario.warmup.is_zero() {
+            self.schedule(Instant::ZERO + self.scenario.warmup, ScheduledAction::WarmedUp);
         }
         self.recorder = Some(recorder);
     }
@@ -50,6 +59,7 @@ impl World {
         let flows = self.scenario.flows.iter().map(|flow| FlowEnds {
             from: place(&flow.from).unwrap_or(usize::MAX),
             to: place(&flow.to).unwrap_or(usize::MAX),
+            sender: place(flow.sender()).unwrap_or(usize::MAX),
             numbered: flow.ports().is_some(),
         });
         let path = |name: &String| links.iter().position(|link| link.name == *name).map_or(0, |at| at as u16);
@@ -88,22 +98,82 @@ impl World {
         Some(Events { hosts: self.node_names(), columns: recorder.take() })
     }
 
-    /// Writes into the summaries of a flow's paths what held them back. Datagrams have no connection that would know.
-    pub(super) fn add_reasons(&self, app: &App, end: Instant, paths: &mut [PathSummary]) {
-        let (Some(recorder), Some(started), None) = (&self.recorder, app.started_at, &app.datagrams) else {
-            return;
-        };
-        let names = self.sampler.path_names();
-        let (reasons, over) = app.reasons(end, &self.hosts);
-        let lived = over.unwrap_or(end).since(started);
-        for path in paths {
-            let mine = |reason: &&PathReasons| {
-                names.get(usize::from(recorder.path_of(&reason.place))).is_some_and(|name| *name == path.path)
+    /// The routes of the data of each flow over each of its paths. None where nodes spread frames over several routes.
+    fn routes(&mut self) -> BTreeMap<(u16, u16), Route> {
+        let mut routes = BTreeMap::new();
+        if self.scenario.spreads() {
+            return routes;
+        }
+        let names = self.sampler.path_names().to_vec();
+        for (flow, app) in self.apps.iter().enumerate() {
+            let spec = &self.scenario.flows[flow];
+            let upload = app.sending_host() == app.from;
+            let (near, far) = (self.hosts[app.from].node, self.hosts[app.to].node);
+            for path in &spec.paths {
+                let Some(at) = self.hosts[app.from].interface_names.iter().position(|name| name == path)
+                else {
+                    continue;
+                };
+                let first = self.hosts[app.from].interfaces[at].map(|(_, outward)| outward);
+                let (own, other) = (self.addresses[app.from][at], self.addresses[app.to][0]);
+                let network = &mut self.network;
+                let out = Route::trace(network, near, first, (far, other));
+                let back = Route::trace(network, far, None, (near, own));
+                let (Some(out), Some(back)) = (out, back) else { continue };
+                let (forth, back) = if upload { (out, back) } else { (back, out) };
+                let route = Route::new(&self.scenario, forth, back);
+                let further =
+                    (1..spec.ports().unwrap_or(1)).map(|number| sampler::numbered(path, number as usize));
+                for name in further.chain([path.clone()]) {
+                    if let Some(known) = names.iter().position(|known| *known == name) {
+                        routes.insert((flow as u16, known as u16), route.clone());
+                    }
+                }
+            }
+        }
+        routes
+    }
+
+    /// Writes into the summaries of flows what held their paths back, as the links know it and as the sender saw it. Datagrams
+    /// have no connection that would know.
+    pub(super) fn add_limits(&mut self, end: Instant, flows: &mut [FlowSummary]) {
+        if let Some(attribution) = &mut self.attribution {
+            attribution.settle_all(end.max(self.network.now()), &mut self.network);
+        }
+        for (flow, app) in flows.iter_mut().zip(&self.apps) {
+            let (Some(recorder), Some(started), None) = (&self.recorder, app.started_at, &app.datagrams)
+            else {
+                continue;
             };
-            (path.limits, path.blamed) = shares(reasons.iter().filter(mine), started, lived);
+            let names = self.sampler.path_names();
+            let (reasons, over) = app.reasons(end, &self.hosts);
+            let until = over.unwrap_or(end);
+            let mut capacities = BTreeMap::new();
+            for path in &mut flow.paths {
+                let at = names.iter().position(|name| *name == path.path);
+                let mine = |reason: &&PathReasons| Some(usize::from(recorder.path_of(&reason.place))) == at;
+                (path.sender_limits, path.blamed) =
+                    shares(reasons.iter().filter(mine), started, until.since(started));
+                let truth = self.attribution.as_ref().zip(at).and_then(|(attribution, at)| {
+                    attribution.summary(app.flow as u16, at as u16, until, &mut self.network)
+                });
+                if let Some(truth) = truth {
+                    let payload = truth.payload_share.unwrap_or(1.0);
+                    let pair = (truth.capacity.map(|c| c * payload), truth.rate.map(|c| c * payload));
+                    capacities.insert(truth.bottleneck, pair);
+                    path.limits = truth.shares;
+                    (path.capacity, path.best_capacity) = (truth.capacity, truth.rate);
+                    path.base_rtt = truth.base_rtt;
+                }
+            }
+            flow.capacity = capacities.values().map(|pair| pair.0).sum();
+            flow.best_capacity = capacities.values().map(|pair| pair.1).sum();
         }
     }
 }
+
+/// Events that the accounts of paths are kept by.
+const ACCOUNTED: [Kind; 3] = [Kind::Limit, Kind::Window, Kind::Spurious];
 
 /// Shares of a connection's life in which a path was held back by each reason, and in which the others waited for it. Idle time
 /// does not count; before the first subflow it was being joined, and what none filled later is the time in which there was none.

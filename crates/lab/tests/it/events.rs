@@ -40,8 +40,12 @@ fn who_looks_changes_nothing() {
     for text in [TWO, &silent, &voice] {
         let (plain, (mut seen, events)) = (run(text, None), traced(text, &["all"]));
         assert!(plain.events.is_none() && events.columns.len() > 10_000, "{}", events.columns.len());
-        for path in seen.flows.iter_mut().flat_map(|flow| &mut flow.paths) {
-            (path.limits, path.blamed) = (Vec::new(), 0.0);
+        for flow in &mut seen.flows {
+            (flow.capacity, flow.best_capacity) = (None, None);
+            for path in &mut flow.paths {
+                (path.limits, path.sender_limits, path.blamed) = (Vec::new(), Vec::new(), 0.0);
+                (path.capacity, path.best_capacity, path.base_rtt) = (None, None, None);
+            }
         }
         assert_eq!(plain.samples, seen.samples);
         // As text: a path without a round trip has NaN.
@@ -162,7 +166,8 @@ fn a_window_that_m2_halved_among_losses_is_m2_s() {
         wifi.limits.iter().find(|(name, _)| *name == wanted).map_or(0.0, |(_, share)| *share)
     };
     let (with_it, without) = ("penalisation = true\npenalty = \"original\"", "penalisation = false");
-    assert!(share(with_it, "penalty") > 0.6, "{}", share(with_it, "penalty"));
+    // For the rest of the time the link was busy.
+    assert!(share(with_it, "penalty") > 0.4, "{}", share(with_it, "penalty"));
     assert!(share(without, "penalty") == 0.0 && share(without, "loss") < 0.2, "{}", share(without, "loss"));
 }
 

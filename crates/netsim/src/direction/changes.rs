@@ -13,6 +13,9 @@ impl<P> Direction<P> {
     /// Changes one parameter from `now` on.
     pub(crate) fn change(&mut self, now: Instant, change: Change, drops: &mut DropLog<P>) {
         self.settle(now, drops);
+        if matches!(change, Change::Rate(_) | Change::Open(_) | Change::Up(_)) {
+            self.count_capacity(now);
+        }
         match change {
             Change::Rate(rate) if !self.wireless => self.change_rate(now, rate),
             Change::Rate(_) | Change::Distance(_) | Change::StationRate(_) => {}
@@ -60,6 +63,7 @@ impl<P> Direction<P> {
     fn flush(&mut self, now: Instant, drops: &mut DropLog<P>) {
         self.counters.flushed_frames += self.frames.len() as u64;
         self.counters.backlog_bytes = 0;
+        self.occupy(now);
         (self.line_free, self.last_arrival) = (now, now);
         for (index, (_, frame)) in self.frames.drain(..).enumerate() {
             if let Some(departures) = &mut self.departures

@@ -130,11 +130,17 @@ impl<P> Direction<P> {
     /// The line is free at `at`: the next frame goes into service.
     pub(super) fn pull(&mut self, at: Instant, drops: &mut DropLog<P>) {
         self.due = Instant::FAR_FUTURE;
+        let waits = self.managed.as_ref().is_some_and(|managed| managed.waiting() > 0);
+        if waits {
+            self.occupy(at);
+        }
         let Some(managed) = &mut self.managed else { return };
         if let Some(cursor) = managed.cursor.as_ref().filter(|cursor| !cursor.is_open(at)) {
             // An opportunity that finds nothing is lost.
-            let waits = managed.waiting() > 0;
-            self.due = if waits { cursor.next(at) } else { Instant::FAR_FUTURE };
+            if waits {
+                self.due = cursor.next(at);
+                self.line_free = self.due;
+            }
             return;
         }
         let Held { discipline, random, fates, .. } = &mut **managed;
@@ -154,7 +160,10 @@ impl<P> Direction<P> {
                 }
             }
             // Whoever says the present once more would never end.
-            Next::At(then) => self.due = then.max(at + Duration::from_nanos(1)),
+            Next::At(then) => {
+                self.due = then.max(at + Duration::from_nanos(1));
+                self.line_free = self.due;
+            }
             Next::Nothing => {}
         }
         self.bury(at, None, drops);

@@ -23,7 +23,10 @@ impl<P> Direction<P> {
     }
 
     /// Queues a frame until the MAC is done with it.
-    pub(crate) fn hold(&mut self, frame: Frame<P>) {
+    pub(crate) fn hold(&mut self, now: Instant, frame: Frame<P>) {
+        // The MAC has work until the last of them is gone.
+        self.occupy(now);
+        self.line_free = Instant::FAR_FUTURE;
         let backlog = (self.frames.len() - self.flying) as u64 + 1;
         let counters = &mut self.counters;
         counters.backlog_bytes += u64::from(frame.bytes);
@@ -42,6 +45,7 @@ impl<P> Direction<P> {
             }
         }
         self.settle(now, drops);
+        self.rest_if_empty(now);
     }
 
     /// The MAC has done away with the frame at `position` among those that wait.
@@ -64,5 +68,12 @@ impl<P> Direction<P> {
             departures.push_back(Departure { at: now, label: frame.label, bytes: frame.bytes, service });
         }
         drops.record(now, self.id, cause, frame);
+        self.rest_if_empty(now);
+    }
+
+    fn rest_if_empty(&mut self, now: Instant) {
+        if self.frames.len() == self.flying {
+            self.line_free = self.line_free.min(now);
+        }
     }
 }

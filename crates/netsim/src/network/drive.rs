@@ -4,6 +4,7 @@ use mptcp_clock::Instant;
 
 use super::{Arrival, Event, Fate, Network, Source, Turn};
 use crate::counters::Counters;
+use crate::direction::LineUse;
 use crate::frame::{DirectionId, Frame, LinkId, Lost, TimerId};
 use crate::parameters::Change;
 
@@ -144,6 +145,13 @@ impl<P> Network<P> {
     /// The counters of a direction, as of [`Self::now`].
     pub fn counters(&mut self, direction: DirectionId) -> Counters {
         self.lines[direction.index()].direction.counters(self.now, &mut self.drops)
+    }
+
+    /// How busy a direction was, and how much it could have carried, as of [`Self::now`].
+    pub fn line_use(&mut self, direction: DirectionId) -> LineUse {
+        let line = &mut self.lines[direction.index()].direction;
+        line.counters(self.now, &mut self.drops);
+        line.line_use(self.now)
     }
 
     /// Whether lost frames are kept for [`Self::lost`]. Off at first: their payloads are dropped.

@@ -152,7 +152,7 @@ impl<P> Network<P> {
             return Fate::Lost(cause);
         }
         let bytes = frame.bytes;
-        line.hold(frame);
+        line.hold(now, frame);
         let fires = self.air.enqueue(now, radio, bytes);
         let source = self.air.source_of(radio);
         if fires < self.event_queue.pending(source) {

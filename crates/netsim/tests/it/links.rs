@@ -2,7 +2,7 @@
 
 use crate::common::{self, Pair, line, ms, us};
 use mptcp_clock::{Duration, Instant};
-use netsim::{Cause, Event, Fate, Frame, Network, Parameters, QueueLimit, Rate};
+use netsim::{Cause, Change, Event, Fate, Frame, Network, Parameters, QueueLimit, Rate};
 
 const FULL: Fate = Fate::Lost(Cause::QueueFull);
 
@@ -222,4 +222,28 @@ fn frames_that_come_together_stay_in_order_whatever_the_host_takes() {
     }
     let arrived = pair.arrivals();
     assert!(arrived.is_sorted() && arrived.iter().map(|(_, number)| *number).eq(0..200));
+}
+
+#[test]
+fn a_line_counts_how_long_it_was_busy_and_what_it_could_have_carried() {
+    let mut pair = Pair::new(line(1));
+    let forward = pair.link.forward();
+    pair.send(us(0), 1000, 0);
+    pair.send(us(300), 500, 1);
+    pair.send(us(3000), 1000, 2);
+    // 1.5 ms, a pause, and half of the third frame's millisecond.
+    assert_eq!(pair.arrivals_until(us(3500)).len(), 2);
+    pair.send(us(3500), 0, 3);
+    let used = pair.network.line_use(forward);
+    assert_eq!(used.busy, us(2000).since(Instant::ZERO));
+    assert_eq!(used.capacity_bits, Some(8_000.0 * 3.5));
+    pair.network.schedule_change(us(4000), forward, Change::Rate(Rate::new(2_000_000)));
+    pair.network.schedule_change(us(5000), forward, Change::Up(false));
+    pair.network.schedule_change(us(7000), forward, Change::Up(true));
+    pair.network.schedule_change(us(8000), forward, Change::Delay(Duration::ZERO));
+    pair.arrivals();
+    let used = pair.network.line_use(forward);
+    assert_eq!(used.busy, us(2500).since(Instant::ZERO));
+    assert_eq!(used.down, Duration::from_millis(2));
+    assert_eq!(used.capacity_bits, Some(8_000.0 * 4.0 + 2_000.0 + 2_000.0));
 }

@@ -1,0 +1,146 @@
+//! The account of one subflow: what every second of its path went to.
+//!
+//! Owns the totals. Between two reports of the sender nothing changes but the network, so each interval is settled when it ends.
+
+use mptcp::observe::PathLimit;
+use mptcp_clock::{Duration, Instant};
+use netsim::Network;
+
+use super::cause::Cause;
+use super::notes::{Drops, Note};
+use super::route::{Route, State};
+
+/// What made a window as small as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reduction {
+    /// Nothing: it still grows.
+    None,
+    /// Random loss.
+    Loss,
+    /// A queue that dropped or marked.
+    Queue,
+    /// An outage of the link.
+    Down,
+    /// The network dropped nothing: delays changed, or segments overtook each other.
+    Spurious,
+}
+
+/// See the top of the file. Times are seconds.
+#[derive(Clone, Debug)]
+pub(super) struct Account {
+    pub(super) path: u16,
+    pub(super) began: Instant,
+    limit: PathLimit,
+    since: Instant,
+    /// At `since`: how long each hop had been busy, and the route.
+    busy: Vec<Duration>,
+    state: State,
+    reduction: Reduction,
+    /// The delay has grown since the latest reduction.
+    has_grown: bool,
+    /// Drops up to the latest reduction.
+    drops: Drops,
+    pub(super) totals: [f64; Cause::ALL.len()],
+    /// How long it was kept.
+    pub(super) watched: f64,
+    /// The propagation delay there and back, summed over the time.
+    pub(super) delay: f64,
+    /// Bytes of frames with data that the sender gave to the network.
+    pub(super) offered: u64,
+    /// Bytes of payload in them.
+    pub(super) payload: u64,
+    /// Bytes that never left a queue before the account began to count.
+    pub(super) unsent_before: u64,
+}
+
+impl Account {
+    pub(super) fn open(now: Instant, path: u16, route: &Route, network: &mut Network<u32>) -> Self {
+        Self {
+            path,
+            began: now,
+            limit: PathLimit::Joining,
+            since: now,
+            busy: route.busy(network),
+            state: route.state(network),
+            reduction: Reduction::None,
+            has_grown: false,
+            drops: Drops::default(),
+            totals: [0.0; Cause::ALL.len()],
+            watched: 0.0,
+            delay: 0.0,
+            offered: 0,
+            payload: 0,
+            unsent_before: 0,
+        }
+    }
+
+    /// Settles up to now. To be called whenever the sender reports something or the scenario changes a link.
+    pub(super) fn settle(&mut self, now: Instant, route: &Route, network: &mut Network<u32>) {
+        let (busy, state) = (route.busy(network), route.state(network));
+        let span = now.since(self.since).as_secs_f64();
+        let each = busy.iter().zip(&self.busy).map(|(now, then)| now.as_secs_f64() - then.as_secs_f64());
+        let served = each.fold(0.0, f64::max).min(span);
+        self.spend(span, served);
+        self.watched += span;
+        self.delay += span * self.state.delay.as_secs_f64();
+        self.has_grown |= state.delay > self.state.delay;
+        (self.since, self.busy, self.state) = (now, busy, state);
+    }
+
+    fn spend(&mut self, span: f64, served: f64) {
+        let mut add = |cause: Cause, time: f64| self.totals[cause as usize] += time;
+        match self.limit {
+            PathLimit::Joining if self.state.up => add(Cause::Joining, span),
+            // Another subflow may have taken its place; what no subflow of the path has is known in the end.
+            PathLimit::Idle | PathLimit::Closed => {}
+            PathLimit::Application => {
+                add(Cause::Capacity, served);
+                add(Cause::Application, span - served);
+            }
+            _ if !self.state.up => add(Cause::Down, span),
+            limit => {
+                let share = self.state.share;
+                add(Cause::LowerRate, span * (1.0 - share));
+                add(Cause::Capacity, served * share);
+                let idle = Cause::of_sender(limit).unwrap_or(match self.reduction {
+                    _ if self.has_grown => Cause::DelayChange,
+                    Reduction::None => Cause::Window,
+                    Reduction::Loss => Cause::Loss,
+                    Reduction::Queue => Cause::QueueOverflow,
+                    Reduction::Down => Cause::Down,
+                    Reduction::Spurious => Cause::DelayChange,
+                });
+                add(idle, (span - served) * share);
+            }
+        }
+    }
+
+    /// The sender reported something; the account is settled to now. `drops` are those of the subflow so far.
+    pub(super) fn hear(&mut self, note: Note, drops: Drops) {
+        match note {
+            Note::Limit(limit) => self.limit = limit,
+            Note::Reduced => {
+                let since = Drops {
+                    queue: drops.queue - self.drops.queue,
+                    random: drops.random - self.drops.random,
+                    down: drops.down - self.drops.down,
+                    unsent: 0,
+                };
+                self.reduction = match () {
+                    () if since.down > 0 => Reduction::Down,
+                    () if since.random > since.queue => Reduction::Loss,
+                    () if since.queue > 0 => Reduction::Queue,
+                    () => Reduction::Spurious,
+                };
+                (self.drops, self.has_grown) = (drops, false);
+            }
+            Note::Undone => self.reduction = Reduction::None,
+        }
+    }
+
+    /// Forgets what was spent so far, at the end of the warm-up.
+    pub(super) fn forget(&mut self, unsent: u64) {
+        (self.totals, self.delay, self.watched) = ([0.0; Cause::ALL.len()], 0.0, 0.0);
+        (self.offered, self.payload, self.unsent_before) = (0, 0, unsent);
+    }
+}

@@ -1,0 +1,113 @@
+//! What the capacity of a path was spent on, or lost to.
+//!
+//! Owns the names. A cause is a fact about the simulated network and the sender together; [`mptcp::observe::PathLimit`] is what the
+//! sender alone could see.
+
+use mptcp::observe::PathLimit;
+
+/// One use of a path's capacity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Cause {
+    /// The link was busy: frames of this flow were waiting or in service.
+    Capacity,
+    /// The link was busy with frames of other flows.
+    CrossTraffic,
+    /// The link was slower than at its best in this run, by an event.
+    LowerRate,
+    /// The link was down, or the sender had not yet recovered from that.
+    Down,
+    /// The window was small because frames were lost at random.
+    Loss,
+    /// The window was small because the queue dropped or marked frames.
+    QueueOverflow,
+    /// The window was small although nothing was lost, or the delay of the link has grown since.
+    DelayChange,
+    /// The window still grew, and nothing had made it smaller.
+    Window,
+    /// M2 had halved the window.
+    Penalty,
+    /// The receive window was full; the oldest data in it was on this path.
+    ReceiveWindow,
+    /// The send buffer was full; the oldest data in it was on this path.
+    SendBuffer,
+    /// The receive window or the send buffer was full; the oldest data in it was on another path.
+    HeadOfLine,
+    /// The application had nothing to send.
+    Application,
+    /// The scheduler or a backup flag left the path unused.
+    Scheduler,
+    /// Pacing held the sender back.
+    Pacing,
+    /// Enough waited in the host's own interface.
+    LocalQueue,
+    /// The handshake of the subflow was not complete.
+    Joining,
+    /// The path had no subflow.
+    Closed,
+}
+
+impl Cause {
+    pub(super) const ALL: [Self; 18] = [
+        Self::Capacity,
+        Self::CrossTraffic,
+        Self::LowerRate,
+        Self::Down,
+        Self::Loss,
+        Self::QueueOverflow,
+        Self::DelayChange,
+        Self::Window,
+        Self::Penalty,
+        Self::ReceiveWindow,
+        Self::SendBuffer,
+        Self::HeadOfLine,
+        Self::Application,
+        Self::Scheduler,
+        Self::Pacing,
+        Self::LocalQueue,
+        Self::Joining,
+        Self::Closed,
+    ];
+
+    /// The name in tables.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Capacity => "capacity",
+            Self::CrossTraffic => "cross_traffic",
+            Self::LowerRate => "lower_rate",
+            Self::Down => "down",
+            Self::Loss => "loss",
+            Self::QueueOverflow => "queue_overflow",
+            Self::DelayChange => "delay_change",
+            Self::Window => "window",
+            Self::Penalty => "penalty",
+            Self::ReceiveWindow => "receive_window",
+            Self::SendBuffer => "send_buffer",
+            Self::HeadOfLine => "head_of_line",
+            Self::Application => "application",
+            Self::Scheduler => "scheduler",
+            Self::Pacing => "pacing",
+            Self::LocalQueue => "local_queue",
+            Self::Joining => "joining",
+            Self::Closed => "closed",
+        }
+    }
+
+    /// Why an idle link got nothing, where the sender's finding needs no look at the network. `None` where the window was full:
+    /// the cause is then whatever made that window small.
+    pub(super) const fn of_sender(limit: PathLimit) -> Option<Self> {
+        Some(match limit {
+            PathLimit::Window | PathLimit::Capacity | PathLimit::Loss => return None,
+            PathLimit::Idle | PathLimit::Application => Self::Application,
+            PathLimit::SendBuffer => Self::SendBuffer,
+            PathLimit::ReceiveWindow => Self::ReceiveWindow,
+            PathLimit::HeadOfLine => Self::HeadOfLine,
+            PathLimit::Scheduler => Self::Scheduler,
+            PathLimit::Penalty => Self::Penalty,
+            PathLimit::Pacing => Self::Pacing,
+            PathLimit::LocalQueue => Self::LocalQueue,
+            PathLimit::Joining => Self::Joining,
+            PathLimit::Closed => Self::Closed,
+        })
+    }
+}

@@ -1,0 +1,268 @@
+//! What the capacity of each path of each flow went to, by what the simulated links really did.
+//!
+//! Owns the accounts, the routes, and the shares that summaries give. A sender guesses at queues and at causes of loss; here the
+//! queues, the drops and the states of links are known. An observed run has one; nothing of the run depends on it.
+
+mod account;
+mod cause;
+mod notes;
+mod route;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mptcp_clock::{Duration, Instant};
+use netsim::{DirectionId, Network};
+
+use self::account::Account;
+use self::cause::Cause;
+use self::notes::Key;
+pub(super) use self::notes::Notes;
+pub(super) use self::route::{Route, turning_points};
+use crate::classes::flow_and_subflow;
+
+/// What the links know of a path of a flow.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PathTruth {
+    /// By cause: shares of the path's capacity over the life of the flow. They add up to 1.
+    pub(super) shares: Vec<(&'static str, f64)>,
+    /// What its slowest link could carry on average, bit/s of frames.
+    pub(super) capacity: Option<f64>,
+    /// What its slowest link could carry at its best, bit/s of frames.
+    pub(super) rate: Option<f64>,
+    /// The slowest link.
+    pub(super) bottleneck: Option<DirectionId>,
+    /// Payload bytes to a byte of the frames that carried them.
+    pub(super) payload_share: Option<f64>,
+    /// Mean propagation delay there and back, s.
+    pub(super) base_rtt: Option<f64>,
+    cross_share: f64,
+}
+
+/// What a direction had done when a flow began to count.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    sent_bytes: u64,
+    bits: Option<f64>,
+    down: Duration,
+}
+
+impl Mark {
+    fn of(direction: DirectionId, network: &mut Network<u32>) -> Self {
+        let used = network.line_use(direction);
+        let sent_bytes = network.counters(direction).sent_bytes;
+        Self { sent_bytes, bits: used.capacity_bits, down: used.down }
+    }
+}
+
+/// See the top of the file.
+#[derive(Debug)]
+pub(super) struct Attribution {
+    notes: Arc<Mutex<Notes>>,
+    /// By flow and path; none where nodes spread frames over several routes.
+    routes: BTreeMap<(u16, u16), Route>,
+    accounts: BTreeMap<Key, Account>,
+    /// By flow: since when it counts.
+    counts_from: BTreeMap<u16, Instant>,
+    marks: BTreeMap<(u16, DirectionId), Mark>,
+    /// By flow: when all of its data had arrived, and what its directions had done by then.
+    ended: BTreeMap<u16, (Instant, BTreeMap<DirectionId, Mark>)>,
+}
+
+/// What is known of a path over the time in which its flow counts.
+#[derive(Clone, Debug, Default)]
+struct Sum {
+    totals: [f64; Cause::ALL.len()],
+    delay: f64,
+    watched: f64,
+    offered: u64,
+    payload: u64,
+    began: Option<Instant>,
+}
+
+impl Attribution {
+    pub(super) fn new(notes: Arc<Mutex<Notes>>, routes: BTreeMap<(u16, u16), Route>) -> Self {
+        Self {
+            notes,
+            routes,
+            accounts: BTreeMap::new(),
+            counts_from: BTreeMap::new(),
+            marks: BTreeMap::new(),
+            ended: BTreeMap::new(),
+        }
+    }
+
+    /// A sender gave a frame with data to the network.
+    pub(super) fn offered(&mut self, label: u32, bytes: u32, payload: usize) {
+        let Some((flow, subflow)) = flow_and_subflow(label) else { return };
+        if let Some(account) = self.accounts.get_mut(&(flow as u16, subflow as u8)) {
+            account.offered += u64::from(bytes);
+            account.payload += payload as u64;
+        }
+    }
+
+    /// Accounts for what observers heard.
+    pub(super) fn settle(&mut self, now: Instant, network: &mut Network<u32>) {
+        let heard = {
+            let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+            notes.take()
+        };
+        for (key, path, note) in heard {
+            if self.ended.contains_key(&key.0) {
+                continue;
+            }
+            let Some(route) = self.routes.get(&(key.0, path)) else { continue };
+            let account =
+                self.accounts.entry(key).or_insert_with(|| Account::open(now, path, route, network));
+            account.settle(now, route, network);
+            let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+            account.hear(note, notes.drops_of(key));
+        }
+    }
+
+    /// Settles every account: the scenario changes a link now, or the run ends.
+    pub(super) fn settle_all(&mut self, now: Instant, network: &mut Network<u32>) {
+        self.settle(now, network);
+        for (key, account) in &mut self.accounts {
+            if self.ended.contains_key(&key.0) {
+                continue;
+            }
+            if let Some(route) = self.routes.get(&(key.0, account.path)) {
+                account.settle(now, route, network);
+            }
+        }
+    }
+
+    /// A flow starts. One that tries again has started before.
+    pub(super) fn start(&mut self, now: Instant, flow: u16, network: &mut Network<u32>) {
+        if !self.counts_from.contains_key(&flow) {
+            self.count(now, flow, network);
+        }
+    }
+
+    /// From now on a flow counts.
+    fn count(&mut self, now: Instant, flow: u16, network: &mut Network<u32>) {
+        self.settle_all(now, network);
+        self.counts_from.insert(flow, now);
+        for (_, route) in self.routes.iter().filter(|((of, _), _)| *of == flow) {
+            for &hop in &route.forth {
+                self.marks.insert((flow, hop), Mark::of(hop, network));
+            }
+        }
+        let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        for (key, account) in self.accounts.iter_mut().filter(|(key, _)| key.0 == flow) {
+            account.forget(notes.drops_of(*key).unsent);
+        }
+    }
+
+    /// All data of a flow has arrived: it counts no longer.
+    pub(super) fn stop(&mut self, now: Instant, flow: u16, network: &mut Network<u32>) {
+        if self.ended.contains_key(&flow) {
+            return;
+        }
+        self.settle_all(now, network);
+        let own = self.routes.iter().filter(|((of, _), _)| *of == flow);
+        let hops: Vec<DirectionId> = own.flat_map(|(_, route)| route.forth.iter().copied()).collect();
+        let marks = hops.into_iter().map(|hop| (hop, Mark::of(hop, network))).collect();
+        self.ended.insert(flow, (now, marks));
+    }
+
+    /// The warm-up is over: flows that have started count from now on.
+    pub(super) fn count_anew(&mut self, now: Instant, network: &mut Network<u32>) {
+        let started: Vec<u16> = self.counts_from.keys().copied().collect();
+        for flow in started {
+            self.count(now, flow, network);
+        }
+    }
+
+    /// What the capacity of a path went to from the time its flow counts until `until`, when its connection ended or the run
+    /// did; to be asked after [`Self::settle_all`]. `None` where nothing is known.
+    pub(super) fn summary(
+        &self,
+        flow: u16,
+        path: u16,
+        until: Instant,
+        network: &mut Network<u32>,
+    ) -> Option<PathTruth> {
+        let (route, from) = (self.routes.get(&(flow, path))?, *self.counts_from.get(&flow)?);
+        let ended = self.ended.get(&flow);
+        let until = ended.map_or(until, |(at, _)| until.min(*at));
+        let counted = ended.map_or(network.now(), |(at, _)| *at).since(from).as_secs_f64().max(1e-9);
+        let mut sum = Sum::default();
+        let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        for (_, account) in self.accounts.iter().filter(|(key, one)| key.0 == flow && one.path == path) {
+            sum.add(account);
+        }
+        let life = until.since(from).as_secs_f64();
+        let since = |hop: &DirectionId, network: &mut Network<u32>| {
+            let then = self.marks.get(&(flow, *hop)).copied().unwrap_or_default();
+            let last = ended.and_then(|(_, marks)| marks.get(hop).copied());
+            (then, last.unwrap_or_else(|| Mark::of(*hop, network)))
+        };
+        let mut truth =
+            PathTruth { bottleneck: route.forth.get(route.bottleneck).copied(), ..PathTruth::default() };
+        let mut down = 0.0_f64;
+        for hop in &route.forth {
+            let (then, now) = since(hop, network);
+            down = down.max((now.down - then.down).as_secs_f64());
+            // What other paths of the same flow sent over this link is no cross traffic.
+            let own = self.sent_over(flow, *hop, &notes) as f64;
+            let all = now.sent_bytes.saturating_sub(then.sent_bytes) as f64;
+            if all > own {
+                truth.cross_share = truth.cross_share.max(1.0 - own / all);
+            }
+            if let Some(bits) = now.bits {
+                let rate = (bits - then.bits.unwrap_or(0.0)) / counted;
+                truth.capacity = Some(truth.capacity.map_or(rate, |known: f64| known.min(rate)));
+            }
+        }
+        truth.rate =
+            route.rate.map(|rate| rate as f64).filter(|_| truth.capacity.is_some()).or(truth.capacity);
+        truth.payload_share = (sum.offered > 0).then(|| sum.payload as f64 / sum.offered as f64);
+        let capacity = std::mem::take(&mut sum.totals[Cause::Capacity as usize]);
+        sum.totals[Cause::CrossTraffic as usize] = capacity * truth.cross_share;
+        sum.totals[Cause::Capacity as usize] = capacity * (1.0 - truth.cross_share);
+        truth.base_rtt = (sum.watched > 0.0).then(|| sum.delay / sum.watched);
+        let before = sum.began.map_or(life, |began| began.since(from).as_secs_f64());
+        sum.totals[Cause::Joining as usize] += before.min(life);
+        let known: f64 = sum.totals.iter().sum();
+        let absent = (life - known).max(0.0);
+        let out = (down - sum.totals[Cause::Down as usize]).clamp(0.0, absent);
+        sum.totals[Cause::Down as usize] += out;
+        sum.totals[Cause::Closed as usize] += absent - out;
+        let whole: f64 = sum.totals.iter().sum();
+        if whole > 0.0 {
+            let share = |cause: &Cause| (cause.name(), sum.totals[*cause as usize] / whole);
+            truth.shares = Cause::ALL.iter().map(share).collect();
+        }
+        Some(truth)
+    }
+}
+
+impl Attribution {
+    /// Bytes of frames of a flow that left the queue of a direction.
+    fn sent_over(&self, flow: u16, direction: DirectionId, notes: &Notes) -> u64 {
+        let passes = |account: &Account| {
+            self.routes.get(&(flow, account.path)).is_some_and(|route| route.forth.contains(&direction))
+        };
+        let own = self.accounts.iter().filter(|(key, account)| key.0 == flow && passes(account));
+        own.map(|(key, account)| {
+            let unsent = notes.drops_of(*key).unsent.saturating_sub(account.unsent_before);
+            account.offered.saturating_sub(unsent)
+        })
+        .sum()
+    }
+}
+
+impl Sum {
+    fn add(&mut self, account: &Account) {
+        for (sum, more) in self.totals.iter_mut().zip(account.totals) {
+            *sum += more;
+        }
+        self.delay += account.delay;
+        self.watched += account.watched;
+        self.offered += account.offered;
+        self.payload += account.payload;
+        self.began = Some(self.began.map_or(account.began, |began| began.min(account.began)));
+    }
+}

@@ -1,0 +1,96 @@
+//! What the observers of a run report, until the world accounts for it.
+//!
+//! Owns the queue between them: observers hear of an event in the middle of a call, and may not look at the network then.
+
+use std::collections::BTreeMap;
+
+use mptcp::observe::{Event, PathLimit, Record, WindowChange};
+use netsim::{Cause as DropCause, FrameEvent, Happening};
+
+use crate::classes::flow_and_subflow;
+
+/// A subflow: the flow, and the subflow's number in its connection as far as a frame's label tells it.
+pub(super) type Key = (u16, u8);
+
+/// What a sender reported.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Note {
+    /// From here on this holds a subflow back.
+    Limit(PathLimit),
+    /// The congestion window was reduced after a loss, a timeout or marks.
+    Reduced,
+    /// A reduction was undone: nothing had been lost.
+    Undone,
+}
+
+/// Frames of one subflow that the network dropped or marked, by why.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Drops {
+    /// The queue or its discipline dropped or marked them.
+    pub(super) queue: u64,
+    /// Random loss, a filter or a MAC took them, or they arrived damaged.
+    pub(super) random: u64,
+    /// The link was down.
+    pub(super) down: u64,
+    /// Bytes that never left the queue.
+    pub(super) unsent: u64,
+}
+
+/// The queue.
+#[derive(Debug, Default)]
+pub(in crate::world) struct Notes {
+    notes: Vec<(Key, u16, Note)>,
+    drops: BTreeMap<Key, Drops>,
+}
+
+impl Notes {
+    /// An event of the subflow of `flow` on `path`, at its sending host.
+    pub(in crate::world) fn hear(&mut self, flow: u16, path: u16, record: &Record) {
+        let note = match record.event {
+            Event::Limit { limit, .. } => Note::Limit(limit),
+            Event::Window {
+                why: WindowChange::Loss | WindowChange::Timeout | WindowChange::Marks, ..
+            } => Note::Reduced,
+            Event::Spurious { .. } => Note::Undone,
+            _ => return,
+        };
+        let key = (flow, record.place.subflow.number() as u8);
+        self.notes.push((key, path, note));
+    }
+
+    /// What was heard since it was asked last.
+    pub(super) fn take(&mut self) -> Vec<(Key, u16, Note)> {
+        std::mem::take(&mut self.notes)
+    }
+
+    /// What the network has dropped of a subflow so far.
+    pub(super) fn drops_of(&self, subflow: Key) -> Drops {
+        self.drops.get(&subflow).copied().unwrap_or_default()
+    }
+
+    /// A frame was dropped or marked on its way from the sender.
+    pub(in crate::world) fn hear_drop(&mut self, event: &FrameEvent) {
+        let Some((flow, subflow)) = flow_and_subflow(event.label) else { return };
+        let drops = self.drops.entry((flow as u16, subflow as u8)).or_default();
+        match event.what {
+            Happening::Marked => drops.queue += 1,
+            Happening::Dropped(DropCause::QueueFull | DropCause::Discipline) => {
+                drops.queue += 1;
+                drops.unsent += u64::from(event.bytes);
+            }
+            Happening::Dropped(DropCause::Down | DropCause::NoRoute) => {
+                drops.down += 1;
+                drops.unsent += u64::from(event.bytes);
+            }
+            Happening::Dropped(DropCause::Filter) => {
+                drops.random += 1;
+                drops.unsent += u64::from(event.bytes);
+            }
+            Happening::Dropped(DropCause::Chance | DropCause::Retries | DropCause::Corrupted) => {
+                drops.random += 1;
+            }
+            // A packet that is too long is an answer of the network, and sent again in parts.
+            Happening::Dropped(DropCause::TooLong) => drops.unsent += u64::from(event.bytes),
+        }
+    }
+}
