@@ -43,7 +43,7 @@ def limits_in_words(limits: Mapping[str, float], least: float = 0.01) -> str:
     """What held a flow back, as shares of its time."""
     shares = sorted(((share, name) for name, share in limits.items() if share >= least), reverse=True)
     if not shares:
-        return "not limited by anything that was measured"
+        return "what limited it was not measured"
     return "limited by " + ", ".join(f"{LIMITS.get(name, name)} {share:.0%}" for share, name in shares)
 
 
