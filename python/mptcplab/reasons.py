@@ -128,6 +128,11 @@ def is_healthy(row: FlowRow) -> bool:
     return most is not None and row["goodput"] >= FULL * most and not row["never_joined"]
 
 
+def reached(row: FlowRow) -> str:
+    """The part of its links' capacity that a flow carried, as a clause."""
+    return f"it carried {row['goodput'] / (capacity(row) or 1.0):.0%} of what its links could"
+
+
 def findings(row: FlowRow) -> list[Finding]:
     """What held a flow back, the most costly first; nothing for one that filled its links and kept queues short."""
     known = [path for path in row["paths"] if path.get("limits")]
@@ -204,7 +209,7 @@ def sentences(row: FlowRow) -> list[str]:
     if found:
         return [str(finding) for finding in found[:4]]
     if is_healthy(row):
-        return ["its paths carried what they could"]
+        return [reached(row)]
     return ["no single cause took more than 3% of capacity"]
 
 

@@ -126,7 +126,8 @@ class Answer:
             if row["handshake_s"] is None:
                 return "It never connected: its first path carried no handshake."
             if self.is_full:
-                return "Its paths carried what they could."
+                said = reasons.reached(row)
+                return f"{said[0].upper()}{said[1:]}."
             return "No single cause took more than 3% of capacity."
         said = "; ".join(str(finding) for finding in self.findings[:3])
         late = f" The 95th percentile of the latency of its blocks is {_time(self.latency)}." if self.latency else ""

@@ -145,8 +145,8 @@ def _jitters(run: Run) -> bool:
 def _of_main(run: Run, baselines: dict[str, float], text: str) -> Iterator[str]:
     row = run.flow("main")
     best = max(baselines.values(), default=0.0)
-    if row["goodput"] < BELOW * best and "its paths carried what they could" in text.partition("other (")[0]:
-        yield f"main: below its best path ({row['goodput'] / best:.2f}), and called unlimited"
+    if row["goodput"] < BELOW * best and "slower than plain TCP" not in text.partition("other (")[0]:
+        yield f"main: below its best path ({row['goodput'] / best:.2f}), and no word of it"
     silent = _silence(run)
     if silent > SILENT_S + 3 * SAMPLE and "nothing arrived for" not in text:
         yield f"main: {silent:.1f} s without a byte, and no word of it"
