@@ -133,6 +133,38 @@ def test_a_small_file_of_endless_rows(damaged: Path, monkeypatch: pytest.MonkeyP
     assert "rows are more than the 100 that are read" in use(damaged)
 
 
+@pytest.mark.parametrize("table", ["samples", "flows"])
+def test_a_long_text_that_every_row_repeats(damaged: Path, monkeypatch: pytest.MonkeyPatch, table: str) -> None:
+    """A dictionary has the text once, and plain text would have it in each row."""
+    monkeypatch.setattr(reading, "BYTES_OF_TEXT", 100_000)
+    file = damaged / f"{table}.parquet"
+    rows = pq.read_table(file)
+    text = pa.DictionaryArray.from_arrays(pa.array([0] * len(rows), pa.int32()), ["x" * 90_000])
+    pq.write_table(rows.set_column(rows.column_names.index("variant"), "variant", text), file, compression="zstd")
+    assert file.stat().st_size < 40_000
+    size = sum(entry.stat().st_size for entry in damaged.iterdir())
+    for _ in range(2):
+        with pytest.raises(BadResult, match=r"bytes of text in the \d+ rows of 'variant' are more than are read"):
+            merge([damaged], damaged.parent / "merged")
+        assert not (damaged.parent / "merged").exists()
+    assert size == sum(entry.stat().st_size for entry in damaged.iterdir())
+
+
+def test_rows_that_are_too_large_are_not_read(damaged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "BYTES_OF_TEXT", 1000)
+    monkeypatch.setattr(reading, "BYTES_OF_ROW", 1)
+    assert "rows are more than are read" in use(damaged)
+
+
+def test_a_merge_that_fails_leaves_what_was_there(damaged: Path, result: Path, tmp_path: Path) -> None:
+    (tmp_path / "all").mkdir()
+    (tmp_path / "all" / "notes").write_text("mine")
+    (damaged / "links.parquet").write_bytes(b"PAR1" + bytes(40))
+    with pytest.raises(BadResult, match="links"):
+        merge([result, damaged], tmp_path / "all")
+    assert [entry.name for entry in (tmp_path / "all").iterdir()] == ["notes"]
+
+
 @pytest.mark.parametrize(
     ("column", "value", "says"),
     [

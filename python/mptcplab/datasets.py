@@ -7,6 +7,7 @@ runs would have the same name, the variant of the later one says where it came f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from itertools import combinations
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from mptcplab.files import digest, folder, slug, write_bytes
+from mptcplab.files import digest, only_writer, slug, write_bytes
 from mptcplab.inputs import BadResult, nearest, readable
 from mptcplab.joining import join
 from mptcplab.json_files import write_json
@@ -32,7 +33,7 @@ Changed = dict[Who, Who]
 def merge(directories: Sequence[str | Path], output: str | Path) -> list[Who]:
     """Writes the runs of all `directories` into one result; returns run, seed and variant of each.
 
-    Raises `BadResult` when a directory holds no result, or is the output itself.
+    Raises `BadResult` when a directory holds no result, or is the output itself. After an error, nothing of it is left.
     """
     target = Path(output)
     for directory in directories:
@@ -41,13 +42,29 @@ def merge(directories: Sequence[str | Path], output: str | Path) -> list[Who]:
             raise BadResult(f"{directory}: cannot be merged into itself; give another --output")
     if (target / "run.json").exists():
         raise BadResult(f"{target}: holds a result already; give another --output")
-    folder(target)
+    is_new = not target.exists()
+    written: list[Path] = []
+    with only_writer(target):
+        try:
+            return _merge(directories, target, written)
+        except BaseException:
+            for file in written:
+                file.unlink(missing_ok=True)
+            if is_new:
+                with suppress(OSError):
+                    target.rmdir()
+            raise
+
+
+def _merge(directories: Sequence[str | Path], target: Path, written: list[Path]) -> list[Who]:
+    """The same; `written` has the files so far."""
     described: list[dict[str, Any]] = []
     found: dict[str, list[tuple[Path, Changed]]] = {table: [] for table in TABLES}
     for number, directory in enumerate(directories, 1):
         names = _distinct(
             describe(directory)["runs"], {_who(row) for row in described}, readable(str(directory)), number
         )
+        written += (target / _scenario_name(len(described) + at) for at in range(1, len(names) + 1))
         described += _scenarios(directory, target, names, len(described))
         for table in TABLES:
             file = Path(directory) / f"{table}.parquet"
@@ -56,6 +73,7 @@ def merge(directories: Sequence[str | Path], output: str | Path) -> list[Who]:
     version = describe(directories[0])["mptcplab"]
     for table, files in found.items():
         if files:
+            written.append(target / f"{table}.parquet")
             _join(table, files, target / f"{table}.parquet")
     backends = sorted({str(describe(directory).get("backend", "sim")) for directory in directories})
     write_json({"mptcplab": version, "backend": ", ".join(backends), "runs": described}, target / "run.json")
@@ -194,13 +212,17 @@ def _distinct(
     return named
 
 
+def _scenario_name(number: int) -> str:
+    return "scenario.toml" if number == 1 else f"scenario-{number}.toml"
+
+
 def _scenarios(
     directory: str | Path, target: Path, names: Iterable[tuple[Who, dict[str, Any]]], count: int
 ) -> list[dict[str, Any]]:
     """Copies the scenarios under new names; the rows with these."""
     rows = []
     for at, (_, row) in enumerate(names, count + 1):
-        name = "scenario.toml" if at == 1 else f"scenario-{at}.toml"
+        name = _scenario_name(at)
         write_bytes(target / name, read_scenario_text(Path(directory) / row["scenario"]).encode("utf-8"))
         rows.append(row | {"scenario": name, "source": readable(Path(directory).name)})
     return rows
@@ -220,6 +242,7 @@ def _renamed(table: pa.Table, changed: Changed) -> pa.Table:
     """The table with the new names of its runs; the rows of a run stand together."""
     if not changed or not table.num_rows:
         return table
+    table = table.unify_dictionaries()
     encoded = [table[column].combine_chunks().dictionary_encode() for column in WHO]
     codes = np.stack([np.asarray(column.indices) for column in encoded])
     starts = np.concatenate(([0], 1 + np.flatnonzero((codes[:, 1:] != codes[:, :-1]).any(axis=0))))

@@ -26,6 +26,8 @@ MOST_TABLE = 1 << 34
 """Bytes of a table."""
 MOST_ROWS = 500_000_000
 """Rows of a table: a small file may say that it has any number."""
+BYTES_OF_TEXT, BYTES_OF_ROW = 1 << 26, 1 << 10
+"""Bytes of the text of a table, and as many more for each of its rows: a small file may repeat a long text."""
 LONGEST = 1e10
 """Seconds, about 300 years: no run is longer."""
 
@@ -122,14 +124,16 @@ def read_table(file: Path, wanted: dict[str, pa.DataType] | None = None, *, seed
     With a `seed`, its rows alone, and no more than a group of the others' in memory at a time.
     """
     wanted = WHO if wanted is None else wanted
-    with open_table(file) as parquet:
-        return _checked(file, parquet.read() if seed is None else _of_seed(parquet, seed), wanted)
+    with open_table(file, _texts(file)) as parquet:
+        _check_sizes(file, parquet)
+        return _plain(_checked(file, parquet.read() if seed is None else _of_seed(parquet, seed), wanted))
 
 
 def read_pieces(file: Path, wanted: dict[str, pa.DataType] | None = None) -> Iterator[pa.Table]:
-    """The same, a group of rows at a time; a file without rows is one piece."""
+    """The same, a group of rows at a time, its text numbered; a file without rows is one piece."""
     wanted = WHO if wanted is None else wanted
-    with open_table(file) as parquet:
+    with open_table(file, _texts(file)) as parquet:
+        _check_sizes(file, parquet)
         for group in range(parquet.num_row_groups):
             yield _checked(file, parquet.read_row_group(group), wanted)
         if not parquet.num_row_groups:
@@ -142,14 +146,51 @@ def read_columns(file: Path) -> pa.Schema:
         return _plain(parquet.schema_arrow.empty_table()).schema
 
 
+def _texts(file: Path) -> list[str]:
+    """The columns of text, which are read as numbers and names: a long text that each row repeats is there once."""
+    with open_table(file) as parquet:
+        return [one.name for one in parquet.schema_arrow if pa.types.is_string(one.type) or _is_numbered(one.type)]
+
+
+def _is_numbered(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type))
+
+
+def _check_sizes(file: Path, parquet: pq.ParquetFile) -> None:
+    """Refuses groups of rows that are larger, by what the file says, than any text of so many rows is."""
+    for group in range(parquet.num_row_groups):
+        told = parquet.metadata.row_group(group)
+        if told.total_byte_size > _most_bytes(told.num_rows):
+            raise BadFile(f"{file}: {told.total_byte_size} bytes in {told.num_rows} rows are more than are read")
+
+
+def _most_bytes(rows: int) -> int:
+    return BYTES_OF_TEXT + BYTES_OF_ROW * rows
+
+
+def _check_text(file: Path, name: str, column: pa.ChunkedArray) -> None:
+    """Refuses text that would take too much if each row had its own."""
+    total = 0
+    for chunk in column.chunks:
+        lengths = pc.binary_length(chunk.dictionary)
+        total += pc.sum(lengths).as_py() or 0
+        total += pc.sum(pc.cast(lengths.take(chunk.indices), pa.int64())).as_py() or 0
+    if total > _most_bytes(len(column)):
+        raise BadFile(f"{file}: {total} bytes of text in the {len(column)} rows of {name!r} are more than are read")
+
+
 def _checked(file: Path, table: pa.Table, wanted: dict[str, pa.DataType]) -> pa.Table:
     table.validate(full=True)
-    table = _plain(table)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if _is_numbered(column.type):
+            _check_text(file, name, column)
     for name, kind in wanted.items():
         at = table.column_names.index(name) if table.column_names.count(name) == 1 else -1
         if at < 0:
             raise damaged(file, f"it has no column {name!r}")
-        column = table[name].cast(kind)
+        column = table[name]
+        if kind != TEXT or not _is_numbered(column.type):
+            column = column.cast(kind)
         if column.null_count:
             raise damaged(file, f"its column {name!r} has holes")
         table = table.set_column(at, name, column)
