@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from mptcplab import ScenarioError, __version__, plugins
 from mptcplab.commands import COMMANDS
 from mptcplab.commands.common import BadInput, RunFailed
-from mptcplab.files import NO_SPACE, BadFile
+from mptcplab.files import NO_SPACE, BadFile, release
 from mptcplab.inputs import BadResult
 
 TRACEBACK = "MPTCPLAB_TRACEBACK"
@@ -91,6 +91,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A name may have any letter in it; the line stays one.
         print("".join(one if one.isprintable() else ascii(one)[1:-1] for one in said), file=sys.stderr)
         _flush_or_close()
+    finally:
+        release()
     return code
 
 

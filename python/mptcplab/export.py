@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mptcplab import _core
-from mptcplab.files import folder, replacing, write_text
+from mptcplab.files import only_writer, replacing, write_text
 from mptcplab.iperf3 import iperf3
 from mptcplab.json_files import write_json
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 TABLES = ("samples", "flows", "paths", "links", "blocks", "events")
 """The tables of a result, each a file of that name."""
+ALWAYS = ("samples", "flows", "paths", "links")
+"""Those that every result has; the others are there where a run has such rows."""
 
 
 def write_parquet(table: pa.Table, path: Path) -> None:
@@ -45,14 +47,23 @@ def save_run(run: Run, directory: str | PathLike[str]) -> None:
     """Writes one run: `scenario.toml run.json iperf3.json` and the tables."""
     from mptcplab.results import Runs
 
-    target = Path(directory)
-    save_runs(Runs([run]), target)
-    write_json(iperf3(run), target / "iperf3.json")
+    with only_writer(directory) as target:
+        save_runs(Runs([run]), target)
+        write_json(iperf3(run), target / "iperf3.json")
 
 
 def save_runs(runs: Runs, directory: str | PathLike[str]) -> None:
-    """Writes several runs into one set of tables, and each scenario as it ran."""
-    target = folder(directory)
+    """Writes several runs into one set of tables, and each scenario as it ran.
+
+    What stood there of another result is replaced. Raises `BadFile` while another process writes there.
+    """
+    with only_writer(directory) as target:
+        _save_runs(runs, target)
+
+
+def _save_runs(runs: Runs, target: Path) -> None:
+    # First: a result that is replaced in part is none.
+    (target / "run.json").unlink(missing_ok=True)
     files: dict[str, str] = {}
     for run in runs:
         text = run.scenario.to_toml()
@@ -60,8 +71,12 @@ def save_runs(runs: Runs, directory: str | PathLike[str]) -> None:
             files[text] = "scenario.toml" if not files else f"scenario-{len(files) + 1}.toml"
             write_text(target / files[text], text)
     rows = [described(run, files[run.scenario.to_toml()]) for run in runs]
-    for table, of in tables_of(runs).items():
-        write_parquet(of, target / f"{table}.parquet")
+    tables = tables_of(runs)
+    for table in TABLES:
+        if table in tables:
+            write_parquet(tables[table], target / f"{table}.parquet")
+        else:
+            (target / f"{table}.parquet").unlink(missing_ok=True)
     # Last: who finds it finds the rest.
     backend = runs[0].backend if len(runs) else "sim"
     write_json({"mptcplab": _core.__version__, "backend": backend, "runs": rows}, target / "run.json")

@@ -12,6 +12,7 @@ import itertools
 import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,12 +22,12 @@ import pyarrow.parquet as pq
 
 from mptcplab import _core
 from mptcplab.batch import Interrupted, Job, Progress, run_jobs
-from mptcplab.export import TABLES, described, tables_of, write_parquet
-from mptcplab.files import folder, write_text
+from mptcplab.export import ALWAYS, TABLES, described, tables_of, write_parquet
+from mptcplab.files import BadFile, folder, only_writer, read_bytes, write_text
 from mptcplab.inputs import BadResult
 from mptcplab.joining import join
 from mptcplab.json_files import write_json, write_long
-from mptcplab.reading import read_json, read_table
+from mptcplab.reading import MOST_TEXT, read_json, read_table
 from mptcplab.results import Runs
 
 if TYPE_CHECKING:
@@ -110,7 +111,11 @@ class Sweep:
 
         Raises `Interrupted` after Ctrl-C; what was finished is in `output` then, and `resume` goes on there.
         """
-        store = _Store(self, output, resume=resume) if output else None
+        with only_writer(output) if output else nullcontext():
+            store = _Store(self, output, resume=resume) if output else None
+            self._run(store, take, workers, quiet=quiet)
+
+    def _run(self, store: _Store | None, take: Callable[[pa.Table], None], workers: int | None, *, quiet: bool) -> None:
         progress = Progress(self.runs, "sweep", quiet=quiet)
         done = 0
         try:
@@ -203,10 +208,30 @@ class _Store:
         return next(number for number in itertools.count() if not self._list(number).is_file())
 
     def rows(self, number: int) -> pa.Table | None:
-        """The table of flows of a part that was finished."""
+        """The table of flows of a part that was finished; of a damaged one, which is run again, None."""
         if not self._list(number).is_file():
             return None
-        return read_table(self._file(number, "flows"))
+        try:
+            return self._whole(number)
+        except (BadResult, BadFile, OSError):
+            for table in TABLES:
+                self._file(number, table).unlink(missing_ok=True)
+            self._list(number).unlink(missing_ok=True)
+            return None
+
+    def _whole(self, number: int) -> pa.Table:
+        """The table of flows of a part of which everything can be read. Raises `BadResult`."""
+        runs = next(itertools.islice(self._sweep.parts(), number, None))
+        jobs = [self._sweep.job(at) for at in runs]
+        try:
+            listed = [(row["variant"], row["seed"]) for row in json.loads(read_bytes(self._list(number), MOST_TEXT))]
+        except (ValueError, TypeError, KeyError) as error:
+            raise BadResult(f"{self._list(number)}: damaged: {error}") from error
+        if listed != [(job.variant, job.seed) for job in jobs]:
+            raise BadResult(f"{self._list(number)}: damaged: it lists other runs")
+        found = {table: self._file(number, table) for table in TABLES}
+        tables = {table: read_table(file) for table, file in found.items() if file.is_file() or table in ALWAYS}
+        return tables["flows"]
 
     def write(self, number: int, runs: Runs) -> None:
         """Writes a part; its list of runs comes last, so that who finds that finds all."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mptcplab.commands.common import RunFailed, add_workers, check_runs, duration, natural, positive, print_json
 from mptcplab.commands.common import seeds as all_seeds
+from mptcplab.commands.outputs import ready
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +57,8 @@ def execute(given: argparse.Namespace) -> int:
     test = interrupt(scenario, steady, toggled, every=given.every, duration=given.duration, direction=given.direction)
     seeds = all_seeds(given)
     check_runs(test, len(seeds))
+    if given.output:
+        ready(given.output)
     try:
         runs = test.runs(seeds, workers=given.workers)
     except RuntimeError as error:

@@ -48,12 +48,15 @@ def pictures(path: Path) -> Path:
 
 
 def ready(output: Path) -> None:
-    """Makes the directory of results, and sees that what writes them is there, before anything runs for it."""
+    """Makes the directory of results, for this command alone, and checks that the packages that write are installed.
+
+    Called before anything runs for it.
+    """
     from mptcplab import export  # noqa: F401 - a package that is missing is said now
-    from mptcplab.files import folder
+    from mptcplab.files import claim
 
     need_pictures()
-    folder(output)
+    claim(output)
 
 
 def need_pictures() -> None:

@@ -71,6 +71,7 @@ def execute(given: argparse.Namespace) -> int:
     need_pictures()
     from mptcplab import record
     from mptcplab.drawing import Studio
+    from mptcplab.files import claim
     from mptcplab.report import dotted, facts_rows, write_report
     from mptcplab.reproduce import reproduce
     from mptcplab.studies import all_studies
@@ -90,6 +91,7 @@ def execute(given: argparse.Namespace) -> int:
         record.require_effort(given.compare, record.read(given.compare), effort.name, [study.name for study in chosen])
     if given.mutate:
         return _mutate(given, chosen, effort)
+    claim(given.output)
     with Studio(given.workers, dots=dotted(effort)) as studio:
         try:
             found = reproduce(

@@ -85,6 +85,7 @@ def execute(given: argparse.Namespace) -> int:
         given.output = Path("results")
     if given.output:
         ready(given.output)
+        given.replaced = (given.output / "run.json").is_file()
     try:
         runs, baselines = _run(scenario, given, wanted)
     except Interrupted as interrupt:
@@ -113,7 +114,7 @@ def _say(runs: Runs, baselines: Baselines, given: argparse.Namespace) -> None:
         if dropped:
             print(f"{dropped} events found no room: raise limits.trace, or ask for fewer (--trace, --trace-from)")
         if given.output:
-            print(f"written to {given.output}/")
+            print(f"written to {given.output}/{', in place of the result that was there' if given.replaced else ''}")
 
 
 def _run(scenario: Scenario, given: argparse.Namespace, wanted: Trace) -> tuple[Runs, Baselines]:

@@ -30,11 +30,14 @@ def execute(scenario: Scenario, given: argparse.Namespace) -> int:
     from mptcplab.commands.emulate import ended_by_signals
     from mptcplab.commands.run import document, save, tell
     from mptcplab.emulation import CannotEmulate
+    from mptcplab.files import claim
     from mptcplab.namespaces import CannotMake
     from mptcplab.results import Runs
 
     seeds = all_seeds(given)
     check_runs(scenario, len(seeds))
+    if given.output:
+        claim(given.output)
     try:
         with ended_by_signals():
             runs, baselines, reports = _run(scenario, given)

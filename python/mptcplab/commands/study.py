@@ -130,10 +130,11 @@ def _is_multipath(scenario: Scenario) -> bool:
 
 
 def _write(given: argparse.Namespace, experiment: Experiment, found: dict[str, list[Point]]) -> None:
-    from mptcplab.files import folder, write_text
+    from mptcplab.files import claim, write_text
     from mptcplab.studies.published import marked
 
-    target = folder(given.output)
+    target = Path(given.output)
+    claim(target)
     for name, points in found.items():
         write_text(target / f"{name}.toml", over(marked(points[0].scenario, experiment), given.set).to_toml())
     seeds = max(points[-1].seed for points in found.values())

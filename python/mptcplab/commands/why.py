@@ -15,7 +15,7 @@ from mptcplab.commands.common import (
     print_json,
     seeds,
 )
-from mptcplab.commands.outputs import add_size, pictures, ready, write_picture
+from mptcplab.commands.outputs import add_size, need_pictures, pictures, write_picture
 from mptcplab.commands.settings import add_set, over
 
 if TYPE_CHECKING:
@@ -44,12 +44,14 @@ def execute(given: argparse.Namespace) -> int:
     output = pictures(given.output) if given.output else None
     if given.size is not None and output is None:
         raise BadInput("mptcplab: --size is for a picture; say where it goes with --output FILE")
+    from mptcplab.files import folder
     from mptcplab.scenario import Scenario
     from mptcplab.why import explain, picture
 
     scenario = over(Scenario.load(given.file), given.set)
     if output:
-        ready(output.parent)
+        need_pictures()
+        folder(output.parent)
     check_runs(scenario.vary({"flows.*.baselines": True}), given.seeds)
     try:
         answers = explain(scenario, flow=given.flow, seeds=seeds(given), quiet=given.quiet)
