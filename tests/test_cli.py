@@ -160,7 +160,7 @@ def test_a_broken_scenario_gives_one_message(cli: Cli, file: Path) -> None:
         (["sweep", "two.toml", "--vary", "paths.wifi.loss"], "KEY=VALUE"),
         (["sweep", "two.toml", "--vary", "paths.wifi.loss=1"], "paths.wifi.loss"),
         (["sweep", "two.toml", "--vary", "paths.wify.loss=1%"], "wifi"),
-        (["fly"], "invalid choice"),
+        (["fly"], "there is no command 'fly'"),
     ],
 )
 def test_bad_input_ends_with_two(cli: Cli, scenario_file: Path, arguments: list[str], says: str) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from conftest import Cli
 from mptcplab import Run, Scenario, plots
 from mptcplab.batch import Job, run_jobs
 from mptcplab.tables import ALL, SAMPLE_COLUMNS
@@ -235,3 +236,14 @@ def test_many_flows_are_drawn_and_told_together(tmp_path: Path, recwarn: pytest.
     run.save(tmp_path / "many")
     assert (tmp_path / "many" / "iperf3.json").stat().st_size < 2_000_000
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("name", ["run-06:30", "s3:x", "file:x", "a%20b", "gs:b c", "hdfs:é"])
+def test_names_with_a_colon(cli: Cli, scenario_file: Path, tmp_path: Path, name: str) -> None:
+    """A relative name is a directory, and no place on the net that Arrow would look for."""
+    cli("run", scenario_file, "--output", name, "--quiet")
+    cli("analyse", name, "--means")
+    cli("links", name)
+    cli("merge", name, "--output", f"{name}-both")
+    cli("sweep", scenario_file, "--vary", "paths.wifi.loss=0%,1%", "--output", f"{name}-sweep", "--quiet")
+    assert (tmp_path / f"{name}-both" / "flows.parquet").is_file()

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Any
 if os.environ.get("MPTCPLAB_CORE"):
     sys.modules[f"{__name__}._core"] = importlib.import_module(os.environ["MPTCPLAB_CORE"])
 
-from mptcplab._core import ScenarioError, __version__
-
 if TYPE_CHECKING:
+    from mptcplab._core import ScenarioError, __version__
     from mptcplab.batch import Interrupted
     from mptcplab.results import Run, Runs
     from mptcplab.scenario import Cell, Event, Flow, Path, Scenario, Station
@@ -36,7 +35,9 @@ _HOMES = {
     "Run": "results",
     "Runs": "results",
     "Scenario": "scenario",
+    "ScenarioError": "_core",
     "Station": "scenario",
+    "__version__": "_core",
 }
 
 __all__ = [
@@ -58,3 +59,8 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """Every name, loaded or not: what a notebook completes."""
+    return sorted({*globals(), *__all__})

@@ -2,6 +2,6 @@
 
 import sys
 
-from mptcplab.cli import main
+from mptcplab.start import main
 
 sys.exit(main())

@@ -12,24 +12,48 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any, NoReturn
 
 from mptcplab import ScenarioError, __version__, plugins
 from mptcplab.commands import COMMANDS
 from mptcplab.commands.common import BadInput, RunFailed
+from mptcplab.commands.settings import check_quoted
 from mptcplab.files import NO_SPACE, BadFile, release
-from mptcplab.inputs import BadResult
+from mptcplab.inputs import BadResult, brief, nearest, shown
+from mptcplab.start import was_interrupted
 
 TRACEBACK = "MPTCPLAB_TRACEBACK"
 """The environment variable that shows where an error of ours came from."""
 
 
-EXTRAS = {"pyarrow": "data", "matplotlib": "figures"}
-"""Packages that not everything needs, and the extra that brings each."""
+EXTRAS = ("pyarrow", "matplotlib", "pandas", "rich")
+"""Packages that not everything needs."""
 
 
-def parser() -> argparse.ArgumentParser:
+class Parser(argparse.ArgumentParser):
+    """Arguments; what is wrong with them is one line of a length that is read."""
+
+    def error(self, message: str) -> NoReturn:
+        """Exits with 2."""
+        super().error(brief(message))
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuses what is no choice, and names the nearest."""
+        if action.choices is None or value in action.choices:
+            return
+        known = [str(choice) for choice in action.choices]
+        near = nearest(str(value), known)
+        hint = f"did you mean {near}? " if near else ""
+        if action.dest == "command":
+            raise argparse.ArgumentError(None, f"there is no command {shown(str(value))}; {hint}mptcplab lists all")
+        raise argparse.ArgumentError(
+            action, f"there is no choice {shown(str(value))}; {hint}there are: {', '.join(known)}"
+        )
+
+
+def parser() -> Parser:
     """The arguments of all commands."""
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog="mptcplab",
         description="Multipath TCP that you can run, study and change.",
         epilog="example: mptcplab run handoff.toml --seed 7 --output results",
@@ -60,6 +84,7 @@ def _commands() -> list[plugins.Command]:
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace | None:
     """What was given; None where nothing was, and what there is has been said."""
     if arguments:
+        check_quoted(arguments)
         return parser().parse_args(arguments)
     from mptcplab.overview import overview
 
@@ -89,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not said:
             raise
         # A name may have any letter in it; the line stays one.
-        print("".join(one if one.isprintable() else ascii(one)[1:-1] for one in said), file=sys.stderr)
+        print("".join(one if one.isprintable() else ascii(one)[1:-1] for one in brief(said)), file=sys.stderr)
         _flush_or_close()
     finally:
         release()
@@ -104,20 +129,23 @@ def _explain(error: BaseException) -> tuple[int, str]:
         return 2, f"mptcplab: {error}"
     if isinstance(error, RunFailed):
         return 1, f"mptcplab: {error}"
-    if isinstance(error, KeyboardInterrupt):
-        return 130, f"mptcplab: {str(error) or 'interrupted'}"
+    if was_interrupted(error):
+        words = str(error) if isinstance(error, KeyboardInterrupt) else ""
+        return 130, f"mptcplab: {words or 'interrupted'}"
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename is not None else ""
         return 1 if error.errno in NO_SPACE else 2, f"mptcplab: {where}{error.strerror or error}"
     if isinstance(error, MemoryError):
         return 1, "mptcplab: there is not enough memory for this; ask for less (a longer interval, fewer results)"
     if isinstance(error, ModuleNotFoundError) and error.name in EXTRAS:
-        extra = EXTRAS[error.name]
-        return 2, f"mptcplab: this needs {error.name}, which is not installed: pip install 'mptcplab[{extra}]'"
+        return 2, f"mptcplab: this needs {error.name}, which is not installed: pip install {error.name}"
     if os.environ.get(TRACEBACK) or isinstance(error, GeneratorExit):
         return 1, ""
+    if str(error).startswith("Key backend:"):
+        backend = shown(os.environ.get("MPLBACKEND", ""))
+        return 2, f"mptcplab: MPLBACKEND = {backend}: matplotlib knows no such backend; unset it, or set it to agg"
     what = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:300]}"
-    return 1, f"mptcplab: this is an error of ours, please report it: {what} ({TRACEBACK}=1 shows where)"
+    return 1, f"mptcplab: internal error, please report it: {what} (set {TRACEBACK}=1 for a traceback)"
 
 
 def _write_anything() -> None:

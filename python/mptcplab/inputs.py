@@ -8,6 +8,31 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 
+SHOWN = 200
+"""Letters of a value that a message shows."""
+
+
+def shown(value: str) -> str:
+    """A value as a message quotes it: a long one is cut, so that a message stays readable."""
+    text = readable(value)
+    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")
+
+
+def brief(message: str) -> str:
+    """A message without what nobody would read: long words lose their middle, and so does a long message."""
+    words = (f"{word[:SHOWN]}…{word[-SHOWN // 4 :]}" if len(word) > 2 * SHOWN else word for word in message.split(" "))
+    text = " ".join(words)
+    return text if len(text) <= 20 * SHOWN else f"{text[: 16 * SHOWN]} … {text[-SHOWN:]}"
+
+
+def time_text(seconds: float) -> str:
+    """A time as scenario files write it, to the nanosecond, in the largest unit that has it in whole numbers."""
+    nanoseconds = round(seconds * 1e9)
+    for unit, scale in (("s", 10**9), ("ms", 10**6), ("us", 10**3)):
+        if nanoseconds % scale == 0:
+            return f"{nanoseconds // scale}{unit}"
+    return f"{nanoseconds}ns"
+
 
 class BadResult(ValueError):
     """A directory holds no result, or not what was asked of it; the message says what there is."""
@@ -21,7 +46,7 @@ def seconds(text: str) -> float:
                 return float(text.removesuffix(unit)) * scale
             except ValueError:
                 break
-    raise BadResult(f"{text!r} is no time; write a number with its unit, for example 500ms or 2s")
+    raise BadResult(f"{shown(text)} is no time; write a number with its unit, for example 500ms or 2s")
 
 
 _SIZES = {"kB": 10**3, "KB": 2**10, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "B": 1}
@@ -48,7 +73,7 @@ def _scaled(text: str, units: Mapping[str, float], what: str, example: str) -> i
             if 1 <= found < 2**63:
                 return int(found)
             break
-    raise BadResult(f"{text!r} is no {what}; write a number with its unit, for example {example}")
+    raise BadResult(f"{shown(text)} is no {what}; write a number with its unit, for example {example}")
 
 
 def readable(text: str) -> str:
@@ -75,4 +100,4 @@ def choose(name: str, names: Iterable[str], what: str, where: str = "") -> str:
     near = nearest(name, known)
     hint = f"did you mean {near}? " if near else ""
     place = f"{where}: " if where else ""
-    raise BadResult(f"{place}there is no {what} {name!r}; {hint}there are: {', '.join(known) or 'none'}")
+    raise BadResult(f"{place}there is no {what} {shown(name)}; {hint}there are: {', '.join(known) or 'none'}")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from mptcplab.inputs import BadResult, choose
+from mptcplab.inputs import BadResult, choose, time_text
 from mptcplab.results import Run
 from mptcplab.scenario import Scenario, to_toml
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 STEADY = "steady"
 TOGGLED = "toggled"
 MOST_PERIODS = 2000
+LEAST_PERIOD_S = 0.01
 SETTLED = 0.1
 """This share of each period is left out after a change."""
 
@@ -101,6 +102,8 @@ def interrupt(  # noqa: PLR0913, RUF100 - what a person can ask for
     """
     first, other = pair(scenario, steady, toggle)
     who, _ = interfaces(scenario)
+    if every < LEAST_PERIOD_S:
+        raise BadResult(f"a period of {time_text(every)} is too short; it must be at least {time_text(LEAST_PERIOD_S)}")
     length = duration or 4 * every
     if length <= every:
         raise BadResult(f"{length:g} s end before {other} sends for the first time, after {every:g} s")
@@ -114,11 +117,11 @@ def interrupt(  # noqa: PLR0913, RUF100 - what a person can ask for
     flows: dict[str, Any] = {STEADY: common | {"paths": [first]}}
     starts = np.arange(every, length - 1e-9, 2 * every)
     for at, start in enumerate(starts, 1):
-        ends = {"stop": f"{start + every:g}s"} if start + every < length - 1e-9 else {}
-        flows[f"{TOGGLED}-{at}"] = common | {"paths": [other], "start": f"{start:g}s"} | ends
+        ends = {"stop": time_text(start + every)} if start + every < length - 1e-9 else {}
+        flows[f"{TOGGLED}-{at}"] = common | {"paths": [other], "start": time_text(start)} | ends
     for key in ("events", "filters"):
         table.pop(key, None)
-    table |= {"flows": flows, "duration": f"{length:g}s", "warmup": "0s", "name": f"{scenario.name}, interrupted"}
+    table |= {"flows": flows, "duration": time_text(length), "warmup": "0s", "name": f"{scenario.name}, interrupted"}
     return Scenario.parse(to_toml(table), scenario.name)
 
 

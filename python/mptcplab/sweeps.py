@@ -153,6 +153,16 @@ class Sweep:
         )
 
 
+def _schema(file: Path) -> pa.Schema:
+    with pa.OSFile(str(file)) as opened:
+        return pq.read_schema(opened)
+
+
+def _table(file: Path) -> pa.Table:
+    with pa.OSFile(str(file)) as opened, pq.ParquetFile(opened) as parquet:
+        return parquet.read()
+
+
 class _Store:
     """The parts of a sweep on the disk."""
 
@@ -250,8 +260,8 @@ class _Store:
             files = [self._file(number, table) for number in numbers]
             files = [file for file in files if file.is_file()]
             if files:
-                schemas = [pq.read_schema(file) for file in files]
-                join((pq.read_table(file) for file in files), schemas, self._output / f"{table}.parquet")
+                schemas = [_schema(file) for file in files]
+                join((_table(file) for file in files), schemas, self._output / f"{table}.parquet")
         names = self._scenarios()
         if numbers:
             rows = (

@@ -6,13 +6,14 @@ braces in them too, is the core's affair.
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from mptcplab.commands.common import BadInput
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from mptcplab.scenario import Scenario
 
@@ -63,22 +64,47 @@ def variations(texts: Sequence[str]) -> dict[str, list[str]]:
 
 
 def same_key(one: str, other: str) -> bool:
-    """Whether two keys, with `*` and braces, can mean the same."""
+    """Whether two keys, with `*` and braces, can mean the same: part by part, for each part is chosen by itself."""
+    mine, its = (key.split(".") for key in (one, other))
+    return len(mine) == len(its) and all(map(_same_part, mine, its))
 
-    def parts(key: str) -> Iterator[tuple[str, ...]]:
-        before, brace, rest = key.partition("{")
-        inside, closed, after = rest.partition("}")
-        if not (brace and closed):
-            yield tuple(key.split("."))
-            return
-        for choice in inside.split(","):
-            yield from parts(f"{before}{choice.strip()}{after}")
 
-    return any(
-        len(mine) == len(its) and all(a == b or "*" in (a, b) for a, b in zip(mine, its, strict=True))
-        for mine in parts(one)
-        for its in parts(other)
-    )
+def check_quoted(arguments: Sequence[str]) -> None:
+    """Refuses what a shell has made of a value with braces that was not quoted, and says how to write it."""
+    for at, option in enumerate(arguments[:-2]):
+        words = list(itertools.takewhile(lambda word: "=" in word and word[0] != "-", arguments[at + 1 :]))
+        if option in ("--set", "--vary") and len(words) > 1:
+            raise BadInput(
+                f"mptcplab: {option}: the shell expanded braces here; quote the argument: {option} '{_joined(words)}'"
+            )
+
+
+def _joined(words: Sequence[str]) -> str:
+    """What became these words: whole parts of a key, or whole values, between braces."""
+    before = _alike(words)
+    before = before[: max(before.rfind(one) for one in ".=") + 1]
+    rests = [word[len(before) :] for word in words]
+    after = _alike([rest[::-1] for rest in rests])[::-1]
+    ends = [place for one in ".=" if (place := after.find(one)) >= 0]
+    after = after[min(ends) :] if ends else ""
+    return f"{before}{{{','.join(rest[: len(rest) - len(after)] for rest in rests)}}}{after}"
+
+
+def _alike(words: Sequence[str]) -> str:
+    """What all of them begin with."""
+    same = itertools.takewhile(lambda letters: len(set(letters)) == 1, zip(*words, strict=False))
+    return "".join(letters[0] for letters in same)
+
+
+def _same_part(one: str, other: str) -> bool:
+    return "*" in (one, other) or not _choices(one).isdisjoint(_choices(other))
+
+
+def _choices(part: str) -> set[str]:
+    """What braces stand for; anything else is itself."""
+    if part.startswith("{") and part.endswith("}"):
+        return {choice.strip() for choice in part[1:-1].split(",")}
+    return {part}
 
 
 def point(scenario: Scenario, values: Mapping[str, str]) -> Scenario:
