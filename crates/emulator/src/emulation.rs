@@ -74,8 +74,9 @@ impl Emulation {
         network.keep_lost(true);
         let nodes = add_nodes(&mut network, scenario, &plan);
         let node = |name: &str| nodes.iter().find(|(known, _)| *known == name).map(|(_, id)| *id);
-        let wiring = Wiring::lay(&mut network, scenario, node)?;
-        spread(&mut network, scenario, &Rng::new(seed, "lab"), nodes.iter().copied())?;
+        let root = Rng::new(seed, "lab");
+        let wiring = Wiring::lay(&mut network, scenario, &root, node)?;
+        spread(&mut network, scenario, &root, nodes.iter().copied())?;
         let addresses = add_addresses(&mut network, scenario, &wiring, &plan, node)?;
         find_routes(&mut network, scenario, &wiring, &mut plan, &addresses, node);
         for filter in &scenario.filters {
@@ -87,7 +88,7 @@ impl Emulation {
                 network.add_filter(direction, Labels::All, filter.delay, loss)?;
             }
         }
-        wiring.schedule(&mut network, scenario);
+        wiring.schedule(&mut network, scenario, &root);
         let mut outward = Vec::new();
         let mut port_of = vec![None; 2 * wiring.links().len()];
         for (port, (host, device)) in plan.ports().enumerate() {

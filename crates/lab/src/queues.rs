@@ -177,7 +177,7 @@ fn codel(keys: &mut Parameters<'_>, usual: CoDel) -> Result<CoDel, ScenarioError
     // RFC 8289 section 4.4: 5 to 10 % of the interval are right; no wait of a whole interval is below it.
     if target >= interval {
         let key = if keys.has("target") { "target" } else { "interval" };
-        return Err(keys.error(key, "target is less than interval: a twentieth of it is usual"));
+        return Err(keys.error(key, "must be less than interval, usually a twentieth of it"));
     }
     Ok(CoDel {
         limit,
@@ -196,7 +196,7 @@ fn red(keys: &mut Parameters<'_>) -> Result<Maker, ScenarioError> {
     let max = keys.positive_size("max", usual.max(1))?;
     let min = keys.positive_size("min", (max / 3).max(1))?;
     if min >= max || max > most {
-        return Err(keys.error("max", "min is less than max, and max no more than limit"));
+        return Err(keys.error("max", "must satisfy min < max <= limit"));
     }
     let avpkt = bytes(keys, "avpkt", 64, 65_535, 1000)?;
     let burst = (2 * min + max) / (3 * u64::from(avpkt));
@@ -212,8 +212,7 @@ fn red(keys: &mut Parameters<'_>) -> Result<Maker, ScenarioError> {
         gentle: keys.flag("gentle", false)?,
     };
     if settings.weight().is_none() {
-        let problem =
-            "is so small that no average could reach min before it has passed (give a larger min or burst)";
+        let problem = "must be larger, for no average could reach min before it has passed (give a larger min or burst)";
         return Err(keys.error("burst", problem));
     }
     Ok(maker(move || RedQueue::new(settings)))
@@ -223,7 +222,7 @@ fn prio(keys: &mut Parameters<'_>) -> Result<Maker, ScenarioError> {
     let bands: Vec<Vec<String>> = keys.value("bands", None)?;
     let limit = limit(keys, QueueLimit::Packets(1000))?;
     if bands.is_empty() || bands.iter().any(Vec::is_empty) {
-        return Err(keys.error("bands", "names one flow or more in each band (try [[\"voice\"]])"));
+        return Err(keys.error("bands", "must name at least one flow in each band (try [[\"voice\"]])"));
     }
     Ok(Arc::new(move |place: &Place<'_>| {
         let mut band_of: Vec<Option<usize>> = vec![None; place.flows.len()];
@@ -234,12 +233,15 @@ fn prio(keys: &mut Parameters<'_>) -> Result<Maker, ScenarioError> {
             for (at, _) in place.flows.iter().enumerate().filter(|(_, flow)| is_called(flow, name)) {
                 found = true;
                 if band_of[at].replace(band).is_some_and(|before| before != band) {
-                    return Err(format!("has the flow {:?} in two bands", place.flows[at]));
+                    return Err(format!(
+                        "must have each flow in one band, and has {:?} in two",
+                        place.flows[at]
+                    ));
                 }
             }
             if !found {
                 let all = place.flows.join(", ");
-                return Err(format!("names a flow {name:?} that is not there (there are: {all})"));
+                return Err(format!("there is no flow {name:?} (there are: {all})"));
             }
         }
         let bands = band_of.iter().enumerate().filter_map(|(at, band)| Some((classes_of(at), (*band)?)));
@@ -250,7 +252,7 @@ fn prio(keys: &mut Parameters<'_>) -> Result<Maker, ScenarioError> {
 
 fn bucket(keys: &mut Parameters<'_>, excess: Excess) -> Result<Maker, ScenarioError> {
     let Some(rate) = keys.rate("rate", None)?.and_then(Rate::new) else {
-        return Err(keys.error("rate", "is a rate of 8bit or more (try \"5Mbit\")"));
+        return Err(keys.error("rate", "must be at least 8bit (try \"5Mbit\")"));
     };
     let burst = bytes(keys, "burst", 64, u64::from(u32::MAX), None)?;
     let settings = TokenBucket { rate, burst, limit: limit(keys, QueueLimit::Packets(1000))?, excess };
@@ -258,7 +260,7 @@ fn bucket(keys: &mut Parameters<'_>, excess: Excess) -> Result<Maker, ScenarioEr
         if burst < place.frame {
             let frame = place.frame;
             return Err(format!(
-                "has a burst of {burst}B, and a full frame of this link has {frame}B: it would never get through"
+                "must have a burst of at least {frame}B, a full frame of this link; with {burst}B it would never get through"
             ));
         }
         Ok(Arc::new(move || Box::new(TokenBucketQueue::new(settings))))
@@ -278,7 +280,7 @@ fn bytes(
         return Ok(value as u32);
     }
     let nearest = value.clamp(least, most);
-    Err(keys.error(key, format!("lies between {least}B and {most}B (nearest: {nearest}B)")))
+    Err(keys.error(key, format!("must be between {least}B and {most}B (nearest: {nearest}B)")))
 }
 
 fn limit(keys: &mut Parameters<'_>, usual: QueueLimit) -> Result<QueueLimit, ScenarioError> {
@@ -288,7 +290,7 @@ fn limit(keys: &mut Parameters<'_>, usual: QueueLimit) -> Result<QueueLimit, Sce
 fn update(keys: &mut Parameters<'_>, usual: Duration) -> Result<Duration, ScenarioError> {
     let every = keys.time("tupdate", usual)?;
     if every < Duration::from_millis(1) {
-        return Err(keys.error("tupdate", "is 1ms or longer (nearest: 1ms)"));
+        return Err(keys.error("tupdate", "must be at least 1ms (nearest: 1ms)"));
     }
     Ok(every)
 }

@@ -10,7 +10,7 @@ use netsim::{
 };
 
 use crate::scenario::names::{DownMode, Routing, Side};
-use crate::scenario::{Event, Scenario, Way, way_out};
+use crate::scenario::{Event, Line, Link, Scenario, Way, way_out};
 
 /// Ethernet's header counts as part of a frame, bytes.
 pub const ETHERNET: usize = 14;
@@ -23,18 +23,20 @@ pub struct Wiring {
 }
 
 impl Wiring {
-    /// Makes the cells of `scenario`, then its links; `node` says which node a name is, and links without both ends are left out.
+    /// Makes the cells of `scenario`, then its links; `node` says which node a name is, and links without both ends are left out. Where
+    /// recordings begin is drawn from streams of `root`.
     ///
     /// # Errors
     /// When the topology is impossible; a checked scenario's never is.
     pub fn lay<P>(
         network: &mut Network<P>,
         scenario: &Scenario,
+        root: &Rng,
         node: impl Fn(&str) -> Option<NodeId>,
     ) -> Result<Self, TopologyError> {
         let mut wiring = Self::default();
         wiring.add_cells(network, scenario, &node)?;
-        wiring.add_links(network, scenario, &node)?;
+        wiring.add_links(network, scenario, root, &node)?;
         Ok(wiring)
     }
 
@@ -57,8 +59,8 @@ impl Wiring {
     }
 
     /// Schedules what recordings say of lines over time, then what events change.
-    pub fn schedule<P>(&self, network: &mut Network<P>, scenario: &Scenario) {
-        self.add_recordings(network, scenario);
+    pub fn schedule<P>(&self, network: &mut Network<P>, scenario: &Scenario, root: &Rng) {
+        self.add_recordings(network, scenario, root);
         for event in &scenario.events {
             for direction in self.directions(scenario, &event.link, way_of(scenario, event)) {
                 for change in changes(network, event, direction) {
@@ -98,6 +100,7 @@ impl Wiring {
         &mut self,
         network: &mut Network<P>,
         scenario: &Scenario,
+        root: &Rng,
         node: &impl Fn(&str) -> Option<NodeId>,
     ) -> Result<(), TopologyError> {
         for link in &scenario.links {
@@ -107,7 +110,7 @@ impl Wiring {
             let id = match (cell, link.station_parameters()) {
                 (Some(cell), Some(parameters)) => network.add_station(&link.name, a, cell, parameters)?,
                 _ => {
-                    let (forward, backward) = (link.forward.parameters(), link.backward.parameters());
+                    let [forward, backward] = played(scenario, link, root).map(|line| line.parameters());
                     network.add_link(&link.name, a, b, forward, backward)?
                 }
             };
@@ -122,9 +125,10 @@ impl Wiring {
     }
 
     /// Their first lines were said when the lines were made.
-    fn add_recordings<P>(&self, network: &mut Network<P>, scenario: &Scenario) {
+    fn add_recordings<P>(&self, network: &mut Network<P>, scenario: &Scenario, root: &Rng) {
         for (link, id) in scenario.links.iter().zip(&self.links) {
-            for (line, direction) in [(&link.forward, id.forward()), (&link.backward, id.backward())] {
+            let lines = played(scenario, link, root);
+            for (line, direction) in lines.iter().zip([id.forward(), id.backward()]) {
                 for (when, change) in line.recorded_changes() {
                     if when <= scenario.duration {
                         network.schedule_change(at(when), direction, change);
@@ -199,6 +203,13 @@ fn changes<P>(
         set.jitter.map(|spread| Change::Jitter(jitter(spread))),
     ];
     changes.into_iter().flatten()
+}
+
+/// The directions of a link with their recordings as this run plays them: both begin at the same place, drawn by a stream of the
+/// link's own.
+fn played(scenario: &Scenario, link: &Link, root: &Rng) -> [Line; 2] {
+    let draw = root.child("recording").child(&link.name).unit();
+    [&link.forward, &link.backward].map(|line| line.played(draw, scenario.duration))
 }
 
 fn at(since_start: Duration) -> Instant {

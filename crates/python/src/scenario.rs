@@ -91,6 +91,18 @@ impl Scenario {
         self.inner.duration.as_secs_f64()
     }
 
+    /// Whether seeds draw anything of the network; otherwise runs differ by the jitter of hosts alone.
+    #[getter]
+    fn draws_its_network(&self) -> bool {
+        self.inner.draws_its_network()
+    }
+
+    /// Whether a recording begins at its beginning in every run.
+    #[getter]
+    fn replays_a_recording(&self) -> bool {
+        self.inner.replays_a_recording()
+    }
+
     /// Seconds.
     #[getter]
     fn warmup(&self) -> f64 {

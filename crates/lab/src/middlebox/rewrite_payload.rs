@@ -27,7 +27,7 @@ pub(crate) fn kind() -> Kind<Maker> {
         let every = keys.positive_size("every", 64 << 10)?;
         let grow = keys.size("grow", 0)?;
         if grow > MOST_GROWTH {
-            let problem = format!("a change puts in 0B to {MOST_GROWTH}B (nearest: {MOST_GROWTH}B)");
+            let problem = format!("must be between 0B and {MOST_GROWTH}B (nearest: {MOST_GROWTH}B)");
             return Err(keys.error("grow", problem));
         }
         Ok(maker(move |site| RewritePayload::new(site.way, every, grow)))

@@ -25,7 +25,7 @@ pub(crate) fn kind() -> Kind<Maker> {
         let options = keys.value("options", Some(Stripped::Mptcp))?;
         let from = keys.value("from", Some(SegmentKind::ALL.to_vec()))?;
         if from.is_empty() {
-            return Err(keys.error("from", "removes nothing (try from = [\"syn\"])"));
+            return Err(keys.error("from", "must name at least one type of segment (try from = [\"syn\"])"));
         }
         Ok(maker(move |site| StripOptions::new(site.way, options, &from)))
     })

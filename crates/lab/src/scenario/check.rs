@@ -40,11 +40,11 @@ impl<'a> Walk<'a> {
                         .enumerate()
                         .try_for_each(|(index, item)| self.below(item, schema, path, &index.to_string()))
                 }
-                _ => self.fail(path, "is an array (try [\"…\"], or [[…]] for tables)".to_owned()),
+                _ => self.fail(path, "expected an array (try [\"…\"], or [[…]] for tables)".to_owned()),
             },
             Some("boolean") => match node.content {
                 Content::Scalar(toml::Value::Boolean(_)) => Ok(()),
-                _ => self.fail(path, "is true or false, without quotes".to_owned()),
+                _ => self.fail(path, "expected true or false, without quotes".to_owned()),
             },
             Some("integer") => match node.content {
                 Content::Scalar(toml::Value::Integer(0..=0xffff_ffff)) => Ok(()),
@@ -53,7 +53,7 @@ impl<'a> Walk<'a> {
                 {
                     Ok(())
                 }
-                _ => self.fail(path, "is a whole number, 0 or more, without quotes".to_owned()),
+                _ => self.fail(path, "expected a whole number, 0 or more, without quotes".to_owned()),
             },
             _ => self.string(node, schema, path),
         }
@@ -61,7 +61,7 @@ impl<'a> Walk<'a> {
 
     fn table(&self, node: &'a Node, schema: &Schema, path: &mut Vec<String>) -> Result<(), ScenarioError> {
         let Some(table) = node.table() else {
-            return self.fail(path, "is a table (try [name] or { key = value })".to_owned());
+            return self.fail(path, "expected a table (try [name] or { key = value })".to_owned());
         };
         let no_properties = serde_json::Map::new();
         let properties = schema.get("properties").and_then(Schema::as_object).unwrap_or(&no_properties);
@@ -96,17 +96,17 @@ impl<'a> Walk<'a> {
             }
             (_, Some(_)) => {
                 let example = schema.pointer("/examples/0").and_then(Schema::as_str).unwrap_or_default();
-                return self.fail(path, format!("is a string (try {example:?})"));
+                return self.fail(path, format!("expected a string (try {example:?})"));
             }
-            _ if names.is_empty() => return self.fail(path, "is a string, in quotes".to_owned()),
-            _ => return self.fail(path, format!("is one of {}, in quotes", quoted(&names))),
+            _ if names.is_empty() => return self.fail(path, "expected a string, in quotes".to_owned()),
+            _ => return self.fail(path, format!("expected one of {}, in quotes", quoted(&names))),
         };
         if !names.is_empty() && !names.contains(&text.as_str()) {
             let near = suggestion(&text, names.iter().copied());
             return self.fail(path, format!("is not one of {}{near}", quoted(&names)));
         }
         let key = path.last().map_or("", String::as_str);
-        match format.and_then(|format| units::check(format, key, &text)) {
+        match format.and_then(|format| units::check(format, &text)) {
             Some(Err(error)) => {
                 let noun = noun(key, format.unwrap_or_default());
                 self.fail(path, format!("{noun} {error}"))
@@ -168,6 +168,7 @@ fn noun(key: &str, format: &str) -> &'static str {
         (_, "rate") => "a rate",
         (_, "size") => "a size",
         (_, "queue") => "a queue",
+        (_, "start") => "a start",
         _ => "a probability",
     }
 }

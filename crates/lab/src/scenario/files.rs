@@ -4,11 +4,11 @@
 //! `include`.
 
 use std::collections::HashMap;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::{Place, ScenarioError, shown};
+use super::regular;
 use super::tree::{Content, Node};
 
 /// Bytes of one file.
@@ -51,7 +51,8 @@ impl Reader {
         if let Some(known) = self.done.get(&identity) {
             return Ok(known.clone());
         }
-        let bytes = content(path).map_err(|reason| fail(format!("cannot read {file}: {reason}")))?;
+        let bytes =
+            regular::read(path, LARGEST).map_err(|reason| fail(format!("cannot read {file}: {reason}")))?;
         self.bytes += bytes.len() as u64;
         if self.bytes > ALL {
             return Err(fail(format!("{file} and what was read before are more than {} MiB", ALL >> 20)));
@@ -74,7 +75,7 @@ impl Reader {
             place: list.place.clone(),
             key: "include".to_owned(),
             value: shown(&list.value().to_string()),
-            problem: "is an array of file names (try [\"base.toml\"])".to_owned(),
+            problem: "expected an array of file names (try [\"base.toml\"])".to_owned(),
         };
         let Content::Array(files) = &list.content else { return Err(malformed()) };
         let mut merged = Node::empty(&tree.place.file);
@@ -89,32 +90,5 @@ impl Reader {
         }
         merged.overlay(tree);
         Ok(merged)
-    }
-}
-
-/// The bytes of a regular file, or why there are none.
-fn content(path: &Path) -> Result<Vec<u8>, String> {
-    // Opening a FIFO waits for a writer, so its kind is asked for first.
-    let kind = std::fs::metadata(path).map_err(|error| reason(&error))?;
-    if kind.is_dir() {
-        return Err("this is a directory, not a file".to_owned());
-    }
-    if !kind.is_file() {
-        return Err("this is a pipe or a device, not a regular file".to_owned());
-    }
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(|error| reason(&error))?;
-    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| reason(&error))?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(format!("it is larger than {} MiB, and no scenario is", LARGEST >> 20));
-    }
-    Ok(bytes)
-}
-
-fn reason(error: &std::io::Error) -> String {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        std::io::ErrorKind::IsADirectory => "this is a directory, not a file".to_owned(),
-        _ => error.to_string(),
     }
 }

@@ -18,7 +18,7 @@ impl Line {
             queue: self.queue,
             discipline: self.discipline.clone(),
             trace: match self.recording.as_ref().map(|recording| &recording.what) {
-                Some(Recorded::Opportunities(trace)) => Some(trace.clone()),
+                Some(Recorded::Opportunities(trace, _)) => Some(trace.clone()),
                 _ => None,
             },
             mark: self.mark,
@@ -38,6 +38,13 @@ impl Line {
             Loss::Custom(custom) => custom.identity().parse().ok(),
             _ => None,
         }
+    }
+
+    /// The line as it is in one run that lasts this long: its recording begins where the run does. `draw` is a number from 0 to 1.
+    pub(crate) fn played(&self, draw: f64, duration: Duration) -> Self {
+        let play =
+            |recording: &Recording| Recording { what: recording.played(draw, duration), ..recording.clone() };
+        Self { recording: self.recording.as_ref().map(play), ..self.clone() }
     }
 
     /// What a recording changes over time.

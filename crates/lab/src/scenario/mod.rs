@@ -31,6 +31,8 @@ mod policies;
 mod reach;
 mod recording;
 pub(crate) mod reference;
+mod regular;
+mod repetitions;
 mod resolve;
 pub(crate) mod schema;
 mod tree;
@@ -50,6 +52,6 @@ pub use parameters::Parameters;
 pub(crate) use policies::MOST_SUBFLOWS;
 pub use policies::Policy;
 pub(crate) use reach::way_out;
-pub use recording::{Recorded, Recording, Step};
+pub use recording::{Recorded, Recording, Start, Step};
 
 pub use crate::registry::{json_schema, reference_page};

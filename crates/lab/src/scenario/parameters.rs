@@ -57,7 +57,7 @@ impl<'a> Parameters<'a> {
         default: impl Into<Option<u64>>,
     ) -> Result<u64, ScenarioError> {
         match self.size(key, default)? {
-            0 => Err(self.error(key, "is 1B or more (nearest: 1B)")),
+            0 => Err(self.error(key, "must be at least 1B (nearest: 1B)")),
             bytes => Ok(bytes),
         }
     }
@@ -84,7 +84,7 @@ impl<'a> Parameters<'a> {
         default: impl Into<Option<Duration>>,
     ) -> Result<Duration, ScenarioError> {
         let time = self.time(key, default)?;
-        if time.is_zero() { Err(self.error(key, "is longer than 0s (try \"5s\")")) } else { Ok(time) }
+        if time.is_zero() { Err(self.error(key, "must be longer than 0s (try \"5s\")")) } else { Ok(time) }
     }
 
     /// A time that may be missing.
@@ -131,7 +131,7 @@ impl<'a> Parameters<'a> {
         }
         let (least, most) = (bounds.start(), bounds.end());
         let nearest = number.clamp(*least, *most);
-        Err(self.error(key, format!("lies between {least} and {most} (nearest: {nearest})")))
+        Err(self.error(key, format!("must be between {least} and {most} (nearest: {nearest})")))
     }
 
     /// `true` or `false`.
@@ -218,7 +218,7 @@ impl<'a> Parameters<'a> {
         let schema = schema::of::<T>();
         let example = schema.pointer("/examples/0").and_then(serde_json::Value::as_str);
         let example = example.map_or_else(String::new, |example| format!(" (try {key} = {example:?})"));
-        self.error(key, format!("is needed{example}"))
+        self.error(key, format!("must be set{example}"))
     }
 
     fn path<'b>(&'b self, key: &'b str) -> Vec<&'b str> {

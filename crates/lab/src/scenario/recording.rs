@@ -1,169 +1,210 @@
-//! Recordings of links: when frames left (mahimahi's format), or what the link was like over time (CSV).
+//! Recordings of links: when frames left (mahimahi's format), or what the link was like over time (a table).
 //!
-//! Owns both formats and their errors. Never runs anything.
+//! Owns both formats and their errors, and how a recording is played: from where on, and whether again. Never runs anything.
 
-use std::io::Read;
+mod columns;
+mod step;
+mod table;
+
 use std::path::Path;
+use std::sync::Arc;
 
 use mptcp_clock::Duration;
 use netsim::Trace;
 
+use self::step::{STANDSTILL, lines};
+use super::regular;
+
+pub use self::step::Step;
+
 /// No file is read further, bytes.
 const LONGEST: u64 = 64 << 20;
-/// A rate of zero: what is in service then goes on when there is a rate again, bit/s.
-const STANDSTILL: u64 = 8;
 /// Opportunities of a recording: two and a half hours of 12 Mb/s.
 const MOST_OPPORTUNITIES: usize = 10_000_000;
-/// Lines of a CSV: each is an event for each direction.
-const MOST_STEPS: usize = 100_000;
+/// Changes of a table that is played over and over.
+const MOST_CHANGES: u64 = 2_000_000;
 
-/// A recording, and the file as the scenario names it.
+/// A recording, the file as the scenario names it, and how it is played.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
     /// The file.
     pub file: String,
     /// What it says.
     pub what: Recorded,
+    /// Where in it a run begins.
+    pub start: Start,
+    /// Whether a table is played again from its beginning; opportunities always are.
+    pub repeats: bool,
+}
+
+/// Where in a recording a run begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Start {
+    /// At its beginning.
+    #[default]
+    Beginning,
+    /// So long after it.
+    At(Duration),
+    /// Anywhere, drawn by the seed of the run.
+    Random,
 }
 
 /// What a recording says.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Recorded {
-    /// A millisecond a line: a full frame may leave then. From the beginning again at the end.
-    Opportunities(Trace),
+    /// A full frame may leave at each of these times, over and over; they are kept where a run may begin within.
+    Opportunities(Trace, Arc<[Duration]>),
     /// From each time on, what the link is like; the last holds.
     Steps(Vec<Step>),
 }
 
-/// What a link is like from a time on. What a recording does not say stays as it was.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Step {
-    /// Since the start of the run.
-    pub at: Duration,
-    /// bit/s.
-    pub rate: Option<u64>,
-    /// Propagation, one way.
-    pub delay: Option<Duration>,
-    /// Loss, 0..=1.
-    pub loss: Option<f64>,
-}
-
 impl Recording {
     /// Reads a file; says with its line what is wrong.
-    pub(super) fn read(path: &Path, file: &str) -> Result<Self, String> {
+    pub(super) fn read(path: &Path, file: &str, start: Start, repeats: Option<bool>) -> Result<Self, String> {
         let text = text_of(path)?;
-        let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        let what = if first.contains(|c: char| c == ',' || c.is_ascii_alphabetic()) {
-            Recorded::Steps(steps(&text)?)
+        let what = if table::is_one(&text) {
+            Recorded::Steps(table::steps(&text)?)
+        } else if repeats == Some(false) {
+            return Err(
+                "has a time in each line, and such a recording always repeats; leave trace_repeat out"
+                    .to_owned(),
+            );
         } else {
-            Recorded::Opportunities(opportunities(&text)?)
+            opportunities(&text, start != Start::Beginning)?
         };
-        Ok(Self { file: file.to_owned(), what })
+        let repeats =
+            repeats.unwrap_or(start == Start::Random) || matches!(what, Recorded::Opportunities(..));
+        let read = Self { file: file.to_owned(), what, start, repeats };
+        if !repeats && start == Start::Random {
+            return Err("begins at random, and so has to repeat; leave trace_repeat out".to_owned());
+        }
+        match start {
+            Start::At(at) if at >= read.period() => Err(format!(
+                "must begin before its end, at {:.3} s (see trace_start)",
+                read.period().as_secs_f64()
+            )),
+            _ => Ok(read),
+        }
+    }
+
+    /// Whether it would change the link too often in a run of this length.
+    pub(super) fn changes_too_often(&self, duration: Duration) -> Option<String> {
+        let Recorded::Steps(steps) = &self.what else { return None };
+        let rounds = if self.repeats { duration.as_nanos() / self.period().as_nanos().max(1) + 1 } else { 1 };
+        (rounds.saturating_mul(steps.len() as u64) > MOST_CHANGES)
+            .then(|| format!("would change the link more than {MOST_CHANGES} times in this run"))
     }
 
     /// The mean rate, bit/s, or that of the first step; `None` if the recording says nothing of the rate.
     pub(super) fn rate(&self) -> Option<u64> {
         match &self.what {
             // No rate at all would be an infinite one.
-            Recorded::Opportunities(trace) => Some(trace.mean_rate().max(STANDSTILL)),
+            Recorded::Opportunities(trace, _) => Some(trace.mean_rate().max(STANDSTILL)),
             Recorded::Steps(steps) => steps.first()?.rate,
         }
+    }
+
+    /// When it is over, and may begin again. The last step of a table lasts as long as the one before.
+    fn period(&self) -> Duration {
+        match &self.what {
+            Recorded::Opportunities(_, times) => times.last().copied().unwrap_or(Duration::MAX),
+            Recorded::Steps(steps) => match steps[..] {
+                [.., before, last] => last.at + (last.at - before.at),
+                _ => Duration::MAX,
+            },
+        }
+    }
+
+    /// The opportunities or steps of one run that lasts this long; `draw` is a number from 0 to 1.
+    pub(crate) fn played(&self, draw: f64, duration: Duration) -> Recorded {
+        let period = self.period();
+        let offset = match self.start {
+            Start::Beginning => Duration::ZERO,
+            Start::At(offset) => offset,
+            Start::Random if period == Duration::MAX => Duration::ZERO,
+            Start::Random => Duration::from_nanos((period.as_nanos() as f64 * draw) as u64),
+        };
+        match &self.what {
+            Recorded::Opportunities(trace, times) => {
+                let turned = turned(times, offset).unwrap_or_else(|| trace.clone());
+                Recorded::Opportunities(turned, Arc::default())
+            }
+            Recorded::Steps(steps) => {
+                Recorded::Steps(shifted(steps, offset, self.repeats.then_some(period), duration))
+            }
+        }
+    }
+}
+
+/// The times from the first one after `offset` on, and those before behind them: the same opportunities, over and over.
+fn turned(times: &[Duration], offset: Duration) -> Option<Trace> {
+    let period = *times.last()?;
+    if offset.is_zero() {
+        return None;
+    }
+    let begin = times.get(times.partition_point(|&time| time < offset)).copied()?;
+    let split = times.partition_point(|&time| time <= begin);
+    let (before, after) = times.split_at(split);
+    let all = after.iter().map(|&time| time - begin).chain(before.iter().map(|&time| time + period - begin));
+    Trace::new(&all.collect::<Vec<_>>())
+}
+
+/// The steps from `offset` on, as they follow each other in a run of this length.
+fn shifted(steps: &[Step], offset: Duration, period: Option<Duration>, duration: Duration) -> Vec<Step> {
+    let period = period.filter(|&period| period != Duration::MAX);
+    let mut state = Step::default();
+    let mut found = Vec::new();
+    let mut base = Duration::ZERO;
+    loop {
+        for step in steps {
+            let at = base + step.at;
+            state.rate = step.rate.or(state.rate);
+            state.delay = step.delay.or(state.delay);
+            state.loss = step.loss.or(state.loss);
+            if at <= offset {
+                found.clear();
+                found.push(Step { at: Duration::ZERO, ..state });
+            } else if at - offset <= duration {
+                found.push(Step { at: at - offset, ..*step });
+            } else {
+                return found;
+            }
+        }
+        let Some(period) = period else { return found };
+        base += period;
     }
 }
 
 fn text_of(path: &Path) -> Result<String, String> {
     let shown = path.display();
-    let open = || -> std::io::Result<Vec<u8>> {
-        let file = std::fs::File::open(path)?;
-        if !file.metadata()?.is_file() {
-            return Err(std::io::Error::other("it is no file"));
-        }
-        let mut bytes = Vec::new();
-        file.take(LONGEST + 1).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    let bytes = open().map_err(|error| format!("{shown} cannot be read: {error}"))?;
-    if bytes.len() as u64 > LONGEST {
-        return Err(format!("{shown} is longer than 64 MiB"));
-    }
-    String::from_utf8(bytes).map_err(|_| format!("{shown} is not text"))
+    let bytes =
+        regular::read(path, LONGEST).map_err(|problem| format!("{shown} cannot be read: {problem}"))?;
+    let text = String::from_utf8(bytes).map_err(|_| format!("{shown} must be text in UTF-8"))?;
+    // What some systems write before a text.
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let numbered = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
-    numbered.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
-}
+const OPPORTUNITY: &str = "expected a time in whole milliseconds in each line";
 
-fn opportunities(text: &str) -> Result<Trace, String> {
+fn opportunities(text: &str, kept: bool) -> Result<Recorded, String> {
     let mut times = Vec::new();
     let mut last = 0_u64;
     for (number, line) in lines(text) {
         let Some(time) = line.parse::<u64>().ok().filter(|&time| time <= 86_400_000_000) else {
-            return Err(format!(
-                "line {number}, {line:?}: a recording has a time in whole milliseconds in each line"
-            ));
+            return Err(format!("line {number}, {line:?}: {OPPORTUNITY}"));
         };
         if time < last {
-            return Err(format!("line {number}: {time} ms comes after {last} ms; times do not go back"));
+            return Err(format!("line {number}: {time} ms comes after {last} ms; times must not go back"));
         }
         if times.len() == MOST_OPPORTUNITIES {
-            return Err(format!("has more than {MOST_OPPORTUNITIES} lines"));
+            return Err(format!("has more than {MOST_OPPORTUNITIES} lines, the most that are read"));
         }
         last = time;
         times.push(Duration::from_millis(time));
     }
     if times.is_empty() {
-        return Err("is empty: a recording has a time in whole milliseconds in each line".to_owned());
+        return Err(format!("is empty: {OPPORTUNITY}"));
     }
-    Trace::new(&times).ok_or_else(|| "has no opportunity after 0 ms: nothing would ever leave".to_owned())
-}
-
-const COLUMNS: [&str; 4] = ["time_s", "rate_mbit", "delay_ms", "loss_percent"];
-
-fn steps(text: &str) -> Result<Vec<Step>, String> {
-    let mut all = lines(text);
-    let header: Vec<&str> =
-        all.next().map_or(Vec::new(), |(_, line)| line.split(',').map(str::trim).collect());
-    if header.first() != Some(&"time_s")
-        || header.iter().any(|name| !COLUMNS.contains(name))
-        || header.len() < 2
-    {
-        let all = COLUMNS.join(", ");
-        return Err(format!(
-            "begins with the names of its columns: time_s, and some of {all} (it says {:?})",
-            header.join(",")
-        ));
-    }
-    let mut steps: Vec<Step> = Vec::new();
-    for (number, line) in all {
-        let cells: Vec<&str> = line.split(',').map(str::trim).collect();
-        if cells.len() != header.len() {
-            return Err(format!("line {number}: {} values under {} columns", cells.len(), header.len()));
-        }
-        let mut step = Step::default();
-        for (name, cell) in header.iter().zip(cells) {
-            let most = if *name == "loss_percent" { 100.0 } else { 1e6 };
-            let value = cell.parse::<f64>().ok().filter(|value| (0.0..=most).contains(value));
-            let Some(value) = value else {
-                return Err(format!("line {number}: {name} = {cell:?} lies between 0 and {most}"));
-            };
-            match *name {
-                "time_s" => step.at = Duration::from_secs_f64(value),
-                "rate_mbit" => step.rate = Some(((value * 1e6) as u64).max(STANDSTILL)),
-                "delay_ms" => step.delay = Some(Duration::from_secs_f64(value / 1e3)),
-                _ => step.loss = Some(value / 100.0),
-            }
-        }
-        if steps.last().is_some_and(|last| last.at >= step.at) {
-            return Err(format!("line {number}: its time does not come after that of the line before"));
-        }
-        if steps.len() == MOST_STEPS {
-            return Err(format!("has more than {MOST_STEPS} lines"));
-        }
-        steps.push(step);
-    }
-    if steps.first().is_none_or(|first| !first.at.is_zero()) {
-        return Err("begins at time_s = 0".to_owned());
-    }
-    Ok(steps)
+    let trace = Trace::new(&times).ok_or("has no opportunity after 0 ms: nothing would ever leave")?;
+    Ok(Recorded::Opportunities(trace, if kept { times.into() } else { Arc::default() }))
 }

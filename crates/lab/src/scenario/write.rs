@@ -10,8 +10,9 @@ use super::model::{
     Adjustment, Event, Filter, Flow, HostJitter, Limits, Line, Link, LinkKind, Route, Scenario, Traffic,
 };
 use super::names::{Ecn, Interference, MtuProbing, Reinjection, Routing};
+use super::recording::{Recorded, Start};
 use super::resolve::{ANNOUNCE, PROBE};
-use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
+use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span, TraceStart};
 use super::written::{direction, percent};
 use super::{air, middleboxes, policies};
 
@@ -170,6 +171,16 @@ fn line(line: &Line) -> DirectionTable {
     DirectionTable {
         rate: line.rate_said().map(LineRate),
         trace: line.recording.as_ref().map(|recording| recording.file.clone()),
+        trace_start: line.recording.as_ref().and_then(|recording| match recording.start {
+            Start::Beginning => None,
+            Start::At(at) => Some(TraceStart::At(Span(at))),
+            Start::Random => Some(TraceStart::Random),
+        }),
+        trace_repeat: line.recording.as_ref().and_then(|recording| {
+            let is_default = matches!(recording.what, Recorded::Opportunities(..))
+                || recording.repeats == (recording.start == Start::Random);
+            (!is_default).then_some(recording.repeats)
+        }),
         delay: Some(Span(line.delay)),
         loss,
         gilbert_elliott: bursts,

@@ -110,7 +110,7 @@ impl<'a> Builder<'a> {
     fn add_links(&mut self) -> Result<(), TopologyError> {
         let nodes = &self.nodes;
         let node = |name: &str| nodes.iter().find(|(known, _)| known == name).map(|(_, id)| *id);
-        self.wiring = Wiring::lay(&mut self.network, self.scenario, node)?;
+        self.wiring = Wiring::lay(&mut self.network, self.scenario, &self.root, node)?;
         Ok(())
     }
 
@@ -218,7 +218,7 @@ impl<'a> Builder<'a> {
 
     /// What happens to links, and what hosts are told of it.
     fn add_events(&mut self) {
-        self.wiring.schedule(&mut self.network, self.scenario);
+        self.wiring.schedule(&mut self.network, self.scenario, &self.root);
         for event in &self.scenario.events {
             let told = matches!(event.how, DownMode::Admin | DownMode::Endpoint);
             if let (Some(up), true) = (event.set.up, told) {

@@ -6,47 +6,47 @@ use mptcp_lab::scenario::Scenario;
 const FAULTS: &[(&str, &str)] = &[
     (
         "background_that_only_pauses",
-        r#"background_that_only_pauses.toml:14: background.other.off = "10ms": pauses need a time in between (try on = "100ms" beside off)"#,
+        r#"background_that_only_pauses.toml:14: background.other.off = "10ms": needs a time of sending (try on = "100ms" next to it)"#,
     ),
     (
         "cell_aggregates_without_n",
-        r#"cell_aggregates_without_n.toml:4: cells.home.aggregation = true: belongs to 802.11n, and this cell is 802.11g"#,
+        r#"cell_aggregates_without_n.toml:4: cells.home.aggregation = true: needs 802.11n, and this cell is 802.11g"#,
     ),
     (
         "cell_on_a_channel_of_the_other_band",
-        r#"cell_on_a_channel_of_the_other_band.toml:4: cells.home.channel = 36: 802.11g has the channels 1 to 14 (2.4 GHz) (try 1)"#,
+        r#"cell_on_a_channel_of_the_other_band.toml:4: cells.home.channel = 36: must be one of the channels of 802.11g: 1 to 14 (2.4 GHz) (try 1)"#,
     ),
     (
         "coupling_half_said",
-        r#"coupling_half_said.toml:17: coupling[0].collision: a coupling says carrier_sense and collision (try "50%")"#,
+        r#"coupling_half_said.toml:17: coupling[0].collision: needs carrier_sense and collision (try "50%")"#,
     ),
     (
         "coupling_with_itself",
-        r#"coupling_with_itself.toml:13: coupling[0]: a coupling names two different cells (try cells = ["a", "b"])"#,
+        r#"coupling_with_itself.toml:13: coupling[0]: must name two different cells (try cells = ["a", "b"])"#,
     ),
     (
         "cubic_as_whom",
-        r#"cubic_as_whom.toml:12: flows.bulk.congestion.as = "windows": "rfc9438" or "linux" is wanted"#,
+        r#"cubic_as_whom.toml:12: flows.bulk.congestion.as = "windows": expected "rfc9438" or "linux""#,
     ),
     (
         "datagram_of_a_stream",
-        r#"datagram_of_a_stream.toml:12: flows.bulk.datagram = "1000B": is for udp (try transport = "udp")"#,
+        r#"datagram_of_a_stream.toml:12: flows.bulk.datagram = "1000B": needs udp (try transport = "udp")"#,
     ),
     (
         "datagrams_of_a_file",
-        r#"datagrams_of_a_file.toml:13: flows.bulk.bytes = "1MB": is for streams; udp has datagrams and a rate"#,
+        r#"datagrams_of_a_file.toml:13: flows.bulk.bytes = "1MB": must not be set for udp, which has datagrams and a rate"#,
     ),
     (
         "event_moves_a_wire",
-        r#"event_moves_a_wire.toml:16: events[0].set.distance = "3m": is for stations; a path has a rate and a loss"#,
+        r#"event_moves_a_wire.toml:16: events[0].set.distance = "3m": needs a station; a path has a rate and a loss"#,
     ),
     (
         "event_sets_the_rate_of_a_station",
-        r#"event_sets_the_rate_of_a_station.toml:16: events[0].set.rate = "6Mbit": is for paths and links; a station has a distance"#,
+        r#"event_sets_the_rate_of_a_station.toml:16: events[0].set.rate = "6Mbit": needs a path or link; a station has a distance"#,
     ),
     (
         "station_at_a_rate_of_no_standard",
-        r#"station_at_a_rate_of_no_standard.toml:6: stations.wlan0.rate = "50Mbit": 802.11g has the rates 6Mbit, 9Mbit, 12Mbit, 18Mbit, 24Mbit, 36Mbit, 48Mbit, 54Mbit (nearest: 48Mbit)"#,
+        r#"station_at_a_rate_of_no_standard.toml:6: stations.wlan0.rate = "50Mbit": must be one of the rates of 802.11g: 6Mbit, 9Mbit, 12Mbit, 18Mbit, 24Mbit, 36Mbit, 48Mbit, 54Mbit (nearest: 48Mbit)"#,
     ),
     (
         "station_of_no_cell",
@@ -54,34 +54,37 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "station_with_a_bare_distance",
-        r#"station_with_a_bare_distance.toml:6: stations.wlan0.distance = 3: a distance needs a unit (try "3m")"#,
+        r#"station_with_a_bare_distance.toml:6: stations.wlan0.distance = 3: a distance needs a unit, such as "3m" or "3cm""#,
     ),
     (
         "backup_of_another_path",
         r#"backup_of_another_path.toml:13: flows.bulk.backup[0] = "3g": is not one of the paths of this flow (they are: wifi)"#,
     ),
-    ("bare_number", r#"bare_number.toml:5: paths.wifi.delay = 10: a delay needs a unit (try "10ms")"#),
+    (
+        "bare_number",
+        r#"bare_number.toml:5: paths.wifi.delay = 10: a delay needs a unit, such as "10ms" or "10s""#,
+    ),
     (
         "buffer_in_bits",
-        r#"buffer_in_bits.toml:12: flows.bulk.rcvbuf = "200Kb": a size is in one of B, kB, KB, KiB, MB, MiB, GB, GiB, not "Kb" (try "200kB")"#,
+        r#"buffer_in_bits.toml:12: flows.bulk.rcvbuf = "200Kb": a size must be in one of B, kB, KB, KiB, MB, MiB, GB, GiB, not "Kb""#,
     ),
     (
         "count_of_zero",
-        r#"count_of_zero.toml:12: flows.bulk.count = 0: lies between 1 and 10000 (nearest: 1)"#,
+        r#"count_of_zero.toml:12: flows.bulk.count = 0: must be between 1 and 10000 (nearest: 1)"#,
     ),
     (
         "delay_and_rtt",
         r#"delay_and_rtt.toml:6: paths.wifi.rtt = "20ms": delay is given too; give one of them (rtt is twice the delay)"#,
     ),
-    ("duration_of_zero", r#"duration_of_zero.toml:1: duration = "0s": a duration is longer than 0s"#),
+    ("duration_of_zero", r#"duration_of_zero.toml:1: duration = "0s": must be longer than 0s"#),
     ("empty", r#"empty.toml: duration: a scenario needs a duration (try duration = "60s")"#),
     (
         "event_admin_one_way",
-        r#"event_admin_one_way.toml:18: events[0].how = "admin": takes no direction; for one alone say how = "blackhole""#,
+        r#"event_admin_one_way.toml:18: events[0].how = "admin": must be without a direction; for one direction alone, set how = "blackhole""#,
     ),
     (
         "event_route_of_a_link_without_a_sender",
-        r#"event_route_of_a_link_without_a_sender.toml:21: events[0].how = "route": is for links of a host that opens flows"#,
+        r#"event_route_of_a_link_without_a_sender.toml:21: events[0].how = "route": needs a link of a host that opens flows"#,
     ),
     (
         "event_after_the_end",
@@ -89,7 +92,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "event_before_the_start",
-        r#"event_before_the_start.toml:14: events[0].at = "-1s": a time cannot be negative"#,
+        r#"event_before_the_start.toml:14: events[0].at = "-1s": a time must not be negative"#,
     ),
     (
         "event_on_unknown_path",
@@ -97,29 +100,29 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "event_without_change",
-        r#"event_without_change.toml:13: events[0]: changes nothing (try set = { up = false })"#,
+        r#"event_without_change.toml:13: events[0]: must change something (try set = { up = false })"#,
     ),
-    ("event_without_path", r#"event_without_path.toml:13: events[0]: says no path (try path = "wifi")"#),
-    ("event_without_time", r#"event_without_time.toml:13: events[0]: says no time (try at = "7s")"#),
+    ("event_without_path", r#"event_without_path.toml:13: events[0]: needs a path (try path = "wifi")"#),
+    ("event_without_time", r#"event_without_time.toml:13: events[0]: needs a time (try at = "7s")"#),
     (
         "filter_on_unknown_flow",
         r#"filter_on_unknown_flow.toml:15: filters[0].flows[1] = "bulky": there is no flow "bulky"; did you mean "bulk"? (there are: bulk)"#,
     ),
     (
         "filter_that_does_nothing",
-        r#"filter_that_does_nothing.toml:13: filters[0]: neither delays nor loses anything (try delay = "50ms" or loss = "1%")"#,
+        r#"filter_that_does_nothing.toml:13: filters[0]: must delay or lose something (try delay = "50ms" or loss = "1%")"#,
     ),
     (
         "flow_to_itself",
-        r#"flow_to_itself.toml:12: flows.bulk.to = "client": a flow joins two different hosts"#,
+        r#"flow_to_itself.toml:12: flows.bulk.to = "client": must be another host than the one it comes from"#,
     ),
     (
         "gilbert_elliott_without_r",
-        r#"gilbert_elliott_without_r.toml:5: paths.wifi.gilbert_elliott: the model needs p and r (try { p = "1%", r = "25%" })"#,
+        r#"gilbert_elliott_without_r.toml:5: paths.wifi.gilbert_elliott: needs p and r (try { p = "1%", r = "25%" })"#,
     ),
     (
         "include_as_string",
-        r#"include_as_string.toml:1: include = "base.toml": is an array of file names (try ["base.toml"])"#,
+        r#"include_as_string.toml:1: include = "base.toml": expected an array of file names (try ["base.toml"])"#,
     ),
     ("include_circle", r#"include_circle_other.toml:1: including include_circle.toml goes in a circle"#),
     (
@@ -129,42 +132,48 @@ const FAULTS: &[(&str, &str)] = &[
     ("include_missing", r#"include_missing.toml:1: cannot read nowhere.toml: there is no such file"#),
     (
         "include_of_a_fault",
-        r#"unknown_key.toml:5: paths.wifi.dealy: unknown key; did you mean "delay"? (allowed: rtt, mtu, forward, backward, rate, trace, delay, loss, gilbert_elliott, duplicate, corrupt, slot, slot_frames, jitter, reorder, queue, mark, path_mtu, icmp, up)"#,
+        r#"unknown_key.toml:5: paths.wifi.dealy: unknown key; did you mean "delay"? (allowed: rtt, mtu, forward, backward, rate, trace, trace_start, trace_repeat, delay, loss, gilbert_elliott, duplicate, corrupt, slot, slot_frames, jitter, reorder, queue, mark, path_mtu, icmp, up)"#,
     ),
     (
         "link_with_one_end",
-        r#"link_with_one_end.toml:8: links.core.ends = ["r"]: a link joins two different nodes (try ["client", "router"])"#,
+        r#"link_with_one_end.toml:8: links.core.ends = ["r"]: must name two different nodes (try ["client", "router"])"#,
     ),
     (
         "link_with_the_name_of_a_path",
         r#"link_with_the_name_of_a_path.toml:13: links.wifi: there is a path of this name; paths and links share their names"#,
     ),
-    ("jitter_of_a_minute", r#"jitter_of_a_minute.toml:4: jitter.start = "1min": is at most 1s"#),
+    ("jitter_of_a_minute", r#"jitter_of_a_minute.toml:4: jitter.start = "1min": must be at most 1s"#),
     (
         "loss_as_fraction",
-        r#"loss_as_fraction.toml:5: paths.wifi.loss = "0.03": a loss is in percent (try "3%")"#,
+        r#"loss_as_fraction.toml:5: paths.wifi.loss = "0.03": a loss must be in percent (try "3%")"#,
     ),
-    ("loss_over_100", r#"loss_over_100.toml:5: paths.wifi.loss = "101%": a loss lies between 0% and 100%"#),
+    (
+        "loss_over_100",
+        r#"loss_over_100.toml:5: paths.wifi.loss = "101%": a loss must be between 0% and 100%"#,
+    ),
     (
         "loss_twice",
         r#"loss_twice.toml:5: paths.wifi.loss = "1%": gilbert_elliott is given too; give one of them"#,
     ),
     ("missing", r#"missing.toml: cannot read missing.toml: there is no such file"#),
-    ("missing_unit", r#"missing_unit.toml:5: paths.wifi.delay = "10": a delay needs a unit (try "10ms")"#),
+    (
+        "missing_unit",
+        r#"missing_unit.toml:5: paths.wifi.delay = "10": a delay needs a unit, such as "10ms" or "10s""#,
+    ),
     (
         "mss_beyond_mtu",
         r#"mss_beyond_mtu.toml:12: flows.bulk.mss = 1480: does not fit the mtu 1500 of "wifi" (at most 1460)"#,
     ),
     (
         "mss_too_small",
-        r#"mss_too_small.toml:12: flows.bulk.mss = 20: lies between 88 and 65495 (nearest: 88)"#,
+        r#"mss_too_small.toml:12: flows.bulk.mss = 20: must be between 88 and 65495 (nearest: 88)"#,
     ),
     (
         "name_with_a_dot",
-        r#"name_with_a_dot.toml:13: paths.a.b: the name "a.b" is not made of letters, digits, - and _, with one letter or more"#,
+        r#"name_with_a_dot.toml:13: paths.a.b: the name "a.b" must be made of letters, digits, - and _, with at least one letter"#,
     ),
-    ("negative_delay", r#"negative_delay.toml:5: paths.wifi.delay = "-10ms": a delay cannot be negative"#),
-    ("negative_rate", r#"negative_rate.toml:4: paths.wifi.rate = "-8Mbit": a rate cannot be negative"#),
+    ("negative_delay", r#"negative_delay.toml:5: paths.wifi.delay = "-10ms": a delay must not be negative"#),
+    ("negative_rate", r#"negative_rate.toml:4: paths.wifi.rate = "-8Mbit": a rate must not be negative"#),
     ("no_duration", r#"no_duration.toml: duration: a scenario needs a duration (try duration = "60s")"#),
     ("no_flows", r#"no_flows.toml: flows: a scenario needs a flow (try [flows.bulk])"#),
     (
@@ -175,7 +184,7 @@ const FAULTS: &[(&str, &str)] = &[
     ("not_utf8", r#"not_utf8.toml: not_utf8.toml is not UTF-8 (byte 28)"#),
     (
         "path_as_array",
-        r#"path_as_array.toml:2: paths = ["wifi"]: is a table (try [name] or { key = value })"#,
+        r#"path_as_array.toml:2: paths = ["wifi"]: expected a table (try [name] or { key = value })"#,
     ),
     (
         "path_of_another_host",
@@ -188,20 +197,23 @@ const FAULTS: &[(&str, &str)] = &[
     ("path_twice", r#"path_twice.toml:13: this is not TOML: duplicate key (in: [paths.wifi])"#),
     (
         "queue_burst_below_a_frame",
-        r#"queue_burst_below_a_frame.toml:6: paths.wifi.queue: has a burst of 4096B, and a full frame of this link has 9014B: it would never get through"#,
+        r#"queue_burst_below_a_frame.toml:6: paths.wifi.queue: must have a burst of at least 9014B, a full frame of this link; with 4096B it would never get through"#,
     ),
-    ("queue_prio_twice", r#"queue_prio_twice.toml:5: paths.wifi.queue: has the flow "bulk" in two bands"#),
+    (
+        "queue_prio_twice",
+        r#"queue_prio_twice.toml:5: paths.wifi.queue: must have each flow in one band, and has "bulk" in two"#,
+    ),
     (
         "queue_quantum_of_one",
-        r#"queue_quantum_of_one.toml:5: paths.wifi.queue.quantum = "1B": lies between 256B and 1073741824B (nearest: 256B)"#,
+        r#"queue_quantum_of_one.toml:5: paths.wifi.queue.quantum = "1B": must be between 256B and 1073741824B (nearest: 256B)"#,
     ),
     (
         "queue_red_without_a_weight",
-        r#"queue_red_without_a_weight.toml:5: paths.wifi.queue.burst: is so small that no average could reach min before it has passed (give a larger min or burst)"#,
+        r#"queue_red_without_a_weight.toml:5: paths.wifi.queue.burst: must be larger, for no average could reach min before it has passed (give a larger min or burst)"#,
     ),
     (
         "queue_event_on_a_discipline",
-        r#"queue_event_on_a_discipline.toml:12: events[0].set.queue = "10p": is for drop-tail queues; a discipline keeps its limit"#,
+        r#"queue_event_on_a_discipline.toml:12: events[0].set.queue = "10p": needs a drop-tail queue; a discipline keeps its limit"#,
     ),
     (
         "queue_key_misspelt",
@@ -213,28 +225,31 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "queue_mark_beside_a_discipline",
-        r#"queue_mark_beside_a_discipline.toml:6: paths.wifi.mark = "20p": is for a drop-tail queue; this one has a discipline, which marks by itself (see its keys)"#,
+        r#"queue_mark_beside_a_discipline.toml:6: paths.wifi.mark = "20p": needs a drop-tail queue; this one has a discipline, which marks by itself (see its keys)"#,
     ),
     (
         "queue_prio_of_nobody",
-        r#"queue_prio_of_nobody.toml:5: paths.wifi.queue: names a flow "voice" that is not there (there are: bulk)"#,
+        r#"queue_prio_of_nobody.toml:5: paths.wifi.queue: there is no flow "voice" (there are: bulk)"#,
     ),
     (
         "queue_codel_upside_down",
-        r#"queue_codel_upside_down.toml:5: paths.wifi.queue.target = "100ms": target is less than interval: a twentieth of it is usual"#,
+        r#"queue_codel_upside_down.toml:5: paths.wifi.queue.target = "100ms": must be less than interval, usually a twentieth of it"#,
     ),
     (
         "queue_red_upside_down",
-        r#"queue_red_upside_down.toml:5: paths.wifi.queue.max = "20KB": min is less than max, and max no more than limit"#,
+        r#"queue_red_upside_down.toml:5: paths.wifi.queue.max = "20KB": must satisfy min < max <= limit"#,
     ),
     (
         "queue_target_without_unit",
-        r#"queue_target_without_unit.toml:5: paths.wifi.queue.target = 5: a time needs a unit (try "5s")"#,
+        r#"queue_target_without_unit.toml:5: paths.wifi.queue.target = 5: a time needs a unit, such as "5ms" or "5s""#,
     ),
-    ("queue_of_nothing", r#"queue_of_nothing.toml:5: paths.wifi.queue = "0p": a queue holds 1p or more"#),
+    (
+        "queue_of_nothing",
+        r#"queue_of_nothing.toml:5: paths.wifi.queue = "0p": a queue must be a whole number of packets, at least 1p"#,
+    ),
     (
         "queue_without_unit",
-        r#"queue_without_unit.toml:5: paths.wifi.queue = "53": a queue is in packets (try "53p"), bytes ("53kB") or time ("53ms")"#,
+        r#"queue_without_unit.toml:5: paths.wifi.queue = "53": a queue must be in packets, bytes or time, such as "53p", "53kB" or "53ms""#,
     ),
     (
         "rate_in_bps",
@@ -246,11 +261,11 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "rate_without_blocks",
-        r#"rate_without_blocks.toml:12: flows.bulk.rate = "1Mbit": only a flow of blocks has a rate of its own (try blocks = "8KB" beside it)"#,
+        r#"rate_without_blocks.toml:12: flows.bulk.rate = "1Mbit": needs blocks (try blocks = "8KB" next to it)"#,
     ),
     (
         "stagger_beyond_the_end",
-        r#"stagger_beyond_the_end.toml:13: flows.bulk.stagger = "1s": a flow would start at 49s, when it is all over"#,
+        r#"stagger_beyond_the_end.toml:13: flows.bulk.stagger = "1s": the last flow would start at 49s, after the run ends"#,
     ),
     (
         "stop_after_the_end",
@@ -258,15 +273,15 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "subflows_of_fullmesh",
-        r#"subflows_of_fullmesh.toml:12: flows.bulk.subflows = 2: only path_manager = "ndiffports" counts its subflows; fullmesh opens one over each path"#,
+        r#"subflows_of_fullmesh.toml:12: flows.bulk.subflows = 2: needs path_manager = "ndiffports"; fullmesh opens one over each path"#,
     ),
     (
         "too_many_subflows",
-        r#"too_many_subflows.toml:13: flows.bulk.subflows = 9: lies between 1 and 8 (nearest: 8)"#,
+        r#"too_many_subflows.toml:13: flows.bulk.subflows = 9: must be between 1 and 8 (nearest: 8)"#,
     ),
     (
         "two_traffics",
-        r#"two_traffics.toml:13: flows.bulk.blocks = "8KB": a flow carries one kind of traffic: bulk, bytes or blocks"#,
+        r#"two_traffics.toml:13: flows.bulk.blocks = "8KB": must be the only traffic of its flow: bulk, bytes or blocks"#,
     ),
     (
         "unknown_congestion",
@@ -282,23 +297,23 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_key",
-        r#"unknown_key.toml:5: paths.wifi.dealy: unknown key; did you mean "delay"? (allowed: rtt, mtu, forward, backward, rate, trace, delay, loss, gilbert_elliott, duplicate, corrupt, slot, slot_frames, jitter, reorder, queue, mark, path_mtu, icmp, up)"#,
+        r#"unknown_key.toml:5: paths.wifi.dealy: unknown key; did you mean "delay"? (allowed: rtt, mtu, forward, backward, rate, trace, trace_start, trace_repeat, delay, loss, gilbert_elliott, duplicate, corrupt, slot, slot_frames, jitter, reorder, queue, mark, path_mtu, icmp, up)"#,
     ),
     (
         "trace_beside_a_rate",
-        r#"trace_beside_a_rate.toml:4: paths.wifi.rate = "1Mbit": trace is given too, and says the rate; give one of them"#,
+        r#"trace_beside_a_rate.toml:4: paths.wifi.rate = "1Mbit": trace is given too, which has the rate; give one of them"#,
     ),
     (
         "trace_goes_back",
-        r#"trace_goes_back.toml:4: paths.wifi.trace = "traces/back.up": line 3: 7 ms comes after 9 ms; times do not go back"#,
+        r#"trace_goes_back.toml:4: paths.wifi.trace = "traces/back.up": line 3: 7 ms comes after 9 ms; times must not go back"#,
     ),
     (
         "trace_missing",
-        r#"trace_missing.toml:4: paths.wifi.trace = "traces/none.up": traces/none.up cannot be read: No such file or directory (os error 2)"#,
+        r#"trace_missing.toml:4: paths.wifi.trace = "traces/none.up": traces/none.up cannot be read: there is no such file"#,
     ),
     (
         "trace_empty",
-        r#"trace_empty.toml:4: paths.wifi.trace = "traces/empty.up": is empty: a recording has a time in whole milliseconds in each line"#,
+        r#"trace_empty.toml:4: paths.wifi.trace = "traces/empty.up": is empty: expected a time in whole milliseconds in each line"#,
     ),
     (
         "trace_of_nothing",
@@ -306,7 +321,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "trace_without_columns",
-        r#"trace_without_columns.toml:4: paths.wifi.trace = "traces/columns.csv": begins with the names of its columns: time_s, and some of time_s, rate_mbit, delay_ms, loss_percent (it says "time,rate")"#,
+        r#"trace_without_columns.toml:4: paths.wifi.trace = "traces/columns.csv": must begin with the names of its columns: time_s, and rate_mbit, delay_ms or loss_percent; its first line is "time, colour""#,
     ),
     (
         "unknown_scheduler",
@@ -324,19 +339,22 @@ const FAULTS: &[(&str, &str)] = &[
         "until_done_without_a_file",
         r#"until_done_without_a_file.toml:2: until_done = true: no flow sends a file whose end could be waited for (try bytes = "10MB" in a flow)"#,
     ),
-    ("up_as_string", r#"up_as_string.toml:16: events[0].set.up = "no": is true or false, without quotes"#),
     (
-        "warmup_too_long",
-        r#"warmup_too_long.toml:2: warmup = "40s": the warm-up ends before the run does: less than 40s"#,
+        "up_as_string",
+        r#"up_as_string.toml:16: events[0].set.up = "no": expected true or false, without quotes"#,
     ),
+    ("warmup_too_long", r#"warmup_too_long.toml:2: warmup = "40s": must be less than the duration, 40s"#),
     (
         "wrong_unit",
-        r#"wrong_unit.toml:5: paths.wifi.delay = "10msec": a delay is in one of ns, us, ms, s, min, h, not "msec" (try "10ms")"#,
+        r#"wrong_unit.toml:5: paths.wifi.delay = "10msec": a delay must be in one of ns, us, ms, s, min, h, not "msec" (try "10ms")"#,
     ),
-    ("zero_rate", r#"zero_rate.toml:4: paths.wifi.rate = "0Mbit": a rate is at least 8bit, or "unlimited""#),
+    (
+        "zero_rate",
+        r#"zero_rate.toml:4: paths.wifi.rate = "0Mbit": a rate must be at least 8bit, or "unlimited""#,
+    ),
     (
         "middlebox_without_kind",
-        r#"middlebox_without_kind.toml:9: middleboxes.home: says no kind (try kind = "nat")"#,
+        r#"middlebox_without_kind.toml:9: middleboxes.home: needs a kind (try kind = "nat")"#,
     ),
     (
         "middlebox_of_no_kind",
@@ -344,7 +362,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "middlebox_without_path",
-        r#"middlebox_without_path.toml:9: middleboxes.home: says no path (try path = "wifi")"#,
+        r#"middlebox_without_path.toml:9: middleboxes.home: needs a path (try path = "wifi")"#,
     ),
     (
         "middlebox_on_unknown_path",
@@ -352,27 +370,27 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "middlebox_with_a_dot",
-        r#"middlebox_with_a_dot.toml:9: middleboxes.at.home: the name "at.home" is not made of letters, digits, - and _, with one letter or more"#,
+        r#"middlebox_with_a_dot.toml:9: middleboxes.at.home: the name "at.home" must be made of letters, digits, - and _, with at least one letter"#,
     ),
     (
         "middlebox_key_of_another_kind",
-        r#"middlebox_key_of_another_kind.toml:12: middleboxes.home.size = "500B": is for split, and this one is of the kind nat"#,
+        r#"middlebox_key_of_another_kind.toml:12: middleboxes.home.size = "500B": needs kind = split, and this one is nat"#,
     ),
     (
         "middlebox_nat_one_way",
-        r#"middlebox_nat_one_way.toml:12: middleboxes.home.direction = "forward": a nat works in both directions: its inside is the first end of the path"#,
+        r#"middlebox_nat_one_way.toml:12: middleboxes.home.direction = "forward": must not be set for nat, whose inside is the first end of the path"#,
     ),
     (
         "middlebox_nat_that_forgets_at_once",
-        r#"middlebox_nat_that_forgets_at_once.toml:12: middleboxes.home.timeout = "0s": is longer than 0s (try "5s")"#,
+        r#"middlebox_nat_that_forgets_at_once.toml:12: middleboxes.home.timeout = "0s": must be longer than 0s (try "5s")"#,
     ),
     (
         "middlebox_splits_to_nothing",
-        r#"middlebox_splits_to_nothing.toml:12: middleboxes.home.size = "0B": is 1B or more (nearest: 1B)"#,
+        r#"middlebox_splits_to_nothing.toml:12: middleboxes.home.size = "0B": must be at least 1B (nearest: 1B)"#,
     ),
     (
         "middlebox_strips_nothing",
-        r#"middlebox_strips_nothing.toml:12: middleboxes.home.from = []: removes nothing (try from = ["syn"])"#,
+        r#"middlebox_strips_nothing.toml:12: middleboxes.home.from = []: must name at least one type of segment (try from = ["syn"])"#,
     ),
     (
         "middlebox_strips_from_unknown_segments",
@@ -380,7 +398,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "middlebox_grows_too_much",
-        r#"middlebox_grows_too_much.toml:12: middleboxes.home.grow = "65B": a change puts in 0B to 64B (nearest: 64B)"#,
+        r#"middlebox_grows_too_much.toml:12: middleboxes.home.grow = "65B": must be between 0B and 64B (nearest: 64B)"#,
     ),
     (
         "event_on_unknown_middlebox",
@@ -388,11 +406,11 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "event_middlebox_and_path",
-        r#"event_middlebox_and_path.toml:16: events[0].path = "wifi": an event about a middlebox only sets on (leave path out)"#,
+        r#"event_middlebox_and_path.toml:16: events[0].path = "wifi": must not be set in an event about a middlebox (leave path out)"#,
     ),
     (
         "event_middlebox_set_up",
-        r#"event_middlebox_set_up.toml:13: events[0]: a middlebox comes or goes, and nothing else (try set = { on = false })"#,
+        r#"event_middlebox_set_up.toml:13: events[0]: must set on, and nothing else (try set = { on = false })"#,
     ),
     (
         "event_middlebox_after_the_end",
@@ -400,15 +418,15 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "event_switches_a_path_on",
-        r#"event_switches_a_path_on.toml:16: events[0].set.on = true: is for middleboxes; a path goes up and down (try set = { up = true })"#,
+        r#"event_switches_a_path_on.toml:16: events[0].set.on = true: needs a middlebox; a path goes up and down (try set = { up = true })"#,
     ),
     (
         "topology_of_odd_k",
-        r#"topology_of_odd_k.toml:4: topology.k = 5: half the ports of a switch go up and half down: k is even, 2 to 10 (try 4 or 6)"#,
+        r#"topology_of_odd_k.toml:4: topology.k = 5: must be even, between 2 and 10: half the ports of a switch go up and half down (try 4 or 6)"#,
     ),
     (
         "topology_too_large",
-        r#"topology_too_large.toml:4: topology.k = 12: is more than 10, the most that fits 255 hosts"#,
+        r#"topology_too_large.toml:4: topology.k = 12: must be at most 10, which is the most that fits 255 hosts"#,
     ),
     (
         "topology_of_no_kind",
@@ -417,7 +435,7 @@ const FAULTS: &[(&str, &str)] = &[
     ("topology_without_k", r#"topology_without_k.toml:2: topology: needs k (try k = 4)"#),
     (
         "topology_with_ports_of_a_bcube",
-        r#"topology_with_ports_of_a_bcube.toml:5: topology.n = 4: is for bcube; a fat_tree has k ports in each switch"#,
+        r#"topology_with_ports_of_a_bcube.toml:5: topology.n = 4: needs bcube; a fat_tree has k ports in each switch"#,
     ),
     (
         "topology_without_a_rate",
@@ -429,20 +447,20 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "bcube_too_large",
-        r#"bcube_too_large.toml:5: topology.k = 3: n^(k+1) = 4096 hosts are more than 255 (try k = 1)"#,
+        r#"bcube_too_large.toml:5: topology.k = 3: must make n^(k+1) at most 255 hosts, and makes 4096 (try k = 1)"#,
     ),
     ("bcube_without_ports", r#"bcube_without_ports.toml:2: topology: needs n (try n = 4)"#),
     (
         "permutation_of_no_topology",
-        r#"permutation_of_no_topology.toml:6: flows.bulk.permutation = 1: is of the hosts of a topology, and there is none (try topology = { kind = "fat_tree", k = 4 })"#,
+        r#"permutation_of_no_topology.toml:6: flows.bulk.permutation = 1: needs a topology (try topology = { kind = "fat_tree", k = 4 })"#,
     ),
     (
         "permutation_from_one_host",
-        r#"permutation_from_one_host.toml:8: flows.bulk.from = "h1": a permutation has a flow from each host; leave this out"#,
+        r#"permutation_from_one_host.toml:8: flows.bulk.from = "h1": must not be set for a permutation, which has a flow from each host"#,
     ),
     (
         "permutation_with_a_bad_mss",
-        r#"permutation_with_a_bad_mss.toml:8: flows.bulk.mss = 60: lies between 88 and 65495 (nearest: 88)"#,
+        r#"permutation_with_a_bad_mss.toml:8: flows.bulk.mss = 60: must be between 88 and 65495 (nearest: 88)"#,
     ),
     (
         "routing_of_no_kind",
@@ -472,7 +490,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "route_without_links",
-        r#"route_without_links.toml:26: routes[0].links: a route says its links in their order (try links = ["a-r", "r-b"])"#,
+        r#"route_without_links.toml:26: routes[0].links: needs its links in their order (try links = ["a-r", "r-b"])"#,
     ),
     (
         "route_of_another_flow",
@@ -489,23 +507,23 @@ const FAULTS: &[(&str, &str)] = &[
     ("route_twice", r#"route_twice.toml:30: routes[1]: these frames of flow "bulk" have a route already"#),
     (
         "duplicate_beyond_all",
-        r#"duplicate_beyond_all.toml:5: paths.wifi.duplicate = "101%": a probability lies between 0% and 100%"#,
+        r#"duplicate_beyond_all.toml:5: paths.wifi.duplicate = "101%": a probability must be between 0% and 100%"#,
     ),
     (
         "corrupt_without_a_unit",
-        r#"corrupt_without_a_unit.toml:5: paths.wifi.corrupt = 0.01: a probability is in percent (try "1%")"#,
+        r#"corrupt_without_a_unit.toml:5: paths.wifi.corrupt = 0.01: a probability must be in percent (try "1%")"#,
     ),
     (
         "slot_of_nothing",
-        r#"slot_of_nothing.toml:5: paths.wifi.slot = "0s": frames wait longer than 0s (leave it out for none)"#,
+        r#"slot_of_nothing.toml:5: paths.wifi.slot = "0s": must be longer than 0s (leave it out for no waiting)"#,
     ),
     (
         "slot_without_a_time",
-        r#"slot_without_a_time.toml:5: paths.wifi.slot_frames = 8: the last frames would wait for ever (try slot = "5ms" beside it)"#,
+        r#"slot_without_a_time.toml:5: paths.wifi.slot_frames = 8: needs slot, or the last frames would wait for ever (try slot = "5ms" next to it)"#,
     ),
     (
         "preset_beside_a_value",
-        r#"preset_beside_a_value.toml:5: paths.wifi.gilbert_elliott.p = "1%": the preset "in_flight_long" says it; give one of them"#,
+        r#"preset_beside_a_value.toml:5: paths.wifi.gilbert_elliott.p = "1%": the preset "in_flight_long" is given too; give one of them"#,
     ),
     (
         "preset_of_no_name",
@@ -513,15 +531,15 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "pauses_of_a_stream",
-        r#"pauses_of_a_stream.toml:6: flows.bulk.on = "1s": is for udp (try transport = "udp")"#,
+        r#"pauses_of_a_stream.toml:6: flows.bulk.on = "1s": needs udp (try transport = "udp")"#,
     ),
     (
         "pauses_without_a_rate",
-        r#"pauses_without_a_rate.toml:7: flows.bulk.on = "1s": who sends as fast as it goes makes no pauses (try rate = "1Mbit" beside it)"#,
+        r#"pauses_without_a_rate.toml:7: flows.bulk.on = "1s": needs a rate (try rate = "1Mbit" next to it)"#,
     ),
     (
         "pauses_and_nothing_else",
-        r#"pauses_and_nothing_else.toml:8: flows.bulk.off = "1s": pauses need a time in between (try on = "1s" beside off)"#,
+        r#"pauses_and_nothing_else.toml:8: flows.bulk.off = "1s": needs a time of sending (try on = "1s" next to it)"#,
     ),
 ];
 
@@ -557,5 +575,113 @@ fn every_broken_scenario_is_in_the_table() {
         }
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         assert!(FAULTS.iter().any(|(known, _)| *known == name), "{name} has no expected message");
+    }
+}
+
+/// How a message begins: with what must be, what is missing or unknown, or a fact that is true of what was written.
+const BEGINNINGS: &[&str] = &[
+    "must ",
+    "expected ",
+    "needs ",
+    "unknown key",
+    "there is no ",
+    "there is a path or link of this name",
+    "there is a path of this name",
+    "is not one of ",
+    "lies after the end of the run",
+    "does not ",
+    "leads ",
+    "is the last, and leads ",
+    "is empty: expected ",
+    "has no opportunity ",
+    "cannot read ",
+    "traces/none.up cannot be read",
+    "not_utf8.toml is not UTF-8",
+    "including ",
+    "this is not TOML",
+    "no flow ",
+    "no path or link leads ",
+    "a scenario needs ",
+    "a path needs ",
+    "a link needs ",
+    "the last flow would start ",
+    "these frames of flow ",
+    "line ",
+];
+
+/// The problem of a message, without place, key and value.
+fn problem(message: &str) -> &str {
+    let (_, rest) = message.split_once(": ").unwrap_or_default();
+    let key = rest.split_once(": ").map_or("", |(key, _)| key);
+    let is_key = key.split(" = ").next().is_some_and(|key| {
+        !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "._[]-".contains(c))
+    });
+    if is_key { &rest[key.len() + 2..] } else { rest }
+}
+
+/// Whether a message says what must be, and does not state it as a fact about a value that is otherwise.
+fn is_a_rule(problem: &str) -> bool {
+    // "a delay must not be negative": what is spoken of, then the rule.
+    let noun = problem.strip_prefix("a ").and_then(|rest| rest.split_once(' ')).map_or("", |(_, rest)| rest);
+    let given = problem.contains(" is given too");
+    let named = problem.starts_with("the name ") && problem.contains(" must ");
+    let bps = problem.starts_with("a rate in \"bps\" is bytes to tc");
+    given
+        || named
+        || bps
+        || [problem, noun].iter().any(|text| BEGINNINGS.iter().any(|word| text.starts_with(word)))
+}
+
+#[test]
+fn no_message_states_a_rule_as_a_fact() {
+    for (name, _) in FAULTS {
+        let message = message(name);
+        assert!(is_a_rule(problem(&message)), "{message}\n  {:?}", problem(&message));
+        assert!(!problem(&message).contains("beside"), "{message}");
+    }
+    for fact in [
+        "lies between 88 and 65495",
+        "is longer than 0s",
+        "is an array of names",
+        "a duration is longer than 0s",
+    ] {
+        assert!(!is_a_rule(fact), "{fact}");
+    }
+}
+
+/// The same of every string in the code that makes these messages, whether a scenario here meets it or not.
+#[test]
+fn no_message_of_the_code_states_a_rule_as_a_fact() {
+    const RULES: [&str; 13] = [
+        "lies between ",
+        "is at most ",
+        "is at least ",
+        "is longer than ",
+        "is 1B or more",
+        "is true or false",
+        "is an array",
+        "is a table",
+        "is a string",
+        "is a whole number",
+        "holds more than",
+        "is wanted",
+        "cannot be negative",
+    ];
+    let mut folders = vec![std::path::PathBuf::from("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("the sources are there") {
+            let path = entry.expect("the sources are readable").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).expect("a source is text");
+            let strings =
+                text.lines().filter(|line| !line.trim_start().starts_with("//") && line.contains('"'));
+            for line in strings {
+                let said = RULES.iter().find(|rule| line.contains(&format!("\"{rule}")));
+                assert!(said.is_none(), "{}: {line}", path.display());
+            }
+        }
     }
 }

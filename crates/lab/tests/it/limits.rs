@@ -108,7 +108,7 @@ fn what_would_not_fit_is_refused_with_its_key() {
         assert!(said.contains(place) && said.contains(limit) && !said.contains('\n'), "{said}");
     }
     let huge = refused(&text("", PATH, "sndbuf = \"18446744073709551616B\""));
-    assert!(huge.contains("a size is at most 9000000000GB"), "{huge}");
+    assert!(huge.contains("a size must be at most 9000000000GB"), "{huge}");
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_limit_that_is_raised_lets_it_pass() {
         text("sample = \"1s\"\n[limits]\nflows = 20000", PATH, "count = 10000\n[flows.more]\ncount = 10000");
     assert_eq!(refused(&many), "nothing");
     let said = refused(&text("[limits]\nflows = 70000", PATH, ""));
-    assert_eq!(said, "big.toml:3: limits.flows = 70000: cannot be raised above 60000");
+    assert_eq!(said, "big.toml:3: limits.flows = 70000: must be at most 60000");
 }
 
 #[test]
@@ -194,23 +194,23 @@ fn more_hosts_and_interfaces_than_addresses_have_room_for_are_refused() {
 #[test]
 fn times_sizes_rates_and_lengths_do_not_saturate() {
     for (key, said) in [
-        ("duration = \"1000000000h\"", "a duration is at most 2562047h"),
-        ("duration = \"1s\"\nsample = \"99999999999999999999s\"", "a time is at most 2562047h"),
+        ("duration = \"1000000000h\"", "a duration must be at most 2562047h"),
+        ("duration = \"1s\"\nsample = \"99999999999999999999s\"", "a time must be at most 2562047h"),
     ] {
         assert!(refused(key).contains(said), "{key}: {}", refused(key));
     }
     let nines = "9".repeat(400);
     for (path, said) in [
-        (format!("rate = \"{nines}Mbit\""), "a rate is at most 1000000Tbit, or \"unlimited\""),
-        (format!("rate = \"1Mbit\"\ndelay = \"{nines}s\""), "a delay is at most 2562047h"),
-        ("rate = \"1Mbit\"\nqueue = \"99999999999GB\"".to_owned(), "a queue is at most 9000000000GB"),
-        ("rate = \"1Mbit\"\nqueue = \"99999999h\"".to_owned(), "a queue is at most 2562047h"),
+        (format!("rate = \"{nines}Mbit\""), "a rate must be at most 1000000Tbit, or \"unlimited\""),
+        (format!("rate = \"1Mbit\"\ndelay = \"{nines}s\""), "a delay must be at most 2562047h"),
+        ("rate = \"1Mbit\"\nqueue = \"99999999999GB\"".to_owned(), "a queue must be at most 9000000000GB"),
+        ("rate = \"1Mbit\"\nqueue = \"99999999h\"".to_owned(), "a queue must be at most 2562047h"),
     ] {
         let found = refused(&text("", &path, ""));
         assert!(found.contains(said) && found.len() < 600, "{found}");
     }
     let far = "duration = \"1s\"\n[cells.c]\n[stations.s]\ndistance = \"1000000000000m\"\n[flows.f]\n";
-    assert!(refused(far).contains("a distance is at most 1000000000m"), "{}", refused(far));
+    assert!(refused(far).contains("a distance must be at most 1000000000m"), "{}", refused(far));
 }
 
 /// A chain of links without a rate, each of which doubles what comes.

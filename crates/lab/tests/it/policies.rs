@@ -117,19 +117,19 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             "scheduler = { weight = 1 }",
-            "test.toml:7: flows.f.scheduler: says no kind (try kind = \"ontime\")",
+            "test.toml:7: flows.f.scheduler: needs a kind (try kind = \"ontime\")",
         ),
         (
             "scheduler = 5",
-            r#"test.toml:7: flows.f.scheduler = 5: is one of "ontime", "minrtt", "linux", "roundrobin", "redundant", "last", in quotes"#,
+            r#"test.toml:7: flows.f.scheduler = 5: expected one of "ontime", "minrtt", "linux", "roundrobin", "redundant", "last", in quotes"#,
         ),
         (
             "scheduler = { kind = \"last\", weight = 2 }",
-            "test.toml:7: flows.f.scheduler.weight = 2: a number from 0 to 1 is wanted, not 2",
+            "test.toml:7: flows.f.scheduler.weight = 2: expected a number from 0 to 1, not 2",
         ),
         (
             "scheduler = { kind = \"last\", weight = [1] }",
-            "test.toml:7: flows.f.scheduler.weight = [1]: is a number, a text, true or false",
+            "test.toml:7: flows.f.scheduler.weight = [1]: expected a number, a text, true or false",
         ),
         (
             "scheduler = { kind = \"last\", wait = 2 }",
@@ -141,7 +141,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             "path_manager = { kind = \"ndiffports\", subflows = 9 }",
-            "test.toml:7: flows.f.path_manager.subflows = 9: a whole number from 1 to 8 is wanted, not 9",
+            "test.toml:7: flows.f.path_manager.subflows = 9: expected a whole number from 1 to 8, not 9",
         ),
         (
             "path_manager = { kind = \"ndiffports\", subflows = 3 }\nsubflows = 3",

@@ -233,13 +233,21 @@ fn overrides_go_through_the_same_checks() {
         .map(|scenario| scenario.links.iter().all(|link| link.forward.loss == Loss::Bernoulli(0.01)));
     assert_eq!(losses, Ok(true));
     for (key, value, message) in [
-        ("paths.wifi.loss", "0.01", "--set: paths.wifi.loss = \"0.01\": a loss is in percent (try \"1%\")"),
+        (
+            "paths.wifi.loss",
+            "0.01",
+            "--set: paths.wifi.loss = \"0.01\": a loss must be in percent (try \"1%\")",
+        ),
         (
             "paths.wifi.rate",
             "8000000",
             "--set: paths.wifi.rate = 8000000: a rate needs a unit (try \"8Mbit\")",
         ),
-        ("paths.wifi.delay", "10", "--set: paths.wifi.delay = 10: a delay needs a unit (try \"10ms\")"),
+        (
+            "paths.wifi.delay",
+            "10",
+            "--set: paths.wifi.delay = 10: a delay needs a unit, such as \"10ms\" or \"10s\"",
+        ),
         (
             "paths.wfii.loss",
             "1%",

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use mptcp_lab::measurements::Measurements;
-use mptcp_lab::scenario::Scenario;
+use mptcp_lab::scenario::{Recorded, Scenario, Step};
 use mptcp_lab::world::World;
 
 /// A folder of one test with these files; it is gone afterwards.
@@ -102,4 +102,214 @@ fn a_recording_of_next_to_nothing_carries_next_to_nothing() {
     let loaded = folder.load();
     assert_eq!(loaded.links[0].forward.rate, Some(8));
     assert_eq!(run(&loaded).flows[0].bytes_received_total, 0);
+}
+
+const TABLE: &str =
+    "duration = \"30s\"\n[paths.p]\ntrace = \"walk\"\nqueue = \"20p\"\n[flows.f]\ntransport = \"tcp\"\n";
+
+/// Time in s, Mb/s, delay in ms and loss in percent.
+type Said = (f64, Option<f64>, Option<f64>, Option<f64>);
+
+/// The steps that a recording gives, as time, Mb/s, delay in ms and loss in percent.
+fn steps(name: &str, text: &[u8]) -> Result<Vec<Said>, String> {
+    let folder = Folder::new(name, &[("s.toml", TABLE)]);
+    std::fs::write(folder.0.join("walk"), text).expect("a file");
+    let loaded = Scenario::load(folder.0.join("s.toml")).map_err(|error| error.to_string())?;
+    let recording = loaded.links[0].forward.recording.clone().expect("a recording");
+    let Recorded::Steps(steps) = recording.what else { return Err("no table".to_owned()) };
+    let millis = |delay: mptcp_clock::Duration| (delay.as_secs_f64() * 1e6).round() / 1e3;
+    let of = |step: &Step| {
+        let rate = step.rate.map(|rate| rate as f64 / 1e6);
+        (step.at.as_secs_f64(), rate, step.delay.map(millis), step.loss.map(|loss| loss * 100.0))
+    };
+    Ok(steps.iter().map(of).collect())
+}
+
+/// Recordings as people have them, each the same: 8 Mb/s, after 10 s 2, after 20 s nothing.
+#[test]
+fn recordings_as_people_have_them_are_read() {
+    let wanted = [(0.0, 8.0), (10.0, 2.0), (20.0, 0.000_008)].map(|(at, rate)| (at, Some(rate), None, None));
+    let same: [(&str, &[u8]); 22] = [
+        ("ours", b"time_s,rate_mbit\n0,8\n10,2\n20,0\n"),
+        ("blank", b"0 8\n10 2\n20 0\n"),
+        ("blanks", b"  0    8\n 10   2\n 20   0\n"),
+        ("tab", b"0\t8\n10\t2\n20\t0\n"),
+        ("comma", b"0,8\n10,2\n20,0\n"),
+        ("mark", b"\xef\xbb\xbftime_s,rate_mbit\r\n0,8\r\n10,2\r\n20,0\r\n"),
+        ("semicolon", b"time_s;rate_mbit\n0;8\n10;2\n20;0\n"),
+        ("decimal", b"Time (s);Rate (Mbit/s)\n0,0;8,0\n10,0;2,0\n20,0;0,0\n"),
+        ("epoch", b"timestamp,bandwidth_mbps\n1700000000,8\n1700000010,2\n1700000020,0\n"),
+        ("millis", b"timestamp throughput_kbps\n1700000000000 8000\n1700000010000 2000\n1700000020000 0\n"),
+        ("named", b"time_ms,throughput_bps\n0,8000000\n10000,2000000\n20000,0\n"),
+        ("later", b"t,rate\n100,8\n110,2\n120,0\n"),
+        ("bytes", b"time_s,rate_MBps\n0,1\n10,0.25\n20,0\n"),
+        ("slash", b"time [s],goodput [kB/s]\n0,1000\n10,250\n20,0\n"),
+        ("hole", b"time_s,rate_mbit\n0,8\n5,\n10,2\n15,nan\n20,0\n"),
+        ("twice", b"time_s,rate_mbit\n0,9\n0,8\n10,2\n10,2\n20,0\n"),
+        ("extra", b"time_s,rate_mbit,operator,rsrp_dbm,lat_deg\n0,8,x,-90,48\n10,2,y,-91,48\n20,0,,,\n"),
+        ("order", b"cell,rate_mbit,time_s\n1,8,0\n1,2,10\n2,0,20\n"),
+        ("quoted", b"\"time\",\"dl_mbps\"\n\"0\",\"8\"\n\"10\",\"2\"\n\"20\",\"0\"\n"),
+        ("comment", b"# made with a phone\n// twice\n\n0 8\n# a hill\n10 2\n20 0\n"),
+        ("capitals", b"Seconds,Mbps\n0,8\n10,2\n20,0\n"),
+        ("camel", b"timeMs,bitRateKbps\n0,8000\n10000,2000\n20000,0\n"),
+    ];
+    for (name, text) in same {
+        let found = steps(name, text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let mut dense = found.clone();
+        dense.retain(|(_, rate, ..)| rate.is_some());
+        assert_eq!(dense, wanted, "{name}");
+    }
+}
+
+#[test]
+fn delays_and_losses_have_their_units() {
+    let found = steps("units", b"t,rtt_ms,loss_fraction,owd\n0,40,0.01,1\n").unwrap_err();
+    assert!(found.contains("without a unit"), "{found}");
+    let found = steps("units", b"t,rate_mbit,delay_s,loss_pct\n0,1,0.02,1\n5,1,0.03,2\n").expect("a table");
+    assert_eq!(found, [(0.0, Some(1.0), Some(20.0), Some(1.0)), (5.0, Some(1.0), Some(30.0), Some(2.0))]);
+    let found = steps("units", b"t,rate_mbit,rtt_ms\n0,1,40\n").expect("a table");
+    assert_eq!(found, [(0.0, Some(1.0), Some(20.0), None)]);
+}
+
+#[test]
+fn recordings_that_mean_two_things_are_refused() {
+    for (text, says) in [
+        ("time_s,rate_mbit,rate_mbit\n0,1,2\n", "one column of each quantity"),
+        ("time_s,rate_mbit,throughput_kbps\n0,1,2\n", "one column of each quantity"),
+        ("time_s,rate_mbit,loss\n0,1,2\n", "without a unit"),
+        ("time_s,rate_mbit,latency_ms\n0,1,2\n", "name it delay_ms if it is one way"),
+        ("time_s,rate_mibt\n0,1\n", "did you mean \"rate_mbit\"?"),
+        ("time_s,dely_ms,rate_mbit\n0,1,2\n", "did you mean \"delay_ms\"?"),
+        ("time_s,bytes\n0,1\n", "must begin with the names of its columns"),
+        ("rate_mbit,loss_percent\n1,0\n", "must begin with the names of its columns"),
+        ("0,1,2\n", "3 columns without names"),
+        ("time_s,rate_mbit\n0,1\n5,2\n3,1\n", "line 4: its time must not be before that of the line above"),
+        ("time_s,rate_mbit\n0,fast\n", "rate = \"fast\": must be between 0 and 1000000 Mb/s"),
+        ("time_s,rate_mbit\n0,-1\n", "must be between 0 and 1000000 Mb/s"),
+        ("time_s,rate_mbit\n0,2000000\n", "must be between 0 and 1000000 Mb/s"),
+        ("time_s,rate_mbit\n0,\n1,5\n", "the first line must have a rate"),
+        ("time_s,rate_mbit\n,5\n", "has no time"),
+        ("time_s,rate_mbit\n0,5,6\n", "3 values under 2 columns"),
+        ("time_s,rate_mbit\n", "has no line of values"),
+        ("\u{fffd}\u{0}", "expected a time in whole milliseconds"),
+    ] {
+        let found = steps("refused", text.as_bytes()).expect_err(text);
+        assert!(found.contains(says), "{text}: {found}");
+    }
+}
+
+/// A list of times with a comment above it is one.
+#[test]
+fn a_list_of_times_may_begin_with_a_comment() {
+    let folder = Folder::new("comment", &[("walk", "# LTE, on the train\n5\n9\n9\n"), ("s.toml", TABLE)]);
+    let loaded = folder.load();
+    let recording = loaded.links[0].forward.recording.clone().expect("a recording");
+    assert!(matches!(recording.what, Recorded::Opportunities(..)));
+}
+
+#[test]
+fn what_is_no_regular_file_is_not_read() {
+    for device in ["/dev/zero", "/dev/null", "/proc/kmsg", "/"] {
+        let scenario = TABLE.replace("walk", device);
+        let folder = Folder::new("device", &[("s.toml", &scenario)]);
+        let error = Scenario::load(folder.0.join("s.toml")).expect_err(device).to_string();
+        let says =
+            ["not a regular file", "is empty", "there is no such file", "ermission denied", "a directory"];
+        assert!(says.iter().any(|words| error.contains(words)), "{error}");
+    }
+    let folder = Folder::new("pipe", &[("s.toml", TABLE)]);
+    let made = std::process::Command::new("mkfifo").arg(folder.0.join("walk")).status();
+    if made.is_ok_and(|status| status.success()) {
+        let error = Scenario::load(folder.0.join("s.toml")).expect_err("a pipe").to_string();
+        assert!(error.contains("this is a pipe or a device, not a regular file"), "{error}");
+    }
+}
+
+/// Datagrams at five times the rate over a table of 10 s that begins again: half of the time 8 Mb/s, half of it 2.
+#[test]
+fn a_table_begins_again_where_it_is_asked_to() {
+    let csv = "time_s,rate_mbit\n0,8\n5,2\n";
+    let scenario = "duration = \"60s\"\n[paths.p]\ntrace = \"walk.csv\"\ntrace_repeat = true\nqueue = \"20p\"\n[flows.f]\n\
+                    transport = \"udp\"\nrate = \"40Mbit\"\ndirection = \"upload\"\ndatagram = \"1472B\"\n";
+    let folder = Folder::new("again", &[("walk.csv", csv), ("s.toml", scenario)]);
+    let loaded = folder.load();
+    let wanted = 60.0 * 5e6 / 8.0 / 1514.0;
+    let sent = run(&loaded).links[0].sent_frames as f64;
+    assert!((sent / wanted - 1.0).abs() < 0.01, "{sent} of {wanted}");
+    std::fs::write(folder.0.join("s.toml"), loaded.to_toml()).expect("a file");
+    assert_eq!(folder.load(), loaded);
+    // Without it, the last line holds: 5 s at 8 and 55 at 2 Mb/s.
+    std::fs::write(folder.0.join("s.toml"), scenario.replace("trace_repeat = true\n", "")).expect("a file");
+    let sent = run(&folder.load()).links[0].sent_frames as f64;
+    let wanted = (5.0 * 8e6 + 55.0 * 2e6) / 8.0 / 1514.0;
+    assert!((sent / wanted - 1.0).abs() < 0.01, "{sent} of {wanted}");
+    // Begun at 5 s, the slow half comes first.
+    let later = scenario.replace("trace_repeat = true\n", "trace_start = \"5s\"\n");
+    std::fs::write(folder.0.join("s.toml"), later).expect("a file");
+    let loaded = folder.load();
+    let sent = run(&loaded).links[0].sent_frames as f64;
+    let wanted = 60.0 * 2e6 / 8.0 / 1514.0;
+    assert!((sent / wanted - 1.0).abs() < 0.01, "{sent} of {wanted}");
+    std::fs::write(folder.0.join("s.toml"), loaded.to_toml()).expect("a file");
+    assert_eq!(folder.load(), loaded);
+}
+
+/// Where a run begins in a recording is drawn by its seed, for a list of times and for a table; the same seed gives the same.
+#[test]
+fn seeds_begin_at_different_places_of_a_recording() {
+    let table: String = (0..60).map(|n| format!("{n},{}\n", 1 + (n * 7) % 13)).collect();
+    // In each second another number of opportunities: 60 000 ms in all.
+    let times: String = (0..60_u64)
+        .flat_map(|n| {
+            let many = 100 + (n * 37) % 500;
+            (0..many).map(move |at| format!("{}\n", n * 1000 + 1 + at * 999 / many))
+        })
+        .collect();
+    for (name, text) in [("table", table), ("times", times)] {
+        let scenario = "duration = \"20s\"\n[paths.p]\ntrace = \"walk\"\ntrace_start = \"random\"\nqueue = \"20p\"\n[flows.f]\n\
+                        transport = \"udp\"\nrate = \"40Mbit\"\ndirection = \"upload\"\ndatagram = \"1472B\"\n";
+        let folder = Folder::new(&format!("random-{name}"), &[("walk", &text), ("s.toml", scenario)]);
+        let loaded = folder.load();
+        let sent =
+            |seed| World::new(&loaded, seed).expect("a network").run().expect("it ends").links[0].sent_frames;
+        let counts: std::collections::BTreeSet<u64> = (1..=8).map(sent).collect();
+        assert!(counts.len() >= 6, "{name}: {counts:?}");
+        assert_eq!(sent(3), sent(3), "{name}");
+        std::fs::write(folder.0.join("s.toml"), loaded.to_toml()).expect("a file");
+        assert_eq!(folder.load(), loaded);
+        // Without it, seeds are no repetitions.
+        std::fs::write(folder.0.join("s.toml"), scenario.replace("trace_start = \"random\"\n", ""))
+            .expect("a file");
+        let loaded = folder.load();
+        let sent =
+            |seed| World::new(&loaded, seed).expect("a network").run().expect("it ends").links[0].sent_frames;
+        assert!(sent(1).abs_diff(sent(2)) <= 1, "{name}");
+    }
+}
+
+#[test]
+fn a_start_needs_a_recording_that_reaches_it() {
+    for (keys, says) in [
+        ("rate = \"1Mbit\"\ntrace_start = \"random\"", "paths.p.trace_start = \"random\": needs a trace"),
+        ("rate = \"1Mbit\"\ntrace_repeat = true", "paths.p.trace_repeat = true: needs a trace"),
+        ("trace = \"walk\"\ntrace_start = \"1min\"", "must begin before its end, at 20.000 s"),
+        ("trace = \"walk\"\ntrace_start = \"soon\"", "a start must be a time such as \"10s\", or \"random\""),
+        (
+            "trace = \"walk\"\ntrace_start = \"random\"\ntrace_repeat = false",
+            "begins at random, and so has to repeat",
+        ),
+        ("trace = \"times\"\ntrace_repeat = false", "such a recording always repeats"),
+        ("trace = \"quick\"\ntrace_repeat = true", "would change the link more than 2000000 times"),
+    ] {
+        let scenario = format!("duration = \"2h\"\n[paths.p]\n{keys}\n[flows.f]\ntransport = \"tcp\"\n");
+        let files = [
+            ("walk", "0 8\n10 2\n"),
+            ("times", "5\n9\n"),
+            ("quick", "0 8\n0.001 7\n"),
+            ("s.toml", scenario.as_str()),
+        ];
+        let folder = Folder::new("start", &files);
+        let error = Scenario::load(folder.0.join("s.toml")).expect_err(keys).to_string();
+        assert!(error.contains(says), "{error}");
+    }
 }

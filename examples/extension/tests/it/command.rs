@@ -48,7 +48,7 @@ fn values_are_put_over_a_file() {
     let done = extension(&["run", &file(), "--set", "paths.wifi.loss_model.n=1"]);
     assert_eq!(done.status.code(), Some(2));
     let said = String::from_utf8_lossy(&done.stderr);
-    assert_eq!(said, "--set: paths.wifi.loss_model.n = 1: lies between 2 and 1000000 (nearest: 2)\n");
+    assert_eq!(said, "--set: paths.wifi.loss_model.n = 1: must be between 2 and 1000000 (nearest: 2)\n");
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             model("kind = \"every-nth\", n = 1"),
-            "test.toml:5: paths.wifi.loss_model.n = 1: lies between 2 and 1000000 (nearest: 2)",
+            "test.toml:5: paths.wifi.loss_model.n = 1: must be between 2 and 1000000 (nearest: 2)",
         ),
         (
             model("kind = \"every-nth\", leest = \"1kB\""),
@@ -114,9 +114,9 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             model("kind = \"every-nth\", least = 9"),
-            "test.toml:5: paths.wifi.loss_model.least = 9: a size needs a unit (try \"9KB\")",
+            "test.toml:5: paths.wifi.loss_model.least = 9: a size needs a unit, such as \"9B\" or \"9kB\"",
         ),
-        (model("n = 5"), "test.toml:5: paths.wifi.loss_model: says no kind (try kind = \"every-nth\")"),
+        (model("n = 5"), "test.toml:5: paths.wifi.loss_model: needs a kind (try kind = \"every-nth\")"),
         (
             model("kind = \"every-nth\" }\ngilbert_elliott = { p = \"1%\", r = \"9%\""),
             "test.toml:5: paths.wifi.loss_model: gilbert_elliott is given too; give one of them",

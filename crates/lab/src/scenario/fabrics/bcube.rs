@@ -14,7 +14,7 @@ pub(super) const MOST_LEVEL: i64 = 6;
 
 pub(super) fn build(n: u32, k: u32) -> Result<Fabric, (&'static str, String)> {
     if n < 2 {
-        return Err(("n", "a switch has 2 ports or more (try 4)".to_owned()));
+        return Err(("n", "must be at least 2 (try 4)".to_owned()));
     }
     let base = n as usize;
     let count = base.checked_pow(k + 1).filter(|&count| count <= Limits::MOST_HOSTS);
@@ -22,7 +22,10 @@ pub(super) fn build(n: u32, k: u32) -> Result<Fabric, (&'static str, String)> {
         let most = (0..k).rev().find(|&k| base.pow(k + 1) <= Limits::MOST_HOSTS).unwrap_or(0);
         let many = (f64::from(n)).powi(k as i32 + 1);
         let most_hosts = Limits::MOST_HOSTS;
-        return Err(("k", format!("n^(k+1) = {many} hosts are more than {most_hosts} (try k = {most})")));
+        return Err((
+            "k",
+            format!("must make n^(k+1) at most {most_hosts} hosts, and makes {many} (try k = {most})"),
+        ));
     };
     let mut links = Vec::new();
     for number in 0..count {

@@ -81,7 +81,10 @@ fn fabric(tree: &Node, table: &Node) -> Result<Fabric, ScenarioError> {
         match value {
             None => Err(tree.error(&["topology"], format!("needs {key} (try {example})"))),
             Some(value) if value > most => {
-                let problem = format!("is more than {most}, the most that fits {} hosts", Limits::MOST_HOSTS);
+                let problem = format!(
+                    "must be at most {most}, which is the most that fits {} hosts",
+                    Limits::MOST_HOSTS
+                );
                 Err(tree.error(&["topology", key], problem))
             }
             Some(value) => Ok(value as u32),
@@ -91,7 +94,7 @@ fn fabric(tree: &Node, table: &Node) -> Result<Fabric, ScenarioError> {
         Some(TopologyKind::FatTree) => {
             if table.get(&["n"]).is_some() {
                 return Err(
-                    tree.error(&["topology", "n"], "is for bcube; a fat_tree has k ports in each switch")
+                    tree.error(&["topology", "n"], "needs bcube; a fat_tree has k ports in each switch")
                 );
             }
             let k = number("k", fat_tree::MOST, "k = 4")?;
@@ -101,7 +104,7 @@ fn fabric(tree: &Node, table: &Node) -> Result<Fabric, ScenarioError> {
             let (n, k) = (number("n", bcube::MOST_PORTS, "n = 4")?, number("k", bcube::MOST_LEVEL, "k = 1")?);
             bcube::build(n, k).map_err(|(key, problem)| tree.error(&["topology", key], problem))
         }
-        None => Err(tree.error(&["topology"], "says no kind (try kind = \"fat_tree\", k = 4)")),
+        None => Err(tree.error(&["topology"], "needs a kind (try kind = \"fat_tree\", k = 4)")),
     }
 }
 

@@ -37,14 +37,11 @@ pub(super) fn expand(
         };
         let refuse = |key: &str, problem: &str| Err(tree.error(&["flows", name, key], problem));
         if hosts.is_empty() {
-            return refuse(
-                "permutation",
-                "is of the hosts of a topology, and there is none (try topology = { kind = \"fat_tree\", k = 4 })",
-            );
+            return refuse("permutation", "needs a topology (try topology = { kind = \"fat_tree\", k = 4 })");
         }
         for key in ["from", "to", "count", "paths", "backup"] {
             if flow.get(&[key]).is_some() {
-                return refuse(key, "a permutation has a flow from each host; leave this out");
+                return refuse(key, "must not be set for a permutation, which has a flow from each host");
             }
         }
         check_size(tree, &["flows", name])?;

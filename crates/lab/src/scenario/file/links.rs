@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::names::LossPreset;
-use super::super::units::{LineRate, Percent, QueueSize, Span};
+use super::super::units::{LineRate, Percent, QueueSize, Span, TraceStart};
 use super::queue::QueueValue;
 
 table! {
@@ -12,9 +12,13 @@ table! {
     DirectionTable {
         /// The line rate, in frame bytes (IP + 14). Needed for a path or link.
         rate: LineRate,
-        /// A recording instead of a rate: a file of times at which a frame may leave (mahimahi's), or a CSV of times with what the
+        /// A recording instead of a rate: a file of times at which a frame may leave (mahimahi's), or a table of times with what the
         /// link is like from then on. Relative to this file.
         trace: String,
+        /// Where in the recording a run begins: a time such as "12s", or "random", which draws it by the seed. Default: 0s.
+        trace_start: TraceStart,
+        /// Whether a table begins again when it ends. Lists of times always do. Default: with a random start alone.
+        trace_repeat: bool,
         /// Propagation delay, one way. Default: 0s.
         delay: Span,
         /// Random loss of each frame, in each direction, as Mininet does. Default: 0%.

@@ -36,7 +36,7 @@ fn cell(context: &Context<'_>, name: &str, table: &CellTable) -> Result<Cell, Sc
         ),
     };
     if !allowed {
-        let problem = format!("{standard} has the channels {words} (try {default})");
+        let problem = format!("must be one of the channels of {standard}: {words} (try {default})");
         return Err(context.error(&at("channel"), problem));
     }
     for (key, given) in [
@@ -45,7 +45,7 @@ fn cell(context: &Context<'_>, name: &str, table: &CellTable) -> Result<Cell, Sc
         ("aggregation", table.aggregation.is_some()),
     ] {
         if given && standard != Standard::N {
-            return Err(context.error(&at(key), format!("belongs to 802.11n, and this cell is {standard}")));
+            return Err(context.error(&at(key), format!("needs 802.11n, and this cell is {standard}")));
         }
     }
     let n = standard == Standard::N;
@@ -163,13 +163,13 @@ fn disturbers(
     };
     let frame = table.frame.map_or(1500, |size| size.0);
     if !(28..=2290).contains(&frame) {
-        return Err(context.error(&at("frame"), "a packet on the air has 28B to 2290B"));
+        return Err(context.error(&at("frame"), "must be between 28B and 2290B"));
     }
     let activity = match (table.on, table.off) {
         (None, None) => None,
         (Some(on), off) if !on.0.is_zero() => Some((on.0, off.map_or(Duration::ZERO, |off| off.0))),
         _ => {
-            let problem = "pauses need a time in between (try on = \"100ms\" beside off)";
+            let problem = "needs a time of sending (try on = \"100ms\" next to it)";
             return Err(context.error(&at(if table.on.is_some() { "on" } else { "off" }), problem));
         }
     };
@@ -195,7 +195,7 @@ pub(super) fn couplings(
         let pair = match table.cells.as_deref() {
             Some([a, b]) if a != b => [a.clone(), b.clone()],
             _ => {
-                let problem = "a coupling names two different cells (try cells = [\"a\", \"b\"])";
+                let problem = "must name two different cells (try cells = [\"a\", \"b\"])";
                 return Err(context.error(&["coupling", index.as_str()], problem));
             }
         };
@@ -210,7 +210,7 @@ pub(super) fn couplings(
             return Err(context.error(&at("cells"), "these two are coupled already"));
         }
         let needed = |key, value: Option<Percent>| {
-            let problem = "a coupling says carrier_sense and collision (try \"50%\")";
+            let problem = "needs carrier_sense and collision (try \"50%\")";
             value.map(Percent::fraction).ok_or_else(|| context.error(&at(key), problem))
         };
         let carrier_sense = needed("carrier_sense", table.carrier_sense)?;
@@ -235,7 +235,7 @@ fn chosen<'a>(
             .ok_or_else(|| context.unknown(&[at, &["cell"]].concat(), "cell", name, names())),
         (None, [only]) => Ok(only),
         (None, []) => Err(context.error(at, "there is no cell (try [cells.home])")),
-        (None, _) => Err(context.error(at, format!("says no cell (there are: {})", listed(names())))),
+        (None, _) => Err(context.error(at, format!("needs a cell (there are: {})", listed(names())))),
     }
 }
 
@@ -250,12 +250,16 @@ fn air_rate(
     let word = |rate: u64| LineRate(Some(rate)).to_string();
     let all = listed(rates.iter().map(|&rate| word(rate)).collect::<Vec<_>>().iter().map(String::as_str));
     let Some(rate) = rate else {
-        let problem = format!("{} has the rates {all}; leave it out for rate control", cell.standard);
+        let problem =
+            format!("must be one of the rates of {}: {all}; leave it out for rate control", cell.standard);
         return Err(context.error(at, problem));
     };
     let nearest = rates.iter().min_by_key(|known| known.abs_diff(rate)).copied().unwrap_or(rate);
     if nearest.abs_diff(rate) <= nearest / 100 {
         return Ok(nearest);
     }
-    Err(context.error(at, format!("{} has the rates {all} (nearest: {})", cell.standard, word(nearest))))
+    Err(context.error(
+        at,
+        format!("must be one of the rates of {}: {all} (nearest: {})", cell.standard, word(nearest)),
+    ))
 }

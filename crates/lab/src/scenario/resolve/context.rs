@@ -67,7 +67,7 @@ impl Context<'_> {
             return Ok(value);
         }
         let nearest = value.clamp(*bounds.start(), *bounds.end());
-        let problem = format!("lies between {} and {} (nearest: {nearest})", bounds.start(), bounds.end());
+        let problem = format!("must be between {} and {} (nearest: {nearest})", bounds.start(), bounds.end());
         Err(self.error(path, problem))
     }
 
@@ -76,7 +76,7 @@ impl Context<'_> {
         let name = self.tree.get(&[path, &["kind"]].concat()).map(Node::value);
         let Some(name) = name.as_ref().and_then(toml::Value::as_str) else {
             let first = kinds.all().next().map_or("", |kind| &kind.name);
-            return Err(self.error(path, format!("says no kind (try kind = {first:?})")));
+            return Err(self.error(path, format!("needs a kind (try kind = {first:?})")));
         };
         let names = kinds.all().map(|kind| kind.name.as_str()).collect::<Vec<_>>();
         let Some(kind) = kinds.get(name) else {
@@ -92,7 +92,7 @@ impl Context<'_> {
             return Ok(());
         }
         let problem =
-            format!("the name {name:?} is not made of letters, digits, - and _, with one letter or more");
+            format!("the name {name:?} must be made of letters, digits, - and _, with at least one letter");
         Err(self.error(path, problem))
     }
 
@@ -111,9 +111,9 @@ impl Context<'_> {
                 return Err(self.error(&path, "give one of path, link and station"));
             }
             [] => {
-                let problem = links.first().map_or("says no path or link".to_owned(), |link| {
+                let problem = links.first().map_or("needs a path or link".to_owned(), |link| {
                     let key = link.kind.key();
-                    format!("says no {key} (try {key} = {:?})", link.name)
+                    format!("needs a {key} (try {key} = {:?})", link.name)
                 });
                 return Err(self.error(at, problem));
             }

@@ -34,7 +34,7 @@ pub(super) fn time(
     duration: Duration,
 ) -> Result<Duration, ScenarioError> {
     let Some(Span(when)) = table.at else {
-        return Err(context.error(&["events", index], "says no time (try at = \"7s\")"));
+        return Err(context.error(&["events", index], "needs a time (try at = \"7s\")"));
     };
     if when >= duration {
         let problem = format!("lies after the end of the run (duration {})", Span(duration));
@@ -56,16 +56,16 @@ fn event(
     let link = context.link(&["events", index], names, links)?;
     let set = adjustment(table.set.as_ref());
     if table.set.as_ref().is_some_and(|set| set.on.is_some()) {
-        let problem = "is for middleboxes; a path goes up and down (try set = { up = true })";
+        let problem = "needs a middlebox; a path goes up and down (try set = { up = true })";
         return Err(context.error(&["events", index, "set", "on"], problem));
     }
     let wrong = if link.kind == LinkKind::Station {
         [("rate", set.rate.is_some()), ("jitter", set.jitter.is_some()), ("path_mtu", set.path_mtu.is_some())]
             .iter()
             .find(|(_, set)| *set)
-            .map(|(key, _)| (*key, "is for paths and links; a station has a distance"))
+            .map(|(key, _)| (*key, "needs a path or link; a station has a distance"))
     } else {
-        set.distance.map(|_| ("distance", "is for stations; a path has a rate and a loss"))
+        set.distance.map(|_| ("distance", "needs a station; a path has a rate and a loss"))
     };
     let wrong = wrong.or_else(|| {
         let lines = match table.direction {
@@ -74,31 +74,31 @@ fn event(
             Some(Side::Backward) => vec![&link.backward],
         };
         let kept = set.queue.is_some() && lines.iter().any(|line| line.discipline.is_some());
-        kept.then_some(("queue", "is for drop-tail queues; a discipline keeps its limit"))
+        kept.then_some(("queue", "needs a drop-tail queue; a discipline keeps its limit"))
     });
     let wrong = wrong.or_else(|| {
         let recorded = set.rate.is_some() && link.is_recorded();
-        recorded.then_some(("rate", "is what the trace of this link says"))
+        recorded.then_some(("rate", "must not be set where the link has a trace"))
     });
     if let Some((key, problem)) = wrong {
         return Err(context.error(&["events", index, "set", key], problem));
     }
     context.number(&["events", index, "set", "path_mtu"], set.path_mtu, 68..=65_535, 1500)?;
     if set == Adjustment::default() {
-        let problem = "changes nothing (try set = { up = false })";
+        let problem = "must change something (try set = { up = false })";
         return Err(context.error(&["events", index], problem));
     }
     if table.how.is_some() && set.up.is_none() {
-        let problem = "says how a path goes down or comes back, and this event sets no up";
+        let problem = "needs set.up, for it says how a path goes down or comes back";
         return Err(context.error(&at("how"), problem));
     }
     if table.direction.is_some() && table.how.is_some_and(|how| how != DownMode::Blackhole) {
-        let problem = "takes no direction; for one alone say how = \"blackhole\"";
+        let problem = "must be without a direction; for one direction alone, set how = \"blackhole\"";
         return Err(context.error(&at("how"), problem));
     }
     let of_a_host = matches!(table.how, Some(DownMode::Endpoint | DownMode::Route));
     if of_a_host && way_out(link, flows).is_none() {
-        let problem = "is for links of a host that opens flows";
+        let problem = "needs a link of a host that opens flows";
         return Err(context.error(&at("how"), problem));
     }
     let otherwise = if table.direction.is_some() { DownMode::Blackhole } else { DownMode::Admin };
@@ -157,7 +157,7 @@ pub(super) fn filters(
             }
         }
         if table.delay.is_none() && table.loss.is_none() {
-            let problem = "neither delays nor loses anything (try delay = \"50ms\" or loss = \"1%\")";
+            let problem = "must delay or lose something (try delay = \"50ms\" or loss = \"1%\")";
             return Err(context.error(&["filters", &index], problem));
         }
         filters.push(Filter {

@@ -76,7 +76,7 @@ pub(super) fn resolve(
         let last = flow.start + stagger * u64::from(count - 1);
         if last >= flow.stop.unwrap_or(duration).min(duration) {
             let key = if flow.start == last { "start" } else { "stagger" };
-            let problem = format!("a flow would start at {}, when it is all over", Span(last));
+            let problem = format!("the last flow would start at {}, after the run ends", Span(last));
             return Err(context.error(&["flows", name, key], problem));
         }
     }
@@ -181,7 +181,7 @@ fn tcp(
         }
     }
     let buffer = |key, size: Option<Size>, default| match size {
-        Some(Size(0)) => Err(context.error(&at(key), "a buffer holds more than nothing")),
+        Some(Size(0)) => Err(context.error(&at(key), "must be at least 1B")),
         Some(Size(bytes)) => Ok(bytes),
         None => Ok(default),
     };
@@ -233,7 +233,9 @@ impl<'a> World<'a> {
             }
         }
         if from == to {
-            return Err(context.error(&["flows", name, "to"], "a flow joins two different hosts"));
+            return Err(
+                context.error(&["flows", name, "to"], "must be another host than the one it comes from")
+            );
         }
         Ok(())
     }
@@ -262,7 +264,7 @@ impl<'a> World<'a> {
         if chosen.is_empty() {
             let all = listed(leading.iter().map(|link| link.name.as_str()));
             return Err(
-                context.error(&["flows", name, "paths"], format!("a flow uses a path or more ({all})"))
+                context.error(&["flows", name, "paths"], format!("must name at least one path ({all})"))
             );
         }
         for (index, path) in chosen.iter().enumerate() {

@@ -32,7 +32,7 @@ pub(super) fn resolve(context: &Context<'_>, file: &ScenarioFile) -> Result<Limi
         ("flows", limits.flows, Limits::MOST_FLOWS),
     ] {
         if value > most {
-            return Err(context.error(&["limits", key], format!("cannot be raised above {most}")));
+            return Err(context.error(&["limits", key], format!("must be at most {most}")));
         }
     }
     let rows = limits.trace as f64 * Row::BYTES as f64;

@@ -11,8 +11,8 @@ use crate::scenario::file::{
     DirectionTable, GilbertElliottTable, LinkTable, PathTable, QueueValue, ScenarioFile,
 };
 use crate::scenario::model::{Flow, Line, Link, LinkKind};
-use crate::scenario::recording::Recording;
-use crate::scenario::units::{LineRate, Percent, Span};
+use crate::scenario::recording::{Recording, Start};
+use crate::scenario::units::{LineRate, Percent, Span, TraceStart};
 
 /// Ethernet's header, bytes.
 const ETHERNET: u32 = 14;
@@ -20,6 +20,8 @@ const ETHERNET: u32 = 14;
 /// A path or a link as written.
 struct Written<'a> {
     at: [&'a str; 2],
+    /// Of a run.
+    duration: Option<Span>,
     rtt: Option<Span>,
     mtu: Option<u32>,
     both: &'a DirectionTable,
@@ -32,7 +34,8 @@ pub(super) fn resolve(context: &Context<'_>, file: &ScenarioFile) -> Result<Vec<
     for (name, path) in file.paths.iter().flatten() {
         let PathTable { rtt, mtu, forward, backward, both } = path;
         let (forward, backward) = (forward.as_ref(), backward.as_ref());
-        let written = Written { at: ["paths", name], rtt: *rtt, mtu: *mtu, both, forward, backward };
+        let (at, duration) = (["paths", name.as_str()], file.duration);
+        let written = Written { at, duration, rtt: *rtt, mtu: *mtu, both, forward, backward };
         links.push(link(context, &written, LinkKind::Path, ENDS.map(str::to_owned))?);
     }
     for (name, table) in file.links.iter().flatten() {
@@ -44,7 +47,7 @@ pub(super) fn resolve(context: &Context<'_>, file: &ScenarioFile) -> Result<Vec<
         let ends = match ends.as_deref() {
             Some([a, b]) if a != b => [a.clone(), b.clone()],
             Some(_) => {
-                let problem = "a link joins two different nodes (try [\"client\", \"router\"])";
+                let problem = "must name two different nodes (try [\"client\", \"router\"])";
                 return Err(context.error(&["links", name, "ends"], problem));
             }
             None => {
@@ -53,7 +56,8 @@ pub(super) fn resolve(context: &Context<'_>, file: &ScenarioFile) -> Result<Vec<
             }
         };
         let (forward, backward) = (forward.as_ref(), backward.as_ref());
-        let written = Written { at, rtt: *rtt, mtu: *mtu, both, forward, backward };
+        let duration = file.duration;
+        let written = Written { at, duration, rtt: *rtt, mtu: *mtu, both, forward, backward };
         links.push(link(context, &written, LinkKind::Link, ends)?);
     }
     Ok(links)
@@ -80,10 +84,11 @@ fn link(
         context.number(&path("path_mtu"), own.path_mtu, 68..=65_535, 1500)?;
         context.number(&path("slot_frames"), own.slot_frames, 1..=65_535, 1)?;
         if own.slot.is_some_and(|slot| slot.0.is_zero()) {
-            return Err(context.error(&path("slot"), "frames wait longer than 0s (leave it out for none)"));
+            return Err(context.error(&path("slot"), "must be longer than 0s (leave it out for no waiting)"));
         }
         if own.slot_frames.is_some() && own.slot.or(written.both.slot).is_none() {
-            let problem = "the last frames would wait for ever (try slot = \"5ms\" beside it)";
+            let problem =
+                "needs slot, or the last frames would wait for ever (try slot = \"5ms\" next to it)";
             return Err(context.error(&path("slot_frames"), problem));
         }
         if own.loss.is_some() && own.gilbert_elliott.is_some() {
@@ -114,7 +119,7 @@ fn line(
     let recorded = recording.as_ref().and_then(Recording::rate);
     let given = own.rate.or(both.rate);
     if recorded.is_some() && given.is_some() {
-        let problem = "trace is given too, and says the rate; give one of them";
+        let problem = "trace is given too, which has the rate; give one of them";
         return Err(context.error(&[table, name, "rate"], problem));
     }
     let Some(rate) = recorded.map(|rate| LineRate(Some(rate))).or(given) else {
@@ -166,10 +171,26 @@ fn recording(
     let (file, at) = match (&own.trace, &written.both.trace) {
         (Some(own), _) => (own, vec![table, name, side, "trace"]),
         (None, Some(both)) => (both, vec![table, name, "trace"]),
-        (None, None) => return Ok(None),
+        (None, None) => {
+            let problem = "needs a trace (try trace = \"lte.up\" next to it)";
+            let keys = ["trace_start", "trace_repeat"];
+            let places = keys.iter().flat_map(|&key| [vec![table, name, side, key], vec![table, name, key]]);
+            let wrong = places.into_iter().find(|at| context.has(at));
+            return wrong.map_or(Ok(None), |at| Err(context.error(&at, problem)));
+        }
     };
+    let start = match own.trace_start.or(written.both.trace_start) {
+        None | Some(TraceStart::At(Span(Duration::ZERO))) => Start::Beginning,
+        Some(TraceStart::At(Span(at))) => Start::At(at),
+        Some(TraceStart::Random) => Start::Random,
+    };
+    let repeats = own.trace_repeat.or(written.both.trace_repeat);
     let path = context.beside(&at, file);
-    Recording::read(&path, file).map(Some).map_err(|problem| context.error(&at, problem))
+    let read = Recording::read(&path, file, start, repeats).map_err(|problem| context.error(&at, problem))?;
+    match written.duration.and_then(|duration| read.changes_too_often(duration.0)) {
+        Some(problem) => Err(context.error(&at, problem)),
+        None => Ok(Some(read)),
+    }
 }
 
 /// Gives the lines their disciplines: those may name flows, which are known by now.
@@ -188,7 +209,7 @@ pub(super) fn disciplines(
                 continue;
             }
             if line.mark.is_some() {
-                let problem = "is for a drop-tail queue; this one has a discipline, which marks by itself (see its keys)";
+                let problem = "needs a drop-tail queue; this one has a discipline, which marks by itself (see its keys)";
                 let own = [&table, &name, side, "mark"];
                 let at = if context.has(&own) { &own[..] } else { &[&table, &*name, "mark"] };
                 return Err(context.error(at, problem));
@@ -216,13 +237,13 @@ fn loss(context: &Context<'_>, table: &DirectionTable, at: &[&str]) -> Result<Lo
     if let Some(preset) = preset {
         let own = [("p", p), ("r", r), ("loss_bad", loss_bad), ("loss_good", loss_good)];
         if let Some((key, _)) = own.iter().find(|(_, value)| value.is_some()) {
-            let problem = format!("the preset {:?} says it; give one of them", preset.name());
+            let problem = format!("the preset {:?} is given too; give one of them", preset.name());
             return Err(context.error(&[at, &["gilbert_elliott", key]].concat(), problem));
         }
         return Ok(Loss::GilbertElliott(published::loss(*preset)));
     }
     let (Some(p), Some(r)) = (p, r) else {
-        let problem = "the model needs p and r (try { p = \"1%\", r = \"25%\" })";
+        let problem = "needs p and r (try { p = \"1%\", r = \"25%\" })";
         return Err(context.error(&[at, &["gilbert_elliott"]].concat(), problem));
     };
     Ok(Loss::GilbertElliott(GilbertElliott {

@@ -24,7 +24,7 @@ pub(super) fn resolve(
         context.name(&at, name)?;
         let kinds = context.registry.middleboxes();
         let Some(kind) = table.kind.as_ref().and_then(|kind| kinds.get(kind)) else {
-            return Err(context.error(&at, "says no kind (try kind = \"nat\")"));
+            return Err(context.error(&at, "needs a kind (try kind = \"nat\")"));
         };
         let names = [table.path.as_deref(), table.link.as_deref(), table.station.as_deref()];
         let link = context.link(&at, names, links)?.name.clone();
@@ -55,7 +55,7 @@ fn reject_foreign_keys(
             let kinds = context.registry.middleboxes().all();
             let owners: Vec<&str> = kinds.filter(|kind| has(kind)).map(|kind| &*kind.name).collect();
             let (owners, kind) = (owners.join(" and "), &kind.name);
-            let problem = format!("is for {owners}, and this one is of the kind {kind}");
+            let problem = format!("needs kind = {owners}, and this one is {kind}");
             return Err(context.error(&["middleboxes", name, key], problem));
         }
     }
@@ -95,7 +95,7 @@ fn switch(context: &Context<'_>, index: &str, table: &EventTable) -> Result<bool
         ("how", table.how.is_some()),
     ];
     if let Some((key, _)) = foreign.iter().find(|(_, given)| *given) {
-        let problem = format!("an event about a middlebox only sets on (leave {key} out)");
+        let problem = format!("must not be set in an event about a middlebox (leave {key} out)");
         return Err(context.error(&["events", index, key], problem));
     }
     match &table.set {
@@ -103,7 +103,7 @@ fn switch(context: &Context<'_>, index: &str, table: &EventTable) -> Result<bool
             Ok(set.on == Some(true))
         }
         _ => {
-            let problem = "a middlebox comes or goes, and nothing else (try set = { on = false })";
+            let problem = "must set on, and nothing else (try set = { on = false })";
             Err(context.error(&["events", index], problem))
         }
     }

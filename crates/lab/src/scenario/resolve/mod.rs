@@ -44,16 +44,16 @@ pub(super) fn resolve(
         return Err(context.error(&["duration"], "a scenario needs a duration (try duration = \"60s\")"));
     };
     if duration.is_zero() {
-        return Err(context.error(&["duration"], "a duration is longer than 0s"));
+        return Err(context.error(&["duration"], "must be longer than 0s"));
     }
     let warmup = file.warmup.map_or(Duration::ZERO, |span| span.0);
     if warmup >= duration {
-        let problem = format!("the warm-up ends before the run does: less than {}", Span(duration));
+        let problem = format!("must be less than the duration, {}", Span(duration));
         return Err(context.error(&["warmup"], problem));
     }
     let sample = file.sample.map_or(Duration::from_millis(100), |span| span.0);
     if sample.is_zero() {
-        return Err(context.error(&["sample"], "the time between samples is longer than 0s"));
+        return Err(context.error(&["sample"], "must be longer than 0s"));
     }
     let jitter = jitter(&context, file)?;
     let limits = limits::resolve(&context, file)?;
@@ -118,7 +118,7 @@ fn jitter(context: &Context<'_>, file: &ScenarioFile) -> Result<HostJitter, Scen
     let most = Duration::from_secs(1);
     let own = |key, value: Option<Span>, default| match value {
         Some(Span(value)) if value > most => {
-            Err(context.error(&["jitter", key], format!("is at most {}", Span(most))))
+            Err(context.error(&["jitter", key], format!("must be at most {}", Span(most))))
         }
         value => Ok(value.map_or(default, |Span(value)| value)),
     };

@@ -45,12 +45,11 @@ pub(super) fn path_manager(
         Said::new(context, ["flows", flow, "path_manager"], table.path_manager.as_ref(), "fullmesh")?;
     match (table.subflows, said.values.contains_key(SUBFLOWS)) {
         (Some(_), _) if said.name != PORTS => {
-            let problem =
-                "only path_manager = \"ndiffports\" counts its subflows; fullmesh opens one over each path";
+            let problem = "needs path_manager = \"ndiffports\"; fullmesh opens one over each path";
             return Err(context.error(&beside, problem));
         }
         (Some(_), true) => {
-            return Err(context.error(&beside, "is said in path_manager too; say it once"));
+            return Err(context.error(&beside, "is given in path_manager too; give one of them"));
         }
         (count, false) if said.name == PORTS => {
             let count = context.number(&beside, count, 1..=MOST_SUBFLOWS, 2)?;
@@ -82,7 +81,7 @@ impl<'a> Said<'a> {
             Some(PolicyValue::Table(table)) => {
                 let mut values = table.clone();
                 let Some(toml::Value::String(name)) = values.remove("kind") else {
-                    return Err(context.error(&path, format!("says no kind (try kind = {default:?})")));
+                    return Err(context.error(&path, format!("needs a kind (try kind = {default:?})")));
                 };
                 (name, values)
             }
@@ -103,13 +102,18 @@ impl<'a> Said<'a> {
         let mut parameters = Parameters::default();
         for (key, value) in &self.values {
             let Some(value) = plain(value) else {
-                return Err(error(key, "is a number, a text, true or false".to_owned()));
+                return Err(error(key, "expected a number, a text, true or false".to_owned()));
             };
             parameters = parameters.with(key, value);
         }
         let known = of(context.registry.policies());
         let make = known.find_with(&self.name, parameters).map_err(|unknown| match unknown {
-            UnknownPolicy::Parameter { error: wrong, .. } => error(&wrong.key, wrong.problem),
+            UnknownPolicy::Parameter { error: wrong, .. } => {
+                // A policy says what it takes, and the place is said here.
+                let expected = wrong.problem.split_once(" is wanted");
+                let problem = expected.map(|(what, rest)| format!("expected {what}{rest}"));
+                error(&wrong.key, problem.unwrap_or(wrong.problem))
+            }
             UnknownPolicy::Name { kind, name, known } => {
                 context.unknown(&self.path, kind, &name, known.into_iter())
             }

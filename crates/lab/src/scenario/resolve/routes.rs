@@ -107,7 +107,7 @@ impl Walk<'_> {
         }
         let links = table.links.clone().unwrap_or_default();
         if links.is_empty() {
-            let problem = "a route says its links in their order (try links = [\"a-r\", \"r-b\"])";
+            let problem = "needs its links in their order (try links = [\"a-r\", \"r-b\"])";
             return Err(self.context.error(&self.at(&["links"]), problem));
         }
         self.walk(from, to, &links)?;

@@ -26,11 +26,11 @@ pub(super) fn of(
             ("application", table.application.is_some()),
         ];
         if let Some((key, _)) = streams.iter().find(|(_, given)| *given) {
-            return Err(context.error(&at(key), "is for streams; udp has datagrams and a rate"));
+            return Err(context.error(&at(key), "must not be set for udp, which has datagrams and a rate"));
         }
         let bytes = table.datagram.map_or(1472, |size| size.0);
         if !(1..=65_507).contains(&bytes) {
-            return Err(context.error(&at("datagram"), "has 1B to 65507B"));
+            return Err(context.error(&at("datagram"), "must be between 1B and 65507B"));
         }
         let rate = table.rate.and_then(|rate| rate.0);
         let activity = activity(context, name, table, rate)?;
@@ -39,33 +39,33 @@ pub(super) fn of(
     let datagrams =
         [("datagram", table.datagram.is_some()), ("on", table.on.is_some()), ("off", table.off.is_some())];
     if let Some((key, _)) = datagrams.iter().find(|(_, given)| *given) {
-        return Err(context.error(&at(key), "is for udp (try transport = \"udp\")"));
+        return Err(context.error(&at(key), "needs udp (try transport = \"udp\")"));
     }
     let bulk = table.bulk == Some(true);
     let others = u32::from(bulk) + u32::from(table.bytes.is_some()) + u32::from(table.blocks.is_some());
     if table.application.is_some() {
         if others > 0 || table.rate.is_some() {
-            let problem = "bulk, bytes, blocks and rate are for other flows; give one kind of traffic";
+            let problem = "must be the only traffic of its flow; leave out bulk, bytes, blocks and rate";
             return Err(context.error(&at("application"), problem));
         }
         return context.kind(&at("application"), context.registry.applications()).map(Traffic::Custom);
     }
     if others > 1 {
         let key = if table.blocks.is_some() { "blocks" } else { "bytes" };
-        return Err(context.error(&at(key), "a flow carries one kind of traffic: bulk, bytes or blocks"));
+        return Err(context.error(&at(key), "must be the only traffic of its flow: bulk, bytes or blocks"));
     }
     if table.rate.is_some() && table.blocks.is_none() {
-        let problem = "only a flow of blocks has a rate of its own (try blocks = \"8KB\" beside it)";
+        let problem = "needs blocks (try blocks = \"8KB\" next to it)";
         return Err(context.error(&at("rate"), problem));
     }
     match (table.bytes, table.blocks) {
-        (Some(Size(0)), _) => Err(context.error(&at("bytes"), "a file has at least 1B")),
-        (_, Some(Size(0))) => Err(context.error(&at("blocks"), "a block has at least 1B")),
+        (Some(Size(0)), _) => Err(context.error(&at("bytes"), "must be at least 1B")),
+        (_, Some(Size(0))) => Err(context.error(&at("blocks"), "must be at least 1B")),
         (Some(Size(bytes)), _) => Ok(Traffic::File { bytes }),
         (_, Some(Size(bytes))) => Ok(Traffic::Blocks { bytes, rate: table.rate.and_then(|rate| rate.0) }),
         (None, None) if table.bulk == Some(false) => {
             Err(context
-                .error(&at("bulk"), "then say what it carries (try bytes = \"15MB\" or blocks = \"8KB\")"))
+                .error(&at("bulk"), "needs another traffic (try bytes = \"15MB\" or blocks = \"8KB\")"))
         }
         (None, None) => Ok(Traffic::Bulk),
     }
@@ -83,19 +83,17 @@ fn activity(
         (None, None) => return Ok(None),
         (Some(Span(on)), Some(Span(off))) => (on, off),
         (Some(_), None) => {
-            return Err(context.error(&at("on"), "times of sending need pauses (try off = \"1s\" beside on)"));
+            return Err(context.error(&at("on"), "needs pauses (try off = \"1s\" next to it)"));
         }
         (None, Some(_)) => {
-            return Err(
-                context.error(&at("off"), "pauses need a time in between (try on = \"1s\" beside off)")
-            );
+            return Err(context.error(&at("off"), "needs a time of sending (try on = \"1s\" next to it)"));
         }
     };
     if on.is_zero() {
-        return Err(context.error(&at("on"), "a time of sending is longer than 0s"));
+        return Err(context.error(&at("on"), "must be longer than 0s"));
     }
     if rate.is_none() {
-        let problem = "who sends as fast as it goes makes no pauses (try rate = \"1Mbit\" beside it)";
+        let problem = "needs a rate (try rate = \"1Mbit\" next to it)";
         return Err(context.error(&at("on"), problem));
     }
     Ok(Some((on, off)))

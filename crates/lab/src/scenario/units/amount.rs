@@ -3,7 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::text::{UnitError, split, whole, write_whole, written_as_string};
+use super::text::{
+    Quantity, UnitError, bits, nearly_whole, number, scale_of, whole, write_whole, written_as_string,
+};
 
 /// A rate in bit/s with the decimal units of tc(8): `bit`, `kbit`, `Mbit`, `Gbit`, `Tbit` (or `b/s`,
 /// `kb/s`, `Mb/s`, `Gb/s`), or `unlimited`.
@@ -18,6 +20,47 @@ const HIGHEST: u64 = 1_000_000 * 1_000_000_000_000;
 
 const RATES: [&str; 10] = ["bit", "kbit", "Mbit", "Gbit", "Tbit", "b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s"];
 
+const RATE: Quantity = Quantity { units: &RATES, scale, write: written, examples: ["Mbit", "kbit"] };
+
+/// bit/s of one of a unit.
+fn scale(unit: &str) -> Option<f64> {
+    const SHORT: [(&str, f64); 9] = [
+        ("b", 1.0),
+        ("kb", 1e3),
+        ("Kb", 1e3),
+        ("Mb", 1e6),
+        ("Gb", 1e9),
+        ("Tb", 1e12),
+        ("mbit", 1e6),
+        ("mbits", 1e6),
+        ("gbit", 1e9),
+    ];
+    // `iperf3 -b 300K` and the like.
+    const LETTERS: [(&str, f64); 5] = [("k", 1e3), ("K", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)];
+    const ENDS: [&str; 5] = ["/sec", "/second", "/s", "ps", ""];
+    // In capitals alone, a B is a bit to some.
+    if unit.len() > 3 && unit.ends_with("BPS") {
+        return None;
+    }
+    let lower = unit.to_lowercase();
+    if let Some(prefix) = lower.strip_suffix("bps").filter(|_| !unit.contains('B')) {
+        return scale_of(prefix, &[("", 1.0), ("k", 1e3), ("m", 1e6), ("g", 1e9), ("t", 1e12)]);
+    }
+    ENDS.iter().find_map(|end| {
+        let data = unit.strip_suffix(end)?;
+        let short =
+            scale_of(data, &SHORT).or_else(|| if end.is_empty() { scale_of(data, &LETTERS) } else { None });
+        // Bytes are a rate with a time alone, and `KB` is two numbers of them.
+        let is_bytes = data.contains('B') || data.contains("yte") || data == "octets";
+        let clear = !is_bytes || !(end.is_empty() || data.starts_with("KB") || data.starts_with("Kb"));
+        short.or_else(|| bits(data).filter(|_| clear))
+    })
+}
+
+fn written(bits: f64) -> Option<String> {
+    nearly_whole(bits).filter(|&bits| bits >= 8).map(|bits| LineRate(Some(bits)).to_string())
+}
+
 impl FromStr for LineRate {
     type Err = UnitError;
 
@@ -26,21 +69,23 @@ impl FromStr for LineRate {
             return Ok(Self(None));
         }
         if text.to_lowercase().ends_with("bps") {
-            let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+            let meant = number(text).and_then(|(value, unit)| written(value * scale(unit)?));
+            let hint = meant.map_or_else(String::new, |meant| format!(" (try {meant:?})"));
             return Err(UnitError(format!(
-                "in \"bps\" is bytes to tc and bits to most people; rates are in bits (try \"{number}Mbit\")"
+                "in \"bps\" is bytes to tc and bits to most people; rates are in bits{hint}"
             )));
         }
-        if let Some(bits) = text.parse::<f64>().ok().filter(|bits| *bits >= 100_000.0) {
+        if let Some(meant) = text.parse::<f64>().ok().filter(|bits| *bits >= 100_000.0).and_then(written) {
             // Whoever writes so many means bits.
-            return Err(UnitError(format!("needs a unit (try \"{}Mbit\")", bits / 1e6)));
+            return Err(UnitError(format!("needs a unit (try {meant:?})")));
         }
         // tc takes its units in any case; with b/s, the case says bits or bytes.
         let start = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
         let (number, unit) = text.split_at(start);
         let same = |known: &&&str| known.ends_with("bit") && known.eq_ignore_ascii_case(unit);
         let canonical = RATES.iter().find(same).copied().unwrap_or(unit);
-        let (value, _) = split(&format!("{number}{canonical}"), &RATES, "Mbit")?;
+        let plain = format!("{number}{canonical}");
+        let (value, _) = RATE.split(&plain)?;
         let factor = match canonical.as_bytes().first() {
             Some(b'k') => 1e3,
             Some(b'M') => 1e6,
@@ -50,7 +95,7 @@ impl FromStr for LineRate {
         };
         let bits = value * factor;
         if bits < 8.0 {
-            return Err(UnitError("is at least 8bit, or \"unlimited\"".to_owned()));
+            return Err(UnitError("must be at least 8bit, or \"unlimited\"".to_owned()));
         }
         Ok(Self(Some(whole(bits, HIGHEST, "1000000Tbit, or \"unlimited\"")?)))
     }
@@ -80,6 +125,15 @@ pub struct Percent(
     pub f64,
 );
 
+const PERCENT: Quantity = Quantity {
+    units: &["%"],
+    scale: |unit| {
+        scale_of(unit, &[("%", 1.0), ("percent", 1.0), ("pct", 1.0), ("per cent", 1.0), ("\u{2030}", 0.1)])
+    },
+    write: |percent| (percent <= 100.0).then(|| format!("{}%", (percent * 1e6).round() / 1e6)),
+    examples: ["%", "%"],
+};
+
 impl Percent {
     /// The share as a fraction, 0 to 1: the double nearest to the decimal, to twelve places.
     #[must_use]
@@ -93,13 +147,19 @@ impl FromStr for Percent {
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
         if let Ok(bare) = text.trim().parse::<f64>() {
-            // A fraction is the likelier meaning of a number below one.
-            let percent = if bare < 1.0 { (bare * 1e8).round() / 1e6 } else { bare };
-            return Err(UnitError(format!("is in percent (try \"{percent}%\")")));
+            let meant = match bare {
+                // One is all of it, or one of a hundred.
+                1.0 => ", such as \"1%\" or \"100%\"".to_owned(),
+                // A number below one is a share.
+                0.0..1.0 => format!(" (try \"{}%\")", (bare * 1e8).round() / 1e6),
+                1.0..=100.0 => format!(" (try \"{bare}%\")"),
+                _ => String::new(),
+            };
+            return Err(UnitError(format!("must be in percent{meant}")));
         }
-        let (value, _) = split(text, &["%"], "%")?;
+        let (value, _) = PERCENT.split(text)?;
         if value > 100.0 {
-            return Err(UnitError("lies between 0% and 100%".to_owned()));
+            return Err(UnitError("must be between 0% and 100%".to_owned()));
         }
         Ok(Self(value))
     }

@@ -13,21 +13,19 @@ use std::str::FromStr;
 pub use amount::{LineRate, Percent};
 pub use distance::Distance;
 pub use size::{QueueSize, Size};
-pub use span::Span;
+pub use span::{Span, TraceStart};
 pub use text::UnitError;
 
 /// Reads a string as the quantity of a schema `format`, only to learn what is wrong with it.
-/// `None` if the format is not one of these. The key decides which unit a message suggests.
-pub(super) fn check(format: &str, key: &str, text: &str) -> Option<Result<(), UnitError>> {
+/// `None` if the format is not one of these.
+pub(super) fn check(format: &str, text: &str) -> Option<Result<(), UnitError>> {
     fn read<T: FromStr<Err = UnitError>>(text: &str) -> Option<Result<(), UnitError>> {
         Some(text.parse::<T>().map(|_| ()))
     }
     match format {
         "rate" => read::<LineRate>(text),
-        "time" => {
-            let short = matches!(key, "delay" | "rtt" | "jitter" | "min_rto" | "sample");
-            Some(Span::read(text, if short { "ms" } else { "s" }).map(|_| ()))
-        }
+        "time" => read::<Span>(text),
+        "start" => read::<TraceStart>(text),
         "percent" => read::<Percent>(text),
         "size" => read::<Size>(text),
         "queue" => read::<QueueSize>(text),

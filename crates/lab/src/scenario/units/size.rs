@@ -6,7 +6,9 @@ use std::str::FromStr;
 use mptcp_clock::Duration;
 
 use super::span::Span;
-use super::text::{UnitError, split, whole, write_whole, written_as_string};
+use super::text::{
+    Quantity, UnitError, bits, nearly_whole, number, scale_of, whole, write_whole, written_as_string,
+};
 
 /// An amount of data. `KB` and `KiB` are 1024 bytes, as sysctl and the published studies count buffers;
 /// `kB` is 1000, `MB` 10^6, `GB` 10^9, `MiB` 2^20, `GiB` 2^30.
@@ -19,13 +21,28 @@ pub struct Size(
 /// The largest size that can be written, bytes.
 const LARGEST: u64 = 9_000_000_000 * 1_000_000_000;
 
-const SIZES: [&str; 8] = ["B", "kB", "KB", "KiB", "MB", "MiB", "GB", "GiB"];
+const SIZE: Quantity = Quantity {
+    units: &["B", "kB", "KB", "KiB", "MB", "MiB", "GB", "GiB"],
+    scale: |unit| bits(unit).map(|bits| bits / 8.0).or_else(|| scale_of(unit, &POWERS)),
+    write: |bytes| nearly_whole(bytes).filter(|&bytes| bytes <= LARGEST).map(|bytes| Size(bytes).to_string()),
+    examples: ["B", "kB"],
+};
+
+/// What is a power of two however it is spelt.
+const POWERS: [(&str, f64); 6] = [
+    ("kib", 1024.0),
+    ("KIB", 1024.0),
+    ("mib", 1_048_576.0),
+    ("MIB", 1_048_576.0),
+    ("gib", 1_073_741_824.0),
+    ("GIB", 1_073_741_824.0),
+];
 
 impl FromStr for Size {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let (value, unit) = split(text, &SIZES, "KB")?;
+        let (value, unit) = SIZE.split(text)?;
         let factor: u64 = match unit {
             "B" => 1,
             "kB" => 1000,
@@ -74,32 +91,40 @@ impl FromStr for QueueSize {
             return Ok(Self::Unlimited);
         }
         if let Some(packets) = text.trim().strip_suffix('p') {
-            let count = packets.parse().ok().filter(|&count| count > 0);
-            return count.map(Self::Packets).ok_or_else(|| UnitError("holds 1p or more".to_owned()));
+            let count = packets.trim().parse().ok().filter(|&count| count > 0);
+            let problem = || UnitError("must be a whole number of packets, at least 1p".to_owned());
+            return count.map(Self::Packets).ok_or_else(problem);
         }
         let size = text.parse::<Size>().map(|size| (size.0, Self::Bytes(size.0)));
         let time = text.parse::<Span>().map(|span| (span.0.as_nanos(), Self::Time(span.0)));
-        // A unit of one kind is none of the other: the error that says more is that of the right one.
-        let both = match (size, time) {
-            (Err(UnitError(large)), _) if large.starts_with("is at most") => Err(UnitError(large)),
-            (Ok(found), _) | (Err(_), Ok(found)) => Ok(found),
-            (Err(_), Err(error)) => Err(error),
-        };
-        match both {
-            Ok((1.., limit)) => Ok(limit),
-            Ok((0, _)) => Err(UnitError("holds more than nothing".to_owned())),
-            Err(UnitError(problem))
-                if problem == "cannot be negative" || problem.starts_with("is at most") =>
-            {
-                Err(UnitError(problem))
-            }
-            Err(_) => {
-                let number: String = text.trim().chars().take_while(char::is_ascii_digit).collect();
-                let number = if number.is_empty() { "100" } else { &number };
-                Err(UnitError(format!(
-                    "is in packets (try \"{number}p\"), bytes (\"{number}kB\") or time (\"{number}ms\")"
-                )))
-            }
+        match (size, time) {
+            (Ok((0, _)), _) | (_, Ok((0, _))) => Err(UnitError("must be more than nothing".to_owned())),
+            (Ok((_, limit)), _) | (_, Ok((_, limit))) => Ok(limit),
+            (Err(size), Err(time)) => Err(refused(text, [size, time])),
+        }
+    }
+}
+
+/// What is wrong with the limit of a queue that is neither a size nor a time.
+fn refused(text: &str, problems: [UnitError; 2]) -> UnitError {
+    const PACKETS: [&str; 7] = ["packets", "packet", "pkts", "pkt", "P", "pk", "pckts"];
+    const UNITS: &str = "must be in packets, bytes or time";
+    // A unit of one kind is none of the other: the error that says more is that of the right one.
+    let says = |start: &str| problems.iter().find(|problem| problem.0.starts_with(start)).cloned();
+    if let Some(problem) = says("must be at most").or_else(|| says("must not be negative")) {
+        return problem;
+    }
+    let Some((value, unit)) = number(text) else { return UnitError(format!("{UNITS}, such as \"100p\"")) };
+    let whole = nearly_whole(value);
+    match (unit, whole) {
+        ("", Some(count)) => {
+            UnitError(format!("{UNITS}, such as \"{count}p\", \"{count}kB\" or \"{count}ms\""))
+        }
+        (_, Some(count)) if PACKETS.contains(&unit) => UnitError(format!("{UNITS} (try \"{count}p\")")),
+        _ => {
+            let hint =
+                problems.iter().find_map(|problem| problem.0.find(" (try ").map(|at| &problem.0[at..]));
+            UnitError(format!("{UNITS}{}", hint.unwrap_or_default()))
         }
     }
 }

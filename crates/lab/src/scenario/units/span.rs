@@ -5,10 +5,56 @@ use std::str::FromStr;
 
 use mptcp_clock::Duration;
 
-use super::text::{UnitError, split, whole, write_whole, written_as_string};
+use super::text::{Quantity, UnitError, nearly_whole, scale_of, whole, write_whole, written_as_string};
 
 /// The longest span that can be written, about 292 years: two of them still make a [`Duration`].
 const LONGEST: u64 = 2_562_047 * 3_600_000_000_000;
+
+const SPAN: Quantity = Quantity {
+    units: &["ns", "us", "ms", "s", "min", "h"],
+    scale,
+    write: |nanos| {
+        nearly_whole(nanos)
+            .filter(|&nanos| nanos <= LONGEST)
+            .map(|nanos| Span(Duration::from_nanos(nanos)).to_string())
+    },
+    examples: ["ms", "s"],
+};
+
+/// Nanoseconds of one of a unit. `m` is a minute to some and a thousandth of a second to others.
+fn scale(unit: &str) -> Option<f64> {
+    const UNITS: [(&str, f64); 28] = [
+        ("ns", 1.0),
+        ("nsec", 1.0),
+        ("nanoseconds", 1.0),
+        ("us", 1e3),
+        ("usec", 1e3),
+        ("\u{b5}s", 1e3),
+        ("\u{3bc}s", 1e3),
+        ("microseconds", 1e3),
+        ("ms", 1e6),
+        ("msec", 1e6),
+        ("millis", 1e6),
+        ("millisecond", 1e6),
+        ("milliseconds", 1e6),
+        ("s", 1e9),
+        ("S", 1e9),
+        ("sec", 1e9),
+        ("secs", 1e9),
+        ("second", 1e9),
+        ("seconds", 1e9),
+        ("min", 60e9),
+        ("mins", 60e9),
+        ("minute", 60e9),
+        ("minutes", 60e9),
+        ("h", 3600e9),
+        ("hr", 3600e9),
+        ("hour", 3600e9),
+        ("hours", 3600e9),
+        ("d", 86_400e9),
+    ];
+    scale_of(unit, &UNITS)
+}
 
 /// A span of time: `ns`, `us`, `ms`, `s`, `min` or `h`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,14 +67,7 @@ impl FromStr for Span {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        Self::read(text, "ms")
-    }
-}
-
-impl Span {
-    /// Reads a span; a message suggests the unit `example`.
-    pub(super) fn read(text: &str, example: &str) -> Result<Self, UnitError> {
-        let (value, unit) = split(text, &["ns", "us", "ms", "s", "min", "h"], example)?;
+        let (value, unit) = SPAN.split(text)?;
         let nanos = match unit {
             "ns" => 1.0,
             "us" => 1e3,
@@ -52,3 +91,40 @@ impl fmt::Display for Span {
 }
 
 written_as_string!(Span, "time", ["10ms", "1.5s", "10min"], "A time: ns, us, ms, s, min or h.");
+
+/// Where in a recording a run begins: a time, or `random`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TraceStart {
+    /// So long after its beginning.
+    At(Span),
+    /// Anywhere, by the seed.
+    Random,
+}
+
+impl FromStr for TraceStart {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        match text.trim() {
+            "random" => Ok(Self::Random),
+            time => match time.parse() {
+                Ok(time) => Ok(Self::At(time)),
+                Err(UnitError(problem)) if problem.starts_with("must be a number and a unit") => {
+                    Err(UnitError("must be a time such as \"10s\", or \"random\"".to_owned()))
+                }
+                Err(error) => Err(error),
+            },
+        }
+    }
+}
+
+impl fmt::Display for TraceStart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::At(time) => time.fmt(f),
+            Self::Random => f.write_str("random"),
+        }
+    }
+}
+
+written_as_string!(TraceStart, "start", ["12s", "random"], "A time, or \"random\": drawn by the seed.");

@@ -1,45 +1,173 @@
 //! What all quantities have in common: a number and its unit in one string.
 //!
-//! Owns how they are taken apart and written, and what is said of wrong ones. Knows no unit by name.
+//! Owns how they are taken apart and written, and what is said of wrong ones: a suggestion has the value that was written,
+//! or there is none. Knows no unit by name.
 
 use std::fmt;
 
 use thiserror::Error;
-
-use super::super::error::nearest;
 
 /// Why a string is not such a quantity: what follows "a rate" or "a delay" in the message.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct UnitError(pub String);
 
-/// A number and the unit behind it. `example` is the unit that the error message suggests.
-pub(super) fn split<'a>(text: &'a str, units: &[&str], example: &str) -> Result<(f64, &'a str), UnitError> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | '_')));
-    let (number, unit) = text.split_at(digits.unwrap_or(text.len()));
-    let Ok(value) = number.replace('_', "").parse::<f64>() else {
-        return Err(UnitError(format!("is a number and a unit (try \"10{example}\")")));
-    };
-    let unit = unit.trim_start();
-    if unit.is_empty() {
-        return Err(UnitError(format!("needs a unit (try \"{number}{example}\")")));
+/// A quantity: its units, and what else people write.
+pub(super) struct Quantity {
+    /// The units that are read.
+    pub(super) units: &'static [&'static str],
+    /// How much of the smallest unit one of a unit is, of those that are read and of others whose meaning is clear.
+    pub(super) scale: fn(&str) -> Option<f64>,
+    /// So much of the smallest unit as it is read; `None` where it has no such text.
+    pub(super) write: fn(f64) -> Option<String>,
+    /// Units that a number without one may be meant in.
+    pub(super) examples: [&'static str; 2],
+}
+
+impl Quantity {
+    /// The number and the unit behind it.
+    pub(super) fn split<'a>(&self, text: &'a str) -> Result<(f64, &'a str), UnitError> {
+        let text = text.trim();
+        let Some((written, unit)) = Number::begin(text) else {
+            let [first, _] = self.examples;
+            return Err(UnitError(format!("must be a number and a unit, such as \"10{first}\"")));
+        };
+        let unit = unit.trim();
+        if unit.is_empty() {
+            return Err(self.without_unit(&written));
+        }
+        let problem = if !self.units.contains(&unit) {
+            format!("must be in one of {}, not {unit:?}", self.units.join(", "))
+        } else if written.plain {
+            return match written.value {
+                ..0.0 => Err(UnitError("must not be negative".to_owned())),
+                value => Ok((value, unit)),
+            };
+        } else {
+            "must be a number with a decimal point".to_owned()
+        };
+        let meant = written
+            .certain()
+            .zip((self.scale)(unit))
+            .and_then(|(value, scale)| self.written(value, unit, scale));
+        Err(UnitError(match meant {
+            Some(meant) => format!("{problem} (try {meant:?})"),
+            None => problem,
+        }))
     }
-    if !units.contains(&unit) {
-        let near = nearest(unit, units.iter().copied()).unwrap_or(example);
-        let units = units.join(", ");
-        return Err(UnitError(format!("is in one of {units}, not {unit:?} (try \"{number}{near}\")")));
+
+    /// So much in the fewest letters that read as the same.
+    fn written(&self, value: f64, unit: &str, scale: f64) -> Option<String> {
+        let same = |text: &String| {
+            let Some((again, unit)) = Number::begin(text) else { return false };
+            let amount = (self.scale)(unit).map(|scale| again.value * scale);
+            amount.is_some_and(|amount| (amount - value * scale).abs() <= 1e-9 * (value * scale).abs())
+        };
+        let same_unit = self.units.iter().find(|own| **own == unit || (self.scale)(own) == Some(scale));
+        let own = same_unit.map(|unit| format!("{value}{unit}"));
+        let all = [own, Some((self.write)(value * scale)?)];
+        all.into_iter().flatten().filter(|text| value > 0.0 && same(text)).min_by_key(String::len)
     }
-    if value < 0.0 {
-        return Err(UnitError("cannot be negative".to_owned()));
+
+    fn without_unit(&self, written: &Number) -> UnitError {
+        let Some(value) = written.certain().filter(|value| *value >= 0.0) else {
+            return UnitError("needs a unit".to_owned());
+        };
+        let [one, other] = self.examples;
+        UnitError(format!("needs a unit, such as \"{value}{one}\" or \"{value}{other}\""))
     }
-    Ok((value, unit))
+}
+
+/// A number as people write it.
+struct Number {
+    value: f64,
+    /// As all numbers are written here.
+    plain: bool,
+    /// `1,000` is one to some and a thousand to others.
+    ambiguous: bool,
+}
+
+impl Number {
+    /// The number with which a text begins, and the rest.
+    fn begin(text: &str) -> Option<(Self, &str)> {
+        let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+' | '_');
+        let mut end = text.find(|c| !is_part(c)).unwrap_or(text.len());
+        if let Some(power) = text[end..].strip_prefix(['e', 'E']) {
+            let sign = usize::from(power.starts_with(['-', '+']));
+            let digits = power[sign..].find(|c: char| !c.is_ascii_digit()).unwrap_or(power.len() - sign);
+            end += if digits > 0 { 1 + sign + digits } else { 0 };
+        }
+        let (number, rest) = text.split_at(end);
+        let plain = number.replace('_', "");
+        if let Ok(value) = plain.parse::<f64>() {
+            return Some((Self { value, plain: true, ambiguous: false }, rest));
+        }
+        let (whole, fraction) = plain.split_once(',')?;
+        let value = format!("{whole}.{fraction}").parse::<f64>().ok().filter(|value| value.is_finite())?;
+        let ambiguous = fraction.len() == 3 && whole.trim_start_matches(['-', '+']) != "0";
+        Some((Self { value, plain: false, ambiguous }, rest))
+    }
+
+    fn certain(&self) -> Option<f64> {
+        (!self.ambiguous).then_some(self.value)
+    }
+}
+
+/// A number and what stands behind it, if it is a number alone that is clear.
+pub(super) fn number(text: &str) -> Option<(f64, &str)> {
+    let (number, rest) = Number::begin(text.trim())?;
+    Some((number.certain()?, rest.trim()))
+}
+
+/// The scale of a unit among pairs.
+pub(super) fn scale_of(unit: &str, units: &[(&str, f64)]) -> Option<f64> {
+    units.iter().find(|(name, _)| *name == unit).map(|&(_, scale)| scale)
+}
+
+/// Bits of a unit of data, `per` of which is at its end: `kB`, `Mbit`, `GiB`, `bytes`. What has two meanings has none.
+pub(super) fn bits(unit: &str) -> Option<f64> {
+    const PREFIXES: [(&str, f64); 13] = [
+        ("kilo", 1e3),
+        ("mega", 1e6),
+        ("giga", 1e9),
+        ("Ki", 1024.0),
+        ("Mi", 1_048_576.0),
+        ("Gi", 1_073_741_824.0),
+        ("Ti", 1_099_511_627_776.0),
+        ("k", 1e3),
+        ("K", 1e3),
+        ("M", 1e6),
+        ("G", 1e9),
+        ("T", 1e12),
+        ("", 1.0),
+    ];
+    PREFIXES.iter().find_map(|&(prefix, factor)| {
+        let bits = match unit.strip_prefix(prefix)? {
+            "bit" | "bits" | "Bit" | "Bits" => 1.0,
+            // As sysctl counts, and the published studies.
+            "B" | "byte" | "bytes" | "Byte" | "Bytes" if prefix == "K" => 8.0 * 1.024,
+            "B" if !prefix.is_empty() => 8.0,
+            "B" | "byte" | "bytes" | "Byte" | "Bytes" | "octets" => 8.0,
+            _ => return None,
+        };
+        Some(bits * factor)
+    })
 }
 
 /// A whole number of the smallest unit, or what the most is. Nothing saturates in silence.
 pub(super) fn whole(value: f64, most: u64, words: &str) -> Result<u64, UnitError> {
     let rounded = value.round();
-    if rounded <= most as f64 { Ok(rounded as u64) } else { Err(UnitError(format!("is at most {words}"))) }
+    if rounded <= most as f64 {
+        Ok(rounded as u64)
+    } else {
+        Err(UnitError(format!("must be at most {words}")))
+    }
+}
+
+/// The nearest whole number, where the value is as good as one and has a text.
+pub(super) fn nearly_whole(value: f64) -> Option<u64> {
+    let rounded = value.round();
+    ((1.0..9e18).contains(&rounded) && (value - rounded).abs() <= 1e-9 * value).then_some(rounded as u64)
 }
 
 /// Writes `value` in the largest unit that holds it as a whole number.

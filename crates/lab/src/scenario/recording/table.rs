@@ -1,0 +1,216 @@
+//! A recording as a table: what the link was like from each time on.
+//!
+//! Owns the ways in which people write one: with names of its columns or without, with commas, semicolons, tabs or blanks
+//! between its cells, with times of any epoch.
+
+use mptcp_clock::Duration;
+
+use super::columns::{self, Column, Quantity};
+use super::step::{STANDSTILL, Step, lines};
+use crate::scenario::error::shown;
+
+/// Lines of a table: each is an event for each direction.
+const MOST_STEPS: usize = 100_000;
+/// What stands for no value.
+const NOTHING: [&str; 8] = ["", "-", "nan", "na", "n/a", "null", "none", "?"];
+/// Names of a table, for a message.
+const EXAMPLE: &str = "time_s, and rate_mbit, delay_ms or loss_percent";
+
+/// Whether a text is a table, and no list of times.
+pub(super) fn is_one(text: &str) -> bool {
+    lines(text).next().is_some_and(|(_, line)| {
+        let separated = Separator::of(line).split(line).count() > 1;
+        separated || line.contains(|letter: char| letter.is_alphabetic())
+    })
+}
+
+/// The steps of a table.
+///
+/// # Errors
+/// What is wrong, with its line.
+pub(super) fn steps(text: &str) -> Result<Vec<Step>, String> {
+    let mut all = lines(text).peekable();
+    let Some(&(_, first)) = all.peek() else { return Err("is empty".to_owned()) };
+    let separator = Separator::of(first);
+    let names: Vec<String> = separator.split(first).collect();
+    let columns = if names.iter().all(|name| separator.number(name).is_some()) {
+        unnamed(names.len())?
+    } else {
+        all.next();
+        named(&names)?
+    };
+    let mut reader = Reader { separator, columns, begin: None, scale: 1.0, steps: Vec::new() };
+    for (number, line) in all {
+        reader.take(line).map_err(|problem| format!("line {number}: {problem}"))?;
+    }
+    if reader.steps.is_empty() {
+        return Err("has no line of values".to_owned());
+    }
+    Ok(reader.steps)
+}
+
+/// Without names: seconds and Mb/s.
+fn unnamed(count: usize) -> Result<Vec<Option<Column>>, String> {
+    let problem = format!("has {count} columns without names; name them in a first line (try {EXAMPLE})");
+    let column = |quantity, scale| Some(Column { quantity, scale });
+    match count {
+        2 => Ok(vec![column(Quantity::Time, None), column(Quantity::Rate, Some(1e6))]),
+        _ => Err(problem),
+    }
+}
+
+fn named(names: &[String]) -> Result<Vec<Option<Column>>, String> {
+    let columns = names.iter().map(|name| columns::column(name)).collect::<Result<Vec<_>, _>>()?;
+    for (at, column) in columns.iter().enumerate() {
+        let Some(column) = column else { continue };
+        let same = |other: &Option<Column>| other.is_some_and(|other| other.quantity == column.quantity);
+        if let Some(other) = columns[..at].iter().position(same) {
+            let (one, other) = (shown(&names[other]), shown(&names[at]));
+            return Err(format!("must have one column of each quantity: {one:?} and {other:?} say the same"));
+        }
+    }
+    let has = |wanted| columns.iter().flatten().any(|column| column.quantity == wanted);
+    if has(Quantity::Time) && columns.iter().flatten().count() > 1 {
+        return Ok(columns);
+    }
+    let said = shown(&names.join(", "));
+    Err(format!("must begin with the names of its columns: {EXAMPLE}; its first line is {said:?}"))
+}
+
+struct Reader {
+    separator: Separator,
+    columns: Vec<Option<Column>>,
+    /// The time of the first line, as written.
+    begin: Option<f64>,
+    /// What times without a unit are multiplied by.
+    scale: f64,
+    steps: Vec<Step>,
+}
+
+impl Reader {
+    fn take(&mut self, line: &str) -> Result<(), String> {
+        let cells: Vec<String> = self.separator.split(line).collect();
+        if cells.len() != self.columns.len() {
+            return Err(format!("{} values under {} columns", cells.len(), self.columns.len()));
+        }
+        let mut step = Step::default();
+        for (column, cell) in self.columns.clone().into_iter().zip(&cells) {
+            let Some(column) = column else { continue };
+            if NOTHING.contains(&cell.to_lowercase().as_str()) {
+                if column.quantity == Quantity::Time {
+                    return Err("has no time".to_owned());
+                }
+                continue;
+            }
+            let value = self.separator.number(cell).filter(|value| *value >= 0.0);
+            let value = value.ok_or_else(|| refused(column.quantity, cell))?;
+            self.put(&mut step, column, value).ok_or_else(|| refused(column.quantity, cell))?;
+        }
+        self.push(step)
+    }
+
+    /// Puts a value into a step; `None` if it is beyond what a link has.
+    fn put(&mut self, step: &mut Step, column: Column, value: f64) -> Option<()> {
+        let within = |value: f64, most: f64| (value <= most).then_some(value);
+        match column.quantity {
+            Quantity::Time => {
+                let begin = *self.begin.get_or_insert(value);
+                if self.steps.is_empty() && column.scale.is_none() {
+                    self.scale = scale_of(begin);
+                }
+                // A difference of two large times, to the nanosecond below which they say nothing.
+                let since = within((value - begin) * column.scale.unwrap_or(self.scale), 1e6)?;
+                if since < 0.0 {
+                    return None;
+                }
+                step.at = Duration::from_nanos((since * 1e9).round() as u64);
+            }
+            Quantity::Rate => {
+                let rate = within(value * column.scale.unwrap_or(1e6), 1e12)?;
+                step.rate = Some((rate as u64).max(STANDSTILL));
+            }
+            Quantity::Delay => {
+                let delay = within(value * column.scale.unwrap_or(1e-3), 1e3)?;
+                step.delay = Some(Duration::from_secs_f64(delay));
+            }
+            Quantity::Loss => step.loss = Some(within(value * column.scale.unwrap_or(1e-2), 1.0)?),
+        }
+        Some(())
+    }
+
+    fn push(&mut self, step: Step) -> Result<(), String> {
+        let wanted = self.columns.iter().flatten().any(|column| column.quantity == Quantity::Rate);
+        if self.steps.is_empty() && wanted && step.rate.is_none() {
+            return Err("the first line must have a rate".to_owned());
+        }
+        let is_full = self.steps.len() == MOST_STEPS;
+        match self.steps.last_mut() {
+            Some(last) if last.at > step.at => {
+                return Err("its time must not be before that of the line above".to_owned());
+            }
+            // Of several lines with one time, the last value of each column counts.
+            Some(last) if last.at == step.at => {
+                last.rate = step.rate.or(last.rate);
+                last.delay = step.delay.or(last.delay);
+                last.loss = step.loss.or(last.loss);
+            }
+            _ if is_full => {
+                return Err(format!("has more than {MOST_STEPS} lines, the most that are read"));
+            }
+            _ => self.steps.push(step),
+        }
+        Ok(())
+    }
+}
+
+fn refused(quantity: Quantity, cell: &str) -> String {
+    let range = match quantity {
+        Quantity::Time => "be a number, not before the line above and at most 1000000 s after the first",
+        Quantity::Rate => "be between 0 and 1000000 Mb/s",
+        Quantity::Delay => "be between 0 and 1000 s",
+        Quantity::Loss => "be between 0 and 100 percent",
+    };
+    let name = quantity.name().split('_').next().unwrap_or_default();
+    format!("{name} = {:?}: must {range}", shown(cell))
+}
+
+/// Seconds of one of a time that says no unit: the epoch of Unix in seconds, or in thousandths, millionths and so on of one.
+fn scale_of(first: f64) -> f64 {
+    match first {
+        ..1e11 => 1.0,
+        ..1e14 => 1e-3,
+        ..1e17 => 1e-6,
+        _ => 1e-9,
+    }
+}
+
+/// What is between the cells of a line.
+#[derive(Clone, Copy)]
+enum Separator {
+    Character(char),
+    Blanks,
+}
+
+impl Separator {
+    /// That of a table with this first line.
+    fn of(line: &str) -> Self {
+        [';', '\t', ','].into_iter().find(|&one| line.contains(one)).map_or(Self::Blanks, Self::Character)
+    }
+
+    fn split(self, line: &str) -> Box<dyn Iterator<Item = String> + '_> {
+        let clean = |cell: &str| cell.trim().trim_matches('"').trim().to_owned();
+        match self {
+            Self::Character(one) => Box::new(line.split(one).map(clean)),
+            Self::Blanks => Box::new(line.split_whitespace().map(clean)),
+        }
+    }
+
+    /// A number as it is written where this is between the cells: with a comma, where the comma is nothing else.
+    fn number(self, cell: &str) -> Option<f64> {
+        let text = match self {
+            Self::Character(',') => cell.to_owned(),
+            _ => cell.replace(',', "."),
+        };
+        text.parse::<f64>().ok().filter(|value| value.is_finite())
+    }
+}

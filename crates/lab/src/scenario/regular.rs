@@ -1,0 +1,57 @@
+//! Regular files, read within a bound.
+//!
+//! Owns what is refused before anything is read: what is no regular file would make the reader wait, or never end.
+
+use std::io::Read as _;
+use std::path::Path;
+
+/// The bytes of a regular file of at most `most` bytes, or why there are none.
+pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+    // Opening some devices does something, so the type is asked for first.
+    checked(&std::fs::metadata(path).map_err(|error| reason(&error))?)?;
+    let file = open(path).map_err(|error| reason(&error))?;
+    // Another file may have its name by now.
+    let kind = file.metadata().map_err(|error| reason(&error))?;
+    checked(&kind)?;
+    let mut bytes = Vec::new();
+    // Files of the kernel have no length, and some of them never end.
+    if kind.len() > 0 {
+        file.take(most + 1).read_to_end(&mut bytes).map_err(|error| reason(&error))?;
+    }
+    if bytes.len() as u64 > most {
+        return Err(format!("it is larger than {} MiB, which is the most that is read", most >> 20));
+    }
+    Ok(bytes)
+}
+
+/// Opens a file without waiting: for a pipe, that would be until somebody writes into it.
+fn open(path: &Path) -> std::io::Result<std::fs::File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true);
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        /// `O_NONBLOCK` of Linux (asm-generic/fcntl.h).
+        const NONBLOCK: i32 = 0o4000;
+        options.custom_flags(NONBLOCK);
+    }
+    options.open(path)
+}
+
+fn checked(kind: &std::fs::Metadata) -> Result<(), String> {
+    if kind.is_dir() {
+        return Err("this is a directory, not a file".to_owned());
+    }
+    if !kind.is_file() {
+        return Err("this is a pipe or a device, not a regular file".to_owned());
+    }
+    Ok(())
+}
+
+fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        std::io::ErrorKind::IsADirectory => "this is a directory, not a file".to_owned(),
+        _ => error.to_string(),
+    }
+}
