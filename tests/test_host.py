@@ -9,6 +9,7 @@ import shlex
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from conftest import Cli
 from mptcplab.host.connections import subflows
 from mptcplab.host.firewall import takes
 from mptcplab.host.machine import CannotLook, Endpoint, Interface, Machine
+from mptcplab.host.probing import _Asked, _of_tcp
+from mptcplab.host.routing import Source
 from mptcplab.namespaces import Namespace, namespace
 from two_hosts import PEER, Hosts
 
@@ -165,6 +168,98 @@ while True:
     os.write(tun, header[:10] + struct.pack("!H", add(header)) + header[12:] + answer)
 """
 """A peer behind a TUN device that answers SYNs of TCP, and none that have Multipath TCP's option."""
+
+
+@pytest.fixture
+def dropping(healthy: Hosts) -> Iterator[Hosts]:
+    """A peer 10.50.0.2 behind tun0 that answers TCP alone."""
+    client = healthy.client
+    process = subprocess.Popen(client.command(sys.executable, "-c", TAKES_SYNS), stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        client.batch(["addr add 10.50.0.1/24 dev tun0", "link set tun0 up"])
+        yield healthy
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _counters(host: Namespace) -> dict[str, int]:
+    """The counters of MPTcpExt in a namespace."""
+    shown = subprocess.run(host.command("cat", "/proc/net/netstat"), capture_output=True, text=True, check=True)
+    names, values = (line.split()[1:] for line in shown.stdout.splitlines() if line.startswith("MPTcpExt:"))
+    return dict(zip(names, map(int, values), strict=True))
+
+
+@pytest.mark.parametrize("retransmissions", ["0", "1", "2"])
+def test_asking_a_peer_leaves_no_black_hole(dropping: Hosts, serving: Any, retransmissions: str) -> None:
+    """The kernel opens all connections as TCP for an hour once it has seen a black hole: no check makes it see one."""
+    client = dropping.client
+    client.sysctl("net.mptcp.syn_retrans_before_tcp_fallback", retransmissions)
+    serving(MPTCP)
+    found = dropping.check("--peer", "10.50.0.2:80")
+    assert "get no answer, and those of TCP do" in found["peer-drops-mptcp"]["what"], found
+    assert "blackhole" not in found
+    after = _counters(client)
+    assert after.get("Blackhole", 0) == 0
+    assert after.get("MPCapableSYNTXDrop", 0) == 0
+    # The next application, on a link that is well, gets Multipath TCP.
+    assert "peer-tcp" not in dropping.check("--peer", f"{PEER}:5000")
+    assert "blackhole" not in dropping.check()
+    assert _counters(client).get("MPCapableSYNTXDisabled", 0) == 0
+
+
+def test_what_was_asked_is_gone_afterwards(healthy: Hosts, serving: Any) -> None:
+    serving(MPTCP)
+    assert healthy.check("--peer", f"{PEER}:5000") == {}
+    for host in healthy:
+        shown = subprocess.run(
+            host.command("ss", "-Htan", "state", "established"), capture_output=True, text=True, check=True
+        )
+        assert shown.stdout == ""
+
+
+def test_one_path_that_takes_the_option_away_is_told_from_the_peer() -> None:
+    """The same peer speaks Multipath TCP on the other path."""
+    links = [Interface(f"eth{at}", up=True, mtu=1500, direct=False) for at in (1, 2)]
+    owns = [ipaddress.ip_interface(f"10.0.{at}.1/24") for at in (1, 2)]
+    first, second = (Source(link, own, bound=False) for link, own in zip(links, owns, strict=True))
+    said = _of_tcp(ipaddress.ip_address(PEER), 80, "10.0.2.1 (eth2)", [first], _Asked("TCP")).what
+    assert "it answers 10.0.1.1 (eth1) with Multipath TCP, so a middlebox on this path" in said
+    assert "a program that does not ask for it" in _of_tcp(second.own.ip, 80, "here", [], _Asked("TCP")).what
+
+
+def test_endpoints_that_only_announce_are_a_server_s(healthy: Hosts) -> None:
+    healthy.client.batch(
+        [
+            "mptcp endpoint flush",
+            "mptcp endpoint add 10.0.1.1 dev eth1 signal",
+            "mptcp endpoint add 10.0.2.1 dev eth2 signal",
+        ]
+    )
+    assert not healthy.check()["endpoint-role"]["problem"], "a server's endpoints are like that"
+    found = healthy.check("--peer", PEER)["endpoint-role"]
+    assert found["problem"], "with a peer, this host opens connections"
+    subprocess.run(healthy.client.command("sh", "-ec", "\n".join(found["fix"])), check=True, capture_output=True)
+    assert healthy.check("--peer", PEER) == {}
+
+
+def test_a_full_mesh_beyond_the_limit_is_named(healthy: Hosts) -> None:
+    healthy.client.batch(
+        [
+            "mptcp endpoint flush",
+            "mptcp endpoint add 10.0.1.1 dev eth1 fullmesh",
+            "mptcp endpoint add 10.0.2.1 dev eth2 fullmesh",
+        ]
+    )
+    found = healthy.check()
+    assert list(found) == ["limit-fullmesh"], found
+    assert "up to 5 further subflows" in found["limit-fullmesh"]["what"]
+    subprocess.run(
+        healthy.client.command("sh", "-ec", found["limit-fullmesh"]["fix"][0]), check=True, capture_output=True
+    )
+    assert healthy.check() == {}
 
 
 def test_connections_that_go_as_tcp_since_a_black_hole_are_told(healthy: Hosts) -> None:

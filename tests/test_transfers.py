@@ -117,5 +117,14 @@ def test_the_summary_names_paths_that_closed() -> None:
     assert "wlan" in lines[1]
     assert lines[2].endswith("3 segments sent again, 1 timeouts; interface gone after 2.5 s")
     assert lines[3:] == ["  sent again on another path: 5.00 kB", "  SHA-256 abc"]
-    fallen = {**done, "connection": {**done["connection"], "fallback": True}}
-    assert "TCP, fallen back from MPTCP" in transfers.summary(fallen, sending=False)
+    fallen = {**done, "connection": {**done["connection"], "fallback": True, "remote_token": 7}}
+    assert "(TCP, fallen back from MPTCP, lia" in transfers.summary(fallen, sending=False)
+
+
+def test_a_peer_that_never_spoke_mptcp_is_not_said_to_have_fallen_back() -> None:
+    done = transfers.document(info(6_000, 0), DEVICES, count=6_000, seconds=1.0, digest="abc", sending=True)
+    plain = {**done, "connection": {**done["connection"], "fallback": True, "remote_token": None, "mode": "tcp"}}
+    for sending in (True, False):
+        said = transfers.summary(plain, sending=sending)
+        assert "(TCP: the peer or the path did not agree to MPTCP, lia" in said
+        assert "fallen back" not in said

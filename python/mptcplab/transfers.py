@@ -129,7 +129,9 @@ def summary(done: Mapping[str, Any], *, sending: bool) -> str:
     connection = done["connection"]
     spoken = f"MPTCP {connection['version']}" if connection["mode"] == "mptcp" else "TCP"
     if connection["fallback"]:
-        spoken = "TCP, fallen back from MPTCP"
+        # Without its key, the peer never spoke MPTCP, so there was nothing to fall back from.
+        offered = connection["remote_token"] is not None
+        spoken = "TCP, fallen back from MPTCP" if offered else "TCP: the peer or the path did not agree to MPTCP"
     verb = "sent" if sending else "received"
     lines = [
         f"{verb} {size(done['bytes'])} in {done['seconds']:.2f} s: {rate(done['rate'])} ({spoken}, "

@@ -70,11 +70,10 @@ impl Emulation {
             return Err(EmulatorError::Route(route.from.clone(), route.to.clone()));
         }
         let mut plan = Plan::of(scenario)?;
-        let mut network = Network::new(seed);
+        let (root, mut network) = (Rng::new(seed, "lab"), Network::new(seed));
         network.keep_lost(true);
         let nodes = add_nodes(&mut network, scenario, &plan);
         let node = |name: &str| nodes.iter().find(|(known, _)| *known == name).map(|(_, id)| *id);
-        let root = Rng::new(seed, "lab");
         let wiring = Wiring::lay(&mut network, scenario, &root, node)?;
         spread(&mut network, scenario, &root, nodes.iter().copied())?;
         let addresses = add_addresses(&mut network, scenario, &wiring, &plan, node)?;

@@ -13,7 +13,11 @@ def check(peers: list[Address], port: int | None = None) -> list[Finding]:
     """What was found, problems first."""
     machine = Machine.read()
     names = judged(machine, peers)
-    found = [*of_kernel(machine), *of_interfaces(machine), *of_endpoints(machine, names, begins(machine, peers))]
+    found = [
+        *of_kernel(machine),
+        *of_interfaces(machine),
+        *of_endpoints(machine, names, begins(machine, peers), opens=bool(peers)),
+    ]
     found += [*of_routes(machine, peers), *of_filter(), *of_families(machine, peers)]
     every = sources(machine, names)
     for peer in peers:

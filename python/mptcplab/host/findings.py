@@ -133,13 +133,19 @@ def of_interfaces(machine: Machine) -> Iterator[Finding]:
             yield Finding("mtu", what, (f"ip link set dev {quote(one.name)} mtu 1500",))
 
 
-def of_endpoints(machine: Machine, judged: frozenset[str], begins: dict[int, str]) -> Iterator[Finding]:
-    """Endpoints and limits, with `judged`: the interfaces that lead somewhere; `begins`: those connections begin on."""
+def of_endpoints(
+    machine: Machine, judged: frozenset[str], begins: dict[int, str], *, opens: bool = False
+) -> Iterator[Finding]:
+    """Endpoints and limits, with `judged`: the interfaces that lead somewhere; `begins`: those connections begin on.
+
+    With `opens`, this host opens connections, and does not only accept them.
+    """
     if not machine.speaks or sysctl("net.mptcp.path_manager") == "userspace" or sysctl("net.mptcp.pm_type") == "1":
         return
     for endpoint in machine.endpoints:
         yield from _endpoint(machine, endpoint)
     yield from _missing(machine, judged, begins)
+    yield from _roles(machine, judged, opens=opens)
     yield from _limit(machine, begins)
     if machine.accepted == 0:
         what = "addresses that a peer announces are not used (add_addr_accepted 0, Linux's default)"
@@ -165,6 +171,44 @@ def _missing(machine: Machine, judged: frozenset[str], begins: dict[int, str]) -
     yield Finding("no-endpoint", what, fix)
 
 
+def _roles(machine: Machine, judged: frozenset[str], *, opens: bool) -> Iterator[Finding]:
+    """Endpoints that only announce their address: right for a server, and no subflow begins there."""
+    held = [(one, machine.holder(one.address, one.device)) for one in machine.endpoints]
+    good = [(one, holder) for one, holder in held if holder is not None and holder.name in judged]
+    announcing = [(one, holder) for one, holder in good if "signal" in one.flags]
+    if len(judged) < 2 or not announcing or any(one.flags & _OPENS for one, _ in good):
+        return
+    what = (
+        "all endpoints only announce their address (signal), as a server's do: this host opens no subflow from them "
+        "when it opens connections itself"
+    )
+    fix = [
+        command
+        for one, holder in announcing
+        for command in (
+            f"ip mptcp endpoint delete id {one.number}",
+            f"ip mptcp endpoint add {one.address} dev {quote(holder.name)} subflow",
+        )
+    ]
+    found = Finding("endpoint-role", what, tuple(fix))
+    yield found if opens else replace(found, problem=False)
+
+
+def _full_mesh(machine: Machine) -> Iterator[Finding]:
+    """Endpoints that open a subflow to each address of the peer: the first one, and as many as are accepted."""
+    wanted = 0
+    for family in (4, 6):
+        own = sum("fullmesh" in one.flags and one.address.version == family for one in machine.endpoints)
+        wanted = max(wanted, own * (1 + machine.accepted) - 1)
+    wanted = min(_MOST_SUBFLOWS, wanted)
+    if machine.accepted and 0 < machine.subflows < wanted:
+        what = (
+            f"endpoints with fullmesh open up to {wanted} further subflows, to the peer's address and "
+            f"{machine.accepted} that it may announce, and the limit is {machine.subflows}"
+        )
+        yield Finding("limit-fullmesh", what, (f"ip mptcp limits set subflow {wanted}",))
+
+
 def _limit(machine: Machine, begins: dict[int, str]) -> Iterator[Finding]:
     """A connection opens subflows of its own family, beside the one that it began with."""
     wanted = 0
@@ -181,6 +225,8 @@ def _limit(machine: Machine, begins: dict[int, str]) -> Iterator[Finding]:
     elif wanted > machine.subflows:
         what = f"endpoints are there for {wanted} subflows beside the first, and the limit is {machine.subflows}"
         yield Finding("limit-subflows", what, (f"ip mptcp limits set subflow {wanted}",))
+    else:
+        yield from _full_mesh(machine)
 
 
 def _endpoint(machine: Machine, endpoint: Endpoint) -> Iterator[Finding]:

@@ -13,14 +13,18 @@ import struct
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from shlex import quote
 
 from mptcplab.host.findings import IPPROTO_MPTCP, Finding, note
-from mptcplab.host.machine import Address
+from mptcplab.host.machine import Address, Machine
 from mptcplab.host.routing import Source
 
 _TRIES, _PATIENCE = 2, 0.7
 _CONNECTING = 5.0
+_SOON = 0.9
+"""Seconds for a connection of Multipath TCP: before the first retransmission (1 s), after which the kernel may take the
+peer for a black hole."""
 # linux/in.h, linux/in6.h
 _IP_MTU_DISCOVER, _IPV6_MTU_DISCOVER, _PROBE, _IPV6_RECVERR = 10, 23, 3, 25
 # linux/mptcp.h
@@ -33,7 +37,7 @@ def echoes(sources: list[Source], peer: Address) -> Iterator[Finding]:
     """Whether the peer is reached from each address, and by packets as long as the interface's."""
     own = [source for source in sources if source.own.version == peer.version]
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
-        yield note("echo", f"echoes of {peer} were not asked for: that takes root")
+        yield note("echo", f"echoes of {peer} were not asked for: that requires root")
         return
     answers = {source: _echoed(source, peer, 84) for source in own}
     for source, answered in answers.items():
@@ -124,35 +128,125 @@ def _answer(raw: socket.socket, kind: int, token: int, number: int, *, six: bool
     return False
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """What came of a connection from one address: MPTCP, TCP, or why there was none."""
+
+    spoken: str = ""
+    why: str = ""
+    took_s: float = 0.0
+
+
 def connection(sources: list[Source], peer: Address, port: int) -> Iterator[Finding]:
-    """Whether a connection from each address is one of Multipath TCP. It is closed at once."""
-    family = socket.AF_INET6 if peer.version == 6 else socket.AF_INET
-    for source in (one for one in sources if one.own.version == peer.version):
+    """Whether a connection from each address is one of Multipath TCP.
+
+    Nothing of it stays: it is given up before the kernel would send a SYN without the option, and remember that for the
+    whole host for an hour (net.mptcp.blackhole_timeout), and what was opened is closed.
+    """
+    own = [one for one in sources if one.own.version == peer.version]
+    asked = {source: _asked(source, peer, port) for source in own}
+    if any(one is None for one in asked.values()):
+        # This kernel's doing, which `kernel` and `disabled` tell of.
+        return
+    speaks = [source for source, one in asked.items() if one is not None and one.spoken == "MPTCP"]
+    for source, one in asked.items():
+        if one is None or one.spoken == "MPTCP":
+            continue
         where = f"{source.own.ip} ({source.interface.name})"
+        if one.spoken:
+            yield _of_tcp(peer, port, where, speaks, one)
+        elif (plain := _tcp(source, peer, port)).spoken:
+            yield _of_silence(peer, port, where, plain)
+        else:
+            yield Finding("peer-connection", f"{peer} port {port} cannot be reached from {where}: {plain.why}")
+
+
+def _of_tcp(peer: Address, port: int, where: str, speaks: list[Source], one: _Asked) -> Finding:
+    if one.why:
+        return note("peer-not-asked", f"{peer} port {port} was not asked from {where}: {one.why}")
+    others = " and ".join(f"{source.own.ip} ({source.interface.name})" for source in speaks)
+    why = (
+        f"it answers {others} with Multipath TCP, so a middlebox on this path takes the option away"
+        if others
+        else "a program that does not ask for it, or a middlebox that takes the option away"
+    )
+    return Finding("peer-tcp", f"{peer} port {port} answers {where} with TCP: no Multipath TCP is spoken there ({why})")
+
+
+def _of_silence(peer: Address, port: int, where: str, plain: _Asked) -> Finding:
+    if plain.took_s > _SOON:
+        what = f"{peer} port {port} answers {where} only after {plain.took_s:.1f} s, too late to say what it speaks"
+        return note("peer-slow", what)
+    what = (
+        f"SYNs with Multipath TCP from {where} to {peer} port {port} get no answer, and those of TCP do: something on "
+        "this path drops them. A connection that begins there becomes TCP after some seconds, and the kernel then opens "
+        "all connections of this host as TCP for a while (net.mptcp.blackhole_timeout); this check left no such state"
+    )
+    return Finding("peer-drops-mptcp", what)
+
+
+def _asked(source: Source, peer: Address, port: int) -> _Asked | None:
+    """Asks by Multipath TCP; None where this kernel opens no such socket."""
+    for _ in range(_TRIES):
+        before = Machine.read().counters
         try:
-            tried = socket.socket(family, socket.SOCK_STREAM, IPPROTO_MPTCP)
+            tried = socket.socket(_family(peer), socket.SOCK_STREAM, IPPROTO_MPTCP)
         except OSError:
-            # This kernel's doing, which `kernel` and `disabled` tell of.
-            return
-        try:
-            with tried:
-                tried.settimeout(_CONNECTING)
-                if source.bound:
-                    with suppress(PermissionError):
-                        tried.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, source.interface.name.encode())
-                tried.bind((str(source.own.ip), 0))
-                tried.connect((str(peer), port))
+            return None
+        with tried:
+            try:
+                _connect(tried, source, peer, port, _SOON)
                 info = b""
                 with suppress(OSError):
                     info = tried.getsockopt(_SOL_MPTCP, _MPTCP_INFO, 64)
+            except TimeoutError:
+                continue
+            except OSError as error:
+                return _Asked(why=error.strerror or str(error))
+            _close(tried)
+            # struct mptcp_info: six bytes, padding, then the flags.
+            if len(info) >= 12 and not struct.unpack_from("=I", info, 8)[0] & _FLAG_FALLBACK:
+                return _Asked("MPTCP")
+        disabled = "MPCapableSYNTXDisabled"
+        if Machine.read().counters.get(disabled, 0) > before.get(disabled, 0):
+            return _Asked("TCP", "this kernel opens connections as TCP for now (see blackhole)")
+        return _Asked("TCP")
+    return _Asked(why="no answer")
+
+
+def _tcp(source: Source, peer: Address, port: int) -> _Asked:
+    """Asks by TCP, and takes the time."""
+    with socket.socket(_family(peer), socket.SOCK_STREAM) as tried:
+        begin = time.monotonic()
+        try:
+            _connect(tried, source, peer, port, _CONNECTING)
         except OSError as error:
-            why = "no answer" if isinstance(error, TimeoutError) else error.strerror
-            yield Finding("peer-connection", f"{peer} port {port} cannot be reached from {where}: {why}")
-            continue
-        # struct mptcp_info: six bytes, padding, then the flags.
-        if len(info) < 12 or struct.unpack_from("=I", info, 8)[0] & _FLAG_FALLBACK:
-            what = (
-                f"{peer} port {port} answers {where} with TCP: no Multipath TCP is spoken there (a program that "
-                "does not ask for it, or a middlebox that takes its options away)"
-            )
-            yield Finding("peer-tcp", what)
+            return _Asked(why="no answer" if isinstance(error, TimeoutError) else error.strerror or str(error))
+        took = time.monotonic() - begin
+        _close(tried)
+        return _Asked("TCP", took_s=took)
+
+
+def _close(opened: socket.socket) -> None:
+    """Ends a connection in order; where the peer does not end it, too, by a reset: nothing stays established."""
+    with suppress(OSError):
+        opened.shutdown(socket.SHUT_WR)
+        opened.settimeout(_PATIENCE)
+        try:
+            while opened.recv(65_536):
+                pass
+        except TimeoutError:
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def _family(peer: Address) -> int:
+    return socket.AF_INET6 if peer.version == 6 else socket.AF_INET
+
+
+def _connect(tried: socket.socket, source: Source, peer: Address, port: int, patience: float) -> None:
+    tried.settimeout(patience)
+    if source.bound:
+        with suppress(PermissionError):
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, source.interface.name.encode())
+    tried.bind((str(source.own.ip), 0))
+    tried.connect((str(peer), port))
