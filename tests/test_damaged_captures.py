@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import io
 import json
 import struct
+import tracemalloc
 from collections.abc import Iterable
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -17,7 +19,7 @@ from hypothesis import strategies as st
 from conftest import TWO_PATHS, Cli
 from mptcplab import Scenario, mappings
 from mptcplab.captures import ETHERNET, LOOP, NULL, RAW, SLL, SLL2, BadCapture, Source, packets
-from mptcplab.packets import Segment, read
+from mptcplab.packets import Segment, read, stream
 from mptcplab.verify import verify
 
 SLOW = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
@@ -264,3 +266,85 @@ def test_more_than_anybody_wants_in_memory_is_refused(cli: Cli, server: Path) ->
     said = cli("verify", server, server, "--most", "100KB", expect=2).stderr
     assert "allow more by --most" in said
     assert "TCP segments" in cli("verify", server, "--most", "1GiB").stdout
+
+
+def syn(number: int) -> bytes:
+    """A SYN of MPTCP version 1 from an address of its own."""
+    option = b"\x1e\x04\x01\x01"
+    tcp = struct.pack("!HHIIBBHHH", 1024 + number % 60_000, 80, number, 0, 0x60, 2, 65535, 0, 0) + option
+    addresses = struct.pack("!II", 0x0A000000 + number // 60_000, 0x0AFF0001)
+    return struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(tcp), 0, 0, 64, 6, 0) + addresses + tcp
+
+
+def peak(file: Path) -> int:
+    """The most memory that verifying takes, bytes."""
+    tracemalloc.start()
+    try:
+        found = verify(stream([file]))
+        assert found.segments
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_does_not_grow_with_a_flood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A SYN each, and nobody answers: what is kept of them is bounded, however many there are."""
+    monkeypatch.setattr("mptcplab.verify.MOST_OPENING", 500)
+    few = as_pcap(map(syn, range(3_000)), RAW, tmp_path / "few.pcap")
+    many = as_pcap(map(syn, range(30_000)), RAW, tmp_path / "many.pcap")
+    assert peak(many) < 1.3 * peak(few)
+    found = verify(stream([many]))
+    assert (found.segments, found.forgotten) == (30_000, 29_500)
+
+
+def test_memory_does_not_grow_with_connections_that_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mptcplab.verify.MOST_OPEN", 500)
+
+    def answered(number: int) -> list[bytes]:
+        opening = syn(number)
+        tcp = opening[22:24] + opening[20:22] + struct.pack("!IIBBHHH", 7, number + 1, 0x80, 0x12, 65535, 0, 0)
+        key = struct.pack("!Q", number + 1)
+        tcp += b"\x1e\x0c\x01\x01" + key
+        header = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(tcp), 0, 0, 64, 6, 0)
+        return [opening, header + opening[16:20] + opening[12:16] + tcp]
+
+    few, many = (
+        as_pcap((one for at in range(count) for one in answered(at)), RAW, tmp_path / f"{count}.pcap")
+        for count in (2_000, 12_000)
+    )
+    assert peak(many) < 1.3 * peak(few)
+
+
+def test_what_gzip_has_packed_is_read(cli: Cli, server: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "server.pcapng.gz"
+    packed.write_bytes(gzip.compress(server.read_bytes()))
+    assert cli("verify", packed).stdout == cli("verify", server).stdout
+    packed.write_bytes(gzip.compress(server.read_bytes())[:-2000])
+    assert "in the middle of a packet; read up to there" in cli("verify", packed).stderr
+    large = as_pcap([bytes(60_000)] * 100, RAW, tmp_path / "large.pcap")
+    packed.write_bytes(gzip.compress(large.read_bytes()))
+    assert "more than 1000000 bytes" in cli("verify", packed, "--most", "1MB", expect=2).stderr
+    damaged = bytearray(gzip.compress(server.read_bytes()))
+    damaged[len(damaged) // 2] ^= 0xFF
+    packed.write_bytes(damaged)
+    assert "verify: " in cli("verify", packed, expect=None).stderr
+
+
+def test_headers_that_a_capture_has_cut_are_counted(cli: Cli, server: Path, tmp_path: Path) -> None:
+    """As of `tcpdump -s 68`: what lacks is told, and nothing is taken for right that was not seen."""
+    frames = [bytes(12) + b"\x08\x00" + packet for packet in ip_of(server)]
+    file = as_pcap((frame[:68] for frame in frames), ETHERNET, tmp_path / "cut.pcap")
+    done = cli("verify", file, expect=None)
+    lost = sum(len(frame) > 68 and 34 + (frame[46] >> 4) * 4 > 68 for frame in frames)
+    assert f"{lost} packets cut off in their TCP header" in done.stdout
+    assert "capture whole packets (tcpdump -s 0)" in done.stdout
+    # Where nothing could be verified, that is no success.
+    file = as_pcap((frame[:54] for frame in frames), ETHERNET, tmp_path / "bare.pcap")
+    assert "nothing could be verified; capture whole packets" in cli("verify", file, expect=2).stderr
+
+
+def test_a_capture_from_the_middle_says_why_it_knows_little(cli: Cli, server: Path, tmp_path: Path) -> None:
+    packets_of = ip_of(server)
+    file = as_pcap(packets_of[len(packets_of) // 2 :], RAW, tmp_path / "late.pcap")
+    said = cli("verify", file).stdout
+    assert "subflows of MPTCP began before the capture: their keys are not in it" in said

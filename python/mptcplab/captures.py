@@ -6,7 +6,9 @@ seen that the bytes are there. A link type that is not known is an error: what i
 
 from __future__ import annotations
 
+import gzip
 import struct
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,12 +46,16 @@ class Source:
     stream: IO[bytes]
     file: Path
     at: int = 0
+    most: int | None = None
+    """Bytes that are read: a small file may unpack to any number."""
 
     def take(self, length: int) -> bytes:
         """The next bytes, all of them."""
         if length > LARGEST:
             raise self.bad(f"the block at byte {self.at} says {length} bytes, and that is not so")
-        data = self.stream.read(length)
+        if self.most is not None and self.at + length > self.most:
+            raise self.bad(f"more than {self.most} bytes; cut it by editcap, or allow more by --most")
+        data = self._read(length)
         if len(data) < length:
             raise CutOff(f"{self.file}: cut off at byte {self.at + len(data)}")
         self.at += length
@@ -57,11 +63,19 @@ class Source:
 
     def take_or_end(self, length: int) -> bytes:
         """The next bytes, or none at the end of the file."""
-        first = self.stream.read(1)
+        first = self._read(1)
         if not first:
             return b""
         self.at += 1
         return first + self.take(length - 1)
+
+    def _read(self, length: int) -> bytes:
+        try:
+            return self.stream.read(length) or b""
+        except EOFError as error:
+            raise CutOff(f"{self.file}: cut off at byte {self.at} of what it unpacks to") from error
+        except (gzip.BadGzipFile, zlib.error) as error:
+            raise self.bad(f"damaged: {error}") from error
 
     def bad(self, what: str) -> BadCapture:
         """An error in this file."""

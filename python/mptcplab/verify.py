@@ -9,14 +9,13 @@ a mapping waits for its bytes is bounded; a mapping that waits too long stays un
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import struct
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from mptcplab.handshakes import Connection, Join, Subflow
 from mptcplab.mappings import Half, Mapping
 from mptcplab.packets import End, Segment
 
@@ -38,6 +37,10 @@ NAMES = {
 
 MOST_JOINS, MOST_TRIED = 1000, 1000
 """Joins of no known token, and connections that they are tried with."""
+MOST_OPENING, MOST_OPEN = 4096, 16_384
+"""Subflows of which only a SYN was seen, and others; of more, the one that was quiet longest is forgotten."""
+MOST_FAULTS = 10_000
+"""Faults that are kept; of more, the number is."""
 
 
 @dataclass(frozen=True)
@@ -57,83 +60,24 @@ class Findings:
     checks: Counter[tuple[str, Verdict]] = field(default_factory=Counter)
     """How often each check gave each verdict."""
     faults: list[Fault] = field(default_factory=list)
+    segments: int = 0
+    """How many there were."""
+    late: int = 0
+    """Subflows of MPTCP that began before the capture did, so that their keys are not in it."""
+    forgotten: int = 0
+    """Subflows that were forgotten, for there were too many at once."""
+    more_faults: int = 0
+    """Faults beyond those that are kept."""
 
     def judge(self, where: str, check: str, right: bool | None, what: str) -> None:
         """Counts a check; None is for what cannot be known."""
         verdict: Verdict = "unknown" if right is None else "right" if right else "wrong"
         self.checks[check, verdict] += 1
         if right is False:
-            self.faults.append(Fault(where, what))
-
-
-@dataclass
-class Connection:
-    """Two hosts; 0 is the one that opened it."""
-
-    version: int
-    keys: list[int | None]
-
-    def digest(self, data: bytes) -> bytes:
-        """SHA-256, in version 0 SHA-1 (RFC 8684 section 3.1, RFC 6824 section 3.1)."""
-        return hashlib.sha256(data).digest() if self.version else hashlib.sha1(data).digest()  # noqa: S324
-
-    def hmac(self, first: int, second: int, message: bytes) -> bytes:
-        """Keyed with both keys, in this order."""
-        key = struct.pack(">QQ", first, second)
-        return hmac.new(key, message, "sha256" if self.version else "sha1").digest()
-
-    def both(self, side: int) -> tuple[int, int] | None:
-        """A host's key and its peer's, where both are known."""
-        mine, other = self.keys[side], self.keys[1 - side]
-        return None if mine is None or other is None else (mine, other)
-
-    def token(self, side: int) -> int | None:
-        """What joins call a host by."""
-        key = self.keys[side]
-        return None if key is None else int.from_bytes(self.digest(struct.pack(">Q", key))[:4], "big")
-
-    def first(self, side: int) -> int | None:
-        """The data sequence number of a host's first byte."""
-        key = self.keys[side]
-        if key is None:
-            return None
-        return (int.from_bytes(self.digest(struct.pack(">Q", key))[-8:], "big") + 1) % 2**64
-
-
-@dataclass
-class Subflow:
-    """A four-tuple."""
-
-    opener: End
-    connection: Connection | None = None
-    opened_by: int = 0
-    """The host of the connection that sent the SYN."""
-    nonces: dict[int, int] = field(default_factory=dict)
-    answer: bytes = b""
-    """The HMAC of the SYN/ACK of a join."""
-    halves: tuple[Half, Half] = field(default_factory=lambda: (Half(), Half()))
-
-    def side(self, sender: End) -> int:
-        """Which host of the connection that is."""
-        return self.opened_by if sender == self.opener else 1 - self.opened_by
-
-
-@dataclass
-class Join:
-    """A join whose token is of no known key."""
-
-    where: str
-    token: int
-    subflow: Subflow
-
-    def is_of(self, connection: Connection) -> bool:
-        """Whether the answer to it was made with the keys of this connection."""
-        nonces, given = self.subflow.nonces, self.subflow.answer
-        if len(nonces) < 2 or not given:
-            return False
-        message = struct.pack(">II", nonces[1], nonces[0])
-        pairs = (connection.both(side) for side in (0, 1))
-        return any(keys is not None and connection.hmac(*keys, message)[: len(given)] == given for keys in pairs)
+            if len(self.faults) < MOST_FAULTS:
+                self.faults.append(Fault(where, what))
+            else:
+                self.more_faults += 1
 
 
 class Verifier:
@@ -142,7 +86,9 @@ class Verifier:
     def __init__(self) -> None:
         """Nothing is known yet."""
         self.findings = Findings()
-        self._subflows: dict[tuple[End, End], Subflow] = {}
+        self._subflows: OrderedDict[tuple[End, End], Subflow] = OrderedDict()
+        self._opening: OrderedDict[tuple[End, End], Subflow] = OrderedDict()
+        """Those of which only a SYN was seen."""
         self._tokens: dict[int, tuple[Connection, int]] = {}
         """Whose token it is: the connection and the host."""
         self._complete: dict[int, Connection] = {}
@@ -155,20 +101,56 @@ class Verifier:
     def take(self, segment: Segment) -> None:
         """Judges what a segment carries."""
         pair = (min(segment.source, segment.destination, key=str), max(segment.source, segment.destination, key=str))
-        if segment.syn and not segment.ack:
-            known = self._subflows.get(pair)
-            if known is None or known.halves[0].initial not in (None, segment.sequence):
-                self._subflows[pair] = Subflow(segment.source)
-        subflow = self._subflows.get(pair)
-        if subflow is None:
-            subflow = self._subflows[pair] = Subflow(segment.source)
-            self._late |= bool(segment.mptcp)
+        self.findings.segments += 1
+        subflow = self._subflow(pair, segment)
         half = subflow.halves[0 if segment.source == subflow.opener else 1]
         if segment.syn:
             half.initial = segment.sequence
         for option in segment.mptcp:
             self._option(segment, subflow, half, option)
         self._payload(segment, half)
+
+    def _subflow(self, pair: tuple[End, End], segment: Segment) -> Subflow:
+        known = self._subflows.get(pair) or self._opening.get(pair)
+        if (
+            segment.syn
+            and not segment.ack
+            and (known is None or known.halves[0].initial not in (None, segment.sequence))
+        ):
+            self._subflows.pop(pair, None)
+            known = self._opening[pair] = Subflow(segment.source)
+            self._forget(self._opening, MOST_OPENING)
+            return known
+        if known is None:
+            known = Subflow(segment.source)
+            self._late |= bool(segment.mptcp)
+            self.findings.late += bool(segment.mptcp)
+        if not (segment.syn and not segment.ack):
+            self._opening.pop(pair, None)
+            self._subflows[pair] = known
+            self._subflows.move_to_end(pair)
+            self._forget(self._subflows, MOST_OPEN)
+        return known
+
+    def _forget(self, table: OrderedDict[tuple[End, End], Subflow], most: int) -> None:
+        """Forgets the subflow that was quiet longest, and the keys of its connection if it opened it."""
+        if len(table) <= most:
+            return
+        _, subflow = table.popitem(last=False)
+        self._leave(subflow)
+        self.findings.forgotten += 1
+        connection = subflow.connection
+        if connection is not None and not subflow.nonces:
+            self._complete.pop(id(connection), None)
+            for side in (0, 1):
+                token = connection.token(side)
+                if token is not None and self._tokens.get(token, (None, 0))[0] is connection:
+                    del self._tokens[token]
+
+    def _leave(self, subflow: Subflow) -> None:
+        """What still waits for bytes stays unknown."""
+        for mapping in (mapping for half in subflow.halves for mapping in half.waiting):
+            self.findings.judge(mapping.where, "DSS checksum", None, "")
 
     def finish(self) -> Findings:
         """What is still incomplete stays unknown; a token of no key is wrong, if the capture shows them all."""
@@ -182,8 +164,7 @@ class Verifier:
             self.findings.judge(join.where, "token", False if fits or known else None, what)
         self._joins.clear()
         for subflow in self._subflows.values():
-            for mapping in (mapping for half in subflow.halves for mapping in half.waiting):
-                self.findings.judge(mapping.where, "DSS checksum", None, "")
+            self._leave(subflow)
         return self.findings
 
     def _option(self, segment: Segment, subflow: Subflow, half: Half, option: bytes) -> None:

@@ -5,8 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mptcplab.commands.common import BadInput, print_json, size, table
+
+if TYPE_CHECKING:
+    from mptcplab.packets import Skipped
+    from mptcplab.verify import Findings
 
 NAME = "verify"
 HELP = (
@@ -19,54 +24,87 @@ FAULTS_SHOWN = 20
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument(
-        "captures", nargs="+", type=Path, metavar="CAPTURE", help="pcapng or pcap; all interfaces of one host together"
+        "captures",
+        nargs="+",
+        type=Path,
+        metavar="CAPTURE",
+        help="pcapng or pcap, also packed by gzip; all interfaces of one host together",
     )
     parser.add_argument(
         "--most",
         type=size,
         default=1 << 30,
         metavar="SIZE",
-        help="how much of captures to read; what they hold is kept in memory (default: 1GiB)",
+        help="read at most SIZE of captures, unpacked (default: 1GiB)",
     )
     parser.add_argument("--json", action="store_true", help="print the findings as a value")
 
 
 def execute(given: argparse.Namespace) -> int:
     """Reads, verifies, prints; 1 when something is wrong."""
-    from mptcplab.packets import BadCapture, read
+    from mptcplab.packets import HEADER, BadCapture, Skipped, stream
     from mptcplab.verify import verify
 
     cut: list[str] = []
+    skipped = Skipped()
     try:
-        segments = read(given.captures, given.most, cut)
+        findings = verify(stream(given.captures, given.most, cut, skipped))
     except (OSError, BadCapture) as error:
         raise BadInput(f"mptcplab verify: {error}") from error
-    if not segments:
-        files = ", ".join(map(str, given.captures))
-        raise BadInput(f"mptcplab verify: {files}: no TCP segment in there, so there is nothing to verify")
+    files = ", ".join(map(str, given.captures))
+    if not findings.segments:
+        why = f" ({_skipped(skipped)})" if +skipped else ""
+        raise BadInput(f"mptcplab verify: {files}: no TCP segment in there{why}, so there is nothing to verify")
     for what in cut:
         print(f"mptcplab verify: {what}, in the middle of a packet; read up to there", file=sys.stderr)
-    findings = verify(segments)
     names = sorted({check for check, _ in findings.checks})
     counts = {
         name: {verdict: findings.checks[name, verdict] for verdict in ("right", "wrong", "unknown")} for name in names
     }
     code = 1 if findings.faults else 0
+    notes = _notes(findings, skipped)
     if given.json:
         faults = [{"where": fault.where, "what": fault.what} for fault in findings.faults]
-        found = {"segments": len(segments), "options": findings.options, "checks": counts, "faults": faults}
-        print_json({**found, "cut": cut})
+        found = {"segments": findings.segments, "options": findings.options, "checks": counts, "faults": faults}
+        print_json({**found, "cut": cut, "skipped": dict(+skipped), "notes": notes})
         return code
-    print(f"{len(segments)} TCP segments; options: {_options(findings.options)}")
+    print(f"{findings.segments} TCP segments; options: {_options(findings.options)}")
+    for note in notes:
+        print(f"note: {note}")
     if counts:
         rows = [["", "right", "wrong", "unknown"]]
         rows += [[name, *map(str, verdicts.values())] for name, verdicts in counts.items()]
         print(table(rows))
+    elif skipped[HEADER]:
+        raise BadInput(f"mptcplab verify: {files}: nothing could be verified; capture whole packets (tcpdump -s 0)")
     for fault in findings.faults[:FAULTS_SHOWN]:
         print(f"{fault.where}: {fault.what}")
-    if len(findings.faults) > FAULTS_SHOWN:
-        print(f"and {len(findings.faults) - FAULTS_SHOWN} more")
+    more = len(findings.faults) - FAULTS_SHOWN + findings.more_faults
+    if more > 0:
+        print(f"and {more} more")
     return code
+
+
+def _notes(findings: Findings, skipped: Skipped) -> list[str]:
+    """What was not looked at, or cannot be known, and why."""
+    from mptcplab.packets import HEADER, PAYLOAD
+
+    notes = []
+    if +skipped:
+        hint = "; capture whole packets (tcpdump -s 0)" if skipped[HEADER] or skipped[PAYLOAD] else ""
+        notes.append(f"not all could be read: {_skipped(skipped)}{hint}")
+    if findings.late:
+        notes.append(
+            f"{findings.late} subflows of MPTCP began before the capture: their keys are not in it, so checks that "
+            "need them are unknown"
+        )
+    if findings.forgotten:
+        notes.append(f"{findings.forgotten} subflows were forgotten, for there were too many at once: unknown")
+    return notes
+
+
+def _skipped(skipped: Skipped) -> str:
+    return ", ".join(f"{count} {why}" for why, count in (+skipped).items())
 
 
 def _options(seen: dict[str, int]) -> str:

@@ -179,8 +179,9 @@ def _of_silence(peer: Address, port: int, where: str, plain: _Asked) -> Finding:
         return note("peer-slow", what)
     what = (
         f"SYNs with Multipath TCP from {where} to {peer} port {port} get no answer, and those of TCP do: something on "
-        "this path drops them. A connection that begins there becomes TCP after some seconds, and the kernel then opens "
-        "all connections of this host as TCP for a while (net.mptcp.blackhole_timeout); this check left no such state"
+        "this path drops them. A connection that begins there becomes TCP after some seconds, and then the kernel "
+        "opens all connections of this host as TCP for a while (net.mptcp.blackhole_timeout); this check left no such "
+        "state"
     )
     return Finding("peer-drops-mptcp", what)
 
