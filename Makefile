@@ -120,6 +120,6 @@ $(VENV)/.installed: $(VENV)/.made
 
 $(VENV)/.built: $(VENV)/.installed pyproject.toml $(RUST) | prerequisites
 	@echo "Building the release extension (a minute or two the first time)"
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked > $(VENV)/build.log 2>&1 \
+	@VIRTUAL_ENV='$(CURDIR)/$(VENV)' $(BIN)/maturin develop --release --locked > $(VENV)/build.log 2>&1 \
 		|| { cat $(VENV)/build.log; exit 1; }
 	@touch $@

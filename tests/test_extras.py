@@ -66,7 +66,7 @@ def test_every_command_has_its_help(tmp_path: Path, command: str) -> None:
     [
         (["run", "two.toml", "--output", "out"], "pyarrow"),
         (["why", "two.toml", "--output", "why.png"], "matplotlib"),
-        (["sweep", "two.toml", "--vary", "paths.lte.loss=1%"], "pyarrow"),
+        (["sweep", "two.toml", "--vary", "paths.lte.loss=1%", "--output", "out"], "pyarrow"),
         (["plot", "out"], "pyarrow"),
         (["reproduce", "--quick"], "matplotlib"),
     ],
@@ -77,3 +77,26 @@ def test_what_is_missing_is_named(two: Path, arguments: list[str], package: str)
     assert done.stdout == ""
     [line] = done.stderr.splitlines()
     assert line == f"mptcplab: this needs {package}, which is not installed: pip install {package}"
+
+
+def test_a_sweep_prints_its_table(two: Path) -> None:
+    arguments = ("sweep", "two.toml", "--vary", "paths.lte.loss=0%,1%", "--metric", "goodput,completion_s", "--quiet")
+    done = bare(two, *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    command = [sys.executable, "-m", "mptcplab", *arguments]
+    whole = subprocess.run(command, cwd=two, capture_output=True, text=True, check=True)
+    assert done.stdout == whole.stdout
+
+
+@pytest.mark.parametrize(
+    ("use", "package"), [("run.plot()", "matplotlib"), ("run.samples", "pyarrow"), ("run.flows", "pyarrow")]
+)
+def test_in_python_what_is_missing_is_named(two: Path, use: str, package: str) -> None:
+    script = (
+        "import sys; sys.modules.update({name: None for name in ('pyarrow', 'matplotlib')}); "
+        f"from mptcplab import Scenario; run = Scenario.load('two.toml').run(); {use}"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=two, capture_output=True, text=True, check=False)
+    assert done.stderr.splitlines()[-1] == (
+        f"ModuleNotFoundError: this needs {package}, which is not installed: pip install {package}"
+    )

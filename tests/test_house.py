@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 import pytest
 
@@ -33,3 +34,13 @@ def test_an_owner_has_few_fields_and_none_is_public(file: str, name: str, most: 
     found = fields((CRATES / "mptcp" / "src" / file).read_text(), name)
     assert 5 < len(found) <= most
     assert not [field for field in found if field.startswith("pub")]
+
+
+def test_recipes_work_in_a_directory_with_a_space() -> None:
+    """A directory of the machine is one word of a recipe: in quotes."""
+    recipes = [line for line in (ROOT / "Makefile").read_text().splitlines() if line.startswith("\t")]
+    with_place = [line.replace("$(CURDIR)", "/a b") for line in recipes if "$(CURDIR)" in line]
+    assert with_place
+    for line in with_place:
+        words = shlex.split(line.strip().removeprefix("@").rstrip("\\"))
+        assert all(" " in word for word in words if "/a" in word), line

@@ -146,7 +146,7 @@ def test_a_damaged_part_is_run_again(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("mptcplab.sweeps._Store.join", stop)
+        patched.setattr("mptcplab.sweep_store.Store.join", stop)
         cli(*arguments, "--output", "out", expect=130)
     (tmp_path / "out" / "parts" / file).write_bytes(content)
     assert cli(*arguments, "--output", "out", "--resume").stdout == whole

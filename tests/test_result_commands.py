@@ -146,7 +146,7 @@ def test_merge_never_holds_a_table_whole(results: Path, monkeypatch: pytest.Monk
         (["plot", "both", "--metric", "cwd"], "did you mean cwnd?"),
         (["plot", "both", "--path", "wify"], "did you mean wifi?"),
         (["plot", "both", "--seed", "9"], "seeds: 1"),
-        (["plot", "both", "--output", "a.jpg"], ".png or .svg"),
+        (["plot", "both", "--output", "a.jpg"], "must end with .png, .svg or .pdf"),
         (["cdf", "both"], "DIR:PATH"),
         (["cdf", "both:wify"], "did you mean wifi?"),
         (["cdf", "both:wifi", "--warmup", "60s"], "no sample after the warm-up"),
@@ -160,3 +160,28 @@ def test_merge_never_holds_a_table_whole(results: Path, monkeypatch: pytest.Monk
 def test_what_cannot_be_used_is_said(cli: Cli, results: Path, arguments: list[str], says: str) -> None:
     assert results.is_dir()
     assert says in cli(*arguments, expect=2).stderr
+
+
+def test_a_picture_for_a_paper_is_a_pdf(cli: Cli, traced: Path, tmp_path: Path) -> None:
+    """The same bytes each time: no time of making."""
+    for name in ("one.pdf", "two.PDF"):
+        cli("plot", traced, "--output", name)
+    assert (tmp_path / "one.pdf").read_bytes() == (tmp_path / "two.PDF").read_bytes()
+    assert (tmp_path / "one.pdf").read_bytes().startswith(b"%PDF")
+    assert b"CreationDate" not in (tmp_path / "one.pdf").read_bytes()
+    assert "must end with .png, .svg or .pdf" in cli("plot", traced, "--output", "one.eps", expect=2).stderr
+
+
+def test_seeds_that_repeat_nothing_are_told(cli: Cli, tmp_path: Path) -> None:
+    text = TWO_PATHS.replace('loss = "0.5%"', "").replace('rate = "8Mbit"', 'trace = "walk.csv"')
+    (tmp_path / "walk.csv").write_text("0 8\n3 4\n")
+    (tmp_path / "plain.toml").write_text(text.replace("baselines = true", ""))
+    said = cli("run", "plain.toml", "--seeds", "2").stdout
+    assert "nothing of this network is random" in said
+    assert 'trace_start = "random" begins each run elsewhere' in said
+    assert "nothing of this network" not in cli("run", "plain.toml").stdout
+    for more in ("paths.*.loss=1%", "paths.wifi.trace_start=random", "paths.3g.jitter=1ms"):
+        assert "nothing of this network" not in cli("run", "plain.toml", "--seeds", "2", "--set", more).stdout
+    sweep = ("sweep", "plain.toml", "--vary", "flows.bulk.scheduler=ontime,minrtt", "--seeds", "2", "--quiet")
+    assert "nothing of this network is random" in cli(*sweep).stdout
+    assert "nothing of this network" not in cli(*sweep, "--set", "paths.3g.loss=1%").stdout

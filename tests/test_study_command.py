@@ -83,3 +83,13 @@ def test_the_scenario_that_is_given_has_several_paths(cli: Cli) -> None:
 )
 def test_what_is_wrong_is_said(cli: Cli, arguments: list[str], says: str) -> None:
     assert says in cli("study", *arguments, expect=2).stderr
+
+
+def test_one_experiment_is_reproduced_alone(cli: Cli, tmp_path: Path) -> None:
+    said = cli("reproduce", "cs244-wireless/A1", "--quick", "--output", "report").stdout
+    assert "cs244-wireless: " in said
+    facts = json.loads((tmp_path / "report" / "facts.json").read_text())
+    assert {fact["experiment"] for fact in facts} == {"A1"}
+    assert "did you mean A1" in cli("reproduce", "cs244-wireless/A11", expect=2).stderr
+    assert "there is no study 'cs244'" in cli("reproduce", "cs244/A1", expect=2).stderr
+    assert "records have whole studies" in cli("reproduce", "cs244-wireless/A1", "--record", "x.json", expect=2).stderr

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mptcplab.tables import ALL, LINK_COUNTS, metrics_of, units
+from mptcplab.tables import ALL, LINK_COUNTS, flow_rows, metrics_of, units
 
 if TYPE_CHECKING:
     from mptcplab.results import Run, Runs
@@ -104,14 +104,7 @@ def all_samples(runs: Runs) -> pa.Table:
 def flows(runs: Runs) -> pa.Table:
     """One row for each run and flow."""
     limits = list(dict.fromkeys(name for run in runs for row in run.flow_rows for name in row["limits"]))
-    rows = []
-    for run in runs:
-        for row in run.flow_rows:
-            flat: dict[str, Any] = {**row}
-            del flat["paths"], flat["limits"], flat["never_joined"]
-            flat |= {f"limit_{name}": row["limits"].get(name, 0.0) for name in limits}
-            rows.append(named(run) | flat)
-    return pa.Table.from_pylist(rows, schema=flow_schema(limits))
+    return pa.Table.from_pylist(flow_rows(runs), schema=flow_schema(limits))
 
 
 def paths(runs: Runs) -> pa.Table:

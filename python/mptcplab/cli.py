@@ -18,16 +18,13 @@ from mptcplab import ScenarioError, __version__, plugins
 from mptcplab.commands import COMMANDS
 from mptcplab.commands.common import BadInput, RunFailed
 from mptcplab.commands.settings import check_quoted
+from mptcplab.extras import OPTIONAL, missing
 from mptcplab.files import NO_SPACE, BadFile, release
 from mptcplab.inputs import BadResult, brief, nearest, shown
 from mptcplab.start import was_interrupted
 
 TRACEBACK = "MPTCPLAB_TRACEBACK"
 """The environment variable that shows where an error of ours came from."""
-
-
-EXTRAS = ("pyarrow", "matplotlib", "pandas", "rich")
-"""Packages that not everything needs."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -137,8 +134,8 @@ def _explain(error: BaseException) -> tuple[int, str]:
         return 1 if error.errno in NO_SPACE else 2, f"mptcplab: {where}{error.strerror or error}"
     if isinstance(error, MemoryError):
         return 1, "mptcplab: there is not enough memory for this; ask for less (a longer interval, fewer results)"
-    if isinstance(error, ModuleNotFoundError) and error.name in EXTRAS:
-        return 2, f"mptcplab: this needs {error.name}, which is not installed: pip install {error.name}"
+    if isinstance(error, ModuleNotFoundError) and error.name in OPTIONAL:
+        return 2, f"mptcplab: {missing(error.name)}"
     if os.environ.get(TRACEBACK) or isinstance(error, GeneratorExit):
         return 1, ""
     if str(error).startswith("Key backend:"):

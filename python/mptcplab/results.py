@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mptcplab import _core
+from mptcplab.extras import need
 from mptcplab.tables import ALL, LINK_METRICS, metric_names
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Run:
     @functools.cached_property
     def samples(self) -> pa.Table:
         """The time series, one value a row; the numeric columns are the core's memory, not a copy."""
+        need("pyarrow")
         from mptcplab import arrow_tables
 
         return arrow_tables.samples(self)
@@ -81,6 +83,7 @@ class Run:
     @functools.cached_property
     def events(self) -> pa.Table:
         """The events that were asked for, one a row; its columns are told in docs/events.md."""
+        need("pyarrow")
         from mptcplab import arrow_tables, event_table
 
         columns = self.event_columns
@@ -172,7 +175,8 @@ class Run:
         return summary(self)
 
     def plot(self, metric: str = "throughput", *, flow: str | None = None) -> Figure:
-        """A metric over time, a line for each path."""
+        """A metric over time, a line for each path. Raises `ModuleNotFoundError` without matplotlib."""
+        need("matplotlib")
         from mptcplab.run_plot import plot_run
 
         return plot_run(self, metric, flow)
@@ -229,6 +233,7 @@ class Runs(Sequence[Run]):
     @property
     def samples(self) -> pa.Table:
         """The samples of all runs."""
+        need("pyarrow")
         from mptcplab import arrow_tables
 
         return arrow_tables.all_samples(self)
@@ -236,6 +241,7 @@ class Runs(Sequence[Run]):
     @property
     def flows(self) -> pa.Table:
         """One row for each run and flow."""
+        need("pyarrow")
         from mptcplab import arrow_tables
 
         return arrow_tables.flows(self)
@@ -243,6 +249,7 @@ class Runs(Sequence[Run]):
     @property
     def paths(self) -> pa.Table:
         """One row for each run, flow and path."""
+        need("pyarrow")
         from mptcplab import arrow_tables
 
         return arrow_tables.paths(self)
@@ -250,6 +257,7 @@ class Runs(Sequence[Run]):
     @property
     def events(self) -> pa.Table:
         """The events of all runs that kept some."""
+        need("pyarrow")
         from mptcplab import arrow_tables
 
         return arrow_tables.events(self)
@@ -257,6 +265,7 @@ class Runs(Sequence[Run]):
     @property
     def links(self) -> pa.Table:
         """One row for each run and direction of a link."""
+        need("pyarrow")
         from mptcplab import arrow_tables
 
         return arrow_tables.links(self)
@@ -264,6 +273,7 @@ class Runs(Sequence[Run]):
     @property
     def blocks(self) -> pa.Table:
         """One row for each block of application-limited traffic."""
+        need("pyarrow")
         from mptcplab import arrow_tables
 
         return arrow_tables.blocks(self)
@@ -276,6 +286,7 @@ class Runs(Sequence[Run]):
 
     def plot(self, metric: str = "goodput") -> Figure:
         """A column of `flows` for each variant: the mean over its seeds, with its interval."""
+        need("matplotlib")
         from mptcplab.run_tables import plot_runs
 
         return plot_runs(self, metric)

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mptcplab.inputs import BadResult, choose
 from mptcplab.statistics import Estimate, Paired, estimate, paired
+from mptcplab.tables import FLOW_NUMBERS
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from mptcplab.sweeps import Sweep
 
 MOST_FLOWS = 10
@@ -26,17 +25,10 @@ _SECONDS = ("completion_s", "handshake_s", "measured_s", "fell_back_at_s")
 
 def metrics(text: str) -> list[str]:
     """Names of metrics at their commas; `BadResult` with the nearest for one that no flow has."""
-    import pyarrow as pa
-
-    from mptcplab.arrow_tables import flow_schema
     from mptcplab.summary import LIMITS
 
-    known = [
-        field.name
-        for field in flow_schema(list(LIMITS))
-        if pa.types.is_floating(field.type) or pa.types.is_integer(field.type) or pa.types.is_boolean(field.type)
-    ]
-    names = [choose(name.strip(), [name for name in known if name != "seed"], "metric") for name in text.split(",")]
+    known = [*FLOW_NUMBERS, *(f"limit_{name}" for name in LIMITS)]
+    names = [choose(name.strip(), known, "metric") for name in text.split(",")]
     return list(dict.fromkeys(names))
 
 
@@ -61,10 +53,9 @@ class Found:
         # Eight bytes a value, for sweeps of a hundred thousand runs.
         self._values: dict[tuple[int, str, str], array[float]] = {}
 
-    def take(self, flows: pa.Table) -> None:
-        """Sorts rows of the table `flows`."""
-        names = ["variant", "flow", *(name for name in self.metrics if name in flows.column_names)]
-        for row in flows.select(names).to_pylist():
+    def take(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Sorts rows of the table of flows."""
+        for row in rows:
             if row["flow"] not in self.flows:
                 if len(self.flows) == MOST_FLOWS:
                     continue

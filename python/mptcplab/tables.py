@@ -6,11 +6,16 @@ Knows no run, and no Arrow: the tables are the business of `arrow_tables`.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mptcplab import _core
+
+if TYPE_CHECKING:
+    from mptcplab.results import Run
 
 ALL = "*"
 """In the columns `flow` and `path` of the samples: over all of them."""
@@ -40,6 +45,28 @@ _FIRST_METRICS = 21
 """Those that every table of samples knows, whether it has them or not."""
 
 SAMPLE_COLUMNS = ("run", "seed", "variant", "time_s", "flow", "path", "metric", "value", "unit")
+
+
+FLOW_NUMBERS = (
+    "multipath", "fell_back", "fell_back_at_s", "bytes_received", "bytes_received_total", "measured_s", "goodput",
+    "throughput", "intact", "completion_s", "handshake_s", "reinjected", "opportunistic", "penalties", "duplicates",
+    "blocks",
+)  # fmt: skip
+"""Columns of flows that are numbers or flags, without the shares of limits."""
+
+
+def flow_rows(runs: Iterable[Run]) -> list[dict[str, Any]]:
+    """One row for each run and flow, with a share for each limit that one of them has."""
+    runs = list(runs)
+    limits = list(dict.fromkeys(name for run in runs for row in run.flow_rows for name in row["limits"]))
+    rows = []
+    for run in runs:
+        for row in run.flow_rows:
+            flat: dict[str, Any] = {**row}
+            del flat["paths"], flat["limits"], flat["never_joined"]
+            flat |= {f"limit_{name}": row["limits"].get(name, 0.0) for name in limits}
+            rows.append({"run": run.name, "seed": run.seed, "variant": run.variant} | flat)
+    return rows
 
 
 @functools.cache

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from mptcplab import _core
     from mptcplab.events import Trace
     from mptcplab.scenario import Scenario
 
@@ -124,6 +125,18 @@ def seeds(given: argparse.Namespace) -> range:
 def check_runs(scenario: Scenario, runs: int, *, traced: bool = False) -> None:
     """Refuses more runs of a scenario than its limits allow; its baselines count, and the rows of `traced` ones."""
     scenario.core.check_runs(min(runs, 2**64 - 1), traced)
+
+
+def no_repetitions(scenario: _core.Scenario, seeds: int) -> str | None:
+    """What to say where runs with other seeds are hardly repetitions; None where they are."""
+    if seeds < 2 or scenario.draws_its_network:
+        return None
+    start = '; trace_start = "random" begins each run elsewhere in its recording'
+    more = start if scenario.replays_a_recording else ""
+    return (
+        "note: nothing of this network is random, so seeds only move the start of flows by jitter.start: they are no "
+        f"independent repetitions, and intervals say little{more}"
+    )
 
 
 def natural(text: str) -> int:

@@ -41,9 +41,9 @@ def size(text: str) -> Size:
 
 
 def pictures(path: Path) -> Path:
-    """A file name that says PNG or SVG."""
-    if path.suffix.lower() not in (".png", ".svg"):
-        raise BadInput(f"mptcplab: {path}: a picture is .png or .svg")
+    """A file name that says PNG, SVG or PDF."""
+    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise BadInput(f"mptcplab: {path}: must end with .png, .svg or .pdf")
     return path
 
 
@@ -72,5 +72,5 @@ def write_picture(figure: Figure, path: Path, wanted: Size | None = None) -> Non
     if wanted is not None:
         figure.set_size_inches(*wanted)
     folder(path.parent)
-    write_bytes(path, plots.svg(figure) if path.suffix.lower() == ".svg" else plots.png(figure))
+    write_bytes(path, {".svg": plots.svg, ".pdf": plots.pdf}.get(path.suffix.lower(), plots.png)(figure))
     print(f"written to {path}")

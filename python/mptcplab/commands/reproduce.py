@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -18,10 +19,11 @@ from mptcplab.commands.common import (
     print_json,
 )
 from mptcplab.commands.outputs import need_pictures
+from mptcplab.inputs import choose, readable
 from mptcplab.version import commit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from mptcplab.reproduce import Reproduction
     from mptcplab.studies.base import Effort, Study
@@ -35,21 +37,23 @@ MOST_SEEDS = 1000
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("studies", nargs="*", metavar="STUDY", help="see mptcplab list (default: all)")
+    parser.add_argument(
+        "studies",
+        nargs="*",
+        metavar="STUDY[/EXPERIMENT]",
+        help="a study, or one experiment of it such as cs244-rcvbuf/C1; see mptcplab list (default: all)",
+    )
     add_workers(parser)
     parser.add_argument("--output", type=Path, default=Path("report"), metavar="DIR", help="where to (default: report)")
     effort = parser.add_mutually_exclusive_group()
     effort.add_argument("--quick", action="store_true", help="a look: coarser grids, fewer seeds, no PNGs or panels")
     effort.add_argument("--full", action="store_true", help="finer grids and more seeds")
-    parser.add_argument(
-        "--seeds-from", type=positive, default=1, metavar="N", help="the first seed (default: 1); 21 and 41 are others"
-    )
+    parser.add_argument("--seeds-from", type=positive, default=1, metavar="N", help="the first seed (default: 1)")
     parser.add_argument(
         "--seeds",
         type=at_most(MOST_SEEDS),
         metavar="N",
-        help="so many for each point (five at most for study D's controls, which decide nothing), and no more for what "
-        "is undecided: to compare blocks",
+        help="run exactly N seeds per point; no extra seeds for undecided claims",
     )
     record = parser.add_mutually_exclusive_group()
     record.add_argument("--compare", type=Path, metavar="FILE", help="a record of verdicts; exit 1 if one differs")
@@ -78,13 +82,15 @@ def execute(given: argparse.Namespace) -> int:
     from mptcplab.studies.base import Effort
 
     studies, problems = all_studies()
-    unknown = [name for name in given.studies if name not in studies]
-    if unknown:
-        none = f"mptcplab: there is no study {unknown[0]!r}; there are: {', '.join(studies)}"
-        raise BadInput(problems.get(unknown[0], none))
+    for wanted in (text.partition("/")[0] for text in given.studies):
+        if wanted in problems:
+            raise BadInput(problems[wanted])
+        choose(wanted, studies, "study")
     for problem in problems.values():
         print(problem, file=sys.stderr)
-    chosen = [study for name, study in studies.items() if not given.studies or name in given.studies]
+    chosen = _chosen(studies, given.studies)
+    if (given.compare or given.record) and any("/" in text for text in given.studies):
+        raise BadInput("mptcplab: records have whole studies: leave out /EXPERIMENT, or --compare and --record")
     name: Literal["quick", "default", "full"] = "quick" if given.quick else "full" if given.full else "default"
     effort = Effort(name, first=given.seeds_from, exactly=given.seeds)
     if given.compare:
@@ -112,6 +118,23 @@ def execute(given: argparse.Namespace) -> int:
     if found.missing:
         raise KeyboardInterrupt(f"interrupted; {found.missing} experiments are missing in {given.output}/")
     return _keep(given, found)
+
+
+def _chosen(studies: Mapping[str, Study], wanted: Sequence[str]) -> list[Study]:
+    """The studies that are wanted, each with the experiments that are; all of them where nothing is said."""
+    if not wanted:
+        return list(studies.values())
+    experiments: dict[str, list[str]] = {}
+    for text in wanted:
+        name, slash, experiment = readable(text).partition("/")
+        known = [one.name for one in studies[name].experiments]
+        own = [choose(experiment, known, "experiment", name)] if slash else known
+        experiments.setdefault(name, []).extend(own)
+    return [
+        replace(study, experiments=[one for one in study.experiments if one.name in experiments[name]])
+        for name, study in studies.items()
+        if name in experiments
+    ]
 
 
 def _mutate(given: argparse.Namespace, chosen: Sequence[Study], effort: Effort) -> int:

@@ -15,6 +15,7 @@ from mptcplab.commands.common import (
     check_backend,
     check_runs,
     natural,
+    no_repetitions,
     positive,
     print_json,
     trace,
@@ -94,7 +95,7 @@ def execute(given: argparse.Namespace) -> int:
         raise
     if given.output:
         save(runs, baselines, given.output)
-    _say(runs, baselines, given)
+    _say(scenario, runs, baselines, given)
     damaged = [run.seed for run in runs if not all(row["intact"] for row in run.flow_rows)]
     if damaged:
         seeds = ", ".join(map(str, damaged))
@@ -104,12 +105,14 @@ def execute(given: argparse.Namespace) -> int:
     return 0
 
 
-def _say(runs: Runs, baselines: Baselines, given: argparse.Namespace) -> None:
+def _say(scenario: Scenario, runs: Runs, baselines: Baselines, given: argparse.Namespace) -> None:
     if given.json:
         documents = [document(run, baselines) for run in runs]
         print_json(documents[0] if given.seeds == 1 else documents)
     elif not given.quiet:
         tell(runs, baselines)
+        if (note := no_repetitions(scenario.core, given.seeds)) is not None:
+            print(note)
         dropped = sum(run.events_dropped for run in runs)
         if dropped:
             print(f"{dropped} events found no room: raise limits.trace, or ask for fewer (--trace, --trace-from)")

@@ -28,7 +28,7 @@ def add_set(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="KEY=VALUE",
         help="put a value over the scenario's, such as paths.wifi.loss=1%%; repeat it for more. * in a key stands "
-        "for all, braces for several: flows.*.{rcvbuf,sndbuf}=1MB",
+        "for all, braces for several, in quotes: 'flows.*.{rcvbuf,sndbuf}=1MB'",
     )
 
 

@@ -13,6 +13,7 @@ from mptcplab.commands.common import (
     add_workers,
     check_backend,
     natural,
+    no_repetitions,
     positive,
     print_json,
     table,
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 NAME = "sweep"
 HELP = "run a scenario with every combination of some values"
 EXAMPLE = (
-    "mptcplab sweep two.toml --vary paths.lte.loss=0%,1%,5% --vary flows.*.scheduler=minrtt,ontime --seeds 10 "
-    "--compare flows.*.scheduler=minrtt"
+    "mptcplab sweep two.toml --vary paths.lte.loss=0%,1%,5% --vary 'flows.*.scheduler=minrtt,ontime' --seeds 10 "
+    "--compare 'flows.*.scheduler=minrtt'"
 )
 
 
@@ -41,7 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="KEY=V1,V2",
         help="a key of the scenario and its values; repeat it for every combination of several. * in a key stands for "
-        "all, braces for several: flows.*.{rcvbuf,sndbuf}=100KB,1MB changes both together",
+        "all, braces for several, in quotes: 'flows.*.{rcvbuf,sndbuf}=100KB,1MB' changes both together",
     )
     add_set(parser)
     parser.add_argument("--seed", type=natural, default=1, metavar="N", help="the first seed (default: 1)")
@@ -108,6 +109,9 @@ def execute(given: argparse.Namespace) -> int:
         print_json(found.documents(given.compare))
         return 0
     _tell(found, given.compare)
+    notes = {no_repetitions(point.scenario, given.seeds) for point in sweep.points}
+    if None not in notes:
+        print(notes.pop())
     return 0
 
 
