@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import Cli
-from mptcplab import Scenario, sweeps
+from mptcplab import Scenario, sweep_store, sweeps
 from mptcplab.batch import Interrupted
 from mptcplab.commands.common import BadInput
 from mptcplab.commands.settings import over, split, variations
@@ -146,7 +146,7 @@ def test_an_interrupt_between_a_part_and_its_count_loses_nothing(
         if target.name == "000001.json":
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(sweeps, "write_json", interrupted)
+    monkeypatch.setattr(sweep_store, "write_json", interrupted)
     with pytest.raises(Interrupted) as caught:
         Sweep(scenario, {"paths.lte.loss": ["1%"]}, range(1, 7)).run(tmp_path, lambda _: None, quiet=True)
     assert (caught.value.count, caught.value.total) == (4, 6)

@@ -156,8 +156,6 @@ def told(report: Report) -> str:
     if report.links is not None:
         late = report.links["lateness"]
         half, most, all_of_them = (f"{1e3 * late_s:.2f} ms" for late_s in (late["p50_s"], late["p99_s"], late["max_s"]))
-        lines.append(
-            f"    half of {late['count']} packets were {half} late or less, 99 % {most}, the latest {all_of_them}"
-        )
-    lines.append(f"    DOUBTFUL: {report.doubts}" if report.doubts else "    that changes no result")
+        lines.append(f"    added delay: median {half}, p99 {most}, max {all_of_them} ({late['count']} packets)")
+    lines.append(f"    DOUBTFUL: {report.doubts}" if report.doubts else "    timing OK: too small to affect results")
     return "\n".join(lines)

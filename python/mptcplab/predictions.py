@@ -78,7 +78,7 @@ def _digest(body: dict[str, Any]) -> str:
 def absent(path: Path) -> None:
     """Refuses a file that is there."""
     if path.exists() or path.is_symlink():
-        raise BadResult(f"{path} is there already, and what was written down is never written over: take another name")
+        raise BadResult(f"{path} already exists and will not be overwritten; choose another name")
 
 
 def claim(path: Path) -> None:
@@ -110,7 +110,7 @@ def read(path: Path, cells: Sequence[Cell], seeds: Sequence[int], known: str | N
     if kind != PREDICTION:
         raise BadResult(f"{path}: a {kind}, where a {PREDICTION} is meant (mptcplab validate --predict writes them)")
     if said != _digest(body):
-        raise BadResult(f"{path}: its hash is another than that of its text: it was damaged or changed")
+        raise BadResult(f"{path}: hash mismatch: the file was damaged or edited")
     if known is not None and said != known.lower():
         raise BadResult(f"{path}: its SHA-256 is {said}, not {known}: other predictions than those that were meant")
     for cell in cells:

@@ -46,8 +46,8 @@ def experiment_of(runs: Sequence[SavedRun], known: Mapping[str, Experiment], wan
         name = str(next(iter(marks))) if len(marks) == 1 else ""
         if name not in known:
             raise BadResult(
-                f"{runs[0].source}: its scenario is of no published experiment that it names (the description of what "
-                f"`mptcplab study` writes does); say which: --published STUDY/EXPERIMENT, one of {', '.join(have)}"
+                f"{runs[0].source}: the scenario names no published experiment; pass --published "
+                f"STUDY/EXPERIMENT (one of {', '.join(have)})"
             )
     if not known[name].published:
         raise BadResult(f"{name}: its source gives words and no number to draw; these have numbers: {', '.join(have)}")

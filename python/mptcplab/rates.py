@@ -51,14 +51,14 @@ def summary(last: EmulationRow, doubts: str | None) -> str:
     lines = [f"emulated for {last['elapsed_s']:.1f} s"]
     lines += [_link(row, last["elapsed_s"]) for row in last["links"]]
     late, turns = last["lateness"], last["turns"]
-    first = "ahead of all other processes" if last["real_time"] else "without priority (it takes CAP_SYS_NICE)"
+    first = "real-time priority" if last["real_time"] else "normal priority (CAP_SYS_NICE gives more)"
     lines.append(
-        f"  late: half {_time(late['p50_s'])}, 99 % {_time(late['p99_s'])}, the latest {_time(late['max_s'])} of "
-        f"{late['count']} packets; longest turn {_time(turns['max_s'])}; {first}"
+        f"  added delay: median {_time(late['p50_s'])}, p99 {_time(late['p99_s'])}, max {_time(late['max_s'])} "
+        f"({late['count']} packets); longest loop {_time(turns['max_s'])}; {first}"
     )
     if last["left_out"]:
         lines.append(f"  {last['left_out']} packets are missing in the capture: the disk was too slow")
-    lines.append(f"  DOUBTFUL: {doubts}" if doubts else "  nothing was so late that it would change a result")
+    lines.append(f"  DOUBTFUL: {doubts}" if doubts else "  timing OK: too small to affect results")
     return "\n".join(lines)
 
 

@@ -141,7 +141,9 @@ def _held_out(found: Reproduction, facts: Sequence[Fact]) -> str:
     fitted = frozenset(fact for study in found.studies for fact in study.fitted)
     holding = [fact.fact for fact in facts if fact.verdict == "holds"]
     on = sum(fact in fitted for fact in holding)
-    return f" (of those that hold {len(holding) - on} held out, {on} fitted on)" if on else ""
+    return (
+        f" (of the claims that hold, {len(holding) - on} are held out and {on} were used for calibration)" if on else ""
+    )
 
 
 def _weak(found: Reproduction) -> str:
@@ -156,7 +158,7 @@ def _weak(found: Reproduction) -> str:
             for fact in facts
         )
         parts.append(f'<h3><span class="badge {verdict}">{verdict}</span> {len(facts)} published</h3><ul>{items}</ul>')
-    return f'<section class="card weak"><h2>The weak spots</h2>{"".join(parts)}</section>' if parts else ""
+    return f'<section class="card weak"><h2>Claims that do not hold</h2>{"".join(parts)}</section>' if parts else ""
 
 
 def _counts(facts: Sequence[Fact]) -> str:
@@ -223,7 +225,7 @@ def _assumptions(study: Study) -> str:
         return ""
     rows = "".join(
         f"<tr><td>{_text(one.what)}</td><td>{_text(one.taken)}</td><td>{_text(one.why)}</td><td>"
-        + ("before looking" if one.after is None else f"after looking, fitted on {_text(', '.join(one.after))}")
+        + ("before looking" if one.after is None else _after(one.after))
         + "</td></tr>"
         for one in study.assumptions
     )
@@ -325,3 +327,7 @@ def _text(text: str) -> str:
 def _lines(measured: str) -> str:
     """What was measured, a line for each variant in brackets."""
     return _text(measured).replace("; [", "<br>[")
+
+
+def _after(facts: Sequence[str]) -> str:
+    return f"after seeing results; calibrated on {_text(', '.join(facts))}"

@@ -13,6 +13,7 @@ use mptcp_live::{Link, Sleeper, monotonic, run_first};
 use netsim::Counters;
 
 use crate::capture::Recording;
+use crate::control::Control;
 use crate::emulation::Emulation;
 use crate::lateness::{Lateness, Spread};
 use crate::ports::{Attachment, Ports};
@@ -56,6 +57,8 @@ pub struct Snapshot {
 pub struct Driver {
     epoch: u64,
     published: Arc<Mutex<Snapshot>>,
+    /// Changes that the thread has not made yet.
+    asked: Arc<Mutex<Vec<Control>>>,
     /// Closed to end the thread.
     stop: Option<PipeWriter>,
     thread: Option<JoinHandle<io::Result<Snapshot>>>,
@@ -76,6 +79,7 @@ impl Driver {
         let sources = attached.iter().map(|one| &one.link as &dyn AsFd).chain([&ended as &dyn AsFd]);
         let sleeper = Sleeper::new(sources)?;
         let published = Arc::new(Mutex::new(Snapshot::default()));
+        let asked = Arc::new(Mutex::new(Vec::new()));
         let epoch = monotonic();
         let ports = Ports::of(emulation.plan(), &attached);
         let turn = Loop {
@@ -86,6 +90,7 @@ impl Driver {
             recording,
             sleeper,
             published: Arc::clone(&published),
+            asked: Arc::clone(&asked),
             lateness: Lateness::default(),
             turns: Turns::default(),
             refused: 0,
@@ -95,7 +100,12 @@ impl Driver {
         };
         let thread =
             std::thread::Builder::new().name("mptcplab-links".to_owned()).spawn(move || turn.run())?;
-        Ok(Self { epoch, published, stop: Some(stop), thread: Some(thread) })
+        Ok(Self { epoch, published, asked, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// Asks for a change of a link, which is made within a turn of the thread: some milliseconds.
+    pub fn change(&self, control: Control) {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(control);
     }
 
     /// What there was a moment ago.
@@ -145,6 +155,7 @@ struct Loop {
     recording: Option<Recording>,
     sleeper: Sleeper,
     published: Arc<Mutex<Snapshot>>,
+    asked: Arc<Mutex<Vec<Control>>>,
     lateness: Lateness,
     turns: Turns,
     refused: u64,
@@ -160,6 +171,7 @@ impl Loop {
         let mut publish = Instant::ZERO;
         self.turns.begin(self.now());
         while !self.sleeper.is_ready(self.attached.len()) {
+            self.obey();
             self.write_due()?;
             let more = self.read()?;
             self.write_due()?;
@@ -175,6 +187,19 @@ impl Loop {
         let mut last = self.look(self.now());
         last.left_out = self.recording.map_or(Ok(0), Recording::finish)?;
         Ok(last)
+    }
+
+    /// Makes the changes that were asked for. Who asks at this moment is heard in the next turn.
+    fn obey(&mut self) {
+        let Ok(mut asked) = self.asked.try_lock() else { return };
+        if asked.is_empty() {
+            return;
+        }
+        let all = std::mem::take(&mut *asked);
+        drop(asked);
+        for control in &all {
+            self.emulation.change(self.now(), control);
+        }
     }
 
     fn now(&self) -> Instant {

@@ -33,8 +33,8 @@ pub struct Delivery<'a> {
 #[derive(Debug)]
 pub struct Emulation {
     plan: Plan,
-    network: Network<u32>,
-    wiring: Wiring,
+    pub(crate) network: Network<u32>,
+    pub(crate) wiring: Wiring,
     slots: Slots,
     /// Where the next packet is read to.
     next: Option<u32>,
@@ -224,7 +224,7 @@ impl Emulation {
     }
 
     /// Lets the network come to `now`.
-    fn advance(&mut self, now: Instant) {
+    pub(crate) fn advance(&mut self, now: Instant) {
         while let Some((at, event)) = self.network.next_until(now) {
             match event {
                 Event::Impaired { direction, frame, duplicated, corrupted } => {

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod capture;
+mod control;
 mod driver;
 mod emulation;
 mod error;
@@ -23,6 +24,7 @@ mod verdict;
 pub mod wire;
 
 pub use capture::Recording;
+pub use control::Control;
 pub use driver::{Driver, LinkCounters, Snapshot};
 pub use emulation::{Delivery, Emulation};
 pub use error::EmulatorError;

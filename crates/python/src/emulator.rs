@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use mptcp_emulator::kernel::{self, Ability, Order};
-use mptcp_emulator::{Attachment, Driver, Emulation, EmulatorError, Recording, Snapshot, Spread, wire};
+use mptcp_emulator::{
+    Attachment, Control, Driver, Emulation, EmulatorError, Recording, Snapshot, Spread, wire,
+};
 use mptcp_lab::measurements::Measurements;
 use mptcp_lab::netsim::Counters;
 use mptcp_live::{Offload, Tun, namespace};
@@ -242,6 +244,19 @@ impl Emulator {
             let given = given.map(|one| (one.congestion, one.buffers.0, one.buffers.1, one.problem));
             Ok((ran.measured, given.collect()))
         })
+    }
+
+    /// Changes both directions of a link while packets go through: `up`, `rate`, `delay`, `loss` or `queue`, with the value as
+    /// scenarios write it.
+    fn change(&self, link: &str, key: &str, value: &str) -> PyResult<()> {
+        let control = Control::read(&self.scenario, link, key, value).map_err(ScenarioError::new_err)?;
+        match &*self.state() {
+            State::Running(driver, _) => {
+                driver.change(control);
+                Ok(())
+            }
+            _ => Err(PyRuntimeError::new_err("links change while an emulator runs")),
+        }
     }
 
     /// What there was a moment ago; None before the start and after the end.

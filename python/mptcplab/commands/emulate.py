@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from mptcplab.commands.common import BadInput, RunFailed, duration, natural
 from mptcplab.namespaces import ENDING, CannotMake, Namespace, undisturbed
@@ -40,20 +40,39 @@ UNKILLED = 10.0
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("file", type=Path, metavar="FILE", help="a scenario file: its links and events")
-    parser.add_argument(
+    command = parser.add_argument(
         "command", nargs="+", metavar="COMMAND", help="what runs on the client; `server` is the name of its peer's host"
+    )
+    parser.add_argument(
+        "--prompt",
+        action=_prompted(command),
+        help="take commands from the standard input, such as: link wifi down; COMMAND may be left out",
     )
     parser.add_argument("--peer", metavar="COMMAND", help="what runs on the server meanwhile, as one word for a shell")
     parser.add_argument("--on", metavar="HOST", help="where COMMAND runs (default: where the first flow is opened)")
     parser.add_argument("--peer-on", metavar="HOST", help="where the peer runs (default: where the first flow leads)")
     parser.add_argument("--peer-output", type=Path, metavar="FILE", help="keep there what the peer says")
-    parser.add_argument("--seed", type=natural, default=1, metavar="N", help="of the network's chance (default: 1)")
+    parser.add_argument("--seed", type=natural, default=1, metavar="N", help="random seed of the network (default: 1)")
     parser.add_argument("--pcap", type=Path, metavar="FILE", help="write the packets of all devices there (pcapng)")
     parser.add_argument(
-        "--rates", type=duration, metavar="TIME", help="show rates so often (default: 1s on a terminal, else never)"
+        "--rates", type=duration, metavar="TIME", help="print link rates every TIME (default: 1s on a terminal)"
     )
     parser.add_argument("--report", type=Path, metavar="FILE", help="write what happened on the links there (JSON)")
     parser.add_argument("--quiet", action="store_true", help="say nothing but what the commands say")
+
+
+def _prompted(command: argparse.Action) -> type[argparse.Action]:
+    """What `--prompt` does: with it, nothing has to run."""
+
+    class Prompted(argparse.Action):
+        def __init__(self, option_strings: list[str], dest: str, **kept: Any) -> None:
+            super().__init__(option_strings, dest, nargs=0, default=False, **kept)
+
+        def __call__(self, _parser: object, namespace: argparse.Namespace, *_: object) -> None:
+            command.required = False
+            setattr(namespace, self.dest, True)
+
+    return Prompted
 
 
 def execute(given: argparse.Namespace) -> int:
@@ -61,7 +80,6 @@ def execute(given: argparse.Namespace) -> int:
     if sys.platform != "linux":
         raise BadInput(f"mptcplab: emulated networks are namespaces of Linux; this is {sys.platform}")
     from mptcplab.emulation import CannotEmulate, emulated, why_no_mptcp
-    from mptcplab.rates import Rates, summary
     from mptcplab.scenario import Scenario
 
     scenario = Scenario.load(given.file)
@@ -70,26 +88,40 @@ def execute(given: argparse.Namespace) -> int:
             raise BadInput(f"mptcplab: there is no command {command[0]!r} here; install it, or give its path")
     if (why := why_no_mptcp()) is not None and not given.quiet:
         print(f"mptcplab: {why}; the network carries everything else", file=sys.stderr)
-    every = given.rates or (1.0 if sys.stderr.isatty() else None)
     try:
         with ended_by_signals(), emulated(scenario, given.seed) as network:
-            rates = Rates(None if given.quiet else every)
-            for host in network.hosts:
-                if not given.quiet and (left_out := host.left_out()):
-                    print(f"mptcplab: {left_out}", file=sys.stderr)
-            code = _run(given, network, rates)
-            last = network.stop()
-            if last is not None:
-                doubts = network.doubts()
-                if given.report:
-                    _write(given.report, {**last, "doubts": doubts, "drops": _drops(network)})
-                if not given.quiet:
-                    print(summary(last, doubts), file=sys.stderr)
+            return _emulate(given, network)
     except CannotEmulate as error:
         raise BadInput(f"mptcplab: {error}") from error
     except CannotMake as error:
         raise RunFailed(str(error)) from error
+
+
+def _emulate(given: argparse.Namespace, network: Network) -> int:
+    """Runs everything, and says what there is to say; returns how the command ended."""
+    from mptcplab.rates import Rates, summary
+    from mptcplab.wires import spoke_plain_tcp
+
+    every = given.rates or (1.0 if sys.stderr.isatty() else None)
+    if not given.quiet:
+        _note([host.left_out() for host in network.hosts])
+    code = _run(given, network, Rates(None if given.quiet else every))
+    notes = [spoke_plain_tcp(_hosts(network, given.on, given.peer_on)[0])]
+    last = network.stop()
+    if last is None:
+        return code
+    doubts = network.doubts()
+    if given.report:
+        _write(given.report, {**last, "doubts": doubts, "drops": _drops(network)})
+    if not given.quiet:
+        _note(notes)
+        print(summary(last, doubts), file=sys.stderr)
     return code
+
+
+def _note(notes: list[str | None]) -> None:
+    for note in filter(None, notes):
+        print(f"mptcplab: {note}", file=sys.stderr)
 
 
 def _run(given: argparse.Namespace, network: Network, rates: Rates) -> int:
@@ -107,15 +139,57 @@ def _run(given: argparse.Namespace, network: Network, rates: Rates) -> int:
             peer = _start(stack, far, _words(given.peer), output=said)
             _until_it_listens(peer, said, given.peer)
         network.start(given.pcap)
-        command = _start(stack, near, given.command)
-        while (code := command.poll()) is None:
+        prompt = _Asked(network) if given.prompt else None
+        command = _start(stack, near, given.command, unasked=prompt is not None) if given.command else None
+        while (code := None if command is None else command.poll()) is None:
             network.check()
             rates.show(network.emulator.snapshot())
             if peer is not None and peer.poll():
                 peer_said = _last_words(said)
                 raise RunFailed(f"the peer ended with exit code {peer.returncode}{peer_said}")
+            if prompt is not None and prompt.is_over(alone=command is None):
+                return 0
             time.sleep(LOOK)
         return code if code >= 0 else 128 - code
+
+
+class _Asked:
+    """Commands of the standard input, taken while the network runs."""
+
+    def __init__(self, network: Network) -> None:
+        from mptcplab.prompt import Lines, Prompt
+        from mptcplab.wires import EmulatedWires
+
+        self._prompt = Prompt(EmulatedWires(network))
+        self._lines = Lines(sys.stdin.fileno())
+        self._resumes = 0.0
+        self._person = sys.stdin.isatty()
+        if self._person:
+            print("mptcplab: type help for commands, quit to end", file=sys.stderr)
+
+    def is_over(self, *, alone: bool) -> bool:
+        """Does what was written by now; whether that was all, and the network is to end."""
+        while not self._prompt.over and time.monotonic() >= self._resumes:
+            line = self._lines.next()
+            if line is None:
+                return alone and self._lines.ended
+            self._do(line)
+            self._resumes, self._prompt.waits = time.monotonic() + self._prompt.waits, 0.0
+        return self._prompt.over
+
+    def _do(self, line: str) -> None:
+        from mptcplab import ScenarioError
+        from mptcplab.inputs import BadResult, brief
+
+        try:
+            answer = self._prompt.do(line)
+        except (BadResult, ScenarioError) as error:
+            if not self._person:
+                # A script is wrong as a whole.
+                raise BadInput(f"mptcplab: {line.strip()}: {error}") from error
+            answer = brief(str(error))
+        if answer:
+            print(answer, flush=True)
 
 
 def _hosts(network: Network, on: str | None, peer_on: str | None) -> tuple[Host, Host]:
@@ -138,12 +212,14 @@ def _words(text: str | None) -> list[str]:
     return words
 
 
-def _start(stack: ExitStack, host: Host, words: list[str], output: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
-    """A process on a host, which is gone when the stack is."""
+def _start(
+    stack: ExitStack, host: Host, words: list[str], output: IO[bytes] | None = None, *, unasked: bool = False
+) -> subprocess.Popen[bytes]:
+    """A process on a host, which is gone when the stack is; `unasked`: the standard input is not for it."""
     with undisturbed():
         process = subprocess.Popen(
             host.namespace.command(*words),
-            stdin=subprocess.DEVNULL if output else None,
+            stdin=subprocess.DEVNULL if output or unasked else None,
             stdout=output,
             stderr=subprocess.STDOUT if output else None,
         )

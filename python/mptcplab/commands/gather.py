@@ -19,9 +19,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--by",
         default="scenario",
         metavar="KEY[,KEY]",
-        help="in what they are alike: scenario (apart from the seed), channel (how the channels lie to each other), "
-        "congestion, direction, seed, variant, or a key of their scenarios, such as paths.wifi.loss, flows.*.rcvbuf or "
-        "rcvbuf (default: scenario)",
+        help="keys that define a group: scenario (ignoring the seed), channel (relative channel layout), congestion, "
+        "direction, seed, variant, or a key of the scenarios such as paths.wifi.loss or rcvbuf (default: scenario)",
     )
     parser.add_argument(
         "--output", type=Path, required=True, metavar="DIR", help="a directory for each group goes there"

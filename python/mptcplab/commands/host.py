@@ -129,7 +129,7 @@ def _setup(given: argparse.Namespace) -> int:
     from mptcplab.host.steps import typed
 
     if not given.dry_run and os.geteuid() != 0:
-        raise BadInput("mptcplab: that takes root; --dry-run says what would be done")
+        raise BadInput("mptcplab: this requires root; --dry-run says what would be done")
     if given.dry_run:
         return _tell(given, [typed(step.do) for step in steps(Machine.read(), _wishes(given))], "nothing is missing")
     with journal.alone():
@@ -223,7 +223,7 @@ def _peers(text: str | None) -> tuple[list[Address], int | None]:
     far = [one for one in found if not one.is_link_local]
     if not far:
         raise BadInput(
-            f"mptcplab: --peer {text}: an address of a link alone has no other path; give one that reaches further"
+            f"mptcplab: --peer {text}: link-local addresses cannot have a second path; give one that reaches further"
         )
     return list(dict.fromkeys(far)), port
 

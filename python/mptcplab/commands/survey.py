@@ -58,9 +58,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=at_most(1000),
         default=5,
         metavar="N",
-        help="runs of each network in which there is chance; those after the second only where one of the first two "
-        "was below 1.05 of the best path; of files and blocks all, and four times as many where others may deny what "
-        "they say of 1.05; with --shared all (default: 5)",
+        help="maximum runs per network with random events (default: 5)",
     )
     parser.add_argument(
         "--hunt",
@@ -197,7 +195,7 @@ def _short(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int:
     blocks = f"99th percentile of the times of blocks of 8 KiB after the first {OPENING_S:g} s"
     took = "time to completion" if given.files else blocks
     print(f"{given.networks} networks (links as in {kind}), seed {given.seed}; {took} / plain TCP's")
-    late = [f"> {LATE:g}", "no sender could", "nor TCP after a join", "nor alone with options"]
+    late = [f"> {LATE:g}", "infeasible", "join delay", "option overhead"]
     rows = [["policy", "load", "beside", "networks", "not measured", "median", *late, "worst"]]
     rows += [
         [one["policy"], one["load"], one["beside"], str(one["networks"]), str(one["not_measured"])]
@@ -213,6 +211,10 @@ def _short(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int:
         for one in figures
     ]
     print(table(rows))
+    print(
+        "infeasible: no sender could be faster; join delay: plain TCP that starts after a join is as late; option "
+        "overhead: the options alone make it as late"
+    )
     return 0
 
 
@@ -232,7 +234,7 @@ def _shared(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int
         return 0
     print(
         f"{given.networks} bottlenecks (10-50 Mb/s, 20-100 ms, 30-200 packets) with 1 to 10 TCP flows of others, seed "
-        f"{given.seed}; goodput / the mean of theirs"
+        f"{given.seed}; goodput / mean of the competing TCP flows"
     )
     goals = ["goal 1: / TCP in its place", "goal 2: others' / beside TCP", "goal 3: on the free path"]
     rows = [["policy", "share", "least", "most", "/ historical", *goals]]

@@ -28,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "files", nargs="*", type=Path, metavar="FILE", help="scenario files (default: the set that comes with mptcplab)"
     )
     parser.add_argument(
-        "--draw", type=positive, metavar="N", help="in place of the set: N networks that nobody has seen (--draw-seed)"
+        "--draw", type=positive, metavar="N", help="validate N randomly generated networks instead (--draw-seed)"
     )
     parser.add_argument("--draw-seed", type=natural, default=1, metavar="N", help="which ones (default: 1)")
     parser.add_argument("--seed", type=natural, default=1, metavar="N", help="the first seed (default: 1)")
@@ -37,9 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--predict", type=Path, metavar="FILE", help="only write down what the simulator says, with a hash over it"
     )
     parser.add_argument("--against", type=Path, metavar="FILE", help="hold the kernel against what was written down")
-    parser.add_argument(
-        "--sha256", metavar="HASH", help="the hash that the predictions have to have, from before, such as a commit's"
-    )
+    parser.add_argument("--sha256", metavar="HASH", help="expected SHA-256 of the prediction file")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write all answers of the kernel there (JSON)")
     parser.add_argument(
         "--jobs",
@@ -192,7 +190,7 @@ def tell(rows: list[Row]) -> str:
     lines = [table(cells), *_summary(rows)]
     blind = [row for row in rows if row.blind]
     if blind:
-        lines += ["of these, in scenarios that nobody built with (*):", *(f"  {line}" for line in _summary(blind))]
+        lines += ["of these, in held-out scenarios (*):", *(f"  {line}" for line in _summary(blind))]
     failed, doubtful = sum(row.failed for row in rows), sum(row.doubtful for row in rows)
     if failed or doubtful:
         lines.append(f"not counted: {failed} that failed, {doubtful} that are doubtful")

@@ -106,7 +106,7 @@ def place(text: str, *, empty: str | None = None) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]") or (empty or "")
     if not colon or not host or not port.isdigit() or not 0 < int(port) < 65_536:
-        raise BadInput(f"mptcplab: {text!r} is no place; write HOST:PORT, for example 10.88.0.1:5001 or [fd88::1]:5001")
+        raise BadInput(f"mptcplab: invalid address {text!r}; write HOST:PORT, such as 10.88.0.1:5001 or [fd88::1]:5001")
     return host, int(port)
 
 

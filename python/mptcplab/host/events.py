@@ -80,7 +80,7 @@ def events() -> Iterator[Event]:
         try:
             own.setsockopt(_SOL_NETLINK, _ADD_MEMBERSHIP, _group(own))
         except PermissionError:
-            raise CannotLook("the kernel tells events to root alone: run it with sudo") from None
+            raise CannotLook("MPTCP events require root; run with sudo") from None
         yield {}
         while True:
             try:

@@ -50,7 +50,7 @@ def goodputs(measured: Sequence[Measured]) -> Figure:
             axes.set_xlabel(f"goodput / {what}")
         _down_to_one(panels[0], max(sum(one.policy.name == name for one in measured) for name in looks))
         panels[0].axvline(PROMISE, color="#777777", linestyle=(0, (6, 2)), linewidth=1.1, label=f"{PROMISE:g}")
-        panels[0].set_ylabel("share of networks with so little or less")
+        panels[0].set_ylabel("networks at or below this ratio [%]")
         panels[0].legend(loc="lower right")
     return figure
 
@@ -99,7 +99,7 @@ def shares(found: Sequence[Share]) -> Figure:
             places = [one.bottleneck.others + beside for one in own]
             axes.plot(places, [one.share for one in own], look.marker, color=look.color, alpha=0.8, label=name)
         axes.set_xticks(range(1, 1 + max(one.bottleneck.others for one in found)))
-        plots.finish(axes, x="TCP flows of others", y="goodput / the mean of theirs")
+        plots.finish(axes, x="TCP flows of others", y="goodput / mean of the competing TCP flows")
     return figure
 
 

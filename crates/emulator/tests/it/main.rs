@@ -1,6 +1,7 @@
 //! The emulator in virtual time: real packets, no device and no clock, so every instant is exact.
 
 mod abilities;
+mod controls;
 mod links;
 mod packets;
 mod plans;
