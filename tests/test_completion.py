@@ -32,4 +32,4 @@ def test_bash_completes(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_the_shell_has_to_be_known(cli: Cli) -> None:
-    assert "invalid choice" in cli("completion", "fishh", expect=2).stderr
+    assert "there is no choice 'fishh'" in cli("completion", "fishh", expect=2).stderr

@@ -77,7 +77,7 @@ def test_command_lists_counts_and_writes(cli: Cli, tmp_path: Path) -> None:
         (("events", "traced", "--path", "lt"), "did you mean lte"),
         (("events", "traced", "--seed", "7"), "there is no run with seed 7"),
         (("events", "traced", "--picture", "sequenc"), "did you mean sequence"),
-        (("events", "traced", "--picture", "sequence", "--output", "x.txt"), "a picture is .png or .svg"),
+        (("events", "traced", "--picture", "sequence", "--output", "x.txt"), "must end with .png, .svg or .pdf"),
         (("events", "traced", "--output", "x.png"), "--output is for a picture"),
         (("events", "traced", "--picture", "limits"), "trace them with --trace limit"),
     ],

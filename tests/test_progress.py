@@ -34,7 +34,10 @@ def test_a_batch_says_how_far_it_is_and_ends_in_the_middle() -> None:
 
 
 def test_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert said(0, 1, 25.0, 100.0, 5.0) == (0.25, "25% of 100 s simulated, 5 s each second, 15 s left")
+    assert said(0, 1, 25.0, 100.0, 5.0) == (0.25, "25% of 1 min 40 s simulated, 5 times real time, 15 s left")
+    assert said(0, 30, 5232.6, 30780.0, 5.13)[1].startswith(
+        "0 of 30, 17% of 8 h 33 min simulated, 1,020 times real time"
+    )
     assert said(1, 4, 0.0, 0.0, 5.0) == (0.25, "1 of 4, 15 s left")
     assert said(0, 4, 0.0, 40.0, 5.0)[1].endswith("…")
     now = time.monotonic()
@@ -42,5 +45,5 @@ def test_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         progress = Progress(1, "runs", quiet=quiet, out=out, length=100.0)
         monkeypatch.setattr(time, "monotonic", lambda: now + 30)
         progress.tick(0, 25.0)
-        assert ("25% of 100 s simulated" in out.getvalue()) == shows
+        assert ("25% of 1 min 40 s simulated" in out.getvalue()) == shows
         monkeypatch.undo()

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+import mptcplab
 from conftest import Cli
 from mptcplab import Run, Scenario, plots
 from mptcplab.batch import Job, run_jobs
@@ -247,3 +248,20 @@ def test_names_with_a_colon(cli: Cli, scenario_file: Path, tmp_path: Path, name:
     cli("merge", name, "--output", f"{name}-both")
     cli("sweep", scenario_file, "--vary", "paths.wifi.loss=0%,1%", "--output", f"{name}-sweep", "--quiet")
     assert (tmp_path / f"{name}-both" / "flows.parquet").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"metric": "cwnd", "path": "wfi"}, "there is no path 'wfi'; did you mean wifi?"),
+        ({"metric": "cwnd", "flow": "bluk"}, "there is no flow 'bluk'; did you mean bulk?"),
+        ({"metric": "cwn"}, "there is no metric 'cwn'; did you mean cwnd?"),
+    ],
+)
+def test_a_series_that_is_not_there_is_named(two_paths: Scenario, arguments: dict[str, str], says: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(says)):
+        two_paths.vary({"duration": "2s"}).run().series(**arguments)
+
+
+def test_a_notebook_completes_every_name() -> None:
+    assert {"Scenario", "Flow", "Path", "Run", "ScenarioError"} <= set(dir(mptcplab))

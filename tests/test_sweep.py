@@ -21,7 +21,7 @@ from mptcplab.commands.settings import over, split, variations
 from mptcplab.json_files import write_json, write_long
 from mptcplab.reading import read_table
 from mptcplab.statistics import paired
-from mptcplab.sweep_plot import picture, scale
+from mptcplab.sweep_plot import _aside, picture, scale
 from mptcplab.sweep_tables import Found
 from mptcplab.sweeps import Sweep
 
@@ -230,3 +230,37 @@ def test_a_smaller_sweep_leaves_nothing_of_a_larger_one(cli: Cli, tmp_path: Path
     names = {file.name for file in (tmp_path / "out").iterdir()}
     tables = {f"{table}.parquet" for table in ("samples", "flows", "paths", "links")}
     assert names == tables | {"run.json", "scenario.toml", "sweep.png", "sweep.svg"}
+
+
+@pytest.mark.parametrize("draw", ["lines", "box", "cdf"])
+def test_axis_and_panels_are_chosen(cli: Cli, tmp_path: Path, draw: str) -> None:
+    """With panels for one key and an axis of another, points of different lines never share a place."""
+    vary = (
+        "--vary",
+        "paths.lte.loss=0%,1%",
+        "--vary",
+        "flows.*.scheduler=ontime,minrtt",
+        "--vary",
+        "flows.*.rcvbuf=50KB,100KB",
+    )
+    arguments = ("sweep", TWO, *vary, "--set", "duration=1s", "--set", "warmup=0s", "--seeds", "2", "--quiet")
+    cli(*arguments, "--output", "out", "--x", "flows.*.scheduler", "--facet", "flows.*.rcvbuf", "--draw", draw)
+    drawn = (tmp_path / "out" / "sweep.svg").read_text()
+    assert (tmp_path / "out" / "sweep.png").is_file()
+    assert "<svg" in drawn
+    said = cli(*arguments, "--output", "no", "--x", "paths.lte.los", expect=2).stderr
+    assert "--x: there is no key of --vary 'paths.lte.los'; did you mean paths.lte.loss?" in said
+    key = "paths.lte.loss"
+    assert "must be different keys" in cli(*arguments, "--x", key, "--facet", key, expect=2).stderr
+
+
+def test_twelve_lines_stay_within_their_place() -> None:
+    places = [_aside(at, 12) for at in range(12)]
+    assert max(places) - min(places) < 0.7
+    assert len(set(places)) == 12
+
+
+def test_values_of_one_unit_are_drawn_as_they_are_written() -> None:
+    assert scale(["50KB", "100KB", "400KB"]) == ([50.0, 100.0, 400.0], "KB = 1024 B")
+    assert scale(["1MB", "2MB"]) == ([1.0, 2.0], "MB")
+    assert scale(["50kB", "100kB"]) == ([50.0, 100.0], "kB")

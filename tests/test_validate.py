@@ -57,7 +57,7 @@ def test_predictions_are_written_with_their_hash(cli: Cli, cell: Path, tmp_path:
         (lambda text: text.replace('"kind"', '"kinds"'), [], "no predictions"),
         (lambda text: text.replace('"prediction"', '"measurement"'), [], "a measurement, where a prediction is meant"),
         (lambda text: text, ["--sha256", "12ab"], "not 12ab: other predictions than those that were meant"),
-        (lambda text: text.replace('"seeds": [', '"seeds": [ 7,'), [], "its hash is another"),
+        (lambda text: text.replace('"seeds": [', '"seeds": [ 7,'), [], "hash mismatch"),
         (lambda text: text, ["--seed", "2"], "was predicted with the seeds [1], not [2]"),
         (lambda _: "{}", [], "no predictions"),
         (lambda _: "[]", [], "no predictions"),
@@ -91,7 +91,7 @@ def test_what_was_written_down_stays(cli: Cli, cell: Path, tmp_path: Path, optio
     cli("validate", cell, "--predict", "one.json")
     before = (tmp_path / "one.json").read_bytes()
     err = cli("validate", cell, option, "one.json", expect=2).stderr
-    assert "one.json is there already" in err
+    assert "one.json already exists" in err
     assert (tmp_path / "one.json").read_bytes() == before
 
 

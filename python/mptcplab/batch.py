@@ -138,13 +138,17 @@ def said(done: int, total: int, behind: float, length: float, spent: float) -> t
     share = min(1.0, behind / length if length else done / total)
     parts = [f"{done} of {total}"] if total > 1 else []
     if length:
-        parts.append(f"{share:.0%} of {length:.4g} s simulated")
+        parts.append(f"{share:.0%} of {_span(length)} simulated")
         if behind:
-            parts.append(f"{behind / spent:.3g} s each second")
+            parts.append(f"{behind / spent:,.0f} times real time")
     parts.append(f"{_span(spent * (1 / share - 1))} left" if share else "…")
     return share, ", ".join(parts)
 
 
 def _span(seconds: float) -> str:
     whole = round(seconds)
-    return f"{whole} s" if whole < 100 else f"{whole // 60} min {whole % 60:02d} s"
+    if whole < 100:
+        return f"{whole} s"
+    return (
+        f"{whole // 60} min {whole % 60:02d} s" if whole < 7200 else f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+    )

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from mptcplab import _core
 from mptcplab.extras import need
+from mptcplab.inputs import choose
 from mptcplab.tables import ALL, LINK_METRICS, metric_names
 
 if TYPE_CHECKING:
@@ -65,11 +66,13 @@ class Run:
         links = metric in LINK_METRICS
         if flow == ALL and not links and len(names) != 1:
             raise ValueError(f"there are several flows, say which: {', '.join(names)}")
-        wanted_flow = len(names) if flow == ALL and links else 0 if flow == ALL else names.index(flow)
+        wanted_flow = (
+            len(names) if flow == ALL and links else 0 if flow == ALL else names.index(choose(flow, names, "flow"))
+        )
         paths = self._results.path_names
-        wanted_path = len(paths) if path == ALL else paths.index(path)
+        wanted_path = len(paths) if path == ALL else paths.index(choose(path, paths, "path"))
         rows = (
-            (columns["metric"] == metric_names().index(metric))
+            (columns["metric"] == metric_names().index(choose(metric, metric_names(), "metric")))
             & (columns["flow"] == wanted_flow)
             & (columns["path"] == wanted_path)
         )

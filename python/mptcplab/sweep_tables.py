@@ -74,7 +74,11 @@ class Found:
 
     def estimate(self, point: int, flow: str, metric: str) -> Estimate:
         """Over the seeds; what was not measured in a run, as the end of a transfer that did not end, is left out."""
-        return estimate(value for value in self._values.get((point, flow, metric), []) if not math.isnan(value))
+        return estimate(self.values(point, flow, metric))
+
+    def values(self, point: int, flow: str, metric: str) -> list[float]:
+        """Those of the seeds in which it was measured."""
+        return [value for value in self._values.get((point, flow, metric), []) if not math.isnan(value)]
 
     def missing(self, point: int, flow: str, metric: str) -> int:
         """In how many runs it was not measured."""

@@ -170,8 +170,13 @@ def _monitor(given: argparse.Namespace) -> int:
 
 def line_of(state: dict[str, Any]) -> str:
     """A subflow that was there, in the form of events."""
-    words = (f"{key}={value}" for key, value in state.items() if key != "event" and value is not None)
+    words = (f"{key}={_shown(value)}" for key, value in state.items() if key != "event" and value is not None)
     return f"[{state['event']:>15}] {' '.join(words)}"
+
+
+def _shown(value: object) -> str:
+    """A value of a state; times have their unit."""
+    return f"{1e3 * value:.3g}ms" if isinstance(value, float) else str(value)
 
 
 def _export(given: argparse.Namespace) -> int:

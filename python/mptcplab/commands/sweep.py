@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ from mptcplab.commands.outputs import ready
 from mptcplab.commands.settings import add_set, over, variations
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mptcplab.sweep_tables import Found
 
 NAME = "sweep"
@@ -58,6 +61,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="say for each point how it differs from the one with this value, seed by seed",
     )
+    parser.add_argument("--x", metavar="KEY", help="the key along the axis of the figure (default: the first --vary)")
+    parser.add_argument("--facet", metavar="KEY", help="draw a panel for each value of this key")
+    parser.add_argument(
+        "--draw",
+        choices=("lines", "box", "cdf"),
+        default="lines",
+        help="means, boxes or CDFs (default: lines)",
+    )
     add_workers(parser)
     parser.add_argument("--output", type=Path, metavar="DIR", help="write tables and a figure there, as they come")
     parser.add_argument("--resume", action="store_true", help="go on with the unfinished sweep in DIR")
@@ -81,14 +92,13 @@ def execute(given: argparse.Namespace) -> int:
     vary = variations(given.vary)
     wanted = metrics(given.metric)
     seeds = all_seeds(given)
-    points = 1
-    for values in vary.values():
-        points *= len(values)
+    points = math.prod(len(values) for values in vary.values())
     scenario.core.check_run_count(min(points * len(seeds), 2**64 - 1))
     try:
         sweep = Sweep(scenario, vary, seeds)
     except ScenarioError as error:
         raise BadInput(str(error).replace("--set:", "--vary:", 1)) from error
+    axes = _axes(given, vary)
     if given.output:
         ready(given.output)
     if given.compare:
@@ -104,7 +114,7 @@ def execute(given: argparse.Namespace) -> int:
     except RuntimeError as error:
         raise RunFailed(str(error)) from error
     if given.output:
-        _draw(found, given.output, scenario.name)
+        _draw(found, given.output, scenario.name, {**axes, "draw": given.draw})
     if given.json:
         print_json(found.documents(given.compare))
         return 0
@@ -113,6 +123,17 @@ def execute(given: argparse.Namespace) -> int:
     if None not in notes:
         print(notes.pop())
     return 0
+
+
+def _axes(given: argparse.Namespace, vary: Mapping[str, object]) -> dict[str, str]:
+    """The keys that a person chose for the figure."""
+    from mptcplab.inputs import choose
+
+    asked = {name: key for name in ("x", "facet") if (key := given.__dict__[name])}
+    axes = {name: choose(key, vary, "key of --vary", f"--{name}") for name, key in asked.items()}
+    if len(axes) == 2 and axes["x"] == axes["facet"]:
+        raise BadInput(f"mptcplab: --x and --facet must be different keys, and both are {given.x}")
+    return axes
 
 
 def _tell(found: Found, compare: str | None) -> None:
@@ -133,12 +154,12 @@ def _tell(found: Found, compare: str | None) -> None:
         )
 
 
-def _draw(found: Found, output: Path, title: str) -> None:
+def _draw(found: Found, output: Path, title: str, how: dict[str, str]) -> None:
     from mptcplab import plots
     from mptcplab.files import write_bytes
     from mptcplab.sweep_plot import picture
 
-    figure: Any = picture(found, title)
+    figure: Any = picture(found, title, **how)
     lines, dots = plots.both(figure)
     write_bytes(output / "sweep.png", dots)
     write_bytes(output / "sweep.svg", lines)
