@@ -80,7 +80,7 @@ def test_the_command(cli: Cli, tmp_path: Path) -> None:
     [
         (["two.toml", "--flow", "upload"], "there are: download"),
         (["two.toml", "--set", "flows.download.transport=tcp"], "no flow of Multipath TCP"),
-        (["two.toml", "--output", "why.pdf"], "must end with .png, .svg or .pdf"),
+        (["two.toml", "--output", "why.eps"], "must end with .png, .svg or .pdf"),
     ],
 )
 def test_what_is_wrong_is_said(cli: Cli, tmp_path: Path, arguments: list[str], says: str) -> None:
