@@ -13,11 +13,16 @@ pub struct EndpointBounds {
     pub stray_answers: usize,
     /// Resets for strangers, a second; as many may go at once.
     pub resets_per_second: u32,
+    /// Received payload that waits in all connections together, bytes: unread, or out of order at either level. Beyond it a
+    /// connection that an application has accepted keeps up to 64 KiB in order and 64 KiB out of order, and any other nothing; the
+    /// rest is not acknowledged, and peers retransmit it. It lasts until three quarters are left. As Linux's `tcp_mem`. Default 256 MiB: 40 full buffers of the
+    /// default size.
+    pub receive_memory: u64,
 }
 
 impl Default for EndpointBounds {
     fn default() -> Self {
-        Self { stray_answers: 256, resets_per_second: 1000 }
+        Self { stray_answers: 256, resets_per_second: 1000, receive_memory: 256 << 20 }
     }
 }
 
@@ -33,6 +38,8 @@ impl EndpointBounds {
 pub struct EndpointUse {
     /// Connections, those that are opening or ending among them.
     pub connections: usize,
+    /// Received payload that waits in all of them, bytes: unread, or out of order at either level.
+    pub receive_bytes: u64,
     /// Handshakes at listeners that are not over.
     pub half_open: usize,
     /// Connections that wait to be accepted.

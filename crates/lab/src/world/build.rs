@@ -7,7 +7,7 @@ mod routes;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
-use mptcp::{Config, Endpoint};
+use mptcp::{Config, Endpoint, EndpointBounds};
 use mptcp_clock::{Duration, Instant, Rng};
 use netsim::{Labels, Loss, Network, TopologyError};
 
@@ -101,7 +101,9 @@ impl<'a> Builder<'a> {
             self.nodes.push((name.clone(), node));
             if is_host {
                 let timer = self.alarm(Alarm::Endpoint(self.hosts.len()), None);
-                let endpoint = Endpoint::new(self.root.child(&format!("host {name}")));
+                let mut endpoint = Endpoint::new(self.root.child(&format!("host {name}")));
+                // The buffers that a scenario asks for are what its hosts have.
+                endpoint.set_bounds(EndpointBounds { receive_memory: u64::MAX, ..endpoint.bounds() });
                 self.hosts.push(Host::new(name, node, endpoint, timer));
             }
         }

@@ -83,11 +83,12 @@ impl Connection {
         if !receiver.takes_at_once(start) {
             return self.take_other_payload(now, id, start, payload);
         }
-        // What is next, where nothing waits behind it: as nearly all is.
-        receiver.take_next(now, payload.len() as u64);
-        let Some(data) = mapper.place_of(start, payload.len() as u64) else {
+        // What is next, where nothing waits behind it, and was offered: as nearly all is.
+        let length = payload.len() as u64;
+        let Some(data) = mapper.place_of(start, length).filter(|&data| incoming.takes(data, length)) else {
             return self.map_payload(now, id, start, payload);
         };
+        receiver.take_next(now, length);
         let before = incoming.next();
         let filled = incoming.place(data, payload) == Placed::Filled;
         if filled && !self.config.linux_stack.buffer_memory {
@@ -99,11 +100,16 @@ impl Connection {
         Ok(())
     }
 
-    /// The same where several mappings may have a part of it, or a checksum is to be waited for.
+    /// The same where several mappings may have a part of it, a checksum is to be waited for, or there may be no space.
     #[inline(never)]
     fn map_payload(&mut self, now: Instant, id: usize, start: u64, payload: Bytes) -> Outcome {
+        if !self.admits(id, start, payload.len() as u64) {
+            self.subflows[id].receiver_mut().acknowledge_now();
+            return Ok(());
+        }
         let (subflow, incoming) = (&mut self.subflows[id], &mut self.recv);
         let (receiver, mapper) = subflow.receiving();
+        receiver.take_next(now, payload.len() as u64);
         let (before, mut filled) = (incoming.next(), false);
         let mapped = mapper.map(start, payload, |data, bytes| {
             filled |= incoming.place(data, bytes) == Placed::Filled;
@@ -128,7 +134,9 @@ impl Connection {
 
     #[inline(never)]
     fn take_other_payload(&mut self, now: Instant, id: usize, start: u64, payload: Bytes) -> Outcome {
-        if start > self.subflows[id].receiver().next() && !self.has_room_out_of_order(payload.len() as u64) {
+        let length = payload.len() as u64;
+        let fits = start <= self.subflows[id].receiver().next() || self.has_room_out_of_order(length);
+        if !fits || !self.admits(id, start, length) {
             // It counts as lost: the peer sends it again.
             self.subflows[id].receiver_mut().acknowledge_now();
             return Ok(());

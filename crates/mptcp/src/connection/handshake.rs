@@ -236,7 +236,8 @@ impl Connection {
         }
         if self.negotiation.is_open() {
             let subflow = &mut self.subflows[id];
-            if !segment.payload.is_empty() && subflow.opening_mut().overtaking.keep(segment) {
+            let keeps = !segment.payload.is_empty() && !self.recv.is_short();
+            if keeps && subflow.opening_mut().overtaking.keep(segment) {
                 subflow.record_mut().tally.put_off(segment.payload.len() as u64);
             }
             return Ok(false);

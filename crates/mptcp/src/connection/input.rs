@@ -80,7 +80,7 @@ impl Connection {
 
     #[inline(always)]
     fn take_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) -> Outcome<Taken> {
-        let window = self.recv.buffer().max(65_535);
+        let window = self.recv.largest_window().max(65_535);
         let subflow = &mut self.subflows[id];
         subflow.record_mut().tally.count_received(segment.payload.len() as u64);
         match subflow.state() {

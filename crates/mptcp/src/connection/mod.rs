@@ -5,13 +5,15 @@
 //! the connection for a segment, ports and tokens are the endpoint's affair.
 //!
 //! What happens to a connection is spread over files in one order, none of which needs one above it: this one; `room`, `observing`; `writes`, `again`, `reinject`,
-//! `unblock`, `pacing`, `addresses`, `arm`, `segments`; `put`, `holds`; `close`, `candidates`; `reasons`; `progress`, `begin`; `fallback`; `data`, `joins`; `handshake`,
+//! `unblock`, `pacing`, `addresses`, `arm`, `segments`; `put`, `holds`; `close`, `candidates`; `reasons`; `progress`, `begin`; `fallback`, `admission`; `data`, `joins`; `handshake`,
 //! `signalled`; `input`, `transmit`, `finish`; `ahead`, `queues`; `output`, `timeouts`.
 
 mod address_manager;
 mod addresses;
+mod admission;
 mod again;
 mod ahead;
+mod allowance;
 mod arm;
 mod around;
 mod begin;

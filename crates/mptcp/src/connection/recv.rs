@@ -3,14 +3,15 @@
 //! Owns reassembly at the data level and the receive window of RFC 8684 section 3.3.1, shared by all
 //! subflows. Offsets count from the first byte of the peer's stream.
 
-use bytes::{Buf, Bytes};
-use mptcp_clock::{Duration, Instant};
+mod keeping;
+mod tuning;
 
+use bytes::{Buf, Bytes};
+use mptcp_clock::Instant;
+
+use super::allowance::{Allowance, INITIAL_BUFFER};
 use super::linux_window::LinuxWindow;
 use crate::memory::{Inserted, Reassembly, Unread, most_pieces};
-
-/// Receive buffer at the start when it tunes itself: Linux's `tcp_rmem` default.
-const INITIAL_BUFFER: u64 = 131_072;
 
 /// What became of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +43,10 @@ pub(crate) struct RecvStream {
     ready: Unread,
     /// Offset of the DATA_FIN, or of the FIN of plain TCP.
     fin: Option<u64>,
+    /// What may be used now, bytes.
     buffer: u64,
     largest_buffer: u64,
+    allowance: Allowance,
     /// Largest offset ever offered; it never moves left (RFC 9293 section 3.8.6).
     edge: u64,
     full_size: u64,
@@ -71,6 +74,7 @@ impl RecvStream {
             fin: None,
             buffer: start,
             largest_buffer: buffer,
+            allowance: Allowance::new(start),
             edge: start,
             full_size: 536,
             mss: mss.into(),
@@ -129,7 +133,7 @@ impl RecvStream {
     /// The stream ends at `offset`, a DATA_FIN says. The last one that can be true counts, until it is reached: one that lies
     /// beyond what was offered is none (RFC 8684 section 3.3.3).
     pub(crate) fn end_at(&mut self, offset: u64) {
-        if !self.finished() && offset >= self.next && offset <= self.limit() {
+        if !self.finished() && offset >= self.next && offset <= self.farthest() {
             self.fin = Some(offset);
         }
     }
@@ -137,6 +141,20 @@ impl RecvStream {
     /// Offset behind the last byte that may come: what was offered, or what would be offered now.
     pub(crate) fn limit(&self) -> u64 {
         self.edge.max(self.next + self.buffer.saturating_sub(self.ready.bytes()))
+    }
+
+    /// Offset behind the last byte that may be kept out of order. A sender whose subflows have different news of the window counts
+    /// an older window from a newer DATA_ACK, as Linux where an acknowledgement repeats the last one (net/ipv4/tcp_input.c,
+    /// `tcp_may_update_window`): what it sends beyond the edge is at most what the window shrank by, the unread bytes.
+    pub(crate) fn farthest(&self) -> u64 {
+        let read = self.next.saturating_sub(self.ready.bytes());
+        self.edge.max(read + 2 * self.allowance.wanted())
+    }
+
+    /// Whether data that was not offered has no place. Linux keeps what is next as long as there is space, and nothing else.
+    #[cold]
+    fn drops(&self, start: u64, end: u64) -> bool {
+        if self.linux.is_some() { start > self.next || self.excess(end) > 0 } else { end > self.farthest() }
     }
 
     /// By how much what ends at `end` lies beyond that, bytes.
@@ -159,9 +177,7 @@ impl RecvStream {
             self.duplicate_bytes += length;
             return Placed::Duplicate;
         }
-        // What was offered holds. What is next has room as long as there is any; what is not, where it was offered.
-        let as_offered = self.linux.is_some() && start > self.next;
-        if end > self.edge && (as_offered || self.excess(end) > 0) || self.finished() {
+        if end > self.edge && self.drops(start, end) || self.finished() {
             return Placed::Beyond;
         }
         if self.fin.is_some_and(|fin| end > fin) {
@@ -311,34 +327,6 @@ impl RecvStream {
         }
         let open = self.next + self.open();
         open > self.edge && open - self.edge >= (2 * self.full_size).min(self.buffer / 2)
-    }
-
-    /// There are so many paths now. Plain TCP on each would begin with a buffer of its own; and what a further one has under way is not to
-    /// be taken from the first one's, whose window doubles.
-    pub(crate) fn begin_paths(&mut self, paths: u64) {
-        let Some(tuning) = self.tuning.as_mut().filter(|_| self.linux.is_none()) else { return };
-        let more = paths.saturating_sub(tuning.paths);
-        tuning.paths += more;
-        self.buffer = (self.buffer + more * INITIAL_BUFFER).min(self.largest_buffer);
-    }
-
-    /// Mechanism M3: called when the application has read; `rtt` is the longest of all paths.
-    pub(crate) fn tune(&mut self, now: Instant, rtt: Duration) {
-        let Some(tuning) = &mut self.tuning else { return };
-        if rtt.is_zero() || now.since(tuning.since) < rtt {
-            return;
-        }
-        let taken = self.next - self.ready.bytes() - tuning.from;
-        if let Some(linux) = &mut self.linux {
-            linux.on_read(now, taken, rtt, self.mss);
-            tuning.from += taken;
-            self.buffer = linux.whole();
-            return;
-        }
-        (tuning.since, tuning.from) = (now, self.next - self.ready.bytes());
-        // Twice the rate seen, and room for the next doubling of slow start.
-        let wanted = (2 * taken + 16 * self.full_size).min(self.largest_buffer);
-        self.buffer = self.buffer.max(wanted);
     }
 }
 

@@ -13,4 +13,6 @@ pub struct Counters {
     pub cookies_accepted: u64,
     /// Segments of strangers that got no answer, because there were too many.
     pub unanswered: u64,
+    /// Times that received payload exceeded [`crate::EndpointBounds::receive_memory`] (`TCPMemoryPressures`).
+    pub memory_shortages: u64,
 }

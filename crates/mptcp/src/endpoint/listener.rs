@@ -45,6 +45,11 @@ impl Listener {
         self.interfaces.as_ref().is_none_or(|some| some.contains(&interface))
     }
 
+    /// Whether connections wait for [`super::Endpoint::accept`], and are counted until then.
+    pub(super) fn has_backlog(&self) -> bool {
+        self.backlog.is_some()
+    }
+
     pub(super) fn is_full(&self) -> bool {
         self.opening >= MOST_OPENING || self.backlog.is_some_and(|most| self.waiting >= most)
     }

@@ -56,6 +56,8 @@ impl Endpoint {
         slots.filter(|slot| slot.waits_at == Some(port)).for_each(|slot| {
             slot.waits_at = None;
             slot.opening = false;
+            // Nobody says any more when somebody reads.
+            slot.connection.iter_mut().for_each(|connection| connection.reader_came());
         });
         self.demux.listeners.remove(&port).is_some()
     }
@@ -64,6 +66,9 @@ impl Endpoint {
     pub fn accept(&mut self, id: ConnectionId) {
         if let Some(place) = self.slots.place(id) {
             self.stop_waiting(place);
+            if let Some(connection) = self.slots.connection_at(place) {
+                connection.reader_came();
+            }
         }
     }
 
@@ -103,5 +108,10 @@ impl Endpoint {
         let slot = self.slots.at(place);
         slot.waits_at = Some(port);
         slot.opening = true;
+        // Without a backlog nobody says when an application takes it.
+        let accepts = self.demux.listeners.get(&port).is_some_and(Listener::has_backlog);
+        if let Some(connection) = self.slots.connection_at(place).filter(|_| accepts) {
+            connection.await_reader();
+        }
     }
 }

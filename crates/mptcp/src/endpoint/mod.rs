@@ -4,6 +4,7 @@
 //! connections are served. The driver owns time and devices: `handle_*` takes what happened, `poll_*`
 //! gives what to do. Never decides anything inside a connection.
 
+mod accounting;
 mod answering;
 mod blackhole;
 mod connect;
@@ -21,6 +22,7 @@ mod listener;
 mod listeners;
 mod operations;
 mod options;
+mod pool;
 mod secret;
 mod server_cookies;
 mod settle;
@@ -49,6 +51,7 @@ pub use icmp::IcmpMessage;
 use interfaces::Interfaces;
 use line::Line;
 pub use listeners::ListenError;
+use pool::Pool;
 use secret::Secret;
 use server_cookies::ServerCookies;
 use slots::Slots;
@@ -79,6 +82,7 @@ pub struct Endpoint {
     cookies: ServerCookies,
     blackhole: Blackhole,
     counters: Counters,
+    pool: Pool,
     bounds: EndpointBounds,
     /// Resets for strangers.
     refusals: Ration,
@@ -110,6 +114,7 @@ impl Endpoint {
             cookies: ServerCookies::default(),
             blackhole: Blackhole::default(),
             counters: Counters::default(),
+            pool: Pool::default(),
             refusals: bounds.refusals(),
             bounds,
             secret,

@@ -58,6 +58,7 @@ impl Endpoint {
         if connection.wants_attention() {
             self.line_up(id.place);
         }
+        self.account(id.place);
         Some(data)
     }
 
@@ -71,6 +72,7 @@ impl Endpoint {
         if connection.wants_attention() {
             self.line_up(id.place);
         }
+        self.account(id.place);
     }
 
     /// No more will be written; what was written still arrives.

@@ -23,6 +23,7 @@ impl Endpoint {
     pub fn set_bounds(&mut self, bounds: EndpointBounds) {
         self.refusals = bounds.refusals();
         self.bounds = bounds;
+        self.reconsider_memory();
     }
 
     /// The bounds that are in force.
@@ -37,6 +38,7 @@ impl Endpoint {
         let (half_open, waiting) = self.demux.waiting();
         EndpointUse {
             connections: self.slots.used(),
+            receive_bytes: self.pool.bytes(),
             half_open,
             to_accept: waiting - half_open,
             stray_answers: self.strays.len(),

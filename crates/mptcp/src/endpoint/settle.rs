@@ -12,7 +12,10 @@ use crate::subflow::Origin;
 
 impl Endpoint {
     /// A connection begins.
-    pub(super) fn insert(&mut self, now: Instant, connection: Connection) -> ConnectionId {
+    pub(super) fn insert(&mut self, now: Instant, mut connection: Connection) -> ConnectionId {
+        if self.pool.is_short() {
+            connection.set_short(true);
+        }
         let place = self.slots.insert(connection);
         self.deadlines.add(place);
         if let Some((observer, wanted)) = self.observer.clone() {
@@ -40,7 +43,8 @@ impl Endpoint {
         entry.disturbed = true;
         handle(connection);
         if !connection.is_steady() {
-            return self.settle_all(now, slot);
+            self.settle_all(now, slot);
+            return self.account(slot);
         }
         if !entry.eventful && !connection.pending().is_empty() {
             entry.eventful = true;
@@ -53,6 +57,7 @@ impl Endpoint {
             entry.ready = true;
             self.ready.push(slot);
         }
+        self.account(slot);
     }
 
     #[cold]
@@ -104,6 +109,7 @@ impl Endpoint {
         if let Some(connection) = entry.connection.as_ref().filter(|connection| connection.is_finished()) {
             self.demux.forget(slot, connection);
             self.stop_waiting(slot);
+            self.release_memory(slot);
             self.slots.remove(slot);
         }
     }

@@ -17,6 +17,8 @@ pub(super) struct Slot {
     pub waits_at: Option<u16>,
     /// Its handshake is not over.
     pub opening: bool,
+    /// Received payload that it holds, bytes, as the endpoint's pool counts it.
+    pub held: u64,
     generation: u32,
 }
 

@@ -158,9 +158,15 @@ impl Reassembly {
         }
     }
 
+    /// Whether a further piece has a place, without joining any.
+    #[inline]
+    pub(crate) fn has_place(&self) -> bool {
+        self.pieces.len() < self.most
+    }
+
     /// Whether a further piece has a place; joins pieces where that makes one.
     #[inline]
-    fn has_room(&mut self) -> bool {
+    pub(crate) fn has_room(&mut self) -> bool {
         self.pieces.len() < self.most || self.makes_room()
     }
 

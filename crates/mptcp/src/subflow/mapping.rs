@@ -103,6 +103,17 @@ impl Mapper {
         offset.checked_sub(from).map(|within| data + within)
     }
 
+    /// The data offset of a subflow offset, as far as its mapping is known.
+    pub(crate) fn stream_offset(&self, offset: u64) -> Option<u64> {
+        if self.infinite.is_some() {
+            return self.data_at(offset);
+        }
+        let among = self.mappings.at_or_before(offset).map(|(_, mapping)| mapping);
+        let mut known = self.alone.as_ref().into_iter().chain(among);
+        let mapping = known.find(|mapping| (mapping.start..mapping.end()).contains(&offset))?;
+        Some(mapping.data + (offset - mapping.start))
+    }
+
     pub(crate) fn is_infinite(&self) -> bool {
         self.infinite.is_some()
     }

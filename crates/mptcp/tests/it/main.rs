@@ -37,6 +37,7 @@ mod sampled;
 mod script;
 mod scripts;
 mod scripts_wrong;
+mod shortage;
 mod strange;
 mod theory;
 mod transfer;

@@ -135,7 +135,7 @@ fn are_sorted_out() {
         all.push(new("copies often").middlebox(meddler(number, 0.2)).ends_otherwise().until(60_000));
         let few = new("strangers").at(70, move |w| strangers(w, number, 40));
         all.push(few.at(75, move |w| strangers(w, number + 100, 10)));
-        let rare = EndpointBounds { stray_answers: 5, resets_per_second: 3 };
+        let rare = EndpointBounds { stray_answers: 5, resets_per_second: 3, ..EndpointBounds::default() };
         all.push(
             new("strangers and few answers")
                 .at(30, move |w| {
