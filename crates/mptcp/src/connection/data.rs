@@ -15,15 +15,15 @@ use crate::subflow::mapping::{MappingFault, ReceivedMapping, WireMapping};
 use crate::subflow::receiver::Arrival;
 
 impl Connection {
-    /// Stores a mapping, and the DATA_FIN that may stand at its end. False when the payload of the segment must not be
-    /// taken: its mapping has no place.
+    /// Stores a mapping, and the DATA_FIN that may stand at its end, which counts `near` what is here or with a number of eight bytes. False when the payload
+    /// of the segment must not be taken: its mapping has no place, or says what only a segment in order may say.
     #[inline(always)]
     pub(super) fn take_mapping(
         &mut self,
         now: Instant,
         id: usize,
         mapping: Mapping,
-        data_fin: bool,
+        (data_fin, near): (bool, bool),
         start: u64,
         end: u64,
     ) -> Outcome<bool> {
@@ -33,17 +33,23 @@ impl Connection {
         if mapping.length == 0 {
             // RFC 8684 section 3.7 speaks of the data that it maps: without any it says nothing.
             if end > start {
+                if start > self.subflows[id].receiver().next() {
+                    // It says that Multipath TCP is over, which who hits the window by guessing must not. It comes again in order.
+                    return Ok(false);
+                }
                 self.on_infinite_mapping(now, id)?;
             }
             return Ok(true);
         }
         if self.negotiation.checksum() != mapping.checksum.is_some() {
-            // RFC 8684 section 3.3: without the checksum that was agreed on, or with one that was not, the subflow is broken.
-            return Err(SubflowError::because(ResetReason::MPTCP));
+            // RFC 8684 section 3.3: without the checksum that was agreed on, or with one that was not, the subflow is broken. One
+            // that was guessed breaks nothing.
+            let in_order = start <= self.subflows[id].receiver().next();
+            return if in_order { Err(SubflowError::because(ResetReason::MPTCP)) } else { Ok(false) };
         }
         let length = u64::from(mapping.length) - u64::from(data_fin);
-        if data_fin {
-            // RFC 8684 section 3.3.3: it takes the last number of the mapping.
+        if data_fin && (near || matches!(mapping.sequence, DataSequence::Wide(_))) {
+            // A number of eight bytes is not hit by guessing. RFC 8684 section 3.3.3: it takes the last number of the mapping.
             self.take_data_fin(id, data + length);
         }
         let subflow = &mut self.subflows[id];

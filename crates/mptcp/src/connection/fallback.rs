@@ -6,8 +6,10 @@ use mptcp_wire::{MptcpOption, ResetReason, Segment};
 
 use super::Connection;
 use super::recv::Placed;
+use super::send::Question;
 use super::subflow_error::{Outcome, SubflowError};
 use crate::event::{EventKind, FallbackReason};
+use crate::subflow::Control;
 
 impl Connection {
     /// From here on the connection is TCP on the subflow `id`.
@@ -148,6 +150,25 @@ impl Connection {
         // What the subflow has had acknowledged is done, whatever the data level knew of it.
         self.acknowledge_plainly(now, id);
         Ok(())
+    }
+
+    /// Whether the peer is to say first that it lacks data which its only subflow has acknowledged. Sent once more the bytes
+    /// would have new numbers of the subflow, and a peer from which a box hides their mapping takes them for what follows (RFC 8684
+    /// section 3.7). An answer with a DATA_ACK shows that the data is missing there, and that options still pass.
+    pub(super) fn asks_before_repeating(&mut self) -> bool {
+        if self.send.question == Question::Answered || !self.may_fall_back(0, &[]) {
+            return false;
+        }
+        let first = &mut self.subflows[0];
+        let holds = |end: u64| end > first.sender().board.una;
+        let outstanding =
+            self.send.buffer.head().and_then(|chunk| chunk.end_on(first.record().id)).is_some_and(holds);
+        if outstanding || !first.can_send() {
+            return false;
+        }
+        self.send.question = Question::Asked;
+        first.set_control(Some(Control::Probe));
+        true
     }
 
     /// The window is what TCP's fields said last: the data level keeps the furthest edge that it heard, from a SYN that was not scaled or

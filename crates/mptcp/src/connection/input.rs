@@ -172,13 +172,14 @@ impl Connection {
             self.on_awaited(now, id);
         }
         // Who cannot see the connection hits its window now and then, but hardly what comes next.
-        if !segment.options.mptcp.is_empty() && self.subflows[id].receiver().is_near(start, NEAR) {
+        let near = in_order || self.subflows[id].receiver().is_near(start, NEAR);
+        if near && !segment.options.mptcp.is_empty() {
             self.take_options(now, id, &segment.options, in_order)?;
         }
         if self.negotiation.is_multipath() {
             // Once confirmed, only a FIN without options tells that the peer has fallen back.
             let fallen = segment.flags.fin() && !segment.options.has_mptcp();
-            let tells = in_order || segment.options.dss.is_some();
+            let tells = in_order || near && segment.options.dss.is_some();
             if tells && (!self.negotiation.confirmed() || fallen) {
                 self.confirm(now, id, segment, ack)?;
             }
@@ -193,12 +194,13 @@ impl Connection {
         let mut acknowledged = None;
         if let Some(dss) = &segment.options.dss
             && self.negotiation.is_multipath()
+            && near
         {
             acknowledged = self.take_data_ack(now, dss);
         }
         if segment.flags.syn() {
             self.note_window(now, id, segment);
-        } else {
+        } else if near || !self.negotiation.is_multipath() {
             self.take_window(
                 now,
                 id,
@@ -211,7 +213,7 @@ impl Connection {
         if self.negotiation.is_multipath()
             && let Some(dss) = &segment.options.dss
             && let Some(mapping) = dss.mapping
-            && !self.take_mapping(now, id, mapping, dss.data_fin, start, end)?
+            && !self.take_mapping(now, id, mapping, (dss.data_fin, near), start, end)?
         {
             // It counts as lost: the peer sends it again. Without data there is nothing to be said.
             if carries_data {
@@ -220,6 +222,7 @@ impl Connection {
             return Ok(());
         }
         if let Some(dss) = &segment.options.dss
+            && in_order
             && dss.mapping.is_some_and(|mapping| mapping.length == 0)
         {
             self.negotiation.failure_is_known();

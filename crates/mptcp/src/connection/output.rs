@@ -319,9 +319,15 @@ impl Connection {
             Some(slot) => slot,
             None => self.messenger(0).or_else(|| self.subflows.iter().position(usable))?,
         };
+        let receiver = self.subflows[id].receiver();
+        let owes = receiver.wants_ack() || receiver.owes_acknowledgement();
         self.bare_segment(now, id, out);
         // RFC 8684 section 3.4.1 and the room there is: ADD_ADDR goes alone. An MP_FAIL goes with the next acknowledgement.
         if matches!(option, MptcpOption::AddAddress(_)) {
+            if owes {
+                // The DATA_ACK follows (RFC 8684 section 3.3.2): without one the peer would retransmit at the data level.
+                self.subflows[id].receiver_mut().acknowledge_now();
+            }
             out.options.dss = None;
             out.options.sack.clear();
             out.options.mptcp.clear();

@@ -5,6 +5,7 @@
 use mptcp_clock::Instant;
 use mptcp_wire::{Dss, Segment};
 
+use super::send::Question;
 use super::{Connection, Mode};
 
 /// Where a window stands: offsets of its segment, of what that acknowledges on its subflow, and of what at the data level.
@@ -33,6 +34,8 @@ impl Connection {
     pub(super) fn acknowledge_data(&mut self, now: Instant, offset: u64) {
         if offset > self.send.buffer.una() {
             self.acknowledge_more(now, offset);
+        } else if self.send.question == Question::Asked {
+            self.send.question = Question::Answered;
         }
     }
 
@@ -46,6 +49,7 @@ impl Connection {
         }
         self.choice.leads.on_data_acknowledged(now, offset);
         self.timers.data_progress(now);
+        self.send.question = Question::None;
         self.wake_writer(now);
         if self.negotiation.is_plain() {
             self.finish_if_done(now);

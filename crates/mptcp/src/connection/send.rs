@@ -31,6 +31,16 @@ pub(super) struct SendStream {
     /// Up to this offset it was asked which data of a stream gets a copy, and how many bytes did.
     pub(super) asked: u64,
     pub(super) copied: u64,
+    pub(super) question: Question,
+}
+
+/// Whether the peer was asked if it lacks data that its only subflow has acknowledged, since some was acknowledged last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Question {
+    #[default]
+    None,
+    Asked,
+    Answered,
 }
 
 /// The application as a writer.

@@ -55,7 +55,9 @@ impl Connection {
                 // Each subflow has had its data acknowledged, or cannot send; nobody says anything any more.
                 self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
             } else if self.negotiation.is_multipath() {
-                self.retry_oldest();
+                if !self.asks_before_repeating() {
+                    self.retry_oldest();
+                }
                 self.arm_data_timer(now);
             }
         }

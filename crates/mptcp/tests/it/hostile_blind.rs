@@ -81,6 +81,58 @@ fn options_far_ahead_in_the_window_are_not_taken() {
     }
 }
 
+/// S4: the same of what a DSS says. An infinite mapping, or one with a checksum that was not agreed on, ends Multipath TCP or a
+/// subflow only in order; a DATA_ACK counts near what is here.
+#[test]
+fn a_dss_far_ahead_in_the_window_changes_nothing() {
+    for joined in [false, true] {
+        let mut hand = confirmed(Config { receive_buffer: 9 << 20, ..Config::default() });
+        if joined {
+            hand.join(2000);
+        }
+        hand.host.write(hand.now, hand.connection, Bytes::from(vec![0; 1_000]));
+        hand.collect();
+        for ahead in [1_000_000, 8_000_000, 70_000, 1_000] {
+            let start = 11 + ahead;
+            let forge = |hand: &mut Hand, length: u16, checksum: Option<u16>, ack: u64| {
+                let mut dss = hand.dss(ack, Some((u64::from(start), start, length)));
+                dss.mapping.iter_mut().for_each(|mapping| mapping.checksum = checksum);
+                hand.send(hand.flow, start, 1, |segment| {
+                    segment.options.dss = Some(dss);
+                    segment.payload = Bytes::from_static(&[7; 10]);
+                })
+            };
+            forge(&mut hand, 0, None, 1);
+            forge(&mut hand, 10, Some(3), 1);
+            if ahead > 65_535 {
+                forge(&mut hand, 10, None, 1_001);
+            }
+            let info = info(&hand);
+            assert_eq!((info.mode, info.bytes_acked), (Mode::Multipath, 0), "{ahead} ahead");
+            assert!(info.subflows.iter().all(|s| s.state == SubflowState::Established), "{ahead} ahead");
+        }
+    }
+}
+
+/// S4: an infinite mapping that overtook the data before it counts once that is here.
+#[test]
+fn an_infinite_mapping_counts_in_order() {
+    let mut hand = confirmed(Config::default());
+    let infinite = |hand: &mut Hand| {
+        let dss = hand.dss(1, Some((21, 21, 0)));
+        hand.send(hand.flow, 21, 1, |segment| {
+            segment.options.dss = Some(dss);
+            segment.payload = Bytes::from_static(&[7; 10]);
+        })
+    };
+    let answers = infinite(&mut hand);
+    assert_eq!(answers.last().unwrap().acknowledgment.value(), 11);
+    hand.send_data(hand.flow, 11, 11, 10);
+    assert_eq!((hand.mode(), hand.host.readable(hand.connection)), (Mode::Multipath, 20));
+    infinite(&mut hand);
+    assert_eq!((hand.mode(), hand.host.readable(hand.connection)), (Mode::Plain, 30));
+}
+
 /// X8: the last subflow stays, whatever addresses are withdrawn.
 #[test]
 fn the_last_subflow_is_not_removed() {

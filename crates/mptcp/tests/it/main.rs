@@ -41,4 +41,5 @@ mod shortage;
 mod strange;
 mod theory;
 mod transfer;
+mod twice;
 mod version0;

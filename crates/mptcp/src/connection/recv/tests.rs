@@ -1,6 +1,6 @@
 //! One order, one window, one end: RFC 8684 section 3.3, RFC 9293 section 3.8.6.
 
-use mptcp_clock::Rng;
+use mptcp_clock::{Duration, Rng};
 
 use super::*;
 
