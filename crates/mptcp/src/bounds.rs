@@ -46,6 +46,8 @@ pub struct EndpointUse {
     pub to_accept: usize,
     /// Answers to strangers that wait to be sent.
     pub stray_answers: usize,
+    /// Joins that were answered though their connection has no place for them.
+    pub join_requests: usize,
     /// Entries of the queue of deadlines.
     pub deadlines: usize,
     /// Cookies of TCP Fast Open that servers gave.

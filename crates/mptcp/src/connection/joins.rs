@@ -3,28 +3,28 @@
 //! Owns who may join, and how many at the same time: anybody who has seen the token can send the first step, and only the
 //! third shows the keys. The three steps themselves are `handshake`'s.
 
-use mptcp_clock::{Duration, Instant};
-use mptcp_wire::{MpJoin, ResetReason, Segment};
+use std::net::IpAddr;
+
+use mptcp_clock::Instant;
+use mptcp_wire::{MpJoin, MptcpOption, ResetReason, Segment};
 use subtle::ConstantTimeEq;
 
 use super::Connection;
-use super::begin::{HANDSHAKE_TIMEOUT, JOIN_ACK_PAUSE};
+use super::begin::JOIN_ACK_PAUSE;
 use super::offers::join;
 use super::subflow_error::{Outcome, SubflowError};
 use crate::path_manager::Pair;
-use crate::subflow::{Control, Origin, State, Subflow, SubflowCloseReason};
+use crate::subflow::{Control, Origin, State, Subflow};
 
 /// Joins that are half open at the same time, at most.
 const HALF_OPEN_JOINS: usize = 8;
-/// How long a half-open join keeps its place at least when others want it, on a short path.
-const JOIN_PATIENCE: Duration = Duration::from_millis(100);
 
 /// Why a join is not answered by a SYN/ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JoinRefusal {
     /// It is told why.
     Because(ResetReason),
-    /// It is not answered at all, and may ask again.
+    /// There is no place for it until it shows its HMAC.
     Busy,
 }
 
@@ -45,12 +45,14 @@ impl Connection {
         self.start_handshake(now, id, Control::Syn);
     }
 
-    /// A SYN with our token: answers it, or says why not.
+    /// A SYN with our token: answers it, or says why not. Where `answered` is given it was answered with that nonce before the
+    /// join had a place, and its third ACK is here.
     pub(crate) fn accept_join(
         &mut self,
         now: Instant,
         mut subflow: Subflow,
         syn: &Segment,
+        answered: Option<u32>,
     ) -> Result<(), JoinRefusal> {
         let Some(&MpJoin::Syn { backup, address_id, nonce: peer_nonce, .. }) = join(&syn.options) else {
             return Err(JoinRefusal::Because(ResetReason::MPTCP));
@@ -68,41 +70,57 @@ impl Connection {
         {
             return Err(JoinRefusal::Because(ResetReason::PROHIBITED));
         }
-        if !self.make_room_for_join(now) || !self.subflows.has_place() {
+        if answered.is_none() && !self.has_place_for_join() || !self.subflows.has_place() {
             return Err(JoinRefusal::Busy);
         }
         subflow.set_state(State::SynReceived);
         subflow.ends_mut().remote_id = address_id;
-        subflow.ends_mut().local_id = self.local_id_of(&subflow);
+        subflow.ends_mut().local_id = self.local_id_of(subflow.ends().local.ip());
         subflow.ends_mut().peer_backup = backup;
-        subflow.opening_mut().origin = Origin::Join { nonce: self.negotiation.nonce(), peer_nonce };
+        let nonce = answered.unwrap_or_else(|| self.negotiation.nonce());
+        subflow.opening_mut().origin = Origin::Join { nonce, peer_nonce };
         subflow.negotiate(syn, &self.config, self.window_scale());
         let id = self.add_subflow(subflow);
         self.start_handshake(now, id, Control::SynAck);
+        if answered.is_some() {
+            self.subflows[id].set_control(None);
+            // Nobody knows when that left: it gives no round-trip time.
+            self.subflows[id].opening_mut().attempts = 2;
+        }
         Ok(())
     }
 
-    /// Whether one more join may begin: of those that are half open the oldest gives way, once an honest peer would have
-    /// answered. Anybody who has seen the token can send such SYNs.
-    fn make_room_for_join(&mut self, now: Instant) -> bool {
-        let half_open = self.subflows.iter().enumerate().filter(|(_, subflow)| subflow.is_half_open_join());
-        if half_open.clone().count() < HALF_OPEN_JOINS {
-            return true;
-        }
-        let patience = self
-            .longest_rtt()
-            .map_or(HANDSHAKE_TIMEOUT, |srtt| (srtt * 4).max(JOIN_PATIENCE).min(HANDSHAKE_TIMEOUT));
-        let oldest = half_open.min_by_key(|(_, subflow)| subflow.record().opened_at);
-        let Some((id, _)) = oldest.filter(|(_, subflow)| now.since(subflow.record().opened_at) >= patience)
-        else {
-            return false;
-        };
-        self.end_subflow(now, id, SubflowError::Over(SubflowCloseReason::TimedOut));
-        true
+    /// What answers a join that has no place: MP_JOIN for the SYN/ACK, with this `nonce`.
+    pub(crate) fn answer_to_join(&self, local: IpAddr, nonce: u32, peer_nonce: u32) -> Option<MptcpOption> {
+        let (ours, remote) = (self.negotiation.local().value, self.negotiation.remote()?);
+        let hmac = self.negotiation.version().join_hmac_truncated(ours, remote.value, nonce, peer_nonce);
+        let address_id = self.local_id_of(local);
+        Some(MptcpOption::Join(MpJoin::SynAck { backup: false, address_id, hmac, nonce }))
     }
 
-    fn local_id_of(&self, subflow: &Subflow) -> u8 {
-        let local = subflow.ends().local.ip();
+    /// Whether a third ACK shows that its sender has the keys.
+    pub(crate) fn has_keys(&self, segment: &Segment, nonce: u32, peer_nonce: u32) -> bool {
+        match (join(&segment.options), self.negotiation.remote()) {
+            (Some(MpJoin::Ack { hmac }), Some(remote)) => {
+                let (ours, theirs) = (self.negotiation.local().value, remote.value);
+                hmac.ct_eq(&self.negotiation.version().join_hmac(theirs, ours, peer_nonce, nonce)).into()
+            }
+            _ => false,
+        }
+    }
+
+    /// The window scale for subflows.
+    pub(crate) fn scale_for_join(&self) -> u8 {
+        self.window_scale()
+    }
+
+    /// Whether one more join may have a place before it shows its HMAC. None gives way: a flood would take each place that becomes
+    /// free, and the endpoint answers the others from its table.
+    fn has_place_for_join(&self) -> bool {
+        self.subflows.iter().filter(|subflow| subflow.is_half_open_join()).count() < HALF_OPEN_JOINS
+    }
+
+    fn local_id_of(&self, local: IpAddr) -> u8 {
         let known = self.addresses.local().iter().find(|known| known.address == local).map(|known| known.id);
         let mut announced = self.config.announce.iter().flatten();
         known.or_else(|| announced.find(|a| a.address == local).map(|a| a.id)).unwrap_or(0)
@@ -152,14 +170,7 @@ impl Connection {
         nonce: u32,
         peer_nonce: u32,
     ) -> Outcome {
-        let valid = match (join(&segment.options), self.negotiation.remote()) {
-            (Some(MpJoin::Ack { hmac }), Some(remote)) => {
-                let (ours, theirs) = (self.negotiation.local().value, remote.value);
-                hmac.ct_eq(&self.negotiation.version().join_hmac(theirs, ours, peer_nonce, nonce)).into()
-            }
-            _ => false,
-        };
-        if !valid {
+        if !self.has_keys(segment, nonce, peer_nonce) {
             // RFC 8684 section 3.2: a wrong HMAC resets the subflow, not the connection.
             return Err(SubflowError::because(ResetReason::MPTCP));
         }

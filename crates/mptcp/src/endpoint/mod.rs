@@ -17,6 +17,8 @@ mod drive;
 mod fast_open;
 mod icmp;
 mod interfaces;
+mod join_requests;
+mod joining;
 mod line;
 mod listener;
 mod listeners;
@@ -49,6 +51,7 @@ use demux::Demux;
 pub use devices::InterfaceChange;
 pub use icmp::IcmpMessage;
 use interfaces::Interfaces;
+use join_requests::JoinRequests;
 use line::Line;
 pub use listeners::ListenError;
 use pool::Pool;
@@ -83,6 +86,7 @@ pub struct Endpoint {
     blackhole: Blackhole,
     counters: Counters,
     pool: Pool,
+    joins: JoinRequests,
     bounds: EndpointBounds,
     /// Resets for strangers.
     refusals: Ration,
@@ -115,6 +119,7 @@ impl Endpoint {
             blackhole: Blackhole::default(),
             counters: Counters::default(),
             pool: Pool::default(),
+            joins: JoinRequests::default(),
             refusals: bounds.refusals(),
             bounds,
             secret,

@@ -42,6 +42,7 @@ impl Endpoint {
             half_open,
             to_accept: waiting - half_open,
             stray_answers: self.strays.len(),
+            join_requests: self.joins.len(),
             deadlines: self.deadlines.entries(),
             cookies: self.cookies.len(),
         }

@@ -1,16 +1,14 @@
 //! Segments that belong to no subflow: SYNs for listeners, joins, answers to cookies, and errors.
 
 use mptcp_clock::Instant;
-use mptcp_wire::crypto::Version;
 use mptcp_wire::{Flags, MpJoin, MpTcpRst, MptcpOption, ResetReason, Segment};
 
 use super::answering::Answering;
 use super::cookies::CookieAnswer;
 use super::fast_open::read_syn;
 use super::{Endpoint, Transmit};
-use crate::connection::{JoinRefusal, join_option};
+use crate::connection::join_option;
 use crate::ids::InterfaceId;
-use crate::subflow::Origin;
 
 impl Endpoint {
     /// A segment that belongs to no subflow: a SYN for a listener, a join, the answer to a cookie, or an error. Returns whether
@@ -33,6 +31,9 @@ impl Endpoint {
         if opens {
             self.handle_first(now, interface, segment, None);
             return false;
+        }
+        if self.take_join_answer(now, interface, segment) {
+            return true;
         }
         match self.take_cookie_answer(now, interface, segment) {
             CookieAnswer::Accepted => true,
@@ -61,7 +62,15 @@ impl Endpoint {
         iss: Option<u32>,
     ) {
         if let Some(&MpJoin::Syn { token, .. }) = join_option(&segment.options) {
-            return self.handle_join(now, interface, segment, token);
+            if let Some(reason) = self.handle_join(now, interface, segment, token) {
+                self.refuse(
+                    now,
+                    interface,
+                    segment,
+                    Some(reason).filter(|_| reason != ResetReason::UNSPECIFIED),
+                );
+            }
+            return;
         }
         let port = segment.destination.port();
         let Some(listener) = self.demux.listeners.get(&port).filter(|it| it.hears(interface)) else {
@@ -90,28 +99,6 @@ impl Endpoint {
         let id = self.insert(now, connection);
         if let Some(place) = self.slots.place(id) {
             self.keep_waiting(now, place, port);
-        }
-    }
-
-    fn handle_join(&mut self, now: Instant, interface: InterfaceId, segment: &Segment, token: u32) {
-        let Some(slot) = self.demux.place_of_token(token) else {
-            // RFC 8684 section 3.2: an unknown token.
-            return self.refuse(now, interface, segment, Some(ResetReason::MPTCP));
-        };
-        let (local, remote) = (segment.destination, segment.source);
-        let iss = self.random.next_u32();
-        let Some(connection) = self.slots.connection_at(slot) else { return };
-        let origin = Origin::Join { nonce: 0, peer_nonce: 0 };
-        let mut subflow = self.interfaces.subflow(interface, local, remote, origin, iss, connection.config());
-        subflow.clock_mut().offset = self.secret.timestamp_offset(local, remote);
-        match connection.accept_join(now, subflow, segment) {
-            Ok(()) => self.settle(now, slot),
-            Err(JoinRefusal::Busy) => {}
-            Err(JoinRefusal::Because(reason)) => {
-                // RFC 6824 has no MP_TCPRST.
-                let reason = Some(reason).filter(|_| connection.version() == Version::V1);
-                self.refuse(now, interface, segment, reason);
-            }
         }
     }
 
