@@ -101,7 +101,7 @@ pub struct ServerFastOpen {
 /// only when nothing else does, for this time and until the peer has acknowledged data that was sent after it.
 pub const JOIN_PROBATION: Duration = Duration::from_millis(20);
 
-/// Settings of one connection. [`Config::default`] is meant never to be slower than its best path (docs/never-slower.md);
+/// Settings of one connection; what cannot work counts as [`Config::within_limits`] says. [`Config::default`] is meant never to be slower than its best path (docs/never-slower.md);
 /// [`Config::historical`] is Multipath TCP as its papers ran it.
 #[derive(Clone, Debug)]
 pub struct Config {

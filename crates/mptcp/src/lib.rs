@@ -31,6 +31,7 @@
 
 mod bounds;
 mod config;
+mod config_ends;
 pub mod congestion;
 mod connection;
 mod endpoint;

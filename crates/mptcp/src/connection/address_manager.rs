@@ -11,11 +11,16 @@ use super::failures::{Failed, Failures};
 use crate::config::Announced;
 use crate::ids::InterfaceId;
 use crate::path_manager::{LocalAddress, Pair, PathEvent, PathManager, PathView, RemoteAddress};
+use crate::ration::Ration;
 
 /// Tries before an announcement is given up, as in Linux.
 const ANNOUNCEMENTS: u32 = 3;
 /// Addresses of the peer that are kept, at most: Linux takes 8.
 const MOST_REMOTE_ADDRESSES: usize = 16;
+
+/// How often the peer may announce an address or a port that is not known, beyond that many at once: each costs a SYN, and who could
+/// name ever new ports could have us scan them.
+const NEWS: Duration = Duration::from_secs(10);
 
 /// An address of ours that the peer was told of.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +43,7 @@ impl Announcement {
 pub(super) struct AddressManager {
     local: Vec<LocalAddress>,
     remote: Vec<RemoteAddress>,
+    news: Ration,
     announced: Vec<Announcement>,
     /// Subflows that the endpoint should open.
     failures: Failures,
@@ -54,6 +60,7 @@ impl AddressManager {
         Self {
             local,
             remote: Vec::new(),
+            news: Ration::new(MOST_REMOTE_ADDRESSES as u32, NEWS),
             announced: Vec::new(),
             failures: Failures::default(),
             no_join_to_first: false,
@@ -153,6 +160,11 @@ impl AddressManager {
 
     pub(super) fn avoids_first(&self) -> bool {
         self.no_join_to_first
+    }
+
+    /// Whether an announcement is heard now: it is known, or there have not been too many new ones.
+    pub(super) fn hears(&mut self, now: Instant, address: SocketAddr) -> bool {
+        self.remote.iter().any(|known| known.address == address) || self.news.take(now)
     }
 
     /// The peer announced an address: it is known under that id now, if there is room. Returns whether it is known.

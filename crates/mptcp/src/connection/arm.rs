@@ -19,6 +19,7 @@ impl Connection {
 
     /// Keepalive on or off, or with other times.
     pub(crate) fn set_keepalive(&mut self, now: Instant, keepalive: Option<Keepalive>) {
+        let keepalive = keepalive.map(Keepalive::within_limits);
         self.config.keepalive = keepalive;
         self.subflows.iter_mut().filter(|s| s.is_synchronised()).for_each(|s| s.keep_alive(now, keepalive));
     }
@@ -36,7 +37,7 @@ impl Connection {
 
     /// How much may wait unsent.
     pub(crate) fn set_notsent_lowat(&mut self, most: Option<u64>) {
-        self.config.notsent_lowat = most;
+        self.config.notsent_lowat = most.filter(|&most| most > 0);
     }
 
     /// Sets what the state after a round of sending calls for.

@@ -44,6 +44,12 @@ impl Connection {
         if !valid || add.id == 0 || self.fate.closed().is_some() {
             return;
         }
+        let port = add.port.unwrap_or(self.subflows[id].ends().remote.port());
+        let address = SocketAddr::new(add.address, port);
+        if !self.addresses.hears(now, address) {
+            // Not echoed either: the peer announces it again.
+            return;
+        }
         if expected.is_some() {
             // It is signed with both keys, so it tells as much as a DSS.
             self.on_confirmed(now);
@@ -51,8 +57,7 @@ impl Connection {
             let on = self.subflow_id(id);
             self.signal(Some(on), MptcpOption::AddAddress(echo));
         }
-        let port = add.port.unwrap_or(self.subflows[id].ends().remote.port());
-        let address = RemoteAddress { id: add.id, address: SocketAddr::new(add.address, port) };
+        let address = RemoteAddress { id: add.id, address };
         if !self.may_join(id, add.address) {
             return;
         }

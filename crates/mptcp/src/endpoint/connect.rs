@@ -47,9 +47,10 @@ impl Endpoint {
         now: Instant,
         interface: InterfaceId,
         remote: SocketAddr,
-        mut config: Config,
+        config: Config,
         prepare: impl FnOnce(&mut Subflow),
     ) -> Result<ConnectionId, ConnectError> {
+        let mut config = config.within_limits();
         let found = self.interfaces.get(interface).ok_or(ConnectError::NoInterface(interface))?;
         if !found.up {
             return Err(ConnectError::Down(interface));

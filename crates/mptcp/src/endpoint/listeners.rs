@@ -45,7 +45,7 @@ impl Endpoint {
         if self.demux.listeners.contains_key(&port) {
             return Err(ListenError::InUse(port));
         }
-        let listener = Listener::new(config, interfaces, backlog);
+        let listener = Listener::new(config.within_limits(), interfaces, backlog);
         self.demux.listeners.insert(port, listener);
         Ok(())
     }

@@ -5,6 +5,7 @@ mod arena;
 mod bounds;
 mod ending;
 mod examples;
+mod extremes;
 mod fast_open;
 mod formulas;
 mod found;

@@ -1,0 +1,110 @@
+//! The ends of the ranges of settings, and announcements without end.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+
+use crate::hand::{self, Hand};
+use crate::pair::{Pair, pattern};
+use mptcp::{Config, Endpoint, Keepalive};
+use mptcp_clock::{Duration, Instant, Rng};
+use mptcp_wire::{AddAddress, Flags, MpCapable, MptcpOption, crypto};
+
+/// What is done to a configuration.
+type Change = fn(&mut Config);
+
+/// S10: buffers, windows and limits at the ends of their types carry data.
+#[test]
+fn extreme_sizes_carry_data() {
+    let all: [(&str, Change); 5] = [
+        ("no initial window", |config| config.initial_window = 0),
+        ("nothing may wait unsent", |config| config.notsent_lowat = Some(0)),
+        ("the largest receive buffer", |config| config.receive_buffer = u64::MAX),
+        ("the largest send buffer", |config| config.send_buffer = u64::MAX),
+        ("no timeout", |config| config.min_rto = Duration::ZERO),
+    ];
+    for (name, change) in all {
+        for autotuning in [false, true] {
+            let mut config = Config::default();
+            config.mechanisms.autotuning = autotuning;
+            change(&mut config);
+            let mut pair = Pair::builder().links(&[5, 9]).config(config).connect();
+            pair.transfer(&pattern(100_000), Duration::from_secs(20));
+            assert_eq!(pair.received[0].len(), 100_000, "{name}, autotuning {autotuning}");
+        }
+    }
+}
+
+/// S10: keepalive without an interval does not wake its host again and again at one instant, whichever way it is set.
+#[test]
+fn keepalive_without_an_interval_lets_time_pass() {
+    let keepalive =
+        Some(Keepalive { idle: Duration::from_secs(1), interval: Duration::ZERO, probes: u32::MAX });
+    for later in [false, true] {
+        let (mut hand, _) =
+            Hand::open(Config { keepalive: keepalive.filter(|_| !later), ..Config::default() });
+        hand.send_data(hand.flow, 1, 1, 10);
+        if later {
+            hand.host.set_keepalive(hand.now, hand.connection, keepalive);
+        }
+        let begin = hand.now;
+        for _ in 0..5_000 {
+            let Some(at) = hand.host.poll_timeout() else { break };
+            hand.now = hand.now.max(at);
+            hand.host.handle_timeout(hand.now);
+            hand.collect();
+        }
+        assert!(hand.now.since(begin) >= Duration::from_secs(2), "{:?}", hand.now.since(begin));
+    }
+}
+
+/// S6c: a server that announces ever new ports, each of which refuses, has its client try few of them.
+#[test]
+fn ever_new_ports_are_not_scanned() {
+    let mut host = Endpoint::new(Rng::new(7, "host"));
+    let interface = host.add_interface(hand::host_address(), false);
+    let mut now = Instant::ZERO + Duration::from_secs(1);
+    let peer: SocketAddr = "10.0.0.9:80".parse().unwrap();
+    host.connect(now, interface, peer, Config::default()).unwrap();
+    let syn = host.poll_transmit(now).unwrap().segment;
+    let mut answer = hand::segment(peer, syn.source, Flags::SYN | Flags::ACK, Vec::new());
+    answer.acknowledgment = syn.sequence + 1;
+    let capable = MpCapable {
+        version: 1,
+        flags: MpCapable::HMAC,
+        sender_key: Some(hand::KEY),
+        receiver_key: None,
+        data: None,
+    };
+    answer.options.mptcp.push(MptcpOption::Capable(capable));
+    host.handle_segment(now, interface, answer);
+    let third = host.poll_transmit(now).unwrap().segment;
+    let Some(&MptcpOption::Capable(MpCapable { sender_key: Some(key), .. })) = third.options.mptcp.first()
+    else {
+        panic!("{third:?}");
+    };
+    let mut asked = BTreeSet::new();
+    for port in 1_000..60_000_u16 {
+        let (id, address) = ((port % 255) as u8 + 1, [10, 0, 0, 8].into());
+        let hmac = Some(crypto::add_address_hmac(hand::KEY, key, id, address, Some(port)));
+        let add = AddAddress { echo: false, id, address, port: Some(port), hmac };
+        let mut ack = hand::segment(peer, syn.source, Flags::ACK, vec![MptcpOption::AddAddress(add)]);
+        ack.sequence = mptcp_wire::Seq::new(1);
+        ack.acknowledgment = syn.sequence + 1;
+        host.handle_segment(now, interface, ack);
+        while let Some(sent) = host.poll_transmit(now) {
+            let sent = sent.segment;
+            if sent.flags.syn() {
+                asked.insert(sent.destination.port());
+                let mut reset =
+                    hand::segment(sent.destination, sent.source, Flags::RST | Flags::ACK, Vec::new());
+                reset.acknowledgment = sent.sequence + 1;
+                host.handle_segment(now, interface, reset);
+            }
+        }
+        now += Duration::from_millis(1);
+    }
+    // A minute: sixteen at once, and one in ten seconds.
+    assert!((1..=16 + 6).contains(&asked.len()), "{} ports of 59 000", asked.len());
+}
