@@ -292,3 +292,50 @@ def test_blocks_have_percentiles_of_latency() -> None:
     assert row["latency_p95_s"] == pytest.approx(np.quantile(latencies, 0.95, method="inverted_cdf"))
     assert row["latency_p50_s"] == pytest.approx(np.quantile(latencies, 0.5, method="inverted_cdf"))
     assert "blocks: median" in run.summary()
+
+
+def test_no_finding_names_a_path_that_is_none() -> None:
+    for cause in reasons.WORDS:
+        if cause in ("capacity", "joining"):
+            continue
+        for path in ("lte", None):
+            if path is None and cause in reasons._OWN and cause not in ("scheduler", "penalty", "pacing"):
+                continue
+            assert "None" not in str(reasons.Finding(cause, path, 0.5))
+
+
+def test_cross_traffic_is_that_of_the_link_where_frames_wait() -> None:
+    scenario = Scenario.parse(
+        """
+        duration = "10s"
+        [links.access]
+        ends = ["client", "router"]
+        rate = "10Mbit"
+        delay = "5ms"
+        [links.core]
+        ends = ["router", "server"]
+        rate = "1Gbit"
+        delay = "1ms"
+        [links.neighbour]
+        ends = ["other", "router"]
+        rate = "1Gbit"
+        delay = "1ms"
+        [flows.own]
+        from = "client"
+        to = "server"
+        paths = ["access"]
+        [flows.cross]
+        from = "other"
+        to = "server"
+        paths = ["neighbour"]
+        transport = "udp"
+        rate = "200Mbit"
+        direction = "download"
+        [[events]]
+        at = "5s"
+        link = "core"
+        set.rate = "500Mbit"
+        """
+    )
+    [path] = scenario.run(trace=events.REASONS).flow("own")["paths"]
+    assert path["limits"]["capacity"] > 0.95, path

@@ -23,6 +23,8 @@ BLOATED_TIMES = 4.0
 """... and so are those that last less than this many times the path's own delay: the larger one counts."""
 BUFFER_TIMES = 2.0
 """So many times (sum of the rates) x (longest delay) keeps all paths busy during a recovery (RFC 6182, section 5.3)."""
+FRAME_BITS = 1514 * 8
+"""A full Ethernet frame."""
 NEVER_JOINED = 0.9
 """A path that had no subflow for this part of the time, and carried nothing, never joined."""
 
@@ -81,15 +83,19 @@ class Finding:
             "queue_overflow": f"drops in the queue of {path} left {part} of it idle",
             "delay_change": f"a change of delay left {part} of {path} idle",
             "window": f"{part} of {path} was idle while its congestion window grew",
-            "penalty": f"{part} of {path} was idle because M2 had halved its window",
+            "penalty": f"{part} of {path} was idle because M2 had halved its window"
+            if path
+            else f"M2 kept windows small, which cost {part} of capacity",
             "head_of_line": f"other paths waited for older data on {path} (head of line): {part} of capacity",
             "receive_window": f"the receive window was full, which cost {part} of capacity",
             "send_buffer": f"the send buffer was full, which cost {part} of capacity",
             "bufferbloat": f"the queue of {path} held data for a long time (bufferbloat)",
             "application": f"the application had nothing to send, which left {part} of capacity idle",
-            "scheduler": f"the scheduler left {part} of {path} idle" if path else "the scheduler sent data twice",
-            "coupling": "coupled congestion control kept the windows small",
-            "pacing": f"pacing left {part} of {path} idle",
+            "scheduler": f"the scheduler left {part} of {path} idle"
+            if path
+            else f"the scheduler cost {part} of capacity",
+            "coupling": f"coupled congestion control kept the windows small, which cost {part} of capacity",
+            "pacing": f"pacing left {part} of {path} idle" if path else f"pacing cost {part} of capacity",
             "local_queue": f"this host's own queue left {part} of {path} idle",
             "closed": f"{path} had no subflow for {part} of the time",
         }[self.cause]
@@ -113,7 +119,9 @@ def capacity(row: FlowRow) -> float | None:
 def queueing_delay(path: PathRow) -> float:
     """How much longer than the propagation delay round trips took on average, s."""
     base = path["base_rtt_s"]
-    delay = path["mean_srtt_s"] - base if base is not None else 0.0
+    # A frame on the line is in no queue.
+    frame = FRAME_BITS / path["best_capacity"] if path["best_capacity"] else 0.0
+    delay = path["mean_srtt_s"] - base - frame if base is not None else 0.0
     return delay if delay > 0 else 0.0
 
 
@@ -152,7 +160,8 @@ def findings(row: FlowRow) -> list[Finding]:
     found.append(Finding("application", None, idle / whole, idle))
     twice = row["duplicates"] * 8 / row["measured_s"] if row["measured_s"] else 0.0
     found.append(Finding("scheduler", None, twice / whole, twice, f"{twice / 1e6:.2f} Mb/s of copies"))
-    enough = [one for one in found if (one.cost / whole if whole > 1.0 else one.share) >= LEAST]
+    # Of a path whose link has no rate of its own only the share is known.
+    enough = [one for one in found if (one.cost / whole if one.cost else one.share) >= LEAST]
     if any(finding.cause == "application" for finding in enough):
         # A path that is left unused is not missed where there is too little to send.
         enough = [finding for finding in enough if finding.cause not in ("scheduler", "window", "closed")]

@@ -286,6 +286,13 @@ impl App {
 
     /// Nothing has arrived since the last byte, or since the application handed over what is still missing.
     pub(super) fn note_silence(&mut self, now: Instant) {
+        if self.last_byte_at.is_some_and(|last| now.since(last) > self.silence.0) {
+            self.measure_silence(now);
+        }
+    }
+
+    #[cold]
+    fn measure_silence(&mut self, now: Instant) {
         let (Some(last), Some(application)) = (self.last_byte_at, &self.application) else { return };
         let since = application.waits_since().map(|since| since.max(last));
         if let Some(since) = since.filter(|&since| now.since(since) > self.silence.0) {

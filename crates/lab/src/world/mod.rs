@@ -107,7 +107,7 @@ pub struct World {
     captures: Option<Captures>,
     recorder: Option<Arc<Recorder>>,
     /// What the links know of each path, where somebody observes.
-    attribution: Option<Attribution>,
+    attribution: Option<Box<Attribution>>,
     /// Whether frames carry labels: filters or departures are read by them.
     has_labels: bool,
     /// Whether nodes choose ways by labels.

@@ -36,7 +36,7 @@ impl World {
         self.network.set_observer(Arc::new(OnLinks(Arc::clone(&recorder))));
         self.has_labels = true;
         let routes = self.routes();
-        self.attribution = Some(Attribution::new(recorder.notes(), routes));
+        self.attribution = Some(Box::new(Attribution::new(recorder.notes(), routes)));
         let turns: Vec<Instant> = turning_points(&self.scenario).collect();
         for at in turns {
             self.schedule(at, ScheduledAction::Settle);
@@ -149,6 +149,7 @@ impl World {
             let (reasons, over) = app.reasons(end, &self.hosts);
             let until = over.unwrap_or(end);
             let mut capacities = BTreeMap::new();
+            let mut is_known = !flow.paths.is_empty();
             for path in &mut flow.paths {
                 let at = names.iter().position(|name| *name == path.path);
                 let mine = |reason: &&PathReasons| Some(usize::from(recorder.path_of(&reason.place))) == at;
@@ -157,6 +158,7 @@ impl World {
                 let truth = self.attribution.as_ref().zip(at).and_then(|(attribution, at)| {
                     attribution.summary(app.flow as u16, at as u16, until, &mut self.network)
                 });
+                is_known &= truth.is_some();
                 if let Some(truth) = truth {
                     let payload = truth.payload_share.unwrap_or(1.0);
                     let pair = (truth.capacity.map(|c| c * payload), truth.rate.map(|c| c * payload));
@@ -166,8 +168,10 @@ impl World {
                     path.base_rtt = truth.base_rtt;
                 }
             }
-            flow.capacity = capacities.values().map(|pair| pair.0).sum();
-            flow.best_capacity = capacities.values().map(|pair| pair.1).sum();
+            if is_known {
+                flow.capacity = capacities.values().map(|pair| pair.0).sum();
+                flow.best_capacity = capacities.values().map(|pair| pair.1).sum();
+            }
         }
     }
 }

@@ -5,9 +5,24 @@
 use super::Endpoint;
 
 impl Endpoint {
-    /// A connection may hold more or less than before.
+    /// A connection may hold more or less than before. Without a bound nothing is counted until somebody asks.
     #[inline(always)]
     pub(super) fn account(&mut self, place: u32) {
+        if self.bounds.receive_memory != u64::MAX {
+            self.count_memory(place);
+        }
+    }
+
+    /// Received payload that waits in all connections, bytes.
+    pub(super) fn received_memory(&self) -> u64 {
+        if self.bounds.receive_memory != u64::MAX {
+            return self.pool.bytes();
+        }
+        let connections = self.slots.ids().filter_map(|id| self.slots.connection(id));
+        connections.map(|connection| connection.waiting_bytes()).sum()
+    }
+
+    fn count_memory(&mut self, place: u32) {
         let entry = self.slots.at(place);
         let held = entry.connection.as_deref().map_or(0, |connection| connection.waiting_bytes());
         if held != entry.held {
@@ -28,6 +43,9 @@ impl Endpoint {
 
     /// The bound may have changed.
     pub(super) fn reconsider_memory(&mut self) {
+        for place in 0..self.slots.count() {
+            self.count_memory(place);
+        }
         if self.pool.reconsider(self.bounds.receive_memory) {
             self.tell_shortage();
         }

@@ -33,10 +33,13 @@ impl Endpoint {
             self.settle(now, slot);
             return self.handle_first(now, interface, segment, Some(iss));
         }
+        // What waits changes by payload alone, which is taken out of the segment.
+        let brings_payload = !segment.payload.is_empty();
         self.handle_here(now, slot, |connection| {
             if connection.handle_segment(now, subflow, segment) {
                 connection.take_overtaking(now, subflow);
             }
+            brings_payload
         });
     }
 

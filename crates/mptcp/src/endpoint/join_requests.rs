@@ -52,7 +52,8 @@ impl JoinRequest {
             address_id,
             first: syn.sequence,
             window: syn.window,
-            flags: syn.flags,
+            // The answer grants no ECN (RFC 3168 section 6.1.1).
+            flags: Flags::SYN,
             mss: options.mss,
             scale: options.window_scale,
             sack: options.sack_permitted,

@@ -38,7 +38,7 @@ impl Endpoint {
         let (half_open, waiting) = self.demux.waiting();
         EndpointUse {
             connections: self.slots.used(),
-            receive_bytes: self.pool.bytes(),
+            receive_bytes: self.received_memory(),
             half_open,
             to_accept: waiting - half_open,
             stray_answers: self.strays.len(),

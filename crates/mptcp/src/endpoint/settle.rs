@@ -32,16 +32,21 @@ impl Endpoint {
     /// After anything that may have changed a connection: its events, readiness.
     #[inline(never)]
     pub(super) fn settle(&mut self, now: Instant, slot: u32) {
-        self.handle_here(now, slot, |_| ());
+        self.handle_here(now, slot, |_| true);
     }
 
-    /// The same after `handle`, which may change it.
+    /// The same after `handle`, which may change it, and returns whether what it holds may have changed.
     #[inline(always)]
-    pub(super) fn handle_here(&mut self, now: Instant, slot: u32, handle: impl FnOnce(&mut Connection)) {
+    pub(super) fn handle_here(
+        &mut self,
+        now: Instant,
+        slot: u32,
+        handle: impl FnOnce(&mut Connection) -> bool,
+    ) {
         let entry = self.slots.at(slot);
         let Some(connection) = entry.connection.as_deref_mut() else { return };
         entry.disturbed = true;
-        handle(connection);
+        let holds_other = handle(connection);
         if !connection.is_steady() {
             self.settle_all(now, slot);
             return self.account(slot);
@@ -57,7 +62,9 @@ impl Endpoint {
             entry.ready = true;
             self.ready.push(slot);
         }
-        self.account(slot);
+        if holds_other {
+            self.account(slot);
+        }
     }
 
     #[cold]

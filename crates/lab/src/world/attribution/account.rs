@@ -40,6 +40,8 @@ pub(super) struct Account {
     has_grown: bool,
     /// Drops up to the latest reduction.
     drops: Drops,
+    /// How long each hop served frames while it was kept.
+    pub(super) served: Vec<f64>,
     pub(super) totals: [f64; Cause::ALL.len()],
     /// How long it was kept.
     pub(super) watched: f64,
@@ -61,6 +63,7 @@ impl Account {
             limit: PathLimit::Joining,
             since: now,
             busy: route.busy(network),
+            served: vec![0.0; route.forth.len()],
             state: route.state(network),
             reduction: Reduction::None,
             has_grown: false,
@@ -78,8 +81,12 @@ impl Account {
     pub(super) fn settle(&mut self, now: Instant, route: &Route, network: &mut Network<u32>) {
         let (busy, state) = (route.busy(network), route.state(network));
         let span = now.since(self.since).as_secs_f64();
-        let each = busy.iter().zip(&self.busy).map(|(now, then)| now.as_secs_f64() - then.as_secs_f64());
-        let served = each.fold(0.0, f64::max).min(span);
+        let mut served = 0.0_f64;
+        for ((now, then), sum) in busy.iter().zip(&self.busy).zip(&mut self.served) {
+            let more = now.as_secs_f64() - then.as_secs_f64();
+            *sum += more;
+            served = served.max(more).min(span);
+        }
         self.spend(span, served);
         self.watched += span;
         self.delay += span * self.state.delay.as_secs_f64();
@@ -141,6 +148,7 @@ impl Account {
     /// Forgets what was spent so far, at the end of the warm-up.
     pub(super) fn forget(&mut self, unsent: u64) {
         (self.totals, self.delay, self.watched) = ([0.0; Cause::ALL.len()], 0.0, 0.0);
+        self.served.fill(0.0);
         (self.offered, self.payload, self.unsent_before) = (0, 0, unsent);
     }
 }

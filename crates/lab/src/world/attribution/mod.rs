@@ -73,6 +73,7 @@ pub(super) struct Attribution {
 #[derive(Clone, Debug, Default)]
 struct Sum {
     totals: [f64; Cause::ALL.len()],
+    served: Vec<f64>,
     delay: f64,
     watched: f64,
     offered: u64,
@@ -93,6 +94,8 @@ impl Attribution {
     }
 
     /// A sender gave a frame with data to the network.
+    #[cold]
+    #[inline(never)]
     pub(super) fn offered(&mut self, label: u32, bytes: u32, payload: usize) {
         let Some((flow, subflow)) = flow_and_subflow(label) else { return };
         if let Some(account) = self.accounts.get_mut(&(flow as u16, subflow as u8)) {
@@ -102,6 +105,8 @@ impl Attribution {
     }
 
     /// Accounts for what observers heard.
+    #[cold]
+    #[inline(never)]
     pub(super) fn settle(&mut self, now: Instant, network: &mut Network<u32>) {
         let heard = {
             let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -202,16 +207,20 @@ impl Attribution {
         let mut truth =
             PathTruth { bottleneck: route.forth.get(route.bottleneck).copied(), ..PathTruth::default() };
         let mut down = 0.0_f64;
-        for hop in &route.forth {
+        let mut longest = 0.0_f64;
+        for (at, hop) in route.forth.iter().enumerate() {
             let (then, now) = since(hop, network);
             down = down.max((now.down - then.down).as_secs_f64());
             // What other paths of the same flow sent over this link is no cross traffic.
             let own = self.sent_over(flow, *hop, &notes) as f64;
             let all = now.sent_bytes.saturating_sub(then.sent_bytes) as f64;
-            if all > own {
-                truth.cross_share = truth.cross_share.max(1.0 - own / all);
+            // The hop that served longest is where frames waited.
+            let served = sum.served.get(at).copied().unwrap_or(0.0);
+            if served > longest {
+                longest = served;
+                truth.cross_share = if all > own { 1.0 - own / all } else { 0.0 };
             }
-            if let Some(bits) = now.bits {
+            if let Some(bits) = now.bits.filter(|_| !route.is_wireless) {
                 let rate = (bits - then.bits.unwrap_or(0.0)) / counted;
                 truth.capacity = Some(truth.capacity.map_or(rate, |known: f64| known.min(rate)));
             }
@@ -257,6 +266,10 @@ impl Attribution {
 impl Sum {
     fn add(&mut self, account: &Account) {
         for (sum, more) in self.totals.iter_mut().zip(account.totals) {
+            *sum += more;
+        }
+        self.served.resize(account.served.len(), 0.0);
+        for (sum, more) in self.served.iter_mut().zip(&account.served) {
             *sum += more;
         }
         self.delay += account.delay;

@@ -22,6 +22,8 @@ pub(in crate::world) struct Route {
     pub(super) rate: Option<u64>,
     /// That hop, as a place in `forth`.
     pub(super) bottleneck: usize,
+    /// One of its links is wireless: nothing says what that carries.
+    pub(super) is_wireless: bool,
 }
 
 /// What a route is at an instant.
@@ -66,7 +68,11 @@ impl Route {
             |(at, hop): (usize, &DirectionId)| Some((best[at].or_else(|| first_rate(scenario, *hop))?, at));
         let slowest = forth.iter().enumerate().filter_map(rate).min();
         let bottleneck = slowest.map_or(0, |(_, at)| at);
-        Self { forth, back, best, rate: slowest.map(|(rate, _)| rate), bottleneck }
+        let link = |hop: &DirectionId| &scenario.links[hop.link().index()];
+        let is_wireless = forth.iter().any(|hop| link(hop).station.is_some());
+        let is_recorded = forth.iter().any(|hop| line_of(scenario, *hop).recording.is_some());
+        let rate = slowest.map(|(rate, _)| rate).filter(|_| !is_wireless && !is_recorded);
+        Self { forth, back, best, rate, bottleneck, is_wireless }
     }
 
     /// What it is now.
@@ -76,8 +82,8 @@ impl Route {
             let parameters = network.parameters(*hop);
             state.up &= parameters.up;
             state.delay += parameters.delay;
-            if let (Some(best), Some(rate)) = (best, parameters.rate) {
-                state.share = state.share.min(rate.bits_per_second() as f64 / *best as f64);
+            if let (Some(_), Some(rate), Some(most)) = (best, parameters.rate, self.rate) {
+                state.share = state.share.min(rate.bits_per_second() as f64 / most as f64);
             }
         }
         for hop in &self.back {
