@@ -92,7 +92,8 @@ fn flows(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result
         out,
         "run,seed,variant,flow,multipath,fell_back,fell_back_at_s,fell_back_path,fell_back_because,bytes_received,\
          bytes_received_total,measured_s,goodput,throughput,intact,completion_s,handshake_s,closed,reinjected,\
-         opportunistic,penalties,duplicates,blocks"
+         opportunistic,penalties,duplicates,blocks,latency_p50_s,latency_p95_s,latency_p99_s,datagram_loss,\
+         longest_silence_s,longest_silence_at_s,capacity,best_capacity,receive_buffer,send_buffer"
     )?;
     for limit in &limits {
         write!(out, ",limit_{limit}")?;
@@ -118,6 +119,12 @@ fn flows(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result
         write!(out, ",{},{},{closed}", said(flow.completion), said(flow.handshake))?;
         write!(out, ",{},{},{}", flow.reinjected, flow.opportunistic, flow.penalties)?;
         write!(out, ",{},{}", flow.duplicates, flow.blocks.len())?;
+        for quantile in [0.5, 0.95, 0.99] {
+            write!(out, ",{}", said(flow.latency(quantile)))?;
+        }
+        write!(out, ",{},{}", said(flow.datagram_loss), flow.longest_silence)?;
+        write!(out, ",{},{}", flow.longest_silence_at, said(flow.capacity))?;
+        write!(out, ",{},{},{}", said(flow.best_capacity), flow.receive_buffer, flow.send_buffer)?;
         for limit in &limits {
             let share = flow.limits.iter().find(|(name, _)| name == limit).map_or(0.0, |(_, share)| *share);
             write!(out, ",{share}")?;
@@ -130,24 +137,38 @@ fn flows(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result
 fn paths(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result<()> {
     write!(
         out,
-        "run,seed,variant,flow,path,subflows,bytes_sent,bytes_acked,retransmits,timeouts,reinjected,mean_srtt_s"
+        "run,seed,variant,flow,path,subflows,bytes_sent,bytes_arrived,bytes_acked,retransmits,timeouts,reinjected,\
+         mean_srtt_s,capacity,best_capacity,base_rtt_s"
     )?;
     // Of runs that are observed: in the order in which the first path has them.
     let all = || measured.flows.iter().flat_map(|flow| &flow.paths);
     let limits: Vec<&str> = all()
         .find(|path| !path.limits.is_empty())
         .map_or_else(Vec::new, |path| path.limits.iter().map(|(name, _)| *name).collect());
+    let seen: Vec<&str> = all()
+        .find(|path| !path.sender_limits.is_empty())
+        .map_or_else(Vec::new, |path| path.sender_limits.iter().map(|(name, _)| *name).collect());
     for limit in &limits {
         write!(out, ",limit_{limit}")?;
+    }
+    for limit in &seen {
+        write!(out, ",limit_sender_{limit}")?;
     }
     writeln!(out, "{}", if limits.is_empty() { "" } else { ",blamed" })?;
     for flow in &measured.flows {
         for path in &flow.paths {
             write!(out, "{who},{},{},{}", quoted(&flow.flow), quoted(&path.path), path.subflows)?;
-            write!(out, ",{},{},{}", path.bytes_sent, path.bytes_acked, path.retransmits)?;
+            write!(out, ",{},{}", path.bytes_sent, path.bytes_arrived)?;
+            write!(out, ",{},{}", path.bytes_acked, path.retransmits)?;
             write!(out, ",{},{},{}", path.timeouts, path.reinjected, path.mean_srtt)?;
+            write!(out, ",{},{}", said(path.capacity), said(path.best_capacity))?;
+            write!(out, ",{}", said(path.base_rtt))?;
             for limit in &limits {
                 let share = path.limits.iter().find(|(name, _)| name == limit);
+                write!(out, ",{}", said(share.map(|(_, share)| *share)))?;
+            }
+            for limit in &seen {
+                let share = path.sender_limits.iter().find(|(name, _)| name == limit);
                 write!(out, ",{}", said(share.map(|(_, share)| *share)))?;
             }
             let blamed = said(Some(path.blamed).filter(|_| !path.limits.is_empty()));
@@ -161,7 +182,7 @@ fn links(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result
     write!(
         out,
         "run,seed,variant,link,direction,offered_frames,sent_frames,sent_bytes,queue_drops,random_losses,mac_retries,\
-         mac_drops,longest_queue"
+         mac_drops,longest_queue,busy,capacity"
     )?;
     // Columns that not every network has.
     type Of = fn(&LinkSummary) -> Option<u64>;
@@ -179,7 +200,7 @@ fn links(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result
         write!(out, "{who},{},{},{}", quoted(&link.link), link.direction, link.offered_frames)?;
         write!(out, ",{},{},{}", link.sent_frames, link.sent_bytes, link.queue_drops)?;
         write!(out, ",{},{},{}", link.random_losses, link.mac_retries, link.mac_drops)?;
-        write!(out, ",{}", link.longest_queue)?;
+        write!(out, ",{},{},{}", link.longest_queue, link.busy, said(link.capacity))?;
         for (_, of) in some() {
             write!(out, ",{}", of(link).map_or_else(String::new, |count| count.to_string()))?;
         }

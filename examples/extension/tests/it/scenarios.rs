@@ -129,19 +129,19 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             boxed("kind = \"clamp-window\""),
-            "test.toml:6: middleboxes.m.parameters.window: is needed (try window = \"200KB\")",
+            "test.toml:6: middleboxes.m.parameters.window: must be set (try window = \"200KB\")",
         ),
         (
             boxed("kind = \"clamp-window\"\nparameters = { window = \"0B\" }"),
-            "test.toml:9: middleboxes.m.parameters.window = \"0B\": is 1B or more (nearest: 1B)",
+            "test.toml:9: middleboxes.m.parameters.window = \"0B\": must be at least 1B (nearest: 1B)",
         ),
         (
             boxed("kind = \"clamp-window\"\nsize = \"5B\""),
-            "test.toml:9: middleboxes.m.size = \"5B\": is for split, and this one is of the kind clamp-window",
+            "test.toml:9: middleboxes.m.size = \"5B\": needs kind = split, and this one is clamp-window",
         ),
         (
             boxed("kind = \"split\"\nparameters = { window = \"1B\" }"),
-            "test.toml:9: middleboxes.m.parameters: is for clamp-window, and this one is of the kind split",
+            "test.toml:9: middleboxes.m.parameters: needs kind = clamp-window, and this one is split",
         ),
         (
             flow("scheduler = \"blst\""),
@@ -150,19 +150,19 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             flow("scheduler = { kind = \"ecf\", beta = 2 }"),
-            "test.toml:6: flows.f.scheduler.beta = 2: a number from 0 to 1 is wanted, not 2",
+            "test.toml:6: flows.f.scheduler.beta = 2: expected a number from 0 to 1, not 2",
         ),
         (
             flow("application = { kind = \"think\", pages = \"5\" }"),
-            "test.toml:6: flows.f.application.pages = \"5\": is a whole number, 0 or more, without quotes",
+            "test.toml:6: flows.f.application.pages = \"5\": expected a whole number, 0 or more, without quotes",
         ),
         (
             flow("application = { kind = \"think\" }\nbytes = \"1MB\""),
-            "test.toml:6: flows.f.application: bulk, bytes, blocks and rate are for other flows; give one kind of traffic",
+            "test.toml:6: flows.f.application: must be the only traffic of its flow; leave out bulk, bytes, blocks and rate",
         ),
         (
             flow("application = { kind = \"think\" }\ntransport = \"udp\""),
-            "test.toml:6: flows.f.application: is for streams; udp has datagrams and a rate",
+            "test.toml:6: flows.f.application: must not be set for udp, which has datagrams and a rate",
         ),
     ] {
         assert_eq!(finish(&text).err().as_deref(), Some(wanted), "{text}");
