@@ -87,7 +87,7 @@ def test_run_tells_what_happened(cli: Cli, scenario_file: Path) -> None:
     text = cli("run", scenario_file).stdout
     assert "goodput" in text
     assert "aggregation benefit" in text
-    assert "limited by" in text
+    assert "capacity: " in text
     assert cli("run", scenario_file, "--quiet").stdout == ""
 
 

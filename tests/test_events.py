@@ -299,7 +299,8 @@ def test_no_finding_names_a_path_that_is_none() -> None:
         if cause in ("capacity", "joining"):
             continue
         for path in ("lte", None):
-            if path is None and cause in reasons._OWN and cause not in ("scheduler", "penalty", "pacing"):
+            is_of_a_path = cause in (*reasons._OWN, "head_of_line") and cause not in ("scheduler", "penalty", "pacing")
+            if path is None and is_of_a_path:
                 continue
             assert "None" not in str(reasons.Finding(cause, path, 0.5))
 
