@@ -9,7 +9,7 @@ import pytest
 
 from conftest import ROOT
 
-LINES = 350
+LINES = 600
 CRATES = ROOT / "crates"
 
 
