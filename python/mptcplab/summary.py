@@ -68,6 +68,9 @@ def warning_in_words(row: FlowRow, single: Mapping[str, float]) -> str | None:
     if not best or row["goodput"] >= BELOW * single[best]:
         return None
     causes = [str(finding) for finding in reasons.findings(row)[:3]]
+    if not causes and row["penalties"]:
+        # A run that was not observed has no findings.
+        causes = [f"M2 halved windows {row['penalties']} times (penalisation = false does not)"]
     why = "; ".join(causes) or limits_in_words(row["limits"])
     return f"slower than plain TCP over {best} alone ({row['goodput'] / single[best]:.0%} of it): {why}"
 
