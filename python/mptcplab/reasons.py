@@ -146,6 +146,9 @@ def reached(row: FlowRow) -> str:
 def findings(row: FlowRow) -> list[Finding]:
     """What held a flow back, the most costly first; nothing for one that filled its links and kept queues short."""
     known = [path for path in row["paths"] if path.get("limits")]
+    if not known:
+        # Nobody observed the run.
+        return []
     bloated = [
         Finding("bufferbloat", path["path"], 0.0, 0.0, f"queueing delay {queueing_delay(path) * 1e3:.0f} ms on average")
         for path in sorted(known, key=lambda path: -queueing_delay(path))
