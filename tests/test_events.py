@@ -38,7 +38,12 @@ def test_shares_by_path_stand_in_the_table_of_paths_only_where_they_were_measure
     [seen] = run_jobs([Job(scenario.core, 1, trace=events.REASONS)], quiet=True)
     rows = {row["path"]: row for row in seen.paths.to_pylist()}
     assert rows["lte"]["limit_loss"] > 0.2 > rows["wifi"]["limit_loss"]
-    known = ["capacity", "best_capacity", "base_rtt_s"]
+    known = [
+        "capacity",
+        "best_capacity",
+        "base_rtt_s",
+        *(f"dropped_{why}" for why in ("random", "queue", "down", "filter")),
+    ]
     more = [name for name in seen.paths.column_names if name.startswith(("limit_", "blamed"))]
     assert seen.paths.drop(more + known).equals(plain.paths.drop(known))
 

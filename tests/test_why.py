@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli
-from mptcplab import Scenario
+from mptcplab import Scenario, events, reasons
 from mptcplab.commands.example import FOLDER
 from mptcplab.why import explain, picture
 
@@ -97,3 +97,83 @@ def test_every_example_runs(cli: Cli, tmp_path: Path) -> None:
     shares = re.findall(r"Mb/s +(\d+)%  RTT", cli("run", "two.toml").stdout)
     assert len(shares) == 2
     assert all(int(share) > 10 for share in shares), "both paths are used"
+
+
+SHARED = """
+name = "shared"
+duration = "10s"
+
+[links.wifi]
+ends = ["client", "router"]
+rate = "8Mbit"
+rtt = "20ms"
+
+[links.lte]
+ends = ["client", "router"]
+rate = "{lte}"
+rtt = "20ms"
+
+[links.uplink]
+ends = ["router", "server"]
+rate = "10Mbit"
+rtt = "10ms"
+
+[flows.a]
+"""
+
+
+@pytest.mark.parametrize(("lte", "together"), [("8Mbit", 10e6), ("1Mbit", 9e6)])
+def test_paths_over_a_common_link_carry_no_more_than_it_does(lte: str, together: float) -> None:
+    row = Scenario.parse(SHARED.format(lte=lte)).run(trace=events.REASONS).flow("a")
+    assert row["best_capacity"] is not None
+    assert 0.93 * together < row["best_capacity"] < 0.97 * together, "payload of frames"
+    assert sum(finding.cost for finding in reasons.findings(row)) < row["best_capacity"]
+
+
+def test_a_connection_that_never_opened_has_its_cause() -> None:
+    paths = '[paths.a]\nrate = "5Mbit"\nloss = "{loss}"\nup = {up}\n[paths.b]\nrate = "5Mbit"\n[flows.main]\n'
+    lossy = Scenario.parse('duration = "5s"\n' + paths.format(loss="100%", up="true"))
+    said = lossy.run(trace=events.REASONS).summary()
+    assert re.search(r"never connected: segments of its handshake were lost \(\d at random on a\)", said), said
+    assert 'with another first path it may open, as in paths = ["b", "a"]' in said
+    down = Scenario.parse('duration = "5s"\n' + paths.format(loss="0%", up="false"))
+    assert "while a was down" in down.run(trace=events.REASONS).summary()
+    [answer] = explain(lossy, seeds=[1])
+    assert "at random on a" in answer.sentences()[1]
+    assert answer.sentences()[2].startswith('With paths = ["b"')
+
+
+def test_a_rate_that_a_link_has_after_the_end_of_a_flow_is_no_capacity() -> None:
+    text = """
+        duration = "10s"
+        [paths.a]
+        rate = "5Mbit"
+        [flows.main]
+        stop = "5s"
+        [[events]]
+        at = "6s"
+        path = "a"
+        set = { rate = "50Mbit" }
+    """
+    row = Scenario.parse(text).run(trace=events.REASONS).flow("main")
+    assert row["paths"][0]["best_capacity"] == 5e6
+    assert reasons.is_healthy(row)
+
+
+def test_a_flow_that_never_gets_a_byte_is_silent() -> None:
+    text = """
+        duration = "10s"
+        [paths.a]
+        rate = "5Mbit"
+        rtt = "100ms"
+        [flows.main]
+        [[events]]
+        at = "160ms"
+        path = "a"
+        how = "blackhole"
+        set = { up = false }
+    """
+    run = Scenario.parse(text).run(trace=events.REASONS)
+    assert run.flow("main")["handshake_s"] is not None
+    assert run.flow("main")["bytes_received_total"] == 0
+    assert "nothing arrived for 9." in run.summary()

@@ -42,6 +42,10 @@ class PathRow(TypedDict):
     capacity: float | None
     best_capacity: float | None
     base_rtt_s: float | None
+    dropped_random: int | None
+    dropped_queue: int | None
+    dropped_down: int | None
+    dropped_filter: int | None
     limits: NotRequired[dict[str, float]]
     sender_limits: NotRequired[dict[str, float]]
     blamed: NotRequired[float]
@@ -80,7 +84,8 @@ class FlowRow(TypedDict):
     send_buffer: int
     limits: dict[str, float]
     paths: list[PathRow]
-    never_joined: list[str]
+    never_joined: dict[str, float | None]
+    """Paths that no subflow used, with their best capacity."""
 
 @type_check_only
 class LinkRow(TypedDict):

@@ -57,6 +57,10 @@ PATH_SCHEMA = _schema(
     capacity=pa.float64(),
     best_capacity=pa.float64(),
     base_rtt_s=pa.float64(),
+    dropped_random=pa.int64(),
+    dropped_queue=pa.int64(),
+    dropped_down=pa.int64(),
+    dropped_filter=pa.int64(),
 )
 LINK_SCHEMA = _schema(
     link=pa.string(),

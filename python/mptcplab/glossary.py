@@ -75,7 +75,7 @@ FLOWS: Mapping[str, str] = {
     "datagram_loss": "share of the datagrams that never arrived; none for TCP and MPTCP",
     "longest_silence_s": "the longest time in which nothing arrived although the application waited for data",
     "longest_silence_at_s": "when that began",
-    "capacity": "payload that the links of its paths could carry on average, bit/s; a shared link counts once; of "
+    "capacity": "payload that the links of all its paths could carry on average, bit/s; a shared link counts once; of "
     "observed runs",
     "best_capacity": "the same with each link at its highest rate in the run, and never down",
     "receive_buffer": "size of the receive buffer, bytes",
@@ -101,7 +101,11 @@ PATHS: Mapping[str, str] = {
     "mean_srtt_s": "mean of the smoothed round-trip time over the samples",
     "capacity": "what its slowest link could carry on average, bit/s of frames; of observed runs",
     "best_capacity": "the same at its highest rate in the run, and never down",
-    "base_rtt_s": "mean propagation delay to the receiver and back; of observed runs",
+    "base_rtt_s": "mean delay to the receiver and back without queues, jitter included; of observed runs",
+    "dropped_random": "frames of the flow that were lost at random on the path, in both directions; of observed runs",
+    "dropped_queue": "... that a queue dropped",
+    "dropped_down": "... that a link dropped because it was down",
+    "dropped_filter": "... that a filter of the scenario dropped",
 }
 LINKS: Mapping[str, str] = {
     "link": "name of the link",

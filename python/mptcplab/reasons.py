@@ -156,10 +156,10 @@ def findings(row: FlowRow) -> list[Finding]:
     ]
     if is_healthy(row):
         return bloated
-    rates = {path["path"]: nominal(row, path) for path in known}
+    rates = _rates(row, known)
     whole = sum(rates.values()) or 1.0
     found = [finding for path in known for finding in _of_path(path, rates[path["path"]])]
-    found += [Finding("never_joined", name, 1.0, whole) for name in row["never_joined"] if known]
+    found += [Finding("never_joined", name, 1.0, rates[name]) for name in row["never_joined"]]
     found += _of_buffers(row, known, rates)
     idle = sum(path["limits"].get("application", 0.0) * rates[path["path"]] for path in known)
     found.append(Finding("application", None, idle / whole, idle))
@@ -173,6 +173,15 @@ def findings(row: FlowRow) -> list[Finding]:
     enough.sort(key=lambda finding: (-finding.cost, -finding.share))
     named = {(finding.cause, finding.path) for finding in enough}
     return enough + [finding for finding in bloated if (finding.cause, finding.path) not in named]
+
+
+def _rates(row: FlowRow, known: Sequence[PathRow]) -> dict[str, float]:
+    """What each path adds to the capacity of its flow, bit/s: paths that share a link share its rate."""
+    rates = {path["path"]: nominal(row, path) for path in known}
+    rates |= {name: rate or 0.0 for name, rate in row["never_joined"].items()}
+    total, most = sum(rates.values()), capacity(row)
+    scale = most / total if most and total else 1.0
+    return {name: rate * scale for name, rate in rates.items()}
 
 
 def _of_path(path: PathRow, rate: float) -> list[Finding]:
@@ -213,6 +222,39 @@ def _of_buffers(row: FlowRow, known: Sequence[PathRow], rates: Mapping[str, floa
     blame = "bufferbloat" if is_bloated(late) else "head_of_line"
     detail = f"queueing delay {queueing_delay(late) * 1e3:.0f} ms on average" if blame == "bufferbloat" else ""
     return [Finding(blame, late["path"], share, together, detail)]
+
+
+def unanswered(row: FlowRow) -> str:
+    """Why a connection never opened, as a clause: what became of the segments of its handshake."""
+    if not row["paths"]:
+        return "its handshake was not answered before the end of the run"
+    path = row["paths"][0]
+    name = path["path"]
+    lost = [
+        (path["dropped_down"], f"while {name} was down"),
+        (path["dropped_random"], f"at random on {name}"),
+        (path["dropped_queue"], f"in the full queue of {name}"),
+        (path["dropped_filter"], f"in a filter on {name}"),
+    ]
+    known = [f"{count} {where}" for count, where in lost if count]
+    if known:
+        clause = f"segments of its handshake were lost ({', '.join(known)})"
+    elif path["dropped_down"] is None:
+        clause = f"its handshake over {name} was not completed"
+    else:
+        clause = f"no link dropped a segment of its handshake over {name}, and no answer came in time"
+    if row["closed"]:
+        clause += f", and it gave up ({row['closed']})"
+    if row["never_joined"]:
+        clause += f"; with another first path it may open, as in paths = {_order(row)}"
+    return clause
+
+
+def _order(row: FlowRow) -> str:
+    """The paths of a flow, the one over which it opens last."""
+    names = [*row["never_joined"], *(path["path"] for path in row["paths"])]
+    quoted = ", ".join(f'"{name}"' for name in names)
+    return f"[{quoted}]"
 
 
 def sentences(row: FlowRow) -> list[str]:

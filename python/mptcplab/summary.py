@@ -47,9 +47,13 @@ def limits_in_words(limits: Mapping[str, float], least: float = 0.01) -> str:
     return "limited by " + ", ".join(f"{LIMITS.get(name, name)} {share:.0%}" for share, name in shares)
 
 
+def _alone(single: Mapping[str, float]) -> str:
+    return ", ".join(f"{path} {megabits(rate)}" for path, rate in single.items())
+
+
 def benefit_in_words(multipath: float, single: Mapping[str, float]) -> str:
     """What several paths brought against plain TCP over each."""
-    alone = ", ".join(f"{path} {megabits(rate)}" for path, rate in single.items())
+    alone = _alone(single)
     benefit = aggregation_benefit(multipath, list(single.values()))
     if math.isnan(benefit):
         return f"plain TCP alone: {alone}"
@@ -67,6 +71,8 @@ def warning_in_words(row: FlowRow, single: Mapping[str, float]) -> str | None:
     best = max(single, key=lambda path: single[path], default="")
     if not best or row["goodput"] >= BELOW * single[best]:
         return None
+    if row["handshake_s"] is None:
+        return f"slower than plain TCP over {best} alone (0% of it): it never connected"
     causes = [str(finding) for finding in reasons.findings(row)[:3]]
     if not causes and row["penalties"]:
         # A run that was not observed has no findings.
@@ -114,12 +120,14 @@ def summary(run: Run, baselines: Mapping[str, Mapping[str, float]] | None = None
 
 
 def _flow(row: FlowRow, baselines: Mapping[str, float], transport: str) -> Sequence[str]:
-    kind = "MPTCP" if row["multipath"] else "fell back to TCP" if row["fell_back"] else transport.upper()
     if transport != "udp" and row["handshake_s"] is None:
-        return [f"  {row['flow']} ({kind}): never connected: {_unanswered(row)}"]
+        return _unconnected(row, baselines, transport)
+    kind = "MPTCP" if row["multipath"] else "fell back to TCP" if row["fell_back"] else transport.upper()
     head = f"  {row['flow']} ({kind}): goodput {megabits(row['goodput'])}"
-    if row["capacity"]:
-        head += f" of {megabits(row['capacity'])} that its links could carry"
+    most, best = row["capacity"], row["best_capacity"]
+    if most and best:
+        head += f" of {megabits(most)} that its links could carry"
+        head += f" ({megabits(best)} at their best)" if best > (2 - BELOW) * most else ""
     if row["completion_s"] is not None:
         head += f", complete after {row['completion_s']:.3f} s"
     if row["closed"] not in (None, "Normal", "Graceful", "Closed", "Finished"):
@@ -159,11 +167,13 @@ def _flow(row: FlowRow, baselines: Mapping[str, float], transport: str) -> Seque
     return lines
 
 
-def _unanswered(row: FlowRow) -> str:
-    """Why a connection never opened, as far as the row tells it."""
-    if row["closed"]:
-        return f"its handshake ended with {row['closed']}"
-    return "its first path carried no handshake; with another first path it may open (`paths` in the flow)"
+def _unconnected(row: FlowRow, baselines: Mapping[str, float], transport: str) -> Sequence[str]:
+    lines = [f"  {row['flow']} ({transport.upper()}): never connected: {reasons.unanswered(row)}"]
+    if baselines:
+        lines.append(f"    plain TCP alone: {_alone(baselines)}")
+        warning = warning_in_words(row, baselines)
+        lines += [f"    {warning}"] if warning else []
+    return lines
 
 
 def _differs(path: PathRow) -> bool:

@@ -108,9 +108,8 @@ class Answer:
         best, together = self.alone[self.best], _listed(list(self.alone))
         head = f"{self.flow} gets {self.goodput} Mb/s over {together}"
         if self.capacity:
-            head += (
-                f", {self.goodput.mean / self.capacity:.0%} of the {self.capacity:.2f} Mb/s that its links could carry"
-            )
+            part, most = f"{self.goodput.mean / self.capacity:.0%}", f"{self.capacity:.2f} Mb/s"
+            head += f", {part} of the {most} that its links could carry{self._at_best()}"
         if not best.mean:
             return f"{head}. Plain TCP gets nothing over any of them."
         if len(self.alone) < 2:
@@ -120,11 +119,17 @@ class Answer:
             f"and {self.goodput.mean / self.sum:.0%} of plain TCP over each added up ({self.sum:.2f} Mb/s)."
         )
 
+    def _at_best(self) -> str:
+        """Says that capacity is what links have at their best, where they have less for a time."""
+        usual = [run.flow(self.flow)["capacity"] for run in self.runs]
+        fades = any(most is not None and most / 1e6 * WORTH < (self.capacity or 0.0) for most in usual)
+        return " at their best" if fades else ""
+
     def _held_back(self) -> str:
         row = self.runs[0].flow(self.flow)
+        if row["handshake_s"] is None:
+            return f"It never connected: {reasons.unanswered(row)}."
         if not self.findings:
-            if row["handshake_s"] is None:
-                return "It never connected: its first path carried no handshake."
             if self.is_full:
                 said = reasons.reached(row)
                 return f"{said[0].upper()}{said[1:]}."

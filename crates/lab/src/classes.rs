@@ -17,6 +17,12 @@ pub(crate) fn classes_of(flow: usize) -> Range<u32> {
     class_of(flow, 0)..class_of(flow + 1, 0)
 }
 
+/// The flow that a label stands for, and the interface of the host that opened it.
+pub(crate) fn flow_and_interface(label: u32) -> Option<(usize, usize)> {
+    let class = (label >> 8).checked_sub(1)?;
+    Some(((class / INTERFACES) as usize, (class % INTERFACES) as usize))
+}
+
 /// The flow that a label stands for, and its detail.
 pub(crate) fn flow_and_subflow(label: u32) -> Option<(usize, usize)> {
     let class = (label >> 8).checked_sub(1)?;

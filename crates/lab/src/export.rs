@@ -138,7 +138,7 @@ fn paths(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result
     write!(
         out,
         "run,seed,variant,flow,path,subflows,bytes_sent,bytes_arrived,bytes_acked,retransmits,timeouts,reinjected,\
-         mean_srtt_s,capacity,best_capacity,base_rtt_s"
+         mean_srtt_s,capacity,best_capacity,base_rtt_s,dropped_random,dropped_queue,dropped_down,dropped_filter"
     )?;
     // Of runs that are observed: in the order in which the first path has them.
     let all = || measured.flows.iter().flat_map(|flow| &flow.paths);
@@ -163,6 +163,11 @@ fn paths(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result
             write!(out, ",{},{},{}", path.timeouts, path.reinjected, path.mean_srtt)?;
             write!(out, ",{},{}", said(path.capacity), said(path.best_capacity))?;
             write!(out, ",{}", said(path.base_rtt))?;
+            let drops = path.drops;
+            write!(out, ",{}", said(drops.map(|drops| drops.random)))?;
+            write!(out, ",{}", said(drops.map(|drops| drops.queue)))?;
+            write!(out, ",{}", said(drops.map(|drops| drops.down)))?;
+            write!(out, ",{}", said(drops.map(|drops| drops.filter)))?;
             for limit in &limits {
                 let share = path.limits.iter().find(|(name, _)| name == limit);
                 write!(out, ",{}", said(share.map(|(_, share)| *share)))?;
@@ -221,7 +226,7 @@ fn blocks(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Resul
     Ok(())
 }
 
-fn said(value: Option<f64>) -> String {
+fn said(value: Option<impl ToString>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 

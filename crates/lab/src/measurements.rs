@@ -185,10 +185,35 @@ pub struct PathSummary {
     pub capacity: Option<f64>,
     /// The same with each link at the highest rate that it has in the run, and never down.
     pub best_capacity: Option<f64>,
-    /// Mean propagation delay to the receiver and back, s; only of runs that are observed.
+    /// Mean delay to the receiver and back without queues, with the jitter that later frames wait for, s; only of runs that are observed.
     pub base_rtt: Option<f64>,
     /// Share of the flow's life in which the other paths waited for older data on this one.
     pub blamed: f64,
+    /// Frames of the flow that were dropped on this path in the whole run, in both directions; only of runs that are observed.
+    pub drops: Option<PathDrops>,
+}
+
+/// Frames that links dropped, by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathDrops {
+    /// Lost at random, damaged, or given up by a wireless MAC.
+    pub random: u64,
+    /// Dropped by a queue or its discipline.
+    pub queue: u64,
+    /// Offered to a link that was down, or held by one that went down.
+    pub down: u64,
+    /// Dropped by a filter of the scenario.
+    pub filter: u64,
+}
+
+/// A path that no subflow ever used.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AbsentPath {
+    /// Its name.
+    pub path: String,
+    /// What its slowest link could carry at its best, bit/s of frames; `None` where no link has a rate of its own, and in runs that
+    /// are not observed.
+    pub best_capacity: Option<f64>,
 }
 
 /// Multipath TCP was given up for TCP (RFC 8684 section 3.7).
@@ -243,8 +268,8 @@ pub struct FlowSummary {
     pub penalties: u64,
     /// Bytes that arrived more than once at the data level.
     pub duplicates: u64,
-    /// Payload bit/s that the links of its paths could carry on average after the warm-up; a link that paths share counts once.
-    /// `None` where that is not known of a path.
+    /// Payload bit/s that the links of all its paths could carry on average after the warm-up: the least capacity of a set of links
+    /// of which each path crosses one. `None` where that is not known of a path.
     pub capacity: Option<f64>,
     /// The same with each link at the highest rate that it has in the run, and never down.
     pub best_capacity: Option<f64>,
@@ -257,7 +282,7 @@ pub struct FlowSummary {
     /// The paths that it used.
     pub paths: Vec<PathSummary>,
     /// Those of its paths over which no subflow ever came, where one might have.
-    pub never_joined: Vec<String>,
+    pub never_joined: Vec<AbsentPath>,
     /// Its blocks, in order.
     pub blocks: Vec<Block>,
     /// Datagrams that were sent and never arrived, as a share of those sent; only of a flow of datagrams.

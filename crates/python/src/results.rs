@@ -216,6 +216,11 @@ fn flow_row<'py>(py: Python<'py>, flow: &FlowSummary) -> PyResult<Bound<'py, PyD
             row.set_item("capacity", path.capacity)?;
             row.set_item("best_capacity", path.best_capacity)?;
             row.set_item("base_rtt_s", path.base_rtt)?;
+            let drops = path.drops;
+            row.set_item("dropped_random", drops.map(|drops| drops.random))?;
+            row.set_item("dropped_queue", drops.map(|drops| drops.queue))?;
+            row.set_item("dropped_down", drops.map(|drops| drops.down))?;
+            row.set_item("dropped_filter", drops.map(|drops| drops.filter))?;
             for (name, shares) in [("limits", &path.limits), ("sender_limits", &path.sender_limits)] {
                 if !shares.is_empty() {
                     let limits = PyDict::new(py);
@@ -230,7 +235,11 @@ fn flow_row<'py>(py: Python<'py>, flow: &FlowSummary) -> PyResult<Bound<'py, PyD
         })
         .collect::<PyResult<Vec<_>>>()?;
     row.set_item("paths", PyList::new(py, paths)?)?;
-    row.set_item("never_joined", &flow.never_joined)?;
+    let absent = PyDict::new(py);
+    for path in &flow.never_joined {
+        absent.set_item(&path.path, path.best_capacity)?;
+    }
+    row.set_item("never_joined", absent)?;
     Ok(row)
 }
 

@@ -3,7 +3,7 @@
 //! Owns the words for what sockets do not tell: nothing of middleboxes, penalties or limits, which are the simulator's.
 
 use mptcp_clock::{Duration, Instant};
-use mptcp_lab::measurements::{Fallback, FlowSummary, LinkSummary, PathSummary};
+use mptcp_lab::measurements::{AbsentPath, Fallback, FlowSummary, LinkSummary, PathSummary};
 use mptcp_lab::scenario::names::Transport;
 use mptcp_lab::scenario::{Flow, Link, Traffic};
 use netsim::LineUse;
@@ -68,7 +68,12 @@ pub(crate) fn flow<S: Clone>(
         receive_buffer: spec.tcp.rcvbuf,
         send_buffer: spec.tcp.sndbuf,
         limits: Vec::new(),
-        never_joined: spec.paths.iter().filter(absent).cloned().collect(),
+        never_joined: spec
+            .paths
+            .iter()
+            .filter(absent)
+            .map(|path| AbsentPath { path: path.clone(), best_capacity: None })
+            .collect(),
         paths,
         blocks: Vec::new(),
         datagram_loss: None,
@@ -94,6 +99,7 @@ fn paths(names: &[String], watch: &Watch) -> Vec<PathSummary> {
         best_capacity: None,
         base_rtt: None,
         blamed: 0.0,
+        drops: None,
     })
     .collect()
 }

@@ -279,7 +279,8 @@ impl App {
     pub(super) fn silence_until(&self, end: Instant) -> (Duration, Instant) {
         let ends = self.finished_at.is_some() || self.received == self.written;
         let waits = self.application.as_ref().and_then(|application| application.waits_since());
-        let since = waits.zip(self.last_byte_at).map(|(since, last)| since.max(last));
+        let heard = self.last_byte_at.or(self.connected_at);
+        let since = waits.zip(heard).map(|(since, last)| since.max(last));
         let last = since.filter(|_| !ends).map(|since| (end.since(since), since));
         last.map_or(self.silence, |last| last.max(self.silence))
     }

@@ -14,6 +14,7 @@ use super::attribution::Notes;
 use super::host;
 use crate::classes::flow_and_subflow;
 use crate::events::{Filter, FrameKind, word};
+use crate::measurements::PathDrops;
 
 /// What is known of a flow.
 #[derive(Clone, Copy, Debug)]
@@ -98,6 +99,12 @@ impl Recorder {
     /// What the accounts of paths are kept by.
     pub(super) fn notes(&self) -> Arc<Mutex<Notes>> {
         Arc::clone(&self.notes)
+    }
+
+    /// Frames of a flow that were dropped on the path of an interface of the host that opened it.
+    pub(super) fn drops_on(&self, flow: usize, interface: usize) -> PathDrops {
+        let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.drops_on(flow as u16, interface as u16)
     }
 
     /// What explains the packet of a subflow that leaves a host now.

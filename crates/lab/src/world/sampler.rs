@@ -7,7 +7,7 @@ use netsim::{LinkId, Network};
 use super::apps::App;
 use super::host::{self, Host};
 use super::link_summaries;
-use crate::measurements::{FlowSummary, Measurements, Metric, PathSummary, Samples};
+use crate::measurements::{AbsentPath, FlowSummary, Measurements, Metric, PathSummary, Samples};
 use crate::scenario::names::Transport;
 use crate::scenario::{Link, Scenario, Traffic};
 
@@ -309,7 +309,12 @@ impl Sampler {
             receive_buffer: spec.tcp.rcvbuf,
             send_buffer: spec.tcp.sndbuf,
             limits: info.as_ref().map_or_else(Vec::new, limit_shares),
-            never_joined: spec.paths.iter().filter(absent).cloned().collect(),
+            never_joined: spec
+                .paths
+                .iter()
+                .filter(absent)
+                .map(|path| AbsentPath { path: path.clone(), best_capacity: None })
+                .collect(),
             paths,
             blocks: app.blocks.clone(),
             datagram_loss: app
@@ -341,6 +346,7 @@ impl Sampler {
                 best_capacity: None,
                 base_rtt: None,
                 blamed: 0.0,
+                drops: None,
             }
         })
         .collect()

@@ -112,7 +112,10 @@ impl World {
             };
             let label = match subflow {
                 Some((connection, subflow)) if self.has_labels => {
-                    host.flow_of(connection).map_or(0, |flow| self.apps[flow].label(segment, Some(subflow)))
+                    // A connection that nobody has accepted belongs to the flow of its port.
+                    let flow = host.flow_of(connection).map(|flow| &self.apps[flow]);
+                    let app = flow.or_else(|| flow_of_ports(&self.apps, segment));
+                    app.map_or(0, |app| app.label(segment, Some(subflow)))
                 }
                 _ => 0,
             };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use mptcp::observe::{Kind, Kinds, PathLimit, PathReasons, Row, Wanted};
 use mptcp_clock::{Duration, Instant};
 
-use super::attribution::{Attribution, Route, turning_points};
+use super::attribution::{Attribution, Links, Route, least, turning_points};
 use super::ports::FIRST_PORT;
 use super::recorder::{AtHost, Atlas, FlowEnds, OnLinks, Recorder};
 use super::{ScheduledAction, World, sampler};
@@ -121,7 +121,8 @@ impl World {
                 let back = Route::trace(network, far, None, (near, own));
                 let (Some(out), Some(back)) = (out, back) else { continue };
                 let (forth, back) = if upload { (out, back) } else { (back, out) };
-                let route = Route::new(&self.scenario, forth, back);
+                let life = spec.start..spec.stop.unwrap_or(self.scenario.duration);
+                let route = Route::new(&self.scenario, forth, back, &life);
                 let further =
                     (1..spec.ports().unwrap_or(1)).map(|number| sampler::numbered(path, number as usize));
                 for name in further.chain([path.clone()]) {
@@ -141,15 +142,18 @@ impl World {
             attribution.settle_all(end.max(self.network.now()), &mut self.network);
         }
         for (flow, app) in flows.iter_mut().zip(&self.apps) {
-            let (Some(recorder), Some(started), None) = (&self.recorder, app.started_at, &app.datagrams)
-            else {
-                continue;
-            };
+            let Some(recorder) = &self.recorder else { continue };
+            for path in &mut flow.paths {
+                let interface =
+                    self.hosts[app.from].interface_names.iter().position(|name| *name == path.path);
+                path.drops = interface.map(|at| recorder.drops_on(app.flow, at));
+            }
+            let (Some(started), None) = (app.started_at, &app.datagrams) else { continue };
             let names = self.sampler.path_names();
             let (reasons, over) = app.reasons(end, &self.hosts);
             let until = over.unwrap_or(end);
-            let mut capacities = BTreeMap::new();
-            let mut is_known = !flow.paths.is_empty();
+            let mut links: [Vec<Links>; 2] = [Vec::new(), Vec::new()];
+            let (mut payload, mut offered) = (0, 0);
             for path in &mut flow.paths {
                 let at = names.iter().position(|name| *name == path.path);
                 let mine = |reason: &&PathReasons| Some(usize::from(recorder.path_of(&reason.place))) == at;
@@ -158,20 +162,30 @@ impl World {
                 let truth = self.attribution.as_ref().zip(at).and_then(|(attribution, at)| {
                     attribution.summary(app.flow as u16, at as u16, until, &mut self.network)
                 });
-                is_known &= truth.is_some();
-                if let Some(truth) = truth {
-                    let payload = truth.payload_share.unwrap_or(1.0);
-                    let pair = (truth.capacity.map(|c| c * payload), truth.rate.map(|c| c * payload));
-                    capacities.insert(truth.bottleneck, pair);
-                    path.limits = truth.shares;
-                    (path.capacity, path.best_capacity) = (truth.capacity, truth.rate);
-                    path.base_rtt = truth.base_rtt;
+                let truth = truth.unwrap_or_default();
+                payload += truth.carried.0;
+                offered += truth.carried.1;
+                for (all, links) in links.iter_mut().zip([truth.links, truth.best_links]) {
+                    all.push(links);
+                }
+                path.limits = truth.shares;
+                (path.capacity, path.best_capacity) = (truth.capacity, truth.rate);
+                path.base_rtt = truth.base_rtt;
+            }
+            for absent in &mut flow.never_joined {
+                let at = names.iter().position(|name| *name == absent.path);
+                let truth = self.attribution.as_ref().zip(at).and_then(|(attribution, at)| {
+                    attribution.summary(app.flow as u16, at as u16, until, &mut self.network)
+                });
+                let truth = truth.unwrap_or_default();
+                absent.best_capacity = truth.rate;
+                for (all, links) in links.iter_mut().zip([truth.links, truth.best_links]) {
+                    all.push(links);
                 }
             }
-            if is_known {
-                flow.capacity = capacities.values().map(|pair| pair.0).sum();
-                flow.best_capacity = capacities.values().map(|pair| pair.1).sum();
-            }
+            let payload_share = if offered > 0 { payload as f64 / offered as f64 } else { 1.0 };
+            let [usual, best] = links.map(|links| least(&links).map(|capacity| capacity * payload_share));
+            (flow.capacity, flow.best_capacity) = (usual, best);
         }
     }
 }

@@ -130,12 +130,13 @@ impl Account {
                 let since = Drops {
                     queue: drops.queue - self.drops.queue,
                     random: drops.random - self.drops.random,
+                    filter: drops.filter - self.drops.filter,
                     down: drops.down - self.drops.down,
                     unsent: 0,
                 };
                 self.reduction = match () {
                     () if since.down > 0 => Reduction::Down,
-                    () if since.random > since.queue => Reduction::Loss,
+                    () if since.random + since.filter > since.queue => Reduction::Loss,
                     () if since.queue > 0 => Reduction::Queue,
                     () => Reduction::Spurious,
                 };

@@ -5,6 +5,7 @@
 
 mod account;
 mod cause;
+mod cut;
 mod notes;
 mod route;
 
@@ -16,6 +17,7 @@ use netsim::{DirectionId, Network};
 
 use self::account::Account;
 use self::cause::Cause;
+pub(super) use self::cut::{Links, least};
 use self::notes::Key;
 pub(super) use self::notes::Notes;
 pub(super) use self::route::{Route, turning_points};
@@ -30,10 +32,12 @@ pub(super) struct PathTruth {
     pub(super) capacity: Option<f64>,
     /// What its slowest link could carry at its best, bit/s of frames.
     pub(super) rate: Option<f64>,
-    /// The slowest link.
-    pub(super) bottleneck: Option<DirectionId>,
-    /// Payload bytes to a byte of the frames that carried them.
-    pub(super) payload_share: Option<f64>,
+    /// What each of its links could carry on average, bit/s of frames; empty where that is not known.
+    pub(super) links: Links,
+    /// The same at its best.
+    pub(super) best_links: Links,
+    /// Bytes of payload, and of the frames that carried them.
+    pub(super) carried: (u64, u64),
     /// Mean propagation delay there and back, s.
     pub(super) base_rtt: Option<f64>,
     cross_share: f64,
@@ -83,6 +87,12 @@ struct Sum {
 
 impl Attribution {
     pub(super) fn new(notes: Arc<Mutex<Notes>>, routes: BTreeMap<(u16, u16), Route>) -> Self {
+        {
+            let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
+            for ((flow, _), route) in &routes {
+                route.forth.iter().for_each(|hop| notes.follow(*flow, *hop));
+            }
+        }
         Self {
             notes,
             routes,
@@ -204,8 +214,7 @@ impl Attribution {
             let last = ended.and_then(|(_, marks)| marks.get(hop).copied());
             (then, last.unwrap_or_else(|| Mark::of(*hop, network)))
         };
-        let mut truth =
-            PathTruth { bottleneck: route.forth.get(route.bottleneck).copied(), ..PathTruth::default() };
+        let mut truth = PathTruth { best_links: route.best_links.clone(), ..PathTruth::default() };
         let mut down = 0.0_f64;
         let mut longest = 0.0_f64;
         for (at, hop) in route.forth.iter().enumerate() {
@@ -222,12 +231,16 @@ impl Attribution {
             }
             if let Some(bits) = now.bits.filter(|_| !route.is_wireless) {
                 let rate = (bits - then.bits.unwrap_or(0.0)) / counted;
+                truth.links.push((*hop, rate));
                 truth.capacity = Some(truth.capacity.map_or(rate, |known: f64| known.min(rate)));
             }
         }
         truth.rate =
             route.rate.map(|rate| rate as f64).filter(|_| truth.capacity.is_some()).or(truth.capacity);
-        truth.payload_share = (sum.offered > 0).then(|| sum.payload as f64 / sum.offered as f64);
+        truth.carried = (sum.payload, sum.offered);
+        if truth.best_links.is_empty() {
+            truth.best_links.clone_from(&truth.links);
+        }
         let capacity = std::mem::take(&mut sum.totals[Cause::Capacity as usize]);
         sum.totals[Cause::CrossTraffic as usize] = capacity * truth.cross_share;
         sum.totals[Cause::Capacity as usize] = capacity * (1.0 - truth.cross_share);

@@ -2,12 +2,13 @@
 //!
 //! Owns the queue between them: observers hear of an event in the middle of a call, and may not look at the network then.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mptcp::observe::{Event, PathLimit, Record, WindowChange};
-use netsim::{Cause as DropCause, FrameEvent, Happening};
+use netsim::{Cause as DropCause, DirectionId, FrameEvent, Happening};
 
-use crate::classes::flow_and_subflow;
+use crate::classes::{flow_and_interface, flow_and_subflow};
+use crate::measurements::PathDrops;
 
 /// A subflow: the flow, and the subflow's number in its connection as far as a frame's label tells it.
 pub(super) type Key = (u16, u8);
@@ -28,8 +29,10 @@ pub(super) enum Note {
 pub(super) struct Drops {
     /// The queue or its discipline dropped or marked them.
     pub(super) queue: u64,
-    /// Random loss, a filter or a MAC took them, or they arrived damaged.
+    /// Random loss or a MAC took them, or they arrived damaged.
     pub(super) random: u64,
+    /// A filter of the scenario took them.
+    pub(super) filter: u64,
     /// The link was down.
     pub(super) down: u64,
     /// Bytes that never left the queue.
@@ -41,6 +44,10 @@ pub(super) struct Drops {
 pub(in crate::world) struct Notes {
     notes: Vec<(Key, u16, Note)>,
     drops: BTreeMap<Key, Drops>,
+    /// By flow and interface of the host that opened it: in both directions, over the whole run.
+    by_path: BTreeMap<(u16, u16), PathDrops>,
+    /// By flow: the directions that its data takes.
+    forth: BTreeSet<(u16, DirectionId)>,
 }
 
 impl Notes {
@@ -68,9 +75,35 @@ impl Notes {
         self.drops.get(&subflow).copied().unwrap_or_default()
     }
 
-    /// A frame was dropped or marked on its way from the sender.
+    /// The data of a flow takes this direction.
+    pub(super) fn follow(&mut self, flow: u16, direction: DirectionId) {
+        self.forth.insert((flow, direction));
+    }
+
+    /// Frames of a flow that were dropped on the path of an interface.
+    pub(in crate::world) fn drops_on(&self, flow: u16, interface: u16) -> PathDrops {
+        self.by_path.get(&(flow, interface)).copied().unwrap_or_default()
+    }
+
+    /// A frame was dropped or marked.
     pub(in crate::world) fn hear_drop(&mut self, event: &FrameEvent) {
         let Some((flow, subflow)) = flow_and_subflow(event.label) else { return };
+        if let Some((_, interface)) = flow_and_interface(event.label) {
+            let drops = self.by_path.entry((flow as u16, interface as u16)).or_default();
+            match event.what {
+                Happening::Dropped(DropCause::QueueFull | DropCause::Discipline) => drops.queue += 1,
+                Happening::Dropped(DropCause::Down | DropCause::NoRoute) => drops.down += 1,
+                Happening::Dropped(DropCause::Filter) => drops.filter += 1,
+                Happening::Dropped(DropCause::Chance | DropCause::Retries | DropCause::Corrupted) => {
+                    drops.random += 1;
+                }
+                Happening::Dropped(DropCause::TooLong) | Happening::Marked => {}
+            }
+        }
+        // What an acknowledgement meets makes no window smaller.
+        if !self.forth.contains(&(flow as u16, event.direction)) {
+            return;
+        }
         let drops = self.drops.entry((flow as u16, subflow as u8)).or_default();
         match event.what {
             Happening::Marked => drops.queue += 1,
@@ -83,7 +116,7 @@ impl Notes {
                 drops.unsent += u64::from(event.bytes);
             }
             Happening::Dropped(DropCause::Filter) => {
-                drops.random += 1;
+                drops.filter += 1;
                 drops.unsent += u64::from(event.bytes);
             }
             Happening::Dropped(DropCause::Chance | DropCause::Retries | DropCause::Corrupted) => {

@@ -2,8 +2,12 @@
 //!
 //! Owns a list of directions. Changes nothing in the network.
 
+use std::ops::Range;
+
 use mptcp_clock::{Duration, Instant};
-use netsim::{AddressId, DirectionId, Network, NodeId};
+use netsim::{AddressId, DirectionId, Network, NodeId, Parameters};
+
+use super::cut::Links;
 
 use crate::scenario::names::Side;
 use crate::scenario::{Line, Scenario, Way};
@@ -20,8 +24,8 @@ pub(in crate::world) struct Route {
     best: Vec<Option<u64>>,
     /// The rate of its slowest hop at its best, bit/s; `None` where no hop has one.
     pub(super) rate: Option<u64>,
-    /// That hop, as a place in `forth`.
-    pub(super) bottleneck: usize,
+    /// The rate of each hop at its best, bit/s; empty where that is not known.
+    pub(in crate::world) best_links: Links,
     /// One of its links is wireless: nothing says what that carries.
     pub(super) is_wireless: bool,
 }
@@ -62,17 +66,21 @@ impl Route {
         scenario: &Scenario,
         forth: Vec<DirectionId>,
         back: Vec<DirectionId>,
+        life: &Range<Duration>,
     ) -> Self {
-        let best: Vec<Option<u64>> = forth.iter().map(|hop| best_rate(scenario, *hop)).collect();
-        let rate =
-            |(at, hop): (usize, &DirectionId)| Some((best[at].or_else(|| first_rate(scenario, *hop))?, at));
-        let slowest = forth.iter().enumerate().filter_map(rate).min();
-        let bottleneck = slowest.map_or(0, |(_, at)| at);
+        let best: Vec<Option<u64>> = forth.iter().map(|hop| best_rate(scenario, *hop, life)).collect();
+        let rate = |(hop, best): (&DirectionId, &Option<u64>)| best.or_else(|| first_rate(scenario, *hop));
+        let rates: Vec<Option<u64>> = forth.iter().zip(&best).map(rate).collect();
+        let slowest = rates.iter().filter_map(|rate| *rate).min();
         let link = |hop: &DirectionId| &scenario.links[hop.link().index()];
         let is_wireless = forth.iter().any(|hop| link(hop).station.is_some());
         let is_recorded = forth.iter().any(|hop| line_of(scenario, *hop).recording.is_some());
-        let rate = slowest.map(|(rate, _)| rate).filter(|_| !is_wireless && !is_recorded);
-        Self { forth, back, best, rate, bottleneck, is_wireless }
+        let is_known = !is_wireless && !is_recorded;
+        let rate = slowest.filter(|_| is_known);
+        let of_hop = |(hop, rate): (&DirectionId, &Option<u64>)| Some((*hop, (*rate)? as f64));
+        let best_links =
+            if is_known { forth.iter().zip(&rates).filter_map(of_hop).collect() } else { Links::new() };
+        Self { forth, back, best, rate, best_links, is_wireless }
     }
 
     /// What it is now.
@@ -81,7 +89,7 @@ impl Route {
         for (hop, best) in self.forth.iter().zip(&self.best) {
             let parameters = network.parameters(*hop);
             state.up &= parameters.up;
-            state.delay += parameters.delay;
+            state.delay += delay(parameters);
             if let (Some(_), Some(rate), Some(most)) = (best, parameters.rate, self.rate) {
                 state.share = state.share.min(rate.bits_per_second() as f64 / most as f64);
             }
@@ -89,7 +97,7 @@ impl Route {
         for hop in &self.back {
             let parameters = network.parameters(*hop);
             state.up &= parameters.up;
-            state.delay += parameters.delay;
+            state.delay += delay(parameters);
         }
         state
     }
@@ -98,6 +106,14 @@ impl Route {
     pub(super) fn busy(&self, network: &mut Network<u32>) -> Vec<Duration> {
         self.forth.iter().map(|hop| network.line_use(*hop).busy).collect()
     }
+}
+
+/// What a frame takes on average behind the queue. A frame that may not overtake the one before waits for it: with many frames in
+/// flight the slowest ones decide, up to the reach of the jitter.
+fn delay(parameters: &Parameters) -> Duration {
+    let held =
+        parameters.jitter.filter(|jitter| !jitter.reorder).map_or(Duration::ZERO, |jitter| jitter.spread);
+    parameters.delay + held
 }
 
 fn line_of(scenario: &Scenario, direction: DirectionId) -> &Line {
@@ -111,23 +127,22 @@ fn first_rate(scenario: &Scenario, direction: DirectionId) -> Option<u64> {
     line.rate.filter(|_| line.recording.is_none())
 }
 
-/// The highest rate that events give a direction, or that it begins with; `None` where none changes it, or it has none.
-fn best_rate(scenario: &Scenario, direction: DirectionId) -> Option<u64> {
+/// The highest rate that a direction has within `life`; `None` where no event changes it, or it has none.
+fn best_rate(scenario: &Scenario, direction: DirectionId, life: &Range<Duration>) -> Option<u64> {
     let link = &scenario.links[direction.link().index()];
     let forward = direction == direction.link().forward();
     let other = if forward { Side::Backward } else { Side::Forward };
     let changes =
         scenario.events.iter().filter(|event| event.link == link.name && event.way != Way::One(other));
-    let rates: Vec<Option<u64>> = changes.filter_map(|event| event.set.rate).collect();
-    if rates.is_empty() {
+    let changes: Vec<(Duration, Option<u64>)> =
+        changes.filter_map(|event| Some((event.at, event.set.rate?))).collect();
+    if changes.is_empty() {
         return None;
     }
-    rates
-        .into_iter()
-        .chain([line_of(scenario, direction).rate])
-        .collect::<Option<Vec<u64>>>()?
-        .into_iter()
-        .max()
+    let before = changes.iter().rev().find(|(at, _)| *at <= life.start);
+    let at_start = before.map_or(line_of(scenario, direction).rate, |(_, rate)| *rate);
+    let later = changes.iter().filter(|(at, _)| *at > life.start && *at < life.end).map(|(_, rate)| *rate);
+    later.chain([at_start]).collect::<Option<Vec<u64>>>()?.into_iter().max()
 }
 
 /// Instants at which something about a link changes by the scenario.
