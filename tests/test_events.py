@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any, cast
 
@@ -345,3 +347,52 @@ def test_cross_traffic_is_that_of_the_link_where_frames_wait() -> None:
     )
     [path] = scenario.run(trace=events.REASONS).flow("own")["paths"]
     assert path["limits"]["capacity"] > 0.95, path
+
+
+STREAM = """
+name = "stream"
+duration = "10s"
+
+[paths.wifi]
+rate = "5Mbit"
+rtt = "30ms"
+
+[flows.video]
+blocks = "20KB"
+rate = "1Mbit"
+deadline = "100ms"
+
+[flows.file]
+bytes = "500KB"
+deadline = "2s"
+
+[flows.voice]
+transport = "udp"
+datagram = "200B"
+rate = "64kbit"
+deadline = "1ms"
+"""
+
+
+def test_latency_is_a_metric_of_every_command(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "stream.toml").write_text(STREAM)
+    said = cli("run", "stream.toml", "--output", "out").stdout
+    assert "% of the blocks took longer than the deadline" in said
+    assert "the transfer was complete within the deadline" in said
+    assert "100.00% of the datagrams came later than the deadline, or never" in said
+    assert re.search(r"delay of the datagrams: median \d+ ms, p95 \d+ ms, p99 \d+ ms, jitter \d+ ms", said)
+    rows = {row["flow"]: row for row in pq.read_table(tmp_path / "out" / "flows.parquet").to_pylist()}
+    blocks = pq.read_table(tmp_path / "out" / "blocks.parquet")
+    latency = np.sort(blocks["latency_s"].to_numpy())
+    assert rows["video"]["latency_p99_s"] == latency[int(np.ceil(0.99 * latency.size)) - 1]
+    assert rows["video"]["late"] == pytest.approx(np.mean(latency > 0.1), abs=0.02)
+    [found] = json.loads(cli("cdf", "out:video", "--metric", "latency", "--json").stdout)
+    assert found["samples"] == latency.size
+    assert found["quantiles"]["0.5"] == pytest.approx(1e3 * np.median(latency), rel=0.02)
+    [found] = json.loads(cli("cdf", "out:file", "--metric", "completion_s", "--json").stdout)
+    assert found["mean"] == rows["file"]["completion_s"]
+    cli("plot", "out", "--metric", "latency", "--flow", "video")
+    table = cli("sweep", "stream.toml", "--vary", "paths.wifi.rtt=30ms,90ms", "--seeds", "2",
+                "--metric", "latency_p95_s,late", "--compare", "paths.wifi.rtt=30ms").stdout  # fmt: skip
+    assert "video latency_p95 [ms]" in table
+    assert "sends no blocks" in cli("cdf", "out:file", "--metric", "latency", expect=2).stderr

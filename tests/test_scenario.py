@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from typing import Any
 
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mptcplab import Event, Flow, Path, Scenario, ScenarioError, _core
-from mptcplab.scenario import to_toml
+from mptcplab.scenario import Cell, Station, to_toml
 
 
 def test_dataclasses_and_dictionaries_are_the_same() -> None:
@@ -98,3 +99,18 @@ def test_tables_in_arrays() -> None:
         "paths": {"a b": {"x": 1}},
     }
     assert tomllib.loads(to_toml(table)) == table
+
+
+@pytest.mark.parametrize(("table", "kind"), [("flows", Flow), ("paths", Path), ("cells", Cell), ("stations", Station)])
+def test_every_key_of_a_file_is_a_field(table: str, kind: type[Any]) -> None:
+    schema = json.loads(_core.json_schema())["properties"][table]
+    keys = set((schema.get("additionalProperties") or schema)["properties"])
+    fields = {name.rstrip("_") for name in kind.__dataclass_fields__}
+    assert keys <= fields
+
+
+def test_a_flow_says_its_ends_and_its_stack() -> None:
+    flow = Flow(from_="server", to="client", stack="linux", blocks="8KB", rate="1Mbit", deadline="50ms")
+    scenario = Scenario(duration="5s", paths={"wifi": Path(rate="8Mbit")}, flows={"f": flow})
+    assert tomllib.loads(scenario.to_toml())["flows"]["f"]["from"] == "server"
+    assert tomllib.loads(scenario.to_toml())["flows"]["f"]["reinjection"] == "data_level"

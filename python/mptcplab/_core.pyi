@@ -77,7 +77,9 @@ class FlowRow(TypedDict):
     latency_p50_s: float | None
     latency_p95_s: float | None
     latency_p99_s: float | None
+    late: float | None
     datagram_loss: float | None
+    jitter_s: float | None
     capacity: float | None
     best_capacity: float | None
     receive_buffer: int

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from mptcplab.flow_times import COMPLETION, LATENCY
 from mptcplab.inputs import BadResult, choose
 from mptcplab.resampling import Floats, Kind, between, resample
 from mptcplab.saved import SavedRun
@@ -47,6 +48,7 @@ QUANTITIES = (
     Quantity("ssthresh", "ssthresh", "state", "kB", 1e3),
     Quantity("srtt", "srtt", "state", "ms", 1e-3),
     Quantity("rttvar", "rttvar", "state", "ms", 1e-3),
+    Quantity("latency", "latency", "state", "ms", 1e-3),
     Quantity("in_flight", "in_flight", "state", "kB", 1e3),
     Quantity("send_queue", "send_queue", "state", "kB", 1e3),
     Quantity("local_queue", "local_queue", "state", "kB", 1e3),
@@ -63,13 +65,15 @@ QUANTITIES = (
     Quantity("phy_rate", "phy_rate", "state", "Mb/s", 1e6),
 )
 COLUMNS = {quantity.name: quantity for quantity in QUANTITIES}
+OF_FLOWS = (LATENCY, COMPLETION)
+"""Metrics of flows whose distribution has a value for each block, or for each run."""
 UTILISATION = "utilisation"
 """Percent of the throughput of all interfaces that one has."""
 
 
 def unit(column: str) -> str:
     """Unit of a column."""
-    return "%" if column == UTILISATION else COLUMNS[column].unit
+    return "%" if column == UTILISATION else "s" if column == COMPLETION else COLUMNS[column].unit
 
 
 def check_metric(name: str) -> str:
@@ -123,6 +127,18 @@ def values(run: SavedRun, metric: str, path: str, *, interval: float = INTERVAL,
     return column[np.isfinite(column)]
 
 
+def of_flow(run: SavedRun, metric: str, flow: str, *, warmup: float | None = None) -> Floats:
+    """The latency of each block of a flow that was ready after the warm-up, or its completion time."""
+    choose(flow, run.flows, "flow", run.source or run.name)
+    if metric == COMPLETION:
+        return run.completion(flow)
+    ready, took = run.latency(flow)
+    if not ready.size:
+        raise BadResult(f"{run.source or run.name}: {flow} sends no blocks, and latency is measured of blocks")
+    values: Floats = took[ready >= (run.warmup if warmup is None else warmup)]
+    return values / COLUMNS[LATENCY].scale
+
+
 def _steps(run: SavedRun, interval: float) -> Floats:
     times = run.samples.times
     if not times.size:
@@ -161,7 +177,7 @@ def _over_interfaces(  # noqa: PLR0913, RUF100 - what a table is made of
         whose = [flow] if flow else run.flows
         parts = [_one(run, quantity, one, ALL, steps, interval) for one in whose]
         if any(np.isfinite(part).any() for part in parts):
-            return _add(parts, steps, mean=False) / quantity.scale
+            return _add(parts, steps, mean=name in MEANS) / quantity.scale
     return _add([own[name] for own in columns.values()], steps, mean=name in MEANS)
 
 

@@ -68,11 +68,14 @@ FLOWS: Mapping[str, str] = {
     "penalties": "how often a window was halved for filling the receive window (M2)",
     "duplicates": "bytes that arrived at the data level twice",
     "blocks": "blocks that arrived whole",
-    "latency_p50_s": "time from when the application had a block ready until it was read: half of the blocks took "
-    "no longer; none without blocks",
-    "latency_p95_s": "... 95% of the blocks",
-    "latency_p99_s": "... 99% of the blocks",
+    "latency_p50_s": "time from when the application had a block ready, or sent a datagram, until it was read: half of "
+    "them took no longer; of those after the warm-up; none without any",
+    "latency_p95_s": "... 95% of them",
+    "latency_p99_s": "... 99% of them",
+    "late": "share of the blocks or datagrams, or of the file, that took longer than the `deadline` of the flow; "
+    "datagrams that never arrived and blocks that still wait are late; none without a deadline",
     "datagram_loss": "share of the datagrams that never arrived; none for TCP and MPTCP",
+    "jitter_s": "interarrival jitter of datagrams at the end (RFC 3550, section 6.4.1); none for TCP and MPTCP",
     "longest_silence_s": "the longest time in which nothing arrived although the application waited for data",
     "longest_silence_at_s": "when that began",
     "capacity": "payload that the links of all its paths could carry on average, bit/s; a shared link counts once; of "

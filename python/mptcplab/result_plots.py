@@ -17,6 +17,7 @@ from mptcplab.inputs import BadResult, choose
 from mptcplab.statistics import distribution
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
@@ -83,7 +84,17 @@ def plot_metrics(  # noqa: PLR0913, RUF100 - what a person can ask for
                 plots.finish(axes[at], x="time [s]", y="scaled value" if at == 0 else "", title=column, legend=None,
                              top=100)  # fmt: skip
                 axes[at].legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=8)
+        _share_height(axes, len(columns))
     return figure
+
+
+def _share_height(axes: Sequence[Axes], across: int) -> None:
+    """Gives the panels of a row one height, so that interfaces can be compared."""
+    for first in range(0, len(axes), across):
+        row = axes[first : first + across]
+        top = max(panel.get_ylim()[1] for panel in row)
+        for panel in row:
+            panel.set_ylim(top=top)
 
 
 def scaled(metric: str, values: NDArray[np.float64], label: str) -> tuple[NDArray[np.float64], str]:

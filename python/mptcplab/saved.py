@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from mptcplab.flow_times import LATENCY, FlowTimes
 from mptcplab.inputs import BadResult, nearest, readable, seconds
 from mptcplab.reading import read_json, read_scenario
 from mptcplab.sample_file import RunSamples, SampleFile
@@ -43,13 +44,15 @@ class SavedRun:
     """The scenario file as nested dictionaries."""
     read: Callable[[], RunSamples]
     """Gives its samples; a large result is never in memory whole."""
+    times: FlowTimes
+    """Of its blocks and files, and perhaps of those of other runs."""
 
     @classmethod
     def of(cls, run: Run) -> SavedRun:
         """The same of a run that was never saved, for notebooks."""
         scenario = tomllib.loads(run.scenario.to_toml())
         samples = RunSamples.of(run.samples)
-        return cls("", run.name, run.seed, run.variant, scenario, lambda: samples)
+        return cls("", run.name, run.seed, run.variant, scenario, lambda: samples, FlowTimes.of_run(run))
 
     @property
     def label(self) -> str:
@@ -90,8 +93,19 @@ class SavedRun:
     def series(
         self, metric: str, *, flow: str = ALL, path: str = ALL
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Times and values of one metric, both empty where it was not measured."""
+        """Times and values of one metric, both empty where it was not measured; latency at the time of reading."""
+        if metric == LATENCY:
+            ready, took = self.latency(flow) if path == ALL else (np.zeros(0), np.zeros(0))
+            return ready + took, took
         return self.samples.series(metric, flow, path)
+
+    def latency(self, flow: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """When the blocks of a flow were ready and how long each took, s; empty for a flow without blocks."""
+        return self.times.latency((self.name, self.seed, self.variant), flow)
+
+    def completion(self, flow: str) -> NDArray[np.float64]:
+        """How long the file of a flow took, s: one value, or none where it was not complete."""
+        return self.times.completion((self.name, self.seed, self.variant), flow)
 
     def settings(self) -> list[tuple[str, Any]]:
         """The keys of its scenario as `--set` writes them, with their values."""
@@ -137,14 +151,14 @@ def load(directory: str | PathLike[str]) -> list[SavedRun]:
     target = Path(directory)
     if not (target / "samples.parquet").is_file():
         raise BadResult(f"{target}: no samples.parquet; was the run interrupted before its first result?")
-    file = SampleFile(target / "samples.parquet")
+    file, times = SampleFile(target / "samples.parquet"), FlowTimes.of_directory(target)
     scenarios: dict[str, dict[str, Any]] = {}
     runs = []
     for row in described["runs"]:
         if row["scenario"] not in scenarios:
             scenarios[row["scenario"]] = read_scenario(target / row["scenario"])
         who = (row["run"], row["seed"], row["variant"])
-        runs.append(SavedRun(readable(str(directory)), *who, scenarios[row["scenario"]], partial(file.of, who)))
+        runs.append(SavedRun(readable(str(directory)), *who, scenarios[row["scenario"]], partial(file.of, who), times))
     return runs
 
 

@@ -52,6 +52,8 @@ class Path:
     rate: str | None = None
     trace: str | None = None
     """A file: delivery opportunities, or a table of what the path is like over time; instead of `rate`."""
+    trace_start: str | None = None
+    trace_repeat: bool | None = None
     delay: str | None = None
     rtt: str | None = None
     loss: str | None = None
@@ -112,8 +114,12 @@ class Station:
 
 @dataclass(kw_only=True)
 class Flow:
-    """A connection; the keys are those of `[flows.NAME]`, others go into `more`."""
+    """A connection; the keys are those of `[flows.NAME]`, those of a plugin go into `more`."""
 
+    from_: str | None = None
+    """The host that opens it: `from` in a file."""
+    to: str | None = None
+    stack: Literal["mptcplab", "linux"] | None = None
     transport: Literal["mptcp", "tcp", "udp"] | None = None
     version: Literal["v0", "v1"] | None = None
     direction: Literal["upload", "download"] | None = None
@@ -122,18 +128,31 @@ class Flow:
     paths: Sequence[str] | None = None
     congestion: str | Mapping[str, Any] | None = None
     """A name, or `{"kind": NAME, ...}` with values for it; so are `scheduler` and `path_manager`."""
+    coupled: Literal["all", "shared"] | None = None
     scheduler: str | Mapping[str, Any] | None = None
     path_manager: str | Mapping[str, Any] | None = None
     subflows: int | None = None
     backup: Sequence[str] | None = None
     opportunistic_retransmission: bool | None = None
+    opportunistic: Literal["original", "sooner", "early"] | None = None
     penalisation: bool | None = None
+    penalty: Literal["original", "later"] | None = None
     autotuning: bool | None = None
     sndbuf_shrinks: bool | None = None
     rcvbuf_by_path: bool | None = None
     cwnd_capping: bool | None = None
     rcvbuf: str | None = None
     sndbuf: str | None = None
+    mss: int | None = None
+    notsent_lowat: str | None = None
+    subflow_queues: bool | None = None
+    buffer_memory: bool | None = None
+    reinjection: Literal["timeout", "data_level"] | None = None
+    windows_by_subflow: bool | None = None
+    silent_path_probe: str | None = None
+    wide_data_acks: bool | None = None
+    add_addr_timeout: str | None = None
+    blackhole_timeout: str | None = None
     bulk: bool | None = None
     bytes: str | None = None
     blocks: str | None = None
@@ -143,11 +162,29 @@ class Flow:
     datagram: str | None = None
     on: str | None = None
     off: str | None = None
+    deadline: str | None = None
     small_queues: str | None = None
+    slow_start: Literal["standard", "hystart++", "hystart"] | None = None
+    ssthresh: str | None = None
+    initial_window: int | None = None
+    pacing: bool | None = None
+    sack: bool | None = None
+    timestamps: bool | None = None
+    byte_counting: bool | None = None
+    rack: bool | None = None
+    frto: bool | None = None
+    undo: bool | None = None
+    delayed_ack: bool | None = None
+    nagle: bool | None = None
+    minshall: bool | None = None
+    min_rto: str | None = None
+    user_timeout: str | None = None
+    checksum: bool | None = None
     send_queue_rule: Literal["off", "published", "unacked", "linked"] | None = None
     ecn: Literal["off", "passive", "on"] | None = None
     abe: bool | None = None
     restart_after_idle: bool | None = None
+    window_use_by_round: bool | None = None
     mtu_probing: Literal["off", "blackhole", "on"] | None = None
     start: str | None = None
     stop: str | None = None
@@ -296,7 +333,8 @@ def to_toml(table: Mapping[str, Any]) -> str:
 def _plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         more = getattr(value, "more", None) or {}
-        own = {field.name: getattr(value, field.name) for field in fields(value) if field.name != "more"}
+        # `from` is a word of Python's.
+        own = {field.name.rstrip("_"): getattr(value, field.name) for field in fields(value) if field.name != "more"}
         return _plain(own | dict(more))
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items() if item is not None}

@@ -33,8 +33,11 @@ class Estimate:
         return self.mean + self.half_width
 
     def __str__(self) -> str:
-        """As `1.23 ± 0.04`; without the interval when there is one value."""
-        return f"{self.mean:.2f}" if self.n < 2 else f"{self.mean:.2f} ± {self.half_width:.2f}"
+        """As `1.23 ± 0.04`, small means with two digits; without the interval when there is one value."""
+        small = 0.0 < abs(self.mean) < 0.095
+        digits = min(1 - math.floor(math.log10(abs(self.mean))), 9) if small else 2
+        mean = f"{self.mean:.{digits}f}"
+        return mean if self.n < 2 else f"{mean} ± {self.half_width:.{digits}f}"
 
 
 def estimate(values: Iterable[float], confidence: float = 0.95) -> Estimate:

@@ -89,13 +89,25 @@ def latency_in_words(row: FlowRow) -> list[str]:
         times = ", ".join(
             f"{name} {seconds(value)}" for name, value in (("median", median), ("p95", most), ("p99", last))
         )
-        lines.append(f"latency of {row['blocks']} blocks: {times}")
+        what = f"latency of {row['blocks']} blocks" if row["jitter_s"] is None else "delay of the datagrams"
+        jitter = "" if row["jitter_s"] is None else f", jitter {seconds(row['jitter_s'])}"
+        lines.append(f"{what}: {times}{jitter}")
     if row["datagram_loss"] is not None:
         lines.append(f"{row['datagram_loss']:.2%} of the datagrams were lost")
+    if row["late"] is not None:
+        lines.append(_late(row))
     if row["longest_silence_s"] > SILENT_S:
         begins, lasted = row["longest_silence_at_s"], row["longest_silence_s"]
         lines.append(f"nothing arrived for {lasted:.1f} s from {begins:.1f} s on, although data was waiting")
     return lines
+
+
+def _late(row: FlowRow) -> str:
+    if row["blocks"]:
+        return f"{row['late']:.2%} of the blocks took longer than the deadline"
+    if row["datagram_loss"] is not None:
+        return f"{row['late']:.2%} of the datagrams came later than the deadline, or never"
+    return f"the transfer was complete {'after' if row['late'] else 'within'} the deadline"
 
 
 def seconds(value: float) -> str:

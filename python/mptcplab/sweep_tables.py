@@ -19,8 +19,14 @@ if TYPE_CHECKING:
 
 MOST_FLOWS = 10
 """Flows in a table; of more, the first."""
-_UNITS = {"goodput": ("Mb/s", 1e6), "throughput": ("Mb/s", 1e6), "bytes_received": ("MB", 1e6)}
-_SECONDS = ("completion_s", "handshake_s", "measured_s", "fell_back_at_s")
+_MOMENTS = ("completion_s", "handshake_s", "fell_back_at_s")
+"""What happens once, or never."""
+_UNITS = {
+    "bytes_received": ("MB", 1e6),
+    "late": ("%", 0.01),
+    "datagram_loss": ("%", 0.01),
+    **dict.fromkeys(("goodput", "throughput", "capacity", "best_capacity"), ("Mb/s", 1e6)),
+}
 
 
 def metrics(text: str) -> list[str]:
@@ -34,7 +40,9 @@ def metrics(text: str) -> list[str]:
 
 def unit(metric: str) -> tuple[str, float]:
     """What a metric is said in, and how much of it one of these is."""
-    if metric in _SECONDS:
+    if metric.startswith("latency_") or metric == "jitter_s":
+        return "ms", 1e-3
+    if metric.endswith("_s"):
         return "s", 1.0
     if metric.startswith("limit_"):
         return "% of the time", 0.01
@@ -145,19 +153,22 @@ class Found:
 
     def _title(self, flow: str, metric: str) -> str:
         units = unit(metric)[0]
-        name = flow if metric == "goodput" else f"{flow} {metric}"
+        short = metric.removesuffix("_s") if units else metric
+        name = flow if metric == "goodput" else f"{flow} {short}"
         return f"{name} [{units}]" if units else name
 
     def _cell(self, at: int, flow: str, metric: str) -> str:
         missing = self.missing(at, flow, metric)
         found = self.estimate(at, flow, metric)
         if not found.n:
-            return "never"
+            return "never" if metric in _MOMENTS else "-"
         return f"{found} ({missing} never)" if missing else str(found)
 
 
 def _signed(found: Paired) -> str:
     interval = found.difference
+    if not interval.n:
+        return "-"
     if interval.n < 2 or math.isnan(interval.mean):
         return f"{interval.mean:+.2f}"
     return f"{interval.mean:+.2f} ({interval.low:+.2f} to {interval.high:+.2f})"

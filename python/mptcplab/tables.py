@@ -35,7 +35,7 @@ LINK_METRICS = frozenset(
 )
 """Metrics of links; no flow has them."""
 
-MEANS = frozenset({"srtt", "rttvar", "phy_rate"})
+MEANS = frozenset({"srtt", "rttvar", "phy_rate", "latency"})
 """Metrics that do not add up over flows and interfaces: the mean is taken."""
 
 LINK_COUNTS = ("queue_marks", "duplicated", "corrupted")
@@ -50,7 +50,8 @@ SAMPLE_COLUMNS = ("run", "seed", "variant", "time_s", "flow", "path", "metric", 
 FLOW_NUMBERS = (
     "multipath", "fell_back", "fell_back_at_s", "bytes_received", "bytes_received_total", "measured_s", "goodput",
     "throughput", "intact", "completion_s", "handshake_s", "reinjected", "opportunistic", "penalties", "duplicates",
-    "blocks",
+    "blocks", "latency_p50_s", "latency_p95_s", "latency_p99_s", "late", "datagram_loss", "jitter_s",
+    "longest_silence_s", "capacity", "best_capacity",
 )  # fmt: skip
 """Columns of flows that are numbers or flags, without the shares of limits."""
 

@@ -92,7 +92,8 @@ fn flows(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result
         out,
         "run,seed,variant,flow,multipath,fell_back,fell_back_at_s,fell_back_path,fell_back_because,bytes_received,\
          bytes_received_total,measured_s,goodput,throughput,intact,completion_s,handshake_s,closed,reinjected,\
-         opportunistic,penalties,duplicates,blocks,latency_p50_s,latency_p95_s,latency_p99_s,datagram_loss,\
+         opportunistic,penalties,duplicates,blocks,latency_p50_s,latency_p95_s,latency_p99_s,late,
+         datagram_loss,jitter_s,\
          longest_silence_s,longest_silence_at_s,capacity,best_capacity,receive_buffer,send_buffer"
     )?;
     for limit in &limits {
@@ -119,10 +120,11 @@ fn flows(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result
         write!(out, ",{},{},{closed}", said(flow.completion), said(flow.handshake))?;
         write!(out, ",{},{},{}", flow.reinjected, flow.opportunistic, flow.penalties)?;
         write!(out, ",{},{}", flow.duplicates, flow.blocks.len())?;
-        for quantile in [0.5, 0.95, 0.99] {
-            write!(out, ",{}", said(flow.latency(quantile)))?;
+        for at in 0..3 {
+            write!(out, ",{}", said(flow.latency.map(|latency| latency[at])))?;
         }
-        write!(out, ",{},{}", said(flow.datagram_loss), flow.longest_silence)?;
+        write!(out, ",{},{},{}", said(flow.late), said(flow.datagram_loss), said(flow.jitter))?;
+        write!(out, ",{}", flow.longest_silence)?;
         write!(out, ",{},{}", flow.longest_silence_at, said(flow.capacity))?;
         write!(out, ",{},{},{}", said(flow.best_capacity), flow.receive_buffer, flow.send_buffer)?;
         for limit in &limits {

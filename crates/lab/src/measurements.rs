@@ -285,19 +285,39 @@ pub struct FlowSummary {
     pub never_joined: Vec<AbsentPath>,
     /// Its blocks, in order.
     pub blocks: Vec<Block>,
-    /// Datagrams that were sent and never arrived, as a share of those sent; only of a flow of datagrams.
+    /// Seconds from when a block was ready, or a datagram was sent, until it was read: what half of them, 95% and 99% took at most.
+    /// Of those that were ready after the warm-up; `None` without any.
+    pub latency: Option<[f64; 3]>,
+    /// Share of the blocks or datagrams, or of the file, that took longer than the deadline of the flow; `None` without one.
+    pub late: Option<f64>,
+    /// Datagrams that were sent after the warm-up and never arrived, as a share; only of a flow of datagrams.
     pub datagram_loss: Option<f64>,
+    /// Interarrival jitter of datagrams at the end, s (RFC 3550 section 6.4.1); only of a flow of datagrams.
+    pub jitter: Option<f64>,
 }
 
-impl FlowSummary {
-    /// Seconds below which this share of its blocks took, by nearest rank; `None` without blocks.
-    #[must_use]
-    pub fn latency(&self, quantile: f64) -> Option<f64> {
-        let mut latencies: Vec<Duration> = self.blocks.iter().map(|block| block.latency).collect();
-        let rank = (quantile * latencies.len() as f64).ceil() as usize;
-        let at = rank.checked_sub(1).filter(|&at| at < latencies.len())?;
-        Some(latencies.select_nth_unstable(at).1.as_secs_f64())
+/// What became of the datagrams of a flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DatagramSummary {
+    /// Share that never arrived.
+    pub loss: f64,
+    /// Delay, s: what half of them, 95% and 99% took at most; `None` where none arrived.
+    pub latency: Option<[f64; 3]>,
+    /// Interarrival jitter at the end, s.
+    pub jitter: Option<f64>,
+    /// Share that arrived later than the deadline or never; `None` without one.
+    pub late: Option<f64>,
+}
+
+/// What half, 95% and 99% of the values are at most, by nearest rank, s; `None` without any.
+#[must_use]
+pub fn quantiles(mut values: Vec<Duration>) -> Option<[f64; 3]> {
+    if values.is_empty() {
+        return None;
     }
+    values.sort_unstable();
+    let rank = |share: f64| ((share * values.len() as f64).ceil() as usize).clamp(1, values.len());
+    Some([0.5, 0.95, 0.99].map(|share| values[rank(share) - 1].as_secs_f64()))
 }
 
 /// A link direction over the whole run.

@@ -186,9 +186,11 @@ fn flow_row<'py>(py: Python<'py>, flow: &FlowSummary) -> PyResult<Bound<'py, PyD
     row.set_item("penalties", flow.penalties)?;
     row.set_item("duplicates", flow.duplicates)?;
     row.set_item("blocks", flow.blocks.len())?;
-    for (name, quantile) in [("latency_p50_s", 0.5), ("latency_p95_s", 0.95), ("latency_p99_s", 0.99)] {
-        row.set_item(name, flow.latency(quantile))?;
+    for (at, name) in ["latency_p50_s", "latency_p95_s", "latency_p99_s"].into_iter().enumerate() {
+        row.set_item(name, flow.latency.map(|latency| latency[at]))?;
     }
+    row.set_item("late", flow.late)?;
+    row.set_item("jitter_s", flow.jitter)?;
     row.set_item("datagram_loss", flow.datagram_loss)?;
     row.set_item("capacity", flow.capacity)?;
     row.set_item("best_capacity", flow.best_capacity)?;

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Groups = Mapping[str, Mapping[str, NDArray[np.float64]]]
 
 NAME = "cdf"
-HELP = "draw the distribution of a metric on interfaces of results"
+HELP = "draw the distribution of a metric on interfaces, or of latencies of flows, in results"
 EXAMPLE = "mptcplab cdf results:wifi results:3g other:total --metric throughput"
 
 QUARTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -29,7 +29,11 @@ QUARTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument(
-        "curves", nargs="+", metavar="DIR:PATH", help="a result and one of its interfaces, or total; all seeds together"
+        "curves",
+        nargs="+",
+        metavar="DIR:PATH",
+        help="a result and one of its interfaces, or total; with --metric latency or completion_s one of its flows; "
+        "all seeds together",
     )
     add_distribution(parser)
 
@@ -73,10 +77,14 @@ def samples(given: argparse.Namespace, runs: Iterable[SavedRun], paths: Sequence
     import numpy as np
 
     from mptcplab import analysis
+    from mptcplab.analysis import OF_FLOWS
 
     parts: list[list[NDArray[np.float64]]] = [[] for _ in paths]
     for run in runs:
         for mine, path in zip(parts, paths, strict=True):
+            if given.metric in OF_FLOWS:
+                mine.append(analysis.of_flow(run, given.metric, path, warmup=given.warmup))
+                continue
             mine.append(analysis.values(run, given.metric, path, interval=given.interval, warmup=given.warmup))
     return [np.concatenate(mine) if mine else np.zeros(0) for mine in parts]
 

@@ -76,7 +76,10 @@ pub(crate) fn flow<S: Clone>(
             .collect(),
         paths,
         blocks: Vec::new(),
+        latency: None,
+        late: None,
         datagram_loss: None,
+        jitter: None,
     }
 }
 

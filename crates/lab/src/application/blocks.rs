@@ -60,6 +60,18 @@ impl Application for Blocks {
         self.open.front().copied()
     }
 
+    fn overdue(&self, since: Instant) -> u64 {
+        let begun = self.open.iter().take_while(|&&ready| ready < since).count() as u64;
+        // Those behind a full send buffer were ready as well.
+        let unbegun = match (self.interval, self.due) {
+            (Some(interval), Some(due)) if due < since => {
+                1 + (since.since(due).as_nanos() - 1) / interval.as_nanos().max(1)
+            }
+            _ => 0,
+        };
+        begun + unbegun
+    }
+
     fn read(&mut self, now: Instant, received: u64, blocks: &mut Vec<Block>) {
         while (blocks.len() as u64 + 1) * self.size <= received {
             let Some(written_at) = self.open.pop_front() else { break };

@@ -28,6 +28,11 @@ pub trait Application: fmt::Debug + Send {
         None
     }
 
+    /// How many blocks were handed over before `since` and have not arrived, as far as the application can tell.
+    fn overdue(&self, _since: Instant) -> u64 {
+        0
+    }
+
     /// At the receiver: `received` bytes have been read in order so far. What it times goes into `blocks`.
     fn read(&mut self, _now: Instant, _received: u64, _blocks: &mut Vec<Block>) {}
 }

@@ -267,6 +267,9 @@ table! {
         on: Span,
         /// udp: the mean time of a pause. Needed with `on`.
         off: Span,
+        /// Later than this after it was ready, a block or a datagram is late; a file is late when it is complete later than this after
+        /// the start. Datagrams that never arrive are late. Default: nothing is late.
+        deadline: Span,
         /// When the connection is opened. Default: 0s.
         start: Span,
         /// When the application stops writing. Default: the end of the run.

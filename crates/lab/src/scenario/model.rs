@@ -116,6 +116,8 @@ pub struct Flow {
     pub checksum: bool,
     /// What the application does.
     pub traffic: Traffic,
+    /// What takes longer than this is late; `None` is nothing.
+    pub deadline: Option<Duration>,
     /// When the connection is opened.
     pub start: Duration,
     /// When the application stops writing; after `start`.

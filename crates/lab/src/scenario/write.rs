@@ -309,6 +309,7 @@ fn flow(flow: &Flow) -> FlowTable {
         datagram,
         on: activity.map(|(on, _)| Span(on)),
         off: activity.map(|(_, off)| Span(off)),
+        deadline: flow.deadline.map(Span),
         start: Some(Span(flow.start)),
         stop: flow.stop.map(Span),
         count: None,

@@ -11,6 +11,7 @@ use mptcp_clock::{Duration, Instant};
 use mptcp_wire::Segment;
 use netsim::Frame;
 
+use super::datagram_delays::DatagramDelays;
 use super::datagrams::Datagrams;
 use super::host::{self, Host};
 use crate::application::{Application, Outlet, blocks::Blocks, bulk::Bulk, file::File};
@@ -74,6 +75,7 @@ impl App {
         interface: InterfaceId,
         remote: SocketAddr,
         config: Config,
+        counts_from: Instant,
     ) -> Self {
         Self {
             flow,
@@ -101,7 +103,10 @@ impl App {
             heard_all: [false; 2],
             fell_back: [None; 2],
             datagrams: match spec.traffic {
-                Traffic::Datagrams { bytes, rate, .. } => Some(Datagrams::new(bytes, rate, spec.tcp.sndbuf)),
+                Traffic::Datagrams { bytes, rate, .. } => {
+                    let delays = DatagramDelays::new(spec.deadline, counts_from);
+                    Some(Datagrams::new(bytes, rate, spec.tcp.sndbuf, delays))
+                }
                 _ => None,
             },
             started_at: None,
@@ -269,8 +274,10 @@ impl App {
     }
 
     /// A datagram of this flow arrived.
-    pub(super) fn take_datagram(&mut self, now: Instant) {
-        self.received += self.datagrams.as_ref().map_or(0, Datagrams::payload);
+    pub(super) fn take_datagram(&mut self, now: Instant, payload: u32) {
+        let Some(datagrams) = &mut self.datagrams else { return };
+        datagrams.arrive(now, payload);
+        self.received += datagrams.payload();
         self.first_byte_at.get_or_insert(now);
         self.last_byte_at = Some(now);
     }
@@ -299,6 +306,11 @@ impl App {
         if let Some(since) = since.filter(|&since| now.since(since) > self.silence.0) {
             self.silence = (now.since(since), since);
         }
+    }
+
+    /// How many blocks were handed over before `since` and have not arrived.
+    pub(super) fn overdue(&self, since: Instant) -> u64 {
+        self.application.as_ref().map_or(0, |application| application.overdue(since))
     }
 
     fn read(&mut self, now: Instant, hosts: &mut [Host]) {

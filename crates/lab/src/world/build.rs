@@ -160,7 +160,8 @@ impl<'a> Builder<'a> {
             let _ = self.hosts[to].endpoint.listen(port, accepting);
             let first = flow.paths.first().and_then(|path| self.interface_named(from, path));
             let remote = SocketAddr::new(host::address(to, 0), port);
-            let mut app = App::new(index, flow, (from, to), first.unwrap_or_default(), remote, config);
+            let (interface, warm) = (first.unwrap_or_default(), Instant::ZERO + self.scenario.warmup);
+            let mut app = App::new(index, flow, (from, to), interface, remote, config, warm);
             if let (Some(datagrams), Some(means)) = (&mut app.datagrams, flow.activity()) {
                 datagrams.pause(means, self.root.child(&format!("datagrams {}", flow.name)));
             }

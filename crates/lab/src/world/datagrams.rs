@@ -4,14 +4,32 @@
 
 use mptcp_clock::{Duration, Instant, Rng};
 
-/// What the network carries in place of a segment's number.
-pub(super) const DATAGRAM: u32 = u32::MAX;
-/// The same, with a wrong bit.
-pub(super) const DAMAGED: u32 = u32::MAX - 1;
+use super::datagram_delays::{DatagramDelays, NUMBERS};
+use crate::measurements::DatagramSummary;
+
+/// What the network carries in place of a segment's place in the pool: this bit, and the datagram's number.
+const DATAGRAM: u32 = 1 << 31;
+/// A datagram with a wrong bit.
+const DAMAGED: u32 = NUMBERS;
 /// UDP and IPv4 headers, bytes.
 const HEADERS: u32 = 28;
 /// What Linux counts for a packet in a socket buffer beyond its bytes.
 const OVERHEAD: u64 = 768;
+
+/// Whether a frame carries a datagram.
+pub(super) fn is_datagram(payload: u32) -> bool {
+    payload & DATAGRAM != 0
+}
+
+/// Whether a frame carries a datagram with a wrong bit.
+pub(super) fn is_damaged(payload: u32) -> bool {
+    is_datagram(payload) && payload & DAMAGED != 0
+}
+
+/// The same datagram with a wrong bit.
+pub(super) fn damaged(payload: u32) -> u32 {
+    payload | DAMAGED
+}
 
 /// When it pauses: times are drawn, exponentially.
 #[derive(Debug)]
@@ -42,10 +60,11 @@ pub(super) struct Datagrams {
     pub running: bool,
     /// Payload bytes that were sent.
     pub sent: u64,
+    delays: DatagramDelays,
 }
 
 impl Datagrams {
-    pub(super) fn new(bytes: u32, rate: Option<u64>, buffer: u64) -> Self {
+    pub(super) fn new(bytes: u32, rate: Option<u64>, buffer: u64, delays: DatagramDelays) -> Self {
         let interval = rate.map(|rate| Duration::from_secs_f64(f64::from(bytes) * 8.0 / rate as f64));
         Self {
             bytes,
@@ -56,6 +75,7 @@ impl Datagrams {
             pauses: None,
             running: false,
             sent: 0,
+            delays,
         }
     }
 
@@ -96,6 +116,21 @@ impl Datagrams {
             self.sent += u64::from(self.bytes);
         }
         goes
+    }
+
+    /// What the frame of the one just taken carries.
+    pub(super) fn next_payload(&mut self, now: Instant) -> u32 {
+        DATAGRAM | self.delays.send(now)
+    }
+
+    /// One arrives, or a copy of one that has.
+    pub(super) fn arrive(&mut self, now: Instant, payload: u32) {
+        self.delays.arrive(now, payload & (NUMBERS - 1));
+    }
+
+    /// Delay and loss.
+    pub(super) fn summary(&self, end: Instant) -> Option<DatagramSummary> {
+        self.delays.summary(end)
     }
 
     /// The one just taken waits in this host's queue.

@@ -5,7 +5,7 @@ use mptcp_clock::{Duration, Instant};
 use netsim::{DirectionId, Fate, Frame};
 
 use super::apps::App;
-use super::datagrams::{DATAGRAM, Datagrams};
+use super::datagrams::Datagrams;
 use super::{ETHERNET, ScheduledAction, World};
 use crate::classes::flow_and_subflow;
 use crate::scenario::names::Routing;
@@ -63,10 +63,11 @@ impl World {
             // Each goes its own way, where nodes choose one for each frame.
             let Some((direction, destination)) = self.way_of_datagrams(flow) else { return };
             let Some(datagrams) = self.apps[flow].datagrams.as_mut() else { return };
+            let payload = datagrams.next_payload(now);
             match self.network.send(
                 now,
                 direction,
-                Frame { bytes, destination, label, ecn: netsim::Codepoint::NotEct, payload: DATAGRAM },
+                Frame { bytes, destination, label, ecn: netsim::Codepoint::NotEct, payload },
             ) {
                 Fate::Queued | Fate::Held => datagrams.queued(),
                 // A link that is down, or a queue that others have filled: see `rouse_datagrams`.
@@ -124,10 +125,10 @@ impl World {
     }
 
     #[inline(never)]
-    pub(super) fn take_datagram(&mut self, now: Instant, label: u32) {
+    pub(super) fn take_datagram(&mut self, now: Instant, label: u32, payload: u32) {
         let flow = flow_and_subflow(label).map(|(flow, _)| flow);
         if let Some(app) = flow.and_then(|flow| self.apps.get_mut(flow)) {
-            app.take_datagram(now);
+            app.take_datagram(now, payload);
             self.data_packets += 1;
         }
     }

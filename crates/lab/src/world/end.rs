@@ -6,6 +6,7 @@
 use netsim::{Budget, Cause, Exhausted};
 
 use super::World;
+use super::datagrams::is_datagram;
 use super::error::RunError;
 use crate::scenario::Scenario;
 
@@ -60,7 +61,7 @@ impl World {
     /// Takes lost frames back into the pool.
     #[inline(never)]
     pub(super) fn take_back(&mut self) {
-        for lost in self.network.lost().filter(|lost| lost.frame.payload < super::DAMAGED) {
+        for lost in self.network.lost().filter(|lost| !is_datagram(lost.frame.payload)) {
             if lost.cause == Cause::TooLong {
                 self.narrow.refused(&lost, self.pool.get(lost.frame.payload));
             }

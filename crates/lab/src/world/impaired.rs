@@ -8,7 +8,7 @@
 use mptcp_clock::Instant;
 use netsim::{DirectionId, Event, Frame};
 
-use super::datagrams::{DAMAGED, DATAGRAM};
+use super::datagrams::{self, is_damaged, is_datagram};
 use super::{World, pool::Pool};
 
 impl World {
@@ -32,17 +32,17 @@ impl World {
     /// Drops a frame that has a wrong bit, if it has.
     #[inline]
     pub(super) fn refuses(&mut self, payload: u32) -> bool {
-        payload == DAMAGED || (payload != DATAGRAM && self.pool.refuses(payload))
+        if is_datagram(payload) { is_damaged(payload) } else { self.pool.refuses(payload) }
     }
 }
 
 fn copied(pool: &mut Pool, payload: u32) -> u32 {
-    if payload >= DAMAGED { payload } else { pool.copy(payload) }
+    if is_datagram(payload) { payload } else { pool.copy(payload) }
 }
 
 fn damaged(pool: &mut Pool, payload: u32) -> u32 {
-    if payload >= DAMAGED {
-        return DAMAGED;
+    if is_datagram(payload) {
+        return datagrams::damaged(payload);
     }
     pool.damage(payload);
     payload

@@ -7,6 +7,7 @@ mod apps;
 mod attribution;
 mod build;
 mod capture;
+mod datagram_delays;
 mod datagrams;
 mod departures;
 mod end;
@@ -41,7 +42,7 @@ use apps::App;
 use attribution::Attribution;
 pub use capture::CaptureError;
 use capture::Captures;
-use datagrams::{DAMAGED, DATAGRAM};
+use datagrams::is_datagram;
 pub use end::MOST_LOST;
 pub use error::RunError;
 use host::Host;
@@ -222,8 +223,8 @@ impl World {
         if self.impairs && self.refuses(frame.payload) {
             return;
         }
-        if frame.payload == DATAGRAM {
-            return self.take_datagram(now, frame.label);
+        if is_datagram(frame.payload) {
+            return self.take_datagram(now, frame.label, frame.payload);
         }
         let mut segment = self.pool.get(frame.payload);
         if frame.ecn == netsim::Codepoint::Ce {

@@ -1,13 +1,13 @@
 //! Looks at every flow and link at regular times, and sums up at the end.
 
 use mptcp::{ConnectionInfo, SubflowInfo};
-use mptcp_clock::Instant;
+use mptcp_clock::{Duration, Instant};
 use netsim::{LinkId, Network};
 
 use super::apps::App;
 use super::host::{self, Host};
 use super::link_summaries;
-use crate::measurements::{AbsentPath, FlowSummary, Measurements, Metric, PathSummary, Samples};
+use crate::measurements::{AbsentPath, FlowSummary, Measurements, Metric, PathSummary, Samples, quantiles};
 use crate::scenario::names::Transport;
 use crate::scenario::{Link, Scenario, Traffic};
 
@@ -285,6 +285,24 @@ impl Sampler {
         let joins = spec.transport == Transport::Mptcp && spec.ports().is_none() && info.is_some();
         let absent = |name: &&String| joins && paths.iter().all(|path| path.path != **name);
         let (silence, silent_from) = app.silence_until(to);
+        let datagrams = app.datagrams.as_ref().and_then(|datagrams| datagrams.summary(end));
+        let latencies: Vec<Duration> =
+            app.blocks.iter().filter(|b| b.written_at >= self.warmup).map(|b| b.latency).collect();
+        let completion = app.last_byte_at.filter(|_| complete).map(|last| last.since(start));
+        let late = spec.deadline.and_then(|deadline| match spec.traffic {
+            Traffic::Datagrams { .. } => datagrams.and_then(|datagrams| datagrams.late),
+            Traffic::File { .. } => {
+                let known = completion.or(Some(end.since(start)).filter(|lasted| *lasted > deadline));
+                known.map(|lasted| if lasted > deadline { 1.0 } else { 0.0 })
+            }
+            _ => {
+                let ready = end.as_nanos().saturating_sub(deadline.as_nanos());
+                let overdue = app.overdue(Instant::from_nanos(ready).min(to));
+                let late = latencies.iter().filter(|latency| **latency > deadline).count() as u64 + overdue;
+                let all = latencies.len() as u64 + overdue;
+                (all > 0).then(|| late as f64 / all as f64)
+            }
+        });
         FlowSummary {
             longest_silence: silence.as_secs_f64(),
             longest_silence_at: silent_from.as_secs_f64(),
@@ -297,7 +315,7 @@ impl Sampler {
             goodput: rate(bytes_received),
             throughput: rate(sent),
             intact: app.intact,
-            completion: app.last_byte_at.filter(|_| complete).map(|last| last.since(start).as_secs_f64()),
+            completion: completion.map(Duration::as_secs_f64),
             handshake: app.connected_at.map(|at| at.since(start).as_secs_f64()),
             closed: app.closed.map(|how| format!("{how:?}")),
             reinjected: info.as_ref().map_or(0, |info| info.reinjected_bytes),
@@ -317,11 +335,10 @@ impl Sampler {
                 .collect(),
             paths,
             blocks: app.blocks.clone(),
-            datagram_loss: app
-                .datagrams
-                .as_ref()
-                .filter(|sent| sent.sent > 0)
-                .map(|sent| 1.0 - app.received as f64 / sent.sent as f64),
+            latency: datagrams.map_or_else(|| quantiles(latencies), |datagrams| datagrams.latency),
+            late,
+            datagram_loss: datagrams.map(|datagrams| datagrams.loss),
+            jitter: datagrams.and_then(|datagrams| datagrams.jitter),
         }
     }
 

@@ -289,7 +289,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_flow_key",
-        r#"unknown_flow_key.toml:12: flows.bulk.scheduller: unknown key; did you mean "scheduler"? (allowed: from, to, permutation, direction, transport, version, stack, paths, congestion, coupled, send_queue_rule, scheduler, path_manager, subflows, backup, opportunistic_retransmission, opportunistic, penalisation, penalty, autotuning, sndbuf_shrinks, rcvbuf_by_path, cwnd_capping, rcvbuf, sndbuf, mss, subflow_queues, buffer_memory, reinjection, windows_by_subflow, silent_path_probe, wide_data_acks, add_addr_timeout, blackhole_timeout, small_queues, slow_start, pacing, sack, timestamps, byte_counting, rack, frto, undo, ecn, abe, restart_after_idle, window_use_by_round, mtu_probing, delayed_ack, nagle, minshall, min_rto, user_timeout, notsent_lowat, initial_window, ssthresh, checksum, bulk, bytes, blocks, rate, datagram, on, off, start, stop, count, stagger, baselines)"#,
+        r#"unknown_flow_key.toml:12: flows.bulk.scheduller: unknown key; did you mean "scheduler"? (allowed: from, to, permutation, direction, transport, version, stack, paths, congestion, coupled, send_queue_rule, scheduler, path_manager, subflows, backup, opportunistic_retransmission, opportunistic, penalisation, penalty, autotuning, sndbuf_shrinks, rcvbuf_by_path, cwnd_capping, rcvbuf, sndbuf, mss, subflow_queues, buffer_memory, reinjection, windows_by_subflow, silent_path_probe, wide_data_acks, add_addr_timeout, blackhole_timeout, small_queues, slow_start, pacing, sack, timestamps, byte_counting, rack, frto, undo, ecn, abe, restart_after_idle, window_use_by_round, mtu_probing, delayed_ack, nagle, minshall, min_rto, user_timeout, notsent_lowat, initial_window, ssthresh, checksum, bulk, bytes, blocks, rate, datagram, on, off, deadline, start, stop, count, stagger, baselines)"#,
     ),
     (
         "unknown_host",
@@ -536,6 +536,14 @@ const FAULTS: &[(&str, &str)] = &[
     (
         "pauses_without_a_rate",
         r#"pauses_without_a_rate.toml:7: flows.bulk.on = "1s": needs a rate (try rate = "1Mbit" next to it)"#,
+    ),
+    (
+        "deadline_of_a_stream_without_end",
+        r#"deadline_of_a_stream_without_end.toml:7: flows.bulk.deadline = "100ms": needs something that can be late (try blocks = "8KB" or bytes = "15MB" next to it)"#,
+    ),
+    (
+        "deadline_of_nothing",
+        r#"deadline_of_nothing.toml:9: flows.calls.deadline = "0s": must be longer than 0s"#,
     ),
     (
         "pauses_and_nothing_else",

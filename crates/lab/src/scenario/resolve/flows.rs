@@ -155,6 +155,7 @@ fn one(
         },
         checksum: table.checksum.unwrap_or(false),
         traffic: traffic::of(context, name, table, transport)?,
+        deadline: traffic::deadline(context, name, table, transport)?,
         start: table.start.map_or(Duration::ZERO, |span| span.0),
         stop,
         baselines: table.baselines.unwrap_or(false),

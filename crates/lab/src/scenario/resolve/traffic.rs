@@ -71,6 +71,27 @@ pub(super) fn of(
     }
 }
 
+/// When what a flow carries is late.
+pub(super) fn deadline(
+    context: &Context<'_>,
+    name: &str,
+    table: &FlowTable,
+    transport: Transport,
+) -> Result<Option<Duration>, ScenarioError> {
+    let Some(Span(deadline)) = table.deadline else { return Ok(None) };
+    let at = ["flows", name, "deadline"];
+    if deadline.is_zero() {
+        return Err(context.error(&at, "must be longer than 0s"));
+    }
+    let ends = table.bytes.is_some() || table.blocks.is_some() || table.application.is_some();
+    if !ends && transport != Transport::Udp {
+        let problem =
+            "needs something that can be late (try blocks = \"8KB\" or bytes = \"15MB\" next to it)";
+        return Err(context.error(&at, problem));
+    }
+    Ok(Some(deadline))
+}
+
 /// The mean times of sending and of pauses.
 fn activity(
     context: &Context<'_>,

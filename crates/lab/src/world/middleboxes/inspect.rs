@@ -6,7 +6,7 @@ use netsim::{DirectionId, Frame, LinkId};
 
 use crate::middlebox::Travelling;
 use crate::scenario::names::Side;
-use crate::world::datagrams::DATAGRAM;
+use crate::world::datagrams::is_datagram;
 use crate::world::ports::label_of;
 use crate::world::{ETHERNET, World, host};
 
@@ -17,7 +17,7 @@ impl World {
         if self.impairs && self.refuses(frame.payload) {
             return;
         }
-        if frame.payload == DATAGRAM {
+        if is_datagram(frame.payload) {
             self.network.pass(now, direction, frame);
             return;
         }

@@ -1,0 +1,121 @@
+//! How long the datagrams of a flow take, and which of them never arrive.
+//!
+//! Owns the times at which datagrams were sent that have not arrived. A datagram that arrives after so many younger ones that its time is
+//! forgotten counts as lost.
+
+use std::collections::VecDeque;
+
+use hdrhistogram::Histogram;
+use mptcp_clock::{Duration, Instant};
+
+use crate::measurements::DatagramSummary;
+
+/// Datagrams whose times are kept.
+const MOST: usize = 1 << 16;
+/// Numbers begin anew after so many.
+pub(super) const NUMBERS: u32 = 1 << 30;
+/// Digits to which delays are kept.
+const DIGITS: u8 = 3;
+
+/// See the top of the file.
+#[derive(Debug)]
+pub(super) struct DatagramDelays {
+    /// Those sent before do not count.
+    counts_from: Instant,
+    deadline: Option<Duration>,
+    /// When those were sent that have not arrived; `None` for those that have.
+    sent: VecDeque<Option<Instant>>,
+    /// The number of the first of them.
+    first: u32,
+    /// Delays in nanoseconds.
+    delays: Histogram<u64>,
+    late: u64,
+    /// Those that no longer have a time.
+    forgotten: u64,
+    last_delay: Option<Duration>,
+    /// Interarrival jitter in seconds, as in RFC 3550 section 6.4.1.
+    jitter: f64,
+}
+
+impl DatagramDelays {
+    pub(super) fn new(deadline: Option<Duration>, counts_from: Instant) -> Self {
+        // Three digits are within what a histogram can have.
+        let delays = Histogram::new(DIGITS).unwrap_or_else(|_| unreachable!("digits"));
+        Self {
+            counts_from,
+            deadline,
+            sent: VecDeque::new(),
+            first: 0,
+            delays,
+            late: 0,
+            forgotten: 0,
+            last_delay: None,
+            jitter: 0.0,
+        }
+    }
+
+    /// One is sent now; returns its number, below [`NUMBERS`].
+    pub(super) fn send(&mut self, now: Instant) -> u32 {
+        if self.sent.len() == MOST {
+            self.forget_first();
+        }
+        let number = (self.first + self.sent.len() as u32) % NUMBERS;
+        self.sent.push_back(Some(now));
+        number
+    }
+
+    fn forget_first(&mut self) {
+        if self.sent.pop_front().flatten().is_some_and(|at| at >= self.counts_from) {
+            self.forgotten += 1;
+        }
+        self.first = (self.first + 1) % NUMBERS;
+    }
+
+    /// The one with this number arrives, or a copy of one that has, which counts no more.
+    pub(super) fn arrive(&mut self, now: Instant, number: u32) {
+        let at = (number + NUMBERS - self.first) % NUMBERS;
+        let Some(sent) = self.sent.get_mut(at as usize).and_then(Option::take) else { return };
+        while self.sent.front().is_some_and(Option::is_none) {
+            self.forget_first();
+        }
+        if sent >= self.counts_from {
+            self.count(now.since(sent));
+        }
+    }
+
+    fn count(&mut self, delay: Duration) {
+        // It grows as needed, and fails for no time that a run lasts.
+        let _ = self.delays.record(delay.as_nanos());
+        self.late += u64::from(self.deadline.is_some_and(|deadline| delay > deadline));
+        if let Some(last) = self.last_delay.replace(delay) {
+            let difference = (delay.as_secs_f64() - last.as_secs_f64()).abs();
+            self.jitter += (difference - self.jitter) / 16.0;
+        }
+    }
+
+    /// What is known at the end; `None` where none counts.
+    pub(super) fn summary(&self, end: Instant) -> Option<DatagramSummary> {
+        let arrived = self.delays.len();
+        let missing = |younger_than: Duration| {
+            let counts =
+                |at: &&Instant| **at >= self.counts_from && (arrived == 0 || end.since(**at) > younger_than);
+            self.forgotten + self.sent.iter().flatten().filter(counts).count() as u64
+        };
+        // What was sent within the longest delay before the end may be under way.
+        let lost = missing(Duration::from_nanos(self.delays.max()));
+        if arrived + lost == 0 {
+            return None;
+        }
+        let quantile = |share| self.delays.value_at_quantile(share) as f64 / 1e9;
+        let late = self.deadline.map(|deadline| {
+            let overdue = missing(deadline);
+            (self.late + overdue) as f64 / (arrived + overdue).max(1) as f64
+        });
+        Some(DatagramSummary {
+            loss: lost as f64 / (arrived + lost) as f64,
+            latency: (arrived > 0).then(|| [0.5, 0.95, 0.99].map(quantile)),
+            jitter: (arrived > 1).then_some(self.jitter),
+            late,
+        })
+    }
+}
