@@ -90,7 +90,7 @@ def test_what_is_wrong_is_said(cli: Cli, tmp_path: Path, arguments: list[str], s
 
 def test_every_example_runs(cli: Cli, tmp_path: Path) -> None:
     named = json.loads(cli("example", "--list", "--json").stdout)
-    assert set(named) == {"s1", "s2", "s3", "s4", "two"}
+    assert set(named) == {"call", "s1", "s2", "s3", "s4", "two"}
     assert all(named.values())
     assert "did you mean two?" in cli("example", "twoo", expect=2).stderr
     (tmp_path / "two.toml").write_text(cli("example", "two").stdout)

@@ -46,9 +46,10 @@ class PathRow(TypedDict):
     dropped_queue: int | None
     dropped_down: int | None
     dropped_filter: int | None
-    limits: NotRequired[dict[str, float]]
-    sender_limits: NotRequired[dict[str, float]]
-    blamed: NotRequired[float]
+    limits: dict[str, float]
+    """Empty in runs that are not observed; so is `sender_limits`, and `blamed` is 0."""
+    sender_limits: dict[str, float]
+    blamed: float
 
 @type_check_only
 class FlowRow(TypedDict):
@@ -360,6 +361,8 @@ class Results:
     def flow_names(self) -> list[str]: ...
     @property
     def path_names(self) -> list[str]: ...
+    @property
+    def measured_s(self) -> float: ...
     @property
     def data_packets(self) -> int: ...
     @property

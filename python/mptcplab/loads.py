@@ -28,6 +28,9 @@ COLUMNS = {"link": TEXT, "direction": TEXT, "sent_bytes": REAL, "queue_drops": R
 """What is read of the table of links."""
 
 
+CAPACITY = "capacity"
+
+
 @dataclass(frozen=True)
 class Load:
     """A direction of a link."""
@@ -38,7 +41,7 @@ class Load:
     """As `edge -> agg`: the kinds of the nodes from which and to which it leads."""
     sent_bytes: int
     utilisation: float | None
-    """Share of what it could carry; None where the scenario gives no rate."""
+    """Share of what it could carry; None where nothing says how much that is."""
     queue_drops: int
 
 
@@ -68,8 +71,9 @@ def loads(directory: str | PathLike[str], seed: int | None = None) -> list[Load]
     mine = (
         (pc.field("run") == run.name) & (pc.field("seed") == pc.scalar(run.seed)) & (pc.field("variant") == run.variant)
     )
-    rows = table.filter(mine).select(list(COLUMNS)).to_pylist()
-    return [_load(run, **row) for row in rows]
+    # Results of older versions have no capacity.
+    wanted = [name for name in (*COLUMNS, CAPACITY) if name in table.column_names]
+    return [_load(run, **row) for row in table.filter(mine).select(wanted).to_pylist()]
 
 
 def layers(found: Sequence[Load]) -> list[Layer]:
@@ -95,13 +99,21 @@ def layers(found: Sequence[Load]) -> list[Layer]:
     return together
 
 
-def _load(run: SavedRun, link: str, direction: str, sent_bytes: float, queue_drops: float) -> Load:
+def _load(  # noqa: PLR0913, RUF100 - the columns of a row
+    run: SavedRun,
+    link: str,
+    direction: str,
+    sent_bytes: float,
+    queue_drops: float,
+    capacity: float | None = None,
+) -> Load:
     said = run.line(link).get("ends")
     # Paths say no ends, and a scenario that somebody changed may say anything.
     ends = [str(end) for end in said] if isinstance(said, list) and len(said) == 2 else ["client", "server"]
     if direction == "backward":
         ends.reverse()
-    rate = run.bit_rate(link, direction)
+    # The capacity follows recordings and events.
+    rate = capacity or run.bit_rate(link, direction)
     duration = seconds(str(run.scenario.get("duration", "0s")))
     share = sent_bytes * 8 / (rate * duration) if rate and duration > 0 else None
     return Load(link, direction, " -> ".join(map(kind, ends)), int(sent_bytes), share, int(queue_drops))

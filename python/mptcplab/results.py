@@ -158,6 +158,11 @@ class Run:
         return self._results.blocks(flow)
 
     @property
+    def measured_s(self) -> float:
+        """Seconds after the warm-up."""
+        return self._results.measured_s
+
+    @property
     def data_packets(self) -> int:
         """Data segments that reached a host."""
         return self._results.data_packets

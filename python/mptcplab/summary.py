@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import math
+import tomllib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -122,9 +123,12 @@ def summary(run: Run, baselines: Mapping[str, Mapping[str, float]] | None = None
     transports = dict(zip(run.scenario.flows, run.scenario.transports, strict=True))
     for row in run.flow_rows[:20]:
         lines += _flow(row, (baselines or {}).get(row["flow"], {}), transports.get(row["flow"], ""))
+        lines += [f"    {line}" for line in _long_queues(run, row)]
     if len(run.flow_rows) > 20:
         rest = run.flow_rows[20:]
-        total = sum(row["goodput"] for row in rest)
+        # Their own rates hold over times of their own: added up, they may be more than a link carries.
+        bits = 8 * sum(row["bytes_received"] for row in rest)
+        total = bits / run.measured_s if run.measured_s else 0.0
         nothing = sum(not row["bytes_received_total"] for row in rest)
         idle = f", {nothing} of them with nothing" if nothing else ""
         lines.append(f"  and {len(rest)} more flows with {megabits(total)} together{idle}")
@@ -177,6 +181,29 @@ def _flow(row: FlowRow, baselines: Mapping[str, float], transport: str) -> Seque
         warning = warning_in_words(row, baselines)
         lines += [f"    {warning}"] if warning else []
     return lines
+
+
+def _long_queues(run: Run, row: FlowRow) -> list[str]:
+    """What the queues of bloated paths hold, beside what these paths need."""
+    bloated = [path for path in row["paths"] if path["limits"] and reasons.is_bloated(path)]
+    if not bloated:
+        return []
+    lines = tomllib.loads(run.scenario.to_toml()).get("paths", {})
+    notes = []
+    for path in bloated:
+        queue, rate, trip = lines.get(path["path"], {}).get("queue"), path["best_capacity"], path["base_rtt_s"]
+        if isinstance(queue, str) and rate and trip:
+            product = max(1, math.ceil(rate * trip / reasons.FRAME_BITS))
+            notes.append(
+                f"the queue of {path['path']} may hold {_held(queue)}; its bandwidth-delay product is {product} "
+                f'packets (queue = "{product}p")'
+            )
+    return notes
+
+
+def _held(queue: str) -> str:
+    """A limit of a queue in words."""
+    return f"{queue[:-1]} packets" if queue.endswith("p") and queue[:-1].isdigit() else queue
 
 
 def _unconnected(row: FlowRow, baselines: Mapping[str, float], transport: str) -> Sequence[str]:

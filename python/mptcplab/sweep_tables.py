@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_FLOWS = 10
 """Flows in a table; of more, the first."""
+SAME = 0.005
+"""Means that differ by less than this part of them are the same for a reader."""
 _MOMENTS = ("completion_s", "handshake_s", "fell_back_at_s")
 """What happens once, or never."""
 _UNITS = {
@@ -112,6 +114,25 @@ class Found:
         if len(rows) == 1:
             raise BadResult(f"--compare {text}: there is no other point to compare with")
         return rows
+
+    def without_effect(self) -> list[str]:
+        """Keys whose values changed no mean by `SAME` or more, whatever the other keys were."""
+        return [key for key in self.vary if len(self.vary[key]) > 1 and not self._has_effect(key)]
+
+    def _has_effect(self, key: str) -> bool:
+        groups: dict[tuple[Any, ...], list[int]] = {}
+        for at, point in enumerate(self.points):
+            groups.setdefault(tuple(value for name, value in point.items() if name != key), []).append(at)
+        for members in groups.values():
+            for flow in self.flows:
+                for metric in self.metrics:
+                    found = [self.estimate(at, flow, metric) for at in members]
+                    means = [one.mean for one in found if one.n]
+                    if len(means) not in (0, len(found)):
+                        return True
+                    if means and max(means) - min(means) > SAME * max(map(abs, means)):
+                        return True
+        return False
 
     def documents(self, compare: str | None) -> list[dict[str, Any]]:
         """The same for machines: an entry for each point."""

@@ -399,6 +399,8 @@ pub struct Measurements {
     pub flows: Vec<FlowSummary>,
     /// A summary of each link direction.
     pub links: Vec<LinkSummary>,
+    /// Seconds after the warm-up.
+    pub measured: f64,
     /// Data segments that reached a host.
     pub data_packets: u64,
     /// The events that were kept; only of runs that are observed.

@@ -103,6 +103,12 @@ impl Results {
         self.measured.path_names.clone()
     }
 
+    /// Seconds after the warm-up.
+    #[getter]
+    fn measured_s(&self) -> f64 {
+        self.measured.measured
+    }
+
     /// Data segments that reached a host.
     #[getter]
     fn data_packets(&self) -> u64 {
@@ -224,14 +230,12 @@ fn flow_row<'py>(py: Python<'py>, flow: &FlowSummary) -> PyResult<Bound<'py, PyD
             row.set_item("dropped_down", drops.map(|drops| drops.down))?;
             row.set_item("dropped_filter", drops.map(|drops| drops.filter))?;
             for (name, shares) in [("limits", &path.limits), ("sender_limits", &path.sender_limits)] {
-                if !shares.is_empty() {
-                    let limits = PyDict::new(py);
-                    for (cause, share) in shares {
-                        limits.set_item(cause, share)?;
-                    }
-                    row.set_item(name, limits)?;
-                    row.set_item("blamed", path.blamed)?;
+                let limits = PyDict::new(py);
+                for (cause, share) in shares {
+                    limits.set_item(cause, share)?;
                 }
+                row.set_item(name, limits)?;
+                row.set_item("blamed", path.blamed)?;
             }
             Ok(row)
         })

@@ -26,6 +26,7 @@ from mptcplab.commands.settings import add_set, over, variations
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from mptcplab.scenario import Scenario
     from mptcplab.sweep_tables import Found
 
 NAME = "sweep"
@@ -119,10 +120,34 @@ def execute(given: argparse.Namespace) -> int:
         print_json(found.documents(given.compare))
         return 0
     _tell(found, given.compare)
+    for key in found.without_effect():
+        print(_no_effect(key, scenario))
     notes = {no_repetitions(point.scenario, given.seeds) for point in sweep.points}
     if None not in notes:
         print(notes.pop())
     return 0
+
+
+_CHOICES = ("scheduler", "opportunistic_retransmission", "opportunistic", "penalisation", "penalty")
+"""Keys that decide only where a flow has a choice."""
+
+
+def _no_effect(key: str, scenario: Scenario) -> str:
+    """That a key changed nothing, and why that is so where it is known."""
+    from mptcplab.sweep_tables import SAME
+
+    said = f"{key} changed no mean by {SAME:.1%} or more"
+    if key.rpartition(".")[2] not in _CHOICES:
+        return said
+    import tomllib
+
+    flows = tomllib.loads(scenario.to_toml())["flows"].values()
+    if all(flow.get("bulk") for flow in flows):
+        said += (
+            ": a bulk flow sends on every path whose window has room, so that a scheduler has nothing to choose; "
+            "blocks at a rate show schedulers apart (mptcplab example call), and so does a small rcvbuf"
+        )
+    return said
 
 
 def _axes(given: argparse.Namespace, vary: Mapping[str, object]) -> dict[str, str]:

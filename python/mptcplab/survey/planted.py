@@ -154,8 +154,9 @@ def _redundant(draw: _Draw, number: int) -> Planted:
 
 
 def _coupling(draw: _Draw, number: int) -> Planted:
-    """One window for paths that share nothing."""
-    paths = {name: draw.line((20e6, 60e6), (60e-3, 150e-3), (0.5, 1.0)) for name in ("wifi", "lte")}
+    """One growth for four paths that share nothing: each recovers from a loss four times as slowly."""
+    names = ("wifi", "lte", "dsl", "satellite")
+    paths = {name: draw.line((15e6, 40e6), (60e-3, 150e-3), (0.2, 0.5)) for name in names}
     flow = {"congestion": str(draw.chance.choice(["lia", "olia", "balia"])), "coupled": "all"}
     return Planted(number, "coupling", None, _scenario(paths, flow), _scenario(paths, {"congestion": "reno"}))
 

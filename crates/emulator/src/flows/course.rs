@@ -113,6 +113,7 @@ impl<'a> Course<'a> {
                 .zip(counters.iter().zip(&snapshot.uses))
                 .flat_map(|(link, (both, uses))| summary::link(link, both, uses, seconds))
                 .collect(),
+            measured: end.since(Instant::ZERO + scenario.warmup).as_secs_f64(),
             data_packets: counters.iter().flatten().map(|counters| counters.delivered_frames).sum(),
             path_names: names,
             samples,

@@ -9,6 +9,9 @@ use super::error::{ScenarioError, suggestion};
 use super::tree::{Content, Node};
 use super::units;
 
+/// Said of a kind that nobody registered.
+const HOW_TO_ADD: &str = "; docs/extending.md adds one, as it does \"ecf\" and \"blest\"";
+
 /// The first thing in `tree` that the schema does not allow.
 pub(super) fn check(tree: &Node, schema: &Schema) -> Result<(), ScenarioError> {
     Walk { root: tree }.node(tree, schema, &mut Vec::new())
@@ -103,7 +106,8 @@ impl<'a> Walk<'a> {
         };
         if !names.is_empty() && !names.contains(&text.as_str()) {
             let near = suggestion(&text, names.iter().copied());
-            return self.fail(path, format!("is not one of {}{near}", quoted(&names)));
+            let own = table_form(schema).filter(|_| near.is_empty()).map_or("", |_| HOW_TO_ADD);
+            return self.fail(path, format!("is not one of {}{near}{own}", quoted(&names)));
         }
         let key = path.last().map_or("", String::as_str);
         match format.and_then(|format| units::check(format, &text)) {

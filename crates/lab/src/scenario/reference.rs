@@ -56,9 +56,32 @@ fn table(page: &mut String, title: &str, schema: &Value) {
         }
     }
     page.push('\n');
+    for (key, property) in properties {
+        choices(page, key, property);
+    }
     for (title, schema) in below {
         table(page, &title, schema);
     }
+}
+
+/// What the values of a key that has a choice mean, as far as the schema says it; of keys in several tables once.
+fn choices(page: &mut String, key: &str, property: &Value) {
+    let heading = format!("Values of `{key}`:\n\n");
+    let all = property.get("oneOf").and_then(Value::as_array).into_iter().flatten();
+    let described: Vec<(&str, &str)> = all
+        .filter_map(|choice| {
+            Some((choice.get("const")?.as_str()?, choice.get("description").map_or("", one_line)))
+        })
+        .filter(|(_, meaning)| !meaning.is_empty())
+        .collect();
+    if described.is_empty() || page.contains(&heading) {
+        return;
+    }
+    let _ = write!(page, "{heading}| value | meaning |\n|---|---|\n");
+    for (name, meaning) in described {
+        let _ = writeln!(page, "| `\"{name}\"` | {} |", flat(meaning));
+    }
+    page.push('\n');
 }
 
 /// The table that `key` holds, unless the page has it already.

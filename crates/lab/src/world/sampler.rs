@@ -250,6 +250,7 @@ impl Sampler {
             samples: std::mem::take(&mut self.samples),
             flows,
             links,
+            measured: end.since(self.warmup).as_secs_f64(),
             data_packets: 0,
             events: None,
         }

@@ -325,7 +325,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_scheduler",
-        r#"unknown_scheduler.toml:12: flows.bulk.scheduler = "lowest": is not one of "ontime", "minrtt", "linux", "roundrobin", "redundant""#,
+        r#"unknown_scheduler.toml:12: flows.bulk.scheduler = "lowest": is not one of "ontime", "minrtt", "linux", "roundrobin", "redundant"; docs/extending.md adds one, as it does "ecf" and "blest""#,
     ),
     (
         "unknown_table",
