@@ -6,6 +6,7 @@ Owns the draw and the checks. A check compares a statement with a measurement th
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,8 @@ def draw(seed: int, number: int) -> Scenario:
         "opportunistic_retransmission": bool(chance.random() < 0.5),
         "baselines": True,
     }
+    if chance.random() < 0.3:
+        flow["direction"] = "download"
     if chance.random() < 0.3 and len(names) > 1:
         flow["backup"] = [names[-1]]
     flow |= _traffic(chance)
@@ -106,12 +109,15 @@ def contradictions(run: Run, baselines: dict[str, float]) -> Iterator[str]:
             yield f"{link['link']} {link['direction']} was busy for {link['busy']:.3f} of the time"
         if link["capacity"] and link["sent_bytes"] * 8 > link["capacity"] * SECONDS + FRAME_BITS:
             yield f"{link['link']} {link['direction']} sent more than it can carry"
+    tables = tomllib.loads(run.scenario.to_toml())["flows"]
     for row in run.flow_rows:
-        yield from _of_flow(run, row, busy)
+        # The links of a path lead from the client to the server.
+        side = "backward" if tables[row["flow"]]["direction"] == "download" else "forward"
+        yield from _of_flow(run, row, {link: share for (link, way), share in busy.items() if way == side})
     yield from _of_main(run, baselines, text)
 
 
-def _of_flow(run: Run, row: FlowRow, busy: dict[tuple[str, str], float]) -> Iterator[str]:
+def _of_flow(run: Run, row: FlowRow, busy: dict[str, float]) -> Iterator[str]:
     life = row["measured_s"]
     for path in row["paths"]:
         name = path["path"]
@@ -121,8 +127,8 @@ def _of_flow(run: Run, row: FlowRow, busy: dict[tuple[str, str], float]) -> Iter
                 yield f"{row['flow']} {name}: shares do not add up: {limits}"
             whole = life > 0.97 * SECONDS
             idle = sum(limits.get(cause, 0.0) for cause in _IDLE)
-            if whole and busy[name, "backward"] > BUSY and idle > 1 - busy[name, "backward"] + 0.03:
-                yield f"{row['flow']} {name}: idle {idle:.0%} on a link that was busy {busy[name, 'backward']:.0%}"
+            if whole and busy[name] > BUSY and idle > 1 - busy[name] + 0.03:
+                yield f"{row['flow']} {name}: idle {idle:.0%} on a link that was busy {busy[name]:.0%}"
         if path["best_capacity"]:
             # What waited at the start of an interval arrives in it, too: nothing does at the start of the run.
             rate = path["bytes_arrived"] * 8 / life if life else 0.0

@@ -308,6 +308,11 @@ impl App {
         }
     }
 
+    /// All that the application ever writes has arrived, whatever became of the end of the stream.
+    pub(super) fn has_all(&self) -> bool {
+        self.ended && self.received == self.written
+    }
+
     /// How many blocks were handed over before `since` and have not arrived.
     pub(super) fn overdue(&self, since: Instant) -> u64 {
         self.application.as_ref().map_or(0, |application| application.overdue(since))

@@ -53,8 +53,8 @@ impl World {
                 self.schedule(next, ScheduledAction::Write(flow));
             }
             if let Some(attribution) = &mut self.attribution
-                && event.kind == EventKind::Finished
                 && at == self.apps[flow].receiving_host()
+                && (event.kind == EventKind::Finished || self.apps[flow].has_all())
             {
                 attribution.stop(now, flow as u16, &mut self.network);
             }
