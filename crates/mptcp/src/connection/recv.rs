@@ -54,6 +54,8 @@ pub(crate) struct RecvStream {
     tuning: Option<Tuning>,
     /// The window that was said last.
     said: u64,
+    /// Offset behind it: `edge`, or less where a shortage of memory has shrunk the window.
+    told: u64,
     /// The window goes by memory.
     linux: Option<Box<LinuxWindow>>,
     duplicate_bytes: u64,
@@ -80,6 +82,7 @@ impl RecvStream {
             mss: mss.into(),
             tuning: autotuning.then_some(Tuning { since: Instant::ZERO, from: 0, paths: 1 }),
             said: 0,
+            told: start,
             linux: None,
             duplicate_bytes: 0,
             finish_reported: false,
@@ -91,6 +94,7 @@ impl RecvStream {
     pub(crate) fn with_linux_window(mut self) -> Self {
         let linux = LinuxWindow::new(self.largest_buffer, self.tuning.is_some(), self.mss);
         (self.buffer, self.edge) = (linux.whole(), linux.open(0));
+        self.told = self.edge;
         self.linux = Some(Box::new(linux));
         self
     }
@@ -300,7 +304,8 @@ impl RecvStream {
         if open >= self.edge + step {
             self.edge = open;
         }
-        self.said = self.edge.saturating_sub(self.next);
+        self.told = if self.allowance.is_short() { self.edge.min(self.shortage_edge()) } else { self.edge };
+        self.said = self.told.saturating_sub(self.next);
         self.said
     }
 
@@ -320,13 +325,14 @@ impl RecvStream {
 
     /// Whether reading has opened the window so far that the peer should hear of it now.
     pub(crate) fn wants_update(&self) -> bool {
-        let offered = self.edge.saturating_sub(self.next);
+        let offered = self.told.saturating_sub(self.next);
         if offered >= self.buffer / 2 {
             // As nearly always.
             return false;
         }
         let open = self.next + self.open();
-        open > self.edge && open - self.edge >= (2 * self.full_size).min(self.buffer / 2)
+        let open = if self.allowance.is_short() { open.min(self.shortage_edge()) } else { open.max(self.edge) };
+        open > self.told && open - self.told >= (2 * self.full_size).min(self.buffer / 2)
     }
 }
 

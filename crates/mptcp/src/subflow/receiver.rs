@@ -14,6 +14,23 @@ pub(crate) const DELAYED_ACK: Duration = Duration::from_millis(40);
 /// Segments acknowledged at once at the start, so that slow start is not slowed.
 const QUICK_ACKS: u32 = 16;
 
+/// How far beyond the last payload that is here a segment may begin whose options count, bytes: a host that cannot see the
+/// connection hits this range with one of 65,536 segments.
+const NEAR: u64 = 65_535;
+/// A subflow is stuck after so many refusals of its next payload, which span at least this time: a sender with Linux's timeout of
+/// 200 ms has then retransmitted it three times (RFC 6298 section 5.5).
+const MOST_REFUSALS: u32 = 3;
+const REFUSED_FOR: Duration = Duration::from_secs(1);
+
+/// Refusals of the next payload of a subflow while the stream made no progress.
+#[derive(Clone, Copy, Debug)]
+struct Refusals {
+    /// The offset that the stream waits for.
+    stuck_at: u64,
+    since: Instant,
+    count: u32,
+}
+
 /// A range of offsets, `[left, right)`.
 pub(crate) type Range = (u64, u64);
 
@@ -52,6 +69,9 @@ pub(crate) struct Receiver {
     /// More than a full segment is enough for an acknowledgement, as for Linux; without, two are (RFC 9293 section 3.8.6.3).
     eager: bool,
     deadline: Instant,
+    /// Offset behind the last payload that was near when it arrived: one far ahead in the window makes nothing near.
+    reach: u64,
+    refusals: Option<Refusals>,
 }
 
 impl Receiver {
@@ -72,6 +92,8 @@ impl Receiver {
             delay,
             eager,
             deadline: Instant::FAR_FUTURE,
+            reach: 0,
+            refusals: None,
         }
     }
 
@@ -89,9 +111,20 @@ impl Receiver {
         self.next += length;
     }
 
-    /// Whether `start` lies no further than `distance` behind the last byte that is here.
-    pub(crate) fn is_near(&self, start: u64, distance: u64) -> bool {
-        start <= self.queue.end().unwrap_or(0).max(self.next) + distance
+    /// Whether a segment at `start` is so near to what is here that it is hardly a guess: its options count.
+    #[inline]
+    pub(crate) fn is_near(&self, start: u64) -> bool {
+        start <= self.next.max(self.reach) + NEAR
+    }
+
+    /// The next payload found no space, while the stream waits for its offset `stuck_at`. Returns whether the subflow is stuck.
+    #[cold]
+    pub(crate) fn note_refusal(&mut self, now: Instant, stuck_at: u64) -> bool {
+        let refusals = self.refusals.filter(|refusals| refusals.stuck_at == stuck_at);
+        let mut refusals = refusals.unwrap_or(Refusals { stuck_at, since: now, count: 0 });
+        refusals.count += 1;
+        self.refusals = Some(refusals);
+        refusals.count >= MOST_REFUSALS && now.since(refusals.since) >= REFUSED_FOR
     }
 
     /// What waits out of order.
@@ -224,6 +257,9 @@ impl Receiver {
         if inserted == Inserted::Refused {
             // Not reported: the peer sends it again.
             return Arrival::Refused;
+        }
+        if self.is_near(start) {
+            self.reach = self.reach.max(end);
         }
         // RFC 2883 section 4.2.3: what of it is here already.
         let known = |block: &Range| (block.0.max(start), block.1.min(end));
