@@ -108,7 +108,9 @@ impl Connection {
         // RFC 9293 section 3.8.6: a window may shrink, and nothing new goes where it was. Over several subflows no order
         // tells which window is the last one, and the furthest edge holds (RFC 8684 section 3.3.4).
         if self.send.buffer.offer(from, window, plain) {
-            self.timers.window_opened();
+            let buffer = &self.send.buffer;
+            let enough = self.congestion.paths[id].mss.min(buffer.unsent()).min(buffer.largest_window() / 2);
+            self.timers.window_opened(buffer.window_room() >= enough);
             if self.config.linux_stack.subflow_queues {
                 self.push_pending(now);
             }

@@ -97,13 +97,18 @@ impl Timers {
     pub(super) fn data_progress(&mut self, _now: Instant) {
         self.data = Instant::FAR_FUTURE;
         self.data_backoff = 0;
+        self.data_tries = 0;
     }
 
-    pub(super) fn window_opened(&mut self) {
-        self.probe = Instant::FAR_FUTURE;
-        self.probe_backoff = 0;
-        self.probe_wanted = false;
+    /// The peer's window has opened, by `enough` for a full segment or for all unsent data. A window that opens by less is probed no more
+    /// often.
+    pub(super) fn window_opened(&mut self, enough: bool) {
         self.probing_since = None;
+        if enough {
+            self.probe = Instant::FAR_FUTURE;
+            self.probe_backoff = 0;
+            self.probe_wanted = false;
+        }
     }
 
     /// How long the peer has been asked for its window.
