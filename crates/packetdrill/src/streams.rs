@@ -272,7 +272,9 @@ impl Core {
         let id = match role {
             Role::Listener { port } if self.sockets.has_accepted(port) => return libc::POLLIN,
             Role::Listener { .. } => return 0,
-            Role::Fresh { .. } | Role::Deferred { .. } => return libc::POLLOUT | libc::POLLHUP,
+            Role::Fresh { .. } => return libc::POLLOUT | libc::POLLHUP,
+            // Linux: the first write sends the SYN (net/ipv4/tcp.c, `tcp_poll`).
+            Role::Deferred { .. } => return libc::POLLOUT,
             Role::Stream(id) => id,
         };
         let readable = self.endpoint.readable(id);

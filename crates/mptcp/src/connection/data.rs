@@ -143,6 +143,19 @@ impl Connection {
         self.take_payload(now, id, 1, payload)
     }
 
+    /// Takes the FIN of a SYN/ACK, behind its payload.
+    #[cold]
+    pub(super) fn take_fin_of_syn(&mut self, now: Instant, id: usize, offset: u64) {
+        let receiver = self.subflows[id].receiver_mut();
+        receiver.on_fin(offset);
+        if receiver.finished() {
+            self.note_fin(now, id);
+        }
+        if self.recv.report_finish() {
+            self.note_end(now);
+        }
+    }
+
     #[inline(never)]
     fn take_other_payload(&mut self, now: Instant, id: usize, start: u64, payload: Bytes) -> Outcome {
         let length = payload.len() as u64;
