@@ -16,6 +16,8 @@ pub(crate) struct Timers {
     /// No acknowledgement at the data level.
     data: Instant,
     data_backoff: u32,
+    /// Timeouts of the data level since something was acknowledged there.
+    data_tries: u32,
     /// The DATA_FIN goes again.
     data_fin: Instant,
     data_fin_tries: u32,
@@ -46,6 +48,7 @@ impl Default for Timers {
             probe_wanted: false,
             data: Instant::FAR_FUTURE,
             data_backoff: 0,
+            data_tries: 0,
             data_fin: Instant::FAR_FUTURE,
             data_fin_tries: 0,
             data_fin_una: 0,
@@ -163,6 +166,12 @@ impl Timers {
     pub(super) fn note_unanswered(&mut self, more: u32) -> u32 {
         self.unanswered += more;
         self.unanswered
+    }
+
+    /// Counts a timeout of the data level, if a subflow was there to answer; returns the timeouts since the last new DATA_ACK.
+    pub(super) fn note_data_try(&mut self, asked: bool) -> u32 {
+        self.data_tries += u32::from(asked);
+        self.data_tries
     }
 
     /// Whether nothing was acknowledged at the data level for too long.
