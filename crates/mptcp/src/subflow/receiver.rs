@@ -31,6 +31,16 @@ struct Refusals {
     count: u32,
 }
 
+/// Whether the host's own data is likely to carry an acknowledgement (Linux's pingpong mode, RFC 9293 section 3.8.6.3).
+#[derive(Clone, Copy, Debug, Default)]
+struct Answers {
+    /// [`crate::LinuxCompat::pingpong`].
+    counted: bool,
+    expected: bool,
+    /// When data arrived last in order.
+    received_at: Instant,
+}
+
 /// A range of offsets, `[left, right)`.
 pub(crate) type Range = (u64, u64);
 
@@ -69,6 +79,7 @@ pub(crate) struct Receiver {
     /// More than a full segment is enough for an acknowledgement, as for Linux; without, two are (RFC 9293 section 3.8.6.3).
     eager: bool,
     deadline: Instant,
+    answers: Answers,
     /// Offset behind the last payload that was near when it arrived: one far ahead in the window makes nothing near.
     reach: u64,
     refusals: Option<Refusals>,
@@ -92,6 +103,7 @@ impl Receiver {
             delay,
             eager,
             deadline: Instant::FAR_FUTURE,
+            answers: Answers::default(),
             reach: 0,
             refusals: None,
         }
@@ -189,6 +201,7 @@ impl Receiver {
             self.forget_fin();
         }
         if start > self.next {
+            self.answers.expected = false;
             let arrival = self.enqueue(start, payload);
             self.ack_now = true;
             return arrival;
@@ -291,6 +304,7 @@ impl Receiver {
     }
 
     fn report_duplicate(&mut self, range: Range) {
+        self.answers.expected = false;
         self.duplicate = Some(range);
         self.ack_now = true;
     }
@@ -302,7 +316,8 @@ impl Receiver {
 
     fn note_in_order(&mut self, now: Instant, length: u64) {
         self.unacknowledged += length;
-        if self.quick > 0 {
+        self.answers.received_at = now;
+        if self.quick > 0 && !self.answers.expected {
             self.quick -= 1;
             self.ack_now = true;
         } else if !self.delay || self.unacknowledged >= self.full_size + self.more() {
@@ -344,7 +359,8 @@ impl Receiver {
 
     /// All that has come was read: an end is acknowledged at once (net/ipv4/tcp.c, `__tcp_cleanup_rbuf`).
     pub(crate) fn on_all_read(&mut self) {
-        self.ack_now |= self.pushed && self.unacknowledged > 0 && self.queue.is_empty();
+        let owes = self.pushed && self.unacknowledged > 0 && self.queue.is_empty();
+        self.ack_now |= owes && !self.answers.expected;
     }
 
     pub(crate) fn wants_ack(&self) -> bool {
@@ -367,5 +383,23 @@ impl Receiver {
     pub(crate) fn on_deadline(&mut self) {
         self.deadline = Instant::FAR_FUTURE;
         self.ack_now = true;
+        // No answer carried it.
+        self.answers.expected = false;
+    }
+
+    /// Acknowledgements wait for the application's answers, where these follow soon.
+    pub(crate) fn expect_answers(&mut self) {
+        self.answers.counted = true;
+    }
+
+    /// The handshake is over, which counts as an arrival (net/ipv4/tcp_input.c, `tcp_finish_connect`).
+    pub(crate) fn opened(&mut self, now: Instant) {
+        self.answers.received_at = now;
+    }
+
+    /// The host sends data.
+    #[inline]
+    pub(crate) fn data_sent(&mut self, now: Instant) {
+        self.answers.expected |= self.answers.counted && now.since(self.answers.received_at) < DELAYED_ACK;
     }
 }
