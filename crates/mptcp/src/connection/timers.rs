@@ -16,8 +16,8 @@ pub(crate) struct Timers {
     /// No acknowledgement at the data level.
     data: Instant,
     data_backoff: u32,
-    /// Timeouts of the data level since something was acknowledged there.
-    data_tries: u32,
+    /// Timeouts of the data level in a row after which the peer had not said what it lacks.
+    questions: u32,
     /// The DATA_FIN goes again.
     data_fin: Instant,
     data_fin_tries: u32,
@@ -48,7 +48,7 @@ impl Default for Timers {
             probe_wanted: false,
             data: Instant::FAR_FUTURE,
             data_backoff: 0,
-            data_tries: 0,
+            questions: 0,
             data_fin: Instant::FAR_FUTURE,
             data_fin_tries: 0,
             data_fin_una: 0,
@@ -100,7 +100,7 @@ impl Timers {
     pub(super) fn data_progress(&mut self, _now: Instant) {
         self.data = Instant::FAR_FUTURE;
         self.data_backoff = 0;
-        self.data_tries = 0;
+        self.questions = 0;
     }
 
     /// The peer's window has opened, by `enough` for a full segment or for all unsent data. A window that opens by less is probed no more
@@ -168,10 +168,10 @@ impl Timers {
         self.unanswered
     }
 
-    /// Counts a timeout of the data level, if a subflow was there to answer; returns the timeouts since the last new DATA_ACK.
-    pub(super) fn note_data_try(&mut self, asked: bool) -> u32 {
-        self.data_tries += u32::from(asked);
-        self.data_tries
+    /// Counts a timeout of the data level since whose predecessor a question is open; returns how many there are in a row.
+    pub(super) fn note_question(&mut self, open: bool) -> u32 {
+        self.questions = if open { self.questions + 1 } else { 0 };
+        self.questions
     }
 
     /// Whether nothing was acknowledged at the data level for too long.
