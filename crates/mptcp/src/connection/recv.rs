@@ -331,7 +331,8 @@ impl RecvStream {
             return false;
         }
         let open = self.next + self.open();
-        let open = if self.allowance.is_short() { open.min(self.shortage_edge()) } else { open.max(self.edge) };
+        let open =
+            if self.allowance.is_short() { open.min(self.shortage_edge()) } else { open.max(self.edge) };
         open > self.told && open - self.told >= (2 * self.full_size).min(self.buffer / 2)
     }
 }
