@@ -103,6 +103,12 @@ impl Timers {
         self.questions = 0;
     }
 
+    /// Whether the peer's window is asked for, or was since it was closed.
+    #[inline]
+    pub(super) fn asks_for_window(&self) -> bool {
+        self.probe_backoff > 0
+    }
+
     /// The peer's window has opened, by `enough` for a full segment or for all unsent data. A window that opens by less is probed no more
     /// often.
     pub(super) fn window_opened(&mut self, enough: bool) {

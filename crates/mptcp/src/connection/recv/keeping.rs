@@ -12,7 +12,6 @@ impl RecvStream {
         if self.said == 0 && self.linux.is_none() {
             // Nothing was offered yet.
             self.edge = self.next + self.buffer;
-            self.told = self.edge;
         }
     }
 
@@ -21,12 +20,15 @@ impl RecvStream {
     pub(crate) fn reader_came(&mut self) -> bool {
         let waited = std::mem::take(&mut self.allowance.waits);
         self.apply();
-        waited && self.told.saturating_sub(self.next) < LEAST / 2 && self.wants_update()
+        waited && self.told().saturating_sub(self.next) < LEAST / 2 && self.wants_update()
     }
 
     /// The endpoint has too little memory for all its connections, or enough again. Returns whether the peer is to be told of a larger
     /// window.
     pub(crate) fn set_short(&mut self, short: bool) -> bool {
+        if short {
+            self.shrunk.get_or_insert(self.edge);
+        }
         self.allowance.set_short(short);
         self.apply();
         !short && self.wants_update()
@@ -58,18 +60,7 @@ impl RecvStream {
     /// Whether data at `start` was offered and has a place, as nearly all has.
     #[inline(always)]
     pub(crate) fn takes(&self, start: u64, length: u64) -> bool {
-        start + length <= self.edge
-            && !self.allowance.is_short()
-            && (start <= self.next || self.early.has_place())
-    }
-
-    /// Offset behind the last byte that is kept while the endpoint is short of memory, and the end of the advertised window.
-    /// RFC 9293 section 3.8.6 advises against shrinking a window, and Linux does it where memory is used up (net/ipv4/tcp_output.c,
-    /// `tcp_select_window` with ICSK_ACK_NOMEM).
-    #[cold]
-    pub(super) fn shortage_edge(&self) -> u64 {
-        let buffer = self.buffer.min(self.allowance.buffer());
-        self.next + buffer.saturating_sub(self.ready.bytes())
+        start + length <= self.edge && self.shrunk.is_none() && (start <= self.next || self.early.has_place())
     }
 
     /// Whether payload is kept that begins at offset `start` of the stream and ends before `end`, as far as its mappings are known;
