@@ -252,9 +252,8 @@ impl Core {
                     self.endpoint.discard(now, id);
                     self.sockets.remove(&id);
                     self.drained.all(&mut self.woken);
-                } else if let Some(port) = status.waits_at.filter(|_| self.endpoint.readable(id) == 0) {
-                    // Nobody would get anything from it. As in Linux, one with unread data can be accepted and read; it keeps its place in
-                    // the backlog, which bounds what connections that are reset without end can hold.
+                } else if let Some(port) = status.waits_at {
+                    // Its place is for others, and its data goes with it: callers that reset without end must fill neither.
                     if let Some(backlog) = self.backlogs.get_mut(&port) {
                         backlog.queue.retain(|waiting| *waiting != id);
                     }
