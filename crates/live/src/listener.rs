@@ -136,6 +136,8 @@ impl MptcpListener {
             status.waits_at = None;
         }
         core.endpoint.accept(id);
+        // The peer may have to be told of a larger window.
+        self.shared.ring(core);
         Some(MptcpStream::of(&self.shared, id))
     }
 

@@ -253,7 +253,7 @@ impl Core {
                     self.sockets.remove(&id);
                     self.drained.all(&mut self.woken);
                 } else if let Some(port) = status.waits_at {
-                    // Nobody would get anything from it; whoever opens and resets without end must not fill memory.
+                    // Its place is for others, and its data goes with it: callers that reset without end must fill neither.
                     if let Some(backlog) = self.backlogs.get_mut(&port) {
                         backlog.queue.retain(|waiting| *waiting != id);
                     }

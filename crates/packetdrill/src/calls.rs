@@ -86,8 +86,10 @@ impl Stack {
             let info = core.endpoint.info(now, id);
             let first = info.as_ref().and_then(|info| info.subflows.first());
             let remote = first.map_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)), |first| first.remote);
-            // Linux: who comes to a connection whose first subflow is gone finds it closed.
-            if first.is_none_or(|first| first.closed_by.is_some()) {
+            // Linux's MPTCP: a connection whose first subflow is gone is closed (net/mptcp/protocol.c, `mptcp_stream_accept`). One of TCP
+            // can be read.
+            let multipath = listener.protocol == IPPROTO_MPTCP;
+            if multipath && first.is_none_or(|first| first.closed_by.is_some()) {
                 core.endpoint.abort(now, id);
             }
             // An IPv6 socket sees an IPv4 peer under its mapped address (RFC 4291 section 2.5.5.2).

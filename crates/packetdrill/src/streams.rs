@@ -9,6 +9,7 @@ use bytes::{Buf, Bytes};
 use mptcp::{ConnectionId, WriteFlags};
 use mptcp_clock::Instant;
 
+use crate::calls::IPPROTO_MPTCP;
 use crate::errno::{Result, fail};
 use crate::sockets::{Role, Socket};
 use crate::stack::{Core, Stack};
@@ -49,6 +50,7 @@ impl Stack {
             if !data.is_empty() {
                 return Some(Ok(data));
             }
+            let multipath = core.sockets.get(fd).is_ok_and(|socket| socket.protocol == IPPROTO_MPTCP);
             let status = core.sockets.status(id).ok()?;
             if status.finished || status.read_closed {
                 return Some(Ok(Vec::new()));
@@ -56,7 +58,8 @@ impl Stack {
             if let Some(error) = status.error.take() {
                 return Some(fail(error));
             }
-            status.closed.map(|_| fail(libc::ENOTCONN))
+            // A TCP that is over has its end behind the error (net/ipv4/tcp.c, `tcp_done`).
+            status.closed.map(|_| if multipath { fail(libc::ENOTCONN) } else { Ok(Vec::new()) })
         })
     }
 
@@ -272,7 +275,9 @@ impl Core {
         let id = match role {
             Role::Listener { port } if self.sockets.has_accepted(port) => return libc::POLLIN,
             Role::Listener { .. } => return 0,
-            Role::Fresh { .. } | Role::Deferred { .. } => return libc::POLLOUT | libc::POLLHUP,
+            Role::Fresh { .. } => return libc::POLLOUT | libc::POLLHUP,
+            // Linux: the first write sends the SYN (net/ipv4/tcp.c, `tcp_poll`).
+            Role::Deferred { .. } => return libc::POLLOUT,
             Role::Stream(id) => id,
         };
         let readable = self.endpoint.readable(id);

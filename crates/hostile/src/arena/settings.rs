@@ -81,6 +81,7 @@ fn habits(draw: &mut Draw<'_>) -> (LinuxCompat, bool, LinuxStack) {
                 push_where_writes_end: bit(9),
                 fin_with_data: bit(10),
                 window_use_by_round: bit(7),
+                pingpong: bit(9),
             };
             let stack = LinuxStack {
                 subflow_queues: bit(11),

@@ -4,6 +4,7 @@
 
 mod beside;
 mod controllers;
+mod downloads;
 mod driver;
 mod events;
 mod examples;

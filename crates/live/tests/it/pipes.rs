@@ -86,6 +86,40 @@ fn ten_megabytes_both_ways_over_two_links() {
     });
 }
 
+/// Data that arrived before a reset can be read from a connection that was accepted before. A connection that is reset before leaves
+/// nothing.
+#[test]
+fn data_before_a_reset_is_read_from_accepted_connections() {
+    within(LIMIT, || {
+        let (mine, theirs) = two_drivers();
+        let listener = MptcpListener::bind(&theirs, PORT, Config::default()).unwrap();
+        let (to, patience) = (SocketAddr::new(linux(1), PORT), Duration::from_secs(20));
+        for config in [Config::tcp(), Config::default()] {
+            for accepts_first in [true, false] {
+                let us = MptcpStream::connect_timeout(&mine, to, config.clone(), patience).unwrap();
+                let accepted = accepts_first.then(|| listener.accept_timeout(patience).unwrap().0);
+                us.send_all(b"hello").unwrap();
+                let came = || theirs.connections().iter().any(|c| c.bytes_received == 5);
+                wait_until("the data is there", came);
+                us.abort().unwrap();
+                let over = |s: &mptcp_live::SubflowInfo| s.state == SubflowState::Closed;
+                let ended = || theirs.connections().iter().all(|c| c.subflows.iter().all(over));
+                wait_until("the reset is there", ended);
+                if let Some(them) = &accepted {
+                    let mut buffer = [0; 10];
+                    assert_eq!((them.read_some(&mut buffer).unwrap(), &buffer[..5]), (5, &b"hello"[..]));
+                    assert_eq!(them.read_some(&mut buffer).unwrap_err().kind(), ErrorKind::ConnectionReset);
+                } else {
+                    let none = listener.accept_timeout(Duration::ZERO).unwrap_err();
+                    assert_eq!(none.kind(), ErrorKind::WouldBlock);
+                }
+                drop((us, accepted));
+                nothing_left([&mine, &theirs]);
+            }
+        }
+    });
+}
+
 /// A link that ends is an interface that is gone.
 /// Where nothing follows what is to be overtaken, it goes on when the endpoint is quiet.
 #[test]

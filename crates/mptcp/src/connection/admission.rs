@@ -2,7 +2,21 @@
 //!
 //! Owns the sums over the subflows. What follows from them is decided by the stream that the peer sends (`recv/keeping.rs`).
 
+use mptcp_clock::Instant;
+
 use super::Connection;
+
+/// What becomes of payload before a subflow acknowledges it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Admission {
+    Kept,
+    /// It is not acknowledged, and counts as lost.
+    Refused,
+    /// The subflow acknowledges it, and the stream does not keep it: "a receiver has the freedom to drop segments after acknowledgment
+    /// at the subflow level, for example, due to memory constraints" (RFC 8684 section 3.3.2). The peer keeps it until a DATA_ACK
+    /// covers it, and retransmits it at the data level.
+    Dropped,
+}
 
 impl Connection {
     /// Bytes of received payload that wait: unread, out of order at either level, for a checksum or for the peer's keys.
@@ -31,24 +45,35 @@ impl Connection {
     /// retransmitted after a timeout of the subflow. What a subflow acknowledges and the stream drops is retransmitted by the
     /// data level alone, which Linux does one fragment at a time (net/mptcp/protocol.c, `__mptcp_retrans`).
     #[cold]
-    pub(super) fn admits(&mut self, id: usize, start: u64, length: u64) -> bool {
+    pub(super) fn admits(&mut self, now: Instant, id: usize, start: u64, length: u64) -> Admission {
         let held = self.waiting_bytes();
-        let subflow = &self.subflows[id];
+        let subflow = &mut self.subflows[id];
         let (next, end) = (subflow.receiver().next(), start + length);
         let first = start.max(next);
         if end <= first {
-            return true;
+            return Admission::Kept;
         }
         let known = |offset| subflow.mapper().stream_offset(offset);
         let (first, last) = (known(first), known(end - 1).map(|last| last + 1));
-        self.recv.admits((first, last), length, held, start <= next)
+        let is_next = start <= next;
+        if self.recv.admits((first, last), length, held, is_next) {
+            return Admission::Kept;
+        }
+        // In TCP the acknowledgement of the subflow is the stream's, and what it covers is kept.
+        let behind = self.negotiation.is_multipath() && first.is_some_and(|first| first > self.recv.next());
+        if is_next && behind && self.recv.may_be_stuck() {
+            let subflow = &mut self.subflows[id];
+            if subflow.receiver_mut().note_refusal(now, self.recv.next()) {
+                return Admission::Dropped;
+            }
+        }
+        Admission::Refused
     }
 
     /// The endpoint has too little memory for all its connections, or enough again. Returns whether the peer is to hear of a larger
     /// window.
     pub(crate) fn set_short(&mut self, short: bool) -> bool {
-        self.recv.set_short(short);
-        let news = !short && self.recv.wants_update();
+        let news = self.recv.set_short(short);
         if news {
             self.acknowledge_everywhere();
         }
@@ -60,8 +85,12 @@ impl Connection {
         self.recv.await_reader();
     }
 
-    /// An application has accepted it.
-    pub(crate) fn reader_came(&mut self) {
-        self.recv.reader_came();
+    /// An application has accepted it. Returns whether the peer is to hear of a larger window.
+    pub(crate) fn reader_came(&mut self) -> bool {
+        let news = self.recv.reader_came();
+        if news {
+            self.acknowledge_everywhere();
+        }
+        news
     }
 }

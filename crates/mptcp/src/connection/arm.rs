@@ -4,6 +4,7 @@ use mptcp_clock::{Duration, Instant};
 
 use super::Connection;
 use crate::config::Keepalive;
+use crate::config_ends::user_timeout_within_limits;
 use crate::subflow::State;
 
 /// How long the peer may keep its half of an ended connection open: Linux's `tcp_fin_timeout`.
@@ -26,6 +27,7 @@ impl Connection {
 
     /// How long data may stay unacknowledged.
     pub(crate) fn set_user_timeout(&mut self, timeout: Option<Duration>) {
+        let timeout = user_timeout_within_limits(timeout);
         self.config.user_timeout = timeout;
         self.subflows.iter_mut().for_each(|subflow| subflow.watch_mut().user_timeout = timeout);
     }

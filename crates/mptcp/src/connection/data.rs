@@ -7,6 +7,7 @@ use mptcp_clock::Instant;
 use mptcp_wire::{DataSequence, Mapping, ResetReason};
 
 use super::Connection;
+use super::admission::Admission;
 use super::recv::Placed;
 use super::subflow_error::{Outcome, SubflowError};
 use crate::event::EventKind;
@@ -33,8 +34,9 @@ impl Connection {
         if mapping.length == 0 {
             // RFC 8684 section 3.7 speaks of the data that it maps: without any it says nothing.
             if end > start {
-                if start > self.subflows[id].receiver().next() {
-                    // It says that Multipath TCP is over, which who hits the window by guessing must not. It comes again in order.
+                if start != self.subflows[id].receiver().next() {
+                    // It ends Multipath TCP, which a host that guesses numbers must not: it counts at the very next number, at which the
+                    // peer retransmits it.
                     return Ok(false);
                 }
                 self.on_infinite_mapping(now, id)?;
@@ -109,7 +111,8 @@ impl Connection {
     /// The same where several mappings may have a part of it, a checksum is to be waited for, or there may be no space.
     #[inline(never)]
     fn map_payload(&mut self, now: Instant, id: usize, start: u64, payload: Bytes) -> Outcome {
-        if !self.admits(id, start, payload.len() as u64) {
+        let admission = self.admits(now, id, start, payload.len() as u64);
+        if admission == Admission::Refused {
             self.subflows[id].receiver_mut().acknowledge_now();
             return Ok(());
         }
@@ -118,7 +121,9 @@ impl Connection {
         receiver.take_next(now, payload.len() as u64);
         let (before, mut filled) = (incoming.next(), false);
         let mapped = mapper.map(start, payload, |data, bytes| {
-            filled |= incoming.place(data, bytes) == Placed::Filled;
+            if admission == Admission::Kept {
+                filled |= incoming.place(data, bytes) == Placed::Filled;
+            }
         });
         if filled && !self.config.linux_stack.buffer_memory {
             receiver.acknowledge_now();
@@ -138,11 +143,25 @@ impl Connection {
         self.take_payload(now, id, 1, payload)
     }
 
+    /// Takes the FIN of a SYN/ACK, behind its payload.
+    #[cold]
+    pub(super) fn take_fin_of_syn(&mut self, now: Instant, id: usize, offset: u64) {
+        let receiver = self.subflows[id].receiver_mut();
+        receiver.on_fin(offset);
+        if receiver.finished() {
+            self.note_fin(now, id);
+        }
+        if self.recv.report_finish() {
+            self.note_end(now);
+        }
+    }
+
     #[inline(never)]
     fn take_other_payload(&mut self, now: Instant, id: usize, start: u64, payload: Bytes) -> Outcome {
         let length = payload.len() as u64;
         let fits = start <= self.subflows[id].receiver().next() || self.has_room_out_of_order(length);
-        if !fits || !self.admits(id, start, length) {
+        let admission = if fits { self.admits(now, id, start, length) } else { Admission::Refused };
+        if admission == Admission::Refused {
             // It counts as lost: the peer sends it again.
             self.subflows[id].receiver_mut().acknowledge_now();
             return Ok(());
@@ -156,8 +175,11 @@ impl Connection {
                 rest.push(bytes);
                 return;
             }
+            let kept = admission == Admission::Kept || offset >= start + length;
             let result = mapper.map(offset, bytes, |data, bytes| {
-                filled |= incoming.place(data, bytes) == Placed::Filled;
+                if kept {
+                    filled |= incoming.place(data, bytes) == Placed::Filled;
+                }
             });
             if let Err((error, unmapped)) = result {
                 fault = Some(error);

@@ -29,8 +29,8 @@ pub(crate) enum EndpointEvent {
     Closed(Whereabouts),
     /// A further subflow is wanted.
     Wanted(Pair),
-    /// A server gave a cookie, and has that MSS (RFC 7413 section 4.1.3).
-    Cookie(IpAddr, Cookie, u16),
+    /// A server has that MSS, and perhaps gave a cookie (RFC 7413 section 4.1.3).
+    Cookie(IpAddr, Option<Cookie>, u16),
     /// The handshake is over: nobody waits for the third ACK any more.
     Answered,
     /// The SYN with MP_CAPABLE was answered, or only one without that came after it.

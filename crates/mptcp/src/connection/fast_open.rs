@@ -10,15 +10,17 @@ use super::{Connection, EndpointEvent};
 use crate::event::EventKind;
 
 impl Connection {
-    /// Client: an answer came. What it does not acknowledge of the SYN's data goes in the stream.
-    pub(super) fn settle_syn_data(&mut self, id: usize, answer: &Segment) {
+    /// Client: an answer came. What it does not acknowledge of the SYN's data goes in the stream. Returns whether the SYN had data.
+    pub(super) fn settle_syn_data(&mut self, id: usize, answer: &Segment) -> bool {
         let subflow = &mut self.subflows[id];
         let data = std::mem::take(&mut subflow.opening_mut().syn_data);
         let taken = answer.acknowledgment.offset_from(subflow.opening().iss + 1).max(0) as usize;
         subflow.opening_mut().first_sent = 1 + taken.min(data.len()) as u64;
         if taken < data.len() {
             self.put_back(data.slice(taken..));
+            self.send.buffer.note_sent_with_syn((data.len() - taken) as u64);
         }
+        !data.is_empty()
     }
 
     /// Server: the data of the SYN can be read; returns whether there is any.
@@ -39,12 +41,14 @@ impl Connection {
         }
     }
 
-    /// Client: the answer is taken; a cookie in it is for the next connection.
-    pub(super) fn pass_on_cookie(&mut self, answer: &Segment) {
-        let cookie = answer.options.fast_open.as_ref().filter(|cookie| !cookie.is_empty());
-        if let (Some(cookie), Some(first)) = (cookie, self.subflows.first()) {
-            let event = EndpointEvent::Cookie(answer.source.ip(), cookie.clone(), first.peer_mss());
-            self.fate.tell(event);
+    /// Client: the answer to a SYN `with_data` or with a cookie's option is taken. Its MSS, and a cookie in it, are for the next
+    /// connection (RFC 7413 section 4.1.3).
+    pub(super) fn pass_on_cookie(&mut self, id: usize, answer: &Segment, with_data: bool) {
+        let cookie = answer.options.fast_open.clone().filter(|cookie| !cookie.is_empty());
+        let opening = self.subflows[id].opening();
+        if cookie.is_some() || with_data || opening.cookie.is_some() {
+            let mss = self.subflows[id].peer_mss();
+            self.fate.tell(EndpointEvent::Cookie(answer.source.ip(), cookie, mss));
         }
     }
 }

@@ -142,12 +142,12 @@ impl Connection {
             return Ok(());
         }
         let scale = self.window_scale();
-        self.settle_syn_data(id, segment);
+        let with_data = self.settle_syn_data(id, segment);
         let subflow = &mut self.subflows[id];
         subflow.negotiate(segment, &self.config, scale);
         subflow.establish(now, segment, self.config.rack, &mut self.congestion.paths[id]);
         subflow.receiver_mut().acknowledge_now();
-        self.pass_on_cookie(segment);
+        self.pass_on_cookie(id, segment, with_data);
         match self.subflows[id].opening().origin {
             Origin::Initial => self.on_capable_answer(now, id, segment),
             Origin::Join { nonce, .. } => self.on_join_answer(now, id, segment, nonce),
@@ -190,6 +190,9 @@ impl Connection {
         if self.negotiation.is_plain() && !segment.payload.is_empty() {
             // RFC 9293 section 3.10.7.3 step 4; with Multipath TCP such data would have no mapping.
             self.take_payload_of_syn(now, id, segment.payload.clone())?;
+        }
+        if self.negotiation.is_plain() && segment.flags.fin() {
+            self.take_fin_of_syn(now, id, 1 + segment.payload.len() as u64);
         }
         Ok(())
     }

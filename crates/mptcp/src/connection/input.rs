@@ -14,9 +14,6 @@ use crate::subflow::receiver::Range;
 use crate::subflow::sender::Ack;
 use crate::subflow::{Probation, State, Subflow, SubflowCloseReason};
 
-/// How far beyond the last data that is here a segment may begin whose options count, bytes.
-const NEAR: u64 = 65_535;
-
 /// What came of a segment.
 enum Taken {
     Whole,
@@ -172,7 +169,7 @@ impl Connection {
             self.on_awaited(now, id);
         }
         // Who cannot see the connection hits its window now and then, but hardly what comes next.
-        let near = in_order || self.subflows[id].receiver().is_near(start, NEAR);
+        let near = in_order || self.subflows[id].receiver().is_near(start);
         if near && !segment.options.mptcp.is_empty() {
             self.take_options(now, id, &segment.options, in_order)?;
         }

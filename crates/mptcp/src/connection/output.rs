@@ -296,14 +296,24 @@ impl Connection {
     }
 
     /// RFC 9293 section 3.8.6.1, in Linux's form: an old sequence number, so that the peer answers
-    /// with its window and nothing can go wrong.
+    /// with its window and nothing can go wrong. Where the window has space for a part of a segment, that part is sent (section
+    /// 3.8.6.2.1).
     #[cold]
     fn transmit_window_probe(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         let id = self.messenger(self.timers.probes())?;
+        if let Some(size) = self.part_for_small_window(id) {
+            return Some(self.send_out_of_turn(now, id, size, out));
+        }
         self.bare_segment(now, id, out);
         out.sequence = out.sequence - 1;
         self.arm(now, true);
         Some(id)
+    }
+
+    /// Bytes of new data that fit into a window which is smaller than what waits for it.
+    fn part_for_small_window(&self, id: usize) -> Option<u64> {
+        let size = self.segment_size(id, self.congestion.paths[id].mss).min(self.send.buffer.window_room());
+        (size > 0 && !self.has_queues() && self.subflows[id].can_send()).then_some(size)
     }
 
     #[cold]

@@ -8,7 +8,7 @@ use mptcp_clock::Instant;
 use super::Connection;
 use crate::config::MtuProbing;
 use crate::subflow::Subflow;
-use crate::subflow::path_mtu::TooBig;
+use crate::subflow::path_mtu::{TooBig, TooBigReport};
 use crate::subflow::size_probe::SizeProbe;
 
 /// Timeouts in a row after which large packets may be what vanishes: Linux's `tcp_retries1`.
@@ -35,7 +35,8 @@ impl Connection {
             payload => payload + options,
         };
         let headers = if subflow.ends().local.is_ipv4() { 40 } else { 60 };
-        match subflow.mtu_mut().on_too_big(now, size as u16, mtu, headers, proven as u16, offset) {
+        let report = TooBigReport { size: size as u16, offset, sent_at: sent.sent_at, mtu, headers };
+        match subflow.mtu_mut().on_too_big(now, report, proven as u16) {
             TooBig::Ignored => false,
             TooBig::Later => true,
             TooBig::Now => {

@@ -108,11 +108,21 @@ impl Connection {
         // RFC 9293 section 3.8.6: a window may shrink, and nothing new goes where it was. Over several subflows no order
         // tells which window is the last one, and the furthest edge holds (RFC 8684 section 3.3.4).
         if self.send.buffer.offer(from, window, plain) {
-            self.timers.window_opened();
+            if self.timers.asks_for_window() {
+                self.on_window_opened(id);
+            }
             if self.config.linux_stack.subflow_queues {
                 self.push_pending(now);
             }
         }
+    }
+
+    /// A window that was asked for has opened, far enough or not.
+    #[cold]
+    fn on_window_opened(&mut self, id: usize) {
+        let buffer = &self.send.buffer;
+        let enough = self.congestion.paths[id].mss.min(buffer.unsent()).min(buffer.largest_window() / 2);
+        self.timers.window_opened(buffer.window_room() >= enough);
     }
 
     /// TCP's acknowledgements are the stream's.

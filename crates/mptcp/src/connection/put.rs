@@ -29,8 +29,7 @@ impl Connection {
         let data = self.send.buffer.next();
         let mss = self.congestion.paths[id].mss;
         let payload = self.send.buffer.cut(size, mss);
-        if (payload.len() as u64) < mss {
-            self.send.buffer.note_small();
+        if (payload.len() as u64) < mss && self.send.buffer.note_small(data) {
             let end = self.subflows[id].sender().board.next + payload.len() as u64;
             self.subflows[id].backlog_mut().note_small(end);
         }

@@ -4,6 +4,7 @@
 //! subflows. Offsets count from the first byte of the peer's stream.
 
 mod keeping;
+mod offering;
 mod tuning;
 
 use bytes::{Buf, Bytes};
@@ -54,6 +55,8 @@ pub(crate) struct RecvStream {
     tuning: Option<Tuning>,
     /// The window that was said last.
     said: u64,
+    /// The end of that window, in a shortage of memory and until the first window behind it is said.
+    shrunk: Option<u64>,
     /// The window goes by memory.
     linux: Option<Box<LinuxWindow>>,
     duplicate_bytes: u64,
@@ -80,6 +83,7 @@ impl RecvStream {
             mss: mss.into(),
             tuning: autotuning.then_some(Tuning { since: Instant::ZERO, from: 0, paths: 1 }),
             said: 0,
+            shrunk: None,
             linux: None,
             duplicate_bytes: 0,
             finish_reported: false,
@@ -288,45 +292,6 @@ impl RecvStream {
     /// Whether the peer's end of the stream is here.
     pub(crate) fn finished(&self) -> bool {
         self.fin.is_some_and(|fin| self.next >= fin)
-    }
-
-    /// The window to offer: it moves right, when it does, by a segment or half the buffer at least
-    /// (RFC 9293 section 3.8.6.2.2).
-    #[inline(always)]
-    pub(crate) fn window(&mut self) -> u64 {
-        let open = self.next + self.open();
-        // Linux rounds by the window scale, and no more.
-        let step = if self.linux.is_some() { 1 } else { self.full_size.min(self.buffer / 2) };
-        if open >= self.edge + step {
-            self.edge = open;
-        }
-        self.said = self.edge.saturating_sub(self.next);
-        self.said
-    }
-
-    /// The window that was said last, on any subflow.
-    pub(super) fn said(&self) -> u64 {
-        self.said
-    }
-
-    /// What can be offered beyond what is here.
-    #[inline(always)]
-    pub(super) fn open(&self) -> u64 {
-        match &self.linux {
-            None => self.buffer.saturating_sub(self.ready.bytes()),
-            Some(linux) => linux.open(self.ready.bytes() + self.early.bytes()),
-        }
-    }
-
-    /// Whether reading has opened the window so far that the peer should hear of it now.
-    pub(crate) fn wants_update(&self) -> bool {
-        let offered = self.edge.saturating_sub(self.next);
-        if offered >= self.buffer / 2 {
-            // As nearly always.
-            return false;
-        }
-        let open = self.next + self.open();
-        open > self.edge && open - self.edge >= (2 * self.full_size).min(self.buffer / 2)
     }
 }
 

@@ -100,6 +100,7 @@ impl Connection {
             subflow.acknowledgement_sent();
         }
         if length > 0 {
+            subflow.receiver_mut().data_sent(now);
             subflow.record_mut().tally.data_segments_sent += 1;
             subflow.record_mut().tally.bytes_sent += length;
             if self.pushes(piece.data + length, length, id) {

@@ -41,6 +41,8 @@ pub(crate) struct SendBuffer {
     again: BTreeSet<u64>,
     /// Offset behind the last segment that was not full.
     small_end: u64,
+    /// Offset behind the data that a SYN carried in vain.
+    syn_end: u64,
     /// Largest offset that the peer's window allows.
     edge: u64,
     /// The largest window the peer ever offered, bytes.
@@ -68,6 +70,11 @@ impl SendBuffer {
 
     pub(crate) fn ends_mut(&mut self) -> &mut WriteEnds {
         &mut self.ends
+    }
+
+    /// Of what was put back, `length` bytes were sent with a SYN before.
+    pub(crate) fn note_sent_with_syn(&mut self, length: u64) {
+        self.syn_end = self.next + length;
     }
 
     /// Puts data before all that is unsent.
@@ -137,9 +144,14 @@ impl SendBuffer {
         self.small_end > self.una
     }
 
-    /// The segment that was cut last was not full.
-    pub(crate) fn note_small(&mut self) {
-        self.small_end = self.next;
+    /// The segment that was cut last, which begins at an offset, was not full. Returns whether that counts: a retransmission of a SYN's
+    /// data does not, as in Linux (net/ipv4/tcp_output.c, `tcp_minshall_update`).
+    pub(crate) fn note_small(&mut self, start: u64) -> bool {
+        let counts = start >= self.syn_end;
+        if counts {
+            self.small_end = self.next;
+        }
+        counts
     }
 
     /// Whether what is under way is in so many pieces that no more small ones are cut: a peer that opens its window byte by byte would

@@ -46,7 +46,9 @@ impl Connection {
         }
         let port = add.port.unwrap_or(self.subflows[id].ends().remote.port());
         let address = SocketAddr::new(add.address, port);
-        if !self.addresses.hears(now, address) {
+        // An address to which nobody may connect takes nothing of what others may have.
+        let may_join = self.may_join(id, add.address);
+        if may_join && !self.addresses.hears(now, address) {
             // Not echoed either: the peer announces it again.
             return;
         }
@@ -58,7 +60,7 @@ impl Connection {
             self.signal(Some(on), MptcpOption::AddAddress(echo));
         }
         let address = RemoteAddress { id: add.id, address };
-        if !self.may_join(id, add.address) {
+        if !may_join {
             return;
         }
         // What finds no room changes nothing that the path manager could answer.

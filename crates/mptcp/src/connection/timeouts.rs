@@ -3,6 +3,7 @@
 use mptcp_clock::Instant;
 
 use super::Connection;
+use super::send::Question;
 use super::subflow_error::{Outcome, SubflowError};
 use crate::event::CloseReason;
 use crate::subflow::{Control, SubflowCloseReason};
@@ -51,8 +52,11 @@ impl Connection {
                     self.retry_pending(now);
                     self.arm_data_timer(now);
                 }
-            } else if self.timers.note_unanswered(u32::from(asked)) > MOST_TIMEOUTS {
-                // Each subflow has had its data acknowledged, or cannot send; nobody says anything any more.
+            } else if self.timers.note_unanswered(u32::from(asked)) > MOST_TIMEOUTS
+                || self.timers.note_question(self.send.question == Question::Asked) > MOST_TIMEOUTS
+            {
+                // Each subflow has had its data acknowledged, or cannot send. Nobody says anything any more, or nothing of the data though
+                // it was asked: R2 of RFC 9293 section 3.8.3 at the data level.
                 self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
             } else if self.negotiation.is_multipath() {
                 if !self.asks_before_repeating() {

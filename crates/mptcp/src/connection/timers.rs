@@ -16,6 +16,8 @@ pub(crate) struct Timers {
     /// No acknowledgement at the data level.
     data: Instant,
     data_backoff: u32,
+    /// Timeouts of the data level in a row after which the peer had not said what it lacks.
+    questions: u32,
     /// The DATA_FIN goes again.
     data_fin: Instant,
     data_fin_tries: u32,
@@ -46,6 +48,7 @@ impl Default for Timers {
             probe_wanted: false,
             data: Instant::FAR_FUTURE,
             data_backoff: 0,
+            questions: 0,
             data_fin: Instant::FAR_FUTURE,
             data_fin_tries: 0,
             data_fin_una: 0,
@@ -97,13 +100,24 @@ impl Timers {
     pub(super) fn data_progress(&mut self, _now: Instant) {
         self.data = Instant::FAR_FUTURE;
         self.data_backoff = 0;
+        self.questions = 0;
     }
 
-    pub(super) fn window_opened(&mut self) {
-        self.probe = Instant::FAR_FUTURE;
-        self.probe_backoff = 0;
-        self.probe_wanted = false;
+    /// Whether the peer's window is asked for, or was since it was closed.
+    #[inline]
+    pub(super) fn asks_for_window(&self) -> bool {
+        self.probe_backoff > 0
+    }
+
+    /// The peer's window has opened, by `enough` for a full segment or for all unsent data. A window that opens by less is probed no more
+    /// often.
+    pub(super) fn window_opened(&mut self, enough: bool) {
         self.probing_since = None;
+        if enough {
+            self.probe = Instant::FAR_FUTURE;
+            self.probe_backoff = 0;
+            self.probe_wanted = false;
+        }
     }
 
     /// How long the peer has been asked for its window.
@@ -158,6 +172,12 @@ impl Timers {
     pub(super) fn note_unanswered(&mut self, more: u32) -> u32 {
         self.unanswered += more;
         self.unanswered
+    }
+
+    /// Counts a timeout of the data level since whose predecessor a question is open; returns how many there are in a row.
+    pub(super) fn note_question(&mut self, open: bool) -> u32 {
+        self.questions = if open { self.questions + 1 } else { 0 };
+        self.questions
     }
 
     /// Whether nothing was acknowledged at the data level for too long.

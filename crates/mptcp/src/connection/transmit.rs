@@ -254,10 +254,9 @@ impl Connection {
             own.choice.scheduler.on_window_full(&view, chosen);
         });
         let open = self.send.buffer.window_room();
-        let idle = self.subflows.iter().all(|subflow| subflow.sender().is_idle());
-        // RFC 9293 section 3.8.6.2.1: a part goes when it is half of the largest window, or when
-        // waiting would never end.
-        if open > 0 && (idle || open >= self.send.buffer.largest_window() / 2) {
+        // RFC 9293 section 3.8.6.2.1 (MUST-38): a part is sent when it is half of the largest window, or when the override timeout has
+        // passed, which is the window probe's.
+        if open > 0 && open >= self.send.buffer.largest_window() / 2 {
             return Some(self.send_out_of_turn(now, id, open.min(size), out));
         }
         if let Some(start) = self.unblock(now, id, true) {

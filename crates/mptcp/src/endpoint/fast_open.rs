@@ -21,11 +21,11 @@ impl Endpoint {
     /// Whether a server has given us a cookie.
     #[must_use]
     pub fn has_cookie(&self, server: IpAddr) -> bool {
-        self.cookies.of(server).is_some()
+        self.cookies.of(server).is_some_and(|(cookie, _)| !cookie.is_empty())
     }
 
     /// How much data a SYN to a server has room for beside all options, of a connection whose device carries segments of `mss`
-    /// bytes: the server's MSS comes with its cookie.
+    /// bytes: the server's MSS is that of its last answer to such a SYN.
     #[must_use]
     pub fn room_in_syn(&self, server: IpAddr, mss: u16) -> usize {
         let known = self.cookies.of(server).map_or(mss, |(_, known)| mss.min(*known));

@@ -52,13 +52,15 @@ impl Endpoint {
 
     /// Accepts no more connections to `port`; those that exist go on. Returns whether there was a listener.
     pub fn unlisten(&mut self, port: u16) -> bool {
-        let slots = self.slots.iter_mut();
-        slots.filter(|slot| slot.waits_at == Some(port)).for_each(|slot| {
-            slot.waits_at = None;
-            slot.opening = false;
-            // Nobody says any more when somebody reads.
-            slot.connection.iter_mut().for_each(|connection| connection.reader_came());
-        });
+        for place in 0..self.slots.count() {
+            let slot = self.slots.at(place);
+            if slot.waits_at == Some(port) {
+                slot.waits_at = None;
+                slot.opening = false;
+                // Nobody says any more when somebody reads.
+                self.note_reader(place);
+            }
+        }
         self.demux.listeners.remove(&port).is_some()
     }
 
@@ -66,9 +68,15 @@ impl Endpoint {
     pub fn accept(&mut self, id: ConnectionId) {
         if let Some(place) = self.slots.place(id) {
             self.stop_waiting(place);
-            if let Some(connection) = self.slots.connection_at(place) {
-                connection.reader_came();
-            }
+            self.note_reader(place);
+        }
+    }
+
+    /// An application may read from a connection; its peer is told where a shortage of memory had closed the window.
+    fn note_reader(&mut self, place: u32) {
+        let connection = self.slots.connection_at(place);
+        if connection.is_some_and(|connection| connection.reader_came()) {
+            self.line_up(place);
         }
     }
 

@@ -101,10 +101,6 @@ impl Slots {
         self.list.len() as u32
     }
 
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Slot> {
-        self.list.iter_mut()
-    }
-
     /// The connections that exist.
     pub(super) fn ids(&self) -> impl Iterator<Item = ConnectionId> + '_ {
         let used = self.list.iter().enumerate().filter(|(_, slot)| slot.connection.is_some());

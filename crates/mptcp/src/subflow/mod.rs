@@ -119,6 +119,9 @@ impl Subflow {
         if config.linux_compat.window_use_by_round {
             subflow.sender.count_by_round();
         }
+        if config.linux_compat.pingpong {
+            subflow.receiver.expect_answers();
+        }
         subflow
     }
 

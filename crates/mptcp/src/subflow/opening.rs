@@ -70,6 +70,7 @@ impl Subflow {
         self.state = State::Established;
         self.watch.rare.set_opening(Instant::FAR_FUTURE);
         self.owed.control = None;
+        self.receiver.opened(now);
         self.sender.synchronised(self.opening.first_sent, self.agreed.sack, rack);
         // RFC 6298 section 3: timestamps tell which SYN was answered when there were several.
         let once = (self.opening.attempts == 1).then_some(self.opening.sent_at);

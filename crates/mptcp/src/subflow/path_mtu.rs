@@ -17,6 +17,9 @@ const BASE: u16 = 1024;
 const FLOOR: u16 = 88;
 /// The search ends when it is known this closely, bytes: Linux's `tcp_probe_threshold`.
 const CLOSE: u16 = 8;
+/// Messages that shrink segments at once, until it is looked whether the path carries more: about as many as there are sizes of
+/// [`PLATEAUS`]. Each has a whole flight retransmitted, and RFC 5927 section 7.2 lets the others wait for a timeout.
+const MOST_BELIEVED: u8 = 8;
 /// When to look whether the path carries more than it did (RFC 1191 section 6.3, RFC 8899 section 5.1.1).
 const AGAIN: Duration = Duration::from_secs(600);
 
@@ -43,11 +46,33 @@ pub(crate) struct PathMtu {
     again_at: Instant,
     /// Something limits it, or may.
     known: bool,
+    /// When segments shrank last, and how many messages did that at once.
+    shrunk_at: Instant,
+    believed: u8,
+}
+
+/// What a router says: a segment of `size` bytes at `offset`, sent last at `sent_at`, did not fit. A packet has at most `mtu` bytes
+/// of which `headers` are no segment; 0 where it does not say.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TooBigReport {
+    pub(crate) size: u16,
+    pub(crate) offset: u64,
+    pub(crate) sent_at: Instant,
+    pub(crate) mtu: u32,
+    pub(crate) headers: u32,
 }
 
 impl Default for PathMtu {
     fn default() -> Self {
-        Self { limit: u16::MAX, claimed: None, high: None, again_at: Instant::FAR_FUTURE, known: false }
+        Self {
+            limit: u16::MAX,
+            claimed: None,
+            high: None,
+            again_at: Instant::FAR_FUTURE,
+            known: false,
+            shrunk_at: Instant::ZERO,
+            believed: 0,
+        }
     }
 }
 
@@ -63,17 +88,9 @@ impl PathMtu {
         (self.limit, self.high, self.known) = (BASE.min(full), Some(full), true);
     }
 
-    /// A router says that a segment of `size` did not fit: a packet has at most `mtu` bytes, of which `headers` are no segment;
-    /// 0 where it does not say. Segments of `proven` have arrived.
-    pub(crate) fn on_too_big(
-        &mut self,
-        now: Instant,
-        size: u16,
-        mtu: u32,
-        headers: u32,
-        proven: u16,
-        offset: u64,
-    ) -> TooBig {
+    /// A router says that a segment did not fit. Segments of `proven` have arrived.
+    pub(crate) fn on_too_big(&mut self, now: Instant, report: TooBigReport, proven: u16) -> TooBig {
+        let TooBigReport { size, offset, sent_at, mtu, headers } = report;
         let packet = u32::from(size) + headers;
         let v6 = headers == 60;
         let mtu = match mtu {
@@ -92,11 +109,13 @@ impl PathMtu {
         if claim >= self.limit.min(size) {
             return TooBig::Ignored;
         }
-        if proven > claim {
+        // A segment that was not sent since they shrank had the size that is known to be too large.
+        if proven > claim || sent_at < self.shrunk_at || self.believed >= MOST_BELIEVED {
             (self.claimed, self.known) = (Some((claim, offset)), true);
             return TooBig::Later;
         }
         self.shrink(now, claim);
+        self.believed += 1;
         TooBig::Now
     }
 
@@ -131,7 +150,7 @@ impl PathMtu {
     fn shrink(&mut self, now: Instant, limit: u16) {
         (self.limit, self.claimed, self.known) = (limit, None, true);
         self.high = self.high.map(|_| limit);
-        self.again_at = now + AGAIN;
+        (self.again_at, self.shrunk_at) = (now + AGAIN, now);
     }
 
     /// Whether there may be more to do than to send what fits.
@@ -170,7 +189,7 @@ impl PathMtu {
         if now < self.again_at {
             return false;
         }
-        self.again_at = Instant::FAR_FUTURE;
+        (self.again_at, self.believed) = (Instant::FAR_FUTURE, 0);
         if self.high.is_some() {
             self.high = Some(full);
             return false;

@@ -14,6 +14,33 @@ pub(crate) const DELAYED_ACK: Duration = Duration::from_millis(40);
 /// Segments acknowledged at once at the start, so that slow start is not slowed.
 const QUICK_ACKS: u32 = 16;
 
+/// How far beyond the last payload that is here a segment may begin whose options count, bytes: a host that cannot see the
+/// connection hits this range with one of 65,536 segments.
+const NEAR: u64 = 65_535;
+/// A subflow is stuck after so many refusals of its next payload, which span at least this time: a sender with Linux's timeout of
+/// 200 ms has then retransmitted it three times (RFC 6298 section 5.5).
+const MOST_REFUSALS: u32 = 3;
+const REFUSED_FOR: Duration = Duration::from_secs(1);
+
+/// Refusals of the next payload of a subflow while the stream made no progress.
+#[derive(Clone, Copy, Debug)]
+struct Refusals {
+    /// The offset that the stream waits for.
+    stuck_at: u64,
+    since: Instant,
+    count: u32,
+}
+
+/// Whether the host's own data is likely to carry an acknowledgement (Linux's pingpong mode, RFC 9293 section 3.8.6.3).
+#[derive(Clone, Copy, Debug, Default)]
+struct Answers {
+    /// [`crate::LinuxCompat::pingpong`].
+    counted: bool,
+    expected: bool,
+    /// When data arrived last in order.
+    received_at: Instant,
+}
+
 /// A range of offsets, `[left, right)`.
 pub(crate) type Range = (u64, u64);
 
@@ -52,6 +79,10 @@ pub(crate) struct Receiver {
     /// More than a full segment is enough for an acknowledgement, as for Linux; without, two are (RFC 9293 section 3.8.6.3).
     eager: bool,
     deadline: Instant,
+    answers: Answers,
+    /// Offset behind the last payload that was near when it arrived: one far ahead in the window makes nothing near.
+    reach: u64,
+    refusals: Option<Refusals>,
 }
 
 impl Receiver {
@@ -72,6 +103,9 @@ impl Receiver {
             delay,
             eager,
             deadline: Instant::FAR_FUTURE,
+            answers: Answers::default(),
+            reach: 0,
+            refusals: None,
         }
     }
 
@@ -89,9 +123,20 @@ impl Receiver {
         self.next += length;
     }
 
-    /// Whether `start` lies no further than `distance` behind the last byte that is here.
-    pub(crate) fn is_near(&self, start: u64, distance: u64) -> bool {
-        start <= self.queue.end().unwrap_or(0).max(self.next) + distance
+    /// Whether a segment at `start` is so near to what is here that it is hardly a guess: its options count.
+    #[inline]
+    pub(crate) fn is_near(&self, start: u64) -> bool {
+        start <= self.next.max(self.reach) + NEAR
+    }
+
+    /// The next payload found no space, while the stream waits for its offset `stuck_at`. Returns whether the subflow is stuck.
+    #[cold]
+    pub(crate) fn note_refusal(&mut self, now: Instant, stuck_at: u64) -> bool {
+        let refusals = self.refusals.filter(|refusals| refusals.stuck_at == stuck_at);
+        let mut refusals = refusals.unwrap_or(Refusals { stuck_at, since: now, count: 0 });
+        refusals.count += 1;
+        self.refusals = Some(refusals);
+        refusals.count >= MOST_REFUSALS && now.since(refusals.since) >= REFUSED_FOR
     }
 
     /// What waits out of order.
@@ -156,6 +201,7 @@ impl Receiver {
             self.forget_fin();
         }
         if start > self.next {
+            self.answers.expected = false;
             let arrival = self.enqueue(start, payload);
             self.ack_now = true;
             return arrival;
@@ -225,6 +271,9 @@ impl Receiver {
             // Not reported: the peer sends it again.
             return Arrival::Refused;
         }
+        if self.is_near(start) {
+            self.reach = self.reach.max(end);
+        }
         // RFC 2883 section 4.2.3: what of it is here already.
         let known = |block: &Range| (block.0.max(start), block.1.min(end));
         let known = self.recent.iter().map(known).find(|known| known.0 < known.1);
@@ -255,6 +304,7 @@ impl Receiver {
     }
 
     fn report_duplicate(&mut self, range: Range) {
+        self.answers.expected = false;
         self.duplicate = Some(range);
         self.ack_now = true;
     }
@@ -266,7 +316,8 @@ impl Receiver {
 
     fn note_in_order(&mut self, now: Instant, length: u64) {
         self.unacknowledged += length;
-        if self.quick > 0 {
+        self.answers.received_at = now;
+        if self.quick > 0 && !self.answers.expected {
             self.quick -= 1;
             self.ack_now = true;
         } else if !self.delay || self.unacknowledged >= self.full_size + self.more() {
@@ -308,7 +359,8 @@ impl Receiver {
 
     /// All that has come was read: an end is acknowledged at once (net/ipv4/tcp.c, `__tcp_cleanup_rbuf`).
     pub(crate) fn on_all_read(&mut self) {
-        self.ack_now |= self.pushed && self.unacknowledged > 0 && self.queue.is_empty();
+        let owes = self.pushed && self.unacknowledged > 0 && self.queue.is_empty();
+        self.ack_now |= owes && !self.answers.expected;
     }
 
     pub(crate) fn wants_ack(&self) -> bool {
@@ -331,5 +383,23 @@ impl Receiver {
     pub(crate) fn on_deadline(&mut self) {
         self.deadline = Instant::FAR_FUTURE;
         self.ack_now = true;
+        // No answer carried it.
+        self.answers.expected = false;
+    }
+
+    /// Acknowledgements wait for the application's answers, where these follow soon.
+    pub(crate) fn expect_answers(&mut self) {
+        self.answers.counted = true;
+    }
+
+    /// The handshake is over, which counts as an arrival (net/ipv4/tcp_input.c, `tcp_finish_connect`).
+    pub(crate) fn opened(&mut self, now: Instant) {
+        self.answers.received_at = now;
+    }
+
+    /// The host sends data.
+    #[inline]
+    pub(crate) fn data_sent(&mut self, now: Instant) {
+        self.answers.expected |= self.answers.counted && now.since(self.answers.received_at) < DELAYED_ACK;
     }
 }

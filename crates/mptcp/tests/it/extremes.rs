@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
 use crate::hand::{self, Hand};
-use crate::pair::{Pair, pattern};
+use crate::pair::{Fate, Pair, pattern};
 use mptcp::{Config, Endpoint, Keepalive};
 use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_wire::{AddAddress, Flags, MpCapable, MptcpOption, crypto};
@@ -32,6 +32,34 @@ fn extreme_sizes_carry_data() {
             let mut pair = Pair::builder().links(&[5, 9]).config(config).connect();
             pair.transfer(&pattern(100_000), Duration::from_secs(20));
             assert_eq!(pair.received[0].len(), 100_000, "{name}, autotuning {autotuning}");
+        }
+    }
+}
+
+/// The smallest and the largest MSS carry data, and so does a user timeout of 0, which is none.
+#[test]
+fn an_mss_and_a_user_timeout_that_cannot_work_count_as_those_that_do() {
+    let all: [(&str, Change); 4] = [
+        ("no MSS", |config| config.mss = 0),
+        ("an MSS that options fill", |config| config.mss = 40),
+        ("an MSS that no packet carries", |config| config.mss = u16::MAX),
+        ("a user timeout of 0", |config| config.user_timeout = Some(Duration::ZERO)),
+    ];
+    for (name, change) in all {
+        for base in [Config::tcp(), Config::default()] {
+            let mut config = base;
+            change(&mut config);
+            let mut pair = Pair::builder().links(&[5, 9]).config(config).connect();
+            let lost = pair.segments + 20;
+            pair.rule = Box::new({
+                let mut count = 0;
+                move |_, _, _| {
+                    count += 1;
+                    if count == lost { Fate::Drop } else { Fate::Deliver }
+                }
+            });
+            pair.transfer(&pattern(20_000), Duration::from_secs(20));
+            assert_eq!(pair.received[0].len(), 20_000, "{name}");
         }
     }
 }

@@ -223,6 +223,26 @@ fn data_of_a_syn_is_read_before_the_handshake_ends() {
     }
 }
 
+/// RFC 7413 section 4.1.3: the MSS of an answer without a cookie counts as well, and a cookie that is known stays.
+#[test]
+fn the_mss_of_an_answer_without_a_cookie_is_kept() {
+    let peer = [10, 0, 0, 2].into();
+    let mut wire = Wire::new(Config { mss: 700, ..Config::default() });
+    wire.connect(&Config::default(), "first", true);
+    wire.run();
+    assert_eq!((wire.client.has_cookie(peer), wire.client.room_in_syn(peer, 1460)), (false, 660));
+    // It gives cookies now, with a larger MSS, and then none again.
+    for (fast_open, mss) in [(true, 1460), (false, 500)] {
+        wire.server.unlisten(80);
+        let settings = if fast_open { server(true, true) } else { Config::default() };
+        wire.server.listen(80, Config { mss, ..settings }).unwrap();
+        wire.connect(&Config::default(), "again", true);
+        wire.run();
+        let room = usize::from(mss) - 40;
+        assert_eq!((wire.client.has_cookie(peer), wire.client.room_in_syn(peer, 1460)), (true, room));
+    }
+}
+
 /// RFC 7413 section 4.1.3: a SYN carries no more than the server takes in a segment; the rest follows.
 #[test]
 fn the_mss_is_kept_with_the_cookie() {

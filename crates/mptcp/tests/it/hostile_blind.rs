@@ -81,6 +81,22 @@ fn options_far_ahead_in_the_window_are_not_taken() {
     }
 }
 
+/// A payload far ahead in the window moves no limit: the options of the next segment do not count either.
+#[test]
+fn a_payload_far_ahead_makes_nothing_near() {
+    let mut hand = confirmed(Config::default());
+    hand.join(2000);
+    hand.send_data(hand.flow, 1_000_011, 1_000_011, 1_000);
+    hand.send(hand.flow, 1_001_011, 1, |segment| segment.options.mptcp.push(remove(3)));
+    assert_eq!(info(&hand).subflows[1].state, SubflowState::Established);
+    // A flight of a real peer with a hole at its begin reaches far, piece by piece.
+    for at in 0..1_000 {
+        hand.send_data(hand.flow, 1_011 + at * 1_000, 1_011 + u64::from(at) * 1_000, 1_000);
+    }
+    hand.send(hand.flow, 1_001_011, 1, |segment| segment.options.mptcp.push(remove(3)));
+    assert_eq!(info(&hand).subflows[1].state, SubflowState::Closed);
+}
+
 /// S4: the same of what a DSS says. An infinite mapping, or one with a checksum that was not agreed on, ends Multipath TCP or a
 /// subflow only in order; a DATA_ACK counts near what is here.
 #[test]
@@ -128,6 +144,13 @@ fn an_infinite_mapping_counts_in_order() {
     let answers = infinite(&mut hand);
     assert_eq!(answers.last().unwrap().acknowledgment.value(), 11);
     hand.send_data(hand.flow, 11, 11, 10);
+    assert_eq!((hand.mode(), hand.host.readable(hand.connection)), (Mode::Multipath, 20));
+    // One that begins before what is next is easier to guess, and counts no more.
+    let dss = hand.dss(1, Some((11, 11, 0)));
+    hand.send(hand.flow, 11, 1, |segment| {
+        segment.options.dss = Some(dss);
+        segment.payload = Bytes::from_static(&[7; 20]);
+    });
     assert_eq!((hand.mode(), hand.host.readable(hand.connection)), (Mode::Multipath, 20));
     infinite(&mut hand);
     assert_eq!((hand.mode(), hand.host.readable(hand.connection)), (Mode::Plain, 30));

@@ -240,3 +240,38 @@ fn where_mp_capable_is_eaten_connections_open_as_tcp_for_an_hour() {
     assert_eq!(opened_within(asked), [0, 0, 7, 0]);
     assert_eq!(opened_within(Config::default()), [7; 4]);
 }
+
+/// Pingpong mode: in 200 requests with an answer each, one a round trip, nearly no segment is an acknowledgement alone.
+#[test]
+fn answers_carry_the_acknowledgements_of_requests() {
+    let pure = |config: Config| {
+        let mut pair = Pair::builder().links(&[5]).config(config).connect();
+        pair.run(Duration::from_millis(200));
+        let server = pair.accepted.expect("it is accepted");
+        let (client, begin) = (pair.connection, pair.received[1].len());
+        pair.keep_log = true;
+        for number in 1..=200 {
+            let before = pair.received[0].len();
+            pair.client.write(pair.now, client, Bytes::from(vec![1; 300]));
+            while pair.received[0].len() < before + 300 {
+                pair.step();
+            }
+            // The application's own time.
+            pair.run(Duration::from_millis(2));
+            pair.server.write(pair.now, server, Bytes::from(vec![2; 300]));
+            while pair.received[1].len() < begin + number * 300 {
+                pair.step();
+            }
+            pair.run(Duration::from_millis(2));
+        }
+        pair.log.iter().filter(|(_, _, _, segment)| segment.payload.is_empty()).count()
+    };
+    for base in [Config::tcp(), Config::default()] {
+        let with = |pingpong| Config {
+            linux_compat: LinuxCompat { pingpong, ..LinuxCompat::default() },
+            ..base.clone()
+        };
+        let (before, after) = (pure(with(false)), pure(with(true)));
+        assert!(before >= 30 && after <= 2, "{before} and {after} of 400 segments");
+    }
+}

@@ -125,3 +125,35 @@ fn who_begins_small_finds_what_fits_without_a_loss() {
     assert!(path.pmtu > 1492, "{}", path.pmtu);
     assert_eq!((path.recoveries, path.timeouts), (0, 0));
 }
+
+/// S13: a host on the path that answers each segment by a packet size two bytes smaller than the last one has few flights
+/// retransmitted, not one for each message.
+#[test]
+fn ever_smaller_sizes_cost_few_flights() {
+    for config in [Config::tcp(), Config::default()] {
+        let mut pair = Pair::builder().links(&[10]).config(config).connect();
+        let seen: Refused = Refused::default();
+        let list = Arc::clone(&seen);
+        pair.rule = Box::new(move |to_server, _, segment| {
+            if to_server && !segment.payload.is_empty() {
+                list.lock().expect("no panic").push(segment.clone());
+                return Fate::Drop;
+            }
+            Fate::Deliver
+        });
+        let before = pair.segments;
+        pair.client.write(pair.now, pair.connection, pattern(100_000).into());
+        for message in 0..900 {
+            pair.run(Duration::from_micros(100));
+            let largest = |segment: &&Segment| segment.payload.len() > 460;
+            let quoted = seen.lock().expect("no panic").iter().rev().find(largest).cloned();
+            let Some(segment) = quoted else { continue };
+            let error = IcmpError::TooBig { mtu: 1_498_u32.saturating_sub(2 * message).max(552) };
+            let (local, remote) = (segment.source, segment.destination);
+            let message = IcmpMessage { local, remote, sequence: segment.sequence, error };
+            pair.client.handle_icmp(pair.now, message);
+        }
+        let sent = pair.segments - before;
+        assert!(sent < 300, "{sent} segments for 10 of them");
+    }
+}

@@ -2,6 +2,7 @@
 //! never dropped for want of space.
 
 use super::RecvStream;
+use crate::connection::allowance::LEAST;
 
 impl RecvStream {
     /// Nobody reads before [`Self::reader_came`]: until then a first window is enough.
@@ -14,16 +15,23 @@ impl RecvStream {
         }
     }
 
-    /// An application has accepted the connection.
-    pub(crate) fn reader_came(&mut self) {
-        self.allowance.waits = false;
+    /// An application has accepted the connection. Returns whether the peer is to be told of a larger window, because the one it knows
+    /// is a shortage's.
+    pub(crate) fn reader_came(&mut self) -> bool {
+        let waited = std::mem::take(&mut self.allowance.waits);
         self.apply();
+        waited && self.told().saturating_sub(self.next) < LEAST / 2 && self.wants_update()
     }
 
-    /// The endpoint has too little memory for all its connections, or enough again.
-    pub(crate) fn set_short(&mut self, short: bool) {
+    /// The endpoint has too little memory for all its connections, or enough again. Returns whether the peer is to be told of a larger
+    /// window.
+    pub(crate) fn set_short(&mut self, short: bool) -> bool {
+        if short {
+            self.shrunk.get_or_insert(self.edge);
+        }
         self.allowance.set_short(short);
         self.apply();
+        !short && self.wants_update()
     }
 
     fn apply(&mut self) {
@@ -52,9 +60,7 @@ impl RecvStream {
     /// Whether data at `start` was offered and has a place, as nearly all has.
     #[inline(always)]
     pub(crate) fn takes(&self, start: u64, length: u64) -> bool {
-        start + length <= self.edge
-            && !self.allowance.is_short()
-            && (start <= self.next || self.early.has_place())
+        start + length <= self.edge && self.shrunk.is_none() && (start <= self.next || self.early.has_place())
     }
 
     /// Whether payload is kept that begins at offset `start` of the stream and ends before `end`, as far as its mappings are known;
@@ -72,8 +78,7 @@ impl RecvStream {
             // It takes no memory.
             return true;
         }
-        let continues = start.is_none_or(|start| start <= self.next);
-        if self.is_short() && !self.admits_in_shortage(continues, length, held, is_next) {
+        if self.is_short() && !self.admits_in_shortage(end, length, held, is_next) {
             return false;
         }
         if self.linux.is_some() {
@@ -81,24 +86,26 @@ impl RecvStream {
             return true;
         }
         match end {
-            Some(end) if continues => self.excess(end) == 0,
+            Some(end) if start.is_none_or(|start| start <= self.next) => self.excess(end) == 0,
             Some(end) => end <= self.farthest() && self.early.has_room(),
             None => true,
         }
     }
 
-    /// What continues the stream is taken as long as little is unread, so that each accepted connection goes on. Where what is
-    /// missing waits on a subflow behind what is refused, the pieces out of order make space: the peer keeps them until their
-    /// DATA_ACK (RFC 8684 section 3.3.2).
-    fn admits_in_shortage(&mut self, continues: bool, length: u64, held: u64, is_next: bool) -> bool {
-        let used = if continues { self.ready.bytes() } else { held };
-        if self.allowance.has_space(continues, used + length) {
-            return true;
+    /// Payload inside the window that is advertised meanwhile is kept, so that each accepted connection makes progress. Several subflows
+    /// may hold the same data behind a hole. Payload without a known mapping counts with everything that the connection holds.
+    fn admits_in_shortage(&self, end: Option<u64>, length: u64, held: u64, is_next: bool) -> bool {
+        let edge = self.shortage_edge();
+        match end {
+            Some(end) => end <= edge && (is_next || held + length <= 2 * LEAST),
+            None if is_next => self.next + length <= edge,
+            None => self.next + length <= edge && held + length <= LEAST,
         }
-        let stuck = is_next && !continues && !self.early.is_empty() && self.allowance.note_refusal();
-        if stuck {
-            self.early.clear();
-        }
-        stuck
+    }
+
+    /// Whether the missing data may be behind payload that a subflow refuses for want of memory. While no application reads, the peer
+    /// waits for a window instead.
+    pub(crate) fn may_be_stuck(&self) -> bool {
+        self.is_short() && !self.allowance.waits
     }
 }

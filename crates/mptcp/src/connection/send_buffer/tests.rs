@@ -129,8 +129,10 @@ fn an_acknowledgement_frees_what_it_covers() {
 fn a_segment_that_was_not_full_is_under_way_until_it_is_acknowledged() {
     let mut buffer = under_way(&[0, 0]);
     assert!(!buffer.small_in_flight());
-    buffer.note_small();
-    assert!(buffer.small_in_flight());
+    buffer.note_sent_with_syn(100);
+    let next = buffer.next();
+    assert!(!buffer.note_small(next) && !buffer.small_in_flight(), "a SYN carried it before");
+    assert!(buffer.note_small(next + 100) && buffer.small_in_flight());
     buffer.acknowledge(199);
     assert!(buffer.small_in_flight());
     buffer.acknowledge(200);

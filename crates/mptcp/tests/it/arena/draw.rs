@@ -305,6 +305,7 @@ fn config() -> impl Strategy<Value = Config> {
                     fin_with_data: quick_data_fin != minshall,
                     steady_join_ack,
                     window_use_by_round: minshall != timestamps,
+                    pingpong: wide_data_acks != timestamps,
                 },
                 linux_stack: LinuxStack {
                     subflow_queues: plain_time_wait,

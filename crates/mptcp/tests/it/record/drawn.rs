@@ -35,6 +35,8 @@ fn flags(draws: &mut Rng) -> LinuxCompat {
         fin_with_data: draws.chance(0.5),
         steady_join_ack: draws.chance(0.5),
         window_use_by_round: draws.chance(0.5),
+        // A further draw would make other scenarios of all that follow.
+        pingpong: false,
     }
 }
 

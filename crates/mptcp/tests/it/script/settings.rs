@@ -158,6 +158,7 @@ fn habit<'a>(habits: &'a mut LinuxCompat, key: &str) -> Result<&'a mut bool, Str
         "minshall" => &mut habits.minshall,
         "steady_join_ack" => &mut habits.steady_join_ack,
         "window_use_by_round" => &mut habits.window_use_by_round,
+        "pingpong" => &mut habits.pingpong,
         _ => return Err(format!("Linux has no habit `{key}` here")),
     })
 }
