@@ -284,7 +284,7 @@ impl App {
 
     /// The longest time until `end` in which nothing arrived although the application waited for it, and when that began.
     pub(super) fn silence_until(&self, end: Instant) -> (Duration, Instant) {
-        let ends = self.finished_at.is_some() || self.received == self.written;
+        let ends = self.finished_at.is_some() || self.has_all();
         let waits = self.application.as_ref().and_then(|application| application.waits_since());
         let heard = self.last_byte_at.or(self.connected_at);
         let since = waits.zip(heard).map(|(since, last)| since.max(last));
@@ -310,7 +310,7 @@ impl App {
 
     /// All that the application ever writes has arrived, whatever became of the end of the stream.
     pub(super) fn has_all(&self) -> bool {
-        self.ended && self.received == self.written
+        self.stopped && self.received == self.written
     }
 
     /// How many blocks were handed over before `since` and have not arrived.
