@@ -175,8 +175,8 @@ def _sweep(swept: Contests) -> Picture:
     )
     if 1000 in queues:
         caption += (
-            " At 1000 packets nothing is lost before Linux's tuning ends the growth of the windows. A connection has one "
-            "receive window, however many subflows, so both get the same."
+            " At 1000 packets nothing is lost before Linux's tuning ends the growth of the windows. A connection has "
+            "one receive window, however many subflows, so both get the same."
         )
     held = [
         of_flows(
