@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any, cast
 
@@ -340,3 +342,14 @@ def test_cross_traffic_is_that_of_the_link_where_frames_wait() -> None:
     )
     [path] = scenario.run(trace=events.REASONS).flow("own")["paths"]
     assert path["limits"]["capacity"] > 0.95, path
+
+
+def test_the_page_states_the_instructions_that_are_counted() -> None:
+    """Within 5%, of what tools/instructions.py wrote down."""
+    root = Path(__file__).parent.parent
+    counted = json.loads((root / "tools" / "instructions.json").read_text())["instructions_per_data_packet"]
+    page = (root / "docs" / "events.md").read_text(encoding="utf-8")
+    said = re.search(r"about ([\d,]+) instructions in S1 and ([\d,]+) in S2", page)
+    assert said
+    for text, name in zip(said.groups(), ("S1", "S2"), strict=True):
+        assert float(text.replace(",", "")) == pytest.approx(counted[name], rel=0.05)
