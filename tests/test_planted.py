@@ -201,3 +201,11 @@ def test_the_square_root_law_is_between_its_two_constants() -> None:
 def test_agreed_bounds_of_controls_are_listed() -> None:
     agreed = record.agreed()
     assert {name for name in agreed if "-0." in name} == {name for name in DEFAULT if "-0." in name}
+
+
+def test_blocks_of_seeds_begin_with_the_recorded_verdicts() -> None:
+    rows = sensitivity.by_seeds()
+    assert rows
+    for fact, found in rows.items():
+        assert found["1"] == DEFAULT[fact]["verdict"]
+        assert len(set(found.values())) > 1

@@ -142,6 +142,9 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 def sources(studies: Sequence[Study]) -> str:
     """The kinds of sources of some studies, in a sentence."""
 
+    if not studies:
+        return ""
+
     def number(count: int) -> str:
         return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
 
@@ -158,7 +161,7 @@ def sources(studies: Sequence[Study]) -> str:
         parts.append(f"{number(count)} {plural if count > 1 else kind}{of_it}")
     listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
     total = number(len(studies)).capitalize()
-    return f"{total} source{'s' * (len(studies) > 1)}: {listed}." if studies else ""
+    return f"{total} source{'s' * (len(studies) > 1)}: {listed}."
 
 
 def _verdicts_explained() -> str:
