@@ -14,7 +14,7 @@ import pytest
 from conftest import Cli
 from mptcplab import models, planted, record, sensitivity
 from mptcplab.inputs import BadResult
-from mptcplab.mutants import KEPT, MUTANTS, RECORDED, halved_size, turned
+from mptcplab.mutants import KEPT, MUTANTS, RECORDED, concerned, halved_size, turned
 from mptcplab.reproduce import reproduce
 from mptcplab.scenario import Cell, Scenario
 from mptcplab.studies import STUDIES
@@ -209,3 +209,14 @@ def test_blocks_of_seeds_begin_with_the_recorded_verdicts() -> None:
     for fact, found in rows.items():
         assert found["1"] == DEFAULT[fact]["verdict"]
         assert len(set(found.values())) > 1
+
+
+def test_experiments_that_an_error_does_not_change_are_not_run_again() -> None:
+    def left(name: str) -> dict[str, list[str]]:
+        studies = concerned(list(STUDIES.values()), MUTANTS[name].change(), Effort("quick"))
+        return {study.letter: [one.name for one in study.experiments] for study in studies}
+
+    assert set(left("CWmin")) == {"B", "E"}
+    assert "A3" not in left("no M1")["A"], "TCP alone"
+    assert left("nothing") == {}
+    assert set(left("every segment")) == set("ABCDE")

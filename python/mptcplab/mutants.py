@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 from mptcplab.inputs import seconds
 from mptcplab.reproduce import Change
 from mptcplab.scenario import Scenario, to_toml
-from mptcplab.studies.base import Fact
+from mptcplab.studies.base import Effort, Experiment, Fact, Study
 
 Table = dict[str, Any]
 
@@ -284,6 +284,17 @@ RECORDED = (
     "no backoff",
 )  # fmt: skip
 """Errors inside a stack, a queue or a radio, of which the record of planted errors has to say what notices them."""
+
+
+def concerned(studies: Sequence[Study], change: Change, effort: Effort) -> list[Study]:
+    """The studies with those experiments alone of which a change alters a scenario: all others give the same again."""
+
+    def alters(experiment: Experiment) -> bool:
+        scenarios = {id(point.scenario): point.scenario for point in experiment.points(effort)}
+        return any(change(scenario) is not scenario for scenario in scenarios.values())
+
+    found = ((study, [one for one in study.experiments if alters(one)]) for study in studies)
+    return [replace(study, experiments=some) for study, some in found if some]
 
 
 def turned(before: Mapping[str, str], facts: Sequence[Fact]) -> dict[str, str]:

@@ -145,7 +145,7 @@ def _chosen(studies: Mapping[str, Study], wanted: Sequence[str]) -> list[Study]:
 def _mutate(given: argparse.Namespace, chosen: Sequence[Study], effort: Effort) -> int:
     """Judges as it is, then with each mutant, by the same seeds and rounds; prints which facts leave `holds`."""
     from mptcplab import record, sensitivity
-    from mptcplab.mutants import MUTANTS, table, turned
+    from mptcplab.mutants import MUTANTS, concerned, table, turned
     from mptcplab.reproduce import reproduce
 
     if given.mutate != "all" and given.mutate not in MUTANTS:
@@ -172,7 +172,8 @@ def _mutate(given: argparse.Namespace, chosen: Sequence[Study], effort: Effort) 
     found: dict[str, dict[str, str]] = {}
     for name in names:
         change = MUTANTS[name].change()
-        result = reproduce(chosen, effort, workers=given.workers, quiet=given.quiet, change=change, about=held)
+        some = concerned(chosen, change, effort)
+        result = reproduce(some, effort, workers=given.workers, quiet=given.quiet, change=change, about=held)
         if result.missing:
             raise KeyboardInterrupt("interrupted")
         found[name] = turned(before, result.facts)

@@ -329,7 +329,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_scheduler",
-        r#"unknown_scheduler.toml:12: flows.bulk.scheduler = "lowest": is not one of "ontime", "minrtt", "linux", "roundrobin", "redundant""#,
+        r#"unknown_scheduler.toml:12: flows.bulk.scheduler = "lowest": is not one of "ontime", "minrtt", "maxrtt", "linux", "roundrobin", "redundant""#,
     ),
     (
         "unknown_table",
