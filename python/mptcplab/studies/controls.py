@@ -111,11 +111,12 @@ def _picture(name: str, claims: Sequence[Claim]) -> Picture:
         axes.plot([max(found.low, 0.2), min(found.high, 5.0)], [at, at], color="#222222", linewidth=1.6)
         axes.plot([found.mean], [at], marker="o", color="#222222", linestyle="none")
     axes.set_yticks(range(len(rows)), [f"{one.fact}  {check.what}" for one, check in rows])
-    axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xscale("log", base=2)
     axes.set_xlim(0.2, 5)
     axes.set_xticks([0.25, 0.5, 1, 2, 4], ["0.25", "0.5", "1", "2", "4"])
     plots.finish(axes, x="measured over theory, or share", y="", legend=None)
+    # The first claim is the highest row.
+    axes.set_ylim(len(rows) - 0.4, -0.6)
     caption = (
         "Controls: measured values with 95% intervals over the seeds. The shaded range is the one that theory allows."
     )
@@ -248,13 +249,12 @@ def longest_queue(
 
 
 def repeated(measured: Measured, bound: Bound, *key: str | float) -> Check:
-    """Bytes that M1 sent again, in every run, of those delivered by all flows."""
+    """What M1 sent again of all flows, in every run, kB."""
 
     def value(run: Run) -> float:
-        rows = run.flow_rows
-        return sum(row["opportunistic"] for row in rows) / max(1, sum(row["bytes_received_total"] for row in rows))
+        return sum(row["opportunistic"] for row in run.flow_rows) / 1e3
 
-    return every("part that M1 sent again", measured.values(value, *key), bound, "of the data")
+    return every("M1 sent again", measured.values(value, *key), bound, "kB")
 
 
 def penalised(measured: Measured, bound: Bound, *key: str | float) -> Check:
