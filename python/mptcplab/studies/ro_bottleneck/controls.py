@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from mptcplab import models
 from mptcplab.results import Run
 from mptcplab.scenario import Path, Scenario
+from mptcplab.statistics import Interval
 from mptcplab.studies import controls
 from mptcplab.studies.base import Effort, Key, Measured
 from mptcplab.studies.controls import Claim, Claims
@@ -60,9 +61,11 @@ class SharedControls(controls.Controls):
     def claims(self, measured: Measured) -> Claims:
         """What theory says of each."""
 
+        def taken(where: str, alpha: float) -> Interval:
+            return measured.ratio(_rate("mptcp"), (where, alpha), _rate("tcp"), (where, alpha))
+
         def share(where: str, alpha: float, bound: Bound) -> Check:
-            found = measured.ratio(_rate("mptcp"), (where, alpha), _rate("tcp"), (where, alpha))
-            return Check(f"LIA over TCP, alpha {alpha:g}", found, bound)
+            return Check(f"LIA over TCP, alpha {alpha:g}", taken(where, alpha), bound)
 
         yield Claim(
             "D-0.1",
@@ -84,7 +87,7 @@ class SharedControls(controls.Controls):
             [
                 Check(
                     f"alpha {alpha:g} over TCP and root",
-                    controls.over(share("lossy", alpha, Bound("of the root")).found, root),
+                    controls.over(taken("lossy", alpha), root),
                     Bound("of the root", controls.LEAST, controls.MOST),
                 )
                 for alpha, root in roots.items()
