@@ -136,7 +136,7 @@ fn what_is_wrong_is_said_with_its_place() {
             "test.toml:7: flows.f.scheduler.wait = 2: there is no such parameter; there is weight, often, word",
         ),
         (
-            "congestion = { kind = \"lia\", beta = 0.5 }",
+            "congestion = { kind = \"balia\", beta = 0.5 }",
             "test.toml:7: flows.f.congestion.beta = 0.5: there are no parameters here",
         ),
         (
