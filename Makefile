@@ -22,7 +22,7 @@ endif
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PYO3_BUILD_EXTENSION_MODULE := 1
 
-.PHONY: help reproduce verdicts test released compiled arranged test-rust test-python check-long build bench instructions deny docs other-systems wheel-test lint-workflows fuzz conformance clean prerequisites
+.PHONY: help reproduce verdicts sensitivity test released compiled arranged test-rust test-python check-long build bench instructions deny docs other-systems wheel-test lint-workflows fuzz conformance clean prerequisites
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -33,6 +33,10 @@ reproduce: build ## Run the published studies, check their facts, write report/i
 verdicts: build ## Run the published studies and compare their verdicts with the record; a changed one needs a reason
 	@$(BIN)/mptcplab reproduce --output $(OUTPUT) --quiet --compare docs/verdicts/default.json
 	@$(BIN)/python tools/verdicts --check
+
+sensitivity: build ## Plant each error into every study and record which claims notice it (an hour)
+	@$(BIN)/mptcplab reproduce --output $(OUTPUT) --quiet --quick --seeds 5 --mutate all \
+		--record python/mptcplab/studies/sensitivity.json
 
 build: $(VENV)/.built ## Make .venv and the release build
 

@@ -127,3 +127,29 @@ def test_the_stand_in_for_nstat_shows_the_stacks_counters(tmp_path: Path) -> Non
     counters.write_text("what the stack wrote\n")
     something = subprocess.run(nstat, env=environment, capture_output=True, text=True, check=True)
     assert something.stdout == "what the stack wrote\n"
+
+
+def totals(page: str) -> list[tuple[str, list[tuple[int, int]]]]:
+    """Of each table of directories: the row of all, and the numbers of variants and of what passed here."""
+    found, rows = list[tuple[str, list[tuple[int, int]]]](), list[tuple[int, int]]()
+    for line in page.splitlines():
+        cells = [cell.strip(" *") for cell in line.strip("|").split("|")]
+        if len(cells) == 4 and cells[1].isdigit() and cells[2].isdigit():
+            if cells[0] == "all":
+                found.append((line, rows))
+                rows = []
+            else:
+                rows.append((int(cells[1]), int(cells[2])))
+    return found
+
+
+def test_the_page_adds_up_and_says_how_often_each_was_tried() -> None:
+    page = (ROOT / "docs" / "conformance.md").read_text(encoding="utf-8")
+    tables = totals(page)
+    assert len(tables) == 2
+    for line, rows in tables:
+        cells = [cell.strip(" *") for cell in line.strip("|").split("|")]
+        assert [int(cells[1]), int(cells[2])] == [sum(row[at] for row in rows) for at in (0, 1)]
+    tcp = page.split("## Plain TCP")[1]
+    assert "attempts at each variant" in tcp
+    assert "Linux passes 326 variants and this endpoint 283" in " ".join(tcp.split())

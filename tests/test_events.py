@@ -396,3 +396,14 @@ def test_latency_is_a_metric_of_every_command(cli: Cli, tmp_path: Path) -> None:
                 "--metric", "latency_p95_s,late", "--compare", "paths.wifi.rtt=30ms").stdout  # fmt: skip
     assert "video latency_p95 [ms]" in table
     assert "sends no blocks" in cli("cdf", "out:file", "--metric", "latency", expect=2).stderr
+
+
+def test_the_page_states_the_instructions_that_are_counted() -> None:
+    """Within 5%, of what tools/instructions.py wrote down."""
+    root = Path(__file__).parent.parent
+    counted = json.loads((root / "tools" / "instructions.json").read_text())["instructions_per_data_packet"]
+    page = (root / "docs" / "events.md").read_text(encoding="utf-8")
+    said = re.search(r"about ([\d,]+) instructions in S1 and ([\d,]+) in S2", page)
+    assert said
+    for text, name in zip(said.groups(), ("S1", "S2"), strict=True):
+        assert float(text.replace(",", "")) == pytest.approx(counted[name], rel=0.05)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING, cast
 from xml.etree import ElementTree as ET
@@ -13,15 +14,17 @@ from conftest import Cli
 from mptcplab import plots
 from mptcplab.batch import Job, run_jobs
 from mptcplab.reasons import WORDS
-from mptcplab.report import page
+from mptcplab.report import page, sources, verdict_of
 from mptcplab.reproduce import HELD, Reproduction, reproduce
 from mptcplab.studies import STUDIES
 from mptcplab.studies.base import Effort, Measured, Study
+from mptcplab.studies.cs244_rcvbuf import window_figure
 from mptcplab.studies.cs244_rcvbuf.network import MAIN, mptcp, paths, tcp
 from mptcplab.studies.cs244_rcvbuf.window import Window
 from mptcplab.studies.cs244_wireless.handoff import Handoff, handoff
 from mptcplab.studies.held_back import Curve, multipath, of_flows, of_keys, sentences, whole
 from mptcplab.studies.held_panels import LANE_LOOKS, LOOKS, NAMES, explain, panels, under_distribution
+from mptcplab.studies.verdicts import Verdict
 from mptcplab.summary import LIMITS
 
 if TYPE_CHECKING:
@@ -255,10 +258,66 @@ def test_each_figure_of_the_report_says_why_and_how_to_repeat_it(window: Reprodu
     for text, picture in zip(figures, outcome.pictures, strict=True):
         assert picture.why
         assert all(sentence in text for sentence in picture.why)
-        assert 'href="scenarios/C1.toml"' in text
-        assert "<code>mptcplab reproduce cs244-rcvbuf --quick</code>" in text
-        assert "<code>mptcplab study cs244-rcvbuf/C1 --output DIR</code>" in text
+    (how,) = re.findall(r'<details class="how">.*?</details>', written, re.DOTALL)
+    assert 'href="scenarios/C1.toml"' in how
+    assert "<code>mptcplab reproduce cs244-rcvbuf --quick</code>" in how
+    assert "<code>mptcplab study cs244-rcvbuf/C1 --output DIR</code>" in how
     said = "".join(figures)
     assert "no mechanism: goodput falls from 7.5 Mb/s at 50 KB" in said
     assert LIMITS["head_of_line"] in said
     assert "C1: " in cli("study", "cs244-rcvbuf/C1").stdout
+
+
+def test_figures_come_first_then_the_verdict_then_what_was_measured(window: Reproduction) -> None:
+    (outcome,) = window.outcomes.values()
+    written = page(window, {picture.name: b"" for picture in outcome.pictures})
+    places = [
+        written.index(text)
+        for text in ("Effort: <code>quick</code>", "<figure>", '<p class="verdict">', "<dt>measured</dt>")
+    ]
+    assert places == sorted(places)
+    assert "<dt>planted errors</dt>" in written
+    assert written.count('<details class="experiment">') == 1
+    before = written[: written.index("<section id=")]
+    assert len(re.sub(r"<style>.*?</style>|<details>.*?</details>|<[^>]+>", " ", before, flags=re.DOTALL).split()) < 200
+
+
+def test_captions_speak_of_windows_that_were_run(window: Reproduction) -> None:
+    (outcome,) = window.outcomes.values()
+    captions = " ".join(picture.caption for picture in outcome.pictures)
+    assert "400 KB" in captions, "what the study says"
+    for absent in ("175 KB", "165", "90 KB"):
+        assert absent not in captions
+    assert "175 KB" in window_figure._seen(MAIN, (90, 175))
+    assert "165" not in window_figure._seen(MAIN, (90, 175))
+    assert "165" in window_figure._seen(MAIN, range(5, 501, 5))
+
+
+def test_the_kinds_of_sources_are_said() -> None:
+    said = sources(list(STUDIES.values()))
+    first, rest = said.split(", ", 1)
+    assert first == "Five sources: three student reports (two reproduce a paper of NSDI 2012)"
+    assert rest == "one conference paper and one journal paper."
+    assert sources([STUDIES["cs244-rcvbuf"]]) == (
+        "One source: one student report (it reproduces a paper of NSDI 2012)."
+    )
+    assert sources([]) == ""
+
+
+def test_a_verdict_is_one_sentence(window: Reproduction) -> None:
+    (outcome,) = window.outcomes.values()
+    first = outcome.facts[0]
+
+    def said(*verdicts: Verdict) -> str:
+        return verdict_of([replace(first, verdict=one, fact=f"C-{at}") for at, one in enumerate(verdicts)])
+
+    assert said("holds") == "The published claim holds."
+    assert said("holds", "holds") == "Both published claims hold."
+    assert said("holds", "holds", "holds") == "All 3 published claims hold."
+    assert (
+        said("fails", "holds", "undecided") == "Of 3 published claims, 1 holds, 1 is undecided (C-2) and 1 fails (C-0)."
+    )
+    assert verdict_of([replace(first, origin="ours")]).startswith(
+        "Of 1 control" if first.verdict != "holds" else "The control"
+    )
+    assert verdict_of([]) == ""

@@ -113,3 +113,11 @@ def test_interfaces_of_cells_have_channels(wifi: Scenario, cli: Cli, tmp_path: P
     gathered = cli("gather", "apart", "same", "cross", "--by", "channel", "--output", "groups").stdout
     assert "cross band: cross" in gathered
     assert (tmp_path / "groups" / "same-channel" / "samples.parquet").is_file()
+
+
+def test_the_guide_shows_what_the_command_prints(cli: Cli) -> None:
+    text = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
+    command = "interrupt docs/examples/wifi.toml --steady wlan0 --toggle wlan1 --every 10s"
+    shown = text.split(f"$ mptcplab {command}\n")[1].split("```")[0]
+    arguments = [str(WIFI) if word.endswith(".toml") else word for word in command.split()]
+    assert cli(*arguments).stdout == shown

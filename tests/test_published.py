@@ -33,7 +33,7 @@ def test_a_sweep_of_what_study_wrote(cli: Cli, tmp_path: Path) -> None:
     cli("sweep", "c1.toml", "--vary", "flows.*.{rcvbuf,sndbuf}=50KB,200KB", "--seeds", "2", "--output", "mine")
     said = cli("plot", "mine", "--published", "--output", "mine.svg").stdout
     assert "cs244-rcvbuf/C1" in said
-    assert "published: maximum reached" in said
+    assert "published: maximum at 400 KB" in said
     assert (tmp_path / "mine.svg").read_bytes().startswith(b"<?xml")
     (axes,) = plot_published(load(tmp_path / "mine"), C1).axes
     drawn = {str(line.get_label()): line for line in axes.lines}

@@ -59,7 +59,7 @@ def test_every_policy_can_be_named_alone_or_in_a_table() -> None:
             alone, table = (Scenario(duration="5s", paths=paths, flows=flow) for flow in flows)
             assert alone.to_toml() == table.to_toml()
             assert f'{key} = "{name}"' in alone.to_toml()
-    values = {"kind": "reno", "beta": 0.5}
+    values = {"kind": "balia", "beta": 0.5}
     with pytest.raises(ScenarioError, match="there are no parameters here"):
         Scenario(duration="5s", paths=paths, flows={"bulk": Flow(congestion=values)})
 

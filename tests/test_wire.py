@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import socket
 import subprocess
 import sys
 import time
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 
 from conftest import Cli, need
-from mptcplab import wire_bench
+from mptcplab import wire_bench, wire_end
 from namespace import Namespace, ends, namespace
 
 __all__ = ["namespace"]
@@ -250,6 +251,18 @@ def test_the_benchmark_measures_both_stacks(namespace: Namespace) -> None:
     assert rows[0]["of_linux"] is None
     assert rows[1]["of_linux"] is not None
     assert ticks == [0, 1, 2, 3, 4]
+    assert {row["linux_congestion"] for row in rows} == {wire_bench.LINUX_CONTROLLER}
+
+
+def test_linux_is_measured_with_the_controller_that_is_stated() -> None:
+    """Whatever the machine's default is: the socket has it, and one that the kernel lacks is an error."""
+    with socket.socket() as stream:
+        for name in ("reno", wire_bench.LINUX_CONTROLLER):
+            wire_end._control(stream, name)
+            has = stream.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0").decode()
+            assert has == name
+        with pytest.raises(RuntimeError, match="refuses the congestion controller no-such"):
+            wire_end._control(stream, "no-such")
 
 
 @pytest.mark.parametrize("sender", ["linux", "ours"])

@@ -78,3 +78,67 @@ def lia_rates(losses: Sequence[float], rtts: Sequence[float], mss: int = MSS) ->
     """Bit/s of LIA on each path; see `lia_windows`."""
     windows = lia_windows(losses, rtts)
     return [window / rtt * mss * 8 for window, rtt in zip(windows, rtts, strict=True)]
+
+
+def random_loss_law(loss: float, rtt: float, *, acked: int = 1, mss: int = MSS) -> float:
+    """Bit/s of Reno where each segment is lost at random, and no timeout matters.
+
+    1.31 segments over the root of the loss (Ott, Kemperman and Mathis, "The stationary behavior of ideal TCP congestion
+    avoidance", 1996). `acked` is the number of segments that one acknowledgement covers, where windows grow by
+    acknowledgements.
+    """
+    return 1.31 / math.sqrt(acked * loss) * mss * 8 / rtt
+
+
+SHORT_SLOT, DIFS, PREAMBLE, SIGNAL_EXTENSION, SIFS = 9e-6, 28e-6, 20e-6, 6e-6, 10e-6
+"""802.11g with short slots, seconds (IEEE 802.11-2016, tables 17-21 and 18-5)."""
+_SYMBOL, _SERVICE_AND_TAIL = 4e-6, 22
+_MAC, _CCMP, _ACK = 36, 16, 14
+"""Bytes: MAC header, LLC/SNAP and check sequence; encryption; an acknowledgement."""
+
+
+def ofdm(size: int, mbps: int) -> float:
+    """Seconds on the air of a frame of `size` bytes at an OFDM rate of 2.4 GHz."""
+    symbols = math.ceil((_SERVICE_AND_TAIL + 8 * size) / (4 * mbps))
+    return PREAMBLE + _SYMBOL * symbols + SIGNAL_EXTENSION
+
+
+def backoff_fixed_point(stations: int, *, window: int = 16, doublings: int = 6) -> tuple[float, float]:
+    """Probability that a saturated station sends in a slot, and that a transmission collides.
+
+    Bianchi (2000), equations 7 and 9, for windows of `window` slots that double `doublings` times.
+    """
+    low, high = 0.0, 1.0
+
+    def sends(collides: float) -> float:
+        grown = math.fsum((2 * collides) ** stage for stage in range(doublings))
+        return 2 / (1 + window + collides * window * grown)
+
+    for _ in range(60):
+        middle = (low + high) / 2
+        if 1 - (1 - sends(middle)) ** (stations - 1) > middle:
+            low = middle
+        else:
+            high = middle
+    return sends(low), low
+
+
+def saturated_cell(
+    stations: int, *, packet: int = 1500, wpa2: bool = False, protection: bool = False
+) -> tuple[float, float]:
+    """IP packets a second of all saturated stations of an 802.11g cell at 54 Mb/s, and the share of collisions.
+
+    Bianchi's fixed point with counters that stand still while the medium is busy, so that a station that has just sent
+    may draw zero and send again before others count. A collision costs EIFS. `protection` puts a CTS-to-self at
+    11 Mb/s with a long preamble before each frame. The share is that of transmissions.
+    """
+    sends, collides = backoff_fixed_point(stations)
+    idle = (1 - sends) ** stations
+    one = stations * sends * (1 - sends) ** (stations - 1)
+    before = (192e-6 + 8 * _ACK / 11e6 + SIFS) if protection else 0.0
+    data = before + ofdm(packet + _MAC + (_CCMP if wpa2 else 0), 54)
+    again = 16 / 15
+    success = (data + SIFS + ofdm(_ACK, 24) + DIFS) * again + SHORT_SLOT
+    collision = data + SIFS + ofdm(_ACK, 6) + DIFS + SHORT_SLOT
+    mean = idle * SHORT_SLOT + one * success + (1 - idle - one) * collision
+    return one * again / mean, collides / (1 + (1 - collides) * (again - 1))

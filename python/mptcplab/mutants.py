@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 from mptcplab.inputs import seconds
 from mptcplab.reproduce import Change
 from mptcplab.scenario import Scenario, to_toml
-from mptcplab.studies.base import Fact
+from mptcplab.studies.base import Effort, Experiment, Fact, Study
 
 Table = dict[str, Any]
 
 CHANNELS = {1: 36, 11: 48, 36: 1, 48: 11}
 """The channel in the other band of those that the studies name."""
+
+KEPT = 0.8
+"""The part of the window that a loss leaves where the reduction is wrong: a fifth is lost in place of a half."""
 
 
 @dataclass(frozen=True)
@@ -175,6 +178,72 @@ def _buffers(table: Table) -> None:
         flow |= {"rcvbuf": "10KB", "sndbuf": "10KB", "autotuning": False}
 
 
+def _congestion(flow: Table) -> Table:
+    """A flow's controller as a table."""
+    given = flow.get("congestion", "lia" if flow.get("transport") == "mptcp" else "reno")
+    return {"kind": given} if isinstance(given, str) else dict(given)
+
+
+def _alpha(factor: float) -> Callable[[Table], None]:
+    def apply(table: Table) -> None:
+        for flow in _flows(table, "mptcp"):
+            controller = _congestion(flow)
+            if controller["kind"] == "lia":
+                flow["congestion"] = controller | {"alpha_scale": controller.get("alpha_scale", 1.0) * factor}
+
+    return apply
+
+
+def _reduction(table: Table) -> None:
+    for flow in _flows(table):
+        controller = _congestion(flow)
+        if controller["kind"] in ("lia", "reno"):
+            flow["congestion"] = controller | {"beta": KEPT}
+
+
+def _highest(table: Table) -> None:
+    for flow in _flows(table, "mptcp"):
+        flow["scheduler"] = "maxrtt"
+
+
+def _no_m1(table: Table) -> None:
+    for flow in _flows(table, "mptcp"):
+        flow["opportunistic_retransmission"] = False
+
+
+def _every_segment(table: Table) -> None:
+    for flow in _flows(table):
+        flow["delayed_ack"] = False
+
+
+def _half_queue(table: Table) -> None:
+    for kind in ("paths", "links", "cells", "stations"):
+        for link in table.get(kind, {}).values():
+            given = link.get("queue")
+            if isinstance(given, str) and given != "unlimited":
+                link["queue"] = halved_size(given)
+            elif isinstance(given, dict) and isinstance(given.get("limit"), str):
+                link["queue"] = given | {"limit": halved_size(given["limit"])}
+
+
+def halved_size(size: str) -> str:
+    """Half of a queue's limit as scenarios write it; of packets at least one."""
+    number = size.rstrip("pBkKMGmsu")
+    unit = size[len(number) :]
+    half = float(number) / 2
+    return f"{max(1, int(half))}p" if unit == "p" else f"{half:g}{unit}"
+
+
+def _first_window(table: Table) -> None:
+    for cell in table.get("cells", {}).values():
+        cell["cw_min"] = 4
+
+
+def _no_backoff(table: Table) -> None:
+    for cell in table.get("cells", {}).values():
+        cell["cw_max"] = cell["cw_min"]
+
+
 def _nothing(table: Table) -> None:
     """The null mutant: what it turns, the comparison turns."""
 
@@ -199,7 +268,33 @@ MUTANTS: Mapping[str, Mutant] = {
     "delay": Mutant("delays ten times as long", _delay),
     "lossy": Mutant("every second path, link and station loses 5 %", _lossy),
     "buffers": Mutant("buffers of 10 KB", _buffers),
+    "alpha doubled": Mutant("LIA with twice its alpha", _alpha(2.0)),
+    "alpha halved": Mutant("LIA with half of its alpha", _alpha(0.5)),
+    "reduction": Mutant(f"LIA and Reno keep {KEPT:.0%} of the window at a loss", _reduction),
+    "highest RTT": Mutant("a scheduler that prefers the highest RTT", _highest),
+    "no M1": Mutant("M1 off where it was on", _no_m1),
+    "every segment": Mutant("every segment acknowledged", _every_segment),
+    "half queue": Mutant("queues of half the size", _half_queue),
+    "CWmin": Mutant("802.11: a first contention window of 4 slots", _first_window),
+    "no backoff": Mutant("802.11: no longer backoff after a collision", _no_backoff),
 }
+
+RECORDED = (
+    "alpha doubled", "alpha halved", "reduction", "highest RTT", "no M1", "every segment", "half queue", "CWmin",
+    "no backoff",
+)  # fmt: skip
+"""Errors inside a stack, a queue or a radio, of which the record of planted errors has to say what notices them."""
+
+
+def concerned(studies: Sequence[Study], change: Change, effort: Effort) -> list[Study]:
+    """The studies with those experiments alone of which a change alters a scenario: all others give the same again."""
+
+    def alters(experiment: Experiment) -> bool:
+        scenarios = {id(point.scenario): point.scenario for point in experiment.points(effort)}
+        return any(change(scenario) is not scenario for scenario in scenarios.values())
+
+    found = ((study, [one for one in study.experiments if alters(one)]) for study in studies)
+    return [replace(study, experiments=some) for study, some in found if some]
 
 
 def turned(before: Mapping[str, str], facts: Sequence[Fact]) -> dict[str, str]:

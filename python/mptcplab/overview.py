@@ -23,7 +23,7 @@ First steps:
   mptcplab example > two.toml         a scenario of two networks, to run and to change
   mptcplab run two.toml               what happened, and what held each path back
   mptcplab why two.toml               is it faster than the best path alone, and if not, why
-  mptcplab reproduce --quick          a look at five published studies, in half a minute
+  mptcplab reproduce --quick          a look at the experiments of five sources, in half a minute
 """
 
 LAST = """\

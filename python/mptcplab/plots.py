@@ -181,6 +181,11 @@ def published_line(axes: Axes, value: float, label: str | None = "published") ->
     axes.axhline(value, color=PUBLISHED, linestyle=(0, (6, 2)), linewidth=1.1, label=label)
 
 
+def published_points(axes: Axes, xs: Sequence[float], ys: Sequence[float], label: str) -> None:
+    """Values of a source as stars."""
+    axes.plot(xs, ys, linestyle="none", marker="*", markersize=11, color=PUBLISHED, label=label, zorder=4)
+
+
 def finish(
     axes: Axes,
     *,

@@ -7,7 +7,7 @@ becomes one point is `published_values`, what was published the business of the 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
@@ -199,12 +199,20 @@ def _labels(curves: Sequence[_Curve], over: str, *, several: bool) -> list[str]:
             for run in curve.runs
         }
         words = [variants.pop() if len(variants) == 1 else "", curve.flow if several else ""]
-        common = _common([run.name for run in curve.runs])
+        common = _without(_common([run.name for run in curve.runs]), curve.at)
         label = f"yours: {', '.join(word for word in words if word) or common or curve.flow or 'measured'}"
         while label in found:
             label += "'"
         found[label] = None
     return list(found)
+
+
+def _without(name: str, values: Collection[str]) -> str:
+    """A scenario's name without the parts that are one of the several values on the axis."""
+    if len(values) < 2:
+        return name
+    same = {value.replace(" ", "").lower() for value in values}
+    return ", ".join(part for part in name.split(", ") if part.replace(" ", "").lower() not in same)
 
 
 def _common(names: Sequence[str]) -> str:

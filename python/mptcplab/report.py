@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mptcplab import __version__
+from mptcplab import __version__, planted
 from mptcplab.drawing import Drawing, draw
 from mptcplab.export import write_parquet
 from mptcplab.files import folder, write_bytes, write_text
@@ -88,39 +88,93 @@ def page(found: Reproduction, pictures: dict[str, bytes]) -> str:
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>mptcplab: published studies, run again</title>
+<title>mptcplab: {len(found.studies)} studies of Multipath TCP, run again</title>
 <style>
 {style}</style>
 </head>
 <body>
 <main>
-<h1>Published studies of Multipath TCP, run again</h1>
-<p class="lead">Multipath TCP lets one connection use several networks at once. Each study below was run again with a
-real Multipath TCP in a simulated network, one network for each study. What its authors said is held against intervals
-over many runs: a fact <b>holds</b> or <b>fails</b> where the 95 % interval lies inside or outside of what the source
-says, and is <b>undecided</b> where it straddles, or with <code>--full</code> where blocks of twenty seeds disagree. It
-<b>depends</b> where the source is silent about something that decides. A fact that fails is a result, of the study, of
-this program, or of what neither knows of the other.</p>
-{_summary(found)}
+<h1>Studies of Multipath TCP, run again</h1>
+<p class="effort">{_effort(found)}</p>
+<p class="lead">{sources(found.studies)} mptcplab ran their experiments in simulated networks and tested each claim
+against 95% intervals over several runs.</p>
 {unfinished}
+{_summary(found)}
 <section class="cards">{cards}</section>
+{_verdicts_explained()}
 {_weak(found)}
+{planted.section(found.facts)}
 {studies}
 <footer class="small soft">
 <p>mptcplab {html.escape(__version__)}{_commit()}, effort <code>{found.effort.name}</code>, seeds from
 {found.effort.first}: {len(found.runs)} runs,
 {found.data_packets / 1e6:.1f} million data packets. The same command gives the same numbers on every machine:
-<code>{html.escape(command(found))}</code>. Beside this page: <a href="facts.json">facts.json</a>, <code>figures/</code>
+<code>{html.escape(command(found))}</code>. This directory also has <a href="facts.json">facts.json</a>,
+<code>figures/</code>
 (SVG and PNG), <code>scenarios/</code> (the first scenario of each experiment), <code>data/</code> (Parquet, a row for
 each run).</p>
-<p>A fact is <b>contradicted</b> where two sentences of sources, both quoted, cannot be met by any network together.
-What is <i>ours</i> was not published: theory, controls and what goes beyond. What is true by construction of the model
-says nothing about the world, and is counted apart.</p>
 </footer>
 </main>
 </body>
 </html>
 """
+
+
+EFFORTS: Mapping[str, str] = {
+    "quick": "a look: coarse grids, 2 or 3 seeds at each point, so that many claims stay undecided",
+    "default": "usual grids, 2 to 40 seeds at each point",
+    "full": "fine grids, and blocks of 20 seeds that have to agree",
+}
+
+
+def _effort(found: Reproduction) -> str:
+    """Which effort this is, before anything else."""
+    effort = found.effort
+    words = EFFORTS[effort.name]
+    if effort.exactly:
+        words = f"{words.split(',')[0].split(':')[-1].strip()}, exactly {effort.exactly} seeds at each point"
+    return f"Effort: <code>{effort.name}</code> ({_text(words)}). Seeds from {effort.first}; {len(found.runs):,} runs."
+
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def sources(studies: Sequence[Study]) -> str:
+    """The kinds of sources of some studies, in a sentence."""
+
+    if not studies:
+        return ""
+
+    def number(count: int) -> str:
+        return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
+
+    kinds = Counter(study.kind for study in studies)
+    parts = []
+    for kind, count in kinds.most_common():
+        again = Counter(study.reproduces for study in studies if study.kind == kind and study.reproduces)
+        of_it = "".join(
+            f" ({number(many) if many < count else 'both' if count == 2 else 'all' if count > 2 else 'it'} "
+            f"{'reproduces' if many == 1 else 'reproduce'} a paper of {_text(paper)})"
+            for paper, many in again.items()
+        )
+        plural = "studies" if kind == "study" else f"{kind}s"
+        parts.append(f"{number(count)} {plural if count > 1 else kind}{of_it}")
+    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    total = number(len(studies)).capitalize()
+    return f"{total} source{'s' * (len(studies) > 1)}: {listed}."
+
+
+def _verdicts_explained() -> str:
+    return """<details><summary>How to read the verdicts</summary>
+<p>A claim <b>holds</b> where its interval lies inside the range that the source states, and <b>fails</b> where it lies
+outside. It is <b>undecided</b> where the interval straddles the bound, or where blocks of twenty seeds disagree
+(<code>--full</code>). It <b>depends</b> where the source is silent about a setting that decides. It is
+<b>contradicted</b> where two quoted sentences exclude each other. A claim that fails is a result: of the study, of this
+program, or of a difference that neither states.</p>
+<p>Claims marked <i>ours</i> were not published. They are controls and theory. Claims marked <i>by construction</i>
+follow from the model and say nothing about the world.</p>
+<p>Under each claim, <i>planted errors</i> lists the errors that make it fail: <code>mptcplab reproduce --mutate</code>
+puts each into every scenario. A claim that no planted error turns says little about the protocol.</p></details>"""
 
 
 def _of(facts: Sequence[Fact], study: Study) -> list[Fact]:
@@ -158,7 +212,11 @@ def _weak(found: Reproduction) -> str:
             for fact in facts
         )
         parts.append(f'<h3><span class="badge {verdict}">{verdict}</span> {len(facts)} published</h3><ul>{items}</ul>')
-    return f'<section class="card weak"><h2>Claims that do not hold</h2>{"".join(parts)}</section>' if parts else ""
+    if not parts:
+        return ""
+    number = sum(fact.origin == "published" and fact.verdict != "holds" for fact in found.facts)
+    words = f"{number} published claims that do not hold"
+    return f'<details class="weak"><summary>{words}</summary>{"".join(parts)}</details>'
 
 
 def _counts(facts: Sequence[Fact]) -> str:
@@ -185,8 +243,13 @@ def _counts(facts: Sequence[Fact]) -> str:
 def _card(study: Study, facts: Sequence[Fact]) -> str:
     return (
         f'<div class="card"><h3><a class="title" href="#{study.name}">{study.letter}: {_text(study.title)}</a></h3>'
-        f'<div class="small soft">{_text(study.source)}</div>{_counts(facts)}</div>'
+        f'<div class="small soft">{_kind(study)}</div>{_counts(facts)}</div>'
     )
+
+
+def _kind(study: Study) -> str:
+    kind = study.kind[0].upper() + study.kind[1:]
+    return f"{_text(kind)}{f', reproduces {_text(study.reproduces)}' if study.reproduces else ''}"
 
 
 def command(found: Reproduction, *studies: str) -> str:
@@ -209,13 +272,11 @@ def _study(study: Study, found: Reproduction, pictures: dict[str, bytes]) -> str
         for experiment in study.experiments
         if (study.name, experiment.name) in found.outcomes
     ]
-    links = " · ".join(
-        f'<a href="#{_anchor(experiment)}">{experiment.name} {_text(experiment.title)}</a>' for experiment, _ in shown
-    )
     sections = "".join(_experiment(study, experiment, outcome, pictures, found) for experiment, outcome in shown)
     return (
         f'<section id="{study.name}"><h2>{study.letter}: {_text(study.title)}</h2>'
-        f'<p class="lead">{_text(study.summary)}</p><nav class="small">{links}</nav>'
+        f'<p class="small soft">{_kind(study)}: {_text(study.source)}.</p>'
+        f'<p class="lead">{_text(study.summary)}</p>'
         f"{_assumptions(study)}{sections}</section>"
     )
 
@@ -257,38 +318,79 @@ def _provenance(study: Study, experiment: Experiment, found: Reproduction) -> st
 def _experiment(
     study: Study, experiment: Experiment, outcome: Outcome, pictures: dict[str, bytes], found: Reproduction
 ) -> str:
-    figures = "".join(
-        _figure(study, experiment, picture, pictures[picture.name], found) for picture in outcome.pictures
-    )
+    """Folded: figures, then the verdict in a sentence, then each claim with what was measured, then how it was run."""
+    figures = "".join(_figure(picture, pictures[picture.name], found) for picture in outcome.pictures)
     facts = "".join(_fact(study, fact) for fact in outcome.facts)
     wide = any(picture.figure.get_figwidth() > 8 for picture in outcome.pictures)
+    claims = f'<p class="verdict">{verdict_of(outcome.facts)}</p><div class="{"columns" if wide else ""}">{facts}</div>'
     body = (
-        f'<div class="beside">{figures}<div class="columns">{facts}</div></div>'
+        f'<div class="beside">{figures}<div>{claims}</div></div>'
         if wide
-        else f'<div class="beside narrow"><div class="stays">{figures}</div><div>{facts}</div></div>'
+        else f'<div class="beside narrow"><div class="stays">{figures}</div><div>{claims}</div></div>'
+    )
+    how = (
+        f'<details class="how"><summary>Setup, and how to run it again</summary><p>'
+        f"{_OPTION.sub(_KEPT, _text(experiment.setup))}</p>"
+        f"{_provenance(study, experiment, found)}{_again(study, experiment, found)}</details>"
     )
     return (
-        f'<article class="experiment" id="{_anchor(experiment)}"><h3>{experiment.name}: {_text(experiment.title)}</h3>'
-        f'<p class="soft">{_OPTION.sub(_KEPT, _text(experiment.setup))}</p>'
-        f"{_provenance(study, experiment, found)}{body}</article>"
+        f'<details class="experiment"><summary><b>{experiment.name}</b> {_text(experiment.title)} '
+        f'<span class="tally">{_tally(outcome.facts)}</span></summary>'
+        f'<div id="{_anchor(experiment)}">{body}{how}</div></details>'
     )
+
+
+def _tally(facts: Sequence[Fact]) -> str:
+    """How many claims of each verdict, as badges."""
+    count = {verdict: sum(fact.verdict == verdict for fact in facts) for verdict in VERDICTS}
+    return "".join(
+        f'<span class="badge {verdict}">{number} {verdict}</span>' for verdict, number in count.items() if number
+    )
+
+
+def verdict_of(facts: Sequence[Fact]) -> str:
+    """What came out of an experiment, in a sentence."""
+    published = [fact for fact in facts if fact.origin == "published"]
+    some, words = (published, "published claim") if published else (facts, "control")
+    if not some:
+        return ""
+    by = {verdict: [fact.fact for fact in some if fact.verdict == verdict] for verdict in reversed(VERDICTS)}
+    verbs = {"holds": ("holds", "hold"), "fails": ("fails", "fail"), "depends": ("depends", "depend")}
+    number = len(some)
+    if len(by["holds"]) == number:
+        return (
+            f"{'Both' if number == 2 else 'The' if number == 1 else f'All {number}'} {words}{'s' * (number > 1)} "
+            + ("holds." if number == 1 else "hold.")
+        )
+
+    def part(verdict: Verdict, names: Sequence[str]) -> str:
+        verb = verbs.get(verdict, (f"is {verdict}", f"are {verdict}"))[len(names) != 1]
+        return f"{len(names)} {verb}" + ("" if verdict == "holds" else f" ({', '.join(names)})")
+
+    said = [part(verdict, names) for verdict, names in by.items() if names]
+    listed = said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
+    return f"Of {number} {words}{'s' * (number > 1)}, {listed}."
 
 
 def _anchor(experiment: Experiment) -> str:
     return f"{experiment.study}-{experiment.name}".lower()
 
 
-def _figure(study: Study, experiment: Experiment, picture: Picture, drawing: bytes, found: Reproduction) -> str:
+def _figure(picture: Picture, drawing: bytes, found: Reproduction) -> str:
     encoded = base64.b64encode(drawing).decode("ascii")
     least = LEGIBLE * picture.figure.get_figwidth()
     sentences = "".join(f"<li>{_text(sentence)}</li>" for sentence in picture.why)
-    why = f'<div class="why"><b>Why, as measured</b><ul>{sentences}</ul></div>' if sentences else ""
+    why = (
+        f'<details class="why"><summary>What held the flows back, as measured</summary><ul>{sentences}</ul></details>'
+        if sentences
+        else ""
+    )
     png = f' <a href="figures/{picture.name}.png">PNG</a>' if dotted(found.effort) else ""
     return (
         f'<figure><div class="drawing" tabindex="0"><img style="min-width:{least:.0f}px" '
         f'alt="{_text(picture.caption)}" src="data:image/svg+xml;base64,{encoded}"></div>'
         f'<figcaption>{_text(picture.caption)} <a href="figures/{picture.name}.svg">SVG</a>{png}</figcaption>'
-        f"{why}{_again(study, experiment, found)}</figure>"
+        f"{why}</figure>"
     )
 
 
@@ -306,17 +408,20 @@ def _again(study: Study, experiment: Experiment, found: Reproduction) -> str:
 
 
 def _fact(study: Study, fact: Fact) -> str:
-    reason = f"<dt>why</dt><dd>{_text(fact.reason)}</dd>" if fact.reason else ""
     marks: list[str] = [] if fact.origin == "published" else [fact.origin]
     marks += ["fitted on"] if fact.fact in study.fitted else []
     mark = f' <span class="soft small">({"; ".join(marks)})</span>' if marks else ""
     both = (fact.exclusion.first, fact.exclusion.second) if fact.exclusion else ()
     quotes = "".join(f"<dt>{_text(quote.source)}</dt><dd>“{_text(quote.sentence)}”</dd>" for quote in both)
+    rows = [("measured", _lines(fact.measured)), ("published", _text(fact.published))]
+    rows += [("why", _text(fact.reason))] if fact.reason else []
+    rows += [("planted errors", planted.of_claim(fact.fact))]
+    rows += [("other seeds", planted.of_seeds(fact.fact))] if planted.of_seeds(fact.fact) else []
+    listed = "".join(f"<dt>{name}</dt><dd>{words}</dd>" for name, words in rows)
     return (
         f'<div class="fact {fact.verdict}"><p><span class="badge {fact.verdict}">{fact.verdict}</span>'
-        f"<b>{fact.fact}</b>{mark}</p>"
-        f"<p>{_text(fact.statement[0].upper() + fact.statement[1:])}.</p><dl><dt>published</dt>"
-        f"<dd>{_text(fact.published)}</dd>{quotes}<dt>measured</dt><dd>{_lines(fact.measured)}</dd>{reason}</dl></div>"
+        f"<b>{fact.fact}</b>{mark} {_text(fact.statement[0].upper() + fact.statement[1:])}.</p>"
+        f"<dl>{quotes}{listed}</dl></div>"
     )
 
 

@@ -93,6 +93,8 @@ class Cell:
     queue: str | None = None
     discipline: Literal["droptail", "codel"] | None = None
     retry_limit: int | None = None
+    cw_min: int | None = None
+    cw_max: int | None = None
 
 
 @dataclass(kw_only=True)

@@ -20,6 +20,8 @@ from mptcplab.wire_end import Order, Tally
 
 Stack = Literal["linux", "ours"]
 
+LINUX_CONTROLLER = "cubic"
+"""The congestion controller of Linux's end, whatever the machine's default is: the kernel's own default."""
 FAILURES = 2
 """How often two Linux hosts may fail before that is the result."""
 
@@ -62,6 +64,8 @@ class Row(TypedDict):
     """Throughput against Linux to Linux in the same rounds."""
     failed: int
     """Measurements between two Linux hosts that failed, and were made again."""
+    linux_congestion: str
+    """The congestion controller of Linux's end."""
 
 
 class CannotMeasure(RuntimeError):
@@ -105,6 +109,7 @@ def _row(case: Case, values: list[tuple[float, float]], linux: float | None, fai
         "cpu_s_per_gb": median(cpu for _, cpu in values),
         "of_linux": median(rates) / linux if linux and case != case.reference() else None,
         "failed": failed,
+        "linux_congestion": LINUX_CONTROLLER,
     }
 
 
@@ -160,6 +165,7 @@ def _set_up(case: Case) -> Iterator[tuple[Namespace, Namespace, tuple[Order, Ord
         "interfaces": [],
         "offload": case.offload,
         "plain_devices": [],
+        "congestion": LINUX_CONTROLLER,
         "peer": "10.88.1.2",
         "paths": case.paths,
         "warm_up": 0,

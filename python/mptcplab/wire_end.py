@@ -41,6 +41,8 @@ class Order(TypedDict):
     offload: bool
     plain_devices: list[str]
     """Devices of Linux to be without offload."""
+    congestion: str
+    """The congestion controller of Linux's socket."""
     peer: str
     """Where the sender connects to."""
     paths: int
@@ -83,6 +85,7 @@ def _linux(order: Order, stack: ExitStack) -> tuple[Stream, Callable[[], int]]:
     stream = socket.socket(family, socket.SOCK_STREAM, protocol)
     stack.enter_context(stream)
     stream.settimeout(PATIENCE)
+    _control(stream, order["congestion"])
     if order["role"] == "send":
         stream.connect((order["peer"], PORT))
         return _blocking(stream), lambda: _linux_paths(stream)
@@ -93,6 +96,17 @@ def _linux(order: Order, stack: ExitStack) -> tuple[Stream, Callable[[], int]]:
     # An MPTCP server keeps its listening socket, or joins are refused.
     accepted = stack.enter_context(stream.accept()[0])
     return _blocking(accepted), lambda: _linux_paths(accepted)
+
+
+def _control(stream: socket.socket, name: str) -> None:
+    """Gives Linux's socket a congestion controller by name. Raises `RuntimeError` where the kernel keeps another."""
+    try:
+        stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+    except OSError as error:
+        raise RuntimeError(f"the kernel refuses the congestion controller {name}: {error.strerror}") from error
+    has = stream.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0").decode()
+    if has != name:
+        raise RuntimeError(f"the congestion controller of the socket is {has}, not {name}")
 
 
 def _blocking(stream: socket.socket) -> socket.socket:

@@ -82,7 +82,7 @@ def _wire(given: argparse.Namespace) -> int:
     from mptcplab.batch import Progress
     from mptcplab.commands.emulate import ended_by_signals
     from mptcplab.namespaces import CannotMake
-    from mptcplab.wire_bench import CannotMeasure, cases, measure
+    from mptcplab.wire_bench import LINUX_CONTROLLER, CannotMeasure, cases, measure
 
     try:
         chosen = cases()
@@ -119,7 +119,7 @@ def _wire(given: argparse.Namespace) -> int:
     print(table(rows))
     print(
         f"median of {given.repetitions} rounds of {given.seconds} s after 1 s; CPU seconds of both ends, the kernel's "
-        "share too; Linux to Linux over veth, the others over TUN"
+        f"share too; Linux to Linux over veth, the others over TUN; Linux with {LINUX_CONTROLLER}"
     )
     if failed := sum(row["failed"] for row in measured):
         print(f"Linux to Linux failed {failed} times, and was measured again")

@@ -57,7 +57,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     record = parser.add_mutually_exclusive_group()
     record.add_argument("--compare", type=Path, metavar="FILE", help="a record of verdicts; exit 1 if one differs")
-    record.add_argument("--record", type=Path, metavar="FILE", help="write the verdicts there; see --because")
+    record.add_argument(
+        "--record",
+        type=Path,
+        metavar="FILE",
+        help="write the verdicts there; see --because; with --mutate, what it turns",
+    )
     parser.add_argument(
         "--mutate",
         metavar="NAME",
@@ -139,12 +144,10 @@ def _chosen(studies: Mapping[str, Study], wanted: Sequence[str]) -> list[Study]:
 
 def _mutate(given: argparse.Namespace, chosen: Sequence[Study], effort: Effort) -> int:
     """Judges as it is, then with each mutant, by the same seeds and rounds; prints which facts leave `holds`."""
-    from mptcplab import record
-    from mptcplab.mutants import MUTANTS, table, turned
+    from mptcplab import record, sensitivity
+    from mptcplab.mutants import MUTANTS, concerned, table, turned
     from mptcplab.reproduce import reproduce
 
-    if given.record:
-        raise BadInput("mptcplab: --mutate judges wrong networks: their verdicts are no record; leave out --record")
     if given.mutate != "all" and given.mutate not in MUTANTS:
         raise BadInput(f"mptcplab: there is no mutant {given.mutate!r}; there are: all, {', '.join(MUTANTS)}")
     names = list(MUTANTS) if given.mutate == "all" else [given.mutate]
@@ -169,10 +172,15 @@ def _mutate(given: argparse.Namespace, chosen: Sequence[Study], effort: Effort) 
     found: dict[str, dict[str, str]] = {}
     for name in names:
         change = MUTANTS[name].change()
-        result = reproduce(chosen, effort, workers=given.workers, quiet=given.quiet, change=change, about=held)
+        some = concerned(chosen, change, effort)
+        result = reproduce(some, effort, workers=given.workers, quiet=given.quiet, change=change, about=held)
         if result.missing:
             raise KeyboardInterrupt("interrupted")
         found[name] = turned(before, result.facts)
+        if given.record:
+            seeds = {"seeds": effort.exactly} if effort.exactly else {}
+            how = {"effort": effort.name, "seeds_from": effort.first, **seeds}
+            sensitivity.keep(given.record, how, before, {name: found[name]})
     print(table(before, found), end="")
     return 0
 

@@ -280,6 +280,10 @@ class Study:
     summary: str
     experiments: Sequence[Experiment]
     assumptions: Sequence[Assumption] = ()
+    kind: str = "study"
+    """What was published: a student report, a conference paper, a journal paper."""
+    reproduces: str = ""
+    """The paper that its authors reproduced, where they did."""
     short_blocks: bool = False
     """Whether the three blocks of seeds that have to agree with `full` have the grids and lengths of `default`, beside
     longer runs that decide: where ten minutes of a fast line take seconds, thousands of times."""

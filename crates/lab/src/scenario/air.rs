@@ -30,6 +30,8 @@ impl Cell {
             queue: self.queue,
             discipline: self.discipline.parameters(),
             retry_limit: Some(self.retry_limit),
+            cw_min: self.cw_min,
+            cw_max: self.cw_max,
             ..CellParameters::ideal(standard)
         }
     }
@@ -115,6 +117,8 @@ pub(super) fn cell(cell: &Cell) -> CellTable {
         queue: Some(cell.queue.into()),
         discipline: Some(cell.discipline),
         retry_limit: Some(cell.retry_limit),
+        cw_min: Some(cell.cw_min),
+        cw_max: Some(cell.cw_max),
     }
 }
 

@@ -69,6 +69,10 @@ const FAULTS: &[(&str, &str)] = &[
         r#"buffer_in_bits.toml:12: flows.bulk.rcvbuf = "200Kb": a size must be in one of B, kB, KB, KiB, MB, MiB, GB, GiB, not "Kb""#,
     ),
     (
+        "cell_whose_window_shrinks",
+        r#"cell_whose_window_shrinks.toml:5: cells.home.cw_max = 15: must be at least cw_min, 31"#,
+    ),
+    (
         "count_of_zero",
         r#"count_of_zero.toml:12: flows.bulk.count = 0: must be between 1 and 10000 (nearest: 1)"#,
     ),
@@ -325,7 +329,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_scheduler",
-        r#"unknown_scheduler.toml:12: flows.bulk.scheduler = "lowest": is not one of "ontime", "minrtt", "linux", "roundrobin", "redundant"; docs/extending.md adds one, as it does "ecf" and "blest""#,
+        r#"unknown_scheduler.toml:12: flows.bulk.scheduler = "lowest": is not one of "ontime", "minrtt", "maxrtt", "linux", "roundrobin", "redundant"; docs/extending.md adds one, as it does "ecf" and "blest""#,
     ),
     (
         "unknown_table",

@@ -109,11 +109,11 @@ fn what_is_wrong_is_said_with_its_place() {
     for (keys, wanted) in [
         (
             "scheduler = \"lst\"",
-            r#"test.toml:7: flows.f.scheduler = "lst": is not one of "ontime", "minrtt", "linux", "roundrobin", "redundant", "last"; did you mean "last"?"#,
+            r#"test.toml:7: flows.f.scheduler = "lst": is not one of "ontime", "minrtt", "maxrtt", "linux", "roundrobin", "redundant", "last"; did you mean "last"?"#,
         ),
         (
             "congestion = \"reno\"\nscheduler = { kind = \"lst\" }",
-            r#"test.toml:8: flows.f.scheduler.kind = "lst": is not one of "ontime", "minrtt", "linux", "roundrobin", "redundant", "last"; did you mean "last"?"#,
+            r#"test.toml:8: flows.f.scheduler.kind = "lst": is not one of "ontime", "minrtt", "maxrtt", "linux", "roundrobin", "redundant", "last"; did you mean "last"?"#,
         ),
         (
             "scheduler = { weight = 1 }",
@@ -121,7 +121,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             "scheduler = 5",
-            r#"test.toml:7: flows.f.scheduler = 5: expected one of "ontime", "minrtt", "linux", "roundrobin", "redundant", "last", in quotes"#,
+            r#"test.toml:7: flows.f.scheduler = 5: expected one of "ontime", "minrtt", "maxrtt", "linux", "roundrobin", "redundant", "last", in quotes"#,
         ),
         (
             "scheduler = { kind = \"last\", weight = 2 }",
@@ -136,7 +136,7 @@ fn what_is_wrong_is_said_with_its_place() {
             "test.toml:7: flows.f.scheduler.wait = 2: there is no such parameter; there is weight, often, word",
         ),
         (
-            "congestion = { kind = \"lia\", beta = 0.5 }",
+            "congestion = { kind = \"balia\", beta = 0.5 }",
             "test.toml:7: flows.f.congestion.beta = 0.5: there are no parameters here",
         ),
         (

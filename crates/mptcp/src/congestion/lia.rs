@@ -20,24 +20,29 @@ impl CongestionControl for Lia {
     }
 
     fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
-        let mut left = acked.bytes;
-        if paths[path].in_slow_start() {
-            left = paths[path].slow_start(left);
-        }
-        if left == 0 {
-            return;
-        }
-        let coupled = coupled_increase(paths);
-        let state = &mut paths[path];
-        // RFC 6356 section 3: min(alpha * acked * MSS_i / cwnd_total, acked * MSS_i / cwnd_i).
-        let alone = 1.0 / state.cwnd as f64;
-        state.grow(left as f64 * state.mss as f64 * coupled.map_or(alone, |c| c.min(alone)));
+        coupled_increase(paths, path, acked, 1.0);
     }
+}
+
+/// The increase of RFC 6356, with alpha times `scale`.
+pub(super) fn coupled_increase(paths: &mut [PathState], path: usize, acked: Acked, scale: f64) {
+    let mut left = acked.bytes;
+    if paths[path].in_slow_start() {
+        left = paths[path].slow_start(left);
+    }
+    if left == 0 {
+        return;
+    }
+    let coupled = aggressiveness(paths);
+    let state = &mut paths[path];
+    // RFC 6356 section 3: min(alpha * acked * MSS_i / cwnd_total, acked * MSS_i / cwnd_i).
+    let alone = 1.0 / state.cwnd as f64;
+    state.grow(left as f64 * state.mss as f64 * coupled.map_or(alone, |c| (scale * c).min(alone)));
 }
 
 /// alpha / cwnd_total, per byte (RFC 6356 section 4, equation 1 divided by cwnd_total):
 /// max(cwnd_i / rtt_i^2) / (sum of cwnd_i / rtt_i)^2. None while no path has a round-trip time.
-fn coupled_increase(paths: &[PathState]) -> Option<f64> {
+fn aggressiveness(paths: &[PathState]) -> Option<f64> {
     let mut best = 0.0_f64;
     let mut sum = 0.0_f64;
     for state in paths.iter().filter(|state| state.active) {

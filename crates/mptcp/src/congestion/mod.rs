@@ -32,6 +32,7 @@ mod sample;
 mod sampled;
 mod send_queue;
 mod slow_start;
+mod tuned;
 mod windows;
 mod wvegas;
 
@@ -55,19 +56,23 @@ pub use sample::{Lost, Repair, Sample};
 pub use send_queue::SendQueueRule;
 pub(crate) use slow_start::Round;
 pub use slow_start::SlowStart;
+pub use tuned::Tuned;
 pub use windows::{Congestion, CouplingScope, PenaltyRule};
 pub use wvegas::WVegas;
 
 /// The built-in algorithms.
 pub(crate) fn built_in() -> Registry<dyn CongestionControl> {
     Registry::new("congestion controller")
-        .with("reno", "NewReno on each subflow by itself (RFC 5681)", |_| Ok(Reno.into()))
+        .with("reno", "NewReno on each subflow by itself (RFC 5681); `beta`: the part of the window that a loss leaves (0.5)", |values| {
+            let beta = beta(values)?;
+            Ok(if beta == tuned::BETA { Reno.into() } else { Tuned::reno(beta).into() })
+        })
         .with(
             "cubic",
             "CUBIC on each subflow by itself (RFC 9438); `as = \"linux\"`: as the kernel computes it, at `hertz` ticks a second",
             cubic,
         )
-        .with("lia", "Linked increases over all subflows (RFC 6356)", |_| Ok(Lia.into()))
+        .with("lia", "Linked increases over all subflows (RFC 6356); `alpha_scale` multiplies alpha (1), `beta` as in reno", lia)
         .with("olia", "Opportunistic linked increases (Khalili et al., CoNEXT 2012)", |_| {
             Ok(Olia::default().into())
         })
@@ -80,6 +85,18 @@ pub(crate) fn built_in() -> Registry<dyn CongestionControl> {
         })
         .with("bbr", "BBR version 1 on each subflow by itself (Cardwell et al., 2016)", |_| Ok(Bbr::default().into()))
         .with("bbr3", "BBR version 3 on each subflow by itself (draft-ietf-ccwg-bbr)", |_| Ok(Bbr3::default().into()))
+}
+
+/// `alpha_scale`, 0.01 to 100, and `beta`. RFC 6356's own are LIA itself.
+fn lia(values: &mut Parameters) -> Result<Factory<dyn CongestionControl>, ParameterError> {
+    let scale = values.number("alpha_scale", 1.0, 0.01..=100.0)?;
+    let beta = beta(values)?;
+    Ok(if (scale, beta) == (1.0, tuned::BETA) { Lia.into() } else { Tuned::lia(scale, beta).into() })
+}
+
+/// `beta`, the part of the window that a loss leaves, 0.05 to 0.95.
+fn beta(values: &mut Parameters) -> Result<f64, ParameterError> {
+    values.number("beta", tuned::BETA, 0.05..=0.95)
 }
 
 /// `as`, `"rfc9438"` or `"linux"`, and for the latter `hertz`, 1 to 1000.

@@ -30,6 +30,37 @@ impl Scheduler for MinRtt {
     }
 }
 
+/// Among the subflows with room in their congestion window, the one with the largest srtt: the opposite of [`MinRtt`], for experiments on
+/// how much depends on that order.
+#[derive(Clone, Copy, Debug)]
+pub struct MaxRtt;
+
+impl Scheduler for MaxRtt {
+    fn name(&self) -> &'static str {
+        "maxrtt"
+    }
+
+    fn takes_the_only_one(&mut self) -> bool {
+        true
+    }
+
+    fn choose(&mut self, view: &SendView<'_>) -> Option<usize> {
+        slowest(view.candidates)
+    }
+
+    fn choose_at_sight(&self, _now: Instant, candidates: &[Candidate]) -> Option<usize> {
+        slowest(candidates)
+    }
+
+    fn waits_for_room(&self, _now: Instant) -> bool {
+        true
+    }
+}
+
+fn slowest(candidates: &[Candidate]) -> Option<usize> {
+    (0..candidates.len()).filter(|&i| candidates[i].has_room).max_by_key(|&i| candidates[i].srtt)
+}
+
 fn fastest(candidates: &[Candidate]) -> Option<usize> {
     (0..candidates.len()).filter(|&i| candidates[i].has_room).min_by_key(|&i| candidates[i].srtt)
 }

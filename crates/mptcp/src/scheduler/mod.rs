@@ -12,7 +12,7 @@ mod view;
 
 use crate::policy::Registry;
 pub use linux::Linux;
-pub use minrtt::MinRtt;
+pub use minrtt::{MaxRtt, MinRtt};
 pub use ontime::OnTime;
 pub use redundant::Redundant;
 pub use roundrobin::RoundRobin;
@@ -30,6 +30,7 @@ pub(crate) fn built_in() -> Registry<dyn Scheduler> {
             |values| Ok(OnTime::default().with_copies(values.flag("copies", true)?).into()),
         )
         .with("minrtt", "Lowest round-trip time first, as long as its window has room", |_| Ok(MinRtt.into()))
+        .with("maxrtt", "Highest round-trip time first: the opposite of minrtt, for experiments", |_| Ok(MaxRtt.into()))
         .with("linux", "Linux's: bursts of 64 KiB for the subflow whose queue would be empty first", |_| {
             Ok(Linux::default().into())
         })

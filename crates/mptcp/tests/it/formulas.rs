@@ -1,7 +1,7 @@
 //! What an algorithm does to a window at one acknowledgement, loss or mark, by the formula of its paper and numbers computed by hand.
 
 use mptcp::congestion::{
-    Acked, Balia, CongestionControl, Cubic, Dctcp, Echoed, Lia, Mark, Olia, PathState, Reno, WVegas,
+    Acked, Balia, CongestionControl, Cubic, Dctcp, Echoed, Lia, Mark, Olia, PathState, Reno, Tuned, WVegas,
 };
 use mptcp_clock::{Duration, Instant};
 
@@ -94,6 +94,21 @@ fn lia_adds_no_more_than_linked_and_no_more_than_alone() {
     grows(&mut Lia, &paths, 0, 100.0);
     paths[0].srtt = None;
     grows(&mut Lia, &paths, 0, 100.0);
+}
+
+/// Twice alpha adds twice as much, up to what the path would add alone; `beta` is what a loss leaves.
+#[test]
+fn tuned_scales_alpha_and_keeps_beta_of_the_window() {
+    grows(&mut Tuned::lia(1.0, 0.5), &two(), 0, 32.0);
+    grows(&mut Tuned::lia(2.0, 0.5), &two(), 0, 64.0);
+    grows(&mut Tuned::lia(0.5, 0.5), &two(), 1, 16.0);
+    grows(&mut Tuned::lia(4.0, 0.5), &two(), 0, 100.0);
+    grows(&mut Tuned::reno(0.8), &two(), 0, 100.0);
+    let mut paths = two();
+    assert_eq!(Lia.on_loss(&mut paths, 1, ms(0)), 10_000);
+    assert_eq!(Tuned::lia(2.0, 0.5).on_loss(&mut paths, 1, ms(0)), 10_000);
+    assert_eq!(Tuned::reno(0.8).on_loss(&mut paths, 1, ms(0)), 16_000);
+    assert_eq!(Tuned::reno(0.8).on_loss(&mut [path(2, 10)], 0, ms(0)), 2 * MSS);
 }
 
 /// Peng et al., equations 18 and 19 of the draft: x / rtt / (sum x)^2 * (1 + a) / 2 * (4 + a) / 5; min(a, 1.5) / 2 is lost.

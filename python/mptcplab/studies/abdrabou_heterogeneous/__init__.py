@@ -2,6 +2,7 @@
 
 from mptcplab.studies.abdrabou_heterogeneous.assumptions import ASSUMPTIONS
 from mptcplab.studies.abdrabou_heterogeneous.buffer import Buffer
+from mptcplab.studies.abdrabou_heterogeneous.controls import PairControls
 from mptcplab.studies.abdrabou_heterogeneous.mss import SegmentSize
 from mptcplab.studies.abdrabou_heterogeneous.network import NAME
 from mptcplab.studies.abdrabou_heterogeneous.rate import Preference, Rate
@@ -17,6 +18,7 @@ STUDY = Study(
     summary="Four pairs send files at once, each over a crowded WiFi network and a dedicated link of its own. WiFi's "
     "part grows with segments and buffers and falls with the rate of the dedicated link. What 6 Mb/s means is open, "
     "so both readings are run.",
-    experiments=[Interfaces(), Rate(), Buffer(), SegmentSize(), Preference()],
+    experiments=[Interfaces(), Rate(), Buffer(), SegmentSize(), Preference(), PairControls()],
     assumptions=ASSUMPTIONS,
+    kind="conference paper",
 )

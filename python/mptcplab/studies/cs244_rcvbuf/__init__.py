@@ -2,6 +2,7 @@
 
 from mptcplab.studies.base import Study
 from mptcplab.studies.cs244_rcvbuf.assumptions import ASSUMPTIONS
+from mptcplab.studies.cs244_rcvbuf.controls import BufferControls
 from mptcplab.studies.cs244_rcvbuf.loss import Loss
 from mptcplab.studies.cs244_rcvbuf.network import NAME
 from mptcplab.studies.cs244_rcvbuf.rtt import RoundTrip
@@ -16,6 +17,8 @@ STUDY = Study(
     "(NSDI 2012)",
     summary="WiFi of 8 Mb/s and 3G of 2 Mb/s share one receive window. How large must it be, what do opportunistic "
     "retransmission (M1) and penalisation (M2) change, and what do loss and long round trips do?",
-    experiments=[Window(), Loss(), RoundTrip(), ThirdPath()],
+    experiments=[Window(), Loss(), RoundTrip(), ThirdPath(), BufferControls()],
     assumptions=ASSUMPTIONS,
+    kind="student report",
+    reproduces="NSDI 2012",
 )

@@ -4,6 +4,7 @@ from mptcplab.studies.base import Study
 from mptcplab.studies.cs244_wireless.assumptions import ASSUMPTIONS
 from mptcplab.studies.cs244_wireless.buffers import Buffers
 from mptcplab.studies.cs244_wireless.clean import CleanBuffers
+from mptcplab.studies.cs244_wireless.controls import WirelessControls
 from mptcplab.studies.cs244_wireless.handoff import Handoff
 from mptcplab.studies.cs244_wireless.model import Model
 from mptcplab.studies.cs244_wireless.network import NAME
@@ -16,6 +17,8 @@ STUDY = Study(
     "Raiciu et al., How Hard Can It Be? (NSDI 2012)",
     summary="Ethernet, WiFi and 3G go away and come back while one connection stays; WiFi and 3G together "
     "against each alone, as buffers grow; and TCP over a lossy link against the formula of Padhye et al.",
-    experiments=[Handoff(), Buffers(), CleanBuffers(), Model()],
+    experiments=[Handoff(), Buffers(), CleanBuffers(), Model(), WirelessControls()],
     assumptions=ASSUMPTIONS,
+    kind="student report",
+    reproduces="NSDI 2012",
 )

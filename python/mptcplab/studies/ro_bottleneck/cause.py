@@ -171,9 +171,13 @@ def _sweep(swept: Contests) -> Picture:
     figure.legend(loc="outside lower center", ncols=4)
     caption = (
         "What MPTCP takes against TCP (Reno) on a round trip under 1 ms, by the queue and MPTCP's controller. Beyond "
-        "the study. At 1000 packets nothing is lost before Linux's tuning ends the growth of the windows; a connection "
-        "has one receive window, however many subflows, so both get the same."
+        "the study."
     )
+    if 1000 in queues:
+        caption += (
+            " At 1000 packets nothing is lost before Linux's tuning ends the growth of the windows. A connection has "
+            "one receive window, however many subflows, so both get the same."
+        )
     held = [
         of_flows(
             controller, {queue: multipath(one.runs[queue], "mptcp") for queue in queues}, say="packets",

@@ -5,7 +5,7 @@ Owns how they look. Judges nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mptcplab import plots
@@ -27,8 +27,12 @@ def contest_picture(  # noqa: PLR0913, RUF100 - what differs between the figures
     x: str,
     ticks: Sequence[tuple[float, str]],
     model: Mapping[float, float] | None = None,
+    doubled: Collection[float] = (),
 ) -> Picture:
-    """Values are drawn at equal distances. The study's own figures are not at hand, and its words are no numbers."""
+    """Values are drawn at equal distances. The study's own figures are not at hand.
+
+    Its one number is that MPTCP had about double of TCP: at the values `doubled`, stars show double of TCP as measured.
+    """
     columns = len(contests)
     figure, axes = plots.new_figure(columns, 2, width=3.9, height=3.3, share_y=False)
     values = [value for value, _ in ticks]
@@ -43,6 +47,10 @@ def contest_picture(  # noqa: PLR0913, RUF100 - what differs between the figures
             _draw(above, places, [curve[value] for value in values], label, look)
         if model is not None:
             plots.curve(above, places, [model[value] for value in values], "TCP alone, model", plots.LOOKS["model"])
+        if doubled:
+            at = [place for place, value in zip(places, values, strict=True) if value in doubled]
+            twice = [2 * one.tcp[values[place]].mean for place in at]
+            plots.published_points(above, at, twice, "published for MPTCP: double of TCP")
         _draw(below, places, [one.fairness[value] for value in values], "Jain's index", plots.LOOKS["3g"])
         seconds = [one.by_second[value] for value in values]
         _draw(below, places, seconds, "Jain's index, second by second", plots.LOOKS["ethernet"])

@@ -3,6 +3,7 @@
 from mptcplab.studies.base import Study
 from mptcplab.studies.ucl_wifi import coupled, sharing
 from mptcplab.studies.ucl_wifi.assumptions import ASSUMPTIONS
+from mptcplab.studies.ucl_wifi.controls import RadioControls
 from mptcplab.studies.ucl_wifi.far import Far
 from mptcplab.studies.ucl_wifi.idle import CrossBand, Idle
 from mptcplab.studies.ucl_wifi.interference import Apart, Same
@@ -33,6 +34,8 @@ STUDY = Study(
         Idle(),
         Mobility(),
         SendQueueRule(),
+        RadioControls(),
     ],
     assumptions=ASSUMPTIONS,
+    kind="student report",
 )

@@ -68,7 +68,9 @@ class _Interrupt(Experiment):
             why=WHY,
         )
 
-    def _picture(self, measured: Measured, effort: Effort, number: int, low: float, high: float) -> Picture:
+    def _picture(  # noqa: PLR0913, RUF100 - what differs between both figures
+        self, measured: Measured, effort: Effort, number: int, low: float, high: float, published: float
+    ) -> Picture:
         every = _every(effort)
         figure, axes = plots.new_figure(2, 2, width=5.8, height=3.1)
         for column, model in enumerate((MAIN, "ideal")):
@@ -84,6 +86,12 @@ class _Interrupt(Experiment):
                     above, low * alone, high * alone, "accepted by us, both on" if at == 1 else None,
                     over=(at * every, (at + 1) * every),
                 )  # fmt: skip
+            plots.published_points(
+                above,
+                [(at + 0.5) * every for at in (1, 3)],
+                [published * alone] * 2,
+                f"published: {published:g} of one",
+            )
             plots.finish(above, x="", y="throughput [Mb/s]", title=WORDS[model], legend=None, top=62)
             above.legend(loc="upper left", ncols=2)
             share = 100 * steady / np.maximum(steady + toggled, 1e-9)
@@ -130,7 +138,7 @@ class Apart(_Interrupt):
                 {key: [Check("given up", _mean(found, key, "lost_both"), Bound("lost", high=0.01))] for key in found},
             ),
         ]  # fmt: skip
-        return Outcome(facts, [self._picture(measured, effort, 1, 1.35, 1.65)])
+        return Outcome(facts, [self._picture(measured, effort, 1, 1.35, 1.65, 1.5)])
 
 
 class Same(_Interrupt):
@@ -161,7 +169,7 @@ class Same(_Interrupt):
                 },
             ),
         ]  # fmt: skip
-        return Outcome(facts, [self._picture(measured, effort, 2, 0.5, 0.75)])
+        return Outcome(facts, [self._picture(measured, effort, 2, 0.5, 0.75, 0.6)])
 
 
 def _every(effort: Effort) -> float:

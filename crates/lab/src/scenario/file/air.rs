@@ -33,6 +33,10 @@ table! {
         discipline: Discipline,
         /// Transmissions of a frame before it is given up, 1 to 255. Default: 7.
         retry_limit: u32,
+        /// The contention window of a first transmission: a backoff is 0 to this many slots, 0 to 1023. Default: 15, or 31 for 802.11b.
+        cw_min: u32,
+        /// The contention window after many collisions, at least `cw_min`; equal to it, no collision lengthens a backoff. At most 32767. Default: 1023.
+        cw_max: u32,
     }
 }
 

@@ -49,6 +49,10 @@ pub struct Cell {
     pub discipline: Discipline,
     /// Transmissions of a frame before it is given up.
     pub retry_limit: u32,
+    /// Slots of the contention window of a first transmission.
+    pub cw_min: u32,
+    /// Slots of the contention window after many collisions.
+    pub cw_max: u32,
 }
 
 /// Other people's stations.

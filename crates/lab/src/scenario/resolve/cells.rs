@@ -49,6 +49,12 @@ fn cell(context: &Context<'_>, name: &str, table: &CellTable) -> Result<Cell, Sc
         }
     }
     let n = standard == Standard::N;
+    let usual = if standard == Standard::B { 31 } else { 15 };
+    let cw_min = context.number(&at("cw_min"), table.cw_min, 0..=1023, usual)?;
+    let cw_max = context.number(&at("cw_max"), table.cw_max, 0..=32_767, 1023)?;
+    if cw_max < cw_min {
+        return Err(context.error(&at("cw_max"), format!("must be at least cw_min, {cw_min}")));
+    }
     Ok(Cell {
         name: name.to_owned(),
         standard,
@@ -63,6 +69,8 @@ fn cell(context: &Context<'_>, name: &str, table: &CellTable) -> Result<Cell, Sc
         queue: table.queue.map_or(QueueLimit::Packets(100), QueueLimit::from),
         discipline: table.discipline.unwrap_or(Discipline::Droptail),
         retry_limit: context.number(&at("retry_limit"), table.retry_limit, 1..=255, 7)?,
+        cw_min,
+        cw_max,
     })
 }
 

@@ -1,0 +1,100 @@
+"""Controls of study B: what theory demands of its WiFi cell and of four pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mptcplab.scenario import Scenario
+from mptcplab.studies import controls
+from mptcplab.studies.abdrabou_heterogeneous.network import LARGEST, NAME, Setup, total
+from mptcplab.studies.base import Effort, Key, Measured
+from mptcplab.studies.controls import SATURATED, Claim, Claims
+from mptcplab.studies.verdicts import Bound, Check
+
+STATIONS = (1, 5, 20)
+MEGABYTES = 5
+SMALL = 40
+"""KB: of the study's receive buffers the second."""
+
+
+class PairControls(controls.Controls):
+    """B-0.1 to B-0.7."""
+
+    study = NAME
+    name = "B0"
+    title = "Controls on WiFi and four pairs"
+    setup = (
+        "Not of the study. One 802.11g cell at 54 Mb/s in which 1, 5 and 20 stations always have something to send "
+        "(B-0.1 to B-0.3); the study's four pairs with files of 5 MB: over 802.11n alone, over the dedicated links "
+        "alone, over both, and over both with receive buffers of 40 KB."
+    )
+
+    def scenarios(self, effort: Effort) -> Mapping[Key, Scenario]:  # noqa: ARG002
+        """Saturated cells, and pairs."""
+        found: dict[Key, Scenario] = {(SATURATED, n): controls.saturated(n, {}) for n in STATIONS}
+        setups = {
+            "both": Setup(megabytes=MEGABYTES),
+            "wifi": Setup(dedicated=None, megabytes=MEGABYTES),
+            "dedicated": Setup(wifi=False, megabytes=MEGABYTES),
+            "small": Setup(buffer=SMALL, megabytes=MEGABYTES),
+        }
+        return found | {(name,): setup.scenario() for name, setup in setups.items()}
+
+    def claims(self, measured: Measured) -> Claims:
+        """What theory says of each."""
+        near = Bound("of Bianchi", controls.BIANCHI_LEAST, controls.BIANCHI_MOST)
+        yield Claim(
+            "B-0.1",
+            "1 and 5 saturated stations carry what Bianchi's model says",
+            "Bianchi 2000, within 5%",
+            [controls.saturated_rate(measured, n, near) for n in STATIONS[:2]],
+        )
+        yield Claim(
+            "B-0.2",
+            "20 saturated stations carry what Bianchi's model says",
+            "Bianchi 2000, within 5%",
+            [controls.saturated_rate(measured, n, near) for n in STATIONS[2:]],
+        )
+        yield Claim(
+            "B-0.3",
+            "of 5 and 20 saturated stations as many transmissions collide as Bianchi's model says",
+            "Bianchi 2000, within 3 points",
+            [
+                controls.collisions(measured, n, Bound("collisions", -controls.COLLIDES, controls.COLLIDES))
+                for n in STATIONS[1:]
+            ],
+        )
+        best = max(("wifi", "dedicated"), key=lambda name: measured.mean(total, name))
+        gain = measured.ratio(total, ("both",), total, (best,))
+        yield Claim(
+            "B-0.4",
+            f"pairs with both links get at least what they get on the better one alone, with {LARGEST} KB",
+            controls.GOAL_1,
+            [Check("both over the better one", gain, Bound("improves", low=controls.LEAST))],
+        )
+        yield Claim(
+            "B-0.5",
+            f"M1 retransmits where receive buffers have {SMALL} KB",
+            controls.MECHANISM,
+            [controls.repeated(measured, Bound("M1 acts", low=0, strict=True), "small")],
+        )
+        yield Claim(
+            "B-0.6",
+            f"M2 halves windows where receive buffers have {SMALL} KB",
+            controls.MECHANISM,
+            [controls.penalised(measured, Bound("M2 acts", low=1), "small")],
+        )
+        yield Claim(
+            "B-0.7",
+            "one acknowledgement for two segments, and one at once after a loss",
+            "RFC 5681 section 4.2",
+            [
+                controls.acks(
+                    measured,
+                    "own1",
+                    Bound("acks", controls.ACKS_LEAST, controls.ACKS_MOST),
+                    "dedicated",
+                    data="backward",
+                )
+            ],
+        )

@@ -1,0 +1,133 @@
+"""Controls of study C: what theory demands of a stack on its two paths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from mptcplab.results import Run
+from mptcplab.scenario import Scenario
+from mptcplab.studies import controls
+from mptcplab.studies.base import Effort, Key, Measured, goodput
+from mptcplab.studies.controls import Claim, Claims, LossLimited
+from mptcplab.studies.cs244_rcvbuf.network import MAIN, MECHANISMS, NAME, READINGS, mptcp, paths, tcp
+from mptcplab.studies.verdicts import Bound, Check
+
+LOSSY = LossLimited((20, 150), (0.006, 0.006 * 20 / 150))
+"""The study's round trips. The losses let TCP have the same product of loss and RTT on both, so that each path
+matters."""
+EQUAL = LossLimited((20, 20), (0.012, 0.003))
+"""Equal round trips, and a path that loses four times as much: TCP has half as much on it, and LIA a quarter."""
+SHIFTS = 2.8
+"""Nearer to LIA's ratio of four than to TCP's of two: the root of eight."""
+SIZE = 100
+"""KB: the paths need 187 KB together, and 3G's queue alone takes 500."""
+QUEUES = dict(zip(("wifi", "3g"), READINGS[MAIN], strict=True))
+
+
+class BufferControls(controls.Controls):
+    """C-0.1 to C-0.10."""
+
+    study = NAME
+    name = "C0"
+    title = "Controls on two paths"
+    setup = (
+        "Not of the study. For C-0.1, C-0.2, C-0.4 and C-0.5 links of 50 Mb/s with the study's round trips lose "
+        "0.6% and 0.08% of the data, which alone limits TCP (Reno) and LIA; for C-0.2 they lose 0.6% and 0.03%, for "
+        "C-0.4 0.5%; for C-0.3 two paths of 20 ms lose 1.2% and 0.3%. For C-0.6 an application writes 2 Mb/s over "
+        "the study's paths. C-0.7 to C-0.9 are runs of C1 at a window of 100 KB, and C-0.10 has TCP fill each "
+        "queue."
+    )
+
+    def scenarios(self, effort: Effort) -> Mapping[Key, Scenario]:  # noqa: ARG002
+        """Loss-limited paths, an application's rate, the mechanisms at one window, full queues."""
+        lia = {"transport": "mptcp", "congestion": "lia"}
+        found = LOSSY.scenarios() | LOSSY.greedy(0.006)
+        both = {"one": EQUAL.path(0), "two": EQUAL.path(1)}
+        found["equal",] = controls.flow("LIA, one path loses more", both, lia)
+        found["slow",] = controls.flow("2 Mb/s", paths(MAIN), lia | {"rate": "2Mbit", "blocks": "8KB"}, seconds=30)
+        for mechanisms in MECHANISMS:
+            found["mechanisms", mechanisms] = mptcp(paths(MAIN), mechanisms, SIZE)
+        for path in QUEUES:
+            found["full", path] = tcp(paths(MAIN), path, 1000)
+        return found
+
+    def claims(self, measured: Measured) -> Claims:
+        """What theory says of each."""
+        yield Claim(
+            "C-0.1",
+            "LIA on both paths gets at least what TCP gets on the best one",
+            controls.GOAL_1,
+            [LOSSY.total(measured, Bound("improves", low=controls.LEAST))],
+        )
+        yield Claim(
+            "C-0.2",
+            "LIA on both paths gets no more than TCP on the best one",
+            "RFC 6356 section 3: alpha makes both equal; within the fourth root of two",
+            [LOSSY.no_more(measured, Bound("no more", high=controls.MOST))],
+        )
+        found = measured.ratio(_sent("two"), ("equal",), _sent("one"), ("equal",))
+        yield Claim(
+            "C-0.3",
+            "LIA has nearer to four times than to twice as much on a path that loses a quarter as often",
+            "RFC 6356 goal 3: windows go with 1 / p, where TCP's go with 1 / sqrt(p)",
+            [Check("better path over worse", found, Bound("shifts", low=SHIFTS))],
+        )
+        yield Claim(
+            "C-0.4",
+            "TCP follows the square-root law at random loss",
+            controls.LAW,
+            LOSSY.law(measured, Bound("of the law", controls.LAW_LEAST, controls.LAW_MOST)),
+        )
+        yield Claim(
+            "C-0.5",
+            "one acknowledgement for two segments, and one at once after a loss",
+            "RFC 5681 section 4.2",
+            [controls.acks(measured, "one", Bound("acks", controls.ACKS_LEAST, controls.ACKS_MOST), "tcp", "one")],
+        )
+        yield Claim(
+            "C-0.6",
+            "an application that needs a quarter of WiFi uses WiFi alone",
+            "the scheduler's rule: lowest RTT first, as long as its window has room",
+            [controls.preferred(measured, "wifi", Bound("first", low=controls.FIRST), "slow")],
+        )
+        yield Claim(
+            "C-0.7",
+            "M1 retransmits at a window of 100 KB, with M2 and without",
+            controls.MECHANISM,
+            [
+                controls.repeated(measured, Bound("M1 acts", low=0, strict=True), "mechanisms", name)
+                for name in ("M1", "M1+M2")
+            ],
+        )
+        gain = measured.ratio(goodput, ("mechanisms", "M1"), goodput, ("mechanisms", "none"))
+        yield Claim(
+            "C-0.8",
+            "M1 raises goodput at a window of 100 KB",
+            "what the mechanism is for (NSDI 2012, section 4.2)",
+            [Check("M1 over none", gain, Bound("M1 helps", low=1, strict=True))],
+        )
+        more = measured.ratio(goodput, ("mechanisms", "M1+M2"), goodput, ("mechanisms", "M1"))
+        yield Claim(
+            "C-0.9",
+            "M2 halves windows at a window of 100 KB, and raises goodput beyond that of M1",
+            "what the mechanism is for (NSDI 2012, section 4.2)",
+            [
+                controls.penalised(measured, Bound("M2 acts", low=1), "mechanisms", "M1+M2"),
+                Check("M1 and M2 over M1", more, Bound("M2 helps", low=1, strict=True)),
+            ],
+        )
+        full = Bound("of the limit", controls.QUEUE_LEAST, controls.QUEUE_MOST)
+        yield Claim(
+            "C-0.10",
+            "TCP fills the queues of 53 and 333 packets, and no more waits there",
+            "the configured limits",
+            [controls.longest_queue(measured, path, packets, full, "full", path) for path, packets in QUEUES.items()],
+        )
+
+
+def _sent(path: str) -> Callable[[Run], float]:
+    def value(run: Run) -> float:
+        row = run.path(path)
+        return float(row["bytes_acked"]) if row else 0.0
+
+    return value

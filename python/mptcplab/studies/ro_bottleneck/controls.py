@@ -1,0 +1,147 @@
+"""Controls of study D: what theory demands of LIA and TCP on a shared line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from mptcplab import models
+from mptcplab.results import Run
+from mptcplab.scenario import Path, Scenario
+from mptcplab.statistics import Interval
+from mptcplab.studies import controls
+from mptcplab.studies.base import Effort, Key, Measured
+from mptcplab.studies.controls import Claim, Claims
+from mptcplab.studies.ro_bottleneck.network import BASE_RTT, FIRST, NAME, QUEUE, SECOND, SINGLE, VARIANTS, scenario
+from mptcplab.studies.verdicts import Bound, Check
+
+RTT, LOSS = 50, 0.003
+"""ms, and part of the data segments: values of D1 and D2."""
+SECONDS = 60
+ALPHAS = (0.5, 1, 2)
+LONG = {f"links.{line}.delay": f"{(RTT - 0.2) / 2:g}ms" for line in (FIRST, SECOND, SINGLE)}
+NARROW = {"links.bottleneck.rate": "10Mbit", "links.bottleneck.queue": "20p"}
+"""A line that three subflows fill in a minute of virtual time and a tenth of a second of a processor."""
+
+
+class SharedControls(controls.Controls):
+    """D-0.1 to D-0.8."""
+
+    study = NAME
+    name = "D0"
+    title = "Controls on the shared line"
+    setup = (
+        "Not of the study. The study's topology with LIA alongside TCP: 50 ms and 0.3% random loss, which alone "
+        "limits both (D-0.1 to D-0.5), with alpha as RFC 6356 has it, half of that and twice that; a line of 10 "
+        "Mb/s with 20 packets of queue and 20 ms, which both fill (D-0.6). For D-0.7 an application writes 5 Mb/s "
+        "over paths of 0.4 ms and 200 ms. D-0.8 is the run of D1 without delay."
+    )
+
+    def scenarios(self, effort: Effort) -> Mapping[Key, Scenario]:
+        """Random loss with three alphas, a full line, an application's rate, the study's queue."""
+        lia = VARIANTS["LIA"]
+        found: dict[Key, Scenario] = {}
+        for alpha in ALPHAS:
+            lossy = scenario(lia, effort, loss=LOSS, seconds=4 * SECONDS).vary(LONG)
+            full = scenario(lia, effort, rtt=20, seconds=SECONDS).vary(NARROW)
+            scale = {"flows.mptcp.congestion": f'{{ kind = "lia", alpha_scale = {alpha:g} }}'} if alpha != 1 else {}
+            found["lossy", alpha], found["full", alpha] = lossy.vary(scale), full.vary(scale)
+        both = {
+            name: Path(rate="20Mbit", rtt=f"{rtt:g}ms", queue="100p")
+            for name, rtt in ((SECOND, BASE_RTT), (FIRST, 200))
+        }
+        keys = {"transport": "mptcp", "congestion": "lia", "rate": "5Mbit", "blocks": "8KB"}
+        found["slow",] = controls.flow("5 Mb/s", both, keys, seconds=30)
+        found["queue",] = scenario(lia, effort)
+        return found
+
+    def seeds(self, effort: Effort) -> range:
+        """As in the study's other experiments where a block of seeds is asked for; else five."""
+        return effort.seeds(2, 5, 10)
+
+    def claims(self, measured: Measured) -> Claims:
+        """What theory says of each."""
+
+        def taken(where: str, alpha: float) -> Interval:
+            return measured.ratio(_rate("mptcp"), (where, alpha), _rate("tcp"), (where, alpha))
+
+        def share(where: str, alpha: float, bound: Bound) -> Check:
+            return Check(f"LIA over TCP, alpha {alpha:g}", taken(where, alpha), bound)
+
+        yield Claim(
+            "D-0.1",
+            "at random loss LIA gets at least as much as TCP",
+            controls.GOAL_1,
+            [share("lossy", 1, Bound("improves", low=controls.LEAST))],
+        )
+        yield Claim(
+            "D-0.2",
+            "at random loss LIA gets no more than TCP",
+            controls.GOAL_2,
+            [share("lossy", 1, Bound("no harm", high=controls.MOST))],
+        )
+        roots = {alpha: alpha**0.5 for alpha in ALPHAS if alpha != 1}
+        yield Claim(
+            "D-0.3",
+            "half of alpha takes the root of a half, and twice alpha the root of two",
+            "the window of LIA at fixed loss is sqrt(2 alpha / p) on equal paths",
+            [
+                Check(
+                    f"alpha {alpha:g} over TCP and root",
+                    controls.over(taken("lossy", alpha), root),
+                    Bound("of the root", controls.LEAST, controls.MOST),
+                )
+                for alpha, root in roots.items()
+            ],
+        )
+        law = models.random_loss_law(LOSS, RTT / 1e3, acked=2)
+        yield Claim(
+            "D-0.4",
+            "TCP follows the square-root law at random loss",
+            controls.LAW,
+            [
+                Check(
+                    f"TCP over law, {RTT} ms, {LOSS:.2%}",
+                    controls.over(measured.interval(_rate("tcp"), "lossy", 1), law),
+                    Bound("of the law", controls.LAW_LEAST, controls.LAW_MOST),
+                )
+            ],
+        )
+        yield Claim(
+            "D-0.5",
+            "one acknowledgement for two segments, and one at once after a loss",
+            "RFC 5681 section 4.2",
+            [controls.acks(measured, SINGLE, Bound("acks", controls.ACKS_LEAST, controls.ACKS_MOST), "lossy", 1)],
+        )
+        yield Claim(
+            "D-0.6",
+            "on a full line of 10 Mb/s LIA gets no more than TCP",
+            controls.GOAL_2,
+            [share("full", 1, Bound("no harm", high=controls.MOST))],
+        )
+        yield Claim(
+            "D-0.7",
+            "an application that needs a quarter of the short path uses that path alone",
+            "the scheduler's rule: lowest RTT first, as long as its window has room",
+            [controls.preferred(measured, SECOND, Bound("first", low=controls.FIRST), "slow")],
+        )
+        yield Claim(
+            "D-0.8",
+            "three subflows fill the queue of 100 packets, and no more waits there",
+            "the configured limit",
+            [
+                controls.longest_queue(
+                    measured,
+                    "bottleneck",
+                    QUEUE,
+                    Bound("of the limit", controls.QUEUE_LEAST, controls.QUEUE_MOST),
+                    "queue",
+                )
+            ],
+        )
+
+
+def _rate(name: str) -> Callable[[Run], float]:
+    def value(run: Run) -> float:
+        return run.flow(name)["goodput"]
+
+    return value

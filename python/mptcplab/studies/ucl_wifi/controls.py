@@ -1,0 +1,123 @@
+"""Controls of study E: what theory demands of its cells and of a client with two interfaces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mptcplab.scenario import Scenario
+from mptcplab.studies import controls
+from mptcplab.studies.base import Effort, Key, Measured
+from mptcplab.studies.controls import SATURATED, Claim, Claims
+from mptcplab.studies.ucl_wifi.network import BOTH, DUAL, NAME, SLOTS, Setup, interface, mbps, single
+from mptcplab.studies.verdicts import Bound, Check
+
+STATIONS = (1, 5, 20)
+CELL = {"wpa2": True, **SLOTS}
+ON_AIR = {"wpa2": True, "protection": True}
+QUEUE = 100
+"""Packets: an access point's queue."""
+
+
+class RadioControls(controls.Controls):
+    """E-0.1 to E-0.8."""
+
+    study = NAME
+    name = "E0"
+    title = "Controls on two access points"
+    setup = (
+        "Not of the study. One 802.11g cell with the study's encryption and protection, in which 1, 5 and 20 "
+        "stations always have something to send (E-0.1 to E-0.3). At 2.4 and 5 GHz, downlink: the client with two "
+        "interfaces alone with LIA, one client on each network alone with TCP, and all together. For E-0.7 cards "
+        "lose nothing; for E-0.8 the second network has 100 ms more, and an application writes 5 Mb/s."
+    )
+
+    def scenarios(self, effort: Effort) -> Mapping[Key, Scenario]:
+        """Saturated cells, and clients."""
+        seconds = effort.pick(12, 30, 60)
+        found: dict[Key, Scenario] = {(SATURATED, n): controls.saturated(n, CELL) for n in STATIONS}
+        for at in BOTH:
+            found["alone", at] = Setup("cross", "download", dual=False, singles=(at,), seconds=seconds).scenario()
+        found["idle",] = Setup("cross", "download", singles=(), seconds=seconds).scenario()
+        found["shared",] = Setup("cross", "download", seconds=effort.pick(12, 40, 60)).scenario()
+        full = Setup(
+            "cross",
+            "download",
+            dual=False,
+            singles=("1",),
+            loss="0%",
+            seconds=20,
+            flow={"rcvbuf": "4MB", "sndbuf": "4MB"},
+        )
+        found["full",] = full.scenario()
+        slow = Setup("cross", "download", singles=(), loss="0%", seconds=20, flow={"rate": "5Mbit", "blocks": "8KB"})
+        found["slow",] = slow.scenario().vary({"links.lan2.delay": "52.5ms"})
+        return found
+
+    def claims(self, measured: Measured) -> Claims:
+        """What theory says of each."""
+        near = Bound("of Bianchi", controls.BIANCHI_LEAST, controls.BIANCHI_MOST)
+        yield Claim(
+            "E-0.1",
+            "1 and 5 saturated stations carry what Bianchi's model says",
+            "Bianchi 2000, within 5%",
+            [controls.saturated_rate(measured, n, near, **ON_AIR) for n in STATIONS[:2]],
+        )
+        yield Claim(
+            "E-0.2",
+            "20 saturated stations carry what Bianchi's model says",
+            "Bianchi 2000, within 5%",
+            [controls.saturated_rate(measured, n, near, **ON_AIR) for n in STATIONS[2:]],
+        )
+        yield Claim(
+            "E-0.3",
+            "of 5 and 20 saturated stations as many transmissions collide as Bianchi's model says",
+            "Bianchi 2000, within 3 points",
+            [
+                controls.collisions(measured, n, Bound("collisions", -controls.COLLIDES, controls.COLLIDES), **ON_AIR)
+                for n in STATIONS[1:]
+            ],
+        )
+        best = max(BOTH, key=lambda at: measured.mean(mbps(single(at)), "alone", at))
+        gain = measured.ratio(mbps(DUAL), ("idle",), mbps(single(best)), ("alone", best))
+        yield Claim(
+            "E-0.4",
+            "on idle networks LIA gets at least what TCP gets on the better one",
+            controls.GOAL_1,
+            [Check("LIA over best TCP", gain, Bound("improves", low=controls.LEAST))],
+        )
+        beside = max(BOTH, key=lambda at: measured.mean(mbps(single(at)), "shared"))
+        share = measured.ratio(mbps(DUAL), ("shared",), mbps(single(beside)), ("shared",))
+        yield Claim(
+            "E-0.5",
+            "at both access points together LIA gets no more than the better of the single flows there",
+            controls.GOAL_2,
+            [Check("LIA over the better single flow", share, Bound("no harm", high=controls.MOST))],
+        )
+        yield Claim(
+            "E-0.6",
+            "one acknowledgement for two segments, and one at once after a loss",
+            "RFC 5681 section 4.2",
+            [
+                controls.acks(
+                    measured,
+                    "lan1",
+                    Bound("acks", controls.ACKS_LEAST, controls.ACKS_MOST),
+                    "alone",
+                    "1",
+                    data="backward",
+                )
+            ],
+        )
+        full = Bound("of the limit", controls.QUEUE_LEAST, controls.QUEUE_MOST)
+        yield Claim(
+            "E-0.7",
+            "TCP fills the access point's queue of 100 packets, and no more waits there",
+            "the configured limit",
+            [controls.longest_queue(measured, f"if-{single('1')}", QUEUE, full, "full", direction="backward")],
+        )
+        yield Claim(
+            "E-0.8",
+            "an application that one network suffices for uses the one of lower RTT alone",
+            "the scheduler's rule: lowest RTT first, as long as its window has room",
+            [controls.preferred(measured, interface("1"), Bound("first", low=controls.FIRST), "slow", of=DUAL)],
+        )
