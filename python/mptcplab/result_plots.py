@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mptcplab import analysis, plots
+from mptcplab.event_marks import mark_events
 from mptcplab.inputs import BadResult, choose
 from mptcplab.statistics import distribution
 
@@ -72,6 +73,7 @@ def plot_metrics(  # noqa: PLR0913, RUF100 - what a person can ask for
                 plots.curve(panel, times, values, label, look, markers=8)
                 panel.set_xlim(0, times[-1] * 1.01)
                 if not scale:
+                    mark_events(panel, run.scenario, column if column in run.paths else None)
                     whose = f"{column}, all paths" if whole else column
                     plots.finish(
                         panel,

@@ -6,11 +6,13 @@ there are more, whole flows where paths are many. The looks are those of `plots`
 
 from __future__ import annotations
 
+import tomllib
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mptcplab import _core, plots
+from mptcplab.event_marks import mark_events
 from mptcplab.tables import ALL, LINK_METRICS, MEANS, metric_names
 
 if TYPE_CHECKING:
@@ -53,6 +55,7 @@ def plot_run(run: Run, metric: str = "throughput", flow: str | None = None) -> F
         how = "mean" if metric in MEANS else "sum"
         title = f"{run.name}, {how} of {len(run.flow_names)} flows" if together else run.name
         plots.finish(axes, x="time [s]", y=f"{metric.replace('_', ' ')} [{unit}]", title=title, legend=None)
+        mark_events(axes, tomllib.loads(run.scenario.to_toml()))
         _legend(axes, len(lines))
     return figure
 

@@ -15,7 +15,7 @@ from mptcplab import reasons
 from mptcplab.statistics import aggregation_benefit
 
 if TYPE_CHECKING:
-    from mptcplab._core import FlowRow, PathRow
+    from mptcplab._core import FlowRow, LinkRow, PathRow
     from mptcplab.results import Run
 
 LIMITS = {
@@ -120,9 +120,10 @@ def summary(run: Run, baselines: Mapping[str, Mapping[str, float]] | None = None
     """The whole run; `baselines` has the goodput of plain TCP by flow and path."""
     lines = [f"{run.name}, seed {run.seed}" + (f" ({run.variant})" if run.variant else "")]
     lines += [f"  {line}" for line in run.scenario.registered]
+    links = _busiest(run)
     transports = dict(zip(run.scenario.flows, run.scenario.transports, strict=True))
     for row in run.flow_rows[:20]:
-        lines += _flow(row, (baselines or {}).get(row["flow"], {}), transports.get(row["flow"], ""))
+        lines += _flow(row, (baselines or {}).get(row["flow"], {}), transports.get(row["flow"], ""), links)
         lines += [f"    {line}" for line in _long_queues(run, row)]
     if len(run.flow_rows) > 20:
         rest = run.flow_rows[20:]
@@ -135,7 +136,7 @@ def summary(run: Run, baselines: Mapping[str, Mapping[str, float]] | None = None
     return "\n".join(lines)
 
 
-def _flow(row: FlowRow, baselines: Mapping[str, float], transport: str) -> Sequence[str]:
+def _flow(row: FlowRow, baselines: Mapping[str, float], transport: str, links: Mapping[str, LinkRow]) -> Sequence[str]:
     if transport != "udp" and row["handshake_s"] is None:
         return _unconnected(row, baselines, transport)
     kind = "MPTCP" if row["multipath"] else "fell back to TCP" if row["fell_back"] else transport.upper()
@@ -156,18 +157,8 @@ def _flow(row: FlowRow, baselines: Mapping[str, float], transport: str) -> Seque
             f"    fell back to TCP at {row['fell_back_at_s']:.2f} s on path {row['fell_back_path']}: "
             f"{row['fell_back_because']}"
         )
-    whole = sum(path["bytes_arrived"] for path in row["paths"]) or 1
     for path in row["paths"]:
-        rate = path["bytes_arrived"] * 8 / row["measured_s"] if row["measured_s"] else 0.0
-        share = f"{path['bytes_arrived'] / whole:4.0%}"
-        rtt = "-" if math.isnan(path["mean_srtt_s"]) else f"{path['mean_srtt_s'] * 1e3:.0f} ms"
-        again = f"{path['retransmits']} retransmissions, {path['timeouts']} timeouts"
-        lines.append(f"    {path['path']:<12} {megabits(rate):>12} {share}  RTT {rtt}, {again}")
-        if path.get("limits"):
-            lines.append(f"    {'':<12} capacity: {reasons.in_words(path['limits']) or 'many small causes'}")
-            seen = reasons.in_words(path.get("sender_limits", {}))
-            if _differs(path):
-                lines.append(f"    {'':<12} as the sender saw it: {seen}")
+        lines += _path_lines(row, path, links.get(path["path"]))
     if row["reinjected"]:
         lines.append(
             f"    reinjected on another path: {row['reinjected'] / 1e3:.0f} kB "
@@ -180,6 +171,22 @@ def _flow(row: FlowRow, baselines: Mapping[str, float], transport: str) -> Seque
         lines.append(f"    {benefit_in_words(row['goodput'], baselines)}")
         warning = warning_in_words(row, baselines)
         lines += [f"    {warning}"] if warning else []
+    return lines
+
+
+def _path_lines(row: FlowRow, path: PathRow, link: LinkRow | None) -> list[str]:
+    rate = path["bytes_arrived"] * 8 / row["measured_s"] if row["measured_s"] else 0.0
+    whole = sum(one["bytes_arrived"] for one in row["paths"]) or 1
+    share = f"{path['bytes_arrived'] / whole:4.0%}"
+    rtt = "-" if math.isnan(path["mean_srtt_s"]) else f"{path['mean_srtt_s'] * 1e3:.0f} ms"
+    again = f"{path['retransmits']} retransmissions, {path['timeouts']} timeouts"
+    lines = [f"    {path['path']:<12} {megabits(rate):>12} {share}  RTT {rtt}, {again}"]
+    if path["limits"]:
+        lines.append(f"    {'':<12} capacity: {reasons.in_words(path['limits']) or 'many small causes'}")
+        if _differs(path):
+            lines.append(f"    {'':<12} as the sender saw it: {reasons.in_words(path['sender_limits'])}")
+    elif link is not None:
+        lines.append(f"    {'':<12} {_link_in_words(link)}")
     return lines
 
 
@@ -213,6 +220,25 @@ def _unconnected(row: FlowRow, baselines: Mapping[str, float], transport: str) -
         warning = warning_in_words(row, baselines)
         lines += [f"    {warning}"] if warning else []
     return lines
+
+
+def _busiest(run: Run) -> dict[str, LinkRow]:
+    """The direction of each link that carried more; nothing of a simulated run, whose paths say what limited them."""
+    if run.backend == "sim":
+        return {}
+    found: dict[str, LinkRow] = {}
+    for link in run.link_rows:
+        if link["link"] not in found or link["sent_bytes"] > found[link["link"]]["sent_bytes"]:
+            found[link["link"]] = link
+    return found
+
+
+def _link_in_words(link: LinkRow) -> str:
+    """How a link was used, for runs on real sockets, of which nobody knows what limited them."""
+    said = [f"its link was busy {link['busy']:.0%} of the time"]
+    drops = ((link["queue_drops"], "its queue dropped {} packets"), (link["random_losses"], "{} were lost at random"))
+    said += [text.format(count) for count, text in drops if count]
+    return ", ".join(said)
 
 
 def _differs(path: PathRow) -> bool:

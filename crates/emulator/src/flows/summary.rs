@@ -37,12 +37,13 @@ pub(crate) fn flow<S: Clone>(
     let received = tally.received.load(Ordering::Relaxed);
     let bytes_received = received.saturating_sub(watch.warm.received);
     let paths = paths(names, watch);
+    let (silence, silent_from) = tally.silence_until(to);
     let complete = matches!(spec.traffic, Traffic::File { bytes } if bytes == received);
     let fell_back = spec.transport == Transport::Mptcp && tally.started().is_some() && !watch.multipath;
     let absent = |name: &&String| watch.multipath && paths.iter().all(|path| path.path != **name);
     FlowSummary {
-        longest_silence: 0.0,
-        longest_silence_at: 0.0,
+        longest_silence: silence.as_secs_f64(),
+        longest_silence_at: silent_from.as_secs_f64(),
         flow: spec.name.clone(),
         multipath: watch.multipath,
         fallback: fell_back.then(|| Fallback {

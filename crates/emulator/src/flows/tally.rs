@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mptcp_clock::Instant;
+use mptcp_clock::{Duration, Instant};
 use mptcp_live::monotonic;
 
 /// Nothing yet.
@@ -35,6 +35,9 @@ pub(crate) struct Tally<S> {
     connected: AtomicU64,
     started: AtomicU64,
     last_byte: AtomicU64,
+    /// The longest time without a byte so far, ns, and when it began.
+    silence: AtomicU64,
+    silent_from: AtomicU64,
     ended: AtomicBool,
     /// The socket that sends.
     sender: Mutex<Option<S>>,
@@ -51,6 +54,8 @@ impl<S: Clone> Tally<S> {
             connected: AtomicU64::new(NEVER),
             started: AtomicU64::new(NEVER),
             last_byte: AtomicU64::new(NEVER),
+            silence: AtomicU64::new(0),
+            silent_from: AtomicU64::new(0),
             ended: AtomicBool::new(false),
             sender: Mutex::new(None),
             receive_buffer: AtomicU64::new(NEVER),
@@ -85,8 +90,22 @@ impl<S: Clone> Tally<S> {
 
     /// So many bytes were read in all.
     pub(crate) fn note_read(&self, received: u64, now: Instant) {
+        let (silence, from) = self.silence_until(now);
+        self.silence.store(silence.as_nanos(), Ordering::Relaxed);
+        set(&self.silent_from, from);
         self.received.store(received, Ordering::Relaxed);
         set(&self.last_byte, now);
+    }
+
+    /// The longest time until `now` in which no byte was read, and when it began. Before the first byte it counts from when one could
+    /// be written.
+    pub(crate) fn silence_until(&self, now: Instant) -> (Duration, Instant) {
+        let known = Duration::from_nanos(self.silence.load(Ordering::Relaxed));
+        let from = Instant::from_nanos(self.silent_from.load(Ordering::Relaxed));
+        match self.last_byte().or(self.started()) {
+            Some(last) if now.since(last) > known => (now.since(last), last),
+            _ => (known, from),
+        }
     }
 
     /// Whether the receiver has read to the end of the stream.
