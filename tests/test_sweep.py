@@ -218,10 +218,10 @@ def test_a_smaller_sweep_leaves_nothing_of_a_larger_one(cli: Cli, tmp_path: Path
     cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%", "--output", "out")
     assert (tmp_path / "out" / "scenario-mine.toml").read_text() == "mine"
     (tmp_path / "out" / "scenario-mine.toml").unlink()
-    assert (
-        "is finished"
-        in cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%", "--output", "out", "--resume", expect=2).stderr
-    )
+    again = cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%", "--output", "out", "--resume").stdout
+    assert again == cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%").stdout, "it reads what is there"
+    said = cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=1%", "--output", "out", "--resume", expect=2).stderr
+    assert "holds a sweep of another kind (scenarios, vary)" in said
     (tmp_path / "other" / "parts").mkdir(parents=True)
     (tmp_path / "other" / "parts" / "000000.json").write_text("[]")
     said = cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%", "--output", "other", expect=2).stderr

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +21,13 @@ from mptcplab.files import BadFile, folder, read_bytes, write_text
 from mptcplab.inputs import BadResult
 from mptcplab.joining import join
 from mptcplab.json_files import write_json, write_long
-from mptcplab.reading import MOST_TEXT, read_json, read_table
+from mptcplab.reading import MOST_TEXT, read_json, read_pieces, read_table
 from mptcplab.results import Runs
 
 if TYPE_CHECKING:
     from mptcplab.sweeps import Sweep
 
-PLAN, PARTS = "sweep.json", "parts"
+PLAN, PARTS, SWEEP = "sweep.json", "parts", "sweep"
 UNFINISHED = 10**6
 """In place of a part's number."""
 
@@ -54,15 +55,21 @@ class Store:
             raise BadResult(
                 f"{output}: holds an unfinished sweep; --resume goes on with it, another --output begins anew"
             )
-        if resume and known is None:
-            what = "the sweep is finished" if (output / "run.json").exists() else "there is no sweep to go on with"
-            raise BadResult(f"{output}: {what}; leave --resume out")
+        self.is_complete = resume and known is None and (output / "run.json").is_file()
+        if self.is_complete:
+            known = read_json(output / "run.json").get(SWEEP)
+            # How it was cut into parts shows nowhere in a whole one.
+            del plan["runs_of_part"]
+        if resume and not isinstance(known, dict):
+            raise BadResult(f"{output}: there is no sweep to go on with; leave --resume out")
         differs = [key for key in plan if known and known.get(key) != plan[key]]
         if differs:
             raise BadResult(
-                f"{output}: holds an unfinished sweep of another kind ({', '.join(differs)}); give the arguments that "
-                "it began with, or another --output"
+                f"{output}: holds {'a' if self.is_complete else 'an unfinished'} sweep of another kind "
+                f"({', '.join(differs)}); give the arguments that it began with, or another --output"
             )
+        if self.is_complete:
+            return
         self._parts = folder(output, PARTS)
         if not known:
             self._forget()
@@ -95,6 +102,11 @@ class Store:
     def finished(self) -> int:
         """How many parts are whole, from the first on."""
         return next(number for number in itertools.count() if not self._list(number).is_file())
+
+    def all_rows(self) -> Iterator[list[dict[str, Any]]]:
+        """The table of flows of a sweep that is complete, in pieces."""
+        for piece in read_pieces(self._output / "flows.parquet"):
+            yield piece.to_pylist()
 
     def rows(self, number: int) -> list[dict[str, Any]] | None:
         """The table of flows of a part that was finished; of a damaged one, which is run again, None."""
@@ -149,7 +161,11 @@ class Store:
                 for number in numbers
                 for row in json.loads(self._list(number).read_text(encoding="utf-8"))
             )
-            write_long({"mptcplab": _core.__version__, "backend": "sim"}, "runs", rows, self._output / "run.json")
+            # The plan belongs to a whole sweep alone: another may read its table instead of running it again.
+            plan = {key: value for key, value in self._sweep.plan().items() if key != "runs_of_part"}
+            whole = {SWEEP: plan} if done == self._sweep.runs else {}
+            header = {"mptcplab": _core.__version__, "backend": "sim"} | whole
+            write_long(header, "runs", rows, self._output / "run.json")
 
     def _scenarios(self) -> dict[str, str]:
         """Writes each scenario once; the file of each variant."""

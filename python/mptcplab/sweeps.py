@@ -113,6 +113,10 @@ class Sweep:
         return Store(self, output, resume=resume)
 
     def _run(self, store: Store | None, take: Take, workers: int | None, *, quiet: bool) -> None:
+        if store and store.is_complete:
+            for rows in store.all_rows():
+                take(rows)
+            return
         progress = Progress(self.runs, "sweep", quiet=quiet)
         done = 0
         try:
