@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import struct
 from collections import Counter, OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -152,11 +152,15 @@ class Verifier:
         for mapping in (mapping for half in subflow.halves for mapping in half.waiting):
             self.findings.judge(mapping.where, "DSS checksum", None, "")
 
-    def finish(self) -> Findings:
-        """What is still incomplete stays unknown; a token of no key is wrong, if the capture shows them all."""
+    def finish(self, *, is_whole: bool = True) -> Findings:
+        """What is still incomplete stays unknown; a token of no key is wrong, if the capture shows them all.
+
+        It does not where packets were passed over (`is_whole` is false), and where subflows or keys were forgotten.
+        """
+        knows_all = is_whole and not self.findings.forgotten and len(self._complete) < MOST_TRIED
         for join in self._joins:
             fits = [one for one in self._complete.values() if join.is_of(one)]
-            known = not self._late and bool(self._complete)
+            known = knows_all and not self._late and bool(self._complete)
             what = f"the token {join.token:#010x} is that of no key here"
             if fits:
                 tokens = " and ".join(f"{token:#010x}" for side in (0, 1) if (token := fits[0].token(side)) is not None)
@@ -320,9 +324,9 @@ class Verifier:
         self.findings.judge(segment.where, "MP_FASTCLOSE key", right, f"{key:#x} is not the receiver's key")
 
 
-def verify(segments: Iterable[Segment]) -> Findings:
-    """Judges a capture."""
+def verify(segments: Iterable[Segment], is_whole: Callable[[], bool] = lambda: True) -> Findings:
+    """Judges a capture; `is_whole` says at the end whether `segments` were all of it."""
     verifier = Verifier()
     for segment in segments:
         verifier.take(segment)
-    return verifier.finish()
+    return verifier.finish(is_whole=is_whole())

@@ -48,7 +48,7 @@ def execute(given: argparse.Namespace) -> int:
     cut: list[str] = []
     skipped = Skipped()
     try:
-        findings = verify(stream(given.captures, given.most, cut, skipped))
+        findings = verify(stream(given.captures, given.most, cut, skipped), lambda: not (cut or +skipped))
     except (OSError, BadCapture) as error:
         raise BadInput(f"mptcplab verify: {error}") from error
     files = ", ".join(map(str, given.captures))

@@ -6,6 +6,7 @@ scenario without it.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -270,24 +271,32 @@ KINDS: dict[str, Callable[[_Draw, int], Planted]] = {
 }
 WHOLE = ("scheduler", "penalty", "coupling")
 """Causes that are settings of the connection, and show on one path or another."""
+MOST_ROUNDS = 40
+"""Times that scenarios are drawn in place of those whose cause cost too little."""
 FREE = ("bufferbloat",)
 """Causes that need not cost throughput."""
 
 
 def judge(seed: int, causes: int, none: int, *, workers: int | None = None) -> list[Verdict]:
-    """Draws so many scenarios with a cause, the kinds in turn, and so many without, and asks `why` about each."""
+    """Draws so many scenarios with a cause, as many of each kind, and so many without, and asks `why` about each."""
+    share, more = divmod(causes, len(KINDS))
+    missing = {kind: share + (at < more) for at, kind in enumerate(KINDS)}
+    # By kind: numbers of scenarios, which tell kinds apart (`Planted.kind`).
+    numbers = {kind: itertools.count(at, len(KINDS)) for at, kind in enumerate(KINDS)}
     verdicts: list[Verdict] = []
-    number = 0
-    while len(verdicts) < causes:
-        drawn = []
-        for _ in range(causes - len(verdicts)):
-            kind = list(KINDS)[number % len(KINDS)]
-            drawn.append(KINDS[kind](_Draw(seed, number), number))
-            number += 1
+    for _ in range(MOST_ROUNDS):
+        wanted = [kind for kind, count in missing.items() for _ in range(count)]
+        drawn = [
+            (kind, KINDS[kind](_Draw(seed, number), number)) for kind in wanted for number in [next(numbers[kind])]
+        ]
+        if not drawn:
+            break
         # A cause that costs nothing is no cause.
-        verdicts += _judge(
-            [one for one in zip(drawn, _costs(drawn, seed, workers), strict=True) if _counts(*one)], seed
-        )
+        costs = _costs([one for _, one in drawn], seed, workers)
+        kept = [(kind, one, cost) for (kind, one), cost in zip(drawn, costs, strict=True) if _counts(one, cost)]
+        for kind, _, _ in kept:
+            missing[kind] -= 1
+        verdicts += _judge([(one, cost) for _, one, cost in kept], seed)
     nothing = [_none(_Draw(seed, 10**6 + at), at) for at in range(none)]
     return verdicts + _judge([(one, 0.0) for one in nothing], seed)
 
