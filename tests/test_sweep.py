@@ -219,7 +219,9 @@ def test_a_smaller_sweep_leaves_nothing_of_a_larger_one(cli: Cli, tmp_path: Path
     assert (tmp_path / "out" / "scenario-mine.toml").read_text() == "mine"
     (tmp_path / "out" / "scenario-mine.toml").unlink()
     again = cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%", "--output", "out", "--resume").stdout
-    assert again == cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%").stdout, "it reads what is there"
+    assert again.replace("written to out/\n", "") == cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%").stdout, (
+        "it reads what is there"
+    )
     said = cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=1%", "--output", "out", "--resume", expect=2).stderr
     assert "holds a sweep of another kind (scenarios, vary)" in said
     (tmp_path / "other" / "parts").mkdir(parents=True)
@@ -229,7 +231,7 @@ def test_a_smaller_sweep_leaves_nothing_of_a_larger_one(cli: Cli, tmp_path: Path
     assert (tmp_path / "other" / "parts" / "000000.json").read_text() == "[]"
     names = {file.name for file in (tmp_path / "out").iterdir()}
     tables = {f"{table}.parquet" for table in ("samples", "flows", "paths", "links")}
-    assert names == tables | {"run.json", "scenario.toml", "sweep.png", "sweep.svg"}
+    assert names == tables | {"run.json", "scenario.toml", "sweep.pdf", "sweep.png", "sweep.svg"}
 
 
 @pytest.mark.parametrize("draw", ["lines", "box", "cdf"])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Cli
+from conftest import ROOT, Cli
 from mptcplab import Scenario, events, reasons
 from mptcplab.commands.example import FOLDER
 from mptcplab.why import explain, picture
@@ -177,3 +177,70 @@ def test_a_flow_that_never_gets_a_byte_is_silent() -> None:
     assert run.flow("main")["handshake_s"] is not None
     assert run.flow("main")["bytes_received_total"] == 0
     assert "nothing arrived for 9." in run.summary()
+
+
+OPERATOR = """
+duration = "15s"
+[paths.dsl]
+rate = "20Mbit"
+rtt = "20ms"
+queue = "60ms"
+up = {dsl}
+[paths.lte]
+rate = "30Mbit"
+rtt = "50ms"
+queue = "200ms"
+up = {lte}
+[flows.download]
+[[events]]
+at = "5s"
+path = "{path}"
+set = {{ up = true }}
+"""
+
+
+def test_a_path_that_is_down_at_the_start_is_called_down() -> None:
+    late = Scenario.parse(OPERATOR.format(dsl="true", lte="false", path="lte")).run(trace=events.REASONS)
+    [first, second] = late.flow("download")["paths"]
+    assert second["limits"]["down"] == pytest.approx(1 / 3, abs=0.01)
+    said = reasons.sentences(late.flow("download"))
+    assert said[0].startswith("lte was down")
+    assert "before its handshake was complete" in said[1]
+    never = OPERATOR.format(dsl="true", lte="false", path="dsl")
+    assert "lte was down, which cost 100%" in Scenario.parse(never).run(trace=events.REASONS).summary()
+    assert first["limits"]["capacity"] > 0.95
+
+
+def test_a_long_handshake_is_said_and_no_middlebox_is_blamed() -> None:
+    run = Scenario.parse(OPERATOR.format(dsl="false", lte="true", path="dsl")).run(trace=events.REASONS)
+    said = run.summary()
+    assert "counted from the end of a handshake of 7.0" in said
+    assert "several SYNs were not answered, so the next one had no options of Multipath TCP" in said
+
+
+def test_every_cause_has_a_look(cli: Cli, tmp_path: Path) -> None:
+    from mptcplab.event_plots import LIMIT_LOOKS
+
+    assert set(reasons.WORDS) <= set(LIMIT_LOOKS)
+    (tmp_path / "handoff.toml").write_text((ROOT / "docs" / "examples" / "handoff.toml").read_text())
+    cli("why", "handoff.toml", "--seeds", "1", "--output", "why.png")
+
+
+def test_lateness_counts_where_there_is_a_deadline() -> None:
+    scenario = Scenario.packaged("call").vary({"flows.call.opportunistic_retransmission": False, "duration": "10s"})
+    [answer] = explain(scenario, seeds=[1])
+    assert re.search(
+        r"\d% of its blocks come after their deadline\. With plain TCP: .* over wifi", answer.sentences()[0]
+    )
+    assert answer.remedy is not None
+    assert answer.delay is not None
+    assert answer.remedy.delay is not None
+    assert answer.remedy.delay.mean < answer.delay.mean
+
+
+def test_copies_count_after_the_warm_up() -> None:
+    text = (FOLDER / "two.toml").read_text()
+    run = Scenario.parse(text).vary({"flows.download.scheduler": "redundant"}).run(trace=events.REASONS)
+    row = run.flow("download")
+    rates = sum(path["bytes_arrived"] for path in row["paths"]) - row["bytes_received"]
+    assert row["duplicates"] == pytest.approx(rates, rel=0.02)

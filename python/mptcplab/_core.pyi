@@ -89,6 +89,8 @@ class FlowRow(TypedDict):
     paths: list[PathRow]
     never_joined: dict[str, float | None]
     """Paths that no subflow used, with their best capacity."""
+    never_joined_down: dict[str, float]
+    """... and the share of the time in which they were down."""
 
 @type_check_only
 class LinkRow(TypedDict):

@@ -106,11 +106,11 @@ def house_style() -> Iterator[None]:
 def new_figure(
     columns: int = 1, rows: int = 1, *, width: float = 6.4, height: float = 3.7, share_y: bool = False
 ) -> tuple[Figure, list[Axes]]:
-    """A figure and its axes, row by row."""
+    """A figure and its axes, row by row; with `share_y` the panels of a row have one vertical axis."""
     from mptcplab.notebook_figure import Picture
 
     figure = Picture(figsize=(width * columns, height * rows), layout="constrained")
-    grid = figure.subplots(rows, columns, squeeze=False, sharey=share_y)
+    grid = figure.subplots(rows, columns, squeeze=False, sharey="row" if share_y else False)
     return figure, [axes for row in grid for axes in row]
 
 

@@ -52,7 +52,7 @@ WORDS = {
 
 _OWN = (
     "lower_rate", "down", "loss", "queue_overflow", "delay_change", "window",
-    "scheduler", "penalty", "pacing", "local_queue", "closed", "cross_traffic",
+    "scheduler", "penalty", "pacing", "local_queue", "joining", "closed", "cross_traffic",
 )  # fmt: skip
 _BUFFERS = ("receive_window", "send_buffer")
 
@@ -97,6 +97,7 @@ class Finding:
             "coupling": f"coupled congestion control kept the windows small, which cost {part} of capacity",
             "pacing": f"pacing left {part} of {path} idle" if path else f"pacing cost {part} of capacity",
             "local_queue": f"this host's own queue left {part} of {path} idle",
+            "joining": f"{path} carried nothing before its handshake was complete, {part} of the time",
             "closed": f"{path} had no subflow for {part} of the time",
         }[self.cause]
         return f"{sentence} ({self.detail})" if self.detail else sentence
@@ -159,7 +160,7 @@ def findings(row: FlowRow) -> list[Finding]:
     rates = _rates(row, known)
     whole = sum(rates.values()) or 1.0
     found = [finding for path in known for finding in _of_path(path, rates[path["path"]])]
-    found += [Finding("never_joined", name, 1.0, rates[name]) for name in row["never_joined"]]
+    found += [_absent(row, name, rates[name]) for name in row["never_joined"]]
     found += _of_buffers(row, known, rates)
     idle = sum(path["limits"].get("application", 0.0) * rates[path["path"]] for path in known)
     found.append(Finding("application", None, idle / whole, idle))
@@ -184,15 +185,23 @@ def _rates(row: FlowRow, known: Sequence[PathRow]) -> dict[str, float]:
     return {name: rate * scale for name, rate in rates.items()}
 
 
+def _absent(row: FlowRow, name: str, rate: float) -> Finding:
+    """Why a path has no subflow."""
+    if row["never_joined_down"].get(name, 0.0) >= NEVER_JOINED:
+        return Finding("down", name, 1.0, rate)
+    return Finding("never_joined", name, 1.0, rate)
+
+
 def _of_path(path: PathRow, rate: float) -> list[Finding]:
     name, limits = path["path"], path["limits"]
     if _never_joined(path):
-        return [Finding("never_joined", name, 1.0, rate)]
+        cause = "down" if limits.get("down", 0.0) >= NEVER_JOINED else "never_joined"
+        return [Finding(cause, name, 1.0, rate)]
     return [Finding(cause, name, limits.get(cause, 0.0), limits.get(cause, 0.0) * rate) for cause in _OWN]
 
 
 def _never_joined(path: PathRow) -> bool:
-    absent = path["limits"].get("joining", 0.0) + path["limits"].get("closed", 0.0)
+    absent = sum(path["limits"].get(cause, 0.0) for cause in ("joining", "closed", "down"))
     return absent >= NEVER_JOINED and not path["bytes_acked"]
 
 

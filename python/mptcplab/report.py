@@ -88,7 +88,7 @@ def page(found: Reproduction, pictures: dict[str, bytes]) -> str:
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>mptcplab: {len(found.studies)} studies of Multipath TCP, run again</title>
+<title>mptcplab: studies of Multipath TCP, run again ({len(found.studies)})</title>
 <style>
 {style}</style>
 </head>

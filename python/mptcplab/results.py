@@ -180,7 +180,17 @@ class Run:
         """What happened, for a person."""
         from mptcplab.summary import summary
 
-        return summary(self)
+        return summary(self._observed)
+
+    @functools.cached_property
+    def _observed(self) -> Run:
+        """The same run with what limited its paths, which `sweep` and `runs` do not measure: it is run once more."""
+        from mptcplab.events import REASONS
+
+        known = any(path["limits"] for row in self.flow_rows for path in row["paths"])
+        if known or self.backend != "sim":
+            return self
+        return Run(self.scenario, self.seed, _core.run(self.scenario, self.seed, None, REASONS), self.variant)
 
     def plot(self, metric: str = "throughput", *, flow: str | None = None) -> Figure:
         """A metric over time, a line for each path. Raises `ModuleNotFoundError` without matplotlib."""
@@ -212,7 +222,7 @@ class Run:
         """For notebooks."""
         from mptcplab.summary import summary_html
 
-        return summary_html(self)
+        return summary_html(self._observed)
 
 
 class Runs(Sequence[Run]):

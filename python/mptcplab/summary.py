@@ -58,7 +58,9 @@ def benefit_in_words(multipath: float, single: Mapping[str, float]) -> str:
     benefit = aggregation_benefit(multipath, list(single.values()))
     if math.isnan(benefit):
         return f"plain TCP alone: {alone}"
-    if benefit < -0.005:
+    if benefit > 1.005:
+        verdict = "more than plain TCP over all paths added up"
+    elif benefit < -0.005:
         verdict = f"{-benefit:.0%} less than plain TCP over the best path"
     elif benefit < 0.005:
         verdict = "as much as plain TCP over the best path"
@@ -145,6 +147,7 @@ def _flow(row: FlowRow, baselines: Mapping[str, float], transport: str, links: M
     if most and best:
         head += f" of {megabits(most)} that its links could carry"
         head += f" ({megabits(best)} at their best)" if best > (2 - BELOW) * most else ""
+    head += _since(row)
     if row["completion_s"] is not None:
         head += f", complete after {row['completion_s']:.3f} s"
     if row["closed"] not in (None, "Normal", "Graceful", "Closed", "Finished"):
@@ -160,13 +163,15 @@ def _flow(row: FlowRow, baselines: Mapping[str, float], transport: str, links: M
     for path in row["paths"]:
         lines += _path_lines(row, path, links.get(path["path"]))
     if row["reinjected"]:
+        part = row["reinjected"] / max(row["bytes_received_total"], 1)
         lines.append(
-            f"    reinjected on another path: {row['reinjected'] / 1e3:.0f} kB "
+            f"    reinjected on another path: {row['reinjected'] / 1e3:.0f} kB, {part:.0%} of the data "
             f"({row['opportunistic'] / 1e3:.0f} kB opportunistic, M1); windows halved (M2): {row['penalties']}"
         )
     lines += [f"    {line}" for line in latency_in_words(row)]
     said = reasons.sentences(row)
-    lines.append(f"    {'; '.join(said)}" if said else f"    {limits_in_words(row['limits'])}")
+    # Nobody asked the links of a run that was not observed.
+    lines.append(f"    {'; '.join(said)}" if said else f"    as the sender saw it: {limits_in_words(row['limits'])}")
     if baselines:
         lines.append(f"    {benefit_in_words(row['goodput'], baselines)}")
         warning = warning_in_words(row, baselines)
@@ -211,6 +216,13 @@ def _long_queues(run: Run, row: FlowRow) -> list[str]:
 def _held(queue: str) -> str:
     """A limit of a queue in words."""
     return f"{queue[:-1]} packets" if queue.endswith("p") and queue[:-1].isdigit() else queue
+
+
+def _since(row: FlowRow) -> str:
+    """Says that goodput counts from the end of the handshake, where that took long."""
+    handshake = row["handshake_s"] or 0.0
+    is_long = handshake > (1 - BELOW) * row["measured_s"]
+    return f", counted from the end of a handshake of {handshake:.2f} s" if is_long else ""
 
 
 def _unconnected(row: FlowRow, baselines: Mapping[str, float], transport: str) -> Sequence[str]:
@@ -263,10 +275,10 @@ def summary_html(run: Run) -> str:
         cells.append(
             f"<tr><td>{html.escape(row['flow'])}</td><td>{'MPTCP' if row['multipath'] else 'TCP'}</td>"
             f"<td>{megabits(row['goodput'])}</td><td>{shares}</td>"
-            f"<td>{html.escape(limits_in_words(row['limits']))}</td></tr>"
+            f"<td>{html.escape('; '.join(reasons.sentences(row)) or limits_in_words(row['limits']))}</td></tr>"
         )
     return (
         f"<p><b>{html.escape(run.name)}</b>, seed {run.seed}</p><table><thead><tr><th>flow</th>"
-        "<th>transport</th><th>goodput</th><th>on the paths</th><th>limited by</th></tr></thead>"
+        "<th>transport</th><th>goodput</th><th>on the paths</th><th>why not more</th></tr></thead>"
         f"<tbody>{''.join(cells)}</tbody></table>"
     )

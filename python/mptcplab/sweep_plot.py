@@ -161,7 +161,8 @@ def _ticks(axes: Axes, values: Sequence[str], axis: tuple[list[float], str] | No
 
 def _names(found: Found, first: str, metric: str, draw: str) -> tuple[str, str]:
     units = unit(metric)[0]
-    name = f"{metric.replace('_', ' ')} [{units}]" if units else metric.replace("_", " ")
+    short = (metric.removesuffix("_s") if units else metric).replace("_", " ")
+    name = f"{short} [{units}]" if units else short
     if draw == "cdf":
         return name, "seeds at or below [%]"
     axis = scale(found.vary[first]) if draw == "lines" else None

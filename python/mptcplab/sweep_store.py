@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from mptcplab.sweeps import Sweep
 
 PLAN, PARTS, SWEEP = "sweep.json", "parts", "sweep"
+PICTURES = ("sweep.png", "sweep.svg", "sweep.pdf", "throughput.png", "throughput.svg", "iperf3.json")
+"""Files that a sweep or a run leaves beside its tables."""
 UNFINISHED = 10**6
 """In place of a part's number."""
 
@@ -80,7 +82,7 @@ class Store:
         if not (self._output / "run.json").is_file():
             return
         scenarios = {Path(row["scenario"]).name for row in read_json(self._output / "run.json")["runs"]}
-        for name in (*scenarios, *(f"{table}.parquet" for table in TABLES), "sweep.png", "sweep.svg", "run.json"):
+        for name in (*scenarios, *(f"{table}.parquet" for table in TABLES), *PICTURES, "run.json"):
             (self._output / name).unlink(missing_ok=True)
 
     def _known(self) -> dict[str, Any] | None:

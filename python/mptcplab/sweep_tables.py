@@ -21,6 +21,8 @@ MOST_FLOWS = 10
 """Flows in a table; of more, the first."""
 SAME = 0.005
 """Means that differ by less than this part of them are the same for a reader."""
+_ALIASES = {"latency": "latency_p95_s", "jitter": "jitter_s", "completion": "completion_s"}
+"""What people ask for, and the column that has it."""
 _MOMENTS = ("completion_s", "handshake_s", "fell_back_at_s")
 """What happens once, or never."""
 _UNITS = {
@@ -36,7 +38,7 @@ def metrics(text: str) -> list[str]:
     from mptcplab.summary import LIMITS
 
     known = [*FLOW_NUMBERS, *(f"limit_{name}" for name in LIMITS)]
-    names = [choose(name.strip(), known, "metric") for name in text.split(",")]
+    names = [choose(_ALIASES.get(name.strip(), name.strip()), known, "metric") for name in text.split(",")]
     return list(dict.fromkeys(names))
 
 

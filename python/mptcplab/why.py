@@ -15,12 +15,13 @@ import numpy as np
 from mptcplab import events, reasons
 from mptcplab.batch import Job, run_jobs
 from mptcplab.inputs import size
-from mptcplab.statistics import Estimate, estimate
+from mptcplab.statistics import Estimate, Paired, estimate, paired
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from mptcplab._core import FlowRow
     from mptcplab.results import Run
     from mptcplab.scenario import Scenario
 
@@ -41,6 +42,40 @@ _STREAM = 0.97
 
 
 @dataclass(frozen=True)
+class Measure:
+    """What counts in place of goodput; less is better."""
+
+    column: str
+    """Of the table of flows."""
+    said: str
+    """A sentence with its value."""
+    improved: str
+    is_share: bool
+
+    def shown(self, value: Estimate | None) -> str:
+        """A value for people."""
+        if value is None:
+            return "-"
+        return f"{value.mean:.1%}" if self.is_share else f"{value.mean * 1e3:.0f} ms"
+
+    def is_better(self, value: Estimate | None, than: Estimate) -> bool:
+        """Whether a value is worth a change."""
+        least = LATE if self.is_share else 0.0
+        return value is not None and value.mean * WORTH <= than.mean and than.mean - value.mean >= least
+
+    def of(self, runs: Sequence[Run], flow: str) -> list[float]:
+        """Its value in each run that has one."""
+        rows: list[dict[str, Any]] = [{**run.flow(flow)} for run in runs]
+        return [row[self.column] for row in rows if row[self.column] is not None]
+
+
+LATE = 0.01
+"""Shares of late blocks that differ by less are equal."""
+LATENCY = Measure("latency_p95_s", "95% of its blocks take at most {}", "shortened the latency", is_share=False)
+LATENESS = Measure("late", "{} of its blocks come after their deadline", "made fewer blocks late", is_share=True)
+
+
+@dataclass(frozen=True)
 class Trial:
     """A change that was tried, and what it gave."""
 
@@ -48,8 +83,10 @@ class Trial:
     goodput: Estimate
     cause: str | None = None
     """The cause that it removes, if it removes one."""
-    latency: Estimate | None = None
-    """95th percentile of the latency of blocks, s."""
+    delay: Estimate | None = None
+    """What the answer's `measure` has with it."""
+    is_sure: bool = True
+    """Whether the seeds tell it from chance: the 95% interval of the paired differences excludes none."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +102,12 @@ class Answer:
     """What held it back in the first run that did not fill its links, the most costly first."""
     capacity: float | None = None
     """Payload that its links could carry at their best, Mb/s; None where that is not known."""
-    latency: Estimate | None = None
-    """95th percentile of the latency of blocks, s; None where latency is not what counts."""
+    measure: Measure | None = None
+    """What counts in place of goodput, if something does."""
+    delay: Estimate | None = None
+    """What it is."""
+    delay_alone: dict[str, Estimate | None] = field(default_factory=dict)
+    """... of plain TCP by path."""
     tried: list[Trial] = field(default_factory=list)
 
     @property
@@ -82,16 +123,13 @@ class Answer:
     @property
     def remedy(self) -> Trial | None:
         """The best change, if it is worth it."""
-        if self.latency is not None:
-            timed = [
-                trial
-                for trial in self.tried
-                if trial.latency is not None and trial.goodput.mean >= self.goodput.mean / WORTH
+        if self.delay is not None and self.measure is not None:
+            kept = [
+                one for one in self.tried if one.goodput.mean >= self.goodput.mean / WORTH and one.delay is not None
             ]
-            soonest = min(timed, key=lambda trial: trial.latency.mean if trial.latency else 0.0, default=None)
-            return (
-                soonest if soonest and soonest.latency and soonest.latency.mean * WORTH <= self.latency.mean else None
-            )
+            least = min(kept, key=lambda one: one.delay.mean if one.delay else 0.0, default=None)
+            better = least is not None and self.measure.is_better(least.delay, self.delay)
+            return least if better else None
         best = max(self.tried, key=lambda trial: trial.goodput.mean, default=None)
         return best if best and best.goodput.mean > 0 and best.goodput.mean >= WORTH * self.goodput.mean else None
 
@@ -106,6 +144,11 @@ class Answer:
 
     def _compared(self) -> str:
         best, together = self.alone[self.best], _listed(list(self.alone))
+        if self.measure is not None and self.delay is not None:
+            known = [f"{self.measure.shown(value)} over {path}" for path, value in self.delay_alone.items() if value]
+            beside = f" With plain TCP: {_listed(known)}." if known else ""
+            said = self.measure.said.format(self.measure.shown(self.delay))
+            return f"{self.flow} gets {self.goodput} Mb/s over {together}. {said}.{beside}"
         head = f"{self.flow} gets {self.goodput} Mb/s over {together}"
         if self.capacity:
             part, most = f"{self.goodput.mean / self.capacity:.0%}", f"{self.capacity:.2f} Mb/s"
@@ -135,29 +178,25 @@ class Answer:
                 return f"{said[0].upper()}{said[1:]}."
             return "No single cause took more than 3% of capacity."
         said = "; ".join(str(finding) for finding in self.findings[:3])
-        late = f" The 95th percentile of the latency of its blocks is {_time(self.latency)}." if self.latency else ""
-        return f"{said[0].upper()}{said[1:]}.{late}"
+        return f"{said[0].upper()}{said[1:]}."
 
     def _changed(self) -> str:
         remedy = self.remedy
-        if remedy and self.latency and remedy.latency:
-            return f"With {remedy.change} the 95th percentile is {_time(remedy.latency)}."
+        chance = "" if remedy is None or remedy.is_sure else f"; {len(self.runs)} seeds do not tell this from chance"
+        if remedy and self.measure and remedy.delay:
+            return f"With {remedy.change}: {self.measure.shown(remedy.delay)}{chance}."
         if remedy:
             more = (
                 f" ({remedy.goodput.mean / self.goodput.mean - 1:+.0%})" if self.goodput.mean else " instead of nothing"
             )
-            return f"With {remedy.change} it gets {remedy.goodput} Mb/s{more}."
+            return f"With {remedy.change} it gets {remedy.goodput} Mb/s{more}{chance}."
         if self.tried:
-            changes = _listed([trial.change for trial in self.tried])
-            what = "shortened the latency" if self.latency else "raised goodput"
-            return f"Tried {changes}; none {what} by {WORTH - 1:.0%} or more."
+            changes = "; ".join(trial.change for trial in self.tried)
+            what = self.measure.improved if self.measure else "raised goodput"
+            return f"None of these {what} by {WORTH - 1:.0%} or more: {changes}."
         if self.is_full:
             return f"Nothing was tried: less than {1 - reasons.FULL:.0%} of the capacity of its links is left."
         return "Nothing was tried."
-
-
-def _time(value: Estimate | None) -> str:
-    return f"{value.mean * 1e3:.0f} ms" if value else "-"
 
 
 def explain(
@@ -180,25 +219,26 @@ def explain(
     jobs += [Job(alone.core, seed, f"TCP over {path}") for _, path, alone in singles for seed in seeds]
     done = run_jobs(jobs, quiet=quiet, label="why")
     runs, rest = done[: len(seeds)], iter(done[len(seeds) :])
-    alone: dict[str, dict[str, Estimate]] = {}
+    alone: dict[str, dict[str, list[Run]]] = {}
     for name, path, _ in singles:
-        alone.setdefault(name, {})[path] = _goodput([next(rest) for _ in seeds], name)
+        alone.setdefault(name, {})[path] = [next(rest) for _ in seeds]
     return [_answer(scenario, name, runs, alone[name], quiet=quiet) for name in wanted]
 
 
-def _answer(scenario: Scenario, flow: str, runs: Sequence[Run], alone: dict[str, Estimate], *, quiet: bool) -> Answer:
+def _answer(scenario: Scenario, flow: str, runs: Sequence[Run], alone: dict[str, list[Run]], *, quiet: bool) -> Answer:
     from mptcplab import ScenarioError
 
     rows = [run.flow(flow) for run in runs]
-    row = next((row for row in rows if not reasons.is_healthy(row)), rows[0])
-    found = reasons.findings(row)
-    most = reasons.capacity(row)
-    answer = Answer(flow, runs, _goodput(runs, flow), alone, found, most / 1e6 if most else None)
+    most = reasons.capacity(rows[0])
+    singles = {path: _goodput(own, flow) for path, own in alone.items()}
+    answer = Answer(flow, runs, _goodput(runs, flow), singles, _mean(rows), most / 1e6 if most else None)
     # Copies of a flow are one in the file, so they change together.
     tables = tomllib.loads(scenario.to_toml())["flows"]
     written = flow if flow in tables and _settable(scenario, flow) else "*"
-    if _is_stream(tables[flow], answer.goodput):
-        answer = replace(answer, latency=_latency(runs, flow))
+    measure = _measure(tables[flow], answer.goodput)
+    if measure is not None:
+        delays = {path: _estimated(measure.of(own, flow)) for path, own in alone.items()}
+        answer = replace(answer, measure=measure, delay=_estimated(measure.of(runs, flow)), delay_alone=delays)
     elif answer.is_full:
         return answer
     jobs, tried = [], []
@@ -209,35 +249,62 @@ def _answer(scenario: Scenario, flow: str, runs: Sequence[Run], alone: dict[str,
             # Larger than a scenario may have, or not of this transport.
             continue
         jobs += [Job(changed, run.seed) for run in runs]
-        tried.append((cause, ", ".join(f"{key} = {_shown(value)}" for key, value in change.items())))
+        tried.append((cause, " with ".join(f"{key} = {_shown(value)}" for key, value in change.items())))
     done = run_jobs(jobs, quiet=quiet, label="changes")
     each = len(runs)
-    trials = []
-    for at, (cause, text) in enumerate(tried):
-        own = done[at * each : (at + 1) * each]
-        trials.append(Trial(text, _goodput(own, flow), cause, _latency(own, flow) if answer.latency else None))
+    trials = [_trial(text, cause, answer, done[at * each : (at + 1) * each]) for at, (cause, text) in enumerate(tried)]
     answer = replace(answer, tried=trials)
     return replace(answer, findings=_proven(answer))
 
 
-def _is_stream(flow: dict[str, Any], goodput: Estimate) -> bool:
-    """Whether a flow sends blocks at a rate, and gets that rate: then their latency is what counts."""
-    if "blocks" not in flow or not flow.get("rate"):
-        return False
+def _trial(text: str, cause: str | None, answer: Answer, own: Sequence[Run]) -> Trial:
+    """What a change gave, and whether that is more than chance."""
+    flow, measure = answer.flow, answer.measure
+    delays = measure.of(own, flow) if measure else []
+    before = measure.of(answer.runs, flow) if measure else []
+    if measure is None:
+        after = [run.flow(flow)["goodput"] for run in own]
+        gain: Paired | None = paired(after, [run.flow(flow)["goodput"] for run in answer.runs])
+    else:
+        gain = paired(before, delays) if len(before) == len(delays) else None
+    is_sure = len(own) < 2 or (gain is not None and gain.difference.low > 0)
+    return Trial(text, _goodput(own, flow), cause, _estimated(delays), is_sure)
+
+
+def _mean(rows: Sequence[FlowRow]) -> list[reasons.Finding]:
+    """What held a flow back on average over the runs, the most costly first."""
+    sums: dict[tuple[str, str | None], list[reasons.Finding]] = {}
+    for row in rows:
+        for finding in reasons.findings(row):
+            sums.setdefault((finding.cause, finding.path), []).append(finding)
+    means = []
+    for own in sums.values():
+        share, cost = (sum(values) / len(rows) for values in zip(*((one.share, one.cost) for one in own), strict=True))
+        if share >= reasons.LEAST or not any(one.share for one in own):
+            means.append(replace(own[0], share=share, cost=cost))
+    return sorted(means, key=lambda finding: (-finding.cost, -finding.share))
+
+
+def _measure(flow: dict[str, Any], goodput: Estimate) -> Measure | None:
+    """What counts in place of goodput: lateness where blocks have a deadline, latency where a stream gets its rate."""
+    if "blocks" not in flow:
+        return None
+    if flow.get("deadline"):
+        return LATENESS
     from mptcplab.inputs import rate
 
-    return goodput.mean * 1e6 >= _STREAM * rate(str(flow["rate"]))
+    if flow.get("rate") and goodput.mean * 1e6 >= _STREAM * rate(str(flow["rate"])):
+        return LATENCY
+    return None
 
 
-def _latency(runs: Sequence[Run], flow: str) -> Estimate | None:
-    found = [run.flow(flow)["latency_p95_s"] for run in runs]
-    known = [value for value in found if value is not None]
-    return estimate(known) if known else None
+def _estimated(values: Sequence[float]) -> Estimate | None:
+    return estimate(values) if values else None
 
 
 def _proven(answer: Answer) -> list[reasons.Finding]:
     """The findings, with that cause first whose removal won back most of the missing capacity."""
-    if answer.capacity is None or answer.latency is not None:
+    if answer.capacity is None or answer.measure is not None:
         return answer.findings
     gains = [(trial.goodput.mean - answer.goodput.mean, trial.cause) for trial in answer.tried]
     best = max((gain for gain, _ in gains), default=0.0)

@@ -92,7 +92,7 @@ fn flows(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result
         out,
         "run,seed,variant,flow,multipath,fell_back,fell_back_at_s,fell_back_path,fell_back_because,bytes_received,\
          bytes_received_total,measured_s,goodput,throughput,intact,completion_s,handshake_s,closed,reinjected,\
-         opportunistic,penalties,duplicates,blocks,latency_p50_s,latency_p95_s,latency_p99_s,late,
+         opportunistic,penalties,duplicates,blocks,latency_p50_s,latency_p95_s,latency_p99_s,late,\
          datagram_loss,jitter_s,\
          longest_silence_s,longest_silence_at_s,capacity,best_capacity,receive_buffer,send_buffer"
     )?;

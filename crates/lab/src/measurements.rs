@@ -214,6 +214,8 @@ pub struct AbsentPath {
     /// What its slowest link could carry at its best, bit/s of frames; `None` where no link has a rate of its own, and in runs that
     /// are not observed.
     pub best_capacity: Option<f64>,
+    /// Share of the flow's life in which a link of it was down; 0 in runs that are not observed.
+    pub down: f64,
 }
 
 /// Multipath TCP was given up for TCP (RFC 8684 section 3.7).
@@ -266,7 +268,7 @@ pub struct FlowSummary {
     pub opportunistic: u64,
     /// Times that M2 halved a window.
     pub penalties: u64,
-    /// Bytes that arrived more than once at the data level.
+    /// Bytes that arrived more than once at the data level after the warm-up.
     pub duplicates: u64,
     /// Payload bit/s that the links of all its paths could carry on average after the warm-up: the least capacity of a set of links
     /// of which each path crosses one. `None` where that is not known of a path.

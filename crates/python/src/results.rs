@@ -241,11 +241,13 @@ fn flow_row<'py>(py: Python<'py>, flow: &FlowSummary) -> PyResult<Bound<'py, PyD
         })
         .collect::<PyResult<Vec<_>>>()?;
     row.set_item("paths", PyList::new(py, paths)?)?;
-    let absent = PyDict::new(py);
+    let (absent, down) = (PyDict::new(py), PyDict::new(py));
     for path in &flow.never_joined {
         absent.set_item(&path.path, path.best_capacity)?;
+        down.set_item(&path.path, path.down)?;
     }
     row.set_item("never_joined", absent)?;
+    row.set_item("never_joined_down", down)?;
     Ok(row)
 }
 

@@ -23,6 +23,7 @@ NAME = "cdf"
 HELP = "draw the distribution of a metric on interfaces, or of latencies of flows, in results"
 EXAMPLE = "mptcplab cdf results:wifi results:3g other:total --metric throughput"
 
+MOST_CURVES = 12
 QUARTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -33,7 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="DIR:PATH",
         help="a result and one of its interfaces, or total; with --metric latency or completion_s one of its flows; "
-        "all seeds together",
+        "a curve for each point of a sweep, all seeds together",
     )
     add_distribution(parser)
 
@@ -46,7 +47,7 @@ def add_distribution(parser: argparse.ArgumentParser) -> None:
         "--warmup", type=duration, metavar="TIME", help="leave out this much at the start (default: the scenario's)"
     )
     parser.add_argument(
-        "--output", type=Path, default=Path("cdf.png"), metavar="FILE", help="PNG or SVG (default: cdf.png)"
+        "--output", type=Path, default=Path("cdf.png"), metavar="FILE", help="PNG, SVG or PDF (default: cdf.png)"
     )
     add_size(parser)
     parser.add_argument("--json", action="store_true", help="print quantiles as JSON")
@@ -64,12 +65,27 @@ def execute(given: argparse.Namespace) -> int:
         if not colon or not directory or not path:
             raise BadInput(f"mptcplab: {curve!r}: write DIR:PATH, for example results:wifi")
         curves[readable(f"{Path(directory).name} {path}")] = directory, path
-    found: dict[tuple[str, str], NDArray[np.float64]] = {}
+    found: dict[str, dict[str, NDArray[np.float64]]] = {name: {} for name in curves}
     for directory in dict.fromkeys(directory for directory, _ in curves.values()):
-        paths = [path for where, path in curves.values() if where == directory]
-        of = samples(given, load(directory), paths)
-        found |= {(directory, path): values for path, values in zip(paths, of, strict=True)}
-    return draw(given, {"": {name: found[where] for name, where in curves.items()}})
+        names = [name for name, (where, _) in curves.items() if where == directory]
+        runs = load(directory)
+        variants = list(dict.fromkeys(run.variant for run in runs))
+        if len(variants) * len(curves) > MOST_CURVES:
+            raise BadInput(
+                f"mptcplab: {directory} has {len(variants)} points of a sweep, and {MOST_CURVES} curves are told apart "
+                "at most; sweep fewer, or draw with sweep --draw cdf"
+            )
+        for variant in variants:
+            of = samples(given, [run for run in runs if run.variant == variant], [curves[name][1] for name in names])
+            for name, values in zip(names, of, strict=True):
+                label = f"{name}, {short(variant)}" if len(variants) > 1 else name
+                found[name][label] = values
+    return draw(given, {"": {label: values for own in found.values() for label, values in own.items()}})
+
+
+def short(variant: str) -> str:
+    """A point of a sweep without the tables of its keys."""
+    return ", ".join(part.rsplit(".", 1)[-1] for part in variant.split(", "))
 
 
 def samples(given: argparse.Namespace, runs: Iterable[SavedRun], paths: Sequence[str]) -> list[NDArray[np.float64]]:

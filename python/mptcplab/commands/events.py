@@ -36,7 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--qlog", type=Path, metavar="DIR", help="write all of them as qlog, a file for each host")
     parser.add_argument("--picture", metavar="NAME", help=f"draw instead: {', '.join(PICTURES)}")
     parser.add_argument(
-        "--output", type=Path, metavar="FILE", help="where the picture goes, PNG or SVG (default: NAME.svg)"
+        "--output", type=Path, metavar="FILE", help="where the picture goes, PNG, SVG or PDF (default: NAME.svg)"
     )
     add_size(parser)
 

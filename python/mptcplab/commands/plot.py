@@ -41,7 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "(default: the experiment that the scenario names, as those of mptcplab study do)",
     )
     parser.add_argument(
-        "--output", type=Path, default=Path("plot.png"), metavar="FILE", help="PNG or SVG (default: plot.png)"
+        "--output", type=Path, default=Path("plot.png"), metavar="FILE", help="PNG, SVG or PDF (default: plot.png)"
     )
     add_size(parser)
 

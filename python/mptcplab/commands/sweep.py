@@ -100,8 +100,7 @@ def execute(given: argparse.Namespace) -> int:
     except ScenarioError as error:
         raise BadInput(str(error).replace("--set:", "--vary:", 1)) from error
     axes = _axes(given, vary)
-    if given.output:
-        ready(given.output)
+    replaced = _ready(given)
     if given.compare:
         Found.check_reference(vary, given.compare)
     found = Found(sweep, wanted)
@@ -120,6 +119,8 @@ def execute(given: argparse.Namespace) -> int:
         print_json(found.documents(given.compare))
         return 0
     _tell(found, given.compare)
+    if given.output:
+        print(f"written to {given.output}/{', in place of the result that was there' if replaced else ''}")
     for key in found.without_effect():
         print(_no_effect(key, scenario))
     notes = {no_repetitions(point.scenario, given.seeds) for point in sweep.points}
@@ -148,6 +149,19 @@ def _no_effect(key: str, scenario: Scenario) -> str:
             "blocks at a rate show schedulers apart (mptcplab example call), and so does a small rcvbuf"
         )
     return said
+
+
+def _ready(given: argparse.Namespace) -> bool:
+    """Makes the directory of the result; whether one stands there that is replaced."""
+    if not given.output:
+        return False
+    if given.output.suffix.lower() in (".png", ".svg", ".pdf"):
+        raise BadInput(
+            f"mptcplab: --output {given.output}: must be a directory, for tables and figures; sweep.png, sweep.svg and "
+            "sweep.pdf are written into it"
+        )
+    ready(given.output)
+    return not given.resume and (given.output / "run.json").is_file()
 
 
 def _axes(given: argparse.Namespace, vary: Mapping[str, object]) -> dict[str, str]:
@@ -188,3 +202,4 @@ def _draw(found: Found, output: Path, title: str, how: dict[str, str]) -> None:
     lines, dots = plots.both(figure)
     write_bytes(output / "sweep.png", dots)
     write_bytes(output / "sweep.svg", lines)
+    write_bytes(output / "sweep.pdf", plots.pdf(figure))

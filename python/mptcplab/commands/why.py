@@ -33,7 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=natural, default=1, metavar="N", help="the first seed (default: 1)")
     parser.add_argument("--seeds", type=positive, default=3, metavar="N", help="runs of each (default: 3)")
     add_set(parser)
-    parser.add_argument("--output", type=Path, metavar="FILE", help="draw it as PNG or SVG (the first flow)")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="draw it as PNG, SVG or PDF (the first flow)")
     add_size(parser)
     parser.add_argument("--json", action="store_true", help="print JSON: a list with an entry for each flow")
     parser.add_argument("--quiet", action="store_true", help="print no progress")

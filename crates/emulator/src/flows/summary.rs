@@ -73,7 +73,7 @@ pub(crate) fn flow<S: Clone>(
             .paths
             .iter()
             .filter(absent)
-            .map(|path| AbsentPath { path: path.clone(), best_capacity: None })
+            .map(|path| AbsentPath { path: path.clone(), best_capacity: None, down: 0.0 })
             .collect(),
         paths,
         blocks: Vec::new(),

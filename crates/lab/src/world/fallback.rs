@@ -6,12 +6,15 @@ use super::apps::App;
 use super::host::Host;
 use crate::measurements::Fallback;
 
-/// What is to be said of a flow that fell back.
-pub(super) fn of(app: &App, hosts: &[Host]) -> Option<Fallback> {
+/// What is to be said of a flow that fell back; `removes` says whether a middlebox of the scenario may remove options.
+pub(super) fn of(app: &App, hosts: &[Host], removes: bool) -> Option<Fallback> {
     let [opener, acceptor] = app.fell_back;
     let at = opener.into_iter().chain(acceptor).map(|(at, _)| at).min()?;
     let reason = match (opener, acceptor) {
         // Who accepted never heard of Multipath TCP.
+        (Some((_, FallbackReason::SynAck)), None) if !removes => {
+            "several SYNs were not answered, so the next one had no options of Multipath TCP"
+        }
         (Some((_, FallbackReason::SynAck)), None) => "options were removed from the SYN",
         (Some((_, FallbackReason::SynAck)), Some(_)) => "options were removed from the SYN/ACK",
         // The end that saw the cause knows more than the one that was told.

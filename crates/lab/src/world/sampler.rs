@@ -44,6 +44,8 @@ pub(super) struct Sampler {
     on_line: Vec<[u64; 2]>,
     warm: Vec<Mark>,
     warm_at: Vec<Option<Instant>>,
+    /// Bytes that had arrived twice by then.
+    warm_duplicates: Vec<u64>,
     warmup: Instant,
     interval: f64,
     /// Sum and count of sampled round-trip times by flow and path.
@@ -72,6 +74,7 @@ impl Sampler {
             last: vec![Mark { received: 0, paths: vec![PathCount::default(); path_names.len()] }; flows],
             warm: vec![Mark { received: 0, paths: vec![PathCount::default(); path_names.len()] }; flows],
             warm_at: vec![None; flows],
+            warm_duplicates: vec![0; flows],
             warmup: Instant::ZERO + scenario.warmup,
             interval: scenario.sample.as_secs_f64(),
             rtts: vec![vec![(0.0, 0); path_names.len()]; flows],
@@ -157,6 +160,7 @@ impl Sampler {
         self.last[flow] = Mark { received: app.received, paths: counts };
         if now <= self.warmup || app.started_at.is_none() {
             self.warm[flow] = self.last[flow].clone();
+            self.warm_duplicates[flow] = app.receiver_info(now, hosts).map_or(0, |info| info.duplicate_bytes);
             self.warm_at[flow] = Some(now);
         }
     }
@@ -309,7 +313,7 @@ impl Sampler {
             longest_silence_at: silent_from.as_secs_f64(),
             flow: app.name.clone(),
             multipath: info.as_ref().is_some_and(|info| info.mode == mptcp::Mode::Multipath),
-            fallback: super::fallback::of(app, hosts),
+            fallback: super::fallback::of(app, hosts, !scenario.middleboxes.is_empty()),
             bytes_received,
             bytes_received_total: app.received,
             measured,
@@ -322,7 +326,9 @@ impl Sampler {
             reinjected: info.as_ref().map_or(0, |info| info.reinjected_bytes),
             opportunistic: info.as_ref().map_or(0, |info| info.opportunistic_bytes),
             penalties: info.as_ref().map_or(0, |info| info.penalties),
-            duplicates: receiving.as_ref().map_or(0, |info| info.duplicate_bytes),
+            duplicates: receiving
+                .as_ref()
+                .map_or(0, |info| info.duplicate_bytes.saturating_sub(self.warm_duplicates[flow])),
             capacity: None,
             best_capacity: None,
             receive_buffer: spec.tcp.rcvbuf,
@@ -332,7 +338,7 @@ impl Sampler {
                 .paths
                 .iter()
                 .filter(absent)
-                .map(|path| AbsentPath { path: path.clone(), best_capacity: None })
+                .map(|path| AbsentPath { path: path.clone(), best_capacity: None, down: 0.0 })
                 .collect(),
             paths,
             blocks: app.blocks.clone(),

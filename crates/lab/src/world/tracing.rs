@@ -179,6 +179,8 @@ impl World {
                 });
                 let truth = truth.unwrap_or_default();
                 absent.best_capacity = truth.rate;
+                let down = truth.shares.iter().find(|(name, _)| *name == "down");
+                absent.down = down.map_or(0.0, |(_, share)| *share);
                 for (all, links) in links.iter_mut().zip([truth.links, truth.best_links]) {
                     all.push(links);
                 }

@@ -48,7 +48,7 @@ fn who_looks_changes_nothing() {
                 path.drops = None;
             }
             for absent in &mut flow.never_joined {
-                absent.best_capacity = None;
+                (absent.best_capacity, absent.down) = (None, 0.0);
             }
         }
         assert_eq!(plain.samples, seen.samples);

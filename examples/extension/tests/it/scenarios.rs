@@ -145,7 +145,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             flow("scheduler = \"blst\""),
-            "test.toml:6: flows.f.scheduler = \"blst\": is not one of \"ontime\", \"minrtt\", \"linux\", \"roundrobin\", \"redundant\", \"ecf\", \
+            "test.toml:6: flows.f.scheduler = \"blst\": is not one of \"ontime\", \"minrtt\", \"maxrtt\", \"linux\", \"roundrobin\", \"redundant\", \"ecf\", \
              \"blest\"; did you mean \"blest\"?",
         ),
         (

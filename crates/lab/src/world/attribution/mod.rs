@@ -227,7 +227,9 @@ impl Attribution {
             let served = sum.served.get(at).copied().unwrap_or(0.0);
             if served > longest {
                 longest = served;
-                truth.cross_share = if all > own { 1.0 - own / all } else { 0.0 };
+                // Handshakes and acknowledgements of this flow are in no account.
+                let is_shared = self.is_shared(flow, *hop);
+                truth.cross_share = if is_shared && all > own { 1.0 - own / all } else { 0.0 };
             }
             if let Some(bits) = now.bits.filter(|_| !route.is_wireless) {
                 let rate = (bits - then.bits.unwrap_or(0.0)) / counted;
@@ -246,12 +248,15 @@ impl Attribution {
         sum.totals[Cause::Capacity as usize] = capacity * (1.0 - truth.cross_share);
         truth.base_rtt = (sum.watched > 0.0).then(|| sum.delay / sum.watched);
         let before = sum.began.map_or(life, |began| began.since(from).as_secs_f64());
-        sum.totals[Cause::Joining as usize] += before.min(life);
+        let before = before.min(life);
         let known: f64 = sum.totals.iter().sum();
-        let absent = (life - known).max(0.0);
-        let out = (down - sum.totals[Cause::Down as usize]).clamp(0.0, absent);
+        let absent = (life - known - before).max(0.0);
+        // Of the time without a subflow the links were down for so long.
+        let out = (down - sum.totals[Cause::Down as usize]).clamp(0.0, absent + before);
+        let out_before = out.min(before);
         sum.totals[Cause::Down as usize] += out;
-        sum.totals[Cause::Closed as usize] += absent - out;
+        sum.totals[Cause::Joining as usize] += before - out_before;
+        sum.totals[Cause::Closed as usize] += absent - (out - out_before);
         let whole: f64 = sum.totals.iter().sum();
         if whole > 0.0 {
             let share = |cause: &Cause| (cause.name(), sum.totals[*cause as usize] / whole);
@@ -262,6 +267,12 @@ impl Attribution {
 }
 
 impl Attribution {
+    /// Whether another flow uses a direction.
+    fn is_shared(&self, flow: u16, direction: DirectionId) -> bool {
+        let uses = |route: &Route| route.forth.contains(&direction) || route.back.contains(&direction);
+        self.routes.iter().any(|((other, _), route)| *other != flow && uses(route))
+    }
+
     /// Bytes of frames of a flow that left the queue of a direction.
     fn sent_over(&self, flow: u16, direction: DirectionId, notes: &Notes) -> u64 {
         let passes = |account: &Account| {
