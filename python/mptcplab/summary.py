@@ -126,7 +126,7 @@ def summary(run: Run, baselines: Mapping[str, Mapping[str, float]] | None = None
     transports = dict(zip(run.scenario.flows, run.scenario.transports, strict=True))
     for row in run.flow_rows[:20]:
         lines += _flow(row, (baselines or {}).get(row["flow"], {}), transports.get(row["flow"], ""), links)
-        lines += [f"    {line}" for line in _long_queues(run, row)]
+        lines += [f"    {line}" for line in long_queues(run, row)]
     if len(run.flow_rows) > 20:
         rest = run.flow_rows[20:]
         # Their own rates hold over times of their own: added up, they may be more than a link carries.
@@ -195,7 +195,7 @@ def _path_lines(row: FlowRow, path: PathRow, link: LinkRow | None) -> list[str]:
     return lines
 
 
-def _long_queues(run: Run, row: FlowRow) -> list[str]:
+def long_queues(run: Run, row: FlowRow) -> list[str]:
     """What the queues of bloated paths hold, beside what these paths need."""
     bloated = [path for path in row["paths"] if path["limits"] and reasons.is_bloated(path)]
     if not bloated:

@@ -195,7 +195,13 @@ class Answer:
             what = self.measure.improved if self.measure else "raised goodput"
             return f"None of these {what} by {WORTH - 1:.0%} or more: {changes}."
         if self.is_full:
-            return f"Nothing was tried: less than {1 - reasons.FULL:.0%} of the capacity of its links is left."
+            from mptcplab.summary import long_queues
+
+            notes = [
+                f"{note[0].upper()}{note[1:]}." for note in long_queues(self.runs[0], self.runs[0].flow(self.flow))
+            ]
+            left = f"Nothing was tried: less than {1 - reasons.FULL:.0%} of the capacity of its links is left."
+            return " ".join([left, *notes])
         return "Nothing was tried."
 
 
