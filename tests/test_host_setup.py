@@ -151,9 +151,13 @@ def test_what_others_have_done_stays(hosts: Hosts) -> None:
 
 
 def test_what_was_changed_since_is_left_and_said(hosts: Hosts) -> None:
-    assert hosts.host("setup", "--apply", *GATEWAY).returncode == 0
+    applied = hosts.host("setup", "--apply", *GATEWAY)
+    assert applied.returncode == 0
+    [route] = [line for line in applied.stdout.splitlines() if "route add default via 10.0.2.2" in line]
+    table = route.split("table ")[1].split()[0]
     hosts.client.batch(
         [
+            f"route replace default via 10.0.2.77 dev eth2 table {table}",
             "mptcp limits set subflow 4 add_addr_accepted 1",
             "mptcp endpoint delete id 2",
             "mptcp endpoint add 10.0.2.1 dev eth2 id 2 subflow fullmesh",
@@ -161,7 +165,10 @@ def test_what_was_changed_since_is_left_and_said(hosts: Hosts) -> None:
     )
     done = hosts.host("setup", "--undo")
     assert done.returncode == 0
-    assert done.stderr.count("left as it is, for it was changed since") == 2
+    assert done.stderr.count("left as it is, for it was changed or removed since") == 3
+    assert f"removed since: {route}" in done.stderr
+    assert "via 10.0.2.2 " not in done.stdout, "nothing is said to be taken back that is gone"
+    assert "via 10.0.2.77" in hosts.client.ip(f"route show table {table}")
     assert "fullmesh" in hosts.client.ip("mptcp endpoint")
     assert "add_addr_accepted 1 subflows 4" in hosts.client.ip("mptcp limits")
     assert "lookup 8" not in hosts.client.ip("rule")

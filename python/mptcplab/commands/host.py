@@ -136,7 +136,9 @@ def _setup(given: argparse.Namespace) -> int:
         if given.undo:
             back, theirs = journal.undo()
             for step in theirs:
-                print(f"mptcplab: left as it is, for it was changed since: {typed(step.do)}", file=sys.stderr)
+                print(
+                    f"mptcplab: left as it is, for it was changed or removed since: {typed(step.do)}", file=sys.stderr
+                )
             said = [typed(step.undo) for step in reversed(back)]
             return _tell(given, said, "nothing was set up here, so nothing is taken back")
         wanted = steps(Machine.read(), _wishes(given))

@@ -53,13 +53,25 @@ class Step:
                 and one.flags == frozenset(words[9:])
                 for one in machine.endpoints
             )
-        # Routes and rules are taken back by all that they say.
-        return True
+        return _is_there(words)
 
     def take_back(self) -> str | None:
         """Takes it back; what went wrong, or None. What is gone already is no fault."""
         problem = run(self.undo)
         return None if problem is not None and any(word in problem for word in _GONE) else problem
+
+
+def _is_there(words: Sequence[str]) -> bool:
+    """Whether a route or a rule is there with all that the command that added it says."""
+    asked = ["show" if word == "add" else word for word in words]
+    try:
+        done = subprocess.run(asked, capture_output=True, text=True, timeout=30, check=False, process_group=0)
+    except (OSError, subprocess.TimeoutExpired):
+        return True
+    if done.returncode != 0:
+        # `ip route show` of a table without any route.
+        return "table does not exist" not in done.stderr
+    return bool(done.stdout.strip())
 
 
 def typed(words: Sequence[str]) -> str:
