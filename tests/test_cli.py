@@ -128,6 +128,27 @@ def test_sweep(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
     assert points[0]["goodput_mbps"]["bulk"]["mean"] > points[3]["goodput_mbps"]["bulk"]["mean"]
 
 
+def test_many_flows_together_are_no_faster_than_their_line(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "many.toml").write_text(
+        """
+        duration = "20s"
+        [paths.line]
+        rate = "10Mbit"
+        rtt = "20ms"
+        [flows.f]
+        transport = "tcp"
+        bytes = "100KB"
+        count = 100
+        stagger = "100ms"
+        """
+    )
+    [row] = json.loads(cli("bench", "many.toml", "--json", "--repetitions", "1").stdout)
+    # 100 files of 102,400 bytes in 20 seconds.
+    assert row["goodput_mbps"] == pytest.approx(100 * 102_400 * 8 / 20 / 1e6)
+    said = cli("run", "many.toml").stdout
+    assert "and 80 more flows with 3.28 Mb/s together" in said
+
+
 def test_bench(cli: Cli, scenario_file: Path) -> None:
     rows = json.loads(cli("bench", scenario_file, "S2", "--json", "--repetitions", "1").stdout)
     assert [row["scenario"] for row in rows] == ["two", "S2"]

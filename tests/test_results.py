@@ -266,3 +266,22 @@ def test_a_series_that_is_not_there_is_named(two_paths: Scenario, arguments: dic
 
 def test_a_notebook_completes_every_name() -> None:
     assert {"Scenario", "Flow", "Path", "Run", "ScenarioError"} <= set(dir(mptcplab))
+
+
+def test_events_are_marked_in_figures() -> None:
+    text = """
+        duration = "4s"
+        [paths.wifi]
+        rate = "8Mbit"
+        [flows.f]
+        [[events]]
+        at = "1s"
+        path = "wifi"
+        set = { rate = "2Mbit" }
+        [[events]]
+        at = "3s"
+        path = "wifi"
+        set = { up = false }
+    """
+    [axes] = Scenario.parse(text).run().plot().axes
+    assert [one.get_text() for one in axes.texts] == ["wifi rate 2Mbit", "wifi down"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import signal
@@ -266,3 +267,21 @@ def test_values_of_one_unit_are_drawn_as_they_are_written() -> None:
     assert scale(["50KB", "100KB", "400KB"]) == ([50.0, 100.0, 400.0], "KB = 1024 B")
     assert scale(["1MB", "2MB"]) == ([1.0, 2.0], "MB")
     assert scale(["50kB", "100kB"]) == ([50.0, 100.0], "kB")
+
+
+def test_a_key_that_changes_nothing_is_named(cli: Cli) -> None:
+    said = cli("sweep", TWO, *SHORT, "--vary", "flows.*.scheduler=minrtt,roundrobin").stdout
+    assert "flows.*.scheduler changed no mean by 0.5% or more: a bulk flow sends on every path" in said
+    said = cli("sweep", TWO, *SHORT, "--vary", "paths.dsl.rate=20Mbit,5Mbit").stdout
+    assert "changed no mean" not in said
+
+
+def test_a_distribution_has_a_curve_for_each_point_of_a_sweep(cli: Cli) -> None:
+    cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%,1%", "--output", "out")
+    curves = json.loads(cli("cdf", "out:lte", "--metric", "throughput", "--json").stdout)
+    assert [one["curve"] for one in curves] == ["out lte, loss=0%", "out lte, loss=1%"]
+    said = cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%", "--output", "out").stdout
+    assert "written to out/, in place of the result that was there" in said
+    assert (
+        "must be a directory" in cli("sweep", TWO, "--vary", "paths.lte.loss=0%", "--output", "a.pdf", expect=2).stderr
+    )

@@ -113,3 +113,23 @@ def test_what_only_the_simulator_has_is_refused(cli: Cli, tmp_path: Path, flow: 
     assert said.count("\n") == 1
     said = cli("run", tmp_path / "two.toml", "--backend", "wire", "--closest", expect=2).stderr
     assert "--closest is for what the kernel cannot do" in said
+
+
+def test_a_run_in_real_time_tells_of_silence_and_of_its_links() -> None:
+    text = """
+        duration = "4s"
+        [paths.wifi]
+        rate = "8Mbit"
+        rtt = "20ms"
+        [flows.f]
+        [[events]]
+        at = "1s"
+        path = "wifi"
+        how = "blackhole"
+        set = { up = false }
+    """
+    run, _ = own_stack.run(Scenario.parse(text))
+    assert run.flow("f")["longest_silence_s"] == pytest.approx(3.0, abs=0.3)
+    said = run.summary()
+    assert "nothing arrived for" in said
+    assert "its link was busy" in said
