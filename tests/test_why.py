@@ -214,7 +214,7 @@ def test_a_path_that_is_down_at_the_start_is_called_down() -> None:
 def test_a_long_handshake_is_said_and_no_middlebox_is_blamed() -> None:
     run = Scenario.parse(OPERATOR.format(dsl="false", lte="true", path="dsl")).run(trace=events.REASONS)
     said = run.summary()
-    assert "counted from the end of a handshake of 7.0" in said
+    assert re.search(r"goodput 18\.\d\d Mb/s after a handshake of 7\.0\d s, 10\.\d\d Mb/s with it, of 41", said)
     assert "several SYNs were not answered, so the next one had no options of Multipath TCP" in said
 
 

@@ -62,6 +62,8 @@ class FlowRow(TypedDict):
     bytes_received: int
     bytes_received_total: int
     measured_s: float
+    waited_s: float
+    """Seconds before those, in the handshake."""
     goodput: float
     throughput: float
     intact: bool

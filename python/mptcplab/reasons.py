@@ -117,6 +117,15 @@ def capacity(row: FlowRow) -> float | None:
     return row["best_capacity"] or None
 
 
+def rate_of_life(row: FlowRow) -> float:
+    """Payload that arrived, over the whole time since the start of the flow: with its handshake, unlike goodput, bit/s.
+
+    What links could carry is known over this time.
+    """
+    life = row["measured_s"] + row["waited_s"]
+    return row["bytes_received"] * 8 / life if life else 0.0
+
+
 def queueing_delay(path: PathRow) -> float:
     """How much longer than the propagation delay round trips took on average, s."""
     base = path["base_rtt_s"]
@@ -134,13 +143,13 @@ def is_bloated(path: PathRow) -> bool:
 def is_healthy(row: FlowRow) -> bool:
     """Whether a flow carried what its links could."""
     most = capacity(row)
-    return most is not None and row["goodput"] >= FULL * most and not row["never_joined"]
+    return most is not None and rate_of_life(row) >= FULL * most and not row["never_joined"]
 
 
 def reached(row: FlowRow) -> str:
     """The part of its links' capacity that a flow carried, as a clause."""
     # Data that arrived out of order before the end of the warm-up is read, and counts, after it.
-    share = min(1.0, row["goodput"] / (capacity(row) or 1.0))
+    share = min(1.0, rate_of_life(row) / (capacity(row) or 1.0))
     return f"it carried {share:.0%} of what its links could"
 
 

@@ -144,10 +144,10 @@ def _flow(row: FlowRow, baselines: Mapping[str, float], transport: str, links: M
     kind = "MPTCP" if row["multipath"] else "fell back to TCP" if row["fell_back"] else transport.upper()
     head = f"  {row['flow']} ({kind}): goodput {megabits(row['goodput'])}"
     most, best = row["capacity"], row["best_capacity"]
+    head += _since(row)
     if most and best:
         head += f" of {megabits(most)} that its links could carry"
         head += f" ({megabits(best)} at their best)" if best > (2 - BELOW) * most else ""
-    head += _since(row)
     if row["completion_s"] is not None:
         head += f", complete after {row['completion_s']:.3f} s"
     if row["closed"] not in (None, "Normal", "Graceful", "Closed", "Finished"):
@@ -220,9 +220,9 @@ def _held(queue: str) -> str:
 
 def _since(row: FlowRow) -> str:
     """Says that goodput counts from the end of the handshake, where that took long."""
-    handshake = row["handshake_s"] or 0.0
-    is_long = handshake > (1 - BELOW) * row["measured_s"]
-    return f", counted from the end of a handshake of {handshake:.2f} s" if is_long else ""
+    if row["waited_s"] <= (1 - BELOW) * row["measured_s"]:
+        return ""
+    return f" after a handshake of {row['waited_s']:.2f} s, {megabits(reasons.rate_of_life(row))} with it,"
 
 
 def _unconnected(row: FlowRow, baselines: Mapping[str, float], transport: str) -> Sequence[str]:

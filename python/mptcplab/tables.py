@@ -64,7 +64,7 @@ def flow_rows(runs: Iterable[Run]) -> list[dict[str, Any]]:
     for run in runs:
         for row in run.flow_rows:
             flat: dict[str, Any] = {**row}
-            del flat["paths"], flat["limits"], flat["never_joined"], flat["never_joined_down"]
+            del flat["paths"], flat["limits"], flat["never_joined"], flat["never_joined_down"], flat["waited_s"]
             flat |= {f"limit_{name}": row["limits"].get(name, 0.0) for name in limits}
             rows.append({"run": run.name, "seed": run.seed, "variant": run.variant} | flat)
     return rows

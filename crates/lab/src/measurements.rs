@@ -245,6 +245,8 @@ pub struct FlowSummary {
     /// Seconds over which `bytes_received` counts: from the end of the warm-up, or of the handshake if
     /// that was later, to the end of the run or of the transfer.
     pub measured: f64,
+    /// Seconds before those, after the warm-up and since the start of the flow: in its handshake.
+    pub waited: f64,
     /// Goodput after the warm-up, bit/s.
     pub goodput: f64,
     /// Payload put on all paths after the warm-up, bit/s.

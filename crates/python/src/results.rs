@@ -179,6 +179,7 @@ fn flow_row<'py>(py: Python<'py>, flow: &FlowSummary) -> PyResult<Bound<'py, PyD
     row.set_item("bytes_received", flow.bytes_received)?;
     row.set_item("bytes_received_total", flow.bytes_received_total)?;
     row.set_item("measured_s", flow.measured)?;
+    row.set_item("waited_s", flow.waited)?;
     row.set_item("goodput", flow.goodput)?;
     row.set_item("throughput", flow.throughput)?;
     row.set_item("intact", flow.intact)?;

@@ -139,8 +139,9 @@ def _of_flow(run: Run, row: FlowRow, busy: dict[str, float]) -> Iterator[str]:
             if most > path["best_capacity"] + 2 * FRAME_BITS / SAMPLE and not _jitters(run):
                 yield f"{row['flow']} {name}: a sample of {most / 1e6:.2f} Mb/s on {path['best_capacity'] / 1e6:.2f}"
     most_of_all = row["capacity"]
-    if most_of_all and row["goodput"] > most_of_all * 1.02 + FRAME_BITS / max(life, SAMPLE):
-        yield f"{row['flow']}: {row['goodput'] / 1e6:.2f} Mb/s of {most_of_all / 1e6:.2f} that its links could carry"
+    rate = reasons.rate_of_life(row)
+    if most_of_all and rate > most_of_all * 1.02 + FRAME_BITS / max(life, SAMPLE):
+        yield f"{row['flow']}: {rate / 1e6:.2f} Mb/s of {most_of_all / 1e6:.2f} that its links could carry"
 
 
 def _jitters(run: Run) -> bool:

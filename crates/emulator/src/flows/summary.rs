@@ -54,6 +54,7 @@ pub(crate) fn flow<S: Clone>(
         bytes_received,
         bytes_received_total: received,
         measured,
+        waited: from.since(begun.max(start)).as_secs_f64(),
         goodput: rate(bytes_received),
         throughput: rate(paths.iter().map(|path| path.bytes_sent).sum()),
         intact: tally.intact.load(Ordering::Relaxed),

@@ -317,6 +317,7 @@ impl Sampler {
             bytes_received,
             bytes_received_total: app.received,
             measured,
+            waited: from.since(self.warmup.max(start)).as_secs_f64(),
             goodput: rate(bytes_received),
             throughput: rate(sent),
             intact: app.intact,
