@@ -149,7 +149,9 @@ def test_a_damaged_part_is_run_again(
         patched.setattr("mptcplab.sweep_store.Store.join", stop)
         cli(*arguments, "--output", "out", expect=130)
     (tmp_path / "out" / "parts" / file).write_bytes(content)
-    assert cli(*arguments, "--output", "out", "--resume").stdout == whole
+    assert cli(*arguments, "--output", "out", "--resume").stdout == whole.replace(
+        "written to whole/", "written to out/"
+    )
     for name in ("run.json", "flows.parquet", "samples.parquet"):
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
     assert not (tmp_path / "out" / "parts").exists()

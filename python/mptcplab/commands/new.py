@@ -37,7 +37,7 @@ COPIED = ("Cargo.lock", "rust-toolchain.toml")
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("kind", choices=KINDS, help="what it is")
+    parser.add_argument("kind", choices=list(KINDS), help="what it is")
     parser.add_argument("name", metavar="NAME", help="its name in scenarios, and of the new directory")
     parser.add_argument(
         "--checkout", type=Path, metavar="DIR", help="mptcplab's sources (default: those that this command is of)"
