@@ -211,11 +211,19 @@ pub struct PathDrops {
 pub struct AbsentPath {
     /// Its name.
     pub path: String,
-    /// What its slowest link could carry at its best, bit/s of frames; `None` where no link has a rate of its own, and in runs that
-    /// are not observed.
+    /// Highest rate of its slowest link, bit/s of frames; `None` where no link has a rate of its own, and in runs that are not
+    /// observed.
     pub best_capacity: Option<f64>,
     /// Share of the flow's life in which a link of it was down; 0 in runs that are not observed.
     pub down: f64,
+}
+
+impl AbsentPath {
+    /// One of which only the name is known.
+    #[must_use]
+    pub fn named(path: &str) -> Self {
+        Self { path: path.to_owned(), best_capacity: None, down: 0.0 }
+    }
 }
 
 /// Multipath TCP was given up for TCP (RFC 8684 section 3.7).
@@ -300,7 +308,7 @@ pub struct FlowSummary {
     pub jitter: Option<f64>,
 }
 
-/// What became of the datagrams of a flow.
+/// Loss and delay of the datagrams of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DatagramSummary {
     /// Share that never arrived.
@@ -313,7 +321,7 @@ pub struct DatagramSummary {
     pub late: Option<f64>,
 }
 
-/// What half, 95% and 99% of the values are at most, by nearest rank, s; `None` without any.
+/// Median, 95th and 99th percentile of durations by nearest rank, s; `None` without any.
 #[must_use]
 pub fn quantiles(mut values: Vec<Duration>) -> Option<[f64; 3]> {
     if values.is_empty() {

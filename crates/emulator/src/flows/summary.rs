@@ -70,12 +70,7 @@ pub(crate) fn flow<S: Clone>(
         receive_buffer: spec.tcp.rcvbuf,
         send_buffer: spec.tcp.sndbuf,
         limits: Vec::new(),
-        never_joined: spec
-            .paths
-            .iter()
-            .filter(absent)
-            .map(|path| AbsentPath { path: path.clone(), best_capacity: None, down: 0.0 })
-            .collect(),
+        never_joined: spec.paths.iter().filter(absent).map(|path| AbsentPath::named(path)).collect(),
         paths,
         blocks: Vec::new(),
         latency: None,

@@ -34,6 +34,9 @@ const BLOCK: f64 = 100.0;
 const FLOW: f64 = 30_000.0;
 /// Bytes of a flow's summary.
 const SUMMARY: f64 = 3_000.0;
+/// Bytes of the delays of a flow of datagrams, and of each time that is kept, and how many times are kept at most
+/// (`world/datagram_delays.rs`).
+const DELAYS: (f64, f64, f64) = (20_000.0, 16.0, 65_536.0);
 /// Bytes of a piece of the stream in a buffer, and the longest piece.
 const PIECE: (f64, f64) = (64.0, 1_048_576.0);
 /// Seconds of an exchange on the air, from below.
@@ -57,7 +60,8 @@ impl Scenario {
         let events = sent + air + ticks * (1.0 + flows * paths / 16.0);
         let marks = flows * paths * 200.0;
         let results = samples * ROW + load.blocks * BLOCK + flows * SUMMARY;
-        let memory = results + flows * FLOW + marks + load.waiting * FRAME + load.pieces * PIECE.0;
+        let memory =
+            results + flows * FLOW + marks + load.waiting * FRAME + load.pieces * PIECE.0 + load.delays;
         Estimate {
             samples,
             blocks: load.blocks,
@@ -198,6 +202,9 @@ impl<'a> Reckoner<'a> {
             if frames > most {
                 (most, load.busiest) = (frames, number);
             }
+            if matches!(flow.traffic, Traffic::Datagrams { .. }) {
+                load.delays += DELAYS.0 + DELAYS.1 * frames.min(DELAYS.2);
+            }
             let mut piece = PIECE.1;
             match flow.traffic {
                 Traffic::Datagrams { rate: Some(rate), activity, .. } => {
@@ -264,6 +271,8 @@ fn rates(scenario: &Scenario, link: &Link) -> [f64; 2] {
 struct Load {
     /// Data frames, over all links.
     frames: f64,
+    /// Bytes of the delays and times of datagrams.
+    delays: f64,
     /// Datagrams offered at a rate, whatever becomes of them.
     datagrams: f64,
     blocks: f64,

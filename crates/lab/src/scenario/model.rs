@@ -116,7 +116,7 @@ pub struct Flow {
     pub checksum: bool,
     /// What the application does.
     pub traffic: Traffic,
-    /// What takes longer than this is late; `None` is nothing.
+    /// Blocks, datagrams and files that take longer are late; `None` is no deadline.
     pub deadline: Option<Duration>,
     /// When the connection is opened.
     pub start: Duration,

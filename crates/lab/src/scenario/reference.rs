@@ -64,7 +64,7 @@ fn table(page: &mut String, title: &str, schema: &Value) {
     }
 }
 
-/// What the values of a key that has a choice mean, as far as the schema says it; of keys in several tables once.
+/// Meanings of the values of a key that has a choice, from the schema; once for a key that several tables have.
 fn choices(page: &mut String, key: &str, property: &Value) {
     let heading = format!("Values of `{key}`:\n\n");
     let all = property.get("oneOf").and_then(Value::as_array).into_iter().flatten();

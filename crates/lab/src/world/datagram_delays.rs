@@ -14,8 +14,8 @@ use crate::measurements::DatagramSummary;
 const MOST: usize = 1 << 16;
 /// Numbers begin anew after so many.
 pub(super) const NUMBERS: u32 = 1 << 30;
-/// Digits to which delays are kept.
-const DIGITS: u8 = 3;
+/// Digits to which delays are kept: within 1%, in 16 KB for delays up to minutes.
+const DIGITS: u8 = 2;
 
 /// See the top of the file.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(super) struct DatagramDelays {
     /// The number of the first of them.
     first: u32,
     /// Delays in nanoseconds.
-    delays: Histogram<u64>,
+    delays: Histogram<u32>,
     late: u64,
     /// Those that no longer have a time.
     forgotten: u64,
@@ -39,7 +39,7 @@ pub(super) struct DatagramDelays {
 
 impl DatagramDelays {
     pub(super) fn new(deadline: Option<Duration>, counts_from: Instant) -> Self {
-        // Three digits are within what a histogram can have.
+        // A histogram has up to five digits.
         let delays = Histogram::new(DIGITS).unwrap_or_else(|_| unreachable!("digits"));
         Self {
             counts_from,

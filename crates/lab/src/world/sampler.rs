@@ -335,12 +335,7 @@ impl Sampler {
             receive_buffer: spec.tcp.rcvbuf,
             send_buffer: spec.tcp.sndbuf,
             limits: info.as_ref().map_or_else(Vec::new, limit_shares),
-            never_joined: spec
-                .paths
-                .iter()
-                .filter(absent)
-                .map(|path| AbsentPath { path: path.clone(), best_capacity: None, down: 0.0 })
-                .collect(),
+            never_joined: spec.paths.iter().filter(absent).map(|path| AbsentPath::named(path)).collect(),
             paths,
             blocks: app.blocks.clone(),
             latency: datagrams.map_or_else(|| quantiles(latencies), |datagrams| datagrams.latency),

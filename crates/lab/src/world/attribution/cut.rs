@@ -1,4 +1,4 @@
-//! What several paths can carry together: the least capacity of a set of links of which every path crosses one.
+//! The common capacity of several paths: the least capacity of a set of links of which every path crosses one.
 //!
 //! Owns the search. Two paths over one slow link carry what that link carries, however fast their other links are.
 

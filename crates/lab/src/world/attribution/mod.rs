@@ -32,9 +32,9 @@ pub(super) struct PathTruth {
     pub(super) capacity: Option<f64>,
     /// What its slowest link could carry at its best, bit/s of frames.
     pub(super) rate: Option<f64>,
-    /// What each of its links could carry on average, bit/s of frames; empty where that is not known.
+    /// Average rate of each of its links, bit/s of frames; empty where that is not known.
     pub(super) links: Links,
-    /// The same at its best.
+    /// Highest rate of each of its links.
     pub(super) best_links: Links,
     /// Bytes of payload, and of the frames that carried them.
     pub(super) carried: (u64, u64),
