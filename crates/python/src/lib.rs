@@ -44,6 +44,7 @@ pub fn fill(module: &Bound<'_, PyModule>, registry: Registry) -> PyResult<()> {
     }
     module.add_function(wrap_pyfunction!(scenario::json_schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::reference_page, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::nearest_word, module)?)?;
     module.add_function(wrap_pyfunction!(policies::policy_names, module)?)?;
     module.add_function(wrap_pyfunction!(results::metrics, module)?)?;
     module.add_function(wrap_pyfunction!(events::event_kinds, module)?)?;

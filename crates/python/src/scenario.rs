@@ -61,11 +61,18 @@ impl Scenario {
         Self::checked(lab::Draft::parse_with(text, name, &registry()).map_err(|e| error(&e))?)
     }
 
-    /// A copy with other values: pairs of a dotted key and a value as TOML would have it.
-    fn with_values(&self, values: Vec<(String, String)>) -> PyResult<Self> {
+    /// Takes TOML text that a program made: errors name `name` and the key, and no line.
+    #[staticmethod]
+    fn built(text: &str, name: &str) -> PyResult<Self> {
+        Self::checked(lab::Draft::built_with(text, name, &registry()).map_err(|e| error(&e))?)
+    }
+
+    /// A copy with other values: pairs of a dotted key and a value as TOML would have it; `origin` is what errors call them.
+    #[pyo3(signature = (values, origin = "--set"))]
+    fn with_values(&self, values: Vec<(String, String)>, origin: &str) -> PyResult<Self> {
         let mut draft = lab::Draft::clone(&self.draft);
         for (key, value) in values {
-            draft.set(&key, &value).map_err(|e| error(&e))?;
+            draft.set_by(origin, &key, &value).map_err(|e| error(&e))?;
         }
         Self::checked(draft)
     }
@@ -175,6 +182,12 @@ impl Scenario {
     fn __repr__(&self) -> String {
         format!("Scenario({:?}, {} s)", self.inner.name, self.inner.duration.as_secs_f64())
     }
+}
+
+/// The one of `choices` that `word` is another word for, as `latency` is for `delay`, or the most similar one.
+#[pyfunction]
+pub(crate) fn nearest_word(word: &str, choices: Vec<String>) -> Option<String> {
+    lab::nearest_word(word, choices.iter().map(String::as_str)).map(str::to_owned)
 }
 
 /// The JSON Schema of scenario files.

@@ -5,7 +5,7 @@
 
 use serde_json::Value as Schema;
 
-use super::error::{ScenarioError, suggestion};
+use super::error::{ScenarioError, word_suggestion};
 use super::tree::{Content, Node};
 use super::units;
 
@@ -78,7 +78,7 @@ impl<'a> Walk<'a> {
                 }
                 path.push(key.clone());
                 let keys = || properties.keys().map(String::as_str);
-                let near = suggestion(key, keys());
+                let near = word_suggestion(key, keys().collect::<Vec<_>>());
                 let allowed = keys().collect::<Vec<_>>().join(", ");
                 let names: Vec<&str> = path.iter().map(String::as_str).collect();
                 return Err(self.root.key_error(&names, format!("unknown key{near} (allowed: {allowed})")));
@@ -105,7 +105,7 @@ impl<'a> Walk<'a> {
             _ => return self.fail(path, format!("expected one of {}, in quotes", quoted(&names))),
         };
         if !names.is_empty() && !names.contains(&text.as_str()) {
-            let near = suggestion(&text, names.iter().copied());
+            let near = word_suggestion(&text, names.iter().copied());
             let own = table_form(schema).filter(|_| near.is_empty()).map_or("", |_| HOW_TO_ADD);
             return self.fail(path, format!("is not one of {}{near}{own}", quoted(&names)));
         }

@@ -14,7 +14,7 @@ use super::fabrics::Made;
 use super::file::ScenarioFile;
 use super::model::Scenario;
 use super::tree::{Content, Node};
-use super::{check, fabrics, files, keys, resolve};
+use super::{check, fabrics, files, keys, nearest_key, resolve};
 use crate::registry::Registry;
 
 /// Parts of the longest key, as `paths.wifi.forward.gilbert_elliott.p`, and some more for what is wrong.
@@ -74,6 +74,16 @@ impl Draft {
         Ok(Self { name: stem.into_owned(), tree, registry: registry.clone() })
     }
 
+    /// A scenario that a program wrote as text: messages name no line, for nobody has seen the lines.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn built_with(text: &str, name: &str, registry: &Arc<Registry>) -> Result<Self, ScenarioError> {
+        let mut draft = Self::parse_with(text, name, registry).map_err(ScenarioError::without_line)?;
+        draft.tree.forget_lines(&name.into());
+        Ok(Self { name: name.to_owned(), ..draft })
+    }
+
     /// Puts a value over what was written: `set("paths.wifi.loss", "1%")`. The value is a string, or
     /// true, false, a whole number, or an array or table as TOML writes it. Array elements go by their number:
     /// `events.0.at`. A `*` stands for all that is there, braces for several: `flows.*.{rcvbuf,sndbuf}`.
@@ -82,24 +92,45 @@ impl Draft {
     /// A path, link, flow or array element that is not there and that no topology makes, or a `*` for nothing. Keys and
     /// values are checked by [`Self::finish`], with the same messages as those of a file.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), ScenarioError> {
+        self.set_by(OVERRIDE, key, value)
+    }
+
+    /// The same where the value is from elsewhere; messages call it `origin` in place of `--set`.
+    ///
+    /// # Errors
+    /// As [`Self::set`].
+    pub fn set_by(&mut self, origin: &str, key: &str, value: &str) -> Result<(), ScenarioError> {
+        let file: Arc<str> = origin.into();
+        let refused = |problem: &str| Err(refused(&file, key, value, problem));
         // Before anything is made of it: that would take the square of its length.
         let parts = key.split('.').count();
         if parts > DEEPEST {
             let problem = format!("has {parts} parts, and no key of a scenario has more than {DEEPEST}");
-            return Err(refused(key, value, &problem));
+            return refused(&problem);
         }
-        let paths = keys::named(&self.tree, key).map_err(|problem| refused(key, value, &problem))?;
+        if let Some(meant) = nearest_key::nearest(&self.tree, self.registry.json_schema(), key) {
+            return refused(&format!("there is no such key; did you mean {meant:?}?"));
+        }
+        let paths = match keys::named(&self.tree, key) {
+            Ok(paths) => paths,
+            Err(problem) => return refused(&problem),
+        };
         // What a topology makes is asked for once, and only where a name is not written.
         let made = OnceCell::new();
         for path in paths {
-            self.set_one(&path.iter().map(String::as_str).collect::<Vec<_>>(), value, &made)?;
+            self.set_one(&file, &path.iter().map(String::as_str).collect::<Vec<_>>(), value, &made)?;
         }
         Ok(())
     }
 
-    fn set_one(&mut self, path: &[&str], value: &str, made: &OnceCell<Made>) -> Result<(), ScenarioError> {
-        let file: Arc<str> = OVERRIDE.into();
-        let refuse = |problem: String| Err(refused(&path.join("."), value, &problem));
+    fn set_one(
+        &mut self,
+        file: &Arc<str>,
+        path: &[&str],
+        value: &str,
+        made: &OnceCell<Made>,
+    ) -> Result<(), ScenarioError> {
+        let refuse = |problem: String| Err(refused(file, &path.join("."), value, &problem));
         if path[0] == "include" {
             return refuse(
                 "files are included before anything is put over them; name it in the file".to_owned(),
@@ -120,7 +151,7 @@ impl Draft {
                 return refuse(format!("{kind} has no {name:?}{near} (there are: {})", listed(names())));
             }
         }
-        let content = Node::parse(&format!("value = {value}"), &file)
+        let content = Node::parse(&format!("value = {value}"), file)
             .ok()
             .and_then(|node| node.get(&["value"]).map(|node| node.content.clone()))
             .filter(|content| match content {
@@ -135,7 +166,7 @@ impl Draft {
         let Some(entry) = self.tree.entry(path) else {
             return refuse("there is no such place in the scenario".to_owned());
         };
-        *entry = Node { place: Place { file, line: None }, content };
+        *entry = Node { place: Place { file: file.clone(), line: None }, content };
         Ok(())
     }
 
@@ -174,8 +205,8 @@ impl Scenario {
     }
 }
 
-fn refused(key: &str, value: &str, problem: &str) -> ScenarioError {
-    let place = Place { file: OVERRIDE.into(), line: None };
+fn refused(file: &Arc<str>, key: &str, value: &str, problem: &str) -> ScenarioError {
+    let place = Place { file: file.clone(), line: None };
     let (key, value) = (shown(key), shown(&format!("{value:?}")));
     ScenarioError::Value { place, key, value, problem: said(problem) }
 }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use super::synonyms;
+
 /// Where something was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -12,6 +14,13 @@ pub struct Place {
     pub file: Arc<str>,
     /// The line, from 1.
     pub line: Option<usize>,
+}
+
+impl Place {
+    /// Whether it is that of a value that was put over a scenario whose own place is `whole`.
+    pub(super) fn is_over(&self, whole: &Self) -> bool {
+        self.line.is_none() && self.file != whole.file
+    }
 }
 
 impl fmt::Display for Place {
@@ -66,6 +75,18 @@ pub enum ScenarioError {
     },
 }
 
+impl ScenarioError {
+    /// The same error without its line.
+    pub(super) fn without_line(mut self) -> Self {
+        let (Self::File { place, .. }
+        | Self::Syntax { place, .. }
+        | Self::Key { place, .. }
+        | Self::Value { place, .. }) = &mut self;
+        place.line = None;
+        self
+    }
+}
+
 /// Bytes of the longest name that anything is compared with.
 const LONG: usize = 64;
 /// How many names a message lists.
@@ -88,7 +109,22 @@ pub(super) fn nearest<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>
 
 /// `; did you mean "x"?`, or nothing if nothing is near.
 pub(super) fn suggestion<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(word, choices).map_or_else(String::new, |choice| format!("; did you mean {choice:?}?"))
+    asked(nearest(word, choices))
+}
+
+/// The same for a key or a name of the format, for which people may have another word.
+pub(super) fn word_suggestion<'a>(word: &str, choices: impl IntoIterator<Item = &'a str> + Clone) -> String {
+    asked(nearest_word(word, choices))
+}
+
+/// The one of `choices` that `word` is another word for, as `latency` is for `delay`, or the most similar one; `None` if no
+/// choice is similar.
+pub fn nearest_word<'a>(word: &str, choices: impl IntoIterator<Item = &'a str> + Clone) -> Option<&'a str> {
+    synonyms::meant(word, choices.clone()).or_else(|| nearest(word, choices))
+}
+
+fn asked(choice: Option<&str>) -> String {
+    choice.map_or_else(String::new, |choice| format!("; did you mean {choice:?}?"))
 }
 
 /// What is there, for a message: `there are: a, b`, or `there are none`.

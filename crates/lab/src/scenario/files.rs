@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::error::{Place, ScenarioError, shown};
+use super::error::{Place, ScenarioError, nearest, shown};
 use super::regular;
 use super::tree::{Content, Node};
 
@@ -17,6 +17,8 @@ const LARGEST: u64 = 1 << 20;
 const ALL: u64 = 4 << 20;
 /// Files that are included, each as often as it is named.
 const INCLUDES: usize = 128;
+/// Names of a directory that are looked at for one that was meant.
+const LISTED: usize = 10_000;
 
 /// Reads a scenario file and all that it includes.
 pub(super) fn load(path: &Path) -> Result<Node, ScenarioError> {
@@ -26,6 +28,31 @@ pub(super) fn load(path: &Path) -> Result<Node, ScenarioError> {
 /// The same for a text; what it includes is relative to the working directory.
 pub(super) fn parse(text: &str, name: &str) -> Result<Node, ScenarioError> {
     Reader::default().include(Node::parse(text, &name.into())?, Path::new(""))
+}
+
+/// `; did you mean "two.toml"?` for a file that is missing, where its directory has one of a similar name.
+fn near(path: &Path) -> String {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let Some(name) = name.filter(|_| !path.exists()) else { return String::new() };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = std::fs::read_dir(folder).into_iter().flatten().take(LISTED).flatten();
+    let scenarios = entries.filter(|entry| entry.path().extension().is_some_and(|end| end == "toml"));
+    let files = scenarios.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_dir()));
+    let mut names: Vec<String> = files
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|other| *other != name)
+        .collect();
+    // The order of a directory is that of the disk.
+    names.sort();
+    let stem = |file: &str| {
+        Path::new(file).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+    };
+    let stems: Vec<String> = names.iter().map(|name| stem(name)).collect();
+    let Some(meant) = nearest(&stem(&name), stems.iter().map(String::as_str)) else { return String::new() };
+    format!(
+        "; did you mean {:?}?",
+        shown(&path.with_file_name(format!("{meant}.toml")).display().to_string())
+    )
 }
 
 #[derive(Default)]
@@ -51,8 +78,8 @@ impl Reader {
         if let Some(known) = self.done.get(&identity) {
             return Ok(known.clone());
         }
-        let bytes =
-            regular::read(path, LARGEST).map_err(|reason| fail(format!("cannot read {file}: {reason}")))?;
+        let bytes = regular::read(path, LARGEST)
+            .map_err(|reason| fail(format!("cannot read {file}: {reason}{}", near(path))))?;
         self.bytes += bytes.len() as u64;
         if self.bytes > ALL {
             return Err(fail(format!("{file} and what was read before are more than {} MiB", ALL >> 20)));

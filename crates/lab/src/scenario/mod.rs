@@ -26,6 +26,7 @@ mod line;
 mod middleboxes;
 mod model;
 pub mod names;
+mod nearest_key;
 pub(crate) mod parameters;
 mod policies;
 mod reach;
@@ -35,13 +36,14 @@ mod regular;
 mod repetitions;
 mod resolve;
 pub(crate) mod schema;
+mod synonyms;
 mod tree;
 pub mod units;
 mod write;
 mod written;
 
 pub use draft::Draft;
-pub use error::{Place, ScenarioError};
+pub use error::{Place, ScenarioError, nearest_word};
 pub use kinds::Chosen;
 pub use model::{
     Adjustment, Background, Cell, Coupling, Estimate, Event, Filter, Flow, HostJitter, Limits, Line, Link,
@@ -53,5 +55,7 @@ pub(crate) use policies::MOST_SUBFLOWS;
 pub use policies::Policy;
 pub(crate) use reach::way_out;
 pub use recording::{Recorded, Recording, Start, Step};
+#[doc(hidden)]
+pub use synonyms::WORDS;
 
 pub use crate::registry::{json_schema, reference_page};

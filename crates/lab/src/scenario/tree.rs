@@ -92,6 +92,18 @@ impl Node {
         }
     }
 
+    /// Takes the lines from all that stands in `file`.
+    pub(super) fn forget_lines(&mut self, file: &Arc<str>) {
+        if self.place.file == *file {
+            self.place.line = None;
+        }
+        match &mut self.content {
+            Content::Table(table) => table.values_mut().for_each(|node| node.forget_lines(file)),
+            Content::Array(items) => items.iter_mut().for_each(|node| node.forget_lines(file)),
+            Content::Scalar(_) => {}
+        }
+    }
+
     /// How many tables, arrays and scalars it has, itself one of them.
     pub(super) fn size(&self) -> usize {
         1 + match &self.content {

@@ -66,7 +66,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "buffer_in_bits",
-        r#"buffer_in_bits.toml:12: flows.bulk.rcvbuf = "200Kb": a size must be in one of B, kB, KB, KiB, MB, MiB, GB, GiB, not "Kb""#,
+        r#"buffer_in_bits.toml:12: flows.bulk.rcvbuf = "200Kb": a size must be in one of B, kB, KB, KiB, MB, MiB, GB, GiB, not "Kb" (write "200KB" for kilobytes, "25kB" for kilobits)"#,
     ),
     (
         "cell_whose_window_shrinks",

@@ -40,3 +40,4 @@ mod traces;
 mod units;
 mod until_done;
 mod wireless;
+mod words;

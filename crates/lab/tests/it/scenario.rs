@@ -253,6 +253,32 @@ fn overrides_go_through_the_same_checks() {
             "1%",
             "--set: paths.wfii.loss = \"1%\": paths has no \"wfii\"; did you mean \"wifi\"? (there are: ethernet, wifi)",
         ),
+        (
+            "path.wifi.loss",
+            "1%",
+            "--set: path.wifi.loss = \"1%\": there is no such key; did you mean \"paths.wifi.loss\"?",
+        ),
+        (
+            "wifi.loss",
+            "1%",
+            "--set: wifi.loss = \"1%\": there is no such key; did you mean \"paths.wifi.loss\"?",
+        ),
+        ("rcvbuf", "1MB", "--set: rcvbuf = \"1MB\": there is no such key; did you mean \"flows.*.rcvbuf\"?"),
+        (
+            "path.*.loss",
+            "1%",
+            "--set: path.*.loss = \"1%\": there is no such key; did you mean \"paths.*.loss\"?",
+        ),
+        (
+            "events[0].at",
+            "1s",
+            "--set: events[0].at = \"1s\": there is no such key; did you mean \"events.0.at\"?",
+        ),
+        (
+            "paths.wifi.rtt",
+            "40ms",
+            "--set: paths.wifi.rtt = \"40ms\": delay is given too, at handoff.toml:8, and stays; set paths.wifi.delay in its place; rtt is twice the delay",
+        ),
         ("events.3.at", "1s", "--set: events.3.at = \"1s\": there is no such place in the scenario"),
         ("events.0.at", "50s", "--set: events[0].at = \"50s\": lies after the end of the run (duration 40s)"),
         (

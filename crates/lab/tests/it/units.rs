@@ -283,3 +283,26 @@ proptest! {
         }
     }
 }
+
+/// A unit that people read in two ways gets both, each as it is written here.
+#[test]
+fn a_unit_of_two_meanings_gets_both() {
+    for (text, wanted) in [
+        ("10MB", "(write \"80Mbit\" for megabytes per second, \"10Mbit\" for megabits per second)"),
+        ("1mb", "(write \"8Mbit\" for megabytes per second, \"1Mbit\" for megabits per second)"),
+        ("20KB/s", "(write \"160kbit\" for kB/s of 1,000 bytes, \"163840bit\" for KB/s of 1,024 bytes)"),
+    ] {
+        assert!(again::<LineRate>(text).ends_with(wanted), "{text}: {}", again::<LineRate>(text));
+    }
+    let time = again::<Span>("5m");
+    assert!(time.ends_with("(write \"5min\" for minutes, \"5ms\" for milliseconds)"), "{time}");
+    for (text, wanted) in [
+        ("60K", "(write \"60KB\" for 1,024 bytes each, \"60kB\" for 1,000 bytes each)"),
+        ("200Kb", "(write \"200KB\" for kilobytes, \"25kB\" for kilobits)"),
+        ("1M", "(write \"1MB\" for millions of bytes, \"1MiB\" for 2^20 bytes each)"),
+    ] {
+        assert!(again::<Size>(text).ends_with(wanted), "{text}: {}", again::<Size>(text));
+        assert!(again::<QueueSize>(text).ends_with(wanted), "{text}: {}", again::<QueueSize>(text));
+    }
+    assert!(!again::<Size>("0K").contains("(write"), "{}", again::<Size>("0K"));
+}

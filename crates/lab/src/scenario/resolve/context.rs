@@ -38,6 +38,25 @@ impl Context<'_> {
         self.error(path, format!("there is no {what} {word:?}{near} (there are: {})", listed(choices)))
     }
 
+    /// An error about two keys of the table at `path` that exclude each other. Where one of them was put over the other,
+    /// that is said, with the place of the other: an override takes nothing away.
+    pub(super) fn both(&self, path: &[&str], keys: [&str; 2], more: &str) -> ScenarioError {
+        let at = |key| [path, &[key]].concat();
+        let place = |key| self.tree.get(&at(key)).map(|node| &node.place);
+        let is_over = |key| place(key).is_some_and(|place| place.is_over(&self.tree.place));
+        let [first, second] = keys;
+        let (own, other) = if is_over(second) && !is_over(first) { (second, first) } else { (first, second) };
+        let problem = match place(other) {
+            Some(place) if is_over(own) && !is_over(other) => {
+                let over = at(other).join(".");
+                format!("{other} is given too, at {place}, and stays; set {over} in its place{more}")
+            }
+            _ if more.is_empty() => format!("{other} is given too; give one of them"),
+            _ => format!("{other} is given too; give one of them ({})", more.trim_start_matches("; ")),
+        };
+        self.error(&at(own), problem)
+    }
+
     /// Whether something was written there.
     pub(super) fn has(&self, path: &[&str]) -> bool {
         self.tree.get(path).is_some()

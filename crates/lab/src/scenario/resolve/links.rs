@@ -73,8 +73,7 @@ fn link(
     context.name(&written.at, name)?;
     let mtu = context.number(&[table, name, "mtu"], written.mtu, 68..=65_535, 1500)?;
     if written.both.delay.is_some() && written.rtt.is_some() {
-        let problem = "delay is given too; give one of them (rtt is twice the delay)";
-        return Err(context.error(&[table, name, "rtt"], problem));
+        return Err(context.both(&[table, name], ["rtt", "delay"], "; rtt is twice the delay"));
     }
     for (own, key) in
         [(Some(written.both), None), (written.forward, Some("forward")), (written.backward, Some("backward"))]
@@ -92,7 +91,8 @@ fn link(
             return Err(context.error(&path("slot_frames"), problem));
         }
         if own.loss.is_some() && own.gilbert_elliott.is_some() {
-            return Err(context.error(&path("loss"), "gilbert_elliott is given too; give one of them"));
+            let table = path("loss");
+            return Err(context.both(&table[..table.len() - 1], ["loss", "gilbert_elliott"], ""));
         }
         if own.loss_model.is_some() && (own.loss.is_some() || own.gilbert_elliott.is_some()) {
             let other = if own.loss.is_some() { "loss" } else { "gilbert_elliott" };

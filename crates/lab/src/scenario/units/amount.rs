@@ -20,7 +20,28 @@ const HIGHEST: u64 = 1_000_000 * 1_000_000_000_000;
 
 const RATES: [&str; 10] = ["bit", "kbit", "Mbit", "Gbit", "Tbit", "b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s"];
 
-const RATE: Quantity = Quantity { units: &RATES, scale, write: written, examples: ["Mbit", "kbit"] };
+const RATE: Quantity =
+    Quantity { units: &RATES, scale, meanings, write: written, examples: ["Mbit", "kbit"] };
+
+/// `MB`, `mb` and the like, which are bytes in a second to some and bits to others; and `KB/s`, of two sizes.
+fn meanings(unit: &str) -> Vec<(f64, &'static str)> {
+    const WORDS: [(&str, f64, [&str; 2]); 5] = [
+        ("b", 1.0, ["bytes per second", "bits per second"]),
+        ("k", 1e3, ["kilobytes per second", "kilobits per second"]),
+        ("m", 1e6, ["megabytes per second", "megabits per second"]),
+        ("g", 1e9, ["gigabytes per second", "gigabits per second"]),
+        ("t", 1e12, ["terabytes per second", "terabits per second"]),
+    ];
+    let lower = unit.to_lowercase();
+    let is_a_rate = ["/s", "/sec", "/second", "ps"].iter().find_map(|end| lower.strip_suffix(end));
+    if is_a_rate == Some("kb") && unit.starts_with("KB/") {
+        return vec![(8e3, "kB/s of 1,000 bytes"), (8192.0, "KB/s of 1,024 bytes")];
+    }
+    let data = is_a_rate.unwrap_or(&lower);
+    let prefix = if data == "b" { "b" } else { data.strip_suffix('b').unwrap_or_default() };
+    let words = WORDS.iter().find(|(name, ..)| *name == prefix);
+    words.map_or_else(Vec::new, |&(_, scale, [bytes, bits])| vec![(8.0 * scale, bytes), (scale, bits)])
+}
 
 /// bit/s of one of a unit.
 fn scale(unit: &str) -> Option<f64> {
@@ -130,6 +151,7 @@ const PERCENT: Quantity = Quantity {
     scale: |unit| {
         scale_of(unit, &[("%", 1.0), ("percent", 1.0), ("pct", 1.0), ("per cent", 1.0), ("\u{2030}", 0.1)])
     },
+    meanings: |_| Vec::new(),
     write: |percent| (percent <= 100.0).then(|| format!("{}%", (percent * 1e6).round() / 1e6)),
     examples: ["%", "%"],
 };

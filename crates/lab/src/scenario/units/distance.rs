@@ -30,6 +30,7 @@ const DISTANCE: Quantity = Quantity {
         ];
         scale_of(unit, &UNITS)
     },
+    meanings: |_| Vec::new(),
     write: |metres| (metres <= FARTHEST).then(|| format!("{}m", (metres * 1e9).round() / 1e9)),
     examples: ["m", "cm"],
 };

@@ -24,6 +24,15 @@ const LARGEST: u64 = 9_000_000_000 * 1_000_000_000;
 const SIZE: Quantity = Quantity {
     units: &["B", "kB", "KB", "KiB", "MB", "MiB", "GB", "GiB"],
     scale: |unit| bits(unit).map(|bits| bits / 8.0).or_else(|| scale_of(unit, &POWERS)),
+    meanings: |unit| match unit {
+        "k" | "K" => vec![(1024.0, "1,024 bytes each"), (1e3, "1,000 bytes each")],
+        "m" | "M" => vec![(1e6, "millions of bytes"), (1_048_576.0, "2^20 bytes each")],
+        "g" | "G" => vec![(1e9, "thousand millions of bytes"), (1_073_741_824.0, "2^30 bytes each")],
+        "kb" | "Kb" => vec![(1024.0, "kilobytes"), (125.0, "kilobits")],
+        "mb" | "Mb" => vec![(1e6, "megabytes"), (125e3, "megabits")],
+        "gb" | "Gb" => vec![(1e9, "gigabytes"), (125e6, "gigabits")],
+        _ => Vec::new(),
+    },
     write: |bytes| nearly_whole(bytes).filter(|&bytes| bytes <= LARGEST).map(|bytes| Size(bytes).to_string()),
     examples: ["B", "kB"],
 };
@@ -122,8 +131,11 @@ fn refused(text: &str, problems: [UnitError; 2]) -> UnitError {
         }
         (_, Some(count)) if PACKETS.contains(&unit) => UnitError(format!("{UNITS} (try \"{count}p\")")),
         _ => {
-            let hint =
-                problems.iter().find_map(|problem| problem.0.find(" (try ").map(|at| &problem.0[at..]));
+            let hint = problems.iter().find_map(|problem| {
+                [" (try ", " (write "]
+                    .iter()
+                    .find_map(|start| problem.0.find(start).map(|at| &problem.0[at..]))
+            });
             UnitError(format!("{UNITS}{}", hint.unwrap_or_default()))
         }
     }

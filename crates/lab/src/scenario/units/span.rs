@@ -13,6 +13,7 @@ const LONGEST: u64 = 2_562_047 * 3_600_000_000_000;
 const SPAN: Quantity = Quantity {
     units: &["ns", "us", "ms", "s", "min", "h"],
     scale,
+    meanings: |unit| if unit == "m" { vec![(60e9, "minutes"), (1e6, "milliseconds")] } else { Vec::new() },
     write: |nanos| {
         nearly_whole(nanos)
             .filter(|&nanos| nanos <= LONGEST)

@@ -18,6 +18,8 @@ pub(super) struct Quantity {
     pub(super) units: &'static [&'static str],
     /// How much of the smallest unit one of a unit is, of those that are read and of others whose meaning is clear.
     pub(super) scale: fn(&str) -> Option<f64>,
+    /// Meanings of a unit that has several to people: how much of the smallest unit one of it is, and in words.
+    pub(super) meanings: fn(&str) -> Vec<(f64, &'static str)>,
     /// So much of the smallest unit as it is read; `None` where it has no such text.
     pub(super) write: fn(f64) -> Option<String>,
     /// Units that a number without one may be meant in.
@@ -52,8 +54,18 @@ impl Quantity {
             .and_then(|(value, scale)| self.written(value, unit, scale));
         Err(UnitError(match meant {
             Some(meant) => format!("{problem} (try {meant:?})"),
-            None => problem,
+            None => format!("{problem}{}", self.choices(&written, unit)),
         }))
+    }
+
+    /// Each meaning of a unit that has several, as it is written here; nothing where one of them has no text.
+    fn choices(&self, written: &Number, unit: &str) -> String {
+        let Some(value) = written.certain().filter(|value| *value > 0.0) else { return String::new() };
+        let one =
+            |(scale, words): (f64, &str)| Some(format!("{:?} for {words}", self.written(value, "", scale)?));
+        let all: Option<Vec<String>> = (self.meanings)(unit).into_iter().map(one).collect();
+        all.filter(|all| !all.is_empty())
+            .map_or_else(String::new, |all| format!(" (write {})", all.join(", ")))
     }
 
     /// So much in the fewest letters that read as the same.
