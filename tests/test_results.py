@@ -12,7 +12,8 @@ import pytest
 
 import mptcplab
 from conftest import Cli
-from mptcplab import Run, Scenario, plots
+from mptcplab import Flow, Run, Scenario, plots
+from mptcplab import Path as Network
 from mptcplab.batch import Job, run_jobs
 from mptcplab.tables import ALL, SAMPLE_COLUMNS
 
@@ -266,6 +267,32 @@ def test_a_series_that_is_not_there_is_named(two_paths: Scenario, arguments: dic
 
 def test_a_notebook_completes_every_name() -> None:
     assert {"Scenario", "Flow", "Path", "Run", "ScenarioError"} <= set(dir(mptcplab))
+
+
+def test_the_first_figure_of_a_run_stays_below_the_rates_of_its_links() -> None:
+    """Losses and a small buffer: data arrives in bursts at the application, and enters the queues in bursts."""
+    rates = {"a": 8.0, "b": 2.0}
+    scenario = Scenario(
+        duration="10s",
+        sample="100ms",
+        paths={
+            "a": Network(rate="8Mbit", delay="10ms", loss="1%", queue="1000p"),
+            "b": Network(rate="2Mbit", delay="150ms", queue="1000p"),
+        },
+        flows={"f": Flow(sndbuf="8MB", rcvbuf="8MB")},
+    )
+    run = scenario.run()
+    [axes] = run.plot().axes
+    assert axes.get_ylabel() == "throughput at the receiver [Mb/s]"
+    drawn = {str(line.get_label()): np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.lines}
+    # A frame may end in the next interval.
+    frame = 1514 * 8 / 0.1 / 1e6
+    assert {path: bool(drawn[path].max() <= rate + frame) for path, rate in rates.items()} == {"a": True, "b": True}
+    assert drawn["all paths"].max() <= sum(rates.values()) + 2 * frame
+    [sent] = run.plot("throughput").axes
+    assert sent.get_ylabel() == "throughput into the sender's queue [Mb/s]"
+    highest = max(np.asarray(line.get_ydata(), dtype=np.float64).max() for line in sent.lines)
+    assert highest > sum(rates.values()), "which is why this one is not the first"
 
 
 def test_events_are_marked_in_figures() -> None:

@@ -10,7 +10,9 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -25,6 +27,7 @@ from mptcplab.statistics import paired
 from mptcplab.sweep_plot import _aside, picture, scale
 from mptcplab.sweep_tables import Found
 from mptcplab.sweeps import Sweep
+from mptcplab.varied import typed
 
 TWO = Path(sweeps.__file__).parent / "scenarios" / "two.toml"
 SHORT = ("--set", "duration=1s", "--set", "warmup=0s")
@@ -85,6 +88,67 @@ def test_what_is_wrong_is_said(cli: Cli, arguments: list[str], says: str) -> Non
     done = cli("sweep", TWO, *SHORT, *arguments, expect=2)
     assert says in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_each_varied_key_is_a_column_of_its_type(cli: Cli, tmp_path: Path) -> None:
+    vary = {
+        "paths.lte.loss": "0%,5%",
+        "paths.dsl.rate": "8Mbit,unlimited",
+        "flows.*.{rcvbuf,sndbuf}": "100KB,1MB",
+        "flows.*.congestion": "lia,reno",
+    }
+    words = [word for key, values in vary.items() for word in ("--vary", f"{key}={values}")]
+    cli("sweep", TWO, *SHORT, *words, "--output", "s", "--quiet")
+    for name in ("flows", "paths", "links"):
+        table = pq.read_table(tmp_path / "s" / f"{name}.parquet")
+        kinds = {key: table.schema.field(key).type for key in vary}
+        text = kinds.pop("flows.*.congestion")
+        assert (text.value_type if pa.types.is_dictionary(text) else text) == pa.string()
+        assert set(kinds.values()) == {pa.float64()}
+        first, last = table.slice(0, 1).to_pylist()[0], table.slice(table.num_rows - 1).to_pylist()[0]
+        assert [first[key] for key in vary] == [0.0, 8e6, 102_400, "lia"]
+        assert [last[key] for key in vary] == [0.05, math.inf, 1e6, "reno"]
+        assert first["variant"] == ", ".join(f"{key}={values.split(',')[0]}" for key, values in vary.items())
+    rows = len(pq.read_table(tmp_path / "s" / "flows.parquet"))
+    # A sweep that has the same key as text goes together with it.
+    cli("sweep", TWO, *SHORT, "--vary", "paths.dsl.rate=4Mbit,8Mbit", "--output", "t", "--quiet")
+    cli("sweep", TWO, *SHORT, "--vary", "paths.lte.queue=50p,80kB", "--output", "u", "--quiet")
+    cli("sweep", TWO, *SHORT, "--vary", "paths.lte.queue=50p,60p", "--output", "v", "--quiet")
+    cli("merge", "s", "t", "u", "v", "--output", "all")
+    merged = pq.read_table(tmp_path / "all" / "flows.parquet").to_pylist()
+    assert [row["paths.dsl.rate"] for row in merged[rows : rows + 2]] == [4e6, 8e6]
+    assert [row["paths.lte.queue"] for row in merged[rows + 2 :]] == ["50p", "80kB", "50", "60"]
+    assert merged[-1]["flows.*.congestion"] is None
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        (["10ms", "1s"], [0.01, 1.0]),
+        (["8Mbit", "1gbit", "unlimited"], [8e6, 1e9, math.inf]),
+        (["1Mb/s"], [1e6]),
+        (["1.5MiB", "1KB"], [1_572_864.0, 1024.0]),
+        (["0.1%", "100%"], [0.001, 1.0]),
+        (["53p", "unlimited"], [53.0, math.inf]),
+        (["53p", "80kB"], ["53p", "80kB"]),
+        (["2", "4"], [2, 4]),
+        (["0.5", "4"], [0.5, 4.0]),
+        (["true", False], [True, False]),
+        (["60cm", "3m"], [0.6, 3.0]),
+        (["unlimited"], ["unlimited"]),
+        (["lia", "2"], ["lia", "2"]),
+    ],
+)
+def test_values_are_numbers_in_base_units(values: list[Any], wanted: list[Any]) -> None:
+    assert typed({"key": values}) == {"key": wanted}
+    assert [type(one) for one in typed({"key": values})["key"]] == [type(one) for one in wanted]
+
+
+def test_runs_of_python_have_the_columns_too() -> None:
+    runs = Scenario.load(TWO).sweep({"duration": ["6s", "7s"], "flows.*.mss": [1000, 1400]})
+    assert runs.flows["duration"].to_pylist() == [6.0, 6.0, 7.0, 7.0]
+    assert runs.flows["flows.*.mss"].to_pylist() == [1000, 1400] * 2
+    assert runs[3].values == {"duration": 7.0, "flows.*.mss": 1400}
 
 
 def test_metrics_and_comparison(cli: Cli) -> None:

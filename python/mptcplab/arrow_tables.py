@@ -109,7 +109,7 @@ def all_samples(runs: Runs) -> pa.Table:
 def flows(runs: Runs) -> pa.Table:
     """One row for each run and flow."""
     limits = list(dict.fromkeys(name for run in runs for row in run.flow_rows for name in row["limits"]))
-    return pa.Table.from_pylist(flow_rows(runs), schema=flow_schema(limits))
+    return pa.Table.from_pylist(flow_rows(runs), schema=_with_values(flow_schema(limits), runs))
 
 
 def paths(runs: Runs) -> pa.Table:
@@ -128,7 +128,7 @@ def paths(runs: Runs) -> pa.Table:
     # What holds paths back is known of runs that were observed; tables of the others stay what they were.
     more = [pa.field(f"limit_{name}", pa.float64()) for name in limits]
     more += [pa.field("blamed", pa.float64())] if limits else []
-    return pa.Table.from_pylist(rows, schema=pa.schema([*PATH_SCHEMA, *more]))
+    return pa.Table.from_pylist(rows, schema=_with_values(pa.schema([*PATH_SCHEMA, *more]), runs))
 
 
 def links(runs: Runs) -> pa.Table:
@@ -136,23 +136,25 @@ def links(runs: Runs) -> pa.Table:
     rows = [named(run) | {**row} for run in runs for row in run.link_rows]
     some = [name for name in LINK_COUNTS if any(name in row for row in rows)]
     schema = pa.schema([*LINK_SCHEMA, *(pa.field(name, pa.int64()) for name in some)])
-    return pa.Table.from_pylist(rows, schema=schema)
+    return pa.Table.from_pylist(rows, schema=_with_values(schema, runs))
 
 
 def blocks(runs: Runs) -> pa.Table:
     """One row for each block of application-limited traffic."""
-    tables = []
+    tables, schema = [], _with_values(BLOCK_SCHEMA, runs)
     for run in runs:
         for at, row in enumerate(run.flow_rows):
             if row["blocks"]:
                 written, latency = run.block_columns(at)
                 columns: dict[str, Any] = {
-                    key: pa.array([value] * len(written), BLOCK_SCHEMA.field(key).type)
+                    key: pa.array([value] * len(written), schema.field(key).type)
                     for key, value in (named(run) | {"flow": row["flow"]}).items()
                 }
                 columns |= {"written_s": written, "latency_s": latency}
-                tables.append(pa.table(columns, schema=BLOCK_SCHEMA))
-    return pa.concat_tables(tables) if tables else BLOCK_SCHEMA.empty_table()
+                tables.append(
+                    pa.table({name: columns.get(name, pa.nulls(len(written))) for name in schema.names}, schema=schema)
+                )
+    return pa.concat_tables(tables) if tables else schema.empty_table()
 
 
 def events(runs: Runs) -> pa.Table:
@@ -165,4 +167,21 @@ def events(runs: Runs) -> pa.Table:
 
 def named(run: Run) -> dict[str, Any]:
     """The columns that tell runs apart."""
-    return {"run": run.name, "seed": run.seed, "variant": run.variant}
+    return {"run": run.name, "seed": run.seed, "variant": run.variant, **run.values}
+
+
+def _with_values(schema: pa.Schema, runs: Runs) -> pa.Schema:
+    """The columns of a table, and one for each key that a sweep varies; its type fits all of the runs."""
+    kinds: dict[str, set[type]] = {}
+    for run in runs:
+        for key, value in run.values.items():
+            kinds.setdefault(key, set()).add(type(value))
+    return pa.schema([*schema, *(pa.field(key, _type(found)) for key, found in kinds.items())])
+
+
+def _type(kinds: set[type]) -> pa.DataType:
+    if kinds == {bool}:
+        return pa.bool_()
+    if kinds == {int}:
+        return pa.int64()
+    return pa.float64() if kinds <= {int, float} else pa.string()

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TextIO
 
 from mptcplab import _core
@@ -18,6 +18,7 @@ from mptcplab.results import Run, Runs
 
 if TYPE_CHECKING:
     from mptcplab.events import Trace
+    from mptcplab.varied import Value
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class Job:
     variant: str = ""
     trace: Trace | None = None
     """Which events are kept; None is none, and nothing is observed."""
+    values: Mapping[str, Value] = field(default_factory=dict, compare=False)
+    """What a sweep varies and this run has, by key: columns of its tables."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -72,7 +75,7 @@ def run_jobs(
             if outcome is None:
                 continue
             at, results = outcome
-            run = Run(jobs[at].scenario, jobs[at].seed, results, jobs[at].variant)
+            run = Run(jobs[at].scenario, jobs[at].seed, results, jobs[at].variant, values=jobs[at].values)
             slots[at] = run
             left -= 1
             behind += jobs[at].scenario.duration

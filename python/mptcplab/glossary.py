@@ -146,6 +146,11 @@ def page() -> str:
         "block; [events.md](events.md) has `events`. This page is generated: `mptcplab schema --results`.\n",
         "Every table begins with `run` (name of the scenario), `seed` and `variant` (what tells runs of a sweep "
         "apart).\n",
+        "In a sweep, `flows`, `paths`, `links` and `blocks` also end with a column for each key of `--vary`, with "
+        "the key as its name: `paths.lte.loss`. A quantity is a number in its base unit: bit/s, seconds, bytes, "
+        "packets (`53p`), metres, and 0.01 for 1%; `unlimited` is infinite. Counts are whole numbers, `true` and "
+        "`false` are flags, and all else is text, as are keys whose values are of different quantities. `samples` "
+        "and `events` have `variant` alone. `merge` and `gather` keep these columns.\n",
         "## samples.parquet\n",
         "`time_s` is the end of a sampling interval, seconds since the start; `flow` and `path` are names, `*` over "
         "all; `metric` "

@@ -46,7 +46,9 @@ def seconds(text: str) -> float:
                 return float(text.removesuffix(unit)) * scale
             except ValueError:
                 break
-    raise BadResult(f"{shown(text)} is no time; write a number with its unit, for example 500ms or 2s")
+    raise BadResult(
+        f"{shown(text)} is no time; write a number with one of ns, us, ms, s, min, h, for example 500ms or 2s"
+    )
 
 
 _SIZES = {"kB": 10**3, "KB": 2**10, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "B": 1}
@@ -73,7 +75,10 @@ def _scaled(text: str, units: Mapping[str, float], what: str, example: str) -> i
             if 1 <= found < 2**63:
                 return int(found)
             break
-    raise BadResult(f"{shown(text)} is no {what}; write a number with its unit, for example {example}")
+    raise BadResult(
+        f"{shown(text)} is no {what}; write a number with one of {', '.join(sorted(units, key=units.__getitem__))}, "
+        f"for example {example}"
+    )
 
 
 def readable(text: str) -> str:

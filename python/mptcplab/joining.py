@@ -22,7 +22,7 @@ def join(pieces: Iterable[pa.Table], schemas: Sequence[pa.Schema], target: Path)
 
     Raises `pa.ArrowException` where they do not go together.
     """
-    schema = pa.unify_schemas([_plain(one) for one in schemas], promote_options="default")
+    schema = pa.unify_schemas(_alike([_plain(one) for one in schemas]), promote_options="default")
     waiting: list[pa.Table] = []
     rows = 0
     with (
@@ -56,8 +56,20 @@ def _as(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     if pa.types.is_dictionary(kind) and not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
+        column = column.cast(kind.value_type).dictionary_encode()
     return column.cast(kind)
+
+
+def _alike(schemas: Sequence[pa.Schema]) -> list[pa.Schema]:
+    """Values that one sweep has as numbers and another one as text are text in both."""
+    kinds: dict[str, set[pa.DataType]] = {}
+    for schema in schemas:
+        for one in schema:
+            kinds.setdefault(one.name, set()).add(one.type)
+    text = {
+        name: next(filter(_is_text, found), None) for name, found in kinds.items() if "." in name and len(found) > 1
+    }
+    return [pa.schema([pa.field(one.name, text.get(one.name) or one.type) for one in schema]) for schema in schemas]
 
 
 def _plain(schema: pa.Schema) -> pa.Schema:

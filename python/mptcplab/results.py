@@ -7,7 +7,7 @@ the core measured already; files are the business of `export`, pictures of `plot
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
@@ -24,16 +24,25 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from mptcplab._core import EventColumns, FlowRow, LinkRow, PathRow
+    from mptcplab.varied import Value
 
 
 class Run:
     """One run of a scenario with a seed."""
 
-    def __init__(
-        self, scenario: _core.Scenario, seed: int, results: _core.Results, variant: str = "", backend: str = "sim"
+    def __init__(  # noqa: PLR0913, RUF100 - what tells a run from others
+        self,
+        scenario: _core.Scenario,
+        seed: int,
+        results: _core.Results,
+        variant: str = "",
+        backend: str = "sim",
+        *,
+        values: Mapping[str, Value] | None = None,
     ) -> None:
-        """Takes over what the core measured."""
+        """Takes over what the core measured; `values` are those of a sweep, by key."""
         self.backend = backend
+        self.values: dict[str, Value] = dict(values or {})
         self.scenario = scenario
         self.seed = seed
         self.variant = variant
@@ -192,8 +201,11 @@ class Run:
             return self
         return Run(self.scenario, self.seed, _core.run(self.scenario, self.seed, None, REASONS), self.variant)
 
-    def plot(self, metric: str = "throughput", *, flow: str | None = None) -> Figure:
-        """A metric over time, a line for each path. Raises `ModuleNotFoundError` without matplotlib."""
+    def plot(self, metric: str | None = None, *, flow: str | None = None) -> Figure:
+        """A metric over time, a line for each path; without a metric, the throughput at the receiver.
+
+        Raises `ModuleNotFoundError` without matplotlib.
+        """
         need("matplotlib")
         from mptcplab.run_plot import plot_run
 

@@ -29,19 +29,35 @@ MOST_CURVES = 60
 BESIDE, INSIDE = 24, 6
 """Lines up to which the legend stands beside the picture, or in it."""
 
+_RECEIVED = "throughput at the receiver"
+_NAMES = {"throughput": "throughput into the sender's queue"}
+"""Metrics that have another name on an axis."""
+
 Line = tuple[str, str, "NDArray[np.float64]", "NDArray[np.float64]"]
 """Label, path, times, values."""
 
 
-def plot_run(run: Run, metric: str = "throughput", flow: str | None = None) -> Figure:
-    """A line for each path, and their sum where there is one; of more than three flows the sum of all, or the mean."""
+def plot_run(run: Run, metric: str | None = None, flow: str | None = None) -> Figure:
+    """A line for each path, and their sum where there is one; of more than three flows the sum of all, or the mean.
+
+    Without a metric, the throughput at the receiver: what arrived over each path, and the sum of these. It never
+    exceeds the rate of a link, which `throughput`, counted where segments enter the queue of the sender, does.
+    """
     units = dict(_core.metrics())
+    if metric is None:
+        return _plot(run, "goodput", flow, _RECEIVED)
     if metric not in units:
         raise ValueError(f"there is no metric {metric!r}; there are: {', '.join(units)}")
-    unit = units[metric]
+    return _plot(run, metric, flow, _NAMES.get(metric, metric.replace("_", " ")))
+
+
+def _plot(run: Run, metric: str, flow: str | None, name: str) -> Figure:
+    unit = dict(_core.metrics())[metric]
     scale, unit = (1e6, "Mb/s") if unit == "bit/s" else (1e3, "kB") if unit == "B" else (1.0, unit)
     together = flow is None and len(run.flow_names) > MOST_FLOWS and metric not in LINK_METRICS
     lines = _together(run, metric) if together else _each(run, metric, flow)
+    if name == _RECEIVED:
+        lines = _arrivals(lines)
     if len(lines) > MOST_CURVES:
         # Of a fabric: whole flows say more than hundreds of subflows.
         lines = [line for line in lines if line[1] == ALL] or lines
@@ -54,10 +70,25 @@ def plot_run(run: Run, metric: str = "throughput", flow: str | None = None) -> F
             plots.curve(axes, times, values / scale, label, look, markers=10)
         how = "mean" if metric in MEANS else "sum"
         title = f"{run.name}, {how} of {len(run.flow_names)} flows" if together else run.name
-        plots.finish(axes, x="time [s]", y=f"{metric.replace('_', ' ')} [{unit}]", title=title, legend=None)
+        plots.finish(axes, x="time [s]", y=f"{name} [{unit}]", title=title, legend=None)
         mark_events(axes, tomllib.loads(run.scenario.to_toml()))
         _legend(axes, len(lines))
     return figure
+
+
+def _arrivals(lines: list[Line]) -> list[Line]:
+    """The sum of all paths in place of data in order at the application, which is in bursts after a gap is filled."""
+    found, parts = list[Line](), list[Line]()
+    for line in lines:
+        label, path, times, values = line
+        if path != ALL:
+            parts.append(line)
+            found.append(line)
+            continue
+        same = [part[3] for part in parts if part[2].size == times.size]
+        found.append((label, path, times, np.sum(same, axis=0) if same else values))
+        parts = []
+    return found
 
 
 def _legend(axes: Axes, lines: int) -> None:

@@ -9,16 +9,18 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path as FilePath
 from typing import Any, Literal
 
-from mptcplab import _core
+from mptcplab import _core, arguments
+from mptcplab.arguments import name_fields
 from mptcplab.batch import Job, run_jobs
 from mptcplab.events import Trace
 from mptcplab.events import trace as read_trace
 from mptcplab.results import Run, Runs
+from mptcplab.varied import typed
 
 ScenarioError = _core.ScenarioError
 
@@ -45,6 +47,7 @@ NO_JITTER: dict[str, str] = {"start": "0s", "processing": "0s"}
 """For the `jitter` of a scenario whose hosts leave nothing to chance: without losses, all seeds give one run."""
 
 
+@name_fields
 @dataclass(kw_only=True)
 class Path:
     """A path between client and server; the keys are those of `[paths.NAME]` in a scenario file."""
@@ -77,6 +80,7 @@ class Path:
     backward: Mapping[str, Any] | None = None
 
 
+@name_fields
 @dataclass(kw_only=True)
 class Cell:
     """An access point and its channel; the keys are those of `[cells.NAME]`."""
@@ -97,6 +101,7 @@ class Cell:
     cw_max: int | None = None
 
 
+@name_fields
 @dataclass(kw_only=True)
 class Station:
     """A wireless interface of a host; the keys are those of `[stations.NAME]`."""
@@ -114,6 +119,7 @@ class Station:
     up: bool | None = None
 
 
+@name_fields
 @dataclass(kw_only=True)
 class Flow:
     """A connection; the keys are those of `[flows.NAME]`, those of a plugin go into `more`."""
@@ -196,6 +202,7 @@ class Flow:
     more: Mapping[str, Any] | None = None
 
 
+@name_fields
 @dataclass(kw_only=True)
 class Event:
     """Something that changes during the run, as `[[events]]`."""
@@ -224,11 +231,23 @@ class Scenario:
         **more: Any,
     ) -> None:
         """Builds a scenario; `more` takes every other key of a scenario file."""
-        table: dict[str, Any] = {"name": name, "duration": duration, "paths": paths or {}, "flows": flows}
+        if not isinstance(name, str):
+            raise TypeError(f"name = {name!r}: must be a string")
+        for key, kind in (("cells", Cell), ("stations", Station)):
+            if more.get(key) is not None:
+                arguments.tables(more[key], key, kind)
+        table: dict[str, Any] = {
+            "name": name,
+            "duration": duration,
+            "paths": arguments.tables({} if paths is None else paths, "paths", Path),
+            "flows": arguments.tables(flows, "flows", Flow),
+        }
         table |= more
+        if isinstance(events, (str, Mapping, Event)) or not isinstance(events, Iterable):
+            raise TypeError(f"events = {events!r}: must be a list of Event(...) or mappings")
         if events:
             table["events"] = list(events)
-        self._core = _core.Scenario.parse(to_toml(table), name)
+        self._core = _core.Scenario.built(to_toml(table), name)
 
     @classmethod
     def _of(cls, core: _core.Scenario) -> Scenario:
@@ -251,10 +270,13 @@ class Scenario:
         """Reads a scenario that comes with mptcplab, such as `s1`."""
         return cls.load(FilePath(__file__).parent / "scenarios" / f"{name}.toml")
 
-    def vary(self, values: Mapping[str, str | int | bool]) -> Scenario:
-        """A copy with other values by dotted key: `{"paths.wifi.loss": "5%"}`."""
-        pairs = [(key, value if isinstance(value, str) else _value(value)) for key, value in values.items()]
-        return Scenario._of(self._core.with_values(pairs))
+    def vary(self, values: Mapping[str, str | int | bool], *, origin: str = "vary") -> Scenario:
+        """A copy with other values by dotted key: `{"paths.wifi.loss": "5%"}`; errors begin with `origin`."""
+        if not isinstance(values, Mapping):
+            raise TypeError(f"{origin}: {values!r}: must be a mapping of keys and values")
+        checked = {key: arguments.plain(value, f"{origin}: {key}") for key, value in values.items()}
+        pairs = [(key, value if isinstance(value, str) else _value(value)) for key, value in checked.items()]
+        return Scenario._of(self._core.with_values(pairs, origin))
 
     def run(
         self, seed: int = 1, *, captures: str | PathLike[str] | None = None, trace: str | Trace | None = None
@@ -263,13 +285,15 @@ class Scenario:
 
         With `trace`, names of kinds of events separated by commas or `all`, the run has `events`.
         """
+        seed = arguments.seed(seed)
         wanted = read_trace(trace) if isinstance(trace, str) else trace
         results = _core.run(self._core, seed, None if captures is None else FilePath(captures), wanted)
         return Run(self._core, seed, results)
 
     def runs(self, seeds: Iterable[int], *, workers: int | None = None) -> Runs:
         """Runs it once for each seed, on several cores."""
-        return run_jobs([Job(self._core, seed) for seed in seeds], workers=workers)
+        jobs = [Job(self._core, seed) for seed in arguments.seeds(seeds)]
+        return run_jobs(jobs, workers=arguments.workers(workers))
 
     def sweep(
         self,
@@ -279,12 +303,14 @@ class Scenario:
         workers: int | None = None,
     ) -> Runs:
         """Runs every combination of the values with every seed; each run's `variant` says which."""
-        jobs, seeds = [], list(seeds)
-        for choice in itertools.product(*vary.values()):
-            point = dict(zip(vary, choice, strict=True))
+        jobs, seeds, vary = [], arguments.seeds(seeds), arguments.choices(vary)
+        workers = arguments.workers(workers)
+        columns = itertools.product(*typed(vary).values())
+        for choice, its in zip(itertools.product(*vary.values()), columns, strict=True):
+            point, values = dict(zip(vary, choice, strict=True)), dict(zip(vary, its, strict=True))
             variant = ", ".join(f"{key}={value}" for key, value in point.items())
             scenario = self.vary(point).core
-            jobs += [Job(scenario, seed, variant) for seed in seeds]
+            jobs += [Job(scenario, seed, variant, values=values) for seed in seeds]
         return run_jobs(jobs, workers=workers)
 
     def baselines(self) -> list[tuple[str, str, Scenario]]:
@@ -328,21 +354,8 @@ class Scenario:
 def to_toml(table: Mapping[str, Any]) -> str:
     """TOML of nested mappings, dataclasses, sequences and plain values; None is left out."""
     lines: list[str] = []
-    _write_table(lines, "", _plain(table))
+    _write_table(lines, "", arguments.plain(table, ""))
     return "\n".join(lines) + "\n"
-
-
-def _plain(value: Any) -> Any:
-    if is_dataclass(value) and not isinstance(value, type):
-        more = getattr(value, "more", None) or {}
-        # `from` is a word of Python's.
-        own = {field.name.rstrip("_"): getattr(value, field.name) for field in fields(value) if field.name != "more"}
-        return _plain(own | dict(more))
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items() if item is not None}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(item) for item in value]
-    return value
 
 
 def _write_table(lines: list[str], name: str, table: Mapping[str, Any]) -> None:

@@ -20,6 +20,7 @@ from mptcplab.batch import Interrupted, Job, Progress, run_jobs
 from mptcplab.files import only_writer
 from mptcplab.results import Runs
 from mptcplab.tables import flow_rows
+from mptcplab.varied import Value, typed
 
 if TYPE_CHECKING:
     from mptcplab.scenario import Scenario
@@ -40,6 +41,8 @@ class Point:
 
     values: dict[str, str]
     scenario: _core.Scenario
+    typed: dict[str, Value]
+    """The same as columns have them."""
 
     @property
     def variant(self) -> str:
@@ -53,9 +56,9 @@ class Sweep:
     def __init__(self, scenario: Scenario, vary: Mapping[str, Sequence[str]], seeds: range) -> None:
         """Checks every point. Raises `ScenarioError` where one cannot be."""
         self.vary, self.seeds = dict(vary), seeds
-        choices = itertools.product(*vary.values())
-        points = (dict(zip(vary, choice, strict=True)) for choice in choices)
-        self.points = [Point(values, scenario.vary(values).core) for values in points]
+        choices = zip(itertools.product(*vary.values()), itertools.product(*typed(vary).values()), strict=True)
+        points = ((dict(zip(vary, choice, strict=True)), dict(zip(vary, its, strict=True))) for choice, its in choices)
+        self.points = [Point(values, scenario.vary(values, origin="--vary").core, its) for values, its in points]
 
     @property
     def runs(self) -> int:
@@ -76,7 +79,7 @@ class Sweep:
     def job(self, at: int) -> Job:
         """The run with this number."""
         point = self.points[at // len(self.seeds)]
-        return Job(point.scenario, self.seeds[at % len(self.seeds)], point.variant)
+        return Job(point.scenario, self.seeds[at % len(self.seeds)], point.variant, values=point.typed)
 
     def plan(self) -> dict[str, Any]:
         """What an unfinished sweep must have in common with one that goes on with it."""

@@ -66,7 +66,7 @@ def flow_rows(runs: Iterable[Run]) -> list[dict[str, Any]]:
             flat: dict[str, Any] = {**row}
             del flat["paths"], flat["limits"], flat["never_joined"], flat["never_joined_down"], flat["waited_s"]
             flat |= {f"limit_{name}": row["limits"].get(name, 0.0) for name in limits}
-            rows.append({"run": run.name, "seed": run.seed, "variant": run.variant} | flat)
+            rows.append({"run": run.name, "seed": run.seed, "variant": run.variant} | run.values | flat)
     return rows
 
 

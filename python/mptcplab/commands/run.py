@@ -172,7 +172,7 @@ def save(runs: Runs, baselines: Baselines, output: Path) -> None:
     alone = [run for paths in baselines.values() for several in paths.values() for run in several]
     if alone:
         Runs(alone).save(folder(output, "baselines"))
-    figure = runs[0].plot("throughput")
+    figure = runs[0].plot()
     if len(runs) > 1:
         axes = figure.axes[0]
         axes.set_title(f"{axes.get_title(loc='left')}, seed {runs[0].seed}: one of {len(runs)}", loc="left")

@@ -40,7 +40,7 @@ def over(scenario: Scenario, texts: Iterable[str]) -> Scenario:
         if key in values:
             raise BadInput(f"mptcplab: --set {key} is given twice: {values[key]} and {value}")
         values[key] = value
-    return scenario.vary(values) if values else scenario
+    return scenario.vary(values, origin="--set") if values else scenario
 
 
 def variations(texts: Sequence[str]) -> dict[str, list[str]]:
@@ -112,9 +112,9 @@ def point(scenario: Scenario, values: Mapping[str, str]) -> Scenario:
     from mptcplab import ScenarioError
 
     try:
-        return scenario.vary(values)
+        return scenario.vary(values, origin="--vary")
     except ScenarioError as error:
-        raise BadInput(str(error).replace("--set:", "--vary:", 1)) from error
+        raise BadInput(str(error)) from error
 
 
 def split(values: str) -> list[str]:

@@ -98,7 +98,7 @@ def execute(given: argparse.Namespace) -> int:
     try:
         sweep = Sweep(scenario, vary, seeds)
     except ScenarioError as error:
-        raise BadInput(str(error).replace("--set:", "--vary:", 1)) from error
+        raise BadInput(str(error)) from error
     axes = _axes(given, vary)
     replaced = _ready(given)
     if given.compare:
